@@ -34,7 +34,7 @@ study: venv ## Measure and analyse the scheduler-latency example into docs/sched
 	@$(PYTHON_ENV) examples/study.py
 
 evidence: venv ## Write docs/evidence.md and its figures by simulation, 40,000 reports behind each number
-	@$(PYTHON_ENV) -m gate calibrate --simulate --reports 40000 --markdown docs/evidence.md >/dev/null
+	@$(PYTHON_ENV) -m gate simulate --reports 40000 --markdown docs/evidence.md >/dev/null
 
 bench: venv ## How fast perfgate itself is, as ratios in one run: against its peers, and a revision (AGAINST=REV)
 	@$(PYTHON_ENV) -m benchmarks.overhead

@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from gate.commands.calibrate.simulation.arrays.components import NORMAL, TABLE_VII, timing
-from gate.commands.calibrate.simulation.arrays.components import Components as Simulated
-from gate.commands.calibrate.simulation.arrays.draws import Source
-from gate.commands.calibrate.simulation.arrays.pairs import Interval
-from gate.commands.calibrate.simulation.arrays.studies import Reports
-from gate.commands.calibrate.simulation.arrays.verdicts import Rules
+from gate.commands.simulate.arrays.components import NORMAL, TABLE_VII, timing
+from gate.commands.simulate.arrays.components import Components as Simulated
+from gate.commands.simulate.arrays.draws import Source
+from gate.commands.simulate.arrays.pairs import Interval
+from gate.commands.simulate.arrays.studies import Reports
+from gate.commands.simulate.arrays.verdicts import Rules
 from gate.stats.cheapest import cheapest
 from gate.stats.plan_types import Aim, Limits, PlannedCase, Terms, seconds
 from gate.stats.planning import Components, Costs, Counts

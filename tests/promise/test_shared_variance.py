@@ -1,6 +1,6 @@
 """Variance shared over cases where docs/method.md promises it: coverage, false alarms, quantiles, rounds that lack.
 
-The arrays of the simulation stand for the gate's own code, with which tests/gate/commands/calibrate/simulation/
+The arrays of the simulation stand for the gate's own code, with which tests/gate/commands/simulate/
 test_verdicts.py compares them. `python -m tests.promise.test_shared_variance` prints the table of docs/method.md.
 """
 
@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gate.commands.calibrate.simulation.arrays.pairs import LogMoments, LogPairs
-from gate.commands.calibrate.simulation.arrays.sharing import share_variance
+from gate.commands.simulate.arrays.pairs import LogMoments, LogPairs
+from gate.commands.simulate.arrays.sharing import share_variance
 from tests.promise.test_fieller import standard_error
 
 CASES = 20

@@ -1,4 +1,4 @@
-"""The options of perfgate calibrate, which measures or, with --simulate, only calculates."""
+"""The options of perfgate calibrate."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, TextIO
 from gate.cli import values
 from gate.cli.command import Command
 from gate.cli.groups import HEAD, HISTORY, STRICT, WAIT, RulesOptions
-from gate.cli.options import argument, given, group, option, switch
-from gate.codes import MisuseError
+from gate.cli.options import group, option, switch
 
 if TYPE_CHECKING:
     from gate.units import Duration
@@ -21,10 +20,8 @@ class MeasuringOptions:
     """What is measured against itself, and how much of it."""
 
     head: str | None = option(HEAD, metavar="REF")
-    builds: tuple[int, ...] | None = option(
-        "builds of each side (default: --set plan.builds, otherwise 20); with --simulate a list",
-        metavar="N",
-        parse=values.counts,
+    builds: int | None = option(
+        "builds of each side (default: --set plan.builds, otherwise 20)", metavar="N", parse=values.count
     )
     budget: Duration | None = option(
         "longest time to measure (default: --set plan.budget, otherwise four times plan.budget)",
@@ -36,9 +33,7 @@ class MeasuringOptions:
         metavar="DIR",
         parse=values.folder,
     )
-    seed: int | None = option(
-        "seed of the schedule (default: a new one; with --simulate 1)", metavar="N", parse=values.seed
-    )
+    seed: int | None = option("seed of the schedule (default: a new one)", metavar="N", parse=values.seed)
     dry_run: bool = switch("print the commands that would run, how often and how long; measure nothing")
     resume: bool = switch("continue an interrupted calibration")
     inject: tuple[float, ...] | None = option(
@@ -47,29 +42,6 @@ class MeasuringOptions:
     strict: bool = switch(STRICT)
     wait: float | None = option(WAIT, metavar="TIME", parse=values.wait)
     history: Path | None = option(HISTORY, metavar="FILE", parse=Path)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class SimulationOptions:
-    """What is simulated."""
-
-    runs: tuple[str, ...] = argument(
-        "with --simulate: more folders or measurement files to take variances from", metavar="RUN", nargs="*"
-    )
-    simulate: str | None = option(
-        "measure nothing; simulate with the variances of a RUN, of remembered runs (history) or of published ones",
-        metavar="SOURCE", alone="table-vii",
-    )  # fmt: skip
-    threshold: tuple[float, ...] | None = option(
-        "thresholds to simulate (default: 0%%,1%%,2%%,5%%)", metavar="SHARES", parse=values.shares
-    )
-    effect: tuple[float, ...] | None = option(
-        "true changes to simulate (default: 5%%,10%%)", metavar="SHARES", parse=values.shares
-    )
-    reports: int | None = option("reports to simulate for each number (default: 2000)", metavar="N", parse=values.count)
-    cases: int | None = option("findings in each report (default: 20)", metavar="N", parse=values.count)
-    cores: int | None = option("processes to use (default: one per core)", metavar="N", parse=values.count)
-    markdown: Path | None = option("write a Markdown page, with its figures beside it", metavar="FILE", parse=Path)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,31 +54,24 @@ class OutputOptions:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Options:
-    """A calibration, or a simulation."""
+    """A calibration."""
 
     measuring: MeasuringOptions = group(MeasuringOptions, "measuring")
     rules: RulesOptions = group(RulesOptions, "rules")
-    simulation: SimulationOptions = group(SimulationOptions, "simulation")
     outputs: OutputOptions = group(OutputOptions, "output")
 
 
 def run(options: Options, out: TextIO, err: TextIO) -> int:
-    """Calibrate, or simulate."""
-    _refuse_other_options(options)
-    if options.simulation.simulate is not None:
-        return _simulate(options, options.simulation.simulate, out, err)
+    """Calibrate."""
     from gate.run.refusal import require_measuring
 
     require_measuring()
     from gate.commands.calibrate import calibrate
 
     measuring = options.measuring
-    builds = measuring.builds or (None,)
-    if len(builds) > 1:
-        raise MisuseError(f"--builds {','.join(map(str, builds))}: only --simulate takes several numbers of builds")
     asked = calibrate.CalibrateOptions(
         head=measuring.head,
-        builds=builds[0],
+        builds=measuring.builds,
         budget=None if measuring.budget is None else float(measuring.budget),
         out=measuring.out,
         seed=measuring.seed,
@@ -122,48 +87,9 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     return calibrate.run(asked, options.rules, out, err)
 
 
-_BOTH = ("builds", "seed", "history")
-"""What a simulation takes too."""
-
-
-def _refuse_other_options(options: Options) -> None:
-    source = options.simulation.simulate
-    if source is None:
-        others = list(given(options.simulation))
-    else:
-        others = [each for each in given(options.measuring) if each[0] not in _BOTH]
-        others += given(options.outputs)
-        # a simulation goes by its own thresholds: rules that it would pass over are refused
-        others += given(options.rules) if source != "history" else ()
-    for _, flag in others:
-        why = "needs --simulate" if source is None else "cannot be used with --simulate"
-        raise MisuseError(f"{flag}: {why}; see perfgate calibrate --help")
-
-
-def _simulate(options: Options, source: str, out: TextIO, err: TextIO) -> int:
-    from gate.commands.calibrate.simulation import simulate
-
-    wanted = options.simulation
-    named = () if source in ("table-vii", "history") else (source,)
-    asked = simulate.SimulateOptions(
-        runs=(*named, *wanted.runs),
-        builds=options.measuring.builds or simulate.BUILDS,
-        thresholds=wanted.threshold or simulate.THRESHOLDS,
-        effects=wanted.effect or simulate.EFFECTS,
-        reports=wanted.reports or simulate.REPORTS,
-        cases=wanted.cases or simulate.CASES,
-        seed=1 if options.measuring.seed is None else options.measuring.seed,
-        cores=wanted.cores,
-        markdown=wanted.markdown,
-    )
-    if source == "history":
-        return simulate.run_history(options.measuring.history, options.rules, asked, out, err)
-    return simulate.run(asked, out, err)
-
-
 COMMAND = Command(
     help="measure a commit against itself, and remember how noisy this host is",
-    example="perfgate calibrate --builds 20 --budget 1h\nperfgate calibrate --simulate .perfgate --effect 2%,5%",
+    example="perfgate calibrate --builds 20 --budget 1h",
     options=Options,
     run=run,
     place=8,

@@ -8,10 +8,10 @@ import numpy.typing as npt
 import pytest
 from scipy.special import fdtrc, stdtrit
 
-from gate.commands.calibrate.simulation.arrays.components import NORMAL, TABLE_VII
-from gate.commands.calibrate.simulation.arrays.draws import Source
-from gate.commands.calibrate.simulation.arrays.studies import Reports
-from gate.commands.calibrate.simulation.arrays.verdicts import Rules
+from gate.commands.simulate.arrays.components import NORMAL, TABLE_VII
+from gate.commands.simulate.arrays.draws import Source
+from gate.commands.simulate.arrays.studies import Reports
+from gate.commands.simulate.arrays.verdicts import Rules
 from gate.stats.planning import Components, Counts, Interval
 from gate.stats.power import (
     GIVEN_UP,

@@ -129,7 +129,9 @@ def test_json(examined: list[Check], tmp_path: Path) -> None:
         (("doctor", "ls"), "ls: a command needs --metrics"),
         (("doctor", "--metrics"), "--metrics: needs a command: perfgate doctor --metrics -- COMMAND"),
         (("doctor", "--metrics", "--strict", "--", "ls"), "--strict: cannot be used with --metrics"),
-        (("calibrate", "--simulate", "--strict"), "--strict: cannot be used with --simulate"),
+        (("simulate", "--strict"), "--strict is not an option"),
+        (("simulate", "--rules", "head"), "--rules: needs --remembered; see perfgate simulate --help"),
+        (("simulate", "x", "--remembered"), "x: cannot be used with --remembered; see perfgate simulate --help"),
     ],
 )
 @pytest.mark.usefixtures("examined")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from gate.commands.calibrate.simulation.arrays.pairs import (
+from gate.commands.simulate.arrays.pairs import (
     Estimates,
     Factors,
     Interval,
@@ -24,7 +24,7 @@ from gate.commands.calibrate.simulation.arrays.pairs import (
     moments,
     unmoderated,
 )
-from gate.commands.calibrate.simulation.arrays.sharing import share_variance
+from gate.commands.simulate.arrays.sharing import share_variance
 from gate.stats.detectable import needed
 from gate.stats.futility import FEWEST_BUILDS as FEWEST_FOR_NO_SIGN
 from gate.stats.futility import FOUND, FUTILE
@@ -36,8 +36,8 @@ from gate.stats.special import ndtr, ndtri
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from gate.commands.calibrate.simulation.arrays.draws import Sides
-    from gate.commands.calibrate.simulation.arrays.pairs import Array, Mask
+    from gate.commands.simulate.arrays.draws import Sides
+    from gate.commands.simulate.arrays.pairs import Array, Mask
 
     Integers = npt.NDArray[np.int64]
 

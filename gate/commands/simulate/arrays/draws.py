@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gate.commands.calibrate.simulation.arrays.components import NORMAL, Components, Shape
-from gate.commands.calibrate.simulation.arrays.pairs import Memory
+from gate.commands.simulate.arrays.components import NORMAL, Components, Shape
+from gate.commands.simulate.arrays.pairs import Memory
 from gate.stats.prior import MOST_DF
 
 if TYPE_CHECKING:
-    from gate.commands.calibrate.simulation.arrays.components import Array
+    from gate.commands.simulate.arrays.components import Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,13 @@ import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from gate.commands.calibrate.simulation.arrays.components import NORMAL, TABLE_VII, Components, timing
-from gate.commands.calibrate.simulation.arrays.draws import Source
-from gate.commands.calibrate.simulation.arrays.studies import Reports
-from gate.commands.calibrate.simulation.arrays.verdicts import Rules
-from gate.commands.calibrate.simulation.coverage import MEMORY_DF
-from gate.commands.calibrate.simulation.pool import Results
-from gate.commands.calibrate.simulation.sections import Ask, Draft, DraftTable, Row, percent, plain, row
+from gate.commands.simulate.arrays.components import NORMAL, TABLE_VII, Components, timing
+from gate.commands.simulate.arrays.draws import Source
+from gate.commands.simulate.arrays.studies import Reports
+from gate.commands.simulate.arrays.verdicts import Rules
+from gate.commands.simulate.coverage import MEMORY_DF
+from gate.commands.simulate.pool import Results
+from gate.commands.simulate.sections import Ask, Draft, DraftTable, Row, percent, plain, row
 from gate.stats.cheapest import cheapest
 from gate.stats.plan_types import Aim, Limits, Plan, PlannedCase, Terms
 from gate.stats.planning import Components as Planned

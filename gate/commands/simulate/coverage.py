@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from gate.commands.calibrate.simulation.arrays.components import NORMAL, SHAPES, Components, Shape
-from gate.commands.calibrate.simulation.arrays.draws import Source
-from gate.commands.calibrate.simulation.arrays.pairs import Interval
-from gate.commands.calibrate.simulation.arrays.studies import Comparisons
-from gate.commands.calibrate.simulation.page import Figure
-from gate.commands.calibrate.simulation.pool import Results
-from gate.commands.calibrate.simulation.sections import Ask, Draft, DraftTable, Setting, columns, percent, plain, row
+from gate.commands.simulate.arrays.components import NORMAL, SHAPES, Components, Shape
+from gate.commands.simulate.arrays.draws import Source
+from gate.commands.simulate.arrays.pairs import Interval
+from gate.commands.simulate.arrays.studies import Comparisons
+from gate.commands.simulate.page import Figure
+from gate.commands.simulate.pool import Results
+from gate.commands.simulate.sections import Ask, Draft, DraftTable, Setting, columns, percent, plain, row
 from gate.plots.lines import Chart, Line
 
 INTERVALS: tuple[Interval, ...] = ("fieller-kj", "fieller", "paired", "fieller-moderated")

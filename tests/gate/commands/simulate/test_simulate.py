@@ -1,4 +1,4 @@
-"""perfgate calibrate --simulate: what it prints and writes, what it refuses, and that cores do not matter."""
+"""perfgate simulate: what it prints and writes, what it refuses, and that cores do not matter."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 from gate.cli.groups import RulesOptions
-from gate.commands.calibrate.simulation import alarms, measured_components, pool, simulate
-from gate.commands.calibrate.simulation.arrays.components import NORMAL, TABLE_VII
-from gate.commands.calibrate.simulation.arrays.draws import Source
-from gate.commands.calibrate.simulation.arrays.studies import Comparisons, Reports
-from gate.commands.calibrate.simulation.arrays.verdicts import Rules
-from gate.commands.calibrate.simulation.page import Code, Section, Table, as_markdown, as_text
-from gate.commands.calibrate.simulation.promises import Promise
-from gate.commands.calibrate.simulation.sections import Ask, Draft, DraftTable, Setting, asked, finished, row
-from gate.commands.calibrate.simulation.simulate import SimulateOptions, run, run_history
+from gate.commands.simulate import alarms, measured_components, pool, simulate
+from gate.commands.simulate.arrays.components import NORMAL, TABLE_VII
+from gate.commands.simulate.arrays.draws import Source
+from gate.commands.simulate.arrays.studies import Comparisons, Reports
+from gate.commands.simulate.arrays.verdicts import Rules
+from gate.commands.simulate.page import Code, Section, Table, as_markdown, as_text
+from gate.commands.simulate.promises import Promise
+from gate.commands.simulate.sections import Ask, Draft, DraftTable, Setting, asked, finished, row
+from gate.commands.simulate.simulate import SimulateOptions, run, run_history
 from gate.model import FindingMemory, MeanSquare, Memory, Remembered, UserError
 from tests.support.kalibera_jones import TABLE_III, TABLE_V_NEW, TABLE_V_OLD
 from tests.support.lines import builds, text
@@ -75,7 +75,7 @@ def test_the_paper_is_simulated_into_a_page_that_fits_a_terminal(tmp_path: Path)
     for figure in figures:
         assert ET.parse(tmp_path / figure).getroot().tag.endswith("svg")  # our own output
     assert str(tmp_path) not in written
-    command = "perfgate calibrate --simulate --builds 3,5 --threshold 0%,2% --cases 6 --reports 8 --seed 3"
+    command = "perfgate simulate --builds 3,5 --threshold 0%,2% --cases 6 --reports 8 --seed 3"
     assert f"    {command} --markdown evidence.md\n" in written
 
 
@@ -112,7 +112,7 @@ def test_nothing_to_simulate_is_an_error(tmp_path: Path) -> None:
     ("changes", "message"),
     [
         ({"builds": (3, 1)}, "--builds 1: must be 2 to 200"),
-        ({"builds": ()}, "--simulate needs at least one number of builds, one threshold and one effect"),
+        ({"builds": ()}, "a simulation needs at least one number of builds, one threshold and one effect"),
         ({"thresholds": (-0.01,)}, "--threshold -1%: must be 0% to 100%"),
         ({"effects": (0.0,)}, "--effect 0%: must be above 0% to 100%"),
         ({"effects": (1.5,)}, "--effect 150%: must be above 0% to 100%"),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from gate.commands.calibrate.simulation.arrays.components import Components
-from gate.commands.calibrate.simulation.coverage import INTERVALS, beside, comparisons
-from gate.commands.calibrate.simulation.page import Figure
-from gate.commands.calibrate.simulation.pool import Results
-from gate.commands.calibrate.simulation.sections import Ask, Draft, DraftTable, Setting, columns, plain, row
+from gate.commands.simulate.arrays.components import Components
+from gate.commands.simulate.coverage import INTERVALS, beside, comparisons
+from gate.commands.simulate.page import Figure
+from gate.commands.simulate.pool import Results
+from gate.commands.simulate.sections import Ask, Draft, DraftTable, Setting, columns, plain, row
 from gate.plots.lines import Chart, Line
 
 _FIGURE_BUILDS = (2, 3, 4, 5, 6, 8, 10, 12, 15)

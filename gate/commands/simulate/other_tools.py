@@ -5,10 +5,10 @@ from __future__ import annotations
 import dataclasses
 import math
 
-from gate.commands.calibrate.simulation.arrays.components import NORMAL, Components, Shape
-from gate.commands.calibrate.simulation.arrays.values import RULES, Quantiles, Rivals
-from gate.commands.calibrate.simulation.pool import Results
-from gate.commands.calibrate.simulation.sections import Ask, Draft, DraftTable, Setting, columns, percent, plain, row
+from gate.commands.simulate.arrays.components import NORMAL, Components, Shape
+from gate.commands.simulate.arrays.values import RULES, Quantiles, Rivals
+from gate.commands.simulate.pool import Results
+from gate.commands.simulate.sections import Ask, Draft, DraftTable, Setting, columns, percent, plain, row
 
 THRESHOLDS = (0.0, 0.02)
 TAUS = (0.5, 0.95, 0.99)

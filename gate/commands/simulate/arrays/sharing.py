@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gate.commands.calibrate.simulation.arrays.pairs import LogMoments
+from gate.commands.simulate.arrays.pairs import LogMoments
 from gate.stats.prior import trigamma_inverse
 from gate.stats.shared_variance import FEWEST_CASES, MOST_DF, TOO_NOISY
 from gate.stats.special import fdtrc, polygamma, psi
 
 if TYPE_CHECKING:
-    from gate.commands.calibrate.simulation.arrays.pairs import Array, Mask
+    from gate.commands.simulate.arrays.pairs import Array, Mask
 
 
 @dataclass(frozen=True, slots=True, eq=False)

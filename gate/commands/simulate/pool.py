@@ -17,7 +17,7 @@ from typing import TextIO, TypeVar, cast
 
 import numpy as np
 
-from gate.commands.calibrate.simulation.arrays.studies import Counts, Study
+from gate.commands.simulate.arrays.studies import Counts, Study
 from gate.report.outputs import is_terminal
 from gate.units import format_duration
 

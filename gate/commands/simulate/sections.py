@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from gate.commands.calibrate.simulation.arrays.components import Components
-from gate.commands.calibrate.simulation.page import Block, Figure, Section, Table
-from gate.commands.calibrate.simulation.pool import AnyStudy, Results
+from gate.commands.simulate.arrays.components import Components
+from gate.commands.simulate.page import Block, Figure, Section, Table
+from gate.commands.simulate.pool import AnyStudy, Results
 
 
 @dataclass(frozen=True, slots=True)

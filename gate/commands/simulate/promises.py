@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from gate.commands.calibrate.simulation import alarms, coverage, layouts, other_tools, stopping
-from gate.commands.calibrate.simulation.arrays.components import NORMAL, SHAPES, TABLE_VII, Shape
-from gate.commands.calibrate.simulation.arrays.draws import Source
-from gate.commands.calibrate.simulation.arrays.pairs import Interval
-from gate.commands.calibrate.simulation.arrays.studies import Comparisons, Reports
-from gate.commands.calibrate.simulation.cost import Compared
-from gate.commands.calibrate.simulation.pool import AnyStudy, Results
-from gate.commands.calibrate.simulation.sections import Ask, Draft, DraftTable, Row, Setting, percent, plain, row
+from gate.commands.simulate import alarms, coverage, layouts, other_tools, stopping
+from gate.commands.simulate.arrays.components import NORMAL, SHAPES, TABLE_VII, Shape
+from gate.commands.simulate.arrays.draws import Source
+from gate.commands.simulate.arrays.pairs import Interval
+from gate.commands.simulate.arrays.studies import Comparisons, Reports
+from gate.commands.simulate.cost import Compared
+from gate.commands.simulate.pool import AnyStudy, Results
+from gate.commands.simulate.sections import Ask, Draft, DraftTable, Row, Setting, percent, plain, row
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gate.commands.calibrate.simulation.arrays.components import Components, Shape
-from gate.commands.calibrate.simulation.arrays.draws import values
-from gate.commands.calibrate.simulation.arrays.pairs import Interval, Moments, moments, unmoderated
-from gate.commands.calibrate.simulation.arrays.studies import Counts
+from gate.commands.simulate.arrays.components import Components, Shape
+from gate.commands.simulate.arrays.draws import values
+from gate.commands.simulate.arrays.pairs import Interval, Moments, moments, unmoderated
+from gate.commands.simulate.arrays.studies import Counts
 from gate.stats.special import ndtr, stdtr, stdtrit
 
 if TYPE_CHECKING:
-    from gate.commands.calibrate.simulation.arrays.pairs import Array, Mask
+    from gate.commands.simulate.arrays.pairs import Array, Mask
 
 
 _VALUES_AT_ONCE = 2_000_000

@@ -6,14 +6,14 @@ import dataclasses
 from collections.abc import Callable
 from typing import Literal
 
-from gate.commands.calibrate.simulation.alarms import LOOKS, REPORT_INTERVALS, REPORT_SHAPES, rules
-from gate.commands.calibrate.simulation.arrays.components import NORMAL, Components, Shape
-from gate.commands.calibrate.simulation.arrays.draws import Source
-from gate.commands.calibrate.simulation.arrays.pairs import Interval as Decided
-from gate.commands.calibrate.simulation.arrays.studies import ReportCounts, Reports
-from gate.commands.calibrate.simulation.coverage import MEMORY_DF
-from gate.commands.calibrate.simulation.pool import Results
-from gate.commands.calibrate.simulation.sections import Ask, Draft, DraftTable, Row, Setting, percent, plain, row
+from gate.commands.simulate.alarms import LOOKS, REPORT_INTERVALS, REPORT_SHAPES, rules
+from gate.commands.simulate.arrays.components import NORMAL, Components, Shape
+from gate.commands.simulate.arrays.draws import Source
+from gate.commands.simulate.arrays.pairs import Interval as Decided
+from gate.commands.simulate.arrays.studies import ReportCounts, Reports
+from gate.commands.simulate.coverage import MEMORY_DF
+from gate.commands.simulate.pool import Results
+from gate.commands.simulate.sections import Ask, Draft, DraftTable, Row, Setting, percent, plain, row
 from gate.stats.futility import FOUND
 from gate.stats.planning import Components as Variances
 from gate.stats.planning import Counts, Interval

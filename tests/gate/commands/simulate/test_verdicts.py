@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from gate.commands.calibrate.simulation.arrays import verdicts
-from gate.commands.calibrate.simulation.arrays.draws import Sides
-from gate.commands.calibrate.simulation.arrays.pairs import Interval, Memory
-from gate.commands.calibrate.simulation.arrays.verdicts import Outcome, Rules
+from gate.commands.simulate.arrays import verdicts
+from gate.commands.simulate.arrays.draws import Sides
+from gate.commands.simulate.arrays.pairs import Interval, Memory
+from gate.commands.simulate.arrays.verdicts import Outcome, Rules
 from gate.config.rules import Policy
 from gate.config.types import Config, Gate
 from gate.decide import decide

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 import numpy as np
 
-from gate.commands.calibrate.simulation.arrays.draws import Source, build_means, remembered
-from gate.commands.calibrate.simulation.arrays.pairs import (
+from gate.commands.simulate.arrays.draws import Source, build_means, remembered
+from gate.commands.simulate.arrays.pairs import (
     Estimates,
     Interval,
     Moments,
@@ -23,10 +23,10 @@ from gate.commands.calibrate.simulation.arrays.pairs import (
     moments,
     unmoderated,
 )
-from gate.commands.calibrate.simulation.arrays.verdicts import Rules, decide
+from gate.commands.simulate.arrays.verdicts import Rules, decide
 
 if TYPE_CHECKING:
-    from gate.commands.calibrate.simulation.arrays.pairs import Array
+    from gate.commands.simulate.arrays.pairs import Array
 
 _VALUES_AT_ONCE = 1_000_000
 """Numbers that a chunk may draw for one side: small enough for the caches, large enough for vectors."""

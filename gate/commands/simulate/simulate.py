@@ -1,4 +1,4 @@
-"""perfgate calibrate --simulate: how often the gate is wrong and how often it sees a change, on given variances."""
+"""perfgate simulate: how often the gate is wrong and how often it sees a change, on given variances."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TextIO
 
 from gate.cli.groups import RulesOptions
-from gate.commands.calibrate.simulation import alarms, cost, coverage, layouts, other_tools, power, promises, stopping
-from gate.commands.calibrate.simulation.arrays.components import TABLE_VII, Components
-from gate.commands.calibrate.simulation.measured_components import of_history, of_runs
-from gate.commands.calibrate.simulation.page import Code, Section, as_markdown, as_text, figures
-from gate.commands.calibrate.simulation.pool import run_all
-from gate.commands.calibrate.simulation.sections import Draft, DraftTable, Setting, asked, finished, percent, plain, row
+from gate.commands.simulate import alarms, cost, coverage, layouts, other_tools, power, promises, stopping
+from gate.commands.simulate.arrays.components import TABLE_VII, Components
+from gate.commands.simulate.measured_components import of_history, of_runs
+from gate.commands.simulate.page import Code, Section, as_markdown, as_text, figures
+from gate.commands.simulate.pool import run_all
+from gate.commands.simulate.sections import Draft, DraftTable, Setting, asked, finished, percent, plain, row
 from gate.model import UserError
 from gate.plots.lines import line_chart
 
@@ -69,7 +69,7 @@ def run_history(history: Path | None, rules: RulesOptions, options: SimulateOpti
         UserError: numbers that make no sense, no project, or nothing remembered.
     """
     _check(options)
-    return simulate(of_history(history, rules), dataclasses.replace(options, runs=("history",)), out, err)
+    return simulate(of_history(history, rules), dataclasses.replace(options, runs=("--remembered",)), out, err)
 
 
 def simulate(components: Sequence[Components], options: SimulateOptions, out: TextIO, err: TextIO) -> int:
@@ -146,7 +146,7 @@ def _check(options: SimulateOptions) -> None:
         UserError: naming the option.
     """
     if not (options.builds and options.thresholds and options.effects):
-        raise UserError("--simulate needs at least one number of builds, one threshold and one effect")
+        raise UserError("a simulation needs at least one number of builds, one threshold and one effect")
     for name, number, least in (
         *(("builds", count, 2) for count in options.builds),
         ("reports", options.reports, 1),
@@ -191,7 +191,7 @@ def _before(options: SimulateOptions) -> tuple[str | Code, ...]:
 
 def _command(options: SimulateOptions) -> str:
     """Write the command line that makes the document, without the defaults."""
-    parts = ["perfgate calibrate --simulate", *options.runs]
+    parts = ["perfgate simulate", *options.runs]
     if options.builds != BUILDS:
         parts.append(f"--builds {','.join(map(str, options.builds))}")
     for name, shares, usual in (

@@ -9,10 +9,10 @@ import numpy.typing as npt
 import pytest
 import scipy.stats
 
-from gate.commands.calibrate.simulation.arrays import pairs as vectorised
-from gate.commands.calibrate.simulation.arrays import values as rivals
-from gate.commands.calibrate.simulation.arrays import verdicts
-from gate.commands.calibrate.simulation.arrays.components import (
+from gate.commands.simulate.arrays import pairs as vectorised
+from gate.commands.simulate.arrays import values as rivals
+from gate.commands.simulate.arrays import verdicts
+from gate.commands.simulate.arrays.components import (
     NORMAL,
     SHAPES,
     TABLE_VII,
@@ -21,11 +21,11 @@ from gate.commands.calibrate.simulation.arrays.components import (
     components_of,
     timing,
 )
-from gate.commands.calibrate.simulation.arrays.draws import Sides, Source, build_means, remembered, values
-from gate.commands.calibrate.simulation.arrays.pairs import Interval, Memory
-from gate.commands.calibrate.simulation.arrays.studies import Comparisons, ReportCounts, Reports
-from gate.commands.calibrate.simulation.arrays.values import RULES, Quantiles, Rivals
-from gate.commands.calibrate.simulation.arrays.verdicts import Rules
+from gate.commands.simulate.arrays.draws import Sides, Source, build_means, remembered, values
+from gate.commands.simulate.arrays.pairs import Interval, Memory
+from gate.commands.simulate.arrays.studies import Comparisons, ReportCounts, Reports
+from gate.commands.simulate.arrays.values import RULES, Quantiles, Rivals
+from gate.commands.simulate.arrays.verdicts import Rules
 from gate.stats import prior, ratio
 from gate.stats.family import holm
 from gate.stats.levels import Tops

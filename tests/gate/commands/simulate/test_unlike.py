@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gate.commands.calibrate.simulation.arrays.draws import Sides
-from gate.commands.calibrate.simulation.arrays.pairs import Interval, Memory
-from gate.commands.calibrate.simulation.arrays.verdicts import Rules, decide
+from gate.commands.simulate.arrays.draws import Sides
+from gate.commands.simulate.arrays.pairs import Interval, Memory
+from gate.commands.simulate.arrays.verdicts import Rules, decide
 
 TRIALS = 20_000
 SD = 0.02

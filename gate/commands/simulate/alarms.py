@@ -6,15 +6,15 @@ import dataclasses
 
 import numpy as np
 
-from gate.commands.calibrate.simulation.arrays.components import NORMAL, Components, Shape
-from gate.commands.calibrate.simulation.arrays.draws import Source
-from gate.commands.calibrate.simulation.arrays.pairs import Interval
-from gate.commands.calibrate.simulation.arrays.studies import Comparisons, Reports
-from gate.commands.calibrate.simulation.arrays.verdicts import Rules
-from gate.commands.calibrate.simulation.coverage import MEMORY_DF, TWO_LAYOUTS, beside, comparisons
-from gate.commands.calibrate.simulation.page import Figure
-from gate.commands.calibrate.simulation.pool import Results
-from gate.commands.calibrate.simulation.sections import Ask, Draft, DraftTable, Setting, columns, percent, plain, row
+from gate.commands.simulate.arrays.components import NORMAL, Components, Shape
+from gate.commands.simulate.arrays.draws import Source
+from gate.commands.simulate.arrays.pairs import Interval
+from gate.commands.simulate.arrays.studies import Comparisons, Reports
+from gate.commands.simulate.arrays.verdicts import Rules
+from gate.commands.simulate.coverage import MEMORY_DF, TWO_LAYOUTS, beside, comparisons
+from gate.commands.simulate.page import Figure
+from gate.commands.simulate.pool import Results
+from gate.commands.simulate.sections import Ask, Draft, DraftTable, Setting, columns, percent, plain, row
 from gate.plots.lines import Chart, Line
 from gate.stats.round_ratio import KEYED, is_paired
 from gate.stats.sequential import look_rounds

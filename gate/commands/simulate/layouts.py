@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 
-from gate.commands.calibrate.simulation.alarms import BIMODAL, FIXED, LOOKS, REPORT_THRESHOLDS, rules
-from gate.commands.calibrate.simulation.arrays.components import NORMAL, Components, Shape
-from gate.commands.calibrate.simulation.arrays.draws import Source
-from gate.commands.calibrate.simulation.arrays.pairs import Interval
-from gate.commands.calibrate.simulation.arrays.studies import Comparisons, ReportCounts, Reports
-from gate.commands.calibrate.simulation.pool import Results
-from gate.commands.calibrate.simulation.sections import Ask, Draft, DraftTable, Setting, columns, percent, plain, row
+from gate.commands.simulate.alarms import BIMODAL, FIXED, LOOKS, REPORT_THRESHOLDS, rules
+from gate.commands.simulate.arrays.components import NORMAL, Components, Shape
+from gate.commands.simulate.arrays.draws import Source
+from gate.commands.simulate.arrays.pairs import Interval
+from gate.commands.simulate.arrays.studies import Comparisons, ReportCounts, Reports
+from gate.commands.simulate.pool import Results
+from gate.commands.simulate.sections import Ask, Draft, DraftTable, Setting, columns, percent, plain, row
 
 LAYOUTS = Components("layouts", 0.12, 0.02, 0.03, 5, 10)
 """A program whose builds differ by 12%, as Go's shuffle makes them."""
