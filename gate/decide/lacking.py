@@ -35,7 +35,7 @@ def more_builds(judged: Judged, design: Design) -> int | None:
         # the unit is the session: builds of the same sessions tell little more
         return None
     beyond = _beyond(found)
-    if not beyond and asks_for_no_sign(found):
+    if asks_for_no_sign(found) and (judged.futile or not beyond):
         return _until_seen(found, design)
     p = _p(found, beyond=beyond)
     alpha = judged.regression.alpha if beyond else design.alpha

@@ -1,0 +1,269 @@
+"""No sign of a slowdown: when a finding is given up, which size is told, and what is green (docs/method.md)."""
+
+import datetime
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from gate.codes import Exit
+from gate.config.parse import parse
+from gate.config.rules import Policy
+from gate.config.source import from_tables
+from gate.decide import decide, look
+from gate.evidence.gather import gather
+from gate.model import Finding, Report, reasons
+from gate.stats.sequential import spending
+from tests.support.lines import located
+
+TODAY = datetime.date(2026, 11, 20)
+LOOKS = (4, 6, 8, 12)
+COMMON = {"layouts": "common"}
+Means = dict[str, tuple[list[float], list[float]]]
+
+
+def lines(means: Means, rounds: int, fixed: bool = False, better: str = "lower", **tables: Any) -> list[dict[str, Any]]:
+    plan = {"builds": 12 if fixed else {"min": 4, "max": 12}}
+    config = {"plan": plan, **tables, "gate": {"floor": "0", "interval": "paired", **tables.get("gate", {})}}
+    found: list[dict[str, Any]] = [{"type": "run", "seed": 1, "config": config}]
+    if not fixed:
+        found[0]["looks"] = 12
+    for r in range(rounds):
+        for name, sides in means.items():
+            for side, values in zip(("base", "head"), sides, strict=True):
+                metrics = {"time": {"unit": "s", "better": better, "values": [values[r]]}}
+                found.append(
+                    {
+                        "type": "execution",
+                        "benchmark": name,
+                        "side": side,
+                        "build": r,
+                        "execution": 0,
+                        "metrics": metrics,
+                    }
+                )
+        found += [] if fixed else [{"type": "look", "look": r + 1, "settled": []}]
+    return found
+
+
+def report(found: list[dict[str, Any]]) -> Report:
+    config = parse(from_tables(found[0]["config"], "test"))
+    return decide(gather(located(*found), config), Policy(config, "test", TODAY))
+
+
+def settled(found: list[dict[str, Any]]) -> frozenset[str]:
+    config = parse(from_tables(found[0]["config"], "test"))
+    return look(gather(located(*found), config), Policy(config, "test", TODAY))
+
+
+def drawn(seed: int, ratio: float = 1.0, sd: float = 0.01, names: str = "a") -> Means:
+    rng = np.random.default_rng(seed)
+    return {n: ((1 + rng.normal(0, sd, 12)).tolist(), (ratio * (1 + rng.normal(0, sd, 12))).tolist()) for n in names}
+
+
+def only(found: list[dict[str, Any]]) -> Finding:
+    (finding,) = report(found).findings
+    return finding
+
+
+# --- when it is given up ----------------------------------------------------------------------------------------------
+
+
+def twin(base: list[float], head: list[float], threshold: float, cases: int = 1) -> int:
+    """The look (from 1) at which one case is given up, one number at a time; 0: it is not."""
+    design = spending(LOOKS)
+    for k, rounds in enumerate(LOOKS[:-1]):
+        d = [math.log(h / b) for b, h in zip(base[:rounds], head[:rounds], strict=True)]
+        mean, sd = float(np.mean(d)), float(np.std(d, ddof=1))
+        t = (mean - math.log(1 + threshold)) / (sd / math.sqrt(rounds))
+        z_now = float(stats.norm.isf(stats.t.sf(t, rounds - 1)))
+        if stats.t.sf(t, rounds - 1) * 2 < design.nominal(k, 0.05 / cases, paired=True):
+            return 0
+        time = rounds / LOOKS[-1]
+        z = float(stats.norm.isf(design.nominal(3, 0.05 / cases, paired=True) / 2))
+        theta = z + float(stats.norm.ppf(0.8))
+        chance = stats.norm.sf((z - z_now * math.sqrt(time) - theta * (1 - time)) / math.sqrt(1 - time))
+        if chance < 0.15:
+            return k + 1
+    return 0
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_it_is_given_up_where_the_formula_says(seed: int) -> None:
+    ratio = float(np.random.default_rng([seed, 7]).choice([0.97, 1.0, 1.02, 1.04, 1.08]))
+    means = drawn(seed, ratio, sd=0.03)
+    found = only(lines(means, 12))
+    expected = twin(*means["a"], threshold=0.03)
+    given_up = found.stopped == "futility" or (found.stopped == "settled" and found.verdict in ("no-sign", "unchanged"))
+    if found.verdict in ("regression", "improvement"):
+        assert expected == 0 or found.verdict == "improvement"
+    else:
+        assert given_up == (expected > 0)
+        assert not given_up or found.decided_at.look <= expected
+        assert found.stopped != "futility" or found.decided_at.look == expected
+
+
+def test_between_rounds_it_is_named_as_needing_no_more() -> None:
+    means = drawn(3, sd=0.03, names="ab") | drawn(4, 1.3, sd=0.03, names="c")
+    done = settled(lines(means, 4))
+    final = {f.benchmark: f.decided_at.look for f in report(lines(means, 12)).findings}
+    assert done == {name for name, at in final.items() if at == 1}
+    assert settled(lines(means, 4, gate={"show": "not-worse"})) < done
+
+
+def test_false_alarms_are_as_without_giving_up() -> None:
+    for seed in range(40):
+        means = drawn(seed, sd=0.02, names="abcd") | drawn(seed + 100, 1.06, sd=0.02, names="e")
+        slower = {f.benchmark for f in report(lines(means, 12)).findings if f.verdict == "regression"}
+        usual = report(lines(means, 12, gate={"show": "not-worse"})).findings
+        assert slower <= {f.benchmark for f in usual if f.verdict == "regression"}
+
+
+def test_nothing_is_given_up_before_three_builds() -> None:
+    means = drawn(5, 0.9, sd=0.01)
+    found = lines(means, 2, plan={"builds": {"min": 2, "max": 12}})
+    assert only(found).stopped != "futility"
+    assert isinstance(
+        only(found).reason, (reasons.TooWide, reasons.FewBuilds, reasons.NotWorse, reasons.BetterUncorrected)
+    )
+
+
+# --- what is told -----------------------------------------------------------------------------------------------------
+
+
+def test_the_size_is_that_of_the_last_planned_look() -> None:
+    means = drawn(8, sd=0.03)
+    found = only(lines(means, 12, gate={"detectable": "50%"}))
+    assert (found.verdict, found.stopped) == ("no-sign", "futility")
+    base, head = (np.array(side[: LOOKS[found.decided_at.look - 1]]) for side in means["a"])
+    sd = float(np.std(np.log(head / base), ddof=1))
+    level = spending(LOOKS).nominal(3, 0.05, paired=True)
+    critical = float(stats.t.ppf(1 - level / 2, 11))
+    low, high = 0.0, 50.0
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (low, middle) if stats.nct.sf(critical, 11, middle) >= 0.8 else (middle, high)
+    assert found.detectable == pytest.approx(1.03 * math.exp(high * sd / math.sqrt(12)) - 1, rel=1e-4)
+    reason = found.reason
+    assert isinstance(reason, reasons.NoSign)
+    assert (reason.detectable, reason.confidence) == (found.detectable, 0.95)
+    # the plain interval, at the look that gave it up
+    half = float(stats.t.ppf(0.975, len(base) - 1)) * sd / math.sqrt(len(base))
+    assert reason.limit == found.ratio.high == pytest.approx(math.exp(float(np.log(head / base).mean()) + half))
+
+
+def test_in_80_of_100_such_runs_a_change_of_that_size_is_found() -> None:
+    sizes = [
+        f.detectable for seed in range(60) for f in report(lines(drawn(seed, sd=0.03), 12)).findings if f.detectable
+    ]
+    size = float(np.median(sizes))
+    found = [only(lines(drawn(1000 + seed, 1 + size, sd=0.03), 12)).verdict for seed in range(250)]
+    assert 0.70 < found.count("regression") / len(found) < 0.90
+
+
+def test_too_noisy_for_the_size_that_is_asked_for_is_inconclusive() -> None:
+    means = drawn(8, sd=0.03)
+    size = only(lines(means, 12, gate={"detectable": "50%"})).detectable
+    assert size is not None
+    noisy = only(lines(means, 12, gate={"detectable": size * 0.99}))
+    assert noisy.verdict == "inconclusive"
+    assert noisy.reason == reasons.TooNoisy(
+        detectable=size, wanted=size * 0.99, unit="s", better="lower", hopeless=False
+    )
+    assert noisy.more_builds is not None
+    assert only(lines(means, 12, gate={"detectable": size * 1.01})).verdict == "no-sign"
+
+
+def test_of_a_rate_the_lower_end_is_the_worse_one() -> None:
+    means = drawn(8, sd=0.03)
+    inverse = {name: ([1 / v for v in base], [1 / v for v in head]) for name, (base, head) in means.items()}
+    time, rate = (
+        only(lines(means, 12, gate={"detectable": "50%"})),
+        only(lines(inverse, 12, better="higher", gate={"detectable": "50%"})),
+    )
+    assert rate.verdict == time.verdict == "no-sign"
+    assert rate.detectable == pytest.approx(time.detectable)
+    assert isinstance(time.reason, reasons.NoSign) and isinstance(rate.reason, reasons.NoSign)
+    assert rate.reason.limit == pytest.approx(1 / time.reason.limit)
+
+
+def test_a_change_that_is_real_is_said_to_be() -> None:
+    found = only(lines(drawn(2, 1.015, sd=0.005), 12, fixed=True))
+    assert found.verdict == "unchanged"
+    found = only(lines(drawn(2, 1.025, sd=0.008), 12, fixed=True))
+    assert found.verdict == "no-sign"
+    assert isinstance(found.reason, reasons.NoSign) and found.reason.real
+
+
+# --- what is green ----------------------------------------------------------------------------------------------------
+
+
+def test_a_fixed_design_says_so_at_its_end_and_not_before() -> None:
+    means = drawn(2, 1.02, sd=0.015)
+    assert only(lines(means, 12, fixed=True)).verdict == "no-sign"
+    # the budget ended
+    early = only(lines(means, 9, fixed=True))
+    assert early.verdict == "inconclusive"
+    assert not isinstance(early.reason, (reasons.NoSign, reasons.TooNoisy))
+
+
+def test_worse_by_itself_is_a_sign() -> None:
+    # beyond the threshold at 95%, and not after correction for many
+    means = drawn(1, sd=0.02, names="bcdefghij") | drawn(40, 1.043, sd=0.02, names="a")
+    found = {f.benchmark: f for f in report(lines(means, 12, fixed=True, gate={"detectable": "50%"})).findings}
+    assert found["a"].p is not None and 0.005 < found["a"].p < 0.05
+    assert isinstance(found["a"].reason, reasons.Uncorrected)
+
+
+def test_a_report_without_a_sign_passes() -> None:
+    result = report(lines(drawn(2, 1.02, sd=0.015), 12, fixed=True))
+    assert (result.verdict, result.exit_code) == ("pass", Exit.PASS)
+    # where inconclusive fails, a change must be shown not to be worse unless the rules say otherwise
+    strict = {"inconclusive": "fail"}
+    result = report(lines(drawn(2, 1.02, sd=0.015), 12, fixed=True, gate=strict))
+    assert (result.verdict, result.exit_code) == ("inconclusive", Exit.INCONCLUSIVE)
+    result = report(lines(drawn(2, 1.02, sd=0.015), 12, fixed=True, gate={**strict, "show": "no-sign"}))
+    assert (result.verdict, result.exit_code) == ("pass", Exit.PASS)
+
+
+def test_an_override_asks_for_more_of_some() -> None:
+    means = drawn(2, 1.02, sd=0.015, names="ab")
+    more = [{"benchmark": "b", "show": "not-worse"}]
+    found = {f.benchmark: f.verdict for f in report(lines(means, 12, fixed=True, override=more)).findings}
+    assert found == {"a": "no-sign", "b": "inconclusive"}
+    finer = [{"benchmark": "b", "detectable": "3.1%"}]
+    found = {f.benchmark: f.verdict for f in report(lines(means, 12, fixed=True, override=finer)).findings}
+    assert found == {"a": "no-sign", "b": "inconclusive"}
+
+
+# --- variance that cases share ----------------------------------------------------------------------------------------
+
+
+def test_five_cases_share_their_variance_and_then_need_four_builds() -> None:
+    means = drawn(1, sd=0.01, names="bcdef") | drawn(9, 1.3, sd=0.01, names="a")
+    four = {f.benchmark: f for f in report(lines(means, 4, gate={"interval": "auto"}, build=COMMON)).findings}
+    assert {f.ratio.method for f in four.values()} == {"paired-shared"}
+    assert four["a"].verdict == "regression"
+    few = report(lines(dict(list(means.items())[-4:]), 4, gate={"interval": "auto"}, build=COMMON)).findings
+    assert {f.ratio.method for f in few} == {"paired"}
+    assert all(f.verdict != "regression" for f in few)
+
+
+def test_independent_layouts_share_nothing() -> None:
+    means = drawn(1, sd=0.01, names="abcdef")
+    found = report(lines(means, 12, gate={"interval": "auto"}, build={"layouts": "independent"})).findings
+    assert {f.ratio.method for f in found} == {"paired"}
+
+
+def test_what_both_sides_of_a_round_have_in_common_is_told() -> None:
+    rng = np.random.default_rng(2)
+    layout = rng.normal(0, 0.1, 12)
+    base, head = ((1 + layout + rng.normal(0, 0.01, 12)).tolist() for _ in range(2))
+    found = only(lines({"a": (base, head)}, 12, fixed=True))
+    assert found.pairing is not None and found.pairing.gains
+    logs = [np.log(side) for side in (base, head)]
+    assert found.pairing.correlation == pytest.approx(float(np.corrcoef(*logs)[0, 1]))
+    assert found.pairing.together == pytest.approx(float(np.std(logs[1] - logs[0], ddof=1)))
+    assert found.pairing.apart == pytest.approx(math.sqrt(sum(float(np.var(side, ddof=1)) for side in logs)))
