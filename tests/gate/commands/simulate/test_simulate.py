@@ -60,6 +60,7 @@ def test_the_paper_is_simulated_into_a_page_that_fits_a_terminal(tmp_path: Path)
         "False alarms",
         "Power",
         "Stopping early",
+        "Common layouts",
         "Other rules on the same values",
         "Cost",
         "Quantiles",

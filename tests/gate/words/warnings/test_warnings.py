@@ -539,6 +539,12 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "no-auto-plan": [
         (s.NoAutoPlan(), "plan.auto keeps the configured plan: all jobs of a gate need the same one")
     ],
+    "duet-on-one-processor": [
+        (
+            s.DuetOnOneProcessor(("work",)),
+            "work: base and head run on one processor by turns and share its caches",
+        )
+    ],
     "planned-from-memory": [
         (
             s.PlannedFromMemory(4, 12, 5, 10, True, ()),
