@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
@@ -11,7 +10,8 @@ import msgspec
 from gate.config.rules import Policy, detectable_of, floor_of, metric_rules, show_of, threshold_of
 from gate.config.types import Config, Show
 from gate.evidence.factors import bound_factors
-from gate.model import Case, Evidence, FindingMemory, Layouts, Memory, Run
+from gate.evidence.layouts import layouts_of
+from gate.model import Case, Evidence, FindingMemory, Layouts, Memory
 from gate.model.case import CaseId, case_id, quantile_of
 from gate.stats.estimate import Method
 from gate.stats.prior import remembered_correlation
@@ -135,7 +135,7 @@ def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject], inter
     every = _sessions(evidence)
     sessions = len(every)
     planned = evidence.looks[-1] if looks else evidence.rounds.planned or _most_builds(subjects)
-    layouts = layouts_of(run)
+    layouts = layouts_of(run, evidence.builds)
     remembered = remembered_correlation(memory.findings, layouts) if memory and layouts else None
     correlation = _CORRELATIONS[layouts] if remembered is None else remembered
     method = _method(policy, planned, size, sessions, correlation)
@@ -174,14 +174,6 @@ def _most_builds(subjects: list[Subject]) -> int:
 
 
 _CORRELATIONS: dict[Layouts | None, float] = {"common": KEYED, "independent": INDEPENDENT, None: UNKNOWN}
-
-
-def layouts_of(run: Run | None) -> Layouts | None:
-    """Return whether both sides of a round were laid out alike; None: the measurements do not say."""
-    build = (run.config or {}).get("build") if run else None
-    if not isinstance(build, Mapping):
-        return None
-    return "independent" if build.get("layouts") == "independent" else "common"
 
 
 def _method(policy: Policy, builds: int, size: int, sessions: int, correlation: float) -> Method:

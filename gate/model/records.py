@@ -145,6 +145,8 @@ class Build(msgspec.Struct, frozen=True, kw_only=True, tag="build"):
     """Of a build after which the next ones are full: why."""
     ordered: Ordered | str | None = None
     """What its links were ordered by, of those whose results stand in the tree; None: unknown."""
+    layout: str | None = None
+    """"sha256:..." over the functions of its Go artifacts, by address; None: there are none, or they cannot be read."""
 
     @property
     def following(self) -> float | None:

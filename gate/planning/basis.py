@@ -21,10 +21,11 @@ from gate.config.rules import (
     threshold_of,
 )
 from gate.config.types import Config
-from gate.decide.design import Subject, layouts_of, subjects_of
+from gate.decide.design import Subject, subjects_of
 from gate.decide.policy import policy_of
 from gate.evidence.gather import gather
 from gate.evidence.inputs import Inputs, read_inputs
+from gate.evidence.layouts import layouts_of
 from gate.evidence.runs import run_of
 from gate.memory.entries import Costs as Spent
 from gate.memory.sessions import costs_of
@@ -145,12 +146,13 @@ def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Poli
         notes += [f"{name} is left out: it failed" for name in failed]
         proved = [same.benchmark for same in evidence.identical]
         notes += [f"{listed(proved)}: identical on both sides, so not measured"] if proved else []
+        layouts = layouts_of(evidence.run, evidence.builds) or "independent"
         for subject in subjects_of(evidence, policy):
             case = case_id(subject.case, subject.statistic)
             finding = findings.setdefault(case, _begun(subject))
             if subject.case.exact and not _has_spread(subject.case):
                 exact[case] = finding.name
-            _add_run(finding, subject, evidence.run)
+            _add_run(finding, subject, evidence.run, layouts)
     costs = costs_of([located.record for inputs in readings for located in inputs.records])
     origin = ", ".join(names)
     if not findings:
@@ -175,8 +177,8 @@ def _has_spread(case: Case) -> bool:
     return any(side.values.min() < side.values.max() for side in (case.base, case.head))
 
 
-def _add_run(finding: _Finding, subject: Subject, run: Run | None) -> None:
-    case, layouts = subject.case, layouts_of(run) or "independent"
+def _add_run(finding: _Finding, subject: Subject, run: Run | None, layouts: Layouts) -> None:
+    case = subject.case
     name, created = (run.id if run else None) or "", (run.created if run else None) or ""
     for base, head in _by_session(case):
         finding.one_build |= min(len(base.builds), len(head.builds)) < 2

@@ -18,6 +18,7 @@ import msgspec
 
 from gate.config.resolve import Settings
 from gate.evidence.gather import gather
+from gate.evidence.layouts import layouts_of
 from gate.evidence.records import Located
 from gate.github.event import may_write_history, read_event
 from gate.memory.entries import Costs, Entry, HistoryError, Session, Setup
@@ -226,7 +227,8 @@ def append_check(
     setups = setups_of(project.settings.sides["base"], host)
     # one program against itself holds no layout where they are common
     alike = setups == setups_of(project.settings.sides["head"], host)
-    programs = config.build.layouts == "common" and run.base != run.head and alike
+    layouts = layouts_of(run, evidence.builds) or config.build.layouts
+    programs = layouts == "common" and run.base != run.head and alike
     learned = learn(
         cases,
         config,
@@ -235,7 +237,7 @@ def append_check(
         session=run.id,
         created=created,
         both=programs,
-        layouts=config.build.layouts,
+        layouts=layouts,
         programs=programs,
     )
     session = Session(

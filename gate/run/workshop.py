@@ -59,7 +59,8 @@ def workshop(job: Job, trees: Trees, budget: Budget) -> Iterator[Workshop]:
     scratch, shims = trees.directory / "outputs", trees.directory / "shims"
     scratch.mkdir()
     paths, commands = _paths(job.project), _commands(job.project)
-    make_shims(shims, os.environ, go=uses_go(paths, commands))
+    common = settings.rules.build.layouts == "common"
+    make_shims(shims, os.environ, go=uses_go(paths, commands), aligned=common)
     with closing(ProcessExecutor(trees.directory / RUNNING, (trees.directory, trees.repository.top))) as processes:
         kept = in_project(paths, commands)
         recipes = {side: _recipe(settings.sides[side], kept) for side in SIDES}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
+from gate.evidence.layouts import both, shuffled
 from gate.model import Build, Side
 from gate.model.records import FullBuilds
 from gate.units import format_duration, plural
@@ -49,6 +50,19 @@ def say_why(full: FullBuilds) -> str:
     """Say why a build is a full one."""
     path = clip(visible(full.path), _PATH) or ("the build command" if full.kind == "seed-used" else "a program")
     return _WHY.get(full.kind, "").format(path=path)
+
+
+def say_shuffle(builds: Sequence[Build]) -> str:
+    """Say whether Go's linker shuffled the functions of both sides alike; "": it shuffled none, or that is unknown."""
+    alike = shuffled(builds)
+    if alike is None:
+        return ""
+    if alike == "common":
+        return "Go's linker shuffles the functions: both sides of a round have one order"
+    text = "Go's linker shuffles the functions, and drew another order for each side of a round"
+    if any(base.seed == head.seed for base, head in both(builds)):
+        return f"{text}: base and head do not have the same functions, so what a layout costs does not cancel"
+    return f'{text}: layouts = "independent" under [build]'
 
 
 def say_order(side: Side, builds: Sequence[Build]) -> str:

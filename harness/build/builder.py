@@ -22,6 +22,7 @@ from harness.build.artifacts import ArtifactError, hash_artifacts
 from harness.build.at_once import may_be_at_once, works_elsewhere
 from harness.build.cache import About, BuildCache, Subject
 from harness.build.conditions import Conditions, Recipe
+from harness.build.go_functions import layout_of
 from harness.build.relink import Recording
 from harness.build.work import Done, Tree, Wanted, Works
 from harness.errors import SourceError
@@ -264,6 +265,7 @@ class TreeBuilder:
             checked=done.checked,
             full=done.full,
             ordered=done.ordered,
+            layout=layout_of(self.directory(wanted.side, wanted.factors), table.artifacts),
         )
 
     def directory(self, side: Side, factors: Mapping[str, Setting] = MappingProxyType({})) -> Path:

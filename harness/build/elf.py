@@ -48,7 +48,7 @@ def sections(file: BinaryIO, start: int) -> tuple[list[tuple[int, ...]], bytes]:
     names = first[LINK] if names == 0xFFFF else names
     file.seek(start + offset)
     found = list(struct.iter_unpack(header, file.read(size * count)))
-    return found, _content(file, start, found[names])
+    return found, content(file, start, found[names])
 
 
 def symbols(file: BinaryIO, start: int) -> Iterator[tuple[bytes, int]]:
@@ -65,9 +65,9 @@ def symbols(file: BinaryIO, start: int) -> Iterator[tuple[bytes, int]]:
     order, wide = _form(file.read(6))
     form = order + ("IBBHQQ" if wide else "IIIBBH")
     what, where = (1, 3) if wide else (3, 5)
-    names = _content(file, start, found[table[LINK]])
+    names = content(file, start, found[table[LINK]])
     # those before INFO are local
-    for symbol in struct.iter_unpack(form, _content(file, start, table)[table[INFO] * struct.calcsize(form) :]):
+    for symbol in struct.iter_unpack(form, content(file, start, table)[table[INFO] * struct.calcsize(form) :]):
         section = symbol[where]
         if section or symbol[what] >> 4 == _GLOBAL:
             grouped = section < _RESERVED and found[section][FLAGS] & _GROUP
@@ -79,6 +79,7 @@ def _form(head: bytes) -> tuple[str, bool]:
     return "<" if head[5] == 1 else ">", head[4] == 2
 
 
-def _content(file: BinaryIO, start: int, section: tuple[int, ...]) -> bytes:
+def content(file: BinaryIO, start: int, section: tuple[int, ...]) -> bytes:
+    """Give the bytes of a section of the object at an offset."""
     file.seek(start + section[OFFSET])
     return file.read(section[SIZE])

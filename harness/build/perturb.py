@@ -22,6 +22,10 @@ from harness.process.execute import MAX_PADDING, PADDING
 _LINKERS = "linkers"
 _NODE = "node"
 _GOFLAGS = "goflags"
+_GOLINKER = "golinker"
+_ALIGNED = "-funcalign"
+_LINE = 64
+"""Bytes to whose multiples functions of Go are moved: a cache line, and what a processor fetches at once."""
 # gcc looks for collect-ld before any linker, whatever -fuse-ld and -B say; clang for the name that it wants.
 _LINKER_NAMES = ("collect-ld", "ld", "ld.bfd", "ld.gold", "ld.lld", "ld.mold")
 _GO_SECONDS = 30
@@ -102,11 +106,13 @@ def uses_go(paths: Iterable[str], commands: Iterable[str | list[str] | None]) ->
     return any(_GO.search(text) for text in texts)
 
 
-def make_shims(directory: Path, environment: Mapping[str, str], *, go: bool) -> None:
+def make_shims(directory: Path, environment: Mapping[str, str], *, go: bool, aligned: bool = False) -> None:
     """Write the programs that stand before the linkers and node into a new directory, and ask go what it knows.
 
     environment: of the caller; a PATH of its own in [env] is respected when the shims run. go: whether it may build
-    something; its flags say nothing to those who repeat a command of another language.
+    something; its flags say nothing to those who repeat a command of another language. aligned: whether its functions
+    start at multiples of a cache line. A common order alone does not give both sides common places: a function that
+    grows by 56 bytes moves those after it, and where they begin within a line changes how fast they are.
 
     Raises:
         OSError: they cannot be written.
@@ -119,9 +125,12 @@ def make_shims(directory: Path, environment: Mapping[str, str], *, go: bool) -> 
     node = directory / _NODE
     node.mkdir()
     _write(node / "node", _NODE_SHIM.format(here=shlex.quote(str(node))))
-    flags = _goflags(directory, environment) if go else None
-    if flags is not None:
+    known = _go_knows(directory, environment) if go else None
+    if known is not None:
+        options, flags = known
         (directory / _GOFLAGS).write_text(flags, encoding="utf-8")
+        fixed = f"{_ALIGNED}={_LINE}" if aligned and _ALIGNED in options else ""
+        (directory / _GOLINKER).write_text(fixed, encoding="utf-8")
 
 
 def _link_to_linkers(link: Path, environment: Mapping[str, str]) -> None:
@@ -174,7 +183,10 @@ def _seeds(perturb: Collection[str], seed: int, environment: Mapping[str, str], 
     if "go-randlayout" in perturb and shims is not None and (shims / _GOFLAGS).is_file():
         flags = environment.get("GOFLAGS") or (shims / _GOFLAGS).read_text(encoding="utf-8")
         if "-ldflags" not in flags:
-            added["GOFLAGS"] = f"{flags} -ldflags=-randlayout={seed or 1}".lstrip()
+            fixed = (shims / _GOLINKER).read_text(encoding="utf-8")
+            more = f"-ldflags=-randlayout={seed or 1}"
+            # no quotes without need: scripts may split $GOFLAGS at spaces
+            added["GOFLAGS"] = f"{flags} '{more} {fixed}'".lstrip() if fixed else f"{flags} {more}".lstrip()
     return added
 
 
@@ -182,8 +194,11 @@ def _before(directory: Path, path: str | None) -> str:
     return f"{directory}{os.pathsep}{path}" if path else str(directory)
 
 
-def _goflags(directory: Path, environment: Mapping[str, str]) -> str | None:
-    """Return what go takes as GOFLAGS, from `go env -w` too; None when there is no go that knows -randlayout (1.22)."""
+def _go_knows(directory: Path, environment: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return the options of Go's linker, and what go takes as GOFLAGS, from `go env -w` too.
+
+    None when there is no go that knows -randlayout (1.22).
+    """
     go = shutil.which("go", path=environment.get("PATH", os.defpath))
     if go is None:
         return None
@@ -196,5 +211,5 @@ def _goflags(directory: Path, environment: Mapping[str, str]) -> str | None:
         ]
     except (OSError, subprocess.TimeoutExpired):
         return None
-    known = "-randlayout" in answers[0].stderr + answers[0].stdout
-    return answers[1].stdout.strip() if known and answers[1].returncode == 0 else None
+    options = answers[0].stderr + answers[0].stdout
+    return (options, answers[1].stdout.strip()) if "-randlayout" in options and answers[1].returncode == 0 else None

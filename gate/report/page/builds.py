@@ -10,7 +10,7 @@ import msgspec
 from gate.evidence.factors import pairs
 from gate.model import SIDES, Build
 from gate.units import format_duration
-from gate.words.builds import say_builds, say_order
+from gate.words.builds import say_builds, say_order, say_shuffle
 from gate.words.numbers import known, plural
 from gate.words.plain import clip, visible
 
@@ -55,7 +55,8 @@ def builds_of(builds: Sequence[Build]) -> Builds:
 
 def _made(builds: Sequence[Build]) -> list[str]:
     by_side = [(side, [build for build in builds if build.side == side]) for side in SIDES]
-    return [text for side, found in by_side for text in (say_builds(side, found), say_order(side, found)) if text]
+    said = [text for side, found in by_side for text in (say_builds(side, found), say_order(side, found))]
+    return [text for text in (*said, say_shuffle(builds)) if text]
 
 
 def _row(build: Build, *, several: bool) -> BuildRow:

@@ -31,7 +31,7 @@ def tools(tmp_path: Path) -> Path:
     go = """#!/bin/sh
 [ "$GOTOOLCHAIN" = local ] || exit 9
 case "$*" in
-"tool link -help") echo "  -randlayout int" >&2; exit 2 ;;
+"tool link -help") echo "  -randlayout int  -funcalign N" >&2; exit 2 ;;
 "env GOFLAGS") echo "${GOFLAGS--mod=vendor}" ;;
 esac
 """
@@ -69,6 +69,19 @@ def test_everything_of_an_execution(shims: Path, tools: Path) -> None:
         "GOFLAGS": "-mod=vendor -ldflags=-randlayout=5",
         "PATH": f"{shims}/node:{tools}",
     }
+
+
+def test_functions_of_go_are_aligned_where_that_is_wanted_and_its_linker_can(tmp_path: Path, tools: Path) -> None:
+    environment = {"PATH": str(tools)}
+    make_shims(tmp_path / "aligned", environment, go=True, aligned=True)
+    added = build_environment(["go-randlayout"], 5, environment, tmp_path / "aligned")
+    assert added == {"GOFLAGS": "-mod=vendor '-ldflags=-randlayout=5 -funcalign=64'"}
+    assert execution_environment(["go-randlayout"], 5, environment, tmp_path / "aligned") == added
+    go = (tools / "go").read_text()
+    (tools / "go").write_text(go.replace("-funcalign", "-otheralign"))
+    make_shims(tmp_path / "older", environment, go=True, aligned=True)
+    older = build_environment(["go-randlayout"], 5, environment, tmp_path / "older")
+    assert older == {"GOFLAGS": "-mod=vendor -ldflags=-randlayout=5"}
 
 
 def test_the_padding_is_of_up_to_a_page_and_of_the_seed() -> None:

@@ -1,0 +1,64 @@
+"""Whether both sides of a round were laid out alike: by the config, and by the order of Go's functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gate.evidence.layouts import layouts_of, shuffled
+from gate.model import SIDES, Build, Run
+from gate.words.builds import say_shuffle
+
+
+def builds(base: str, head: str, **more: Any) -> list[Build]:
+    """A build of each side a round, with the layouts that the letters name; "." is unknown."""
+    return [
+        Build(side=side, build=number, seed=number, layout=None if letter == "." else letter, **more)
+        for side, letters in zip(SIDES, (base, head), strict=True)
+        for number, letter in enumerate(letters)
+    ]
+
+
+def run(**build: str) -> Run:
+    return Run(config={"build": build})
+
+
+def test_one_order_on_both_sides_of_a_round() -> None:
+    assert shuffled(builds("abc", "abc")) == "common"
+    assert layouts_of(run(), builds("abc", "abc")) == "common"
+    assert say_shuffle(builds("abc", "abc")).endswith("both sides of a round have one order")
+
+
+def test_a_function_more_draws_another_order() -> None:
+    found = builds("abc", "xyz")
+    assert shuffled(found) == "independent"
+    assert layouts_of(run(layouts="common"), found) == "independent"
+    assert "base and head do not have the same functions" in say_shuffle(found)
+
+
+def test_orders_drawn_apart_as_configured() -> None:
+    base, head = builds("abc", ""), builds("", "xyz")
+    apart = [*base, *(Build(side="head", build=b.build, seed=9 + n, layout=b.layout) for n, b in enumerate(head))]
+    assert shuffled(apart) == "independent"
+    assert 'layouts = "independent"' in say_shuffle(apart)
+    assert layouts_of(run(layouts="independent"), builds("abc", "abc")) == "independent"
+
+
+def test_what_is_not_shuffled_says_nothing_of_layouts() -> None:
+    # a Go program whose own -ldflags replace perfgate's
+    for found in (
+        builds("aaa", "aaa"),
+        builds("aaa", "bbb"),
+        builds("a", "b"),
+        builds("...", "..."),
+        builds("abc", ""),
+    ):
+        assert shuffled(found) is None
+        assert say_shuffle(found) == ""
+        assert layouts_of(run(), found) == "common"
+    assert layouts_of(None, []) is None
+
+
+def test_builds_of_other_settings_are_no_shuffle() -> None:
+    found = [*builds("aa", "xx", factors={"flag": 1}), *builds("bb", "yy", factors={"flag": 2})]
+    assert shuffled(found) is None
+    assert shuffled([*found, *builds("cd", "cd", factors={"flag": 3})]) == "independent"
