@@ -13,78 +13,25 @@ one, at least n - 1 of n programs differ, every one has the bytes of a full buil
 from __future__ import annotations
 
 import argparse
-import os
 import shutil
-import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median, variance
 
 from scipy.stats import f as f_distribution
 
-from gate.config.types import BuildTable
+from benchmarks.projects import CMARK, LUA, LZ4, Project, building, built, cloned, cpu_seconds, prepared
 from gate.model import SIDES, Build, Side
-from gate.units import Duration
-from harness.build.builder import TreeBuilder
-from harness.build.conditions import Conditions, Recipe
-from harness.build.perturb import make_shims
-from harness.process.execute import ProcessExecutor
-from harness.source.base_and_head import resolve
-from harness.source.repository import find_repository
-from harness.source.trees import open_trees
 
 SHARE = 0.05
-TIMEOUT = Duration(1800)
-
-
-@dataclass(frozen=True)
-class Project:
-    """A public project: how it is built, what comes out, and what that runs."""
-
-    url: str
-    commit: str
-    command: str
-    artifact: str
-    run: tuple[str, ...]
-    setup: str | None = None
-    prepare: str = "true"
-    """Makes the input "data" of the program, once."""
-
 
 FUNCTIONS = "-O2 -ffunction-sections"
 PROJECTS = {
-    "lua": Project(
-        "https://github.com/lua/lua",
-        "53b41d0cddd80bf33fdc631bdd32e3ba53842b89",
-        'rm -f ./*.o lua; for f in l*.c; do echo "$f"; done | grep -v ltests | '
-        "xargs -n 1 -P 2 gcc -std=c99 -O2 -DLUA_USE_LINUX -c && gcc -o lua ./*.o -Wl,-E -lm -ldl",
-        "lua",
-        ("{artifact}", "{data}"),
-        prepare="echo 'local function fib(n) return n < 2 and n or fib(n-1) + fib(n-2) end "
-        'local t = {{}} for i = 1, 2e5 do t[i % 97] = (("x"):rep(i % 9) .. i):gsub("1", "2") end fib(24)\' > {data}',
-    ),
-    "lz4": Project(
-        "https://github.com/lz4/lz4",
-        "d9c01a3d49114dc28e2dfbbc0a8990e88be7b694",
-        "make -C programs clean && make -C programs -j2 lz4",
-        "programs/lz4",
-        ("{artifact}", "-9", "-c", "{data}"),
-        prepare="cat lib/*.c lib/*.h programs/*.c programs/*.h tests/*.c > {data}; "
-        "for i in 1 2 3; do cat {data} {data} > {data}2; mv {data}2 {data}; done",
-    ),
-    "cmark": Project(
-        "https://github.com/commonmark/cmark",
-        "0d408e6cbf9b0c04d46e9e9c296808b778a47994",
-        "rm -rf b && cmake -S . -B b -DCMAKE_BUILD_TYPE=Release -DCMARK_SHARED=OFF -DCMARK_TESTS=OFF > log && "
-        "make -C b -j2 cmark_exe > log",
-        "b/src/cmark",
-        ("{artifact}", "{data}"),
-        prepare="cp test/spec.txt {data}; for i in 1 2 3 4; do cat {data} {data} > {data}2; mv {data}2 {data}; done",
-    ),
+    "lua": LUA,
+    "lz4": LZ4,
+    "cmark": CMARK,
     "fmt": Project(
         "https://github.com/fmtlib/fmt",
         "60ccad511fd680cb91d8b60a315759f71c67bef9",
@@ -113,59 +60,28 @@ class Found:
     values: dict[Side, list[float]] = field(default_factory=lambda: {"base": [], "head": []})
 
 
-@contextmanager
-def _building(project: Project, checkout: Path, caches: Path) -> Iterator[TreeBuilder]:
-    repository = find_repository(checkout)
-    sources = resolve(repository, base="HEAD", head="HEAD", environment={})
-    table = BuildTable(
-        setup=project.setup, command=project.command, artifacts=[project.artifact], timeout=TIMEOUT, relink="off"
-    )
-    again = BuildTable(setup=project.setup, command=project.command, artifacts=[project.artifact], timeout=TIMEOUT)
-    with open_trees(repository, sources, share_paths={"base": [], "head": []}) as trees:
-        shims = caches / "shims"
-        shutil.rmtree(shims, ignore_errors=True)
-        make_shims(shims, os.environ, go=False)
-        recipes: Mapping[Side, Recipe] = {"base": Recipe(table, os.environ), "head": Recipe(again, os.environ)}
-        conditions = Conditions(ProcessExecutor(), recipes, os.environ, trees.directory / "outputs", shims)
-        yield TreeBuilder(conditions, trees, 1)
-
-
-def _seconds(command: Sequence[str]) -> float:
-    null = os.open(os.devnull, os.O_RDWR)
-    actions = [(os.POSIX_SPAWN_DUP2, null, stream) for stream in (0, 1, 2)]
-    started = os.posix_spawn(command[0], list(command), os.environ, file_actions=actions)
-    _, _, used = os.wait4(started, 0)
-    os.close(null)
-    return used.ru_utime + used.ru_stime
-
-
 def measure(name: str, project: Project, directory: Path, builds: int, runs: int) -> Found:
     """Build both sides in rounds, and run what came out by turns."""
-    checkout = directory / name
-    if not checkout.exists():
-        subprocess.run(["git", "clone", "-q", project.url, str(checkout)], check=True)
-        subprocess.run(["git", "checkout", "-q", project.commit], cwd=checkout, check=True)
+    checkout = cloned(name, project, directory)
     found = Found()
-    with tempfile.TemporaryDirectory() as made, _building(project, checkout, Path(made)) as builder:
+    with tempfile.TemporaryDirectory() as made:
         data = Path(made) / "data"
-        subprocess.run(["sh", "-c", project.prepare.format(data=data)], cwd=checkout, check=True)
-        for number in range(builds):
-            programs: dict[Side, Path] = {}
-            for side in SIDES:
-                built = builder.build(side, number, 1000 + number)
-                if not isinstance(built, Build):
-                    sys.exit(f"{name}: {side} was not built: {built.status}\n{built.stderr}")
-                found.builds[side].append(built)
-                programs[side] = Path(made) / f"program-{side}"
-                shutil.copy(builder.directory(side) / project.artifact, programs[side])
-            values: dict[Side, list[float]] = {"base": [], "head": []}
-            for turn in range(runs * 2):
-                side = SIDES[(turn + number) % 2]
-                words = [word.format(artifact=programs[side], data=data) for word in project.run]
-                values[side].append(_seconds(words))
-            for side, each in values.items():
-                found.values[side].append(median(each))
-            sys.stderr.write(f"\r{name}: {number + 1} of {builds}")
+        prepared(project, checkout, data)
+        relink: dict[Side, str] = {"base": "off", "head": "auto"}
+        with building(project, checkout, Path(made), "HEAD", relink, go=False, aligned=False) as builder:
+            for number in range(builds):
+                programs: dict[Side, Path] = {}
+                for side in SIDES:
+                    found.builds[side].append(built(builder, name, side, number, 1000 + number))
+                    programs[side] = Path(made) / f"program-{side}"
+                    shutil.copy(builder.directory(side) / project.artifact, programs[side])
+                values: dict[Side, list[float]] = {"base": [], "head": []}
+                for turn in range(runs * 2):
+                    side = SIDES[(turn + number) % 2]
+                    values[side].append(cpu_seconds(project, programs[side], data))
+                for side, each in values.items():
+                    found.values[side].append(median(each))
+                sys.stderr.write(f"\r{name}: {number + 1} of {builds}")
     sys.stderr.write("\n")
     return found
 
