@@ -17,7 +17,7 @@ fn more_of_it(n: usize) -> usize {
 class Edit:
     """A change of sources: in each file one text becomes another; "" stands for the end of a file, new or old.
 
-    removed: files that are deleted.
+    removed: files, folders and submodules that are deleted.
     """
 
     texts: tuple[tuple[str, str, str], ...]
@@ -78,7 +78,7 @@ _PULLDOWN = Project(
     "-p pulldown-cmark --bin pulldown-cmark",
     "target/release/pulldown-cmark",
     ("{artifact}",),
-    setup="cargo fetch --locked",
+    setup="cargo fetch",
     prepare="cat ./*.md guide/src/*.md pulldown-cmark/specs/*.txt > {data}; for i in 1 2 3 4 5; do "
     "cat {data} {data} > {data}2; mv {data}2 {data}; done",
 )
@@ -131,7 +131,7 @@ PROJECTS = {
         {
             "unrelated": _after("lib/lz4.c", "int LZ4_versionNumber (void) { ", _loop(9)),
             "hot": _after("lib/lz4hc.c", '    DEBUGLOG(7, "LZ4HC_InsertAndGetWiderMatch");\n', f"{{ {_loop(8)} }}"),
-            "added function": _after("lib/lz4.c", "", _MORE),
+            "added function": _after("programs/util.c", "", _MORE),
             "removed file": Edit((), ("lib/lz4file.c",)),
         },
     ),
@@ -158,7 +158,7 @@ PROJECTS = {
             "added function": _after("snappy.cc", "", _MORE),
             "removed file": Edit((("CMakeLists.txt", '    "snappy-c.cc"\n', ""),), ("snappy-c.cc",)),
         },
-        given=_after("tool.cc", "", _SNAPPY_TOOL),
+        given=Edit((("tool.cc", "", _SNAPPY_TOOL),), ("third_party",)),
     ),
     "pulldown-cmark": Edited(
         _PULLDOWN,
@@ -176,6 +176,7 @@ PROJECTS = {
                 )
             ),
         },
+        given=Edit((("Cargo.toml", '  "bench",\n  "dos-fuzzer",\n  "fuzz",\n', ""),)),
     ),
     "gjson": Edited(
         _GJSON,
@@ -197,7 +198,9 @@ PROJECTS = {
         _GOLDMARK,
         {
             "unrelated": _after(
-                "ast/block.go", "func IsParagraph(node Node) bool {\n", "for i := 0; i < node.ChildCount()%9; i++ {\n }"
+                "ast/block.go",
+                "func IsParagraph(node Node) bool {\n",
+                "for i := 0; node == nil && i < 9; i++ {\n }",
             ),
             "hot": _after("text/reader.go", _PEEK, "for i := 0; i < 60; i++ {\n }"),
             "added function": Edit(

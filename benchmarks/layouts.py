@@ -68,7 +68,7 @@ def committed(checkout: Path, folder: Path, edited: Edited, edit: Edit) -> Path:
                 raise ValueError(f"{path} does not have: {old}")
             file.write_text(text.replace(old, new, 1) if old else f"{text}\n{new}", encoding="utf-8")
         for path in each.removed:
-            (place / path).unlink()
+            subprocess.run(["git", "rm", "-qr", path], cwd=place, check=True)
         subprocess.run(["git", "add", "-A"], cwd=place, check=True)
         words = ["git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "edit"]
         subprocess.run(words, cwd=place, check=True)
