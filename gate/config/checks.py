@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from gate.config.benchmark_checks import check_benchmark
 from gate.config.source import Fault, Path, dotted
 from gate.config.types import Builds, BuildTable, Config
-from gate.units import DIMENSIONS, Quantity, to_base
+from gate.units import DIMENSIONS, Quantity, Share, to_base
 
 
 def _check_names_of_suites(config: Config) -> Iterator[Fault]:
@@ -24,6 +24,7 @@ def check(config: Config) -> Iterator[Fault]:
     """Find values that contradict each other or cannot be meant."""
     if config.gate.inconclusive == "fail" and config.gate.show != "no-sign":
         yield from _check_zero_thresholds(config)
+    yield from _check_detectable(config)
     if config.gate.sessions == "fixed" and config.gate.interval != "auto":
         why = f'"fixed" has its own interval: remove gate.interval = "{config.gate.interval}"'
         yield Fault(("gate", "sessions"), why)
@@ -55,6 +56,17 @@ def check(config: Config) -> Iterator[Fault]:
             yield Fault((*path, "name"), f'"{benchmark.name}" is already the name of {taken}: choose another name')
         yield from check_benchmark(benchmark, path)
     yield from _check_names_of_suites(config)
+
+
+def _check_detectable(config: Config) -> Iterator[Fault]:
+    found: list[tuple[Path, Share | None, Share | None]] = [
+        (("gate",), config.gate.detectable, config.gate.threshold),
+        *((("override", i), each.detectable, each.threshold) for i, each in enumerate(config.override)),
+    ]
+    for path, size, threshold in found:
+        if size is not None and threshold is not None and size <= threshold:
+            why = "is not above the threshold, so a change of this size could never show: write a larger one"
+            yield Fault((*path, "detectable"), why)
 
 
 def _check_build(build: BuildTable) -> Iterator[Fault]:

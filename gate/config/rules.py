@@ -127,7 +127,8 @@ def detectable_of(config: Config, benchmark: str, metric: str, statistic: str) -
     sizes = [o.detectable for o in reversed(config.override) if _applies(o, benchmark, metric, statistic)]
     found = next((size for size in sizes if size is not None), config.gate.detectable)
     threshold = threshold_of(config, benchmark, metric, statistic)
-    return max(DETECTABLE, 2 * threshold) if found is None else float(found)
+    # what is not above the threshold can never show: it was set with another threshold in mind
+    return max(DETECTABLE, 2 * threshold) if found is None or found <= threshold else float(found)
 
 
 def floor_of(config: Config, benchmark: str, metric: str, statistic: str, unit: str) -> float | None:

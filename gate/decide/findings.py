@@ -11,7 +11,7 @@ from gate.decide import reasons
 from gate.decide.design import Design
 from gate.decide.detectable import detectable
 from gate.decide.estimates import Estimated, Moderation, needed_builds
-from gate.decide.futility import unseen
+from gate.decide.futility import in_sight, unseen
 from gate.decide.lacking import more_builds
 from gate.decide.looks import Acceptance, Judged, acceptance, decided_alpha, limits_of
 from gate.decide.machines import session_ratios
@@ -121,7 +121,7 @@ def _variance(found: Estimated, levels: tuple[LevelVariance, ...], value: float)
     ]
 
 
-def _pairing(found: Estimated) -> Pairing | None:
+def _pairing(found: Estimated, design: Design) -> Pairing | None:
     """Describe what base and head of a round have in common; None where no interval could be paired by round."""
     rounds = found.rounds
     if rounds is None or rounds.df < 2 or found.unit != "build":
@@ -132,6 +132,7 @@ def _pairing(found: Estimated) -> Pairing | None:
         together=math.sqrt(rounds.contrast),
         apart=math.sqrt(rounds.base + rounds.head),
         gains=(rounds.correlation or 0.0) >= UNKNOWN,
+        layouts=design.layouts,
     )
 
 
@@ -184,7 +185,8 @@ def findings_of(judged: Sequence[Judged], design: Design, comparisons: int) -> l
 def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Design, comparisons: int) -> Finding:
     found, subject, case = judged.estimated, judged.subject, judged.subject.case
     size = unseen(found, judged.look, futile=judged.futile, design=design)
-    verdict = _verdict(judged, size)
+    has_sign = _has_sign(judged, design)
+    verdict = _verdict(judged, size, has_sign=has_sign)
     # what was given up has a plain interval: a repeated one so early is too wide to tell a reader anything
     plain = verdict == "no-sign" or (verdict == "inconclusive" and judged.futile)
     nominal_alpha = design.alpha if plain else judged.nominal_alpha
@@ -208,7 +210,7 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
         corrected=alpha < nominal_alpha,
         comparisons=comparisons,
         position=judged.position,
-        unseen=size,
+        unseen=None if has_sign else size,
         min_builds=needed_builds(found, design.policy.config.gate),
         more_builds=more,
         accepted=accept,
@@ -246,7 +248,7 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
         identical=None,
         variance=variance,
         memory=memory_use(found, nominal_alpha, design),
-        pairing=_pairing(found),
+        pairing=_pairing(found, design),
     )
 
 
@@ -255,7 +257,7 @@ def _decided_at(judged: Judged, decided: Limits, alpha: float, design: Design) -
     return DecidedAt(confidence=1 - alpha, low=decided.low, high=decided.high, look=judged.look + 1, looks=looks)
 
 
-def _verdict(judged: Judged, size: float | None) -> Verdict:
+def _verdict(judged: Judged, size: float | None, *, has_sign: bool) -> Verdict:
     """Give the verdict; size: of a slowdown that would have shown, where no sign of one can be told."""
     position = judged.position
     if judged.regression.rejected:
@@ -264,13 +266,17 @@ def _verdict(judged: Judged, size: float | None) -> Verdict:
         return "improvement"
     if position.not_worse and position.not_better:
         return "unchanged"
-    shown = size is not None and size <= judged.subject.wanted and not _in_sight(judged)
+    shown = size is not None and size <= judged.subject.wanted and not has_sign
     return "no-sign" if shown else "inconclusive"
 
 
-def _in_sight(judged: Judged) -> bool:
-    """Return whether the finding is worse by itself, and not after correction or not beyond the floor."""
-    return judged.p is not None and judged.p < judged.nominal_alpha
+def _has_sign(judged: Judged, design: Design) -> bool:
+    """Return whether the finding has a sign of a slowdown, though it is no regression.
+
+    It is worse by itself, and not after correction or not beyond the floor; or a slowdown is shown, and more likely
+    than not it is beyond the threshold.
+    """
+    return (judged.p is not None and judged.p < judged.nominal_alpha) or in_sight(judged.estimated, design.alpha)
 
 
 def _stopped(judged: Judged, design: Design) -> Literal["settled", "futility"] | None:

@@ -34,6 +34,26 @@ def is_futile(found: Estimated, look: int, alpha: float, design: Design) -> bool
     return conditional_probability(z_of(upper), design.looks[look] / design.looks[-1], last) < FUTILE
 
 
+def is_beyond(found: Estimated) -> bool:
+    """Return whether the estimate is what a regression would be: worse than threshold and floor."""
+    subject, change = found.subject, found.ratio.y - found.ratio.x
+    if subject.lower:
+        return found.ratio.y > edge(found) * found.ratio.x and (subject.floor is None or change > subject.floor)
+    return found.ratio.y < edge(found) * found.ratio.x and (subject.floor is None or -change > subject.floor)
+
+
+def in_sight(found: Estimated, alpha: float) -> bool:
+    """Return whether a slowdown is shown at the plain level, and its estimate is beyond the threshold."""
+    p = found.ratio.p(1.0, tails(found.subject)[0])
+    return p is not None and p < alpha and is_beyond(found)
+
+
+def edge(found: Estimated) -> float:
+    """Return the ratio that is as much worse as the threshold."""
+    worse = 1 + found.subject.threshold
+    return worse if found.subject.lower else 1 / worse
+
+
 def unseen(found: Estimated, look: int, *, futile: bool, design: Design) -> float | None:
     """Return the smallest slowdown that the whole plan would have shown in 80% of such runs; None: that is not known.
 
@@ -49,8 +69,7 @@ def _one_sided(found: Estimated) -> float | None:
     """Return the p, one-sided and not cut at 1, of "worse by more than threshold and floor"."""
     subject, ratio = found.subject, found.ratio
     worse, better = tails(subject)
-    edge = 1 + subject.threshold if subject.lower else 1 / (1 + subject.threshold)
-    known = [_upper(ratio.p(edge, worse), ratio.p(edge, better))]
+    known = [_upper(ratio.p(edge(found), worse), ratio.p(edge(found), better))]
     if subject.floor is not None:
         floor = subject.floor if worse == "above" else -subject.floor
         known.append(_upper(ratio.p_difference(floor, worse), ratio.p_difference(floor, better)))

@@ -8,7 +8,7 @@ from gate.decide.design import Design
 from gate.decide.detectable import POWER, degrees, size_at
 from gate.decide.estimates import Estimated, needed_builds
 from gate.decide.family import tails
-from gate.decide.futility import asks_for_no_sign
+from gate.decide.futility import asks_for_no_sign, edge, in_sight, is_beyond
 from gate.decide.looks import Judged
 from gate.stats.ratio import t_quantile
 
@@ -34,8 +34,9 @@ def more_builds(judged: Judged, design: Design) -> int | None:
     if design.sessions > 1 and not design.machines:
         # the unit is the session: builds of the same sessions tell little more
         return None
-    beyond = _beyond(found)
-    if asks_for_no_sign(found) and (judged.futile or not beyond):
+    beyond = is_beyond(found)
+    given_up = judged.futile and not in_sight(found, design.alpha)
+    if asks_for_no_sign(found) and (given_up or not beyond):
         return _until_seen(found, design)
     p = _p(found, beyond=beyond)
     alpha = judged.regression.alpha if beyond else design.alpha
@@ -70,30 +71,16 @@ def _until_seen(found: Estimated, design: Design) -> int | None:
     return many
 
 
-def _beyond(found: Estimated) -> bool:
-    """Return whether the estimate is what a regression would be: beyond threshold and floor."""
-    subject, change = found.subject, found.ratio.y - found.ratio.x
-    edge = _edge(found)
-    if subject.lower:
-        return found.ratio.y > edge * found.ratio.x and (subject.floor is None or change > subject.floor)
-    return found.ratio.y < edge * found.ratio.x and (subject.floor is None or -change > subject.floor)
-
-
 def _p(found: Estimated, *, beyond: bool) -> float | None:
     """Return the p of what is to be shown: beyond needs threshold and floor, not worse is either of them."""
     subject, ratio = found.subject, found.ratio
     worse, better = tails(subject)
     tail = worse if beyond else better
-    p = ratio.p(_edge(found), tail)
+    p = ratio.p(edge(found), tail)
     if subject.floor is None or p is None:
         return p
     p_floor = ratio.p_difference(subject.floor if subject.lower else -subject.floor, tail)
     return p if p_floor is None else max(p, p_floor) if beyond else min(p, p_floor)
-
-
-def _edge(found: Estimated) -> float:
-    edge = 1 + found.subject.threshold
-    return edge if found.subject.lower else 1 / edge
 
 
 def _least(found: Estimated, design: Design, *, beyond: bool) -> int:

@@ -207,7 +207,7 @@ class NothingRegressed(Kind, frozen=True, kw_only=True):
     no_sign: int = 0
     """Of them, those that show no sign of a change for the worse."""
     detectable: float | None = None
-    """The size that would have shown in each of these."""
+    """The size that would have shown in each of these; of a rate, what is lost of it."""
 
 
 Summary = (

@@ -9,7 +9,7 @@ import msgspec
 from gate.model.choice import Choice
 from gate.model.cost import Cost
 from gate.model.evidence import Round
-from gate.model.names import Better, IntervalKind, Level, ReportVerdict, Verdict
+from gate.model.names import Better, IntervalKind, Layouts, Level, ReportVerdict, Verdict
 from gate.model.outcomes import Outcome, Summary, Where
 from gate.model.reasons import Accepted, Reason, SameProgram
 from gate.model.records import Build, Commit, Failure, HostState, Whose
@@ -115,6 +115,8 @@ class Pairing(msgspec.Struct, frozen=True, kw_only=True):
     apart: float
     gains: bool
     """Whether they have so much in common that pairing narrows the interval, whatever the number of rounds."""
+    layouts: Layouts | None = None
+    """Of both sides of a round; None: not known."""
 
 
 class SessionRatio(msgspec.Struct, frozen=True, kw_only=True):

@@ -32,6 +32,7 @@ UnprovedKind = Literal[
     "same-commit",
     "no-tracer",
     "not-at-one-path",
+    "duet",
     "failed",
     "too-long",
     "changed",
@@ -52,7 +53,8 @@ class Unproved(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: UnprovedKind
     """off: gate.sameness; same-commit: an A/A run; no-tracer: this host has none; not-at-one-path: the trees of both
-    sides do not stand at one path; failed: its traced execution failed; too-long: that did not end within `seconds`;
+    sides do not stand at one path; duet: they do not, as both sides run at once;
+    failed: its traced execution failed; too-long: that did not end within `seconds`;
     changed: it reads `path`, which differs; listed: it lists the directory `path`, whose names differ; outside-changed:
     it reads `path` outside both trees, which changed meanwhile; connection: it connects to `path`; command,
     environment, service, instrument: that differs between the sides; side-name-read: it reads `path`, which says which

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from gate.config.resolve import Settings
 from gate.config.rules import is_decided
@@ -12,9 +12,11 @@ from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import DuetOnOneProcessor
 from harness.host.fitness import others_load
 from harness.loop.duet import processors
+from harness.process.processors import ProcessorsError, started_with
 
 _INSTEAD = 'use plan.pairing = "interleaved", or leave it out with --benchmark'
 _COMMANDS = ("hyperfine", "spawn")
+_CPU = 'set plan.metrics = ["cpu"]'
 _QUIET = 0.1
 """The share of all processors' time that others may take where wall time decides."""
 
@@ -43,8 +45,19 @@ def refuse_duet(settings: Settings, *, planned: bool) -> tuple[AnyWarning, ...]:
             raise UserError(
                 f"{name}: the warmup of base and head differs, and a duet pairs their iterations: make them the same"
             )
+    for benchmark in benchmarks:
+        _refuse_processors(benchmark)
     alone = dict.fromkeys(b.name for b in benchmarks if len(processors(b.cpus)) == 1)
     return (DuetOnOneProcessor(tuple(alone)),) if alone else ()
+
+
+def _refuse_processors(benchmark: Benchmark) -> None:
+    """Refuse processors that this machine lacks: the launcher, which pins both sides, takes those that are there."""
+    if benchmark.cpus is not None:
+        try:
+            started_with(lambda: None, benchmark.cpus, None)
+        except ProcessorsError as error:
+            raise UserError(f"{benchmark.name}: {error}") from None
 
 
 def _impossible(benchmark: Benchmark) -> str:
@@ -69,20 +82,17 @@ def refuse_wall_time(rules: Config, names: Sequence[str]) -> None:
     Raises:
         UserError: how busy the host is, and what to do.
     """
-    if rules.plan.pairing != "duet" or not any(_decides_wall_time(rules, names)):
+    decided = [name for name in names if is_decided(rules, name, "time")] if rules.plan.pairing == "duet" else []
+    if not decided:
         return
-    free = len(processors())
-    if free == 1:
-        raise UserError('plan.metrics: "time" cannot be decided in a duet on one processor: use metrics = ["cpu"]')
+    cpus = {b.name: b.cpus for b in rules.benchmark}
+    alone = next((name for name in decided if len(processors(cpus.get(name))) == 1), None)
+    if alone is not None:
+        raise UserError(f"{alone}: time cannot be decided in a duet on one processor: {_CPU}")
     busy = others_load()
     if busy is None or busy >= _QUIET:
         taken = "how busy it is cannot be told" if busy is None else f"others take {busy:.0%} of its processors"
         raise UserError(
-            f'plan.metrics: "time" cannot be decided in a duet on this host: {taken}, and wall time would hide part of '
-            'a change: use metrics = ["cpu"]'
+            f"{decided[0]}: time cannot be decided in a duet on this host: {taken}, and wall time would hide part of "
+            f"a change: {_CPU}"
         )
-
-
-def _decides_wall_time(rules: Config, names: Sequence[str]) -> Iterator[bool]:
-    for name in names:
-        yield is_decided(rules, name, "time")

@@ -285,6 +285,8 @@ def _unproved(job: Job) -> UnprovedKind | None:
     sources, rules = job.project.sources, job.project.settings.rules
     if sources.base.revision == sources.head.revision:
         return "same-commit"
+    if rules.plan.pairing == "duet":
+        return "duet"
     experiment = job.treated.study is not None or job.treated.planned
     return "off" if rules.gate.sameness == "off" or experiment else None
 

@@ -15,7 +15,7 @@ _METHODS = {
     "fieller": "Fieller's interval of a ratio of means, Satterthwaite's degrees of freedom",
     "fieller-kj": "Fieller's interval of a ratio of means as Kalibera and Jones (2012), eq. 12",
     "fieller-paired": "Fieller's interval of a ratio of means, base and head of each round as a pair",
-    "fieller-moderated": "Fieller's interval of a ratio of means, with the variance remembered from calibration",
+    "fieller-moderated": "Fieller's interval of a ratio of means, with the variance remembered from earlier runs",
     "paired": "t interval of the mean logarithm of head/base over rounds",
     "paired-shared": "t interval of the mean logarithm of head/base over rounds, with the variance of all cases",
     "bootstrap": "percentile interval of the hierarchical bootstrap",
@@ -23,6 +23,11 @@ _METHODS = {
     "fixed-sessions": "t interval of the mean logarithm of head/base over these machines, from the rounds of each",
     "exact": "compared as numbers: neither side has any spread",
 }
+
+
+_NOT_LAYOUTS = (
+    "What makes builds differ here is hardly the layout, which both sides share: more executions or a quieter host help"
+)
 
 
 def quantity(case: Finding | Recorded) -> str:
@@ -187,7 +192,7 @@ def finding_method(finding: Finding) -> str:
         "fieller-paired": ", base and head of each round as a pair",
         "paired": ", base and head of each round as a pair",
         "paired-shared": ", base and head of each round as a pair, with the variance of all cases",
-        "fieller-moderated": ", with the variance remembered from calibration",
+        "fieller-moderated": ", with the variance remembered from earlier runs",
     }.get(finding.ratio.method, ", Satterthwaite's degrees of freedom")
     return f"t interval over builds of the logarithm of each build's {visible(finding.statistic)}{extra}"
 
@@ -201,10 +206,10 @@ def in_common(finding: Finding) -> str:
     text = f"correlation of base and head {found.correlation:.2f}"
     if found.gains:
         return f"{text}: the ratio varies by {together} from round to round, and would by {apart} without it"
-    return (
-        f"{text}: the ratio varies by {together} from round to round. What differs between builds is not what both "
-        "sides share, so layouts matter little; more executions or a quieter host help"
-    )
+    text += f": the ratio varies by {together} from round to round"
+    if found.layouts != "common":
+        return text
+    return f"{text}. {_NOT_LAYOUTS}"
 
 
 def without_memory(finding: Finding) -> str:

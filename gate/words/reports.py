@@ -135,7 +135,7 @@ def measured(report: Report) -> str:
     if sides:
         parts.append(f"{_design(sides)} a side")
     if _is_duet(report):
-        parts.append("both sides at once, by CPU time")
+        parts.append("both sides at once (duet)")
     if known(report.run.seconds):
         parts.append(format_duration(report.run.seconds))
     return ", ".join(parts)

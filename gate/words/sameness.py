@@ -26,6 +26,7 @@ _WHY: dict[UnprovedKind, str] = {
     "same-commit": "base and head are one commit",
     "no-tracer": "this host has no tracer that shows what it reads",
     "not-at-one-path": "base and head could not stand at one path",
+    "duet": "base and head run at once, each at a path of its own",
     "failed": "it failed while its reads were traced",
     "too-long": "tracing it would have taken longer than {seconds}",
     "changed": "{path}, which it opens or looks at, differs",

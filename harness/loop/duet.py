@@ -12,6 +12,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+import msgspec
+
 from gate.config.types import Benchmark
 from gate.model import SIDES, Side
 from harness.instruments.protocol import wanted_values, words
@@ -86,12 +88,35 @@ class Duets:
         command = _command(attempts)
         with made.conditions.budget.phase("execution"):
             outcome = made.conditions.executor.run(command)
-        return {side: made.concluded(attempts[side], outcome, outcome.seconds / 2) for side in SIDES}
+        found = {side: made.concluded(attempts[side], outcome, outcome.seconds / 2) for side in SIDES}
+        failed = [side for side in SIDES if _failed(attempts[side])]
+        if len(failed) == 1:
+            # the other one ended with it, for nothing that it did; what both printed is in one place
+            (other,) = (side for side in SIDES if side not in failed)
+            status = f"{failed[0]} failed beside it, and a duet measures both or none"
+            ended = found[other]
+            why = [msgspec.structs.replace(each, status=status, stderr="", command=None) for each in ended.failures]
+            found[other] = Executed(ended.executions, why, ended.seconds)
+        return found
 
     def end_round(self) -> None:
         """Remove outputs."""
         for scratch in self._scratch.values():
             scratch.clear()
+
+
+class _Ended(msgspec.Struct):
+    code: int
+    errno: int
+
+
+def _failed(attempt: Attempt) -> bool:
+    """Return whether a side's own program failed, as the launcher has written it."""
+    try:
+        ended = msgspec.json.decode((attempt.context.scratch / RESULT).read_bytes(), type=_Ended)
+    except (OSError, msgspec.DecodeError):
+        return False
+    return bool(ended.code or ended.errno)
 
 
 def _command(attempts: Mapping[Side, Attempt]) -> Command:

@@ -28,11 +28,15 @@ class PlanOptions:
         "time for builds and executions (default: plan.budget)", metavar="TIME", parse=values.duration
     )
     target: Share | None = option(
-        "half-width of the intervals to aim for (default: half the thresholds)",
+        "half-width of the intervals to aim for (default: see --detect)",
         metavar="SHARE", parse=values.share, exclusive="aim",
     )  # fmt: skip
     detect: Share | None = option(
-        "change to be found in 80%% of the runs", metavar="SHARE", parse=values.share, exclusive="aim"
+        "change to be found in 80%% of the runs (default: gate.detectable; half-widths of half the thresholds "
+        'with show = "not-worse")',
+        metavar="SHARE",
+        parse=values.share,
+        exclusive="aim",
     )
     json: str | None = option("write the plan as JSON (-: to stdout, instead of text)", metavar="FILE")
 

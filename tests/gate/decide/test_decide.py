@@ -53,7 +53,7 @@ def finding(lines: list[dict[str, Any]], toml: str = "") -> Finding:
 
 
 @pytest.mark.parametrize(
-    ("ratio", "verdict"), [(1.2, "regression"), (1.0, "unchanged"), (0.8, "improvement"), (1.03, "no-sign")]
+    ("ratio", "verdict"), [(1.2, "regression"), (1.0, "unchanged"), (0.8, "improvement"), (1.029, "no-sign")]
 )
 def test_the_four_verdicts_and_their_mirror(ratio: float, verdict: str) -> None:
     assert finding(pair(ratio)).verdict == verdict

@@ -134,7 +134,7 @@ def test_nothing_is_given_up_before_three_builds() -> None:
 
 
 def test_the_size_is_that_of_the_last_planned_look() -> None:
-    means = drawn(8, sd=0.03)
+    means = drawn(9, sd=0.03)
     found = only(lines(means, 12, gate={"detectable": "50%"}))
     assert (found.verdict, found.stopped) == ("no-sign", "futility")
     base, head = (np.array(side[: LOOKS[found.decided_at.look - 1]]) for side in means["a"])
@@ -164,7 +164,7 @@ def test_in_80_of_100_such_runs_a_change_of_that_size_is_found() -> None:
 
 
 def test_too_noisy_for_the_size_that_is_asked_for_is_inconclusive() -> None:
-    means = drawn(8, sd=0.03)
+    means = drawn(9, sd=0.03)
     size = only(lines(means, 12, gate={"detectable": "50%"})).detectable
     assert size is not None
     noisy = only(lines(means, 12, gate={"detectable": size * 0.99}))
@@ -177,7 +177,7 @@ def test_too_noisy_for_the_size_that_is_asked_for_is_inconclusive() -> None:
 
 
 def test_of_a_rate_the_lower_end_is_the_worse_one() -> None:
-    means = drawn(8, sd=0.03)
+    means = drawn(9, sd=0.03)
     inverse = {name: ([1 / v for v in base], [1 / v for v in head]) for name, (base, head) in means.items()}
     time, rate = (
         only(lines(means, 12, gate={"detectable": "50%"})),
@@ -195,6 +195,19 @@ def test_a_change_that_is_real_is_said_to_be() -> None:
     found = only(lines(drawn(2, 1.025, sd=0.008), 12, fixed=True))
     assert found.verdict == "no-sign"
     assert isinstance(found.reason, reasons.NoSign) and found.reason.real
+
+
+def test_a_slowdown_that_is_real_and_probably_beyond_the_threshold_is_no_lack_of_a_sign() -> None:
+    inconclusive = 0
+    for seed in range(40):
+        found = only(lines(drawn(seed, 1.06, sd=0.028), 12, fixed=True))
+        likely = found.ratio.low is not None and found.ratio.low > 1 and (found.ratio.estimate or 0.0) > 1.03
+        assert found.verdict != "no-sign" or not likely
+        if found.verdict == "inconclusive" and likely:
+            inconclusive += 1
+            assert isinstance(found.reason, reasons.TooWide)
+            assert (found.reason.exceeds, found.reason.estimate) == ("above", "beyond")
+    assert inconclusive > 5
 
 
 # --- what is green ----------------------------------------------------------------------------------------------------

@@ -112,9 +112,19 @@ def test_a_side_that_fails_is_a_failure_of_that_side(tmp_path: Path) -> None:
     found = made(tmp_path, {"base": python("pass"), "head": python("raise SystemExit(3)")})
     (failure,) = found["head"].failures
     assert (failure.side, failure.status) == ("head", "exit 3")
-    # one iteration was made, of three
+    # one iteration was made, of three: nothing that base did, nor printed
     (failure,) = found["base"].failures
-    assert failure.side == "base" and "1 of 3 values" in failure.status
+    assert (failure.side, failure.stderr, failure.command) == ("base", "", None)
+    assert failure.status == "head failed beside it, and a duet measures both or none"
+
+
+def test_memory_of_a_small_program_is_measured_from_a_large_process(tmp_path: Path) -> None:
+    large = bytearray(1 << 27)
+    found = made(tmp_path, {side: python("import time; b = bytearray(30 << 20); time.sleep(0.01)") for side in SIDES})
+    for side in SIDES:
+        (execution,) = found[side].executions
+        assert all(30 << 20 < value < 60 << 20 for value in execution.metrics["memory"].values)
+    assert len(large) == 1 << 27
 
 
 @pytest.mark.parametrize("side", SIDES)

@@ -101,6 +101,7 @@ class _State:
         self.p = np.ones(shape)
         self.futile: Mask = np.zeros(shape, dtype=np.bool_)
         self.size = np.full(shape, np.nan)
+        self.in_sight: Mask = np.zeros(shape, dtype=np.bool_)
         self.logs: LogMoments | None = None
         self.level = np.zeros(shape, dtype=np.int64)
         self.factors = Factors(np.ones(shape[0]), np.ones(shape[0]))
@@ -161,7 +162,7 @@ def decide(sides: Sides, rules: Rules, memory: Memory | None) -> Outcome:
         improvement=state.improvement,
         not_worse=state.not_worse & ~state.regression,
         unchanged=unchanged,
-        no_sign=~called & (state.size <= rules.wanted) & ~(state.p < one),
+        no_sign=~called & (state.size <= rules.wanted) & ~(state.p < one) & ~state.in_sight,
         rounds=state.rounds,
     )
 
@@ -235,6 +236,8 @@ def _look(state: _State, active: Mask, found: _Estimates, k: int, rules: Rules, 
     state.level[active] = 2 * k + found.paired
     p = np.ones(active.shape)
     state.p[active] = above_worse
+    # a slowdown is shown at the plain level, and the estimate is beyond the threshold, where a two-sided p is below 1
+    state.in_sight[active] = (pairs.p_above(1.0) < rules.alpha) & (above_worse < 1)
     p[active] = np.where(found.may_call, above_worse, 1.0)
     state.p_improvement[active] = np.where(found.may_call, below_better, 1.0)
     _step_down(state.regression, p, state.level, levels)
