@@ -59,7 +59,8 @@ class Found:
 def committed(checkout: Path, folder: Path, edited: Edited, edit: Edit) -> Path:
     """Make a repository with base as the commit before the last, and head as the last."""
     place = folder / "project"
-    subprocess.run(["git", "clone", "-q", "--shared", str(checkout), str(place)], check=True)
+    subprocess.run(["git", "clone", "-q", "--no-checkout", "--shared", str(checkout), str(place)], check=True)
+    subprocess.run(["git", "checkout", "-q", edited.project.commit], cwd=place, check=True)
     for each in (edited.given, edit):
         for path, old, new in each.texts:
             file = place / path

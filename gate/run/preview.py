@@ -130,7 +130,9 @@ def command_lines(job: Job) -> Iterator[str]:
     for name in (b.name for b in job.project.settings.rules.benchmark if b.name in measured):
         found = {side: own[side][name] for side in SIDES if name in own[side]}
         counted = _times(job, partial(_executions_of, name), "execution")
-        lead = f"  {visible(name)}, {counted} ({next(iter(found.values())).instrument})"
+        duet = job.project.settings.rules.plan.pairing == "duet"
+        how = "duet: both sides at once" if duet else next(iter(found.values())).instrument
+        lead = f"  {visible(name)}, {counted} ({how})"
         yield from _each(lead, {side: b.command for side, b in found.items()})
         same = next(iter(found.values())).same_output
         if same is not False and len(found) > 1:

@@ -6,7 +6,10 @@ A script of its own, standard library only. `python -I -S duet_launcher.py SPEC`
 "sides": [{"argv": [...], "directory": "...", "environment": {...}, "output": "..."}, the same of head]}
 
 Both children of an iteration wait until both are there, each on its processors; then they are let go, one right after
-the other. The file "output" of each side gets what launcher.py writes: {"runs": [[ns, user s, system s, ru_maxrss],
+the other. On one processor a spinner takes the place of the one that has ended, until the other one has: alone, the
+rest of the longer program would be faster than what both had together, and a change would seem smaller than it is.
+
+The file "output" of each side gets what launcher.py writes: {"runs": [[ns, user s, system s, ru_maxrss],
 ...], "own": what a child inherits, "code": exit code of the last run (a signal is negative), "errno": why it could not
 be started, else 0}. Wall time is from letting go to the end; what a child took before is left out.
 """
@@ -59,6 +62,7 @@ def _pair(sides: list[dict[str, Any]], place: list[int]) -> list[dict[str, Any]]
     # both are there, and have told what they took so far, or why they could not begin
     heard = [json.loads(_line(child["told"]) or b"-1") for child in children]
     before = [each if isinstance(each, list) else [0.0, 0.0] for each in heard]
+    spinner = _Spinner(place[0]) if place[0] == place[1] >= 0 else None
     begun = [0, 0]
     first = place[2]
     for number in (first, 1 - first):
@@ -69,11 +73,17 @@ def _pair(sides: list[dict[str, Any]], place: list[int]) -> list[dict[str, Any]]
     while not all(found):
         pid, status, used = os.wait4(-1, 0)
         end = perf_counter_ns()
-        number = next(n for n, child in enumerate(children) if child["pid"] == pid)
+        number = next((n for n, child in enumerate(children) if child["pid"] == pid), -1)
+        if number < 0:
+            continue  # the spinner, if someone ended it
+        if spinner is not None and not any(found):
+            spinner.spin()
         user, system = used.ru_utime - before[number][0], used.ru_stime - before[number][1]
         run = [end - begun[number], max(user, 0.0), max(system, 0.0), used.ru_maxrss]
         code = os.waitstatus_to_exitcode(status)
         found[number] = {"run": run, "code": code, "errno": 0}
+    if spinner is not None:
+        spinner.end()
     for number, child in enumerate(children):
         # what could not be started says why; a program that was has closed its end
         why = _line(child["told"]) if isinstance(heard[number], list) else str(heard[number]).encode()
@@ -109,6 +119,39 @@ def _child(side: dict[str, Any], processor: int) -> dict[str, int]:
         traceback.print_exc()
         os.write(tell, b"-1\n")
     os._exit(127)
+
+
+class _Spinner:
+    """A process that uses a processor, once it is told to, and until it is ended."""
+
+    def __init__(self, processor: int) -> None:
+        wait, self._go = os.pipe()
+        parent = os.getpid()
+        self._pid = os.fork()
+        if self._pid:
+            os.close(wait)
+            return
+        with contextlib.suppress(BaseException):
+            os.close(self._go)
+            os.sched_setaffinity(0, {processor})
+            os.read(wait, 1)
+            # a launcher that was killed leaves none behind
+            while os.getppid() == parent:
+                for _ in range(10_000):
+                    pass
+        os._exit(0)
+
+    def spin(self) -> None:
+        """Begin."""
+        with contextlib.suppress(OSError):
+            os.write(self._go, b"\n")
+
+    def end(self) -> None:
+        """End it, whether it has begun or not."""
+        with contextlib.suppress(OSError):
+            os.kill(self._pid, signal.SIGKILL)
+            os.waitpid(self._pid, 0)
+        os.close(self._go)
 
 
 def _line(descriptor: int) -> bytes:

@@ -149,13 +149,17 @@ def _executed(made: Workshop, step: BuildStep, built: Built, begun: Trial, say: 
     cost = round_cost(built, tried, settings.rules, builds=len(_builds(job)), treatments=max(job.treated.settings, 1))
     later = Build(side="head", build=1, seconds=built.later)
     spent = costs_of([later, *records])
+    notes = _notes(job, tried)
+    instead = proposals(settings.sides["head"], settings.rules, tried, directory) if begun.host else ()
+    # a duet compares CPU time: one piece of advice
+    duet = settings.rules.plan.pairing == "duet" or any(note.kind == "duet" for note in notes)
     return msgspec.structs.replace(
         begun,
         benchmarks=tuple(tried),
         cost=cost,
         plans=plans(cost, tried, settings.rules, job.run.memory, spent) if cost else None,
-        proposals=proposals(settings.sides["head"], settings.rules, tried, directory) if begun.host else (),
-        notes=tuple(_notes(job, tried)),
+        proposals=tuple(each for each in instead if not (duet and each.kind == "cpu-time")),
+        notes=tuple(notes),
     )
 
 
