@@ -94,9 +94,13 @@ def at_once(argv: Sequence[Sequence[str]], pairs: int, folder: Path, *, processo
     ]
     spec = folder / "spec.json"
     spec.write_text(json.dumps({"runs": pairs, "places": places, "known": sorted(os.environ), "sides": sides}))
-    subprocess.run([sys.executable, "-I", "-S", duet_launcher.__file__, str(spec)], check=True)
-    runs = [json.loads(output.read_text())["runs"] for output in outputs]
-    values = [[(user + system, ns / 1e9) for ns, user, system, _ in each] for each in runs]
+    subprocess.run(
+        [sys.executable, "-I", "-S", duet_launcher.__file__, str(spec)], check=True, stdout=subprocess.DEVNULL
+    )
+    told = [json.loads(output.read_text()) for output in outputs]
+    if any(each["code"] or each["errno"] for each in told):
+        raise RuntimeError(f"{argv}: failed")
+    values = [[(user + system, ns / 1e9) for ns, user, system, _ in each["runs"]] for each in told]
     return list(zip(*values, strict=True))
 
 

@@ -43,6 +43,9 @@ def _loop(times: int) -> str:
     return f"volatile int spent; for (spent = 0; spent < {times}; spent++) {{}}"
 
 
+_FRAGMENT = """char* CompressFragment(const char* input, size_t input_size, char* op,
+                       uint16_t* table, const int table_size) {
+"""
 _MAIN = "pulldown-cmark/src/main.rs"
 _FOR_EACH = "func (t Result) ForEach(iterator func(key, value Result) bool) {\n"
 _VALID = "func Valid(json string) bool {\n"
@@ -54,7 +57,7 @@ _SNAPPY = Project(
     "-DCMAKE_CXX_FLAGS=-ffunction-sections > log && make -C b snappy > log && "
     "g++ -O2 -ffunction-sections -fuse-ld=lld -I. -Ib -o tool tool.cc $(find b/CMakeFiles/snappy.dir -name '*.o')",
     "tool",
-    ("{artifact}",),
+    ("/bin/sh", "-c", "exec {artifact} < {data}"),
     prepare="cat ./*.cc ./*.h testdata/*.txt > {data}; for i in 1 2 3; do cat {data} {data} > {data}2; "
     "mv {data}2 {data}; done",
 )
@@ -77,7 +80,7 @@ _PULLDOWN = Project(
     'touch pulldown-cmark/src/main.rs && RUSTFLAGS="-C link-arg=-fuse-ld=lld" cargo build --release --offline '
     "-p pulldown-cmark --bin pulldown-cmark",
     "target/release/pulldown-cmark",
-    ("{artifact}",),
+    ("/bin/sh", "-c", "exec {artifact} < {data}"),
     setup="cargo fetch",
     prepare="cat ./*.md guide/src/*.md pulldown-cmark/specs/*.txt > {data}; for i in 1 2 3 4 5; do "
     "cat {data} {data} > {data}2; mv {data}2 {data}; done",
@@ -154,7 +157,7 @@ PROJECTS = {
         _SNAPPY,
         {
             "unrelated": _after("snappy.cc", "bool IsValidCompressed(Source* compressed) {\n", _loop(9)),
-            "hot": _after("snappy.cc", "uint16_t* table, const int table_size) {\n", _loop(9000)),
+            "hot": _after("snappy.cc", _FRAGMENT, _loop(40000)),
             "added function": _after("snappy.cc", "", _MORE),
             "removed file": Edit((("CMakeLists.txt", '    "snappy-c.cc"\n', ""),), ("snappy-c.cc",)),
         },

@@ -1,16 +1,16 @@
-"""What common layouts gain: how base and head correlate over builds, on real projects and edits.
+"""What common layouts gain: how the ratio of base and head varies over rounds, on real projects and edits.
 
-    python -m benchmarks.layouts DIRECTORY [--builds 12] [--runs 9] [NAME...]
+    python -m benchmarks.layouts DIRECTORY [--builds 12] [--turns 5] [NAME...]
 
 DIRECTORY holds clones of the projects, DIRECTORY/NAME; one that is missing is cloned. Base and head are built with one
-seed a round, as a check does. Then all programs run by turns, in a new order each turn: round by round the drift of the
-host would look like layouts that both sides share. A build's value is the median CPU time of its runs.
+seed a round, as a check does. Then pairs of programs run at once on one processor, which hardly any noise of the host
+disturbs: base and head of one round, whose layouts are common, and base of a round with head of the next one, whose
+layouts are independent. All pairs run by turns, in a new order each turn. A pair's value is the median over turns of
+the logarithm of head/base, by CPU time.
 
-Each line has the correlation of base and head over rounds; the standard deviation of ln(head/base) as it would be
-with independent layouts (computed), as it is with common ones, and what the runs alone add to it; how many times fewer
-builds common layouts need for an interval as wide; the mean of head/base; whether Go's functions had one order on both
-sides.
-NAME/independent draws each side's layouts for itself, NAME/unaligned leaves Go's functions where its linker puts them.
+Each line has the standard deviation over pairs with independent layouts, with common ones, and what the runs alone add
+to it; how many times fewer builds common layouts need for an interval as wide; the mean of head/base; whether Go's
+functions had one order on both sides. NAME/unaligned leaves Go's functions where its linker puts them.
 """
 
 from __future__ import annotations
@@ -26,34 +26,22 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks.duet import at_once, logs
 from benchmarks.layout_projects import PROJECTS, Edit, Edited
-from benchmarks.projects import building, built, cloned, cpu_seconds, prepared
+from benchmarks.projects import building, built, cloned, prepared, words
 from gate.evidence.layouts import shuffled
 from gate.model import SIDES, Build, Side
 
-COLUMNS = (
-    "project",
-    "edit",
-    "correlation",
-    "independent",
-    "common",
-    "runs alone",
-    "fewer builds",
-    "head/base",
-    "Go's order",
-)
+COLUMNS = ("project", "edit", "independent", "common", "runs alone", "fewer builds", "head/base", "Go's order")
 
 
 @dataclass
 class Found:
-    """What one edit gave: the builds, and the logarithms of the runs' seconds, a list a build."""
+    """What one edit gave: the builds, and the logarithm of head/base of each turn, a list a pair."""
 
     builds: list[Build] = field(default_factory=list)
-    runs: dict[Side, list[list[float]]] = field(default_factory=lambda: {"base": [], "head": []})
-
-    def values(self, side: Side) -> list[float]:
-        """Return a value for each build."""
-        return [statistics.median(each) for each in self.runs[side]]
+    common: list[list[float]] = field(default_factory=list)
+    independent: list[list[float]] = field(default_factory=list)
 
 
 def committed(checkout: Path, folder: Path, edited: Edited, edit: Edit) -> Path:
@@ -76,8 +64,8 @@ def committed(checkout: Path, folder: Path, edited: Edited, edit: Edit) -> Path:
     return place
 
 
-def measure(name: str, edited: Edited, edit: Edit, directory: Path, variant: str, builds: int, runs: int) -> Found:
-    """Build all rounds, then run all programs by turns."""
+def measure(name: str, edited: Edited, edit: Edit, directory: Path, variant: str, builds: int, turns: int) -> Found:
+    """Build all rounds, then run all pairs by turns."""
     found = Found()
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
@@ -90,38 +78,38 @@ def measure(name: str, edited: Edited, edit: Edit, directory: Path, variant: str
         with building(edited.project, checkout, folder, "HEAD~1", relink, go=edited.go, aligned=aligned) as builder:
             for number in range(builds):
                 for side in SIDES:
-                    seed = 1000 + number + (500 if variant == "independent" and side == "head" else 0)
-                    found.builds.append(built(builder, name, side, number, seed))
+                    found.builds.append(built(builder, name, side, number, 1000 + number))
                     programs[side, number] = folder / f"{side}-{number:03}"
                     shutil.copy(builder.directory(side) / edited.project.artifact, programs[side, number])
-        values: dict[tuple[Side, int], list[float]] = {key: [] for key in programs}
-        order, draw = list(programs), random.Random(1)  # noqa: S311 - an order, no secret
-        for turn in range(runs):
+        pairs = [(n, other % builds) for n in range(builds) for other in (n, n + 1)]
+        values: dict[tuple[int, int], list[float]] = {pair: [] for pair in pairs}
+        order, draw = list(pairs), random.Random(1)  # noqa: S311 - an order, no secret
+        for turn in range(turns):
             draw.shuffle(order)
-            for key in order:
-                values[key].append(math.log(cpu_seconds(edited.project, programs[key], data)))
-            sys.stderr.write(f"\r{name}: turn {turn + 1} of {runs} ")
+            for base, head in order:
+                both = [
+                    words(edited.project, programs["base", base], data),
+                    words(edited.project, programs["head", head], data),
+                ]
+                values[base, head] += logs(at_once(both, 1, folder, processors=1), 0)
+            sys.stderr.write(f"\r{name}: turn {turn + 1} of {turns} ")
     sys.stderr.write("\n")
-    found.runs = {side: [values[side, number] for number in range(builds)] for side in SIDES}
+    found.common = [values[base, head] for base, head in pairs if base == head]
+    found.independent = [values[base, head] for base, head in pairs if base != head]
     return found
 
 
 def row(found: Found) -> list[str]:
     """Write what one edit gave."""
-    base, head = found.values("base"), found.values("head")
-    apart = math.sqrt(statistics.variance(base) + statistics.variance(head))
-    ratios = [h - b for b, h in zip(base, head, strict=True)]
-    together = statistics.stdev(ratios)
+    apart, ratios = ([statistics.median(each) for each in of] for of in (found.independent, found.common))
     # of a median of normal values, whose variance is pi/2 times that of their mean
-    runs = [statistics.variance(each) * math.pi / 2 / len(each) for side in SIDES for each in found.runs[side]]
-    alone = math.sqrt(2 * statistics.fmean(runs))
+    runs = [statistics.variance(each) * math.pi / 2 / len(each) for each in (*found.common, *found.independent)]
     order = {"common": "one", "independent": "two", None: ""}[shuffled(found.builds)]
     return [
-        f"{statistics.correlation(base, head):.2f}",
-        f"{apart:.1%}",
-        f"{together:.1%}",
-        f"{alone:.1%}",
-        f"{(apart / together) ** 2:.1f}x",
+        f"{statistics.stdev(apart):.1%}",
+        f"{statistics.stdev(ratios):.1%}",
+        f"{math.sqrt(statistics.fmean(runs)):.1%}",
+        f"{(statistics.stdev(apart) / statistics.stdev(ratios)) ** 2:.1f}x",
         f"{math.expm1(statistics.fmean(ratios)):+.1%}",
         order,
     ]
@@ -133,16 +121,16 @@ def main() -> None:
         prog="python -m benchmarks.layouts", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("directory", type=Path)
-    parser.add_argument("names", nargs="*", default=[*PROJECTS, "gjson/unaligned", "gjson/independent"], metavar="NAME")
+    parser.add_argument("names", nargs="*", default=[*PROJECTS, "gjson/unaligned"], metavar="NAME")
     parser.add_argument("--builds", type=int, default=12)
-    parser.add_argument("--runs", type=int, default=9)
+    parser.add_argument("--turns", type=int, default=5)
     options = parser.parse_intermixed_args()
     for cells in (COLUMNS, ["---"] * len(COLUMNS)):
         sys.stdout.write(f"| {' | '.join(cells)} |\n")
     for each in options.names:
         name, _, variant = each.partition("/")
         for title, edit in PROJECTS[name].edits.items():
-            found = measure(name, PROJECTS[name], edit, options.directory, variant, options.builds, options.runs)
+            found = measure(name, PROJECTS[name], edit, options.directory, variant, options.builds, options.turns)
             sys.stdout.write(f"| {' | '.join([each.replace('/', ', '), title, *row(found)])} |\n")
             sys.stdout.flush()
 

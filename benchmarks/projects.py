@@ -35,7 +35,7 @@ class Project:
     run: tuple[str, ...]
     setup: str | None = None
     prepare: str = "true"
-    """Makes the input "data" of the program, once; it is also its standard input."""
+    """Makes the input "data" of the program, once."""
 
 
 LUA = Project(
@@ -121,15 +121,19 @@ def built(builder: TreeBuilder, name: str, side: Side, number: int, seed: int) -
     return found
 
 
+def words(project: Project, program: Path, data: Path) -> list[str]:
+    """Give the command line of its program."""
+    return [word.format(artifact=program, data=data) for word in project.run]
+
+
 def cpu_seconds(project: Project, program: Path, data: Path) -> float:
     """Run a program once, and give its user and system time."""
-    words = [word.format(artifact=program, data=data) for word in project.run]
-    null, stdin = os.open(os.devnull, os.O_WRONLY), os.open(data, os.O_RDONLY)
-    actions = [(os.POSIX_SPAWN_DUP2, where, stream) for where, stream in ((stdin, 0), (null, 1), (null, 2))]
-    started = os.posix_spawn(words[0], words, os.environ, file_actions=actions)
+    argv = words(project, program, data)
+    null = os.open(os.devnull, os.O_RDWR)
+    actions = [(os.POSIX_SPAWN_DUP2, null, stream) for stream in (0, 1, 2)]
+    started = os.posix_spawn(argv[0], argv, os.environ, file_actions=actions)
     _, status, used = os.wait4(started, 0)
     os.close(null)
-    os.close(stdin)
     if status:
-        raise RuntimeError(f"{' '.join(words)}: ended with {os.waitstatus_to_exitcode(status)}")
+        raise RuntimeError(f"{' '.join(argv)}: ended with {os.waitstatus_to_exitcode(status)}")
     return used.ru_utime + used.ru_stime

@@ -283,7 +283,7 @@ def _note(note: Note) -> str:
         return (
             f"others take {format_share(note.share)} of this host's processors: "
             '`pairing = "duet"` in [plan] runs both sides at once and compares their CPU time, which such load hardly '
-            "disturbs"
+            'disturbs, least of all with `cpus = "0"` at a benchmark'
         )
     if note.kind == "floor":
         others = f" (too large for {plural(note.more, 'more case')}, too)" if note.more else ""
