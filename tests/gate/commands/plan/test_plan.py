@@ -146,7 +146,7 @@ def test_the_section_is_the_plan(folder: Path) -> None:
     else:
         assert looks == [config.builds]
     assert found["reached"]
-    assert all(each["half_width"] <= 0.03 for each in found["findings"])
+    assert all(each["smallest_change"] <= 0.1 for each in found["findings"])
 
 
 def test_components_and_costs_are_those_of_the_run(folder: Path) -> None:

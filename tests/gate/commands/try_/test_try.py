@@ -58,6 +58,7 @@ def host(monkeypatch: pytest.MonkeyPatch) -> list[Check]:
     found: list[Check] = []
     monkeypatch.setattr(try_, "examine", lambda history: found)
     monkeypatch.setattr(try_, "problems", lambda: [f"{check.name}: {check.value}" for check in found])
+    monkeypatch.setattr(try_, "others_load", lambda seconds: 0.0)
     return found
 
 
@@ -260,6 +261,17 @@ def test_cpu_time_is_proposed_for_other_programs(project: Project, host: list[Ch
     project.write("perfgate.toml", whole)
     (proposal,) = tried(project, "--benchmark", "timed")["proposals"]
     assert (proposal["place"], proposal["toml"]) == ("file", '[plan]\nmetrics = ["user"]\n')
+
+
+def test_a_duet_is_proposed_instead_where_others_load_the_host(
+    project: Project, host: list[Check], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host.append(LOAD)
+    monkeypatch.setattr(try_, "others_load", lambda seconds: 0.6)
+    project.write("perfgate.toml", CONFIG + timed("\"python3 -c 'sum(range(100000))'\""))
+    found = tried(project, "--benchmark", "timed")
+    assert [(note["kind"], note["share"]) for note in found["notes"] if note["kind"] == "duet"] == [("duet", 0.6)]
+    assert found["proposals"] == []
 
 
 def test_a_fit_host_gets_no_proposal(project: Project) -> None:
