@@ -14,6 +14,7 @@ import argparse
 import json
 import math
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -131,6 +132,8 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=60)
     parser.add_argument("loads", nargs="*", metavar="LOAD", default=list(LOADS))
     options = parser.parse_args()
+    # the programs that load this host must not outlive it
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     head = ["load", "both sides", "sd, CPU", "sd, wall", "a pair", "gain", *(
         f"+{change:.0%}, {clock}" for change in CHANGES[1:] for clock in ("CPU", "wall")
     )]  # fmt: skip
