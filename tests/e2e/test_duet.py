@@ -65,7 +65,7 @@ def test_under_load_cpu_time_finds_the_change_and_nothing_else(project: Project)
     assert 1.08 < found["slow"]["ratio"]["estimate"] < 1.35
     assert found["same"]["verdict"] in ("no-sign", "unchanged", "inconclusive")
     assert {r["metric"] for r in report["recorded"]} >= {"time", "user", "system"}
-    assert "both sides at once, by CPU time" in " ".join(done.stdout.split())
+    assert "both sides at once (duet)" in " ".join(done.stdout.split())
     # a pair is there as a whole, and half of its time is each side's
     pairs: dict[tuple[str, int, int], list[tuple[str, float]]] = {}
     for line in (project.top / ".perfgate/measurements.jsonl").read_text().splitlines():
@@ -82,7 +82,7 @@ def test_wall_time_is_refused_under_load(project: Project) -> None:
     with load():
         done = project.perfgate("check", "--set", 'plan.metrics=["time"]')
     assert done.returncode == 2
-    assert 'plan.metrics: "time" cannot be decided in a duet on this host: others take' in done.stderr
+    assert 'time cannot be decided in a duet on this host: others take' in done.stderr
     assert 'use metrics = ["cpu"]' in done.stderr
 
 
