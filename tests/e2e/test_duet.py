@@ -82,8 +82,8 @@ def test_wall_time_is_refused_under_load(project: Project) -> None:
     with load():
         done = project.perfgate("check", "--set", 'plan.metrics=["time"]')
     assert done.returncode == 2
-    assert 'time cannot be decided in a duet on this host: others take' in done.stderr
-    assert 'use metrics = ["cpu"]' in done.stderr
+    assert "time cannot be decided in a duet on this host: others take" in done.stderr
+    assert 'set plan.metrics = ["cpu"]' in done.stderr
 
 
 def test_what_is_interrupted_in_a_pair_goes_on_with_it(project: Project) -> None:
