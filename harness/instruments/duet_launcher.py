@@ -122,7 +122,7 @@ def _child(side: dict[str, Any], processor: int) -> dict[str, int]:
 
 
 class _Spinner:
-    """A process that uses a processor, once it is told to, and until it is ended."""
+    """A process that keeps a processor busy from spin() to end()."""
 
     def __init__(self, processor: int) -> None:
         wait, self._go = os.pipe()
@@ -142,12 +142,12 @@ class _Spinner:
         os._exit(0)
 
     def spin(self) -> None:
-        """Begin."""
+        """Begin to use the processor."""
         with contextlib.suppress(OSError):
             os.write(self._go, b"\n")
 
     def end(self) -> None:
-        """End it, whether it has begun or not."""
+        """End the process, also if it has not begun."""
         with contextlib.suppress(OSError):
             os.kill(self._pid, signal.SIGKILL)
             os.waitpid(self._pid, 0)

@@ -21,6 +21,7 @@ from harness.instruments.spawn import RESULT
 from harness.loop.execution import Attempt, Executed, Executions, Scratch
 from harness.loop.steps import ExecutionStep, draw
 from harness.process.execute import Command
+from harness.process.processors import numbers_of
 
 _LAUNCHER = Path(__file__).parents[1] / "instruments" / "duet_launcher.py"
 _SPEC = "duet.json"
@@ -33,13 +34,7 @@ def processors(cpus: str | None = None) -> tuple[int, ...]:
     if not hasattr(os, "sched_getaffinity"):
         return ()
     own = os.sched_getaffinity(0)
-    if cpus is None:
-        return tuple(sorted(own))
-    wanted: set[int] = set()
-    for part in cpus.split(","):
-        low, _, high = part.partition("-")
-        wanted.update(range(int(low), int(high or low) + 1))
-    return tuple(sorted(wanted & own))
+    return tuple(sorted(own if cpus is None else numbers_of(cpus) & own))
 
 
 def places(available: tuple[int, ...], runs: int, step: ExecutionStep) -> list[tuple[int, int, int]]:

@@ -94,7 +94,7 @@ def weigh_session(pid: int, priority: int) -> None:
 
 
 def _pin(cpus: str) -> None:
-    wanted = _numbers(cpus)
+    wanted = numbers_of(cpus)
     with suppress(OSError):  # none of them can be had
         os.sched_setaffinity(0, {number for number in wanted if number < _MOST})
     # the kernel leaves out those that it cannot give, without a word
@@ -104,7 +104,12 @@ def _pin(cpus: str) -> None:
         raise ProcessorsError(f'cpus = "{cpus}": processor {min(missing)} is not available here; available: {own}')
 
 
-def _numbers(cpus: str) -> frozenset[int]:
+def numbers_of(cpus: str) -> frozenset[int]:
+    """Return the numbers of processors such as "0,2-3".
+
+    Raises:
+        ProcessorsError: a range that runs backwards.
+    """
     wanted: set[int] = set()
     for part in cpus.split(","):
         first, _, last = part.partition("-")
