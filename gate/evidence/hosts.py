@@ -13,7 +13,7 @@ import msgspec
 from gate.evidence.records import Located
 from gate.evidence.runs import files_of
 from gate.model import SIDES, Execution, HostState, Run
-from gate.model.warnings import AnyWarning
+from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.hosts import (
     Event,
     FrequencySetting,
@@ -35,6 +35,7 @@ from gate.model.warnings.hosts import (
     Throttled,
     UnfitHost,
 )
+from gate.model.warnings.setup import DuetOnOneProcessor
 
 STEAL = 0.01
 """Share of the time that programs wanted; a third of the smallest threshold that gates usually have."""
@@ -168,7 +169,8 @@ def run_states(records: Sequence[Located]) -> list[Event]:
     """Return what happened to the machines while they measured, by the host lines of each session in their order.
 
     A run that was killed has a beginning without an end, and begins again when it is resumed: of the time between, only
-    a reboot or another kernel counts. Of two runs nothing is said together.
+    a reboot or another kernel counts. Of two runs nothing is said together. Where both sides of a duet share a
+    processor, one of them always waits for it: that is no event.
     """
     sessions: dict[int, dict[tuple[str, int], list[HostState]]] = defaultdict(lambda: defaultdict(list))
     run = 0
@@ -186,7 +188,11 @@ def run_states(records: Sequence[Located]) -> list[Event]:
                 measured = (first.when, second.when) == ("begin", "end")
                 found += (state_changes if measured else _system_changes)(first.state, second.state)
             events += [msgspec.structs.replace(event, session=where, host=names.get(session)) for event in _once(found)]
-    return list(dict.fromkeys(events))
+    warned = [warning for each in records if isinstance(each.record, Run) for warning in typed(each.record.warnings)]
+    waits = any(isinstance(warning, DuetOnOneProcessor) for warning in warned)
+    return [
+        each for each in dict.fromkeys(events) if not (waits and isinstance(each, Pressure) and each.resource == "cpu")
+    ]
 
 
 def _once(events: Iterable[Event]) -> Iterable[Event]:
