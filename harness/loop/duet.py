@@ -41,19 +41,27 @@ def places(available: tuple[int, ...], runs: int, step: ExecutionStep) -> list[t
     """Draw for each iteration the processors of base and head, and which of them is let go first (0: base).
 
     Two different ones where there are two. -1: the system decides. Drawn by the execution's seed and name, as all else.
+    Two iterations each are one draw, the second with both sides exchanged: what is good in a place, or in being first,
+    both sides get equally often. They are paired from the last one backwards, so that what is left over is a warm-up
+    where there is one.
     """
+    drawn = (step.seed, "duet", step.benchmark, step.build, step.execution)
     found = []
     for run in range(runs):
-        drawn = (step.seed, "duet", step.benchmark, step.build, step.execution, run)
-        first = draw(2, "first", *drawn)
-        if not available:
-            found.append((-1, -1, first))
-            continue
-        base = draw(len(available), "processor", *drawn)
-        others = len(available) - 1
-        head = (base + 1 + draw(others, "other", *drawn)) % len(available) if others else base
-        found.append((available[base], available[head], first))
+        pair, exchanged = divmod(runs - 1 - run, 2)
+        base, head = _two(available, *drawn, pair)
+        first = draw(2, "first", *drawn, pair)
+        found.append((head, base, 1 - first) if exchanged else (base, head, first))
     return found
+
+
+def _two(available: tuple[int, ...], *drawn: str | int) -> tuple[int, int]:
+    if not available:
+        return -1, -1
+    one = draw(len(available), "processor", *drawn)
+    others = len(available) - 1
+    other = (one + 1 + draw(others, "other", *drawn)) % len(available) if others else one
+    return available[one], available[other]
 
 
 class Duets:

@@ -20,11 +20,11 @@ from gate.stats.planning import Costs, Counts, Interval
 from gate.stats.power import power
 
 EFFECTS = (0.05, 0.10)
-_BUILD_SECONDS = (1200.0, 60.0, 10.0)
-_FIXED = Counts(5, 10, 10)
-_THRESHOLD = 0.02
-_ALPHA = 0.05
-_MOST_BUILDS = 12
+BUILD_SECONDS = (1200.0, 60.0, 10.0)
+FIXED = Counts(5, 10, 10)
+THRESHOLD = 0.02
+ALPHA = 0.05
+MOST_BUILDS = 12
 _BELOW = 0.01
 """The plan may lose at most two points of power."""
 
@@ -51,7 +51,7 @@ class Compared:
         counts = results.of(study)
         rounds = float(counts.rounds[0]) / counts.reports
         each = self._round(self.plan.executions, self.plan.iterations)
-        return rounds * each / (_FIXED.builds * self._round(_FIXED.executions, _FIXED.iterations))
+        return rounds * each / (FIXED.builds * self._round(FIXED.executions, FIXED.iterations))
 
     def mean_time(self, results: Results) -> float:
         """Return the mean of time over no change and EFFECTS."""
@@ -71,7 +71,7 @@ class Compared:
 
 def compared() -> list[Compared]:
     """Plan every benchmark of Table VII at every cost of a build."""
-    return [_compare(component, seconds) for component in TABLE_VII for seconds in _BUILD_SECONDS]
+    return [_compare(component, seconds) for component in TABLE_VII for seconds in BUILD_SECONDS]
 
 
 def _compare(component: Components, build_seconds: float) -> Compared:
@@ -80,15 +80,15 @@ def _compare(component: Components, build_seconds: float) -> Compared:
     variances = Planned(component.iteration**2, component.execution**2, component.build**2)
     kj = Interval("fieller-kj")
     aims = tuple(
-        Aim(None, e, power(variances, _FIXED, e, threshold=_THRESHOLD, alpha=_ALPHA, interval=kj) - _BELOW)
+        Aim(None, e, power(variances, FIXED, e, threshold=THRESHOLD, alpha=ALPHA, interval=kj) - _BELOW)
         for e in EFFECTS
     )
-    case = PlannedCase(component.name, variances, costs, _THRESHOLD, aims, degrees=float(MEMORY_DF))
-    plan = cheapest([case], Terms(_ALPHA, 1, 5, gives_up=True), Limits(builds=_MOST_BUILDS))
+    case = PlannedCase(component.name, variances, costs, THRESHOLD, aims, degrees=float(MEMORY_DF))
+    plan = cheapest([case], Terms(ALPHA, 1, 5, gives_up=True), Limits(builds=MOST_BUILDS))
     if plan is None:
         raise ValueError(f"no plan for {component.name}")
-    fixed = Rules(_THRESHOLD, "fieller-kj", (_FIXED.builds,))
-    early = Rules(_THRESHOLD, "fieller-moderated", plan.looks, "fieller")
+    fixed = Rules(THRESHOLD, "fieller-kj", (FIXED.builds,))
+    early = Rules(THRESHOLD, "fieller-moderated", plan.looks, "fieller")
     as_planned = dataclasses.replace(component, executions=plan.executions, iterations=plan.iterations)
 
     def study(measured: Components, change: float, rules: Rules) -> Reports:
@@ -119,7 +119,7 @@ def draft(designs: list[Compared]) -> Draft:
         (
             (
                 "Measuring time over that of the fixed design with K&J's interval, 5 builds x 10 x 10, at a "
-                f"threshold of {plain(_THRESHOLD)}, one case. The plan is the cheapest that `perfgate plan` finds "
+                f"threshold of {plain(THRESHOLD)}, one case. The plan is the cheapest that `perfgate plan` finds "
                 "with a memory of 20 degrees and looks, and whose power is within two points of the fixed "
                 "design's. Builds take 1200, 60 and 10 s; times of iterations and 30% of warm-up as in K&J 8.1. Time "
                 "without a change, with each change, and the mean. The last columns are the power of the plan and of "

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from gate.commands.simulate import alarms, coverage, layouts, other_tools, stopping
+from gate.commands.simulate import alarms, coverage, equal_power, layouts, other_tools, stopping
 from gate.commands.simulate.arrays.components import NORMAL, SHAPES, TABLE_VII, Shape
 from gate.commands.simulate.arrays.draws import Source
 from gate.commands.simulate.arrays.pairs import Interval
@@ -14,6 +14,7 @@ from gate.commands.simulate.arrays.studies import Comparisons, Reports
 from gate.commands.simulate.cost import Compared
 from gate.commands.simulate.pool import AnyStudy, Results
 from gate.commands.simulate.sections import Ask, Draft, DraftTable, Row, Setting, percent, plain, row
+from gate.stats.futility import FOUND
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,9 @@ POWER = (
 )
 
 
-def draft(setting: Setting, designs: Sequence[Compared], reports: int) -> Draft:
+def draft(
+    setting: Setting, designs: Sequence[Compared], equal: Sequence[equal_power.Design], reports: int
+) -> Draft:
     """Write the chapter; only where the components are those of the paper."""
     found = [
         *_coverage(setting),
@@ -77,6 +80,7 @@ def draft(setting: Setting, designs: Sequence[Compared], reports: int) -> Draft:
         *_power(setting),
         *_given_up(setting),
         *_cost(designs),
+        *_equal_power(equal),
         *_others(),
     ]
     return Draft(
@@ -263,6 +267,34 @@ def _cost(designs: Sequence[Compared]) -> Iterator[Promise]:
     yield Promise("time over that of `fieller-kj`, mean", 0.6, False, every, mean, number=True, variance=0.0)
     yield Promise("the same, each benchmark", 0.7, False, every, by_benchmark, number=True, variance=0.0)
     yield Promise("power lost by these plans", 0.02, False, every, lost, variance=0.5)
+
+
+_EQUAL_POWER = (
+    ("one case", equal_power.SIZES[0], False, 0.55),
+    ("one case, later builds linked again", equal_power.SIZES[0], True, 0.42),
+    ("reports of 20", equal_power.SIZES[1], False, 0.35),
+)
+
+
+def _equal_power(designs: Sequence[equal_power.Design]) -> Iterator[Promise]:
+    for words, size, linked, bound in _EQUAL_POWER:
+        every = equal_power.of(designs, size, linked=linked)
+        yield Promise(
+            f"time at equal power, {words}",
+            bound,
+            at_least=False,
+            studies=tuple(study for design in every for study in design.studies),
+            values=lambda results, every=every: [equal_power.mean_of(every, results)],  # type: ignore[misc]
+            number=True,
+            variance=0.0,
+        )
+    yield Promise(
+        "the change that is found there",
+        FOUND - 0.05,
+        at_least=True,
+        studies=tuple(study for design in designs for study in design.changed),
+        values=lambda results: [share for design in designs for share in design.found(results)],
+    )
 
 
 def _others() -> Iterator[Promise]:

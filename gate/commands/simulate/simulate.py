@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 from gate.cli.groups import RulesOptions
-from gate.commands.simulate import alarms, cost, coverage, layouts, other_tools, power, promises, stopping
+from gate.commands.simulate import alarms, cost, coverage, equal_power, layouts, other_tools, power, promises, stopping
 from gate.commands.simulate.arrays.components import TABLE_VII, Components
 from gate.commands.simulate.measured_components import of_history, of_runs
 from gate.commands.simulate.page import Code, Section, as_markdown, as_text, figures
@@ -102,12 +102,13 @@ def _drafts(setting: Setting, reports: int) -> list[Draft]:
     ]
     if not setting.paper:
         return [_simulated(setting), *chapters]
-    designs = cost.compared()
+    designs, equal = cost.compared(), equal_power.designs()
     return [
-        promises.draft(setting, designs, reports),
+        promises.draft(setting, designs, equal, reports),
         _simulated(setting),
         *chapters,
         cost.draft(designs),
+        equal_power.draft(equal),
         other_tools.quantile_draft(),
     ]
 

@@ -65,6 +65,17 @@ def test_each_side_has_a_processor_of_its_own_and_they_change() -> None:
     assert {base != head for base, head, _ in places((2, 5, 7), 40, step("base"))} == {True}
 
 
+@pytest.mark.parametrize("available", [(0, 1), (2, 5, 7), (3,)])
+@pytest.mark.parametrize("warmup", [0, 1, 2, 3])
+def test_both_sides_are_equally_often_at_a_place_and_first(available: tuple[int, ...], warmup: int) -> None:
+    measured = places(available, warmup + 6, step("base"))[warmup:]
+    for place in available:
+        assert [base for base, _, _ in measured].count(place) == [head for _, head, _ in measured].count(place)
+    assert [first for _, _, first in measured].count(0) == 3
+    for one, other in zip(measured[::2], measured[1::2], strict=True):
+        assert other == (one[1], one[0], 1 - one[2])
+
+
 def test_one_processor_serves_both_and_none_is_the_systems_affair() -> None:
     assert {(base, head) for base, head, _ in places((3,), 9, step("base"))} == {(3, 3)}
     assert {(base, head) for base, head, _ in places((), 9, step("base"))} == {(-1, -1)}
