@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gate.config.benchmark_checks import check_benchmark
+from gate.config.rules import show_of
 from gate.config.source import Fault, Path, dotted
-from gate.config.types import Builds, BuildTable, Config
+from gate.config.types import Builds, BuildTable, Config, Show
+from gate.model.case import MEAN
 from gate.units import DIMENSIONS, Quantity, Share, to_base
 
 
@@ -22,7 +24,7 @@ def _check_names_of_suites(config: Config) -> Iterator[Fault]:
 
 def check(config: Config) -> Iterator[Fault]:
     """Find values that contradict each other or cannot be meant."""
-    if config.gate.inconclusive == "fail" and config.gate.show != "no-sign":
+    if config.gate.inconclusive == "fail":
         yield from _check_zero_thresholds(config)
     yield from _check_detectable(config)
     if config.gate.sessions == "fixed" and config.gate.interval != "auto":
@@ -59,12 +61,20 @@ def check(config: Config) -> Iterator[Fault]:
 
 
 def _check_detectable(config: Config) -> Iterator[Fault]:
-    found: list[tuple[Path, Share | None, Share | None]] = [
-        (("gate",), config.gate.detectable, config.gate.threshold),
-        *((("override", i), each.detectable, each.threshold) for i, each in enumerate(config.override)),
+    gate = config.gate
+    of_metrics = [rules.threshold for b in config.benchmark for rules in b.metric.values()]
+    # an override without a threshold may be meant for cases whose threshold another one, or their metric, sets
+    every = [gate.threshold, *(each.threshold for each in config.override), *of_metrics]
+    lowest = min(float(each) for each in every if each is not None)
+    found: list[tuple[Path, Share | None, float]] = [
+        (("gate",), gate.detectable, float(gate.threshold)),
+        *(
+            (("override", i), each.detectable, lowest if each.threshold is None else float(each.threshold))
+            for i, each in enumerate(config.override)
+        ),
     ]
     for path, size, threshold in found:
-        if size is not None and threshold is not None and size <= threshold:
+        if size is not None and size <= threshold:
             why = "is not above the threshold, so a change of this size could never show: write a larger one"
             yield Fault((*path, "detectable"), why)
 
@@ -98,15 +108,20 @@ def _check_units(config: Config) -> Iterator[Fault]:
 
 
 def _check_zero_thresholds(config: Config) -> Iterator[Fault]:
-    # at threshold 0 nothing measured is ever "unchanged", so every report without a change would fail
-    places: list[tuple[Path, float | None]] = [(("gate", "inconclusive"), config.gate.threshold)]
-    places += [(("override", i, "threshold"), o.threshold) for i, o in enumerate(config.override)]
-    places += [
-        (("benchmark", i, "metric", name, "threshold"), rules.threshold)
-        for i, benchmark in enumerate(config.benchmark)
-        for name, rules in benchmark.metric.items()
-        if not rules.exact
-    ]
-    for path, threshold in places:
-        if threshold is not None and not threshold > 0:
-            yield Fault(path, 'inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever "unchanged"')
+    # at threshold 0 nothing measured is ever "unchanged", so every report without a change would fail, unless no sign
+    # of a change is enough
+    gate = config.gate
+    places: list[tuple[Path, float, Show | None]] = [(("gate", "inconclusive"), float(gate.threshold), gate.show)]
+    for i, own in enumerate(config.override):
+        key = "threshold" if own.threshold is not None else "show"
+        threshold = gate.threshold if own.threshold is None else own.threshold
+        if own.threshold is not None or own.show is not None:
+            places.append((("override", i, key), float(threshold), own.show or gate.show))
+    for i, benchmark in enumerate(config.benchmark):
+        for name, rules in benchmark.metric.items():
+            if rules.threshold is not None and not rules.exact:
+                shown = show_of(config, benchmark.name, name, MEAN)
+                places.append((("benchmark", i, "metric", name, "threshold"), float(rules.threshold), shown))
+    for place, wanted, show in places:
+        if not wanted > 0 and show != "no-sign":
+            yield Fault(place, 'inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever "unchanged"')

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from gate.config.rules import Policy, detectable_of, floor_of, metric_rules, show_of, threshold_of
-from gate.config.types import Config, Show
+from gate.config.types import Config, Gate, Show
 from gate.evidence.factors import bound_factors
 from gate.evidence.layouts import layouts_of
 from gate.model import Case, Evidence, FindingMemory, Layouts, Memory
@@ -17,6 +17,7 @@ from gate.stats.estimate import Method
 from gate.stats.prior import remembered_correlation
 from gate.stats.round_ratio import INDEPENDENT, KEYED, UNKNOWN, is_paired
 from gate.stats.sequential import Spending, spending
+from gate.stats.shared_variance import FEWEST_CASES
 
 
 class Subject(msgspec.Struct, frozen=True, eq=False):
@@ -137,14 +138,12 @@ def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject], inter
     planned = evidence.looks[-1] if looks else evidence.rounds.planned or _most_builds(subjects)
     layouts = layouts_of(run, evidence.builds)
     remembered = remembered_correlation(memory.findings, layouts) if memory and layouts else None
-    correlation = _CORRELATIONS[layouts] if remembered is None else remembered
-    method = _method(policy, planned, size, sessions, correlation)
-    sharing = gate.interval == "paired-shared" or (gate.interval == "auto" and layouts != "independent")
+    chosen = choose(gate, planned, size, layouts, sessions=sessions, remembered=remembered)
     return Design(
         policy=policy,
         interval=bootstrap or "fieller",
-        method=method,
-        shares=sharing and method == "paired" and sessions == 1,
+        method=chosen.method,
+        shares=chosen.shares,
         layouts=layouts,
         moderate=gate.interval == "fieller-moderated" or (gate.interval == "auto" and memory is not None),
         looks=looks,
@@ -173,17 +172,40 @@ def _most_builds(subjects: list[Subject]) -> int:
     return max((len(side.builds) for s in subjects for side in (s.case.base, s.case.head)), default=1)
 
 
-_CORRELATIONS: dict[Layouts | None, float] = {"common": KEYED, "independent": INDEPENDENT, None: UNKNOWN}
+CORRELATIONS: dict[Layouts | None, float] = {"common": KEYED, "independent": INDEPENDENT, None: UNKNOWN}
 
 
-def _method(policy: Policy, builds: int, size: int, sessions: int, correlation: float) -> Method:
-    chosen = policy.config.gate.interval
-    if chosen in ("fieller", "fieller-kj", "fieller-paired", "paired"):
-        return chosen
+class Choice(msgspec.Struct, frozen=True):
+    """The interval without memory, and whether cases share the variance of their rounds where there are enough."""
+
+    method: Method
+    shares: bool
+
+
+def choose(
+    gate: Gate, rounds: int, size: int, layouts: Layouts | None, *, sessions: int = 1, remembered: float | None = None
+) -> Choice:
+    """Choose the interval by the plan alone.
+
+    Args:
+        rounds: planned at most. size: findings that share the error.
+        layouts: of both sides of a round; None: not known.
+        remembered: correlation of base and head over rounds, its lower limit; None: too little is remembered.
+    """
+    if gate.interval in ("fieller", "fieller-kj", "fieller-paired", "paired"):
+        return Choice(gate.interval, shares=False)
+    if gate.interval in ("bootstrap", "bootstrap-bca") and sessions == 1:
+        # both draw each side by itself, and quantiles go with them
+        return Choice("fieller", shares=False)
     # machines may differ by any factor, which both sides have in common: only within a session is there a ratio
-    alpha = 1 - policy.config.gate.confidence
-    together = chosen == "paired-shared" or sessions > 1 or is_paired(builds, alpha, size, correlation)
-    return "paired" if together else "fieller"
+    if sessions > 1:
+        return Choice("paired", shares=False)
+    enough = layouts == "common" and size >= FEWEST_CASES
+    if gate.interval == "paired-shared" or (gate.interval == "auto" and enough):
+        return Choice("paired", shares=True)
+    correlation = CORRELATIONS[layouts] if remembered is None else remembered
+    family = 1 if gate.family == "none" else size
+    return Choice("paired" if is_paired(rounds, 1 - gate.confidence, family, correlation) else "fieller", shares=False)
 
 
 def _when(created: str | None) -> datetime.datetime:

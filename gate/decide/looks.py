@@ -26,8 +26,8 @@ from gate.stats.ratio import WITHHELD, Limits
 class Position(msgspec.Struct, frozen=True):
     """Where the nominal interval lies.
 
-    not_worse, not_better, within_floor: shown to be so. promising: on its own an improvement, which min_builds or the
-    family may still forbid.
+    not_worse, not_better, within_floor: shown to be so. promising: an improvement at the plain level, which the look,
+    min_builds or the family may still forbid.
     """
 
     not_worse: bool
@@ -138,7 +138,7 @@ def _tested(found: Estimated, design: Design, look: int) -> Judged:
         improvement=NOT_TESTED,
         nominal_alpha=nominal_alpha,
         nominal=nominal,
-        position=_position(found, p, p_improvement, nominal, nominal_alpha),
+        position=_position(found, p, p_improvement, nominal, nominal_alpha, design.alpha),
         settled=False,
         futile=False,
     )
@@ -223,7 +223,7 @@ def _member(judged: Judged) -> Member:
 
 
 def _position(
-    found: Estimated, p: float | None, p_improvement: float | None, nominal: Limits, alpha: float
+    found: Estimated, p: float | None, p_improvement: float | None, nominal: Limits, alpha: float, plain: float
 ) -> Position:
     subject, reduced = found.subject, found.reduced
     if found.exact and not reduced.trouble and p is not None and p_improvement is not None:
@@ -247,7 +247,8 @@ def _position(
             not_worse = not_worse or (up if subject.lower else down)
             within_floor = up and down and not (below and above)
             not_better = not_better or within_floor
-    promising = nominal.high < 1 / (1 + d) if subject.lower else nominal.low > 1 + d
+    # at the plain level: what a look asks for so early would let every improvement be given up
+    promising = p_improvement is not None and p_improvement < plain
     return Position(not_worse, not_better, within_floor, promising)
 
 

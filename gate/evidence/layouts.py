@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from gate.model import SIDES, Build, Layouts, Run, Side
+from gate.evidence.sameness import is_one_commit
+from gate.model import SIDES, Build, Layouts, Record, Run, Side
 from gate.model.case import canonical
 
 
@@ -30,6 +31,22 @@ def shuffled(builds: Sequence[Build]) -> Layouts | None:
     if not pairs or max(map(len, orders.values())) < 2:
         return None
     return "common" if all(base.layout == head.layout for base, head in pairs) else "independent"
+
+
+def are_two_programs(run: Run, records: Iterable[Record]) -> bool:
+    """Return whether base and head are two programs, as far as the measurements say.
+
+    One commit is one program, and so are two whose artifacts were the same bytes in every round. Laid out alike, one
+    program against itself holds nothing of what layouts do to a comparison.
+    """
+    if is_one_commit(run):
+        return False
+    made: dict[tuple[int, int, str], list[dict[str, str]]] = defaultdict(list)
+    for record in records:
+        if isinstance(record, Build) and record.artifacts:
+            made[record.session, record.build, canonical(record.factors)].append(record.artifacts)
+    pairs = [found for found in made.values() if len(found) == len(SIDES)]
+    return not pairs or any(one != other for one, other in pairs)
 
 
 def both(builds: Sequence[Build]) -> list[tuple[Build, Build]]:

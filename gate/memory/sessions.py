@@ -19,10 +19,11 @@ from gate.stats.remembered_variance import remember
 from gate.units import to_base
 
 
-def setups_of(config: Config, host: Mapping[str, object]) -> dict[str, Setup]:
+def setups_of(config: Config, rules: Config, host: Mapping[str, object]) -> dict[str, Setup]:
     """Say how each benchmark of a side's config is measured on a host, by name.
 
     Args:
+        rules: whose plan it is measured by.
         host: the facts of the run line, which hold the version of hyperfine where it measures.
     """
     build = None if config.build.command is None else _text(config.build.command)
@@ -33,13 +34,13 @@ def setups_of(config: Config, host: Mapping[str, object]) -> dict[str, Setup]:
             instrument="spawn" if b.instrument == "hyperfine" and "hyperfine" not in host else b.instrument,
             warmup=b.warmup,
             build=build,
-            conditions=_conditions(b, config),
+            conditions=_conditions(b, config, rules),
         )
         for b in config.benchmark
     }
 
 
-def _conditions(benchmark: Benchmark, config: Config) -> str | None:
+def _conditions(benchmark: Benchmark, config: Config, rules: Config) -> str | None:
     perturb = sorted(config.build.perturb)
     parts = [f"perturb {', '.join(perturb) or 'nothing'}"] if perturb != sorted(PERTURBATIONS) else []
     service, load = benchmark.service, benchmark.load
@@ -47,7 +48,7 @@ def _conditions(benchmark: Benchmark, config: Config) -> str | None:
     parts += [f"load {_text(load.command)} on {load.cpus or 'any'}"] if load else []
     parts += [f"processors {benchmark.cpus}"] if benchmark.cpus else []
     parts += [f"priority {benchmark.priority}"] if benchmark.priority is not None else []
-    parts += ["duet"] if config.plan.pairing == "duet" else []
+    parts += ["duet"] if rules.plan.pairing == "duet" else []
     parts += [f"relink {_text(config.build.relink)}"] if config.build.relink != "auto" else []
     return "; ".join(parts) or None
 

@@ -114,7 +114,7 @@ class Pairing(msgspec.Struct, frozen=True, kw_only=True):
     together: float
     apart: float
     gains: bool
-    """Whether they have so much in common that pairing narrows the interval, whatever the number of rounds."""
+    """Whether they have so much in common that pairing narrows the interval, of a single finding and from 4 rounds."""
     layouts: Layouts | None = None
     """Of both sides of a round; None: not known."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from gate.decide.design import Subject, subjects_of
 from gate.decide.policy import policy_of
 from gate.evidence.gather import gather
 from gate.evidence.inputs import Inputs, read_inputs
-from gate.evidence.layouts import layouts_of
+from gate.evidence.layouts import are_two_programs, layouts_of
 from gate.evidence.runs import run_of
 from gate.memory.entries import Costs as Spent
 from gate.memory.sessions import costs_of
@@ -35,7 +35,7 @@ from gate.model.warnings import typed
 from gate.stats.components import Estimated, PlannedLevel, correlation_of, estimate, shared_share, squares_of
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
 from gate.stats.planning import Costs, build_variance
-from gate.stats.prior import prior_of
+from gate.stats.prior import prior_of, remembered_correlation
 from gate.stats.quantile import needed_values
 from gate.stats.remembered_variance import Repetitions, remember
 from gate.words.phrases import listed
@@ -83,6 +83,8 @@ class Gathered:
     """In words."""
     once: float = 0.0
     """Seconds of a run that do not depend on the counts."""
+    correlation: float | None = None
+    """Of base and head over rounds, the lower limit of what is remembered; None: too little is."""
 
 
 def _nothing(_executions: float, _iterations: float) -> float:
@@ -146,7 +148,9 @@ def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Poli
         notes += [f"{name} is left out: it failed" for name in failed]
         proved = [same.benchmark for same in evidence.identical]
         notes += [f"{listed(proved)}: identical on both sides, so not measured"] if proved else []
-        layouts = layouts_of(evidence.run, evidence.builds) or "independent"
+        # one program against itself shares all that its layouts do, and two programs share less
+        two = are_two_programs(evidence.run, evidence.builds) if evidence.run else False
+        layouts = (layouts_of(evidence.run, evidence.builds) if two else None) or "independent"
         for subject in subjects_of(evidence, policy):
             case = case_id(subject.case, subject.statistic)
             finding = findings.setdefault(case, _begun(subject))
@@ -238,7 +242,8 @@ def from_memory(
         raise UserError(f"nothing is remembered about {listed([*unknown]) or 'any benchmark'}: {why}")
     notes = [f"{listed([*unknown])}: nothing is remembered, so the plan leaves it out"] if unknown else []
     notes += map(say, unused)
-    return _gathered(findings, costs, config, notes, origin, more=len(unknown))
+    found = _gathered(findings, costs, config, notes, origin, more=len(unknown))
+    return replace(found, correlation=remembered_correlation(memory.findings, config.build.layouts))
 
 
 def _owner(config: Config, benchmark: str) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
 
-from gate.config.rules import show_of
+from gate.config.rules import most_builds, show_of
 from gate.config.types import Builds, Config
 from gate.config.types import Plan as PlanTable
+from gate.decide.design import CORRELATIONS, choose
 from gate.decide.estimates import BOOTSTRAP_BUILDS
 from gate.memory.entries import Costs as Spent
 from gate.model import Memory, UserError
@@ -21,7 +23,6 @@ from gate.stats.cheapest import cheapest
 from gate.stats.plan_types import Aim, Choice, Limits, Plan, PlannedCase, Terms, seconds
 from gate.stats.planning import Counts, build_variance, half_width, optimum
 from gate.stats.power import detection, minimum_detectable_change, noncentrality
-from gate.stats.round_ratio import INDEPENDENT, KEYED
 from gate.units import Duration, Share, format_duration, format_share
 
 _ROOM = 0.9
@@ -51,7 +52,7 @@ def planned(gathered: Gathered, wanted: Wanted) -> Planned:
     """
     aims = [(_aim(known, wanted),) for known in gathered.known]
     found = _search(gathered, aims, wanted, early=_may_stop_early(gathered.config))
-    terms = terms_of(gathered.config, gathered.size)
+    terms = _terms(gathered)
     rows = (_row(known, case, found.plan, terms) for known, case in zip(gathered.known, found.cases, strict=True))
     return _planned(gathered, wanted, found, tuple(rows))
 
@@ -94,7 +95,7 @@ def _planned(gathered: Gathered, wanted: Wanted, found: _Found, rows: tuple[Row,
 
 def _search(gathered: Gathered, aims: Sequence[tuple[Aim, ...]], wanted: Wanted, *, early: bool) -> _Found:
     config = gathered.config
-    terms = terms_of(config, gathered.size)
+    terms = _terms(gathered)
     budget = float(wanted.budget or config.plan.budget)
     limits = Limits(budget=_ROOM * budget - gathered.once, early=early)
     cases = [
@@ -183,21 +184,36 @@ def _aim(known: Known, wanted: Wanted) -> Aim:
     return Aim(half)
 
 
-def terms_of(config: Config, size: int) -> Terms:
-    """Return the rules of the verdict as plans see them; a bootstrap interval is planned for as fieller."""
-    gate = config.gate
+def _terms(gathered: Gathered) -> Terms:
+    config, known = gathered.config, gathered.known
+    shows = {show_of(config, k.benchmark, k.metric, k.statistic) for k in known}
+    alike = Counter(k.statistic for k in known)
+    return msgspec.structs.replace(
+        terms_of(config, gathered.size, sharing=max(alike.values()), remembered=gathered.correlation),
+        gives_up=shows == {"no-sign"},
+    )
+
+
+def terms_of(config: Config, size: int, *, sharing: int | None = None, remembered: float | None = None) -> Terms:
+    """Return the rules of the verdict as plans see them; a bootstrap interval is planned for as fieller.
+
+    Args:
+        size: findings of a report. sharing: those of them that may share their variance; None: all.
+        remembered: correlation of base and head over rounds, its lower limit; None: too little is remembered.
+    """
+    gate, sessions, layouts = config.gate, config.plan.sessions, config.build.layouts
     choice: Choice = "fieller" if gate.interval in ("bootstrap", "bootstrap-bca") else gate.interval  # type: ignore[assignment]  # mypy does not narrow a Literal by `in`
     fewest = gate.min_builds
     if gate.interval.startswith("bootstrap") and gate.family == "holm":
         fewest = max(fewest, BOOTSTRAP_BUILDS)
-    independent = config.build.layouts == "independent"
+    shares = choose(gate, most_builds(config.plan), size, layouts, sessions=sessions).shares
     return Terms(
         alpha=round(1 - gate.confidence, 12),
         family=1 if gate.family == "none" else size,
         min_builds=fewest,
         interval=choice,
-        correlation=INDEPENDENT if independent else KEYED,
-        cases=1 if independent else size,
+        correlation=1.0 if sessions > 1 else CORRELATIONS[layouts] if remembered is None else remembered,
+        cases=(size if sharing is None else sharing) if shares else 1,
         gives_up=show_of(config, "", "", MEAN) == "no-sign",
     )
 

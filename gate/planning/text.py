@@ -90,7 +90,8 @@ def advice(planned: Planned) -> list[str]:
     width = 10_000
     early = isinstance(planned.gathered.config.plan.builds, Builds)
     more = ["a plan that may stop early takes less time if the answer is clear: run `perfgate plan` on this run"]
-    return [*_plan(planned, width), *(more if early else []), *planned.gathered.notes]
+    aim = f"it aims for {planned.aim}; `perfgate plan` shows which changes it finds, for each benchmark"
+    return [*_plan(planned, width), aim, *(more if early else []), *planned.gathered.notes]
 
 
 def _top(planned: Planned, width: int) -> list[str]:

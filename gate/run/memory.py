@@ -18,13 +18,13 @@ import msgspec
 
 from gate.config.resolve import Settings
 from gate.evidence.gather import gather
-from gate.evidence.layouts import layouts_of
+from gate.evidence.layouts import are_two_programs, layouts_of
 from gate.evidence.records import Located
 from gate.github.event import may_write_history, read_event
 from gate.memory.entries import Costs, Entry, HistoryError, Session, Setup
 from gate.memory.sessions import learn, setup_of, setups_of
 from gate.memory.store import History, path_of
-from gate.model import FindingMemory, Memory, Record, Run, UserError
+from gate.model import SIDES, FindingMemory, Memory, Record, Run, UserError
 from gate.model.case import CaseId, case_id
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import Differing, HistoryUnusable, MemoryOfOtherMachine, MemoryOfOtherSetup
@@ -110,7 +110,7 @@ def recall_memory(option: Path | None, project: Project, host: Mapping[str, obje
 
 
 def _memory(mine: Sequence[Entry], here: Sequence[Entry], settings: Settings, host: Mapping[str, object]) -> Memory:
-    sides = [(config, setups_of(config, host)) for config in settings.sides.values()]
+    sides = [(config, setups_of(config, settings.rules, host)) for config in settings.sides.values()]
     usable: list[Entry] = []
     unused: dict[MemoryOfOtherMachine | MemoryOfOtherSetup, list[str]] = defaultdict(list)
     for name in dict.fromkeys(entry.learned.benchmark for entry in mine):
@@ -203,7 +203,7 @@ def append_check(
 ) -> list[str]:
     """Add what a check of the default branch tells of noise: the variance within base, and that of rounds.
 
-    Rounds count where base and head are laid out alike and are two commits. Returns warnings.
+    Rounds count where base and head are laid out alike and are two programs. Returns warnings.
 
     Nothing is added elsewhere, of a changed working tree, or without an earlier calibration of the project on this
     host. Of the rounds only those before the first look count: later ones were measured because of what the first had
@@ -224,11 +224,10 @@ def append_check(
         for case in evidence.cases
     ]
     # what base measured is base's own setup, whatever head's is
-    setups = setups_of(project.settings.sides["base"], host)
-    # one program against itself holds no layout where they are common
-    alike = setups == setups_of(project.settings.sides["head"], host)
+    setups, of_head = (setups_of(project.settings.sides[side], config, host) for side in SIDES)
     layouts = layouts_of(run, evidence.builds) or config.build.layouts
-    programs = layouts == "common" and run.base != run.head and alike
+    # one program against itself holds no layout where they are common
+    programs = layouts == "common" and setups == of_head and are_two_programs(run, records)
     learned = learn(
         cases,
         config,

@@ -59,8 +59,9 @@ def workshop(job: Job, trees: Trees, budget: Budget) -> Iterator[Workshop]:
     scratch, shims = trees.directory / "outputs", trees.directory / "shims"
     scratch.mkdir()
     paths, commands = _paths(job.project), _commands(job.project)
-    common = settings.rules.build.layouts == "common"
-    make_shims(shims, os.environ, go=uses_go(paths, commands), aligned=common)
+    # by the project's own layouts: a calibration, which draws its own, measures the programs of a check
+    aligned = all(settings.sides[side].build.layouts == "common" for side in SIDES)
+    make_shims(shims, os.environ, go=uses_go(paths, commands), aligned=aligned)
     with closing(ProcessExecutor(trees.directory / RUNNING, (trees.directory, trees.repository.top))) as processes:
         kept = in_project(paths, commands)
         recipes = {side: _recipe(settings.sides[side], kept) for side in SIDES}

@@ -48,9 +48,9 @@ class Terms(msgspec.Struct, frozen=True):
     min_builds: int
     interval: Choice = "auto"
     correlation: float = UNKNOWN
-    """Of base and head over rounds, as short plans assume it."""
+    """Of base and head over rounds, as short plans assume it; 1: they are paired, however short the plan."""
     cases: int = 1
-    """Findings that are measured, of which `auto` shares the variance."""
+    """Findings that share their variance, where there are enough; 1: none do."""
     gives_up: bool = False
     """Whether what can no longer be expected to regress is measured no further."""
 
@@ -64,11 +64,12 @@ class Terms(msgspec.Struct, frozen=True):
             return Interval("fieller")
         if self.interval == "fieller-paired":
             return Interval("fieller-paired", case.shared)
+        degrees = expected_degrees(self.cases, builds) if self.interval in ("auto", "paired-shared") else 0.0
+        if degrees:
+            return Interval("paired-shared", case.shared, degrees)
         chosen = self.interval in ("paired", "paired-shared")
-        if not chosen and not is_paired(builds, self.alpha, self.family, self.correlation):
-            return Interval("fieller")
-        degrees = expected_degrees(self.cases, builds) if self.interval != "paired" else 0.0
-        return Interval("paired-shared" if degrees else "paired", case.shared, degrees)
+        paired = chosen or is_paired(builds, self.alpha, self.family, self.correlation)
+        return Interval("paired", case.shared) if paired else Interval("fieller")
 
     def family_levels(self, looks: tuple[int, ...], interval: Interval) -> tuple[float, ...]:
         """Return the two-sided level of each look for the first that Holm's procedure tests."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 import numpy as np
@@ -144,11 +144,11 @@ def nu_of(memories: Sequence[FindingMemory], kind: Kind) -> float | None:
     Args:
         memories: of all findings of the host. z = ln s2 - psi(d/2) + ln(d/2) has variance psi'(d/2) about the session's
             own variance; what it varies beyond that over a finding's sessions is psi'(nu/2) (limma's fitFDist, Smyth
-            2004).
+            2004). Contrasts of common and of independent layouts are two variances, each about its own.
     """
     weight, excess = 0, 0.0
-    for memory in memories:
-        squares = [s for s in _of_one_plan(memory, kind) if s.df >= _FEWEST_DF_FOR_NU]
+    for sessions in (group for memory in memories for group in _of_one_kind(memory, kind)):
+        squares = [s for s in _of_one_plan(sessions, kind) if s.df >= _FEWEST_DF_FOR_NU]
         if len(squares) < 2:
             continue
         z = [math.log(s.value) - float(psi(s.df / 2)) + math.log(s.df / 2) for s in squares]
@@ -163,12 +163,16 @@ def nu_of(memories: Sequence[FindingMemory], kind: Kind) -> float | None:
     return nu if math.isfinite(nu) else None
 
 
-def _of_one_plan(memory: FindingMemory, kind: Kind) -> list[MeanSquare]:
+def _of_one_kind(memory: FindingMemory, kind: Kind) -> list[Sequence[Remembered]]:
+    return [memory.sessions] if kind == "build" else [with_layouts(memory, of) for of in get_args(Layouts)]
+
+
+def _of_one_plan(sessions: Sequence[Remembered], kind: Kind) -> list[MeanSquare]:
     """Take the sessions of a finding to the plan of the one that has most rounds."""
-    if not memory.sessions:
+    if not sessions:
         return []
-    plan = max(memory.sessions, key=lambda s: (s.rounds, s.created))
-    found = (_for_plan(s, kind, plan.executions, plan.iterations) for s in memory.sessions)
+    plan = max(sessions, key=lambda s: (s.rounds, s.created))
+    found = (_for_plan(s, kind, plan.executions, plan.iterations) for s in sessions)
     return [square for square in found if square is not None]
 
 
@@ -200,7 +204,7 @@ def prior_of(
     iterations: float,
     nu: float | None,
     now: datetime,
-    layouts: Layouts = "independent",
+    layouts: Layouts,
 ) -> Prior | None:
     """Return what is remembered of a finding for the present plan; None where nothing can be used.
 

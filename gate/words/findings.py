@@ -25,8 +25,9 @@ _METHODS = {
 }
 
 
-_NOT_LAYOUTS = (
-    "What makes builds differ here is hardly the layout, which both sides share: more executions or a quieter host help"
+_NOT_SHARED = (
+    "Builds differ by little that both sides share: by the noise of the host, where more executions or a quieter host "
+    "help, or because the change moves the layout of one side"
 )
 
 
@@ -209,7 +210,7 @@ def in_common(finding: Finding) -> str:
     text += f": the ratio varies by {together} from round to round"
     if found.layouts != "common":
         return text
-    return f"{text}. {_NOT_LAYOUTS}"
+    return f"{text}. {_NOT_SHARED}"
 
 
 def without_memory(finding: Finding) -> str:

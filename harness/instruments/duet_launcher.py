@@ -5,9 +5,10 @@ A script of its own, standard library only. `python -I -S duet_launcher.py SPEC`
 {"runs": n, "places": [[processor of base, of head, side that is started first], ...], "known": [names of variables],
 "sides": [{"argv": [...], "directory": "...", "environment": {...}, "output": "..."}, the same of head]}
 
-Both children of an iteration wait until both are there, each on its processors; then they are let go, one right after
-the other. On one processor a spinner takes the place of the one that has ended, until the other one has: alone, the
-rest of the longer program would be faster than what both had together, and a change would seem smaller than it is.
+Both children of an iteration are made one right after the other, wait until both are there, each on its processors, and
+are let go in the same order. On one processor a spinner takes the place of the one that has ended, until the other one
+has: alone, the rest of the longer program would be faster than what both had together, and a change would seem smaller
+than it is.
 
 The file "output" of each side gets what launcher.py writes: {"runs": [[ns, user s, system s, ru_maxrss],
 ...], "own": what a child inherits, "code": exit code of the last run (a signal is negative), "errno": why it could not
@@ -27,6 +28,8 @@ import traceback
 from time import perf_counter_ns
 from typing import Any
 
+_READY, _BEFORE, _ERRNO = b"r", b"b", b"e"
+"""What begins the lines that a child tells: it is there; user and system seconds so far; why it has no program."""
 _DEFAULT = (signal.SIGPIPE, signal.SIGXFSZ)
 """Python ignores these; a program expects them as they are by default."""
 
@@ -58,43 +61,52 @@ def main(spec: dict[str, Any]) -> None:
 
 def _pair(sides: list[dict[str, Any]], place: list[int]) -> list[dict[str, Any]]:
     """Make one iteration of both."""
-    children = [_child(side, processor) for side, processor in zip(sides, place[:2], strict=True)]
-    # both are there, and have told what they took so far, or why they could not begin
-    heard = [json.loads(_line(child["told"]) or b"-1") for child in children]
-    before = [each if isinstance(each, list) else [0.0, 0.0] for each in heard]
+    # whoever is made first has other pages to copy: no side may always be that one
+    order = (place[2], 1 - place[2])
+    made = {number: _child(sides[number], place[number]) for number in order}
+    children = [made[0], made[1]]
+    # both are there, or have ended
+    ready = [_line(child["told"]) for child in children]
     spinner = _Spinner(place[0]) if place[0] == place[1] >= 0 else None
     begun = [0, 0]
-    first = place[2]
-    for number in (first, 1 - first):
+    for number in order:
         begun[number] = perf_counter_ns()
         with contextlib.suppress(OSError):
             os.write(children[number]["go"], b"\n")
-    found: list[dict[str, Any]] = [{}, {}]
-    while not all(found):
+    ended: dict[int, tuple[int, int, Any]] = {}
+    while len(ended) < len(children):
         pid, status, used = os.wait4(-1, 0)
         end = perf_counter_ns()
         number = next((n for n, child in enumerate(children) if child["pid"] == pid), -1)
         if number < 0:
             continue  # the spinner, if someone ended it
-        if spinner is not None and not any(found):
+        if spinner is not None and not ended:
             spinner.spin()
-        user, system = used.ru_utime - before[number][0], used.ru_stime - before[number][1]
-        run = [end - begun[number], max(user, 0.0), max(system, 0.0), used.ru_maxrss]
-        code = os.waitstatus_to_exitcode(status)
-        found[number] = {"run": run, "code": code, "errno": 0}
+        ended[number] = (end - begun[number], os.waitstatus_to_exitcode(status), used)
     if spinner is not None:
         spinner.end()
-    for number, child in enumerate(children):
-        # what could not be started says why; a program that was has closed its end
-        why = _line(child["told"]) if isinstance(heard[number], list) else str(heard[number]).encode()
-        found[number]["errno"] = int(why) if why.strip() else 0
-        os.close(child["told"])
-        os.close(child["go"])
-    return found
+    return [_told(child, ready[number], *ended[number]) for number, child in enumerate(children)]
+
+
+def _told(child: dict[str, int], ready: bytes, took: int, code: int, used: Any) -> dict[str, Any]:
+    """Take from what a child took in all what it took before its program began; errno: why that could not begin."""
+    lines = [ready.strip()]
+    while line := _line(child["told"]):
+        lines.append(line.strip())
+    os.close(child["told"])
+    os.close(child["go"])
+    known = {line[:1]: line[1:] for line in lines}
+    before = [float(number) for number in known.get(_BEFORE, b"0 0").split()]
+    times = (max(whole - own, 0.0) for whole, own in zip((used.ru_utime, used.ru_stime), before, strict=True))
+    return {"run": [took, *times, used.ru_maxrss], "code": code, "errno": int(known.get(_ERRNO, b"0"))}
 
 
 def _child(side: dict[str, Any], processor: int) -> dict[str, int]:
-    """Start a process that is ready to become a side's program."""
+    """Start a process that is ready to become a side's program.
+
+    It tells that it is there, then what it took until it was let go, and why there is no program, if there is none. To
+    wake the launcher takes time, and it waits for one side at a time: so a child counts from when it was let go.
+    """
     told, tell = os.pipe()
     wait, go = os.pipe()
     pid = os.fork()
@@ -108,16 +120,20 @@ def _child(side: dict[str, Any], processor: int) -> dict[str, int]:
             os.sched_setaffinity(0, {processor})
         for number in _DEFAULT:
             signal.signal(number, signal.SIG_DFL)
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        os.write(tell, f"[{used.ru_utime}, {used.ru_stime}]\n".encode())
+        with contextlib.suppress(OSError):
+            # what this touches lies elsewhere for each side, and its pages are to be copied before it counts
+            os.execve("", side["argv"], side["environment"])  # noqa: S606 - there is no such program
+        os.write(tell, _READY + b"\n")
         os.read(wait, 1)
-        # both are closed by a program that starts
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        os.write(tell, _BEFORE + f"{used.ru_utime} {used.ru_stime}\n".encode())
+        # both pipes are closed by a program that starts
         os.execvpe(side["argv"][0], side["argv"], side["environment"])  # noqa: S606 - the user's own command
     except OSError as problem:
-        os.write(tell, f"{problem.errno or -1}\n".encode())
+        os.write(tell, _ERRNO + f"{problem.errno or -1}\n".encode())
     except BaseException:  # noqa: BLE001 - none may go on as a launcher
         traceback.print_exc()
-        os.write(tell, b"-1\n")
+        os.write(tell, _ERRNO + b"-1\n")
     os._exit(127)
 
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from gate.config.rules import Policy
-from gate.config.types import Builds, Config
+from gate.config.rules import Policy, most_builds
+from gate.config.types import Builds, Config, Gate
 from gate.decide import decide
+from gate.decide.design import choose, statistics_of
 from gate.model import Case, Evidence, Report, Round, Sample
 from gate.model.case import case_id
 from gate.stats.proportion import Proportion, clopper_pearson
@@ -59,7 +60,9 @@ def gates_of(cases: Sequence[Case], config: Config, inject: Sequence[float], jud
     rounds = _complete(decided)
     groups = [set(rounds[i : i + size]) for i in range(0, len(rounds) - size + 1, size)]
     policy = Policy(
-        msgspec.structs.replace(config, accept=[]), "calibration", datetime.datetime.now(tz=datetime.UTC).date()
+        msgspec.structs.replace(config, accept=[], gate=_as_a_check(config, decided)),
+        "calibration",
+        datetime.datetime.now(tz=datetime.UTC).date(),
     )
     gates = [[_cut(case, group) for case in decided] for group in groups]
     reports = [judge(_evidence(gate, size), policy) for gate in gates]
@@ -76,6 +79,16 @@ def gate_rounds(config: Config) -> int:
     """Count the rounds of one gate: what a check measures at least before it may call a regression."""
     builds = config.plan.builds
     return max(config.gate.min_builds, builds.min if isinstance(builds, Builds) else builds)
+
+
+def _as_a_check(config: Config, cases: Sequence[Case]) -> Gate:
+    """Name the interval that a check of the plan has: a gate of so few rounds by itself would have another one."""
+    gate = config.gate
+    if gate.interval != "auto":
+        return gate
+    size = sum(len(statistics_of(config, case.benchmark, case.metric)) for case in cases)
+    chosen = choose(gate, most_builds(config.plan), size, config.build.layouts)
+    return msgspec.structs.replace(gate, interval="paired-shared" if chosen.shares else chosen.method)
 
 
 def _complete(cases: Sequence[Case]) -> list[tuple[int, int]]:

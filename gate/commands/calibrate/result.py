@@ -267,6 +267,7 @@ def with_worth(calibration: Calibration, here: Sequence[Entry], project: str, no
             iterations=float(calibration.iterations),
             nu=nu,
             now=now,
+            layouts="independent",
         )
 
     findings = [msgspec.structs.replace(f, worth=_worth(prior(f, nu))) for f in calibration.findings]

@@ -1,1 +1,1 @@
-"""What `perfgate calibrate --simulate` shows: chapters of studies, run on all cores, as text or as a document."""
+"""What `perfgate simulate` shows: chapters of studies, run on all cores, as text or as a document."""

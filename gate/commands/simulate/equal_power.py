@@ -100,8 +100,8 @@ def _design(components: Sequence[Components], build: float, share: float) -> Des
     plan = cheapest(cases, terms, Limits(builds=MOST_BUILDS))
     if plan is None:
         raise ValueError("no plan")
-    counts = {"executions": plan.executions, "iterations": plan.iterations}
-    source = Source(tuple(dataclasses.replace(c, **counts) for c in components), NORMAL)
+    planned = (dataclasses.replace(c, executions=plan.executions, iterations=plan.iterations) for c in components)
+    source = Source(tuple(planned), NORMAL)
     rules = Rules(THRESHOLD, "fieller-moderated", plan.looks, "fieller")
 
     def study(*at: int) -> Reports:

@@ -69,9 +69,7 @@ POWER = (
 )
 
 
-def draft(
-    setting: Setting, designs: Sequence[Compared], equal: Sequence[equal_power.Design], reports: int
-) -> Draft:
+def draft(setting: Setting, designs: Sequence[Compared], equal: Sequence[equal_power.Design], reports: int) -> Draft:
     """Write the chapter; only where the components are those of the paper."""
     found = [
         *_coverage(setting),

@@ -130,6 +130,8 @@ def _planned(project: Project, study: Study) -> Project:
         settings.rules.plan,
         builds=builds_of(study),
         auto=False,
+        # a study measures treatments by turns
+        pairing="interleaved",
         iterations=study.iterations or settings.rules.plan.iterations,
         budget=Duration(float(study.budget)),
     )

@@ -76,7 +76,13 @@ def prior(variance: float = 1.0, df: float = 20.0) -> Prior:
 
 def test_one_session_of_the_present_plan_is_taken_as_it_is() -> None:
     found = prior_of(
-        memory(session(contrast=square(0.04, 19))), kind="contrast", executions=5, iterations=10, nu=12, now=NOW
+        memory(session(contrast=square(0.04, 19))),
+        kind="contrast",
+        executions=5,
+        iterations=10,
+        nu=12,
+        now=NOW,
+        layouts="independent",
     )
     assert found is not None
     # 1/d0 = 1/19 + 2/12
@@ -89,13 +95,13 @@ def test_one_session_of_the_present_plan_is_taken_as_it_is() -> None:
 def test_three_sessions_are_worth_more_and_weigh_by_their_degrees() -> None:
     three = memory(*(session(days=d, contrast=square(v, 19)) for d, v in ((0, 0.04), (1, 0.01), (2, 0.04))))
     for nu, low, high in ((12.0, 7.5, 8.5), (30.0, 15, 17), (None, 19.7, 20)):
-        found = prior_of(three, kind="contrast", executions=5, iterations=10, nu=nu, now=NOW)
+        found = prior_of(three, kind="contrast", executions=5, iterations=10, nu=nu, now=NOW, layouts="independent")
         assert found is not None
         assert found.variance == pytest.approx(0.03)
         assert low < found.df < high
         assert (found.first, found.last) == ("2026-11-18", "2026-11-20")
     unlike = memory(session(contrast=square(0.04, 30)), session(contrast=square(0.01, 10)))
-    found = prior_of(unlike, kind="contrast", executions=5, iterations=10, nu=10, now=NOW)
+    found = prior_of(unlike, kind="contrast", executions=5, iterations=10, nu=10, now=NOW, layouts="independent")
     assert found is not None
     assert found.variance == pytest.approx((30 * 0.04 + 10 * 0.01) / 40)
     # 40^2/(30^2 + 10^2) = 1.6 equal sessions
@@ -105,16 +111,17 @@ def test_three_sessions_are_worth_more_and_weigh_by_their_degrees() -> None:
 def test_a_memory_halves_every_90_days_and_is_capped_first() -> None:
     for days, expected in ((0, 20.0), (90, 10.0), (180, 5.0), (-3, 20.0)):
         found = prior_of(
-            memory(session(days=days, contrast=square(1, 400))), kind="contrast", executions=5, iterations=10, nu=None, now=NOW
-        )  # fmt: skip
+            memory(session(days=days, contrast=square(1, 400))), kind="contrast", executions=5, iterations=10, nu=None, now=NOW, layouts="independent")  # fmt: skip
         assert found is not None
         assert found.df == pytest.approx(expected)
 
 
 def test_an_old_session_never_makes_a_memory_worth_less() -> None:
     fresh, old = session(contrast=square(1, 19)), session(days=400, contrast=square(9, 19))
-    alone = prior_of(memory(fresh), kind="contrast", executions=5, iterations=10, nu=12, now=NOW)
-    both = prior_of(memory(old, fresh), kind="contrast", executions=5, iterations=10, nu=12, now=NOW)
+    alone = prior_of(memory(fresh), kind="contrast", executions=5, iterations=10, nu=12, now=NOW, layouts="independent")
+    both = prior_of(
+        memory(old, fresh), kind="contrast", executions=5, iterations=10, nu=12, now=NOW, layouts="independent"
+    )
     assert both == alone
     assert both is not None and both.variance == 1
 
@@ -126,10 +133,20 @@ def test_what_cannot_be_read_or_used_is_no_memory() -> None:
         session(contrast=square(1, 0)),
         msg(session(contrast=square(1, 19)), "yesterday"),
     ):
-        assert prior_of(memory(unusable), kind="contrast", executions=5, iterations=10, nu=12, now=NOW) is None
-    assert prior_of(memory(), kind="contrast", executions=5, iterations=10, nu=12, now=NOW) is None
+        assert (
+            prior_of(
+                memory(unusable), kind="contrast", executions=5, iterations=10, nu=12, now=NOW, layouts="independent"
+            )
+            is None
+        )
+    assert (
+        prior_of(memory(), kind="contrast", executions=5, iterations=10, nu=12, now=NOW, layouts="independent") is None
+    )
     naive = msg(session(contrast=square(1, 19)), "2026-11-20T00:00:00")
-    assert prior_of(memory(naive), kind="contrast", executions=5, iterations=10, nu=12, now=NOW) is not None
+    assert (
+        prior_of(memory(naive), kind="contrast", executions=5, iterations=10, nu=12, now=NOW, layouts="independent")
+        is not None
+    )
 
 
 def msg(remembered: Remembered, created: str) -> Remembered:
@@ -160,7 +177,9 @@ def test_a_build_is_taken_to_another_plan(
 ) -> None:
     s1, s2, s3 = (square(value, df) for value, df in zip(s, (900, 80, 19), strict=True))
     known = session(iterations=n[0], executions=n[1], iteration=s1, execution=s2, build=s3)
-    found = prior_of(memory(known), kind="build", executions=m[1], iterations=m[0], nu=None, now=NOW)
+    found = prior_of(
+        memory(known), kind="build", executions=m[1], iterations=m[0], nu=None, now=NOW, layouts="independent"
+    )
     assert found is not None
     assert found.variance == pytest.approx(literal(s, n, m))
     # Satterthwaite over the mean squares
@@ -175,7 +194,9 @@ def test_a_contrast_is_taken_to_another_plan() -> None:
     known = session(
         iterations=n1, executions=n2, iteration=square(s1, 900), execution=square(s2, 80), contrast=square(sc, 19)
     )
-    found = prior_of(memory(known), kind="contrast", executions=m2, iterations=m1, nu=None, now=NOW)
+    found = prior_of(
+        memory(known), kind="contrast", executions=m2, iterations=m1, nu=None, now=NOW, layouts="independent"
+    )
     assert found is not None
     t2 = s2 - s1 / n1
     expected = sc + 2 * (t2 * (1 / m2 - 1 / n2) + s1 * (1 / (m1 * m2) - 1 / (n1 * n2)))
@@ -188,30 +209,39 @@ def test_another_plan_is_floored_at_what_iterations_leave() -> None:
         iteration=square(10, 900), execution=square(0.2, 80), build=square(0.01, 19), contrast=square(0.02, 19)
     )
     for kind, floor in (("build", 10 / (10 * 20)), ("contrast", 2 * 10 / (10 * 20))):
-        found = prior_of(memory(known), kind=kind, executions=20, iterations=10, nu=None, now=NOW)  # type: ignore[arg-type]  # a loop loses the literal
+        found = prior_of(
+            memory(known),
+            kind=kind,  # type: ignore[arg-type]  # a loop loses the literal
+            executions=20,
+            iterations=10,
+            nu=None,
+            now=NOW,
+            layouts="independent",
+        )
         assert found is not None
         assert found.variance == pytest.approx(floor)
-    same = prior_of(memory(known), kind="build", executions=5, iterations=10, nu=None, now=NOW)
+    same = prior_of(memory(known), kind="build", executions=5, iterations=10, nu=None, now=NOW, layouts="independent")
     assert same is not None and same.variance == 0.01
 
 
 def test_without_levels_only_about_the_same_counts_match() -> None:
     quantile = memory(session(contrast=square(1, 19)))
     usable = [
-        prior_of(quantile, kind="contrast", executions=e, iterations=i, nu=12, now=NOW) is not None
+        prior_of(quantile, kind="contrast", executions=e, iterations=i, nu=12, now=NOW, layouts="independent")
+        is not None
         for e, i in ((5, 10), (10, 5), (5, 15), (5, 7), (5, 16), (5, 6), (2, 10))
     ]
     assert usable == [True, True, True, True, False, False, False]
     # one value an execution: executions may differ, iterations may not
     single = memory(session(iterations=1, execution=square(2, 80), build=square(3, 19)))
-    found = prior_of(single, kind="build", executions=10, iterations=1, nu=None, now=NOW)
+    found = prior_of(single, kind="build", executions=10, iterations=1, nu=None, now=NOW, layouts="independent")
     assert found is not None and found.variance == pytest.approx(3 - 2 / 5 + 2 / 10)
-    assert prior_of(single, kind="build", executions=10, iterations=2, nu=None, now=NOW) is None
+    assert prior_of(single, kind="build", executions=10, iterations=2, nu=None, now=NOW, layouts="independent") is None
     # one execution a build: the other way round
     one = memory(session(executions=1, iteration=square(2, 180), build=square(3, 19)))
-    found = prior_of(one, kind="build", executions=1, iterations=5, nu=None, now=NOW)
+    found = prior_of(one, kind="build", executions=1, iterations=5, nu=None, now=NOW, layouts="independent")
     assert found is not None and found.variance == pytest.approx(3 - 2 / 10 + 2 / 5)
-    assert prior_of(one, kind="build", executions=2, iterations=5, nu=None, now=NOW) is None
+    assert prior_of(one, kind="build", executions=2, iterations=5, nu=None, now=NOW, layouts="independent") is None
 
 
 # --- how far variances move -------------------------------------------------------------------------------------------

@@ -244,8 +244,8 @@ def _look(state: _State, active: Mask, found: _Estimates, k: int, rules: Rules, 
     # one that is settled may still become an improvement, by the data it has, when others of its family are found
     _step_down(state.improvement, state.p_improvement, state.level, levels)
     one = levels[state.level[active], 1]
-    # an improvement on its own, which min_builds or the family still forbid, waits for the next look
-    state.promising[active] = below_better < one
+    # an improvement at the plain level, which the look, min_builds or the family still forbid, waits for the next look
+    state.promising[active] = below_better < rules.alpha
     at_zero = rules.threshold == 0
     # both as this look sees them: what was shown at an earlier one did not settle it
     state.not_worse[active] = (below_better if at_zero else pairs.p_below(worse)) < one

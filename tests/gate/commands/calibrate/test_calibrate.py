@@ -186,7 +186,7 @@ def session(rounds: int = 20, **tables: Any) -> Session:
         host={"cpu": "Z80", "cores": 2, "memory": 2**30, "fingerprint": "abc"},
         config={"plan": {"builds": 20}}, warnings=[FewBuilds(20, 30, False, False)],
     )  # fmt: skip
-    return session_of([run, *records], run, read, setups_of(read, {}), (0.01, 0.05))
+    return session_of([run, *records], run, read, setups_of(read, read, {}), (0.01, 0.05))
 
 
 def entries(made: Session, *, name: str, day: int, project: str = "widget") -> list[Entry]:
