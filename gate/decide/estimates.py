@@ -173,8 +173,8 @@ def with_shared_variance(found: Sequence[Estimated], settled: Sequence[Estimated
 
 
 def _shares(found: Estimated) -> bool:
-    usable = not found.exact and not found.reduced.trouble and found.rounds is not None
-    return usable and found.rounds is not None and found.rounds.df > 0 and found.rounds.contrast > 0
+    rounds, usable = found.rounds, not found.exact and not found.reduced.trouble
+    return usable and rounds is not None and rounds.df > 0 and rounds.contrast > 0
 
 
 def _with_variance(found: Estimated, shared: SharedVariance | None) -> Estimated:
@@ -201,6 +201,10 @@ def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
         # a pairing chosen for rounds that are complete does not throw away most of what has no partner; a session on
         # another machine is no part of a ratio without one
         method = "fieller"
+    pairs = None if reduced.exact or reduced.trouble in _NO_ROUNDS else rounds_of(reduced.base, reduced.head)
+    if method == "paired" and pairs is None:
+        # a value has no logarithm
+        method = "fieller-paired"
     found = Estimated(
         subject=subject,
         base=base,
@@ -211,7 +215,7 @@ def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
         paired=method in PAIRED,
         moderation=None,
         hold="",
-        rounds=None if reduced.exact or reduced.trouble in _NO_ROUNDS else rounds_of(reduced.base, reduced.head),
+        rounds=pairs,
         warnings=(*reduced.warnings, *([OneSidedSessions(shared.lacking)] if shared.lacking else [])),
     )
     if not reduced.trouble and not reduced.exact and found.ratio.df is None:

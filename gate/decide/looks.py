@@ -16,7 +16,7 @@ from gate.decide.contrasts import Contrast
 from gate.decide.design import Design, Subject
 from gate.decide.estimates import AS_REMEMBERED, ONLY_REPORTS, Estimated, Estimates, estimates
 from gate.decide.family import NOT_TESTED, Member, Share, beyond, shared, tails
-from gate.decide.futility import is_futile
+from gate.decide.futility import asks_for_no_sign, is_beyond, is_futile
 from gate.decide.interaction_tests import Crossed, crossings
 from gate.model import Accepted
 from gate.stats.family import Tested
@@ -97,7 +97,17 @@ def walk(subjects: Sequence[Subject], design: Design, contrasts: Sequence[Contra
             crossed[i] = tested
         after = _families([j for j in judged if j is not None], [c for c in crossed if c is not None], design)
         judged, crossed = list(after.judged), list(after.crossed)
-    return Walk([j for j in judged if j is not None], [c for c in crossed if c is not None], factors.rounds)
+    ended = [_stopped(j, design) for j in judged if j is not None]
+    return Walk(ended, [c for c in crossed if c is not None], factors.rounds)
+
+
+def _stopped(judged: Judged, design: Design) -> Judged:
+    """Mark what the run gave up by another family than the one that is asked for now: it was measured no further."""
+    found = judged.estimated
+    over = judged.settled or judged.look + 1 >= len(design.reached)
+    if over or not asks_for_no_sign(found) or is_beyond(found) or judged.position.promising:
+        return judged
+    return msgspec.structs.replace(judged, settled=True, futile=True)
 
 
 def _goes_on(subject: Subject, rounds: int | None) -> bool:

@@ -39,12 +39,9 @@ def refuse_duet(settings: Settings, *, planned: bool) -> tuple[AnyWarning, ...]:
         why = _impossible(benchmark)
         if why:
             raise UserError(f"{benchmark.name}: {why}, which a duet cannot measure: {_INSTEAD}")
-    warmups = {side: {b.name: b.warmup for b in settings.sides[side].benchmark} for side in SIDES}
-    for name in warmups["base"].keys() & warmups["head"].keys() & selected:
-        if warmups["base"][name] != warmups["head"][name]:
-            raise UserError(
-                f"{name}: the warmup of base and head differs, and a duet pairs their iterations: make them the same"
-            )
+    # what both sides have alike is head's
+    heads = {b.name: b for b in settings.sides["head"].benchmark}
+    benchmarks = [heads.get(b.name, b) for b in benchmarks]
     for benchmark in benchmarks:
         _refuse_processors(benchmark)
     alone = dict.fromkeys(b.name for b in benchmarks if len(processors(b.cpus)) == 1)

@@ -92,9 +92,9 @@ def basis(findings: Sequence[Finding]) -> str:
 
 def no_sign(found: Iterable[Finding]) -> str:
     """Say what "no sign of 4.1%" means, where a finding has that verdict; no full stop."""
-    size = next((numbers.detectable(finding) for finding in found if finding.verdict == "no-sign"), "")
-    meaning = "a change for the worse of so much or more would have shown in 80 of 100 such runs"
-    return f"no sign of {size}: {meaning}" if size else ""
+    if not any(finding.verdict == "no-sign" for finding in found):
+        return ""
+    return "no sign of N%: a change for the worse of N% or more would have shown in 80 of 100 such runs"
 
 
 def _apart(tally: Tally) -> str:

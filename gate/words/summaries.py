@@ -46,10 +46,9 @@ def _nothing_regressed(of: outcomes.NothingRegressed) -> str:
     size = format_share(of.detectable)
     if of.no_sign == of.findings:
         return f"no sign of a regression of {size} or more in {plural(of.findings, 'finding')}"
-    show = "shows" if of.no_sign == 1 else "show"
     return (
-        f"nothing regressed in {plural(of.findings, 'finding')}: {of.no_sign:,} of them {show} no sign of a regression "
-        f"of {size} or more"
+        f"nothing regressed in {plural(of.findings, 'finding')}; in {of.no_sign:,} of them a regression of {size} or "
+        "more would have shown"
     )
 
 

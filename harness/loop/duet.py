@@ -16,7 +16,7 @@ import msgspec
 
 from gate.config.types import Benchmark
 from gate.model import SIDES, Side
-from harness.instruments.protocol import wanted_values, words
+from harness.instruments.protocol import Unusable, wanted_values, words
 from harness.instruments.spawn import RESULT
 from harness.loop.execution import Attempt, Executed, Executions, Scratch
 from harness.loop.steps import ExecutionStep, draw
@@ -64,6 +64,13 @@ def _two(available: tuple[int, ...], *drawn: str | int) -> tuple[int, int]:
     return available[one], available[other]
 
 
+def as_head(benchmarks: Mapping[Side, Benchmark]) -> dict[Side, Benchmark]:
+    """Give base what both sides must have alike, since they run at once: what head's configuration says of it."""
+    base, head = benchmarks["base"], benchmarks["head"]
+    same = {"warmup": head.warmup, "cpus": head.cpus, "priority": head.priority, "timeout": head.timeout}
+    return {"base": msgspec.structs.replace(base, **same), "head": head}
+
+
 class Duets:
     """Makes executions of both sides at once."""
 
@@ -83,9 +90,9 @@ class Duets:
             OSError: perfgate's own files cannot be written.
             BudgetEndedError: the budget has ended.
         """
-        made = self._executions
+        made, alike = self._executions, as_head(benchmarks)
         attempts = {
-            side: made.prepared(benchmarks[side], steps[side], directories[side], self._scratch[side].fresh())
+            side: made.prepared(alike[side], steps[side], directories[side], self._scratch[side].fresh())
             for side in SIDES
         }
         command = _command(attempts)
@@ -94,12 +101,11 @@ class Duets:
         found = {side: made.concluded(attempts[side], outcome, outcome.seconds / 2) for side in SIDES}
         failed = [side for side in SIDES if _failed(attempts[side])]
         if len(failed) == 1:
-            # the other one ended with it, for nothing that it did; what both printed is in one place
+            # the other one ended with it, or was done, for nothing that it did; what both printed is in one place
             (other,) = (side for side in SIDES if side not in failed)
-            status = f"{failed[0]} failed beside it, and a duet measures both or none"
-            ended = found[other]
-            why = [msgspec.structs.replace(each, status=status, stderr="", command=None) for each in ended.failures]
-            found[other] = Executed(ended.executions, why, ended.seconds)
+            why = Unusable(f"{failed[0]} failed beside it, and a duet measures both or none", "")
+            lost = msgspec.structs.replace(made.failure(attempts[other], why, outcome.seconds / 2), command=None)
+            found[other] = Executed([], [lost], outcome.seconds / 2)
         return found
 
     def end_round(self) -> None:

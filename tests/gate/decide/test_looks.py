@@ -366,3 +366,18 @@ def test_many_cases_with_common_layouts_share_their_variance_in_a_short_plan_too
     fixed = [line for line in lines(draw(rng, [1.5, *[1.0] * 19], sd=0.01), 4, config) if line["type"] != "look"]
     slow = next(f for f in decided(fixed).findings if f.benchmark == "b0")
     assert (slow.verdict, slow.ratio.method) == ("regression", "paired-shared")
+
+
+def test_what_was_given_up_in_a_large_report_is_no_sign_when_it_is_asked_for_alone() -> None:
+    rng = np.random.default_rng(23)
+    config = {"gate": {"threshold": "2%", "show": "no-sign"}}
+    means = draw(rng, [1.0] * 10, sd=0.015)
+    found = decided(lines(means, 12, config))
+    until = {f.benchmark: f.base.counts.build for f in found.findings if f.verdict == "no-sign"}
+    early = [name for name, rounds in until.items() if rounds < 12]
+    assert len(early) >= 5
+    kept = lines(means, 12, config, until=until)
+    alone = _config(kept[0]["config"])
+    for name in early:
+        (finding,) = decide(gather(located(*kept), alone, [name]), Policy(alone, "test", TODAY)).findings
+        assert (finding.verdict, finding.stopped) in (("no-sign", "futility"), ("unchanged", "settled"))

@@ -221,4 +221,4 @@ def test_what_is_not_above_0_has_no_logarithm_and_is_still_paired() -> None:
     ]
     policy = Policy(parse(read_source("", "perfgate.toml")), "test", datetime.date(2026, 11, 20), None)
     (found,) = decide(gather(located(*lines), policy.config), policy).findings
-    assert (found.ratio.method, found.head.value) == ("paired", 0)
+    assert (found.ratio.method, found.head.value) == ("fieller-paired", 0)

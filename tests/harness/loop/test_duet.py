@@ -16,7 +16,7 @@ from gate.units import Duration
 from harness.build.conditions import Conditions, Recipe
 from harness.instruments import duet_launcher
 from harness.instruments.spawn import Spawn
-from harness.loop.duet import Duets, places, processors
+from harness.loop.duet import Duets, as_head, places, processors
 from harness.loop.execution import Executed, Executions
 from harness.loop.steps import ExecutionStep, execution_step
 from harness.process.execute import ProcessExecutor
@@ -117,6 +117,37 @@ def test_they_run_at_the_same_time_in_their_own_directories_and_environments(tmp
     )
     found = made(tmp_path, dict.fromkeys(SIDES, python(meet)), iterations=1, timeout=Duration(20))
     assert [found[side].failures for side in SIDES] == [[], []]
+
+
+def test_a_pair_whose_last_iteration_fails_on_one_side_is_lost_as_a_whole(tmp_path: Path) -> None:
+    found = made(tmp_path, {"base": python("pass"), "head": python("raise SystemExit(3)")}, iterations=1)
+    assert [found[side].executions for side in SIDES] == [[], []]
+    assert [f.status for side in SIDES for f in found[side].failures] == [
+        "head failed beside it, and a duet measures both or none",
+        "exit 3",
+    ]
+
+
+def test_no_side_is_always_started_first(tmp_path: Path) -> None:
+    # whoever is forked first has other pages to copy
+    told = "import os; print(os.environ['MINE'], os.getpid(), file=open('../order', 'a'))"
+    made(tmp_path, dict.fromkeys(SIDES, python(told)), iterations=20)
+    pids: dict[str, list[int]] = {side: [] for side in SIDES}
+    for line in (tmp_path / "order").read_text().splitlines():
+        side, pid = line.split()
+        pids[side].append(int(pid))
+    first = [base < head for base, head in zip(pids["base"], pids["head"], strict=True)]
+    expected = [start == 0 for _, _, start in places(processors(), 20, step("base"))]
+    # numbers of processes begin anew at times
+    assert sum(one == other for one, other in zip(first, expected, strict=True)) >= 19
+
+
+def test_what_both_sides_have_alike_is_heads() -> None:
+    base = Benchmark(name="work", command="a", warmup=1, cpus="0", priority=3)
+    head = Benchmark(name="work", command="b", warmup=2, timeout=Duration(9))
+    found = as_head({"base": base, "head": head})
+    assert found["head"] == head
+    assert found["base"] == Benchmark(name="work", command="a", warmup=2, timeout=Duration(9))
 
 
 def test_a_side_that_fails_is_a_failure_of_that_side(tmp_path: Path) -> None:
