@@ -16,7 +16,7 @@ from gate.decide.contrasts import Contrast
 from gate.decide.design import Design, Subject
 from gate.decide.estimates import AS_REMEMBERED, ONLY_REPORTS, Estimated, Estimates, estimates
 from gate.decide.family import NOT_TESTED, Member, Share, beyond, shared, tails
-from gate.decide.futility import asks_for_no_sign, is_beyond, is_futile
+from gate.decide.futility import asks_for_no_sign, in_sight, is_futile
 from gate.decide.interaction_tests import Crossed, crossings
 from gate.model import Accepted
 from gate.stats.family import Tested
@@ -105,7 +105,7 @@ def _stopped(judged: Judged, design: Design) -> Judged:
     """Mark what the run gave up by another family than the one that is asked for now: it was measured no further."""
     found = judged.estimated
     over = judged.settled or judged.look + 1 >= len(design.reached)
-    if over or not asks_for_no_sign(found) or is_beyond(found) or judged.position.promising:
+    if over or not asks_for_no_sign(found) or in_sight(found, design.alpha) or judged.position.promising:
         return judged
     return msgspec.structs.replace(judged, settled=True, futile=True)
 
