@@ -198,9 +198,9 @@ def choose(
         # both draw each side by itself, and quantiles go with them
         return Choice("fieller", shares=False)
     # machines may differ by any factor, which both sides have in common: only within a session is there a ratio
-    if sessions > 1:
-        return Choice("paired", shares=False)
     enough = layouts == "common" and size >= FEWEST_CASES
+    if sessions > 1:
+        return Choice("paired", shares=enough and gate.sessions == "fixed")
     if gate.interval == "paired-shared" or (gate.interval == "auto" and enough):
         return Choice("paired", shares=True)
     correlation = CORRELATIONS[layouts] if remembered is None else remembered

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gate.decide.design import Design
 from gate.decide.estimates import SHARED, Estimated, needed_builds
+from gate.decide.machines import SHARED_METHOD
 from gate.stats.detectable import needed, worse_ratio
 
 POWER = 0.8
@@ -54,5 +55,5 @@ def degrees(found: Estimated, df: float, builds: int) -> float:
         return df
     # what is remembered, and what other cases tell, does not grow with the run
     moderated = found.moderation is not None and (found.moderation.result is None or found.moderation.result.used)
-    moderated = moderated or found.method == SHARED
+    moderated = moderated or found.method in (SHARED, SHARED_METHOD)
     return df + builds - found.builds_each if moderated else df * (builds - 1) / (found.builds_each - 1)

@@ -10,12 +10,12 @@ import msgspec
 
 from gate.config.types import Gate
 from gate.decide.design import Design, Subject
-from gate.decide.machines import METHOD, over_its_machines
+from gate.decide.machines import METHOD, SHARED_METHOD, over_its_machines
 from gate.model import Sample, Side
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.estimates import OneSidedSessions
 from gate.stats.estimate import PAIRED, Reduced, ratio_of, reduce
-from gate.stats.fixed_sessions import Machine, together
+from gate.stats.fixed_sessions import Machine, shared_over_machines, together
 from gate.stats.levels import Tops
 from gate.stats.prior import (
     FEWEST_MODERATED,
@@ -149,7 +149,9 @@ def estimates(
     findings of the report, over the rounds that they have, which tell of the variance of these.
     """
     plain = [_plain(subject, design, rounds) for subject in subjects]
-    known = with_shared_variance(plain, settled) if design.shares else plain
+    known = plain
+    if design.shares:
+        known = (_over_sharing_machines if design.machines else with_shared_variance)(plain, settled)
     if not design.moderate:
         return Estimates([_held(found, design) for found in known], least)
     recalled = [_recalled(found, design) for found in plain]
@@ -170,6 +172,20 @@ def with_shared_variance(found: Sequence[Estimated], settled: Sequence[Estimated
         variances = share_variance([each.rounds for each in of_one if each.rounds is not None])
         shared |= {id(each): v for each, v in zip(of_one, variances or (), strict=False)}
     return [_with_variance(each, shared.get(id(each))) for each in found]
+
+
+def _over_sharing_machines(found: Sequence[Estimated], settled: Sequence[Estimated]) -> list[Estimated]:
+    """Do the same on each of given machines, and combine what they say."""
+    every = [each for each in (*found, *settled) if not each.exact and not each.reduced.trouble]
+    shared: dict[int, LogPair] = {}
+    for tau in dict.fromkeys(each.subject.tau for each in every):
+        of_one = [each for each in every if each.subject.tau == tau]
+        pairs = shared_over_machines([each.machines for each in of_one])
+        shared |= {id(each): pair for each, pair in zip(of_one, pairs, strict=True) if pair is not None}
+    return [
+        msgspec.structs.replace(each, ratio=shared[id(each)], method=SHARED_METHOD) if id(each) in shared else each
+        for each in found
+    ]
 
 
 def _shares(found: Estimated) -> bool:

@@ -18,6 +18,8 @@ from gate.stats.ratio import WITHHELD, Limits, LogPair, MeanPair, Ratio
 from gate.stats.subsample import measured_together, of_complete_rounds
 
 METHOD = "fixed-sessions"
+SHARED_METHOD = "fixed-sessions-shared"
+"""The same, with the variance that the cases of a machine share."""
 
 
 class OverMachines(msgspec.Struct, frozen=True, eq=False):

@@ -206,7 +206,8 @@ def terms_of(config: Config, size: int, *, sharing: int | None = None, remembere
     fewest = gate.min_builds
     if gate.interval.startswith("bootstrap") and gate.family == "holm":
         fewest = max(fewest, BOOTSTRAP_BUILDS)
-    shares = choose(gate, most_builds(config.plan), size, layouts, sessions=sessions).shares
+    # a plan is for one machine
+    shares = sessions == 1 and choose(gate, most_builds(config.plan), size, layouts).shares
     return Terms(
         alpha=round(1 - gate.confidence, 12),
         family=1 if gate.family == "none" else size,

@@ -21,10 +21,14 @@ _METHODS = {
     "bootstrap": "percentile interval of the hierarchical bootstrap",
     "bootstrap-bca": "bias-corrected and accelerated interval of the hierarchical bootstrap",
     "fixed-sessions": "t interval of the mean logarithm of head/base over these machines, from the rounds of each",
+    "fixed-sessions-shared": (
+        "t interval of the mean logarithm of head/base over these machines, with the variance of all cases on each"
+    ),
     "exact": "compared as numbers: neither side has any spread",
 }
 
 
+_OVER_MACHINES = ("fixed-sessions", "fixed-sessions-shared")
 _NOT_SHARED = (
     "Builds differ by little that both sides share: by the noise of the host, where more executions or a quieter host "
     "help, or because the change moves the layout of one side"
@@ -171,7 +175,7 @@ def _more(finding: Finding) -> str:
 
 def _over(case: Finding | Recorded) -> str:
     base, head = case.base.counts, case.head.counts
-    if case.ratio.method == "fixed-sessions":
+    if case.ratio.method in _OVER_MACHINES:
         return f"over {plural(base.build, 'round')} on {plural(base.session, 'machine')}"
     noun, pair = ("session", (base.session, head.session)) if base.session > 1 else ("build", (base.build, head.build))
     return f"over {plural(pair[0], noun)} a side" if pair[0] == pair[1] else f"over {pair[0]} and {pair[1]} {noun}s"
@@ -187,7 +191,7 @@ def method(name: str) -> str:
 
 def finding_method(finding: Finding) -> str:
     """Name the method of a finding's interval; of a quantile it is a t interval of logarithms."""
-    if finding.statistic == "mean" or finding.ratio.method in ("exact", "fixed-sessions"):
+    if finding.statistic == "mean" or finding.ratio.method in ("exact", *_OVER_MACHINES):
         return method(finding.ratio.method)
     extra = {
         "fieller-paired": ", base and head of each round as a pair",

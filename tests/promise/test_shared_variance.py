@@ -123,6 +123,55 @@ def check(name: str, rounds: int, reports: int) -> None:
     assert failed <= 0.025 + 3 * standard_error(0.025, reports)
 
 
+# --- over machines: simulated, and not built (docs/method.md) ---------------------------------------------------------
+
+
+def over_machines(count: int, rounds: int, factor: float, *, bimodal: bool, shared: bool, reports: int) -> list[float]:
+    """Reports of 20 that fail at threshold 0, and how often +6% is found at a threshold of 2%.
+
+    Each machine by itself, with the variance of its own rounds or that which its cases share; the mean over machines as
+    gate/stats/fixed_sessions.py.
+    """
+    rng = np.random.default_rng([count, rounds])
+    shape = (reports, CASES)
+    parts: list[tuple[Array, Array, Array]] = []
+    for noise in 0.02 * np.linspace(1, factor, count):
+        sides = []
+        common = _effects(rng, (*shape, rounds), bimodal=bimodal)
+        for _ in range(2):
+            own = _effects(rng, (*shape, rounds), bimodal=bimodal)
+            sides.append(noise * (np.sqrt(0.6) * common + np.sqrt(0.4) * own))
+        found = moments(sides[0], sides[1], np.ones(sides[0].shape))
+        known = share_variance(found)
+        variance, df = (known.variance, known.df) if shared else (found.contrast, found.rounds - 1)
+        parts.append((found.ratio / count, variance / rounds / count**2, df))
+    value, variance = (np.sum([part[k] for part in parts], axis=0) for k in (0, 1))
+    df = variance**2 / np.sum([v**2 / d for _, v, d in parts], axis=0)
+    failed = (LogPairs(value, variance, df).p_above(1.0).min(axis=1) * CASES < 0.05).mean()
+    slower = LogPairs(value + np.log(1.06), variance, df).p_above(1.02) * CASES < 0.05
+    return [float(failed), float(slower.mean())]
+
+
+def _effects(rng: np.random.Generator, size: tuple[int, ...], *, bimodal: bool) -> Array:
+    if bimodal:
+        return np.asarray((rng.random(size) < 0.5) * 2.0 - 1 + 0.1 * rng.normal(0, 1, size))
+    return rng.normal(0, 1, size)
+
+
+def print_machines(reports: int) -> None:
+    sys.stdout.write("\n| machines x rounds | noise 1:1 | noise 1:2 | two layouts 50:50 |\n| --- | --- | --- | --- |\n")
+    for count, rounds in ((2, 3), (5, 3), (2, 5), (3, 5), (5, 5)):
+        cells = []
+        for factor, bimodal in ((1.0, False), (2.0, False), (1.0, True)):
+            both = [
+                over_machines(count, rounds, factor, bimodal=bimodal, shared=shared, reports=reports)
+                for shared in (False, True)
+            ]
+            cells.append(", ".join(f"{own:.1%} -> {shared:.1%}" for own, shared in zip(*both, strict=True)))
+        sys.stdout.write(f"| {count} x {rounds} | {' | '.join(cells)} |\n")
+        sys.stdout.flush()
+
+
 def main() -> None:
     sys.stdout.write("| cases | 4 rounds | 5 rounds | 8 rounds | 12 rounds |\n| --- | --- | --- | --- | --- |\n")
     for name, (draw, lost) in SETTINGS.items():
@@ -133,6 +182,7 @@ def main() -> None:
             cells.append(f"{covered:.1%}, {noisiest:.1%}, {failed:.1%}")
         sys.stdout.write(f"| {name} | {' | '.join(cells)} |\n")
         sys.stdout.flush()
+    print_machines(10_000)
 
 
 if __name__ == "__main__":

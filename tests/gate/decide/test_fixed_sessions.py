@@ -6,6 +6,7 @@ import statistics
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from scipy import stats
 
@@ -18,6 +19,8 @@ from gate.evidence.gather import gather
 from gate.model import Finding, Report, outcomes, reasons
 from gate.model.warnings.estimates import DependsOnMachine, RatioBySession, RoundsLeftOut, SessionsDiffer
 from gate.model.warnings.measured import TwoSessions
+from gate.stats.round_ratio import Rounds
+from gate.stats.shared_variance import share_variance
 from tests.support.lines import builds, execution, located
 
 FIXED = '[gate]\nsessions = "fixed"\n'
@@ -427,3 +430,46 @@ def test_an_interval_that_is_not_over_machines_is_refused(interval: str) -> None
     assert str(refused.value) == (
         f'perfgate.toml:2: gate.sessions: "fixed" has its own interval: remove gate.interval = "{interval}"'
     )
+
+
+def test_with_common_layouts_many_cases_share_the_variance_of_each_machine() -> None:
+    lines = [
+        line
+        for k, spread in enumerate((0.01, 0.01, 0.02, 0.02, 0.03, 0.04))
+        for line in on_machines([1.0, 1.02, 1.0], seed=k, spread=spread, name=f"b{k}")
+    ]
+    plain = {f.benchmark: f for f in judged([*(run(k, 3) for k in range(3)), *lines]).findings}
+    config = {"gate": {"sessions": "fixed"}, "build": {"layouts": "common"}}
+    known = judged([*(run(k, 3, config=config) for k in range(3)), *lines]).findings
+    assert {f.ratio.method for f in plain.values()} == {"fixed-sessions"}
+    assert {f.ratio.method for f in known} == {"fixed-sessions-shared"}
+    # written out: each machine's variance of D is weighed with those of the other cases there
+    logs = {f.benchmark: np.log(rounds_by_machine(lines, f.benchmark)) for f in known}
+    shared = [
+        share_variance(
+            [
+                Rounds(0.0, 0.0, float((d[1] - d[0])[m].var(ddof=1)), float((d[1] + d[0])[m].var(ddof=1)), 1.0, 1.0, 5)
+                for d in logs.values()
+            ]
+        )
+        for m in range(3)
+    ]
+    for number, (name, d) in enumerate(logs.items()):
+        finding = next(f for f in known if f.benchmark == name)
+        of_machines = [each[number] for each in shared if each is not None]
+        parts = [of.variance / 5 / 9 for of in of_machines]
+        df = sum(parts) ** 2 / sum(v**2 / of.df for v, of in zip(parts, of_machines, strict=True))
+        mean = float((d[1] - d[0]).mean())
+        half = stats.t.ppf(0.975, df) * math.sqrt(sum(parts))
+        assert (finding.ratio.low, finding.ratio.high) == pytest.approx((math.exp(mean - half), math.exp(mean + half)))
+        # each machine by itself stays as it is
+        assert finding.sessions == plain[name].sessions
+    few = [line for line in lines if line["build"] < 4]
+    assert {f.ratio.method for f in judged([*(run(k, 3, config=config) for k in range(3)), *few]).findings} == {
+        "fixed-sessions"
+    }
+
+
+def rounds_by_machine(lines: Lines, name: str) -> npt.NDArray[np.float64]:
+    """Of one benchmark, shape (base and head, machines, rounds)."""
+    return np.array([means([line for line in lines if line["benchmark"] == name], side) for side in ("base", "head")])
