@@ -13,6 +13,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from harness.build import record
+from harness.build.go_functions import layout_of
 from harness.build.record import Link
 from harness.build.replay import SCRATCH, NotSoundError, Plan, answer, linked, write
 
@@ -38,7 +39,7 @@ def check(recording: Path, root: Path, seed: int, artifacts: Sequence[str]) -> t
     made = dict(_made(root, began))
     links = _by_output(record.read(str(recording)), root)
     if not made or not links:
-        raise NotSoundError("no-link")
+        raise NotSoundError("go" if layout_of(root, [*made]) else "no-link")
     found = _sources(recording, root, made, links, seed, began)
     places = {each for every in found.values() for each in every}
     _weigh_artifacts(root, artifacts, places)
