@@ -6,6 +6,7 @@ import pytest
 from gate.config.parse import parse
 from gate.config.source import ConfigError, line_of, project_source, read_source
 from gate.config.types import Config
+from gate.units import Share
 
 METRIC = '[[benchmark]]\nname = "a"\ncommand = "x"\ninstrument = "values"\n[benchmark.metric.l]\n'
 EXAMPLE = """\
@@ -115,6 +116,11 @@ def test_an_empty_file_is_all_defaults() -> None:
         ("[gate]\nconfidence = 95", "perfgate.toml:2: gate.confidence: expected a number below 1, got 95; write e.g. confidence = 0.95"),
         ('[plan]\nbuilds = "x"', 'perfgate.toml:2: plan.builds: expected a whole number or a table, got "x"; write e.g. builds = {min = 4, max = 12}'),
         ('[gate]\ndetectable = "3%"', "perfgate.toml:2: gate.detectable: is not above the threshold, so a change of this size could never show: write a larger one"),
+        ('[[override]]\ndetectable = "2%"', "perfgate.toml:2: override[0].detectable: is not above the threshold, so a change of this size could never show: write a larger one"),
+        (
+            '[gate]\nthreshold = 0\ninconclusive = "fail"\nshow = "no-sign"\n[[override]]\nshow = "not-worse"',
+            'perfgate.toml:6: override[0].show: inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever "unchanged"',
+        ),
         ('[[override]]\nthreshold = "5%"\ndetectable = "4%"', "perfgate.toml:3: override[0].detectable: is not above the threshold, so a change of this size could never show: write a larger one"),
         ("[plan]\nbuilds = {min = 5, max = 4}", "perfgate.toml:2: plan.builds: min = 5 is above max = 4"),
         ("[plan]\nbuilds = {min = 5}", "perfgate.toml:2: plan.builds: needs the key max; write e.g. max = 12"),
@@ -207,3 +213,11 @@ def test_pyproject_holds_the_same_keys() -> None:
     assert project_source(None, '[project]\nname = "perfgate"\n') is None
     with pytest.raises(ConfigError, match="keep one of them"):
         project_source("", text)
+
+
+def test_a_threshold_of_0_may_stay_open_where_no_sign_is_enough() -> None:
+    text = '[gate]\ninconclusive = "fail"\n[[override]]\nbenchmark = "a"\nthreshold = 0\nshow = "no-sign"\n'
+    assert parse(read_source(text, "perfgate.toml")).override[0].show == "no-sign"
+    # an override that another one gives a smaller threshold
+    text = '[[override]]\nthreshold = "1%"\n[[override]]\ndetectable = "2%"\n'
+    assert parse(read_source(text, "perfgate.toml")).override[1].detectable == Share(0.02)

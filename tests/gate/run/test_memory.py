@@ -13,7 +13,7 @@ from msgspec import structs
 from gate.cli.groups import RulesOptions
 from gate.memory.entries import Costs, Entry, HistoryError, Learned, Session, Setup
 from gate.memory.store import History
-from gate.model import Commit, Look, MeanSquare, Record, Remembered, Run
+from gate.model import SIDES, Build, Commit, Look, MeanSquare, Record, Remembered, Run
 from gate.model.warnings.setup import Differing, HistoryUnusable, MemoryOfOtherMachine, MemoryOfOtherSetup
 from gate.run import memory
 from gate.run.memory import append_check, findings_of, history_path, on_default_branch, recall_memory
@@ -326,10 +326,29 @@ def test_of_one_program_against_itself_a_check_adds_no_contrast(checkout: Checko
     path, project = tmp_path / "history", opened()
     put(path, project)
     run, records = measured(project)
-    same = structs.replace(run, base=run.head)
+    # by whatever names
+    assert run.head is not None
+    same = structs.replace(run, base=structs.replace(run.head, ref="v1.3"))
     assert append_check(path, project, same, [same, *records[1:]]) == []
     (entry,) = stored(path)
     assert entry.learned.remembered.contrast is None
+
+
+@pytest.mark.parametrize("differs", [False, True])
+def test_two_commits_whose_programs_are_the_same_are_one_program(
+    checkout: Checkout, tmp_path: Path, differs: bool
+) -> None:
+    path, project = tmp_path / "history", opened()
+    put(path, project)
+    run, records = measured(project)
+    made = [
+        Build(side=side, build=number, artifacts={"app": f"sha256:{number}{side if differs else ''}"})
+        for number in range(6)
+        for side in SIDES
+    ]
+    assert append_check(path, project, run, [*records, *made]) == []
+    (entry,) = stored(path)
+    assert (entry.learned.remembered.contrast is not None) == differs
 
 
 def test_only_rounds_before_the_first_look_count(checkout: Checkout, tmp_path: Path) -> None:

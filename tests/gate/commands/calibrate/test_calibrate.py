@@ -105,6 +105,24 @@ def test_a_gate_fails_by_its_exit_code(verdict: str, code: int, inconclusive: in
     assert gates_of(noise(1, 15), config(), (), Judge("inconclusive", 0)).failed.count == 0
 
 
+@pytest.mark.parametrize(
+    ("cases", "layouts", "builds", "interval"),
+    [
+        (5, "common", {"min": 4, "max": 12}, "paired-shared"),
+        (2, "common", {"min": 4, "max": 12}, "paired"),
+        (2, "independent", {"min": 4, "max": 5}, "fieller"),
+    ],
+)
+def test_a_gate_has_the_interval_of_a_check(cases: int, layouts: str, builds: Any, interval: str) -> None:
+    # five rounds by themselves would have another one than the twelve that are planned
+    judge = Judge()
+    gates_of(noise(cases, 5), config(build={"layouts": layouts}, plan={"builds": builds}), (), judge)
+    (policy,) = judge.policies
+    assert policy.config.gate.interval == interval
+    gates_of(noise(cases, 5), config(gate={"interval": "fieller-kj"}), (), judge)
+    assert judge.policies[-1].config.gate.interval == "fieller-kj"
+
+
 def test_accepted_regressions_do_not_hide_false_alarms() -> None:
     accept = {"benchmark": "*", "up_to": "99%", "until": datetime.date(2099, 1, 1), "reason": "x"}
     judge = Judge()

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from gate.cli.groups import RulesOptions
 from gate.cli.main import main
 from gate.commands.study import options as study_options
+from gate.commands.study.design import open_design
 from gate.commands.study.options import AnalyseOptions, FactorSettings
 from tests.support.project import Project
 
@@ -375,3 +377,9 @@ def test_a_response_that_no_benchmark_declares_is_said_before_measuring(project:
     code, out, _ = run("study", "--dry-run")
     assert code == 0
     assert "study.responses: no benchmark declares nope, only time" in out
+
+
+def test_a_study_measures_by_turns_whatever_checks_do(project: Project) -> None:
+    # a duet has a pair of both sides for each execution, and a study many treatments of one side
+    with open_design(None, None, RulesOptions(sets=('plan.pairing="duet"',))) as design:
+        assert design.project.settings.rules.plan.pairing == "interleaved"

@@ -1,0 +1,75 @@
+"""The interval of a report is chosen by its plan alone, and plans know what it will be."""
+
+from __future__ import annotations
+
+import itertools
+
+import msgspec
+import pytest
+
+from gate.config.types import Builds, BuildTable, Config, Gate, Interval, Plan
+from gate.decide.design import Choice, choose
+from gate.model import Layouts
+from gate.planning.plan import terms_of
+from gate.stats.plan_types import PlannedCase
+from gate.stats.planning import Components, Costs
+
+CASE = PlannedCase("a", Components(1e-4, 1e-4, 1e-4), Costs(1, 1, 1, 1), 0.03, ())
+
+
+@pytest.mark.parametrize(
+    ("rounds", "size", "layouts", "expected"),
+    [
+        (12, 20, "common", Choice("paired", shares=True)),
+        # an unpaired interval of four builds could call nothing at all
+        (4, 20, "common", Choice("paired", shares=True)),
+        (3, 5, "common", Choice("paired", shares=True)),
+        (12, 4, "common", Choice("paired", shares=False)),
+        (4, 1, "common", Choice("paired", shares=False)),
+        (4, 4, "common", Choice("paired", shares=False)),
+        (12, 20, "independent", Choice("paired", shares=False)),
+        (5, 20, "independent", Choice("fieller", shares=False)),
+        (12, 20, None, Choice("paired", shares=False)),
+        (5, 20, None, Choice("fieller", shares=False)),
+    ],
+)
+def test_auto(rounds: int, size: int, layouts: Layouts | None, expected: Choice) -> None:
+    assert choose(Gate(), rounds, size, layouts) == expected
+
+
+def test_several_machines() -> None:
+    assert choose(Gate(), 3, 20, "common", sessions=3) == Choice("paired", shares=False)
+    fixed = Gate(sessions="fixed")
+    assert choose(fixed, 3, 20, "common", sessions=3) == Choice("paired", shares=True)
+    assert choose(fixed, 3, 4, "common", sessions=3) == Choice("paired", shares=False)
+    assert choose(fixed, 3, 20, None, sessions=3) == Choice("paired", shares=False)
+
+
+def test_a_remembered_correlation_stands_for_the_assumed_one() -> None:
+    assert choose(Gate(), 4, 4, "common").method == "paired"
+    assert choose(Gate(), 4, 4, "common", remembered=0.1).method == "fieller"
+    assert choose(Gate(), 4, 4, "independent").method == "fieller"
+    assert choose(Gate(), 4, 4, "independent", remembered=0.9).method == "paired"
+
+
+INTERVALS: tuple[Interval, ...] = ("auto", "fieller", "fieller-kj", "fieller-paired", "paired", "paired-shared")
+
+
+@pytest.mark.parametrize(
+    ("interval", "rounds", "size", "layouts"),
+    list(itertools.product(INTERVALS, (3, 4, 5, 8), (1, 4, 5, 20), ("common", "independent"))),
+)
+def test_a_plan_knows_the_interval_of_its_check(interval: Interval, rounds: int, size: int, layouts: Layouts) -> None:
+    gate = Gate(interval=interval)
+    chosen = choose(gate, rounds, size, layouts)
+    config = Config(gate=gate, build=BuildTable(layouts=layouts), plan=Plan(builds=rounds))
+    planned = terms_of(config, size).interval_of(CASE, rounds)
+    shared = chosen.shares and size >= 5
+    assert planned.method == ("paired-shared" if shared else chosen.method)
+
+
+def test_a_plan_of_several_machines_shares_nothing() -> None:
+    config = Config(build=BuildTable(layouts="common"), plan=Plan(builds=Builds(min=4, max=12), sessions=3))
+    assert terms_of(config, 20).interval_of(CASE, 12).method == "paired"
+    short = msgspec.structs.replace(config, plan=Plan(builds=4, sessions=3))
+    assert terms_of(short, 20).interval_of(CASE, 4).method == "paired"
