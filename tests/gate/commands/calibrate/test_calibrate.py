@@ -110,7 +110,7 @@ def test_a_gate_fails_by_its_exit_code(verdict: str, code: int, inconclusive: in
     [
         (5, "common", {"min": 4, "max": 12}, "paired-shared"),
         (2, "common", {"min": 4, "max": 12}, "paired"),
-        (2, "independent", {"min": 4, "max": 5}, "fieller"),
+        (4, "independent", 4, "fieller"),
     ],
 )
 def test_a_gate_has_the_interval_of_a_check(cases: int, layouts: str, builds: Any, interval: str) -> None:
