@@ -43,7 +43,7 @@ from gate.stats.estimate import all_level_variances
 from gate.stats.family import Tested
 from gate.stats.fixed_sessions import side_over_machines, sides_of
 from gate.stats.levels import LevelVariance
-from gate.stats.ratio import WITHHELD, Limits, Ratio, side_limits
+from gate.stats.ratio import WITHHELD, Limits, side_limits
 from gate.stats.round_ratio import UNKNOWN
 from gate.stats.spreads import wider
 
@@ -53,17 +53,13 @@ _OF_SAMPLED_SESSIONS = (SessionsDiffer, RatioBySession)
 
 def ratio_interval(found: Estimated, alpha: float) -> RatioInterval:
     """Describe the interval of the ratio at confidence 1 - alpha."""
-    return _interval(found, found.ratio, found.method, alpha)
-
-
-def _interval(found: Estimated, ratio: Ratio, method: str, alpha: float) -> RatioInterval:
-    limits = limits_of(found, alpha) if ratio is found.ratio else ratio.limits(alpha)
+    ratio, limits = found.ratio, limits_of(found, alpha)
     return RatioInterval(
         estimate=ratio.y / ratio.x if found.reduced.trouble in _WITH_A_RATIO and ratio.x else None,
         low=limits.low,
         high=limits.high,
         confidence=1 - alpha,
-        method=method,
+        method=found.method,
         df=ratio.df if not found.exact else None,
         kind=limits.kind,
     )

@@ -10,7 +10,7 @@ from gate.decide.design import Design
 from gate.decide.detectable import detectable
 from gate.decide.estimates import ONLY_REPORTS, Estimated
 from gate.decide.family import tails
-from gate.stats.futility import FEWEST_BUILDS, FUTILE, conditional_probability, z_of
+from gate.stats.futility import FEWEST_BUILDS, largest_futile, z_of
 
 
 def asks_for_no_sign(found: Estimated) -> bool:
@@ -31,7 +31,7 @@ def is_futile(found: Estimated, look: int, alpha: float, design: Design) -> bool
     if upper is None:
         return False
     last = design.spending.nominal(len(design.looks) - 1, alpha, paired=found.paired) / 2
-    return conditional_probability(z_of(upper), design.looks[look] / design.looks[-1], last) < FUTILE
+    return z_of(upper) < largest_futile(design.looks[look] / design.looks[-1], last)
 
 
 def is_beyond(found: Estimated) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from gate.stats.special import ndtr, ndtri
+from gate.stats.special import ndtri
 
 FEWEST_BUILDS = 3
 """Builds a side without which nothing is given up, and nothing said of what would have shown."""
@@ -27,24 +27,17 @@ def z_of(upper_tail: float) -> float:
     return -float(ndtri(upper_tail)) if upper_tail > 0 else 40.0
 
 
-def conditional_probability(z: float, time: float, last_level: float) -> float:
-    """Return the probability that the last look rejects, given what the present one shows and the change that is meant.
+def largest_futile(time: float, last_level: float) -> float:
+    """Return the z, of the present test of the threshold, below which a look gives a case up.
 
-    1 - Phi((c - z sqrt(t) - theta (1 - t))/sqrt(1 - t)) with c the z-score of the last look's level and theta = c +
-    z(FOUND), the drift of a change that the whole plan finds in FOUND of the runs.
+    There the last look rejects with the probability FUTILE, given what the present one shows and the change that is
+    meant: 1 - Phi((c - z sqrt(t) - theta (1 - t))/sqrt(1 - t)) with c the z-score of the last look's level and theta =
+    c + z(FOUND), the drift of a change that the whole plan finds in FOUND of the runs.
 
     Args:
-        z: of the present test of the threshold, negative where the estimate is below it.
         time: the present look's share of the planned rounds, 0 < t < 1.
         last_level: one-sided level of the last look.
     """
-    critical = z_of(last_level)
-    theta = critical + _Z_FOUND
-    return float(ndtr(-(critical - z * math.sqrt(time) - theta * (1 - time)) / math.sqrt(1 - time)))
-
-
-def largest_futile(time: float, last_level: float) -> float:
-    """Return the z below which a look gives a case up: conditional_probability solved for z at FUTILE."""
     critical = z_of(last_level)
     theta = critical + _Z_FOUND
     return (critical - theta * (1 - time) + float(ndtri(FUTILE)) * math.sqrt(1 - time)) / math.sqrt(time)
