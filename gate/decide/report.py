@@ -40,7 +40,7 @@ from gate.model import (
 from gate.model.case import MEAN
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.estimates import NoisyHost
-from gate.model.warnings.setup import ExpiredAccept, NothingRemembered
+from gate.model.warnings.setup import ExpiredAccept, NothingRemembered, ZeroThreshold
 from gate.stats.prior import FEWEST_COMMON, with_layouts
 
 _EXITS: dict[ReportVerdict, Exit] = {
@@ -96,6 +96,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
             *evidence.warnings,
             *contrasts.warnings,
             *_expired(policy),
+            *_zero_threshold(subjects, policy),
             *_memory_warnings(design, walked),
         ],
     )
@@ -243,6 +244,12 @@ def _memory_facts(design: Design, walked: Walk) -> MemoryFacts | None:
         factor=walked.factor,
         checks=checks if waits else None,
     )
+
+
+def _zero_threshold(subjects: Sequence[Subject], policy: Policy) -> list[ZeroThreshold]:
+    # without a family this is no gate, but a comparison
+    any_change = any(subject.threshold == 0 and not subject.case.exact for subject in subjects)
+    return [ZeroThreshold()] if any_change and policy.config.gate.family != "none" else []
 
 
 def _memory_warnings(design: Design, walked: Walk) -> list[AnyWarning]:

@@ -93,6 +93,7 @@ AnyWarning = (
     | setup.NoEarlyStop
     | setup.NoAutoPlan
     | setup.DuetOnOneProcessor
+    | setup.ZeroThreshold
     | setup.PlannedFromMemory
     | setup.PlannedAsConfigured
     | setup.SpawnInstead

@@ -248,6 +248,12 @@ class RoundBeyondBudget(Base, frozen=True):
 # --- what is remembered -----------------------------------------------------------------------------------------------
 
 
+class ZeroThreshold(Base, frozen=True):
+    """Any change fails, and builds that are spread in another way are a change to a mean of few of them."""
+
+    weight: ClassVar[Weight] = "later"
+
+
 class NothingRemembered(Base, frozen=True):
     """Moderated intervals are wanted, and nothing is remembered about this host."""
 
