@@ -162,6 +162,10 @@ def mean_of(seconds: Iterable[float | None]) -> float | None:
     return fmean(known) if known else None
 
 
+_OF_BATCHES = 0.01
+"""The share of an execution's seconds below which the values of a suite cannot be all that it measured."""
+
+
 def _costs(known: Costs, executions: Sequence[Execution], planned: int | None) -> Costs:
     parts = [_parts(execution) for execution in executions]
     counts = {part.values for part in parts}
@@ -187,7 +191,9 @@ def _parts(execution: Execution) -> Costs:
     if time is not None and time.values and to_base(time.unit)[0] == "s":
         scale = to_base(time.unit)[1]
         own, dropped = sum(time.values) * scale, sum(time.dropped) * scale
-        if own > 0 and own + dropped <= seconds:
+        # the values of many suites are means over batches of calls, and take far longer than they say
+        batches = execution.suite is not None and own + dropped < _OF_BATCHES * seconds
+        if own > 0 and own + dropped <= seconds and not batches:
             start, each = seconds - own - dropped, own / len(time.values)
             return Costs(build=None, start=start, iteration=each, warmup=dropped, values=count)
     each = seconds / (len(measured.values) + len(measured.dropped))

@@ -301,6 +301,16 @@ def test_an_execution_that_does_not_say_what_an_iteration_takes(folder: Path) ->
     assert any("the time of an iteration is not in the values" in note for note in found["notes"])
 
 
+def test_the_values_of_a_suite_are_means_over_batches_that_take_longer(folder: Path) -> None:
+    # go test -benchtime=200ms: a value of 1 us takes 200 ms
+    lines = measured("parse", PARSE, mean=1e-6)
+    for line in lines:
+        line.update(seconds=2.4, suite="go")
+    found = plan_json(write(folder, head(), built(), lines))
+    assert found["findings"][0]["seconds"]["iteration"] == pytest.approx(0.2)
+    assert any("the time of an iteration is not in the values" in note for note in found["notes"])
+
+
 def test_builds_without_a_time_cost_nothing_and_it_says_so(folder: Path) -> None:
     found = plan_json(write(folder, head(), measured("parse", PARSE)))
     assert found["findings"][0]["seconds"]["build"] == 0
