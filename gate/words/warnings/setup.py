@@ -224,8 +224,8 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
         f"{', '.join(of.benchmarks)}: base and head run on one processor by turns and share its caches"
     ),
     kinds.ZeroThreshold: lambda _: (
-        "threshold 0: if a layout slows only some builds of one side, 5% to 34% of reports fail though the means are the "
-        "same; with a threshold of 2% at most 1.2%"
+        "threshold 0: if a layout slows only some builds of one side, 5% to 34% of reports fail though the means are "
+        "the same; with a threshold of 2% at most 1.2%"
     ),
     kinds.PlannedFromMemory: _planned_from_memory,
     kinds.PlannedAsConfigured: _planned_as_configured,

@@ -548,8 +548,10 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "zero-threshold": [
         (
             s.ZeroThreshold(),
-            "threshold 0: if a layout slows only some builds of one side, 5% to 34% of reports fail though the means are "
-            "the same; with a threshold of 2% at most 1.2%",
+            (
+                "threshold 0: if a layout slows only some builds of one side, 5% to 34% of reports fail though the means "
+                "are the same; with a threshold of 2% at most 1.2%"
+            ),
         )
     ],
     "planned-from-memory": [
