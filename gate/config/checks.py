@@ -75,7 +75,7 @@ def _check_detectable(config: Config) -> Iterator[Fault]:
     ]
     for path, size, threshold in found:
         if size is not None and size <= threshold:
-            why = "is not above the threshold, so a change of this size could never show: write a larger one"
+            why = f"{size} is not above the threshold, so a change of this size could never show: write a larger one"
             yield Fault((*path, "detectable"), why)
 
 
@@ -122,6 +122,7 @@ def _check_zero_thresholds(config: Config) -> Iterator[Fault]:
             if rules.threshold is not None and not rules.exact:
                 shown = show_of(config, benchmark.name, name, MEAN)
                 places.append((("benchmark", i, "metric", name, "threshold"), float(rules.threshold), shown))
+    why = 'inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever "unchanged"; or show = "no-sign"'
     for place, wanted, show in places:
         if not wanted > 0 and show != "no-sign":
-            yield Fault(place, 'inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever "unchanged"')
+            yield Fault(place, why)

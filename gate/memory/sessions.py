@@ -26,12 +26,13 @@ def setups_of(config: Config, rules: Config, host: Mapping[str, object]) -> dict
         rules: whose plan it is measured by.
         host: the facts of the run line, which hold the version of hyperfine where it measures.
     """
+    # without hyperfine on the host, and in a duet, spawn measures all that hyperfine would
+    spawns = "hyperfine" not in host or rules.plan.pairing == "duet"
     build = None if config.build.command is None else _text(config.build.command)
     return {
         b.name: Setup(
             command=_text(b.command),
-            # without hyperfine on the host spawn measures all of it
-            instrument="spawn" if b.instrument == "hyperfine" and "hyperfine" not in host else b.instrument,
+            instrument="spawn" if b.instrument == "hyperfine" and spawns else b.instrument,
             warmup=b.warmup,
             build=build,
             conditions=_conditions(b, config, rules),

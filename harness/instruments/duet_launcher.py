@@ -61,12 +61,13 @@ def main(spec: dict[str, Any]) -> None:
 
 def _pair(sides: list[dict[str, Any]], place: list[int]) -> list[dict[str, Any]]:
     """Make one iteration of both."""
-    # whoever is made first has other pages to copy: no side may always be that one
+    # whoever is made first has other pages to copy, and whoever is waited for last is let go right after it has told:
+    # no side may always be that one
     order = (place[2], 1 - place[2])
     made = {number: _child(sides[number], place[number]) for number in order}
+    # each is there, or has ended
+    ready = {number: _line(made[number]["told"]) for number in order}
     children = [made[0], made[1]]
-    # both are there, or have ended
-    ready = [_line(child["told"]) for child in children]
     spinner = _Spinner(place[0]) if place[0] == place[1] >= 0 else None
     begun = [0, 0]
     for number in order:

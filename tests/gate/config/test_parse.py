@@ -115,13 +115,13 @@ def test_an_empty_file_is_all_defaults() -> None:
         ('[gate]\ninterval = "zz"', 'perfgate.toml:2: gate.interval: "zz" is not one of "auto", "fieller", "fieller-kj", "fieller-paired", "fieller-moderated", "paired", "paired-shared", "bootstrap", "bootstrap-bca"'),
         ("[gate]\nconfidence = 95", "perfgate.toml:2: gate.confidence: expected a number below 1, got 95; write e.g. confidence = 0.95"),
         ('[plan]\nbuilds = "x"', 'perfgate.toml:2: plan.builds: expected a whole number or a table, got "x"; write e.g. builds = {min = 4, max = 12}'),
-        ('[gate]\ndetectable = "3%"', "perfgate.toml:2: gate.detectable: is not above the threshold, so a change of this size could never show: write a larger one"),
-        ('[[override]]\ndetectable = "2%"', "perfgate.toml:2: override[0].detectable: is not above the threshold, so a change of this size could never show: write a larger one"),
+        ('[gate]\ndetectable = "3%"', "perfgate.toml:2: gate.detectable: 3% is not above the threshold, so a change of this size could never show: write a larger one"),
+        ('[[override]]\ndetectable = "2%"', "perfgate.toml:2: override[0].detectable: 2% is not above the threshold, so a change of this size could never show: write a larger one"),
         (
             '[gate]\nthreshold = 0\ninconclusive = "fail"\nshow = "no-sign"\n[[override]]\nshow = "not-worse"',
-            'perfgate.toml:6: override[0].show: inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever "unchanged"',
+            'perfgate.toml:6: override[0].show: inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever "unchanged"; or show = "no-sign"',
         ),
-        ('[[override]]\nthreshold = "5%"\ndetectable = "4%"', "perfgate.toml:3: override[0].detectable: is not above the threshold, so a change of this size could never show: write a larger one"),
+        ('[[override]]\nthreshold = "5%"\ndetectable = "4%"', "perfgate.toml:3: override[0].detectable: 4% is not above the threshold, so a change of this size could never show: write a larger one"),
         ("[plan]\nbuilds = {min = 5, max = 4}", "perfgate.toml:2: plan.builds: min = 5 is above max = 4"),
         ("[plan]\nbuilds = {min = 5}", "perfgate.toml:2: plan.builds: needs the key max; write e.g. max = 12"),
         ("[plan]\nbuilds = {min = 1, max = 4}", "perfgate.toml:2: plan.builds.min: expected a whole number of 2 or more, got 1; write e.g. min = 4"),
@@ -149,7 +149,7 @@ def test_an_empty_file_is_all_defaults() -> None:
         ('[build]\nshare = ["../x"]', 'perfgate.toml:2: build.share: "../x" is not a path inside the project'),
         (
             '[gate]\nthreshold = 0\ninconclusive = "fail"',
-            'perfgate.toml:3: gate.inconclusive: inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever "unchanged"',
+            'perfgate.toml:3: gate.inconclusive: inconclusive = "fail" needs a threshold above 0: with 0 nothing is ever "unchanged"; or show = "no-sign"',
         ),
         *[
             (f'[[benchmark]]\nname = "a"\ncommand = "x {{port}}"\n{line}', f"perfgate.toml:4: benchmark[0].{message}")
