@@ -21,7 +21,7 @@ from gate.planning.basis import Gathered, Known, from_memory
 from gate.planning.text import POWER, Planned, Row
 from gate.stats.cheapest import cheapest
 from gate.stats.plan_types import Aim, Choice, Limits, Plan, PlannedCase, Terms, seconds
-from gate.stats.planning import Counts, build_variance, half_width, optimum
+from gate.stats.planning import Counts, build_variance, half_width, optimum, without_shared
 from gate.stats.power import detection, minimum_detectable_change, noncentrality
 from gate.units import Duration, Share, format_duration, format_share
 
@@ -99,7 +99,7 @@ def _search(gathered: Gathered, aims: Sequence[tuple[Aim, ...]], wanted: Wanted,
     budget = float(wanted.budget or config.plan.budget)
     limits = Limits(budget=_ROOM * budget - gathered.once, early=early)
     cases = [
-        _case(known, own, known.degrees(known.repeated.executions, known.repeated.iterations))
+        _case(known, own, known.degrees(known.repeated.executions, known.repeated.iterations), terms)
         for known, own in zip(gathered.known, aims, strict=True)
     ]
     plan = cheapest(cases, terms, limits)
@@ -150,14 +150,17 @@ def _detectable(gathered: Gathered) -> float | None:
     return max(sizes) if len(sizes) == len(gathered.known) else None
 
 
-def _case(known: Known, aims: tuple[Aim, ...], degrees: float) -> PlannedCase:
+def _case(known: Known, aims: tuple[Aim, ...], degrees: float, terms: Terms) -> PlannedCase:
+    components, shared = known.estimated.components, known.shared
+    if terms.always_by_round or degrees > 0:
+        components, shared = without_shared(components, shared, known.repeated.executions), 0.0
     return PlannedCase(
         benchmark=known.benchmark,
-        components=known.estimated.components,
+        components=components,
         costs=known.costs,
         threshold=known.threshold,
         aims=aims,
-        shared=known.shared,
+        shared=shared,
         degrees=degrees,
         values=known.values,
     )

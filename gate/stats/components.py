@@ -140,7 +140,7 @@ def shared_share(sessions: Sequence[Remembered]) -> float:
         weight += session.contrast.df
     if weight < _FEWEST_DF:
         return 0.0
-    r = min(shared / weight, 0.9)
+    r = min(shared / weight, 0.99)
     return max(r - (1 - r * r) / math.sqrt(weight), 0.0)
 
 

@@ -10,7 +10,7 @@ import msgspec
 from gate.stats.planning import Components, Costs, Counts, Interval
 from gate.stats.round_ratio import UNKNOWN, is_paired
 from gate.stats.sequential import spending
-from gate.stats.shared_variance import expected_degrees
+from gate.stats.shared_variance import FEWEST_CASES, expected_degrees
 
 Choice = Literal["auto", "fieller", "fieller-kj", "fieller-paired", "fieller-moderated", "paired", "paired-shared"]
 
@@ -53,6 +53,13 @@ class Terms(msgspec.Struct, frozen=True):
     """Findings that share their variance, where there are enough; 1: none do."""
     gives_up: bool = False
     """Whether what can no longer be expected to regress is measured no further."""
+
+    @property
+    def always_by_round(self) -> bool:
+        """Return whether base and head of a round are taken together, however few builds are planned."""
+        if self.interval == "auto":
+            return self.correlation >= 1 or self.cases >= FEWEST_CASES
+        return self.interval in ("paired", "paired-shared", "fieller-paired")
 
     def interval_of(self, case: PlannedCase, builds: int) -> Interval:
         """Return the interval that a case will get in a plan of so many builds, as the gate chooses it."""

@@ -95,6 +95,22 @@ def build_variance(components: Components, executions: float, iterations: float)
     return max(components.build, 0.0) + within / executions
 
 
+def without_shared(components: Components, shared: float, executions: float) -> Components:
+    """Return what a round's ratio is left with: of the variance of builds, and then of executions, what is not shared.
+
+    Build k of both sides has one seed, and so has execution j of round k: what both have in common is in both levels.
+
+    Args:
+        shared: relative covariance of the means of base and head of a round, of so many executions in each build.
+    """
+    build, execution = max(components.build, 0.0), max(components.execution, 0.0)
+    of_builds = min(max(shared, 0.0), build)
+    of_executions = min(max(shared, 0.0) - of_builds, execution / executions)
+    return msgspec.structs.replace(
+        components, build=build - of_builds, execution=max(execution - of_executions * executions, 0.0)
+    )
+
+
 class Interval(msgspec.Struct, frozen=True):
     """How the interval of the ratio will be made."""
 

@@ -119,20 +119,27 @@ def _simulated(setting: Setting) -> Draft:
         if setting.paper
         else "The variance components of these cases, a negative T2 as 0, measured as often as they were."
     )
+    in_common = any(c.drift for c in setting.components)
     lines = tuple(
         row(
             c.name,
             *(percent(share, 2) for share in (c.build, c.execution, c.iteration)),
             f"{c.executions} x {c.iterations}",
             percent(c.of_build_mean**0.5, 2),
+            *([percent(c.drift, 2)] if in_common else []),
         )
         for c in setting.components
     )
+    titles = ("case", "build", "execution", "iteration", "in a build", "mean of a build")
+    more = " In common: of a round, which both sides share; the levels are without it." if in_common else ""
     return Draft(
         "Simulated cases",
         (
-            f"{whence} Standard deviation of each level alone, as a share of the mean, and of the mean of a build.",
-            DraftTable(("case", "build", "execution", "iteration", "in a build", "mean of a build"), lines),
+            (
+                f"{whence} Standard deviation of each level alone, as a share of the mean, and of the mean of a "
+                f"build.{more}"
+            ),
+            DraftTable((*titles, "in common") if in_common else titles, lines),
         ),
     )
 

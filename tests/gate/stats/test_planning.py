@@ -16,6 +16,7 @@ from gate.stats.planning import (
     largest_variance,
     mean_half_width,
     optimum,
+    without_shared,
 )
 
 # Table VII in percent, lowest level first: T where it differs from S; builds of TCP as 8.2 gives them after dropping
@@ -238,3 +239,18 @@ def test_the_shared_part_is_no_more_than_builds_add() -> None:
     assert interval.covariance(Components(1, 1, 0.004)) == 0.004
     assert interval.covariance(Components(1, 1, -1)) == 0
     assert Interval("fieller", 0.01).covariance(Components(1, 1, 1)) == 0
+
+
+@pytest.mark.parametrize(
+    ("shared", "build", "execution"),
+    [(0.0, 0.04, 0.02), (0.03, 0.01, 0.02), (0.04, 0.0, 0.02), (0.045, 0.0, 0.01), (0.2, 0.0, 0.0), (-0.1, 0.04, 0.02)],
+)
+def test_what_a_round_shares_is_taken_off_builds_and_then_executions(
+    shared: float, build: float, execution: float
+) -> None:
+    whole = Components(0.001, 0.02, 0.04)
+    found = without_shared(whole, shared, 2)
+    assert (found.iteration, found.execution, found.build) == pytest.approx((0.001, execution, build))
+    # as much as was shared, if there was so much above the iterations
+    taken = build_variance(whole, 2, 5) - build_variance(found, 2, 5)
+    assert taken == pytest.approx(min(max(shared, 0.0), 0.04 + 0.02 / 2))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -10,6 +11,9 @@ import numpy as np
 
 from gate.model import Sample
 from gate.stats.levels import summarize
+from gate.stats.planning import Components as Variances
+from gate.stats.planning import build_variance, without_shared
+from gate.stats.round_ratio import rounds_of
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -17,6 +21,10 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
 
 Kind = Literal["normal", "skewed", "bimodal"]
+
+
+_FEWEST_DF = 3
+"""Degrees below which nothing is known of what rounds share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +133,8 @@ SHAPES = (
 def components_of(name: str, base: Sample, head: Sample) -> Components | None:
     """Take the components of a case from its samples, the mean over both sides of T2 over the squared mean.
 
-    A negative T2 counts as 0: that level adds nothing that can be seen. It is measured as often as in the samples, on
+    What base and head of a round share, as a layout or the host's speed, is its drift and not in the levels. A negative
+    T2 counts as 0: that level adds nothing that can be seen. It is measured as often as in the samples, on
     the average. None when a side has a mean of 0 or a single
     build, so that nothing is known of the builds. Builds of all sessions count alike: what sessions add is in them.
     """
@@ -134,14 +143,29 @@ def components_of(name: str, base: Sample, head: Sample) -> Components | None:
     if len(known) < len(sides):
         return None
     build, execution, iteration = (sum(side[i] for side in known) / len(known) for i in range(3))
-    return of_variances(
+    executions, iterations = _mean_count(base, head, 1), _mean_count(base, head, 0)
+    whole = Variances(iteration, execution, build)
+    shared = _shared(base, head) * build_variance(whole, executions, iterations)
+    apart = without_shared(whole, shared, executions)
+    found = of_variances(
         name,
-        build=build,
-        execution=execution,
+        build=apart.build,
+        execution=apart.execution,
         iteration=iteration,
-        executions=_mean_count(base, head, 1),
-        iterations=_mean_count(base, head, 0),
+        executions=executions,
+        iterations=iterations,
     )
+    left = build_variance(whole, executions, iterations) - build_variance(apart, executions, iterations)
+    return dataclasses.replace(found, drift=math.sqrt(max(left, 0.0)))
+
+
+def _shared(base: Sample, head: Sample) -> float:
+    """Return the correlation of base and head over rounds, less a standard error: chance is not to pass for it."""
+    rounds = rounds_of(summarize(base).tops, summarize(head).tops)
+    if rounds is None or rounds.df < _FEWEST_DF or rounds.correlation is None:
+        return 0.0
+    r = min(rounds.correlation, 0.99)
+    return max(r - (1 - r * r) / math.sqrt(rounds.df), 0.0)
 
 
 def of_variances(

@@ -26,6 +26,7 @@ from gate.commands.simulate.arrays.pairs import Interval, Memory
 from gate.commands.simulate.arrays.studies import Comparisons, ReportCounts, Reports
 from gate.commands.simulate.arrays.values import RULES, Quantiles, Rivals
 from gate.commands.simulate.arrays.verdicts import Rules
+from gate.model import Sample
 from gate.stats import prior, ratio
 from gate.stats.family import holm
 from gate.stats.levels import Tops
@@ -364,3 +365,19 @@ def test_intervals_know_what_they_rest_on() -> None:
         True, True, False,
     ]  # fmt: skip
     assert [vectorised.is_logarithmic(i) for i in ("fieller-paired", "paired", "paired-shared")] == [False, True, True]
+
+
+def test_what_rounds_share_is_in_no_level() -> None:
+    rng = np.random.default_rng(6)
+    layouts = rng.normal(0, 0.2, (10, 1, 1))
+
+    def side(own: float) -> Sample:
+        return sample((1 + layouts + rng.normal(0, own, (10, 1, 1)) + rng.normal(0, 0.004, (10, 3, 4))).tolist())
+
+    found = components_of("alike", side(0.01), side(0.01))
+    assert found is not None
+    # all but a standard error of it
+    assert 0.15 < found.drift < 0.3
+    assert found.build < 0.06
+    apart = components_of("apart", side(0.01), sample((1 + rng.normal(0, 0.2, (10, 3, 4))).tolist()))
+    assert apart is not None and apart.drift < 0.1 < apart.build
