@@ -63,6 +63,7 @@ def test_the_paper_is_simulated_into_a_page_that_fits_a_terminal(tmp_path: Path)
         "Common layouts",
         "Other rules on the same values",
         "Cost",
+        "Cost at equal power",
         "Quantiles",
     ]
     assert max(len(line) for line in out.splitlines()) <= simulate.WIDTH
