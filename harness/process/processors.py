@@ -50,7 +50,7 @@ def started_with(start: Callable[[], T], cpus: str | None, priority: int | None)
 
     thread = threading.Thread(target=inside)
     try:
-        with _signals_later():
+        with signals_later():
             thread.start()
         thread.join()
     except BaseException:
@@ -64,7 +64,7 @@ def started_with(start: Callable[[], T], cpus: str | None, priority: int | None)
 
 
 @contextmanager
-def _signals_later() -> Iterator[None]:
+def signals_later() -> Iterator[None]:
     """Handle signals at the end: one within Thread.start would leave a thread that nobody can wait for."""
     if threading.current_thread() is not threading.main_thread():
         yield

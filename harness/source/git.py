@@ -7,7 +7,7 @@ import math
 import os
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +15,7 @@ from pathlib import Path
 from harness.errors import LackError, SourceError
 from harness.process.budget import Budget, BudgetEndedError
 from harness.process.groups import end_group
+from harness.process.processors import signals_later
 
 # What `git rev-parse --local-env-vars` lists (but for command line config, which may hold safe.directory), and what
 # changes the meaning of pathspecs: perfgate started from a git hook inherits them, and they name another repository.
@@ -71,6 +72,23 @@ _LACKS = re.compile(
     re.IGNORECASE,
 )
 _USERINFO = re.compile(r"(?<=://)[^/\s@]*@")
+
+
+def _start(argv: Sequence[str], environment: Mapping[str, str], command: str) -> subprocess.Popen[bytes]:
+    """Start git in a session of its own.
+
+    Raises:
+        SourceError: there is no git on PATH, or it cannot be started.
+    """
+    pipe = subprocess.PIPE
+    try:
+        return subprocess.Popen(argv, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, start_new_session=True)
+    except FileNotFoundError:
+        raise SourceError("git is not on PATH: install git; perfgate reads base and head with it") from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno in _LACKING:
+            raise
+        raise SourceError(f"git {command} cannot be started: {error}") from None
 
 
 def without_userinfo(url: str) -> str:
@@ -138,22 +156,15 @@ class Git:
         environment = {name: value for name, value in os.environ.items() if name not in LOCAL_VARIABLES}
         environment |= {**_ADDED, **self.environment}
         argv = ["git", "-C", os.fspath(self.directory), *options, *arguments]
-        pipe = subprocess.PIPE
+        process: subprocess.Popen[bytes] | None = None
         try:
-            process = subprocess.Popen(
-                argv, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, start_new_session=True
-            )
-        except FileNotFoundError:
-            raise SourceError("git is not on PATH: install git; perfgate reads base and head with it") from None
-        except OSError as error:
-            if error.errno in _LACKING:
-                raise
-            raise SourceError(f"git {arguments[0]} cannot be started: {error}") from None
-        except ValueError as error:
-            raise SourceError(f"git {arguments[0]} cannot be started: {error}") from None
-        try:
+            # a signal while it is being started would leave a git that nobody can end
+            with signals_later():
+                process = _start(argv, environment, arguments[0])
             stdout, stderr = process.communicate(stdin, timeout=self._seconds())
         except BaseException as error:
+            if process is None:
+                raise
             # git's own children (a checkout) would go on writing into what is removed next
             end_group(process, _GRACE)
             for stream in (process.stdin, process.stdout, process.stderr):
