@@ -150,10 +150,11 @@ class History:
         Raises:
             HistoryError: a newer schema, or another program's file.
         """
-        version, application, tables = (
-            self._connection.execute(query).fetchone()[0]
-            for query in ("PRAGMA user_version", "PRAGMA application_id", "SELECT count(*) FROM sqlite_master")
-        )
+        # one statement: between two of them another process may have made the tables
+        version, application, tables = self._connection.execute(
+            "SELECT user_version, application_id, (SELECT count(*) FROM sqlite_master) "
+            "FROM pragma_user_version, pragma_application_id"
+        ).fetchone()
         if application != APPLICATION and (tables or version):
             raise HistoryError(f"{self._path}: is a database of another program: {ELSEWHERE}")
         if version > SCHEMA:
