@@ -238,6 +238,13 @@ class Plan(Table, frozen=True, kw_only=True):
             "that others load, and for commands only (docs/duet.md)."
         ),
     ] = "interleaved"
+    sandbox: Annotated[
+        Literal["auto", "require", "off"],
+        Meta(
+            description='Whether builds, benchmarks, services and loads are confined (docs/security.md). "auto": where '
+            'the kernel can; "require": exit 2 where it cannot; "off": never.'
+        ),
+    ] = "auto"
     metrics: Annotated[
         list[str] | None,
         Meta(
@@ -299,11 +306,22 @@ class BuildTable(Table, frozen=True, kw_only=True):
             'cancels in the ratio; every round has a new one. "independent": each side draws its own (docs/layout.md).'
         ),
     ] = "common"
+    write: Annotated[
+        list[str] | None,
+        Meta(
+            examples=[["~/.cargo/registry", "data/"]],
+            description="Folders that the sandbox lets builds and benchmarks write besides their own tree: below ~ or "
+            "a variable such as $CARGO_HOME, or relative to this file. For a pull request each side gets copies of "
+            "those in the home directory, and the others are read-only. Default: the caches of common tools on this "
+            "host (docs/security.md).",
+        ),
+    ] = None
     cache: Annotated[
         Literal["auto", "off"],
         Meta(
             description="Whether the first build of a side is kept for runs that measure the same commit again, with "
-            "the same recipe, environment and tools (docs/layout.md). auto: on Linux, unless CI is set."
+            "the same recipe, environment and tools (docs/layout.md). auto: on Linux; in CI in a sandbox only, and "
+            "never what a pull request built."
         ),
     ] = "auto"
     git: Annotated[

@@ -11,6 +11,7 @@ from gate.model.choice import Choice
 from gate.model.memory import Memory
 from gate.model.names import SCHEMA, Better, FailureKind, Side
 from gate.model.sameness import Proof, Unproved
+from gate.model.sandbox import Sandboxed
 from gate.model.warnings import AnyWarning
 
 # whole numbers that every reader of JSON keeps, and that arrays of 64 bits hold
@@ -99,6 +100,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     """What the reader of the report must know from before measuring; a text is of an older or another program."""
     memory: Memory | None = None
     """The variance remembered from earlier runs on this machine; None: there is none."""
+    sandbox: Sandboxed | None = None
+    """What confined builds and benchmarks; None: of an older program, which had none."""
 
 
 FullKind = Literal["off", "unperturbed", "seed-used", "no-link", "not-linked", "unsound", "outside", "go", "failed"]

@@ -74,7 +74,11 @@ def _without_identical(rounds: Sequence[Round], run: Run | None, last: Sequence[
 
 def _kept(run: Run | None, config: Config, past: Iterable[Sequence[Record]]) -> frozenset[Side]:
     """Return the sides whose first build is probably kept: a run in the folder has built their commit."""
-    if run is None or config.build.cache == "off" or build_cache() is None:
+    if (
+        run is None
+        or config.build.cache == "off"
+        or build_cache(sandboxed=run.sandbox is not None and run.sandbox.on) is None
+    ):
         return frozenset()
     built: set[tuple[str, str | None]] = set()
     for records in past:

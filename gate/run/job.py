@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -22,6 +22,7 @@ from gate.config.types import Builds, Plan
 from gate.evidence.runs import config_of
 from gate.memory.entries import Costs
 from gate.model import SIDES, Memory, Run, UserError
+from gate.model.sandbox import Sandboxed
 from gate.model.warnings.setup import PlannedAsConfigured, PlannedFromMemory
 from gate.planning.plan import auto_plan
 from gate.run import folder
@@ -32,10 +33,12 @@ from gate.run.plan_warnings import plan_warnings
 from gate.run.project import Project, of_shard
 from gate.run.treatments import NONE, JobTreatments, gate_treatments
 from gate.words.choice import chosen
+from gate.words.sandbox import sandbox_text
 from harness.host.facts import facts
 from harness.instruments.declaration import Instruments, choose
 from harness.instruments.spawn import Spawn
 from harness.loop.schedule import Round, schedule
+from harness.sandbox.sandbox import examined
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,7 @@ def prepare(
     planned = _Planned(project, ()) if part else _with_plan(project, recalled.memory, past, options.history, host)
     rules = planned.project.settings.rules
     run = run_line(planned.project, part, seed_of(options.seed, part, past), host)
+    run = msgspec.structs.replace(run, sandbox=_sandboxed(rules.plan.sandbox))
     run = msgspec.structs.replace(
         run,
         warnings=[
@@ -208,6 +212,18 @@ def run_line(project: Project, part: Part | None, seed: int | None, host: dict[s
         },
         warnings=list(settings.warnings),
     )
+
+
+def _sandboxed(wanted: Literal["auto", "require", "off"]) -> Sandboxed:
+    """Return what the sandbox will be.
+
+    Raises:
+        UserError: it is required, and there is none.
+    """
+    found = examined(wanted)
+    if wanted == "require" and not found.on:
+        raise UserError(f'plan.sandbox = "require", and the sandbox is {sandbox_text(found)}')
+    return found
 
 
 def now() -> str:

@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 
 import msgspec
 
 from gate.config.types import Config
-from gate.model import SIDES, Failure
+from gate.model import SIDES, Failure, Side
 from gate.model.warnings.setup import BaseWithoutConfig
 from gate.run.build_cache import build_cache
 from gate.run.job import Job
 from gate.run.project import Project
+from gate.run.trust import is_proposed
 from harness.build.builder import TreeBuilder
 from harness.build.by_path import in_project, keeps_by_path
+from harness.build.cache import directory_of
 from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import make_shims, uses_go
+from harness.build.work import links
 from harness.loop.execution import Executions
 from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Executor, ProcessExecutor, clean_environment
+from harness.sandbox.caches import named
+from harness.sandbox.sandbox import Ground, Landlocked, Sandbox, Unconfined
 from harness.source.repository import files_at
 from harness.source.trees import Trees
 from harness.source.untracked import Hint, checkout_hint
 from harness.source.workdir import RUNNING
+
+OUTPUTS = "outputs"
+"""In the work directory: what commands give."""
+# what programs say in every language; their own words
+_REFUSED = re.compile(r"permission denied|operation not permitted|read-only file system|EACCES|EPERM", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +67,50 @@ def workshop(job: Job, trees: Trees, budget: Budget) -> Iterator[Workshop]:
     """
     settings = job.project.settings
     # in the work directory, which the next run removes should this one be killed
-    scratch, shims = trees.directory / "outputs", trees.directory / "shims"
+    scratch, shims = trees.directory / OUTPUTS, trees.directory / "shims"
     scratch.mkdir()
     paths, commands = _paths(job.project), _commands(job.project)
     # by the project's own layouts: a calibration, which draws its own, measures the programs of a check
     aligned = all(settings.sides[side].build.layouts == "common" for side in SIDES)
     make_shims(shims, os.environ, go=uses_go(paths, commands), aligned=aligned)
-    with closing(ProcessExecutor(trees.directory / RUNNING, (trees.directory, trees.repository.top))) as processes:
+    with (
+        closing(ProcessExecutor(trees.directory / RUNNING, (trees.directory, trees.repository.top))) as processes,
+        ExitStack() as stack,
+    ):
         kept = in_project(paths, commands)
         recipes = {side: _recipe(settings.sides[side], kept) for side in SIDES}
+        sandbox = _sandbox(job, trees, recipes, stack)
+        trees.own = sandbox.own
         executor, study = BoundedExecutor(processes, budget), job.treated.study
-        conditions = Conditions(executor, recipes, os.environ, scratch, shims, job.session, study, budget)
-        hint = _hint(job.project)
-        builder = TreeBuilder(conditions, trees, job.run.seed or 0, hint, build_cache())
+        prefix = trees.repository.prefix
+        conditions = Conditions(
+            executor, recipes, os.environ, scratch, shims, job.session, study, budget, sandbox, prefix
+        )
+        hint = _hint(job)
+        sandboxed = job.run.sandbox is not None and job.run.sandbox.on
+        builder = TreeBuilder(conditions, trees, job.run.seed or 0, hint, build_cache(sandboxed=sandboxed))
         yield Workshop(job, conditions, builder, hint, processes)
+
+
+def _sandbox(job: Job, trees: Trees, recipes: Mapping[Side, Recipe], stack: ExitStack) -> Sandbox:
+    """Return what confines the commands of a run, as its first line tells."""
+    if job.run.sandbox is None or not job.run.sandbox.on:
+        return Unconfined()
+    sides, work = job.project.settings.sides, trees.directory
+    builds = directory_of(os.environ)
+    ground = Ground(
+        work=work,
+        outputs=work / OUTPUTS,
+        project=trees.repository.project,
+        write={side: sides[side].build.write for side in SIDES},
+        environments={side: recipes[side].environment for side in SIDES},
+        links={side: links(work, side) for side in SIDES},
+        copied=is_proposed(),
+        one_path=trees.one_path,
+        names=named(_paths(job.project), _commands(job.project)),
+        kept=None if builds is None else builds.parent / "caches",
+    )
+    return stack.enter_context(closing(Landlocked(ground)))
 
 
 def one_path(project: Project) -> bool:
@@ -110,8 +151,10 @@ def _commands(project: Project) -> list[str]:
     return [" ".join(command) if isinstance(command, list) else command for command in found if command]
 
 
-def _hint(project: Project) -> Hint:
-    """Return hints about missing files that know that each side shares what its own config says."""
+def _hint(job: Job) -> Hint:
+    """Return hints about missing files that know that each side shares what its own config says, and of the sandbox."""
+    project = job.project
+    sandboxed = job.run.sandbox is not None and job.run.sandbox.on
     missing = checkout_hint(project.repository)
     shares = {side: set(project.settings.sides[side].build.share) for side in SIDES}
 
@@ -120,6 +163,11 @@ def _hint(project: Project) -> Hint:
         if failure.side == "base" and BaseWithoutConfig() in project.settings.warnings:
             first = "base has no perfgate.toml and may lack what head adds, so there is nothing to compare yet"
             return f"{first}: merge perfgate.toml and its benchmarks first; the next change is gated"
+        if found is None and sandboxed and _REFUSED.search(failure.stderr):
+            return (
+                "the sandbox lets commands write their own tree, $HOME and $TMPDIR only: name more folders in [build] "
+                "write, or try `--set plan.sandbox=off`"
+            )
         if found is None or failure.side != "base" or shares["head"] <= shares["base"]:
             return found
         more = ", ".join(sorted(shares["head"] - shares["base"]))

@@ -148,12 +148,15 @@ class TreeBuilder:
             return ()
         started()
         prepared = (time.perf_counter() - begin) / len(pair)
-        variant = pair[0].variant
+        variant, sandbox = pair[0].variant, self._conditions.sandbox
         try:
-            with self._trees.apart(variant) as places:
+            with self._trees.apart(variant) as places, sandbox.apart():
                 path = self._trees.place(pair[0].side, variant)
                 works = [
-                    (self._works.work(each, prepared), partial(standing, directory=places[each.side], path=path))
+                    (
+                        self._works.work(each, prepared),
+                        partial(standing, places={places[each.side]: path, **sandbox.standing(each.side)}),
+                    )
                     for each in pair
                 ]
                 found = together(works, self._conditions.executor, self._conditions.budget)
@@ -195,6 +198,7 @@ class TreeBuilder:
         def copy(place: Path) -> bool:
             about = cache.take(key, place, links)
             found.extend([about] if about is not None else [])
+            self._conditions.sandbox.own(links)
             return about is not None
 
         with self._conditions.budget.phase("checkout"):
@@ -213,7 +217,8 @@ class TreeBuilder:
     def _keep(self, wanted: Wanted, key: str, made: Build, begun: int) -> None:
         # where a build's command runs again all the same, only what set-up made is worth it
         saved = (made.setup or 0.0) + ((made.seconds or 0.0) if made.full is None else 0.0)
-        if self._cache is not None and not made.needs_git and saved >= _WORTH:
+        kept = self._cache is not None and wanted.side in self._cache.keeps
+        if self._cache is not None and kept and not made.needs_git and saved >= _WORTH:
             self._trees.project(wanted.side)
             about = About(made.full, made.ordered, begun)
             self._cache.keep(key, self._trees.place(wanted.side), self._works.links(wanted.tree), about)

@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from pathlib import Path
 import msgspec
 
 from gate.config.types import BuildTable
+from gate.model import SIDES, Side
 from gate.model.records import FullBuilds, Ordered
 from harness.source.workdir import remove_tree
 
@@ -92,8 +93,9 @@ class Subject:
 class BuildCache:
     """Builds that are kept in a directory, the least recently used of which go first."""
 
-    def __init__(self, directory: Path, most: int = MOST) -> None:
-        """Read and write nothing yet; most: bytes of all."""
+    def __init__(self, directory: Path, most: int = MOST, keeps: Collection[Side] = SIDES) -> None:
+        """Read and write nothing yet; most: bytes of all. keeps: the sides whose builds may be kept."""
+        self.keeps = keeps
         self._directory = directory
         self._most = most
 

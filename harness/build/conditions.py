@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from gate.config.study import Study
 from gate.config.types import BuildTable
 from gate.model import Side
 from harness.process.budget import Budget
 from harness.process.execute import Executor
+from harness.sandbox.sandbox import Sandbox, Unconfined
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,3 +44,11 @@ class Conditions:
     """What the settings of factors change."""
     budget: Budget = field(default_factory=Budget)
     """What the executor and all waiting keep to."""
+    sandbox: Sandbox = field(default_factory=Unconfined)
+    """What confines all commands."""
+    prefix: PurePath = field(default_factory=PurePath)
+    """Of the project's directory in the tree."""
+
+    def root(self, directory: Path) -> Path:
+        """Return the root of a tree by the project's directory in it."""
+        return directory.parents[len(self.prefix.parts) - 1] if self.prefix.parts else directory

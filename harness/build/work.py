@@ -19,6 +19,7 @@ from harness.build.relink import Recording, refused
 from harness.instruments.protocol import TAIL, arguments, both_outputs, by_hand, tail
 from harness.process.execute import Command, Outcome, environment_difference
 from harness.process.together import Work
+from harness.sandbox.sandbox import outputs
 from harness.source.trees import Trees
 from harness.source.untracked import Hint
 
@@ -58,6 +59,11 @@ class Done:
     ordered: Ordered | str | None = None
 
 
+def links(work: Path, side: Side) -> Path:
+    """Return where the links of a side's first builds are recorded, in a run's work directory."""
+    return work / "links" / side
+
+
 class Works:
     """The works of a run, and what is known of its trees.
 
@@ -87,7 +93,7 @@ class Works:
     def links(self, tree: Tree) -> Path:
         """Give where the links of a tree's first build are recorded."""
         side, variant = tree
-        return self._trees.directory / "links" / f"{side}-{variant}"
+        return links(self._trees.directory, side) / (variant or "tree")
 
     def work(self, wanted: Wanted, checkout: float | None) -> Work[Done | Failure]:
         """Set a tree up and build it; checkout: seconds that making it took; None: it was there, set up."""
@@ -151,6 +157,7 @@ class Works:
         recording = Recording(self.links(wanted.tree))
         try:
             added |= recording.begin()
+            self._conditions.sandbox.own(self.links(wanted.tree))
         except OSError:
             return FullBuilds(kind="failed"), None
         return None, recording
@@ -164,9 +171,14 @@ class Works:
     ) -> Work[Outcome | Failure]:
         recipe, side = wanted.recipe, wanted.side
         environment = {"SOURCE_DATE_EPOCH": _EPOCH, **recipe.environment, "PERFGATE_SIDE": side, **added}
-        output = self._trees.directory / f"output-{side}"
+        sandbox = self._conditions.sandbox
+        environment |= sandbox.environment(side)
+        output = outputs(self._conditions.scratch, side) / "build"
+        output.parent.mkdir(exist_ok=True)
         directory = self._trees.stands(*wanted.tree)
-        outcome = yield Command(argv, directory, environment, float(recipe.table.timeout), stdout=output)
+        confined = sandbox.confined(side, self._trees.root(*wanted.tree), building=True)
+        limit = float(recipe.table.timeout)
+        outcome = yield Command(argv, directory, environment, limit, stdout=output, confined=confined)
         if not outcome.status:
             return outcome
         if outcome.code is not None and not outcome.unstarted:

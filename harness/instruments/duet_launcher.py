@@ -3,7 +3,8 @@
 A script of its own, standard library only. `python -I -S duet_launcher.py SPEC` reads a JSON file:
 
 {"runs": n, "places": [[processor of base, of head, side that is started first], ...], "known": [names of variables],
-"sides": [{"argv": [...], "directory": "...", "environment": {...}, "output": "..."}, the same of head]}
+"sides": [{"argv": [...], "directory": "...", "environment": {...}, "output": "...", "sandbox": [ruleset, user]}, the
+same of head]}, with the sandbox that its program starts in as launcher.py has it.
 
 Both children of an iteration are made one right after the other, wait until both are there, each on its processors, and
 are let go in the same order. On one processor a spinner takes the place of the one that has ended, until the other one
@@ -27,6 +28,11 @@ import sys
 import traceback
 from time import perf_counter_ns
 from typing import Any
+
+if __name__ == "__main__":
+    sys.path.append(os.path.normpath(f"{__file__}/../../.."))
+
+from harness.sandbox import enter
 
 _READY, _BEFORE, _ERRNO = b"r", b"b", b"e"
 """What begins the lines that a child tells: it is there; user and system seconds so far; why it has no program."""
@@ -121,6 +127,9 @@ def _child(side: dict[str, Any], processor: int) -> dict[str, int]:
             os.sched_setaffinity(0, {processor})
         for number in _DEFAULT:
             signal.signal(number, signal.SIG_DFL)
+        ruleset, user = side["sandbox"]
+        if ruleset >= 0:
+            enter.enter(ruleset, user)
         with contextlib.suppress(OSError):
             # what this touches lies elsewhere for each side, and its pages are to be copied before it counts
             os.execve("", side["argv"], side["environment"])  # noqa: S606 - there is no such program

@@ -1,8 +1,10 @@
 """The launcher of the spawn instrument: starts a command several times and writes what each start took.
 
 A script of its own, standard library only: Linux counts the resident memory of the process that starts a program into
-the program's peak, so this one is small. `python -I -S launcher.py OUTPUT RUNS LC_CTYPE COMMAND...` does it once.
-Standard input, output and error are the command's own. LC_CTYPE: "=value", or "" when the environment has none.
+the program's peak, so this one is small. `python -I -S launcher.py OUTPUT RUNS LC_CTYPE RULESET USER COMMAND...` does
+it once. Standard input, output and error are the command's own. LC_CTYPE: "=value", or "" when the environment has
+none. RULESET, USER: the sandbox that the command is started in, as harness/sandbox/enter.py has it; -1: none. Only the
+thread that starts the command enters it, and nobody inside can reach this program's memory: the values are its own.
 
 OUTPUT gets {"runs": [[ns, user s, system s, ru_maxrss], ...], "own": what a child inherits, "code": exit code of
 the last run (a signal is negative), "errno": why it could not be started, else 0}.
@@ -13,6 +15,7 @@ several times as long. harness/process/forkserver.py asks it.
 
 from __future__ import annotations
 
+import _thread
 import gc
 import posix  # os and signal would double the start-up: os loads modules, and signal makes enums
 import resource  # wait4 would load it inside the first measurement
@@ -21,9 +24,15 @@ from time import perf_counter_ns
 
 TYPE_CHECKING = False  # that of typing would double the start-up
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     Text = str | bytes
+
+if __name__ == "__main__":
+    sys.path.append(f"{__file__.rpartition('/')[0]}/../..")
+
+from harness.sandbox import enter  # noqa: E402  # found from here on
 
 SIGPIPE, SIGXFSZ = 13, 25
 """On Linux and macOS alike."""
@@ -31,31 +40,74 @@ HEAD = 8
 """Bytes of the length of a request."""
 
 
-def main(output: Text, runs: int, argv: list[Text], environment: dict[bytes, bytes], directory: Text = ".") -> None:
+def main(
+    output: Text,
+    runs: int,
+    argv: list[Text],
+    environment: dict[bytes, bytes],
+    directory: Text = ".",
+    ruleset: int = -1,
+    user: int = -1,
+) -> None:
     """Run the command until it fails, at most `runs` times."""
-    # Python ignores these; a program expects them as they are by default
-    default = (SIGPIPE, SIGXFSZ)
-    program = argv[0]
+    gc.disable()
     measured: list[list[float]] = []
     code = error = 0
-    gc.disable()
-    spawn, wait, clock = posix.posix_spawnp, posix.wait4, perf_counter_ns
     try:
         posix.chdir(directory)
-        _warm_up(environment)
-        while len(measured) < runs and not code:
-            start = clock()
-            process = spawn(program, argv, environment, setsigdef=default)
-            _, status, used = wait(process, 0)
-            end = clock()
-            measured.append([end - start, used.ru_utime, used.ru_stime, used.ru_maxrss])
-            code = posix.waitstatus_to_exitcode(status)
+        if ruleset < 0:
+            code = measure(measured, runs, argv, environment)
+        else:
+            code = _inside(lambda: measure(measured, runs, argv, environment), ruleset, user)
     except OSError as problem:
         error = problem.errno or -1
     own = own_peak()
     # bytes: each fork would import the codec anew
     with open(output, "xb") as file:  # noqa: PTH123 - pathlib would double the start-up
         file.write(f'{{"runs": {measured}, "own": {own}, "code": {code}, "errno": {error}}}'.encode())
+
+
+def measure(measured: list[list[float]], runs: int, argv: list[Text], environment: dict[bytes, bytes]) -> int:
+    """Start the command and wait for it, until it fails, and add what each run took; return its last exit code."""
+    # Python ignores these; a program expects them as they are by default
+    default = (SIGPIPE, SIGXFSZ)
+    program = argv[0]
+    code = 0
+    spawn, wait, clock = posix.posix_spawnp, posix.wait4, perf_counter_ns
+    _warm_up(environment)
+    while len(measured) < runs and not code:
+        start = clock()
+        process = spawn(program, argv, environment, setsigdef=default)
+        _, status, used = wait(process, 0)
+        end = clock()
+        measured.append([end - start, used.ru_utime, used.ru_stime, used.ru_maxrss])
+        code = posix.waitstatus_to_exitcode(status)
+    return code
+
+
+def _inside(work: Callable[[], int], ruleset: int, user: int) -> int:
+    """Do something in a thread that has entered the sandbox, and return what it returns."""
+    done: list[int] = []
+    failed: list[BaseException] = []
+    ended = _thread.allocate_lock()
+    ended.acquire()
+
+    def run() -> None:
+        try:
+            enter.enter(ruleset, user)
+            done.append(work())
+        except BaseException as problem:  # noqa: BLE001 - raised again below
+            failed.append(problem)
+        finally:
+            ended.release()
+
+    # the thread is inside, too, and has this program's memory: the command must not be able to look into it
+    enter.hide()
+    _thread.start_new_thread(run, ())
+    ended.acquire()
+    if failed:
+        raise failed[0]
+    return done[0]
 
 
 def _warm_up(environment: dict[bytes, bytes]) -> None:
@@ -91,19 +143,22 @@ def own_peak() -> int:
 def serve(number: int) -> None:
     """Answer requests until the other end of a socket is closed.
 
-    A request is its length, with standard output and error beside it, and a marshalled tuple of main's arguments. The
-    answer is two lines in any order: the id of a process, once it leads its own session, and an empty one, once it is
-    a child of whoever takes orphans. That is perfgate, which can wait for it.
+    A request is its length, with standard output and error beside it, maybe a ruleset, and a marshalled tuple of
+    main's first arguments and the user to become. The answer is two lines in any order: the id of a process, once it
+    leads its own session, and an empty one, once it is a child of whoever takes orphans. That is perfgate, which can
+    wait for it.
     """
     import _socket  # of the package socket most is not needed here, and would be memory that every child begins with
     import marshal
 
     asked = _socket.socket(fileno=number)
     while True:
-        head, beside, *_ = asked.recvmsg(HEAD, _socket.CMSG_SPACE(8))
+        head, beside, *_ = asked.recvmsg(HEAD, _socket.CMSG_SPACE(12))
         if not head:
             return
-        files = [int.from_bytes(data[at : at + 4], sys.byteorder) for _, _, data in beside for at in (0, 4)]
+        files = [
+            int.from_bytes(data[at : at + 4], sys.byteorder) for _, _, data in beside for at in range(0, len(data), 4)
+        ]
         request = asked.recv(int.from_bytes(head, sys.byteorder), _socket.MSG_WAITALL)
         between = posix.fork()
         if not between:
@@ -122,7 +177,7 @@ def _child(request: tuple[Any, ...], files: list[int], number: int) -> None:
         posix.setsid()
         posix.write(number, b"%d\n" % posix.getpid())
         posix.close(number)
-        for target, file in enumerate(files, 1):
+        for target, file in enumerate(files[:2], 1):
             posix.dup2(file, target)
             posix.close(file)
         path = request[3].get(b"PATH")
@@ -131,7 +186,8 @@ def _child(request: tuple[Any, ...], files: list[int], number: int) -> None:
             posix.unsetenv(b"PATH")
         else:
             posix.putenv(b"PATH", path)
-        main(*request)
+        result, runs, argv, environment, directory, user = request
+        main(result, runs, argv, environment, directory, files[2] if len(files) > 2 else -1, user)
         code = 0
     except BaseException:  # noqa: BLE001 - none may go on as a server
         sys.excepthook(*sys.exc_info())
@@ -143,4 +199,5 @@ if __name__ == "__main__":
     if sys.argv[1] == "--serve":
         serve(int(sys.argv[2]))
     else:
-        main(sys.argv[1], int(sys.argv[2]), [*sys.argv[4:]], inherited(sys.argv[3]))
+        _ruleset, _user = int(sys.argv[4]), int(sys.argv[5])
+        main(sys.argv[1], int(sys.argv[2]), [*sys.argv[6:]], inherited(sys.argv[3]), ".", _ruleset, _user)

@@ -18,6 +18,7 @@ from gate.model import Metric, Side
 from gate.units import plural
 from harness.instruments.steady import steady_from
 from harness.process.execute import PADDING, Command, Outcome, start_error
+from harness.sandbox.sandbox import Confinement
 
 SHELL = ("sh", "-c")
 
@@ -28,7 +29,8 @@ class Context:
 
     directory: of its side. environment: of its side and treatment, without what the instrument adds. scratch: an empty
     directory for this execution alone. port: a free one, for {port}; 0 where the benchmark has no use for one.
-    treatment: tells treatments apart; "" where there are none.
+    treatment: tells treatments apart; "" where there are none. apart: an empty directory for what perfgate's own
+    programs tell, where the command cannot write; None: there is none but scratch. confined: its sandbox.
     """
 
     directory: Path
@@ -40,6 +42,13 @@ class Context:
     scratch: Path
     port: int = 0
     treatment: str = ""
+    apart: Path | None = None
+    confined: Confinement | None = None
+
+    @property
+    def told(self) -> Path:
+        """Where perfgate's own programs tell what they measured."""
+        return self.apart or self.scratch
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from harness.process.groups import NOT_STARTED, exit_status
 _LAUNCHER = Path(__file__).with_name("launcher.py")
 _MAX_RESULT = 1 << 30
 RESULT = "result.json"
-"""In the scratch directory, beside what {output} names."""
+"""Where perfgate's own programs tell."""
 # KiB on Linux, bytes on macOS
 _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 # Linux keeps a process's size only approximately while it runs
@@ -59,7 +59,7 @@ class Spawn:
         """Return a call of the launcher."""
         runs = wanted_values(benchmark, context.iterations)
         argv = words(benchmark, context)
-        launch = Launch(_LAUNCHER, context.scratch / RESULT, runs, argv)
+        launch = Launch(_LAUNCHER, context.told / RESULT, runs, argv, context.confined)
         return Command(
             argv=launch.by_itself(context.environment.get("LC_CTYPE")),
             directory=context.directory,
@@ -73,7 +73,7 @@ class Spawn:
         if outcome.status:
             return failed("spawn", outcome)
         try:
-            data = read_regular(context.scratch / RESULT, _MAX_RESULT)
+            data = read_regular(context.told / RESULT, _MAX_RESULT)
             result = msgspec.json.decode(data or b"", type=_Result)
             if result.errno:
                 error = OSError(result.errno, os.strerror(result.errno))

@@ -21,7 +21,9 @@ from harness.instruments.spawn import RESULT
 from harness.loop.execution import Attempt, Executed, Executions, Scratch
 from harness.loop.steps import ExecutionStep, draw
 from harness.process.execute import Command
+from harness.process.forkserver import entering
 from harness.process.processors import numbers_of
+from harness.sandbox.sandbox import outputs
 
 _LAUNCHER = Path(__file__).parents[1] / "instruments" / "duet_launcher.py"
 _SPEC = "duet.json"
@@ -77,7 +79,8 @@ class Duets:
     def __init__(self, executions: Executions) -> None:
         """Begin; executions: their conditions, and what reads their values."""
         self._executions = executions
-        self._scratch = {side: Scratch(executions.conditions.scratch) for side in SIDES}
+        conditions = executions.conditions
+        self._scratch = {side: Scratch(outputs(conditions.scratch, side), conditions.sandbox.own) for side in SIDES}
 
     def make(
         self, benchmarks: Mapping[Side, Benchmark], steps: Pair, directories: Mapping[Side, Path]
@@ -122,7 +125,7 @@ class _Ended(msgspec.Struct):
 def _failed(attempt: Attempt) -> bool:
     """Return whether a side's own program failed, as the launcher has written it."""
     try:
-        ended = msgspec.json.decode((attempt.context.scratch / RESULT).read_bytes(), type=_Ended)
+        ended = msgspec.json.decode((attempt.context.told / RESULT).read_bytes(), type=_Ended)
     except (OSError, msgspec.DecodeError):
         return False
     return bool(ended.code or ended.errno)
@@ -143,7 +146,8 @@ def _command(attempts: Mapping[Side, Attempt]) -> Command:
             "argv": list(words(attempts[side].benchmark, attempts[side].context)),
             "directory": str(attempts[side].context.directory),
             "environment": attempts[side].command.environment,
-            "output": str(attempts[side].context.scratch / RESULT),
+            "output": str(attempts[side].context.told / RESULT),
+            "sandbox": [int(each) for each in entering(attempts[side].context.confined)],
         }
         for side in SIDES
     ]
@@ -153,7 +157,7 @@ def _command(attempts: Mapping[Side, Attempt]) -> Command:
         "known": sorted(known),
         "sides": sides,
     }
-    path = base.context.scratch / _SPEC
+    path = base.context.told / _SPEC
     path.write_text(json.dumps(spec), encoding="ascii")
     return Command(
         argv=(sys.executable, "-I", "-S", str(_LAUNCHER), str(path)),
@@ -161,4 +165,6 @@ def _command(attempts: Mapping[Side, Attempt]) -> Command:
         environment=known,
         timeout=benchmark.timeout,
         priority=benchmark.priority,
+        confined=base.context.confined,
+        enters=tuple(each.ruleset for side in SIDES if (each := attempts[side].context.confined) is not None),
     )

@@ -7,7 +7,7 @@ import os
 import secrets
 import shlex
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,7 +19,7 @@ from gate.config.commands import mentions
 from gate.config.study import Study
 from gate.config.treatments import Planned
 from gate.config.types import Benchmark
-from gate.model import Execution, Failure, Metric, Side
+from gate.model import SIDES, Execution, Failure, Metric, Side
 from gate.model.case import canonical
 from harness.build.conditions import Conditions
 from harness.build.perturb import execution_environment, without_shims
@@ -36,6 +36,7 @@ from harness.instruments.protocol import (
 from harness.loop.steps import ExecutionStep
 from harness.process.deadline import DeadlineError, deadline
 from harness.process.execute import Command, Outcome, environment_difference
+from harness.sandbox.sandbox import outputs
 from harness.service.service import Companions, Living, free_port
 from harness.source.untracked import Hint, no_hint
 from harness.source.workdir import remove_tree
@@ -133,7 +134,8 @@ class Executions:
         self._iterations = iterations
         self._treatments = Treatments(conditions.study, planned)
         self._companions = Companions(conditions.executor, conditions.scratch, conditions.budget)
-        self._scratch = Scratch(conditions.scratch)
+        self._scratch = {side: Scratch(outputs(conditions.scratch, side), conditions.sandbox.own) for side in SIDES}
+        self._apart = {side: Scratch(conditions.scratch) for side in SIDES}
 
     def make(self, benchmark: Benchmark, step: ExecutionStep, directory: Path) -> Executed:
         """Execute a benchmark once in a directory, at the step's treatment.
@@ -144,7 +146,7 @@ class Executions:
         """
         begin = time.perf_counter()
         benchmark = self._treatments.applied(benchmark, step)
-        context = self._context(benchmark, step, directory, self._scratch.fresh())
+        context = self._context(benchmark, step, directory, self._scratch[step.side].fresh())
         with self._companions.around(benchmark, context) as living:
             if isinstance(living, Unusable):
                 attempt = self._attempt(benchmark, step, context)
@@ -186,7 +188,7 @@ class Executions:
             BudgetEndedError: the budget has ended.
         """
         benchmark = self._treatments.applied(benchmark, step)
-        context = self._context(benchmark, step, directory, self._scratch.fresh())
+        context = self._context(benchmark, step, directory, self._scratch[step.side].fresh())
         executor = self.conditions.executor if trace is None else TracedExecutor(self.conditions.executor, trace)
         companions = Companions(executor, self.conditions.scratch, self.conditions.budget)
         with ExitStack() as stack:
@@ -198,7 +200,8 @@ class Executions:
             measured = self._attempt(benchmark, step, replace(context, port=living.port))
             argv = measured.command.argv if benchmark.measured.suite else words(benchmark, measured.context)
             command = replace(
-                measured.command, argv=argv, launch=None, stdout=printed, max_stdout=benchmark.max_output.value,
+                measured.command, argv=argv, launch=None, enters=(),
+                stdout=printed, max_stdout=benchmark.max_output.value,
                 cpus=benchmark.cpus, priority=benchmark.priority, timeout=min(measured.command.timeout, seconds),
             )  # fmt: skip
             attempt = replace(measured, command=command)
@@ -215,14 +218,17 @@ class Executions:
     def end_round(self) -> None:
         """Stop the services that live as long as a build, and remove outputs."""
         self._companions.stop_builds()
-        self._scratch.clear()
+        for scratch in (*self._scratch.values(), *self._apart.values()):
+            scratch.clear()
+        self.conditions.sandbox.clear()
 
     def _context(self, benchmark: Benchmark, step: ExecutionStep, directory: Path, scratch: Path) -> Context:
         recipe = self.conditions.recipes[step.side]
         # exact values must not move with the layout: the same seed and environment for every execution
         fixed = benchmark.measured.exact
         perturb: Collection[str] = () if fixed else recipe.table.perturb
-        environment = {**recipe.environment, **self._treatments.environment(step)}
+        sandbox = self.conditions.sandbox
+        environment = {**recipe.environment, **self._treatments.environment(step), **sandbox.environment(step.side)}
         added = execution_environment(perturb, step.seed, environment, self.conditions.shims)
         wants_port = benchmark.service or benchmark.load or mentions(benchmark.command, "port")
         return Context(
@@ -235,6 +241,8 @@ class Executions:
             scratch=scratch,
             port=free_port() if wants_port else 0,
             treatment=canonical(step.factors),
+            apart=self._apart[step.side].fresh(),
+            confined=sandbox.confined(step.side, self.conditions.root(directory), building=False),
         )
 
     def _run(self, benchmark: Benchmark, step: ExecutionStep, context: Context, living: Living) -> Executed:
@@ -303,7 +311,12 @@ class Executions:
         )
 
     def _attempt(self, benchmark: Benchmark, step: ExecutionStep, context: Context) -> Attempt:
-        return Attempt(step, benchmark, context, self._instruments[benchmark.instrument].prepare(benchmark, context))
+        command = self._instruments[benchmark.instrument].prepare(benchmark, context)
+        if context.confined is not None:
+            # a launcher starts the program inside, and stays outside itself
+            enters = (context.confined.ruleset,) if command.launch is not None else ()
+            command = replace(command, confined=context.confined, enters=enters)
+        return Attempt(step, benchmark, context, command)
 
     def failure(self, attempt: Attempt, why: Unusable, seconds: float | None) -> Failure:
         """Record an execution that gave nothing to be used."""
@@ -366,13 +379,15 @@ class Scratch:
     else that perfgate does for an execution. What still writes to the old name finds no directory there.
     """
 
-    def __init__(self, parent: Path) -> None:
+    def __init__(self, parent: Path, own: Callable[[Path], None] = lambda _: None) -> None:
         """Make nothing yet.
 
         Args:
             parent: an existing directory.
+            own: gives a directory to the user that commands run as.
         """
         self._parent = parent
+        self._own = own
         self._directory: Path | None = None
 
     def fresh(self) -> Path:
@@ -385,7 +400,8 @@ class Scratch:
         if self._directory is not None and _emptied(self._directory):
             self._directory.rename(path)
         else:
-            path.mkdir(mode=0o700)
+            path.mkdir(mode=0o700, parents=True)
+            self._own(path)
         self._directory = path
         return path
 

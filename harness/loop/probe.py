@@ -25,6 +25,7 @@ from harness.loop.execution import Attempt, Executions, Unmeasured
 from harness.loop.proof import Ground, apart, disturbed, doubt, program_differs
 from harness.loop.same_output import Kept, Output, difference
 from harness.loop.steps import ExecutionStep
+from harness.sandbox.sandbox import outputs
 from harness.source.differences import differences
 from harness.trace.accesses import Accesses
 from harness.trace.trace import Trace, Tracer, tracing
@@ -127,7 +128,9 @@ class Probe:
         own = (conditions.scratch, *([conditions.shims] if conditions.shims is not None else []))
         with suppress(OSError):
             since = int(min(self._begun, self._standing.since()))
-            return Ground(differences(roots), self._standing.root(), own, self._begun, since)
+            home = conditions.sandbox.environment("base").get("HOME")
+            home_path = Path(home) if home is not None else None
+            return Ground(differences(roots), self._standing.root(), own, self._begun, since, home_path)
         return Unproved(kind="failed")
 
 
@@ -187,8 +190,9 @@ class _One:
         first = self._pair["base"]
         step = replace(self._pair[side], seed=first.seed, padding=first.padding)
         self._begin(step)
-        scratch = self._executions.conditions.scratch
-        output = Output(benchmark, directory, scratch / f"same-output-{side}") if self._asked else None
+        place = outputs(self._executions.conditions.scratch, side) / "same-output"
+        place.parent.mkdir(exist_ok=True)
+        output = Output(benchmark, directory, place) if self._asked else None
         ran, accesses = self._traced(benchmark, step, directory, output, ground, "seccomp")
         if accesses is not None and accesses.disturbed and not ran.ended:
             ran, again = self._traced(benchmark, step, directory, output, ground, "ptrace")

@@ -36,6 +36,12 @@ class Ground:
     own: tuple[Path, ...]
     begun: int
     since: int
+    home: Path | None = None
+    """A home directory that is each side's own; None: it is the user's."""
+
+    def is_in_home(self, path: str) -> bool:
+        """Return whether a path is in a home directory of the side's own; it was made when the run began."""
+        return self.home is not None and path.startswith(f"{self.home}/")
 
     def inner(self, path: str) -> str | None:
         """Return a path relative to the trees; None: it is outside."""
@@ -122,11 +128,13 @@ def disturbed(read: Collection[str], written: Collection[str], ground: Ground) -
 def _outside(accesses: Accesses, ground: Ground) -> Unproved | None:
     """Find what was read outside both trees and changed since the builds began: one of them may have done it."""
     for path in sorted(accesses.changed):
-        if ground.is_foreign(path):
+        # folders and links there are perfgate's, files the side's
+        if ground.is_foreign(path) and not (ground.is_in_home(path) and not os.path.isfile(path)):  # noqa: PTH113
             return Unproved(kind="outside-changed", path=path)
     passed: set[str] = set()
     for path in sorted(accesses.read | accesses.listed):
-        above = _changed_above(path, ground, passed) if ground.is_foreign(path) else None
+        looked = ground.is_foreign(path) and not ground.is_in_home(path)
+        above = _changed_above(path, ground, passed) if looked else None
         if above is not None:
             return Unproved(kind="outside-changed", path=above)
     return None

@@ -32,6 +32,8 @@ from harness.process.groups import (
 from harness.process.leftovers import marks, note
 from harness.process.processors import ProcessorsError, started_with, weigh_session
 from harness.process.secret_names import is_of_runner, is_secret
+from harness.sandbox.enter import enter
+from harness.sandbox.sandbox import Confinement
 
 _TICK = 0.25
 _GRACE = 3.0
@@ -62,7 +64,8 @@ class Command:
     the directory, and names by which perfgate knows its processes are added. timeout: seconds until the whole process
     group is killed. stdout: the file that takes standard output; None discards it. max_stdout: bytes beyond which the
     process group is killed. cpus: the processors it may use, "0,2-3". priority: its nice value. None: perfgate's own.
-    launch: what argv does, in an interpreter of its own, and a fork of one can do as well.
+    launch: what argv does, in an interpreter of its own, and a fork of one can do as well. confined: its sandbox; None:
+    it has none. enters: rulesets that argv enters itself, once it has done what cannot be done inside.
     """
 
     argv: tuple[str, ...]
@@ -74,6 +77,8 @@ class Command:
     cpus: str | None = None
     priority: int | None = None
     launch: Launch | None = None
+    confined: Confinement | None = None
+    enters: tuple[int, ...] = ()
 
     @property
     def plain(self) -> bool:
@@ -156,11 +161,14 @@ class ProcessExecutor:
         started = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         server = self._server(command)
         with (
-            tempfile.TemporaryFile() as errors,
+            tempfile.TemporaryFile(dir=None if command.confined is None else command.confined.streams) as errors,
             _output(command.stdout) as output,
             self._descendants.execution(),
         ):
             _append_only(errors.fileno())
+            if command.confined is not None and command.confined.user >= 0:
+                for stream in (errors, output) if command.stdout is not None else (errors,):
+                    os.fchown(stream.fileno(), command.confined.user, -1)
             begin = time.perf_counter()
             try:
                 process = self._start(command, output.fileno(), errors.fileno(), server)
@@ -248,6 +256,7 @@ class ProcessExecutor:
                 forked = server.fork(command.launch, environment, command.directory, output, errors)
                 self._note(forked.pid)
                 return forked
+        confined = command.confined
         program = _resolved(command.argv[0], command.environment.get("PATH", os.defpath))
 
         def start() -> subprocess.Popen[bytes]:
@@ -260,10 +269,15 @@ class ProcessExecutor:
                 stdout=output,
                 stderr=errors,
                 start_new_session=True,
+                pass_fds=command.enters,
             )
 
+        entered = None if confined is None or command.enters else partial(enter, confined.ruleset, confined.user)
         try:
-            process = start() if command.plain else started_with(start, command.cpus, command.priority)
+            if command.plain and entered is None:
+                process = start()
+            else:
+                process = started_with(start, command.cpus, command.priority, entered)
         except ProcessorsError as error:
             raise StartError(f"cannot start: {error}") from None
         except (OSError, ValueError) as error:
@@ -281,7 +295,9 @@ def _resolved(program: str, path: str) -> str | None:
 
 
 def _output(path: Path | None) -> BinaryIO:
-    return Path(path or os.devnull).open("wb")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+    # never through a link that a program of an earlier command has put there
+    return os.fdopen(os.open(path or os.devnull, flags | (os.O_NOFOLLOW if path else 0), 0o600), "wb")
 
 
 def _append_only(fd: int) -> None:

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.process.descendants import adopts_orphans
+from harness.sandbox.sandbox import Confinement
 
 _HEAD = 8
 """Bytes of the length of a request, as in harness/instruments/launcher.py."""
@@ -35,12 +36,13 @@ class ForkServerError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """What harness/instruments/launcher.py is asked for: where its result goes, how many runs, and of what."""
+    """What harness/instruments/launcher.py is asked for: where its result goes, how many runs, of what and where."""
 
     script: Path
     output: Path
     runs: int
     argv: tuple[str, ...]
+    confined: Confinement | None = None
 
     def by_itself(self, lc_ctype: str | None) -> tuple[str, ...]:
         """Return the command line of a launcher that does only this.
@@ -49,7 +51,13 @@ class Launch:
             lc_ctype: that of the environment.
         """
         locale = "" if lc_ctype is None else f"={lc_ctype}"
-        return (sys.executable, "-I", "-S", str(self.script), str(self.output), str(self.runs), locale, *self.argv)
+        before = (sys.executable, "-I", "-S", str(self.script), str(self.output), str(self.runs), locale)
+        return (*before, *entering(self.confined), *self.argv)
+
+
+def entering(confined: Confinement | None) -> tuple[str, str]:
+    """Return how a program is told which sandbox to enter: a descriptor that it inherits, and a user."""
+    return ("-1", "-1") if confined is None else (str(confined.ruleset), str(confined.user))
 
 
 class Forked:
@@ -141,9 +149,11 @@ class ForkServer:
                 [os.fsencode(each) for each in launch.argv],
                 {os.fsencode(name): os.fsencode(value) for name, value in environment.items()},
                 os.fsencode(directory),
+                -1 if launch.confined is None else launch.confined.user,
             )
         )
-        streams = array.array("i", (output, errors)).tobytes()
+        ruleset = () if launch.confined is None else (launch.confined.ruleset,)
+        streams = array.array("i", (output, errors, *ruleset)).tobytes()
         try:
             beside = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, streams)]
             self._socket.sendmsg([len(request).to_bytes(_HEAD, sys.byteorder)], beside)

@@ -1,13 +1,19 @@
-"""Stands before a command: lets a directory stand at another path too, for this command alone, and becomes the command.
+"""Stands before a command: lets directories stand at other paths too, for this command alone, and becomes the command.
 
-Started by itself (`python -I -S mounted.py DIRECTORY PATH WHERE COMMAND ARGUMENT...`), so it imports nothing of
-perfgate. mount_namespaces(7) and user_namespaces(7) are the sources.
+Started by itself (`python -I -S mounted.py WHERE RULESET USER COUNT DIRECTORY PATH ... COMMAND ARGUMENT...`), so it
+imports nothing of perfgate but what a sandbox needs, which it enters in the end: nobody inside can mount. RULESET and
+USER as in harness/instruments/launcher.py. mount_namespaces(7) and user_namespaces(7) are the sources.
 """
 
 import ctypes
 import os
 import signal
 import sys
+
+if __name__ == "__main__":
+    sys.path.append(os.path.normpath(f"{__file__}/../../.."))
+
+from harness.sandbox import enter
 
 _NEW_MOUNTS, _NEW_USER = 0x00020000, 0x10000000  # linux/sched.h
 _BIND, _REC, _SLAVE = 4096, 16384, 1 << 19  # linux/mount.h
@@ -19,8 +25,8 @@ def _do(done: int) -> None:
         raise OSError(number, os.strerror(number))
 
 
-def stand(directory: str, path: str) -> None:
-    """Let a directory stand at a path, which is one, for this process and its children.
+def stand(pairs: list[tuple[str, str]]) -> None:
+    """Let directories stand at paths, which are directories, for this process and its children.
 
     Raises:
         OSError: the system refuses it.
@@ -37,21 +43,26 @@ def stand(directory: str, path: str) -> None:
                 file.write(text)
     # nobody else sees what is mounted here; what others mount is seen
     _do(libc.mount(b"none", b"/", None, _REC | _SLAVE, None))
-    _do(libc.mount(os.fsencode(directory), os.fsencode(path), None, _BIND | _REC, None))
+    for directory, path in pairs:
+        _do(libc.mount(os.fsencode(directory), os.fsencode(path), None, _BIND | _REC, None))
 
 
-def main(directory: str, path: str, where: str, *command: str) -> None:
-    """Let it stand, and become the command in a directory below."""
+def main(where: str, ruleset: int, user: int, count: int, rest: list[str]) -> None:
+    """Let them stand, and become the command in a directory below."""
+    paths, command = rest[: 2 * count], rest[2 * count :]
+    pairs = list(zip(paths[::2], paths[1::2], strict=True))
     try:
-        stand(directory, path)
+        stand(pairs)
         os.chdir(where)
+        if ruleset >= 0:
+            enter.enter(ruleset, user)
     except OSError as error:
-        sys.stderr.write(f"{directory} cannot stand at {path}: {error.strerror}\n")
+        sys.stderr.write(f"{pairs[0][0]} cannot stand at {pairs[0][1]}: {error.strerror or error}\n")
         os._exit(125)
     # as this process got it: Python may have set a locale
     with open("/proc/self/environ", "rb") as file:  # noqa: PTH123
-        pairs = [entry.partition(b"=") for entry in file.read().split(b"\0") if entry]
-    environment = {name: value for name, _, value in pairs} | {b"PWD": os.fsencode(where)}
+        entries = [entry.partition(b"=") for entry in file.read().split(b"\0") if entry]
+    environment = {name: value for name, _, value in entries} | {b"PWD": os.fsencode(where)}
     for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(ignored, signal.SIG_DFL)
     try:
@@ -62,4 +73,4 @@ def main(directory: str, path: str, where: str, *command: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), sys.argv[5:])

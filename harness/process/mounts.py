@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from harness.process import mounted
 from harness.process.execute import Command
+from harness.process.forkserver import entering
 
 _SECONDS = 10
 
 
-def standing(command: Command, directory: Path, path: Path) -> Command:
-    """Return a command for which a directory stands at a path, an existing one, at or below which it runs.
+def standing(command: Command, places: Mapping[Path, Path]) -> Command:
+    """Return a command for which directories stand at paths, existing ones; it runs at or below the first.
 
-    It exits with 125 where that cannot be.
+    It exits with 125 where that cannot be. Its sandbox it enters after that.
     """
-    before = (sys.executable, "-I", "-S", mounted.__file__, str(directory), str(path), str(command.directory))
-    return replace(command, argv=(*before, *command.argv), directory=path, launch=None)
+    pairs = [str(each) for pair in places.items() for each in pair]
+    confined = command.confined
+    where = (str(command.directory), *entering(confined), str(len(places)))
+    argv = (sys.executable, "-I", "-S", mounted.__file__, *where, *pairs, *command.argv)
+    enters = () if confined is None else (confined.ruleset,)
+    return replace(command, argv=argv, directory=next(iter(places.values())), launch=None, enters=enters)
 
 
 @cache
@@ -31,7 +37,7 @@ def mounts_here() -> bool:
     # two that are there: a temporary one would stay where perfgate is killed meanwhile
     here = Path(__file__)
     directory, path = here.parent, here.parents[1]
-    tried = standing(Command(("/bin/sh", "-c", f"test -e {here.name}"), path, {}, _SECONDS), directory, path)
+    tried = standing(Command(("/bin/sh", "-c", f"test -e {here.name}"), path, {}, _SECONDS), {directory: path})
     try:
         return subprocess.run(tried.argv, capture_output=True, timeout=_SECONDS, check=False).returncode == 0
     except (OSError, subprocess.TimeoutExpired):

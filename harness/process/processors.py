@@ -1,8 +1,9 @@
-"""The processors and the priority of a process that is started.
+"""The processors, the priority and the rights of a process that is started.
 
-On Linux both belong to a thread, and a process inherits those of the thread that starts it (sched_setaffinity(2),
-setpriority(2)). So a thread of its own sets them for itself and starts the process: nothing has to be put back, the
-process has them from its first instruction, and what is refused is known before it starts.
+On Linux all of them belong to a thread, and a process inherits those of the thread that starts it
+(sched_setaffinity(2), setpriority(2), landlock(7)). So a thread of its own sets them for itself and starts the process:
+nothing has to be put back, the process has them from its first instruction, and what is refused is known before it
+starts.
 """
 
 from __future__ import annotations
@@ -25,14 +26,18 @@ class ProcessorsError(Exception):
     """The processors or the priority that a command asks for cannot be had: why, in words."""
 
 
-def started_with(start: Callable[[], T], cpus: str | None, priority: int | None) -> T:
+def started_with(
+    start: Callable[[], T], cpus: str | None, priority: int | None, enter: Callable[[], None] | None = None
+) -> T:
     """Start a process with processors ("0,2-3") and a nice value, None for perfgate's own, and give what `start` gives.
+
+    enter: gives up rights before it starts.
 
     Raises:
         ProcessorsError: they cannot be had on this system, or by this user.
         Exception: whatever `start` raises.
     """
-    if sys.platform != "linux":
+    if sys.platform != "linux" and (cpus is not None or priority is not None):
         asked = f'cpus = "{cpus}"' if cpus is not None else f"priority = {priority}"
         raise ProcessorsError(f"{asked} is not supported on this system")
     done: list[T] = []
@@ -44,6 +49,8 @@ def started_with(start: Callable[[], T], cpus: str | None, priority: int | None)
                 _pin(cpus)
             if priority is not None:
                 _nice(priority)
+            if enter is not None:
+                enter()
             done.append(start())
         except Exception as error:  # noqa: BLE001  # raised again by the caller's thread
             failed.append(error)

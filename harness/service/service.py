@@ -18,6 +18,7 @@ from harness.instruments.protocol import Context, Unusable, arguments, environme
 from harness.process.background import Background, StartError
 from harness.process.budget import Budget
 from harness.process.execute import Command, Executor
+from harness.sandbox.sandbox import outputs
 from harness.service.ready import Probe, ReadyError, make_probe, wait_until_ready
 
 _LOAD_GRACE = 3.0
@@ -145,7 +146,12 @@ class Companions:
                 raise _NotStartedError(ended, found.said(), unstarted=found.background.unstarted())
             return found
         self._started += 1
-        log = self._directory / f"service-{self._started}.log" if per_build else context.scratch / "service.log"
+        log = (
+            outputs(self._directory, context.side) / f"service-{self._started}.log"
+            if per_build
+            else context.scratch / "service.log"
+        )
+        log.parent.mkdir(exist_ok=True)
         ready = _ready(service, context)
         probe = self._probe(ready, log, context)
         command = _command(service.command, context, context.port, service.cpus)
@@ -193,6 +199,7 @@ def _command(command: str | list[str], context: Context, port: int, cpus: str | 
         environment=environment(replace(context, port=port)),
         timeout=timeout,
         cpus=cpus,
+        confined=context.confined,
     )
 
 

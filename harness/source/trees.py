@@ -136,6 +136,8 @@ class Trees:
         self.one_path = one_path
         self._shared = shared
         self._made: dict[tuple[Side, str], _Made] = {}
+        self.own: Callable[[Path], None] = lambda _: None
+        """Gives a tree to the user that commands run as."""
         self._skip_lfs = _lacks_lfs(repository)
         self.warnings: tuple[AnyWarning, ...] = (LfsPointers(),) if self._skip_lfs else ()
         repository.store.keep_to(budget)
@@ -179,6 +181,7 @@ class Trees:
         self._set_aside(place)
         if not copy(place):
             return False
+        self.own(place)
         self._made[side, ""] = _Made(place, place, git=False)
         return True
 
@@ -206,6 +209,7 @@ class Trees:
         submodules.fill(store, tree, source.revision, submodules.of_checkout(self.repository), skip_lfs=self._skip_lfs)
         _stamp(tree, begun)
         link(self.repository, tree, self._shared[side])
+        self.own(tree)
 
     def _stand(self, side: Side, variant: str) -> None:
         """Put a tree where it stands, and set aside what stands there."""
@@ -283,6 +287,10 @@ class Trees:
     def place(self, side: Side, variant: str = "") -> Path:
         """Give the path at which the root of a side's tree stands; with one path, both sides' by turns."""
         return self._made[side, variant].place
+
+    def root(self, side: Side, variant: str = "") -> Path:
+        """Give the root of a side's tree, wherever it is."""
+        return self._made[side, variant].path
 
     def kept(self, side: Side, variant: str = "") -> Path:
         """Give the project directory of a side as it is when the trees are left."""

@@ -136,6 +136,8 @@ class Server:
             # an address has no room for a long path
             self._socket.bind(f"/proc/self/fd/{folder}/{self.place.name}")
             stack.callback(self.place.unlink, missing_ok=True)
+            # the command may be another user's; the directory lets nobody else in
+            self.place.chmod(0o666)
             self._socket.listen()
             self._wake, woken = os.pipe()
             stack.callback(os.close, self._wake)

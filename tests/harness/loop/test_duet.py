@@ -185,7 +185,13 @@ def test_a_time_out_ends_both(tmp_path: Path) -> None:
 
 def test_the_launcher_needs_nothing_but_its_specification(tmp_path: Path) -> None:
     sides = [
-        {"argv": python("pass"), "directory": str(tmp_path), "environment": {}, "output": str(tmp_path / side)}
+        {
+            "argv": python("pass"),
+            "directory": str(tmp_path),
+            "environment": {},
+            "output": str(tmp_path / side),
+            "sandbox": [-1, -1],
+        }
         for side in SIDES
     ]
     spec = {"runs": 2, "places": [[-1, -1, 0], [-1, -1, 1]], "known": sorted(os.environ), "sides": sides}

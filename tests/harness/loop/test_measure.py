@@ -216,7 +216,7 @@ def test_each_execution_gets_its_side_seed_padding_and_an_empty_directory(bench:
     assert len({c.scratch for c in contexts}) == len(contexts)
     # a longer path would shift what lies above it on the stack
     assert len({len(str(c.scratch)) for c in contexts}) == 1
-    assert list(bench.tmp_path.iterdir()) == []
+    assert [path for side in bench.tmp_path.iterdir() for path in side.iterdir()] == []
 
 
 def test_a_failed_execution_ends_its_benchmark_on_both_sides(bench: Bench) -> None:
@@ -680,7 +680,7 @@ def test_an_interrupt_or_a_full_disk_is_passed_on_and_loses_nothing(
 
     with pytest.raises(error if isinstance(error, type) else type(error)):
         bench.measure(taking(1.0, bench.clock), append)
-    assert list(bench.tmp_path.iterdir()) == []
+    assert [path for side in bench.tmp_path.iterdir() for path in side.iterdir()] == []
     whole, rest = Bench(bench.tmp_path), Bench(bench.tmp_path)
     whole.run()
     rest.run(kept)

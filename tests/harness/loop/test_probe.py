@@ -22,6 +22,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tell
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="absent: gcc (nothing was compiled)")
 
 PLAN = "[plan]\nbuilds = 2\nexecutions = 1\niterations = 1\n"
+OPEN = PLAN + 'sandbox = "off"\n'
+"""Outside their tree programs write only where nothing confines them."""
 
 
 def benchmark(command: str | list[str] = "sh run.sh", name: str = "work", **keys: Any) -> str:
@@ -235,7 +237,7 @@ def test_a_program_that_differs_needs_no_execution_to_be_seen(tmp_path: Path) ->
 def test_what_a_build_leaves_outside_its_tree_may_differ(tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     build = f"[build]\ncommand = 'cp data {outside}'\n"
-    base = {**RUN, "perfgate.toml": PLAN + build + benchmark(f"cat {outside}")}
+    base = {**RUN, "perfgate.toml": OPEN + build + benchmark(f"cat {outside}")}
     assert checked(tmp_path, base, {"data": "2\n"}) == (set(), {"work": f"outside-changed {outside}"})
 
 
@@ -254,7 +256,7 @@ def test_what_a_build_does_outside_its_tree_is_seen_whatever_its_times_say(case:
     work = outside / "work"
     work.mkdir()
     text = f"[build]\ncommand = 'cp data {work}; cd {work}; {build}'\n"
-    base = {**RUN, "perfgate.toml": PLAN + text + benchmark(f"cd {outside}; {command}")}
+    base = {**RUN, "perfgate.toml": OPEN + text + benchmark(f"cd {outside}; {command}")}
     identical, unproved = checked(tmp_path, base, {"data": "2\n"})
     assert (identical, unproved["work"]) == (set(), f"outside-changed {outside / found}")
 
@@ -264,7 +266,7 @@ def test_what_a_kept_build_left_outside_its_tree_may_differ(tmp_path: Path) -> N
     build = f"[build]\ncommand = 'sleep 1.1; cp data {outside}; gcc main.c -o app'\n"
     base = {
         **RUN,
-        "perfgate.toml": PLAN + build + benchmark(f"cat {outside}"),
+        "perfgate.toml": OPEN + build + benchmark(f"cat {outside}"),
         "main.c": "int main(void) { return 0; }\n",
     }
     assert checked(tmp_path, base, {"data": "2\n"}) == (set(), {"work": f"outside-changed {outside}"})
@@ -329,7 +331,7 @@ def test_names_of_files_may_be_any_bytes(command: str, identical: set[str], tmp_
 def test_what_fails_only_when_it_is_traced_is_measured(tmp_path: Path) -> None:
     base = {
         **RUN,
-        "perfgate.toml": PLAN + benchmark(same_output=True),
+        "perfgate.toml": OPEN + benchmark(same_output=True),
         "run.sh": "grep NoNewPrivs:.0 /proc/self/status\n",
     }
     assert checked(tmp_path, base, {"README.md": "more\n"}) == (set(), {"work": "failed"})

@@ -1,0 +1,1 @@
+"""The sandbox: what measured code may write and see, enforced by the kernel."""

@@ -1,0 +1,92 @@
+"""Enters the sandbox: from then on the calling thread, and all that it starts, has the rights of a ruleset and no more.
+
+It imports nothing of perfgate, so that the small programs that stand before commands can use it, and not ctypes, whose
+start-up they would measure. landlock(7), capabilities(7) and setresuid(2) are the sources. The C library changes the
+user of all threads of a process, the system calls only that of the calling one.
+"""
+
+from __future__ import annotations
+
+import _ctypes
+import posix
+import sys
+
+TYPE_CHECKING = False  # that of typing would double the start-up
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+RESTRICT_SELF = 446
+_PRCTL = {"x86_64": 157, "aarch64": 167, "riscv64": 167}
+_SETGROUPS = {"x86_64": 116, "aarch64": 159, "riscv64": 159}
+_SETRESUID = {"x86_64": 117, "aarch64": 147, "riscv64": 147}
+_SETRESGID = {"x86_64": 119, "aarch64": 149, "riscv64": 149}
+_CAPSET = {"x86_64": 126, "aarch64": 91, "riscv64": 91}
+MACHINES = frozenset(_PRCTL)
+"""Whose system calls are known."""
+_DUMPABLE, _KEEPCAPS, _NO_NEW_PRIVS, _AMBIENT, _RAISE = 4, 8, 38, 47, 2  # linux/prctl.h
+_NOW = 2  # RTLD_NOW
+_READ_SEARCH = 2  # CAP_DAC_READ_SEARCH
+_VERSION = 0x20080522  # _LINUX_CAPABILITY_VERSION_3
+
+
+def enter(ruleset: int, user: int = -1) -> None:
+    """Give up all rights but those of a Landlock ruleset, and those of the caller's user.
+
+    Args:
+        ruleset: its file descriptor.
+        user: for root, the user and group to become; it keeps the right to read and search everything where that can
+            be kept, since toolchains lie below /root, and the ruleset decides what is read. -1: the user stays.
+
+    Raises:
+        OSError: the system refuses it.
+    """
+    call, machine = _call(), posix.uname().machine
+    prctl = _PRCTL.get(machine)
+    if prctl is None:
+        raise OSError(f"system calls of {machine} are not known")
+    if user >= 0:
+        _become(call, machine, user)
+    _do("no_new_privs", call(prctl, _NO_NEW_PRIVS, 1, 0, 0, 0))
+    _do("landlock_restrict_self", call(RESTRICT_SELF, ruleset, 0))
+
+
+def hide() -> None:
+    """Let nobody who is not root read or change the memory of this process.
+
+    Raises:
+        OSError: the system refuses it.
+    """
+    prctl = _PRCTL.get(posix.uname().machine)
+    if prctl is not None:
+        _do("dumpable", _call()(prctl, _DUMPABLE, 0, 0, 0, 0))
+
+
+def _become(call: Callable[..., int], machine: str, user: int) -> None:
+    prctl = _PRCTL[machine]
+    _do("setgroups", call(_SETGROUPS[machine], 0, None))
+    _do("keepcaps", call(prctl, _KEEPCAPS, 1, 0, 0, 0))
+    _do("setresgid", call(_SETRESGID[machine], user, user, user))
+    _do("setresuid", call(_SETRESUID[machine], user, user, user))
+    head = _words(_VERSION, 0)
+    keep = 1 << _READ_SEARCH
+    # effective, permitted and inheritable of the first 32 capabilities, and of the rest
+    if call(_CAPSET[machine], head, _words(keep, keep, keep, 0, 0, 0)) == 0:
+        call(prctl, _AMBIENT, _RAISE, _READ_SEARCH, 0, 0)
+    else:
+        _do("capset", call(_CAPSET[machine], head, _words(0, 0, 0, 0, 0, 0)))
+
+
+def _call() -> Callable[..., int]:
+    """Return syscall(2); bytes are pointers."""
+    # the program itself, and with it the C library
+    address = _ctypes.dlsym(_ctypes.dlopen(None, _NOW), "syscall")  # type: ignore[arg-type]
+    return lambda *arguments: _ctypes.call_function(address, arguments)
+
+
+def _words(*values: int) -> bytes:
+    return b"".join(value.to_bytes(4, sys.byteorder) for value in values)
+
+
+def _do(what: str, done: int) -> None:
+    if done != 0:
+        raise OSError(f"{what} is refused")

@@ -1,0 +1,151 @@
+"""A side's own home directory: what it writes there is its own and ends with the run, what it reads is the user's.
+
+It has links to what the user's has, so that settings and toolchains are found. Caches are linked too, where the run may
+fill them; otherwise they are copies.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.sandbox.caches import VARIABLES, home_of
+
+TMP = ".tmp"
+"""Below the home: what TMPDIR names."""
+_OPENED = (".cache", ".config", ".local", ".local/bin", ".local/share", ".local/state")
+"""Tools make folders of their own in them."""
+_ELSEWHERE = ".elsewhere"
+LARGEST = 2_000_000_000
+"""Bytes of a cache that is copied; a larger one begins empty."""
+SECRETS = (
+    ".aws", ".azure", ".config/gcloud", ".config/gh", ".config/google-chrome", ".gnupg", ".kube", ".mozilla",
+    ".password-store", ".pypirc", ".terraform.d",
+)  # fmt: skip
+"""Out of sight of all that is measured or built."""
+FETCHING = (
+    ".cargo/credentials", ".cargo/credentials.toml", ".docker", ".git-credentials", ".netrc", ".ssh",
+)  # fmt: skip
+"""What builds may need to fetch what they are made of, and what benchmarks do not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """A home directory of a side. path: where it is now. environment: changed variables, as if it stood at `place`."""
+
+    path: Path
+    environment: Mapping[str, str]
+    written: tuple[Path, ...]
+    """Directories elsewhere that the side may write: caches that stay when the run ends."""
+
+
+def make_home(
+    path: Path,
+    place: Path,
+    environment: Mapping[str, str],
+    caches: Mapping[Path, Path | None],
+    *,
+    own: Callable[[Path], None],
+) -> Home:
+    """Make a side's home directory.
+
+    Args:
+        path: where; it must not exist.
+        place: where it stands when the side's commands run.
+        environment: of the commands.
+        caches: directories that they may write, and what they get for them: a directory that is linked; None: a copy.
+        own: gives a directory, with all below it, to the user that commands run as.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    real = home_of(environment)
+    roots = {real: Path()} if real is not None else {}
+    told: dict[str, str] = {"HOME": str(place), "TMPDIR": str(place / TMP)}
+    secrets = [real / each for each in SECRETS] if real is not None else []
+    wanted = {each: to for each, to in caches.items() if not any(each.is_relative_to(secret) for secret in secrets)}
+    for variable in VARIABLES:
+        value = environment.get(variable, "")
+        if not os.path.isabs(value):  # noqa: PTH117
+            continue
+        directory = Path(value)
+        if real is not None and directory.is_relative_to(real):
+            told[variable] = str(place / directory.relative_to(real))
+        elif any(each.is_relative_to(directory) and to != each for each, to in wanted.items()):
+            roots.setdefault(directory, Path(_ELSEWHERE, variable))
+            told[variable] = str(place / roots[directory])
+    path.mkdir(parents=True)
+    (path / TMP).mkdir()
+    mirror = _Mirror(frozenset(secrets), wanted)
+    for directory, below in roots.items():
+        mirror.make(directory, path / below)
+    own(path)
+    return Home(path, told, tuple(to for to in wanted.values() if to is not None))
+
+
+@dataclass(frozen=True, slots=True)
+class _Mirror:
+    hidden: Collection[Path]
+    caches: Mapping[Path, Path | None]
+
+    def make(self, real: Path, to: Path) -> None:
+        """Link all of a directory, and make those that are written themselves."""
+        if real in self.caches:
+            self._cache(real, to)
+            return
+        to.mkdir(parents=True, exist_ok=True)
+        with suppress(OSError):
+            for entry in os.scandir(real):
+                path = Path(entry.path)
+                if path in self.hidden or entry.name == TMP:
+                    continue
+                if path in self.caches:
+                    self._cache(path, to / entry.name)
+                elif self._opened(path, real) and entry.is_dir(follow_symlinks=False):
+                    self.make(path, to / entry.name)
+                elif not os.path.lexists(to / entry.name):
+                    (to / entry.name).symlink_to(path)
+        for cache in self.caches:
+            if cache.is_relative_to(real) and not cache.exists():
+                (to / cache.relative_to(real)).mkdir(parents=True, exist_ok=True)
+
+    def _opened(self, path: Path, real: Path) -> bool:
+        below = path.as_posix()
+        return any(below.endswith(f"/{each}") for each in _OPENED) or any(
+            cache.is_relative_to(path) for cache in (*self.caches, *self.hidden) if cache.is_relative_to(real)
+        )
+
+    def _cache(self, real: Path, to: Path) -> None:
+        to.parent.mkdir(parents=True, exist_ok=True)
+        other = self.caches[real]
+        if other is None:
+            copy(real, to)
+        else:
+            to.symlink_to(other)
+
+
+def copy(directory: Path, to: Path) -> None:
+    """Copy a cache, whose copy begins empty if it is large.
+
+    Raises:
+        OSError: there is no cp, or no room for a directory.
+    """
+    if _size(directory) <= LARGEST:
+        # what cannot be copied is fetched or compiled again
+        subprocess.run(["cp", "-a", "--reflink=auto", "-T", "--", directory, to], check=False, capture_output=True)
+    to.mkdir(parents=True, exist_ok=True)
+
+
+def _size(directory: Path) -> int:
+    total = 0
+    for parent, _, files in os.walk(directory):
+        for name in files:
+            with suppress(OSError):
+                total += os.lstat(f"{parent}/{name}").st_blocks * 512
+        if total > LARGEST:
+            break
+    return total

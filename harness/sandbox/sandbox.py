@@ -1,0 +1,344 @@
+"""The sandbox of a run: what commands of each side may write and see, and the home directory that they have."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Literal, Protocol
+
+from gate.model import SIDES, Side
+from gate.model.sandbox import Sandboxed
+from harness.sandbox import landlock
+from harness.sandbox.caches import caches, home_of
+from harness.sandbox.enter import MACHINES, enter
+from harness.sandbox.home import FETCHING, SECRETS, TMP, Home, copy, make_home
+from harness.sandbox.landlock import DEVICE, LEAST, READ, WRITE, Rule
+from harness.sandbox.sight import runner_secrets, sight
+
+_NOBODY = 65534
+_DEVICES = (
+    "null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "fd", "stdin", "stdout", "stderr", "kvm", "dri",
+    "kfd", "fuse",
+)  # fmt: skip
+_SHARED_MEMORY = "/dev/shm"  # noqa: S108  # semaphores of all programs are there
+_SECONDS = 10.0
+_JAVA = "JAVA_TOOL_OPTIONS"
+_JVM = frozenset(["java", "javac", "mvn", "mvnw", "pom.xml", "gradle", "gradlew", "sbt", "build.sbt"])
+"""A Java virtual machine does not look at HOME and TMPDIR."""
+
+Wanted = Literal["auto", "require", "off"]
+
+
+@dataclass(frozen=True, slots=True)
+class Confinement:
+    """What a command enters before it begins. ruleset: a descriptor of Landlock's. user: to become; -1: none."""
+
+    ruleset: int
+    user: int
+    streams: Path
+    """A directory that it may write, for files that are its standard streams: a program may open them again."""
+
+
+class Sandbox(Protocol):
+    """Confines the commands of a run."""
+
+    def environment(self, side: Side) -> Mapping[str, str]:
+        """Return the variables that a side's commands need changed."""
+        ...
+
+    def confined(self, side: Side, tree: Path, *, building: bool) -> Confinement | None:
+        """Return what a side's next command enters, and put its home where it stands; None: nothing.
+
+        tree: the root of its tree, wherever that is now. building: a benchmark sees less.
+        """
+        ...
+
+    def apart(self) -> AbstractContextManager[None]:
+        """Set aside what stands by turns, so that commands of both sides can be run at once."""
+        ...
+
+    def standing(self, side: Side) -> Mapping[Path, Path]:
+        """Return directories, and where they are to stand for a command that is run beside the other side's."""
+        ...
+
+    def own(self, directory: Path) -> None:
+        """Give a directory, with all below it, to the user that commands run as."""
+        ...
+
+    def clear(self) -> None:
+        """Remove what commands left in their directories for temporary files."""
+        ...
+
+
+class Unconfined:
+    """No sandbox."""
+
+    def environment(self, side: Side) -> Mapping[str, str]:  # noqa: ARG002
+        """Change nothing."""
+        return {}
+
+    def confined(self, side: Side, tree: Path, *, building: bool) -> Confinement | None:  # noqa: ARG002
+        """Enter nothing."""
+        return None
+
+    def apart(self) -> AbstractContextManager[None]:
+        """Move nothing."""
+        return nullcontext()
+
+    def standing(self, side: Side) -> Mapping[Path, Path]:  # noqa: ARG002
+        """Move nothing."""
+        return {}
+
+    def own(self, directory: Path) -> None:
+        """Give nothing away."""
+
+    def clear(self) -> None:
+        """Remove nothing."""
+
+
+@cache
+def examined(wanted: Wanted) -> Sandboxed:
+    """Return what the sandbox of a run will be, found by trying."""
+    if wanted == "off":
+        return Sandboxed(why="asked")
+    if sys.platform != "linux":
+        return Sandboxed(why="system", detail=sys.platform)
+    if os.uname().machine not in MACHINES:
+        return Sandboxed(why="machine", detail=os.uname().machine)
+    version = landlock.version()
+    if version == 0:
+        return Sandboxed(why="kernel", detail=os.uname().release)
+    if version < LEAST:
+        return Sandboxed(why="old", detail=f"{version}")
+    try:
+        ruleset = landlock.ruleset([Rule(Path("/"), READ)])
+        try:
+            _tried(ruleset)
+        finally:
+            os.close(ruleset)
+    except (OSError, subprocess.SubprocessError) as error:
+        return Sandboxed(why="refused", detail=str(error))
+    return Sandboxed(landlock=version, signals=landlock.stops_signals(), user=_user() >= 0)
+
+
+def _user() -> int:
+    return _NOBODY if os.geteuid() == 0 else -1
+
+
+def _tried(ruleset: int) -> None:
+    """Enter a sandbox in a thread, and start something."""
+    failed: list[Exception] = []
+
+    def inside() -> None:
+        try:
+            enter(ruleset, _user())
+            subprocess.run(["/bin/sh", "-c", ":"], check=True, capture_output=True, timeout=_SECONDS)
+        except (OSError, subprocess.SubprocessError) as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=inside)
+    thread.start()
+    thread.join()
+    if failed:
+        raise failed[0]
+
+
+def outputs(directory: Path, side: Side) -> Path:
+    """Return where a side's commands put what they give, in a directory for that; nobody else writes there."""
+    return directory / side
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Where a run's commands are confined."""
+
+    work: Path
+    """The run's work directory."""
+    outputs: Path
+    """Where commands have their outputs, each side below its name."""
+    project: Path
+    """The directory of perfgate.toml in the checkout."""
+    write: Mapping[Side, list[str] | None]
+    """What each side's [build] table names."""
+    environments: Mapping[Side, Mapping[str, str]]
+    """Of each side's commands."""
+    links: Mapping[Side, Path]
+    """What else a side's builds write, for perfgate."""
+    names: frozenset[str]
+    """Of the project's files and commands."""
+    copied: bool
+    """Whether caches are copied, so that nothing of this run is there for the next one."""
+    one_path: bool
+    """Whether both sides stand at one path, by turns."""
+    kept: Path | None
+    """Where root keeps caches for the other user that commands run as; None: nowhere."""
+    caller: Mapping[str, str] = field(default_factory=lambda: os.environ)
+
+
+class Landlocked:
+    """Confines commands by Landlock, as another user where perfgate is root; see Sandbox."""
+
+    def __init__(self, ground: Ground) -> None:
+        """Make nothing yet but the directories that commands write."""
+        self._ground = ground
+        self._user = _user()
+        self._homes: dict[Side, Home] = {}
+        self._at: dict[Side, Path] = {}
+        self._rulesets: dict[tuple[Side, int, bool], int] = {}
+        self._apart = False
+        if self._user >= 0:
+            # what is below belongs to the other user, and is found by it; nobody else is let further
+            ground.work.chmod(0o711)
+        for side in SIDES:
+            for directory in (outputs(self._ground.outputs, side), ground.links[side]):
+                directory.mkdir(parents=True, exist_ok=True)
+                self.own(directory)
+
+    def environment(self, side: Side) -> Mapping[str, str]:
+        """Return the variables that a side's commands need changed."""
+        changed = self._home(side).environment
+        if not self._ground.names & _JVM:
+            return changed
+        given = self._ground.environments[side].get(_JAVA)
+        told = f"-Duser.home={changed['HOME']} -Djava.io.tmpdir={changed['TMPDIR']}"
+        return {**changed, _JAVA: f"{given} {told}" if given else told}
+
+    def confined(self, side: Side, tree: Path, *, building: bool) -> Confinement:
+        """Return what a side's next command enters, and put its home where it stands.
+
+        Raises:
+            OSError: the home cannot be made or moved.
+        """
+        self._turn(side)
+        # a tree that is made anew is another one
+        key = (side, tree.stat().st_ino, building)
+        if key not in self._rulesets:
+            self._rulesets[key] = landlock.ruleset(self._rules(side, tree, building=building))
+        return Confinement(self._rulesets[key], self._user, outputs(self._ground.outputs, side))
+
+    def standing(self, side: Side) -> Mapping[Path, Path]:
+        """Return where a side's home is, and where it is to stand."""
+        return {self._at[side]: self._place(side)} if self._ground.one_path else {}
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """Set both homes aside, so that commands of both sides can be run at once, each with its own in its place."""
+        for side in SIDES:
+            self._home(side)
+        if not self._ground.one_path:
+            yield
+            return
+        self._set_aside()
+        place = self._place("base")
+        place.mkdir()
+        self._apart = True
+        try:
+            yield
+        finally:
+            self._apart = False
+            place.rmdir()
+
+    def own(self, directory: Path) -> None:
+        """Give a directory, with all below it, to the user that commands run as."""
+        if self._user < 0 or not os.path.lexists(directory):
+            return
+        os.lchown(directory, self._user, self._user)
+        for parent, folders, files in os.walk(directory):
+            for name in (*folders, *files):
+                path = f"{parent}/{name}"
+                # unchanged where it is so already: the time of that would be
+                if os.lstat(path).st_uid != self._user:
+                    os.lchown(path, self._user, self._user)
+
+    def clear(self) -> None:
+        """Remove what commands left in their directories for temporary files."""
+        for at in self._at.values():
+            with suppress(OSError):
+                for entry in os.scandir(at / TMP):
+                    if entry.is_dir(follow_symlinks=False):
+                        shutil.rmtree(entry.path, ignore_errors=True)
+                    else:
+                        Path(entry.path).unlink()
+
+    def close(self) -> None:
+        """Give back the descriptors."""
+        while self._rulesets:
+            os.close(self._rulesets.popitem()[1])
+
+    def _home(self, side: Side) -> Home:
+        if side not in self._homes:
+            ground, at = self._ground, self._ground.work / f"home-{side}"
+            environment = ground.environments[side]
+            wanted = caches(ground.write[side], ground.names, environment, ground.project)
+            written = {each: self._shared(each) for each in wanted}
+            self._homes[side] = make_home(at, self._place(side), environment, written, own=self.own)
+            self._at[side] = at
+        return self._homes[side]
+
+    def _shared(self, cache: Path) -> Path | None:
+        """Return what commands get for a cache: what stays for the next run, or None where nothing may."""
+        ground = self._ground
+        if ground.copied:
+            return None
+        if self._user < 0:
+            cache.mkdir(parents=True, exist_ok=True)
+            return cache
+        if ground.kept is None:
+            return None
+        # the other user could not write what root has
+        place = ground.kept / cache.relative_to("/")
+        if not place.is_dir():
+            made = place.with_name(f"{place.name}.{os.getpid()}")
+            made.parent.mkdir(parents=True, exist_ok=True)
+            copy(cache, made)
+            self.own(made)
+            made.rename(place)
+        return place
+
+    def _place(self, side: Side) -> Path:
+        return self._ground.work / ("home" if self._ground.one_path else f"home-{side}")
+
+    def _turn(self, side: Side) -> None:
+        """Put a side's home where it stands, and set the other one aside."""
+        self._home(side)
+        place = self._place(side)
+        if self._apart or self._at[side] == place:
+            return
+        self._set_aside()
+        self._at[side].rename(place)
+        self._at[side] = place
+
+    def _set_aside(self) -> None:
+        for side, at in self._at.items():
+            aside = self._ground.work / f"home-{side}"
+            if at != aside:
+                at.rename(aside)
+                self._at[side] = aside
+
+    def _rules(self, side: Side, tree: Path, *, building: bool) -> Iterator[Rule]:
+        home = self._homes[side]
+        real = home_of(self._ground.environments[side])
+        secret = (*SECRETS, *(() if building else FETCHING)) if real is not None else ()
+        hidden = [real / each for each in secret if real is not None]
+        yield from sight([*hidden, *runner_secrets(self._ground.caller)])
+        for path in (
+            tree,
+            self._at[side],
+            outputs(self._ground.outputs, side),
+            self._ground.links[side],
+            *home.written,
+        ):
+            yield Rule(path, WRITE)
+        yield Rule(Path(_SHARED_MEMORY), WRITE)
+        for name in _DEVICES:
+            yield Rule(Path("/dev", name), DEVICE)
+        for device in Path("/dev").glob("nvidia*"):
+            yield Rule(device, DEVICE)
