@@ -279,6 +279,15 @@ class BuildTable(Table, frozen=True, kw_only=True):
         ),
     ] = None
     artifacts: Annotated[list[str], Meta(description="Built files whose hashes are recorded.")] = []
+    changes: Annotated[
+        list[str],
+        Meta(
+            examples=[["Cargo.lock", "src/generated/"]],
+            description="Tracked files that a side's own builds and benchmarks may change beside `artifacts`: paths, "
+            "directories, or globs, with ** for any directories. A change of any other one, or one that the build of "
+            "the other side makes, is a failure.",
+        ),
+    ] = []
     perturb: Annotated[
         list[Perturbation],
         Meta(description="What varies the layout of builds and executions of the same source (docs/layout.md)."),

@@ -21,6 +21,7 @@ from gate.model.records import FullBuilds
 from harness.build.artifacts import ArtifactError, hash_artifacts
 from harness.build.at_once import may_be_at_once, works_elsewhere
 from harness.build.cache import About, BuildCache, Subject
+from harness.build.changes import Declared, named
 from harness.build.conditions import Conditions, Recipe
 from harness.build.go_functions import layout_of
 from harness.build.relink import Recording
@@ -30,7 +31,7 @@ from harness.instruments.protocol import by_hand
 from harness.process.execute import Command, Outcome
 from harness.process.mounts import standing
 from harness.process.together import LeftBehindError, alone, together
-from harness.source.trees import Trees
+from harness.source.trees import Changed, Trees
 from harness.source.untracked import Hint, no_hint
 
 _LONGEST_NAME = 32  # a socket's path below it stays under the 108 bytes of unix(7)
@@ -66,6 +67,12 @@ class TreeBuilder:
         self._made: set[Tree] = set()
         self._with_git: set[Tree] = set()
         self._at_once: dict[Wanted, Build] = {}
+        self._disturbed: dict[Tree, Failure] = {}
+        self._factors: dict[Tree, Mapping[str, Setting]] = {}
+        self._others: list[Failure] = []
+        self._declared = {
+            side: Declared(recipe.table, trees.repository.prefix) for side, recipe in conditions.recipes.items()
+        }
 
     def build(
         self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = MappingProxyType({})
@@ -73,7 +80,8 @@ class TreeBuilder:
         """Make a side ready for round `build`, with the settings of the factors that builds depend on.
 
         A first build that fails is tried once more with a .git in its tree, which keeps it, unless [build] git says
-        otherwise. A set-up that failed is not tried again: every later build of that tree fails with it.
+        otherwise. A set-up that failed is not tried again: every later build of that tree fails with it. One that
+        changed tracked files of its tree has failed, unless the recipe declares them.
 
         Raises:
             SourceError: the side's first tree cannot be made. A later one that cannot is a failure.
@@ -86,22 +94,73 @@ class TreeBuilder:
         key = self._key(wanted) if first else None
         begun = time.time_ns()
         if key is not None and self._take(wanted, key):
-            made = self._attempt(wanted)
+            made = self._checked(wanted, self._attempt(wanted))
             if isinstance(made, Build):
                 return msgspec.structs.replace(made, cached=True, full=made.full or self._cached[wanted.tree])
             # what is kept is of no use: as if it were not there
             self._forget(wanted)
-        made = self._attempt(wanted)
+        made = self._checked(wanted, self._attempt(wanted))
         if isinstance(made, Build) and key is not None:
             self._keep(wanted, key, made, begun)
         if isinstance(made, Failure) and self._may_lack_git(wanted):
             self._with_git.add(wanted.tree)
             self._made.discard(wanted.tree)
             self._works.setup_failures.pop(wanted.tree, None)
-            made = self._attempt(wanted)
+            made = self._checked(wanted, self._attempt(wanted))
         if isinstance(made, Build):
             self._works.built.add(wanted.tree)
         return made
+
+    def changed(self, build: int, *, executed: bool) -> list[Failure]:
+        """Give a failure for each tree that is no longer what git says, beside the one that was built last.
+
+        A tree is given once; nothing of it is to be trusted until it is made anew.
+
+        build: the round. executed: whether benchmarks ran in the trees since.
+        """
+        found, self._others = self._others, []
+        if executed:
+            found += self._unlike(build, None, f"executions of round {build + 1}")
+        return found
+
+    def _checked(self, wanted: Wanted, made: Build | Failure) -> Build | Failure:
+        """Compare all trees with their commits after a build, if it ran anything."""
+        if not self._works.has_run():
+            return made
+        found = self._unlike(wanted.build, wanted.side, f"the build of {wanted.side} in round {wanted.build + 1}")
+        self._others += [each for each in found if _tree_of(each) != wanted.tree]
+        if isinstance(made, Failure):
+            return made
+        disturbed = self._disturbed.pop(wanted.tree, None)
+        own = next((each for each in found if _tree_of(each) == wanted.tree), None)
+        if own is None and disturbed is not None:
+            return msgspec.structs.replace(disturbed, hint=_kept_apart(wanted.side, _other(wanted.side)))
+        return own or made
+
+    def _unlike(self, build: int, builder: Side | None, by: str) -> list[Failure]:
+        """Fail for each tree of which undeclared tracked files changed. builder: the side that was built, if one was.
+
+        What a side declares is excused in its own tree only, and not while the other one is built.
+        """
+
+        def excused(side: Side, path: str) -> bool:
+            return builder in (side, None) and path in self._declared[side]
+
+        return [self._failure(each, build, builder, by) for each in self._trees.changed(excused)]
+
+    def _failure(self, changed: Changed, build: int, builder: Side | None, by: str) -> Failure:
+        side, paths = changed.side, changed.paths
+        own = builder in (side, None)
+        return Failure(
+            kind="tree",
+            side=side,
+            session=self._conditions.session,
+            build=build,
+            factors=dict(self._factors.get((side, changed.variant), {})),
+            status=f"{named(paths)}, by {by}",
+            directory=str(self._trees.kept(side, changed.variant)),
+            hint=self._declared[side].hint(side, paths) if own else _kept_apart(side, _other(side)),
+        )
 
     def both(
         self,
@@ -129,8 +188,17 @@ class TreeBuilder:
         if any(self._cache is not None and key is not None and self._cache.has(key) for key in keys):
             return
         begun = time.time_ns()
-        for wanted, key, done in zip_longest(pair, keys, self._together(pair, started)):
-            record = self._record(wanted, done) if isinstance(done, Done) else None
+        results = self._together(pair, started)
+        changed = self._unlike(build, None, "the builds of base and head, which ran at once") if results else ()
+        # either may have done it; what the side's own build does again when it is alone has its own failure
+        for each in changed:
+            if _tree_of(each) in trees:
+                self._disturbed[_tree_of(each)] = each
+            else:
+                self._others.append(each)
+        for wanted, key, done in zip_longest(pair, keys, results):
+            usable = isinstance(done, Done) and wanted.tree not in self._disturbed
+            record = self._record(wanted, done) if isinstance(done, Done) and usable else None
             if isinstance(record, Build):
                 self._works.built.add(wanted.tree)
                 self._at_once[wanted] = msgspec.structs.replace(record, at_once=True)
@@ -197,8 +265,11 @@ class TreeBuilder:
             found.extend([about] if about is not None else [])
             return about is not None
 
+        declared = self._declared[wanted.side]
         with self._conditions.budget.phase("checkout"):
-            if not self._trees.take(wanted.side, copy):
+            if not self._trees.take(wanted.side, copy, declared.__contains__):
+                if found:
+                    cache.drop(key)
                 return False
         (about,) = found
         self._made.add(wanted.tree)
@@ -318,7 +389,20 @@ class TreeBuilder:
                 raise
             return self._works.failure(wanted, str(error))
         self._made.add(wanted.tree)
+        self._factors[wanted.tree] = wanted.factors
         return None
+
+
+def _tree_of(failure: Failure) -> Tree:
+    return failure.side or "head", variant_name(failure.factors)
+
+
+def _other(side: Side) -> Side:
+    return "head" if side == "base" else "base"
+
+
+def _kept_apart(side: Side, builder: Side) -> str:
+    return f"the build of {builder} must write into its own tree only: nothing of it may reach the one of {side}"
 
 
 def layout_name(seed: int, build: int) -> str:

@@ -75,6 +75,12 @@ class Works:
         self.setup_failures: dict[Tree, Failure] = {}
         self.recordings: dict[Tree, Recording] = {}
         self.ordered: dict[Tree, Ordered | str | None] = {}
+        self._ran = False
+
+    def has_run(self) -> bool:
+        """Return whether a command was run since this was last asked."""
+        ran, self._ran = self._ran, False
+        return ran
 
     def forget(self, tree: Tree) -> None:
         """Know nothing of a tree, which is removed."""
@@ -166,6 +172,7 @@ class Works:
         environment = {"SOURCE_DATE_EPOCH": _EPOCH, **recipe.environment, "PERFGATE_SIDE": side, **added}
         output = self._trees.directory / f"output-{side}"
         directory = self._trees.stands(*wanted.tree)
+        self._ran = True
         outcome = yield Command(argv, directory, environment, float(recipe.table.timeout), stdout=output)
         if not outcome.status:
             return outcome
