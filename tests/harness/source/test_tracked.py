@@ -32,7 +32,7 @@ def changed(trees: Trees) -> dict[Side, list[str]]:
 def files(checkout: Checkout) -> Checkout:
     checkout.file("run.sh", "#!/bin/sh\n").chmod(0o755)
     (checkout.path / "link").symlink_to("src/a.c")
-    checkout.commit(src__a_dot_c="int a;\n", src__deep__b_dot_c="int b;\n", plain="1")
+    checkout.commit(src__a_dot_c="int a;\n", src__deep__b_dot_c="int b;\n", plain="1", same="1")
     return checkout
 
 
@@ -51,17 +51,30 @@ def moved_aside(tree: Path) -> None:
     (tree / "src").symlink_to("elsewhere")
 
 
+def linked(path: Path, target: str) -> None:
+    """Put a link where a file is."""
+    path.unlink()
+    path.symlink_to(target)
+
+
+def no_link(path: Path) -> None:
+    """Put a file where a link is, of the bytes that git has of the link."""
+    target = path.readlink()
+    path.unlink()
+    path.write_text(str(target))
+
+
 CHANGES: dict[str, tuple[Callable[[Path], object], list[str]]] = {
     "content": (lambda tree: (tree / "src/a.c").write_text("int c;\n"), ["src/a.c"]),
     "forged mtime": (lambda tree: forged(tree / "plain"), ["plain"]),
     "deleted": (lambda tree: (tree / "src/deep/b.c").unlink(), ["src/deep/b.c"]),
     "directory": (lambda tree: shutil.rmtree(tree / "src"), ["src/a.c", "src/deep/b.c"]),
-    "replaced": (lambda tree: moved_aside(tree), ["src/a.c", "src/deep/b.c"]),
+    "replaced": (moved_aside, ["src/a.c", "src/deep/b.c"]),
     "mode": (lambda tree: (tree / "plain").chmod(0o755), ["plain"]),
     "no longer executable": (lambda tree: (tree / "run.sh").chmod(0o644), ["run.sh"]),
-    "link": (lambda tree: ((tree / "link").unlink(), (tree / "link").symlink_to("plain")), ["link"]),
-    "link to file": (lambda tree: ((tree / "link").unlink(), (tree / "link").write_text("src/a.c")), ["link"]),
-    "file to link": (lambda tree: ((tree / "plain").rename(tree / "p"), (tree / "plain").symlink_to("p")), ["plain"]),
+    "link": (lambda tree: linked(tree / "link", "plain"), ["link"]),
+    "link to file": (lambda tree: no_link(tree / "link"), ["link"]),
+    "file to link": (lambda tree: linked(tree / "plain", "same"), ["plain"]),
 }
 
 
@@ -90,15 +103,28 @@ def restored(path: Path) -> None:
     path.chmod(mode)
 
 
+def copied(path: Path) -> None:
+    """Put a copy in the place of a directory."""
+    shutil.copytree(path, path.with_name("copy"))
+    shutil.rmtree(path)
+    path.with_name("copy").rename(path)
+
+
+def added(tree: Path) -> None:
+    (tree / "src/new.c").write_text("x")
+    (tree / "build").mkdir()
+    (tree / "build/o").touch()
+
+
 SAME: dict[str, Callable[[Path], object]] = {
     "touched": lambda tree: (tree / "plain").touch(),
     "written again": lambda tree: restored(tree / "run.sh"),
-    "copied": lambda tree: (shutil.copytree(tree / "src", tree / "s"), shutil.rmtree(tree / "src"), (tree / "s").rename(tree / "src")),
-    "added": lambda tree: ((tree / "src/new.c").write_text("x"), (tree / "build").mkdir(), (tree / "build/o").touch()),
+    "copied": lambda tree: copied(tree / "src"),
+    "added": added,
     "linked": lambda tree: (tree / "hard").hardlink_to(tree / "plain"),
     "writable": lambda tree: (tree / "plain").chmod(0o666),
-    "link again": lambda tree: ((tree / "link").unlink(), (tree / "link").symlink_to("src/a.c")),
-}  # fmt: skip
+    "link again": lambda tree: linked(tree / "link", "src/a.c"),
+}
 
 
 @pytest.mark.parametrize("kind", SAME)
