@@ -16,26 +16,24 @@ import msgspec
 from gate.config import treatments
 from gate.config.study import Setting
 from gate.model import SIDES, Build, Failure, Side
-from gate.model.case import canonical
 from gate.model.records import FullBuilds
-from harness.build.artifacts import ArtifactError, hash_artifacts
+from harness.build.artifacts import ArtifactError, Artifacts, hash_artifacts
 from harness.build.at_once import may_be_at_once, works_elsewhere
 from harness.build.cache import About, BuildCache, Subject
-from harness.build.changes import Declared, named
+from harness.build.changes import Watch, kept_apart
 from harness.build.conditions import Conditions, Recipe
 from harness.build.go_functions import layout_of
 from harness.build.relink import Recording
-from harness.build.work import Done, Tree, Wanted, Works
+from harness.build.work import Done, Tree, Wanted, Works, variant_name
 from harness.errors import SourceError
 from harness.instruments.protocol import by_hand
 from harness.process.execute import Command, Outcome
 from harness.process.mounts import standing
 from harness.process.together import LeftBehindError, alone, together
-from harness.source.trees import Changed, Trees
+from harness.source.trees import Trees
 from harness.source.untracked import Hint, no_hint
 
 _LONGEST_NAME = 32  # a socket's path below it stays under the 108 bytes of unix(7)
-_VARIANT_NAME = 8
 _WORTH = 1.0
 """Seconds of building that are worth a copy of the tree."""
 
@@ -68,11 +66,8 @@ class TreeBuilder:
         self._with_git: set[Tree] = set()
         self._at_once: dict[Wanted, Build] = {}
         self._disturbed: dict[Tree, Failure] = {}
-        self._factors: dict[Tree, Mapping[str, Setting]] = {}
         self._others: list[Failure] = []
-        self._declared = {
-            side: Declared(recipe.table, trees.repository.prefix) for side, recipe in conditions.recipes.items()
-        }
+        self._watch = Watch(conditions, trees)
 
     def build(
         self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = MappingProxyType({})
@@ -120,47 +115,21 @@ class TreeBuilder:
         """
         found, self._others = self._others, []
         if executed:
-            found += self._unlike(build, None, f"executions of round {build + 1}")
+            found += self._watch.unlike(build, None, f"executions of round {build + 1}")
         return found
 
     def _checked(self, wanted: Wanted, made: Build | Failure) -> Build | Failure:
         """Compare all trees with their commits after a build, if it ran anything."""
         if not self._works.has_run():
             return made
-        found = self._unlike(wanted.build, wanted.side, f"the build of {wanted.side} in round {wanted.build + 1}")
-        self._others += [each for each in found if _tree_of(each) != wanted.tree]
+        found = self._watch.unlike(wanted.build, wanted.side, f"the build of {wanted.side} in round {wanted.build + 1}")
+        self._others += [each for each in found if self._watch.tree_of(each) != wanted.tree]
         if isinstance(made, Failure):
             return made
         disturbed = self._disturbed.pop(wanted.tree, None)
-        own = next((each for each in found if _tree_of(each) == wanted.tree), None)
-        if own is None and disturbed is not None:
-            return msgspec.structs.replace(disturbed, hint=_kept_apart(wanted.side, _other(wanted.side)))
-        return own or made
-
-    def _unlike(self, build: int, builder: Side | None, by: str) -> list[Failure]:
-        """Fail for each tree of which undeclared tracked files changed. builder: the side that was built, if one was.
-
-        What a side declares is excused in its own tree only, and not while the other one is built.
-        """
-
-        def excused(side: Side, path: str) -> bool:
-            return builder in (side, None) and path in self._declared[side]
-
-        return [self._failure(each, build, builder, by) for each in self._trees.changed(excused)]
-
-    def _failure(self, changed: Changed, build: int, builder: Side | None, by: str) -> Failure:
-        side, paths = changed.side, changed.paths
-        own = builder in (side, None)
-        return Failure(
-            kind="tree",
-            side=side,
-            session=self._conditions.session,
-            build=build,
-            factors=dict(self._factors.get((side, changed.variant), {})),
-            status=f"{named(paths)}, by {by}",
-            directory=str(self._trees.kept(side, changed.variant)),
-            hint=self._declared[side].hint(side, paths) if own else _kept_apart(side, _other(side)),
-        )
+        own = next((each for each in found if self._watch.tree_of(each) == wanted.tree), None)
+        # what its own build does not do again was the other one's
+        return own or (kept_apart(disturbed) if disturbed else made)
 
     def both(
         self,
@@ -189,11 +158,11 @@ class TreeBuilder:
             return
         begun = time.time_ns()
         results = self._together(pair, started)
-        changed = self._unlike(build, None, "the builds of base and head, which ran at once") if results else ()
+        changed = self._watch.unlike(build, None, "the builds of base and head, which ran at once") if results else ()
         # either may have done it; what the side's own build does again when it is alone has its own failure
         for each in changed:
-            if _tree_of(each) in trees:
-                self._disturbed[_tree_of(each)] = each
+            if self._watch.tree_of(each) in trees:
+                self._disturbed[self._watch.tree_of(each)] = each
             else:
                 self._others.append(each)
         for wanted, key, done in zip_longest(pair, keys, results):
@@ -265,7 +234,7 @@ class TreeBuilder:
             found.extend([about] if about is not None else [])
             return about is not None
 
-        declared = self._declared[wanted.side]
+        declared = self._watch.declared[wanted.side]
         with self._conditions.budget.phase("checkout"):
             if not self._trees.take(wanted.side, copy, declared.__contains__):
                 if found:
@@ -294,6 +263,7 @@ class TreeBuilder:
         self._trees.remove(wanted.side, wanted.variant)
         self._made.discard(wanted.tree)
         self._cached.pop(wanted.tree, None)
+        self._watch.artifacts.pop(wanted.tree, None)
         self._works.forget(wanted.tree)
 
     def _may_lack_git(self, wanted: Wanted) -> bool:
@@ -317,11 +287,13 @@ class TreeBuilder:
 
     def _record(self, wanted: Wanted, done: Done) -> Build | Failure:
         recipe, table = wanted.recipe, wanted.recipe.table
+        directory = self.directory(wanted.side, wanted.factors)
         try:
-            hashes = hash_artifacts(self.directory(wanted.side, wanted.factors), table.artifacts)
+            hashes = hash_artifacts(directory, table.artifacts)
         except ArtifactError as error:
             shown = by_hand(table.command, {"seed": str(wanted.seed)}) if table.command is not None else None
             return self._works.failure(wanted, str(error), command=shown)
+        self._watch.artifacts[wanted.tree] = Artifacts.of(directory, hashes)
         return Build(
             side=wanted.side,
             session=self._conditions.session,
@@ -336,7 +308,7 @@ class TreeBuilder:
             checked=done.checked,
             full=done.full,
             ordered=done.ordered,
-            layout=layout_of(self.directory(wanted.side, wanted.factors), table.artifacts),
+            layout=layout_of(directory, table.artifacts),
         )
 
     def directory(self, side: Side, factors: Mapping[str, Setting] = MappingProxyType({})) -> Path:
@@ -389,20 +361,8 @@ class TreeBuilder:
                 raise
             return self._works.failure(wanted, str(error))
         self._made.add(wanted.tree)
-        self._factors[wanted.tree] = wanted.factors
+        self._watch.factors[wanted.tree] = wanted.factors
         return None
-
-
-def _tree_of(failure: Failure) -> Tree:
-    return failure.side or "head", variant_name(failure.factors)
-
-
-def _other(side: Side) -> Side:
-    return "head" if side == "base" else "base"
-
-
-def _kept_apart(side: Side, builder: Side) -> str:
-    return f"the build of {builder} must write into its own tree only: nothing of it may reach the one of {side}"
 
 
 def layout_name(seed: int, build: int) -> str:
@@ -410,11 +370,3 @@ def layout_name(seed: int, build: int) -> str:
     digest = hashlib.sha256(f"{seed} {build}".encode()).digest()
     length = 1 + digest[0] % _LONGEST_NAME
     return "".join("abcdefghijklmnopqrstuvwxyz"[byte % 26] for byte in (digest * 2)[1 : 1 + length])
-
-
-def variant_name(factors: Mapping[str, Setting]) -> str:
-    """Name the directory of the trees that are built with these settings: equally long for all; "" without any."""
-    if not factors:
-        return ""
-    digest = hashlib.sha256(canonical(factors).encode()).digest()
-    return "".join("abcdefghijklmnopqrstuvwxyz"[byte % 26] for byte in digest[:_VARIANT_NAME])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -11,6 +12,7 @@ import msgspec
 
 from gate.config.study import Setting
 from gate.model import Failure, Side
+from gate.model.case import canonical
 from gate.model.records import FullBuilds, Ordered
 from harness.build.archives import TREE
 from harness.build.conditions import Conditions, Recipe
@@ -24,6 +26,8 @@ from harness.source.untracked import Hint
 
 _EPOCH = "315619200"
 """2 January 1980, which zip archives can hold in all time zones: the time that builds write into what they make."""
+
+_VARIANT_NAME = 8
 
 Tree = tuple[Side, str]
 """A side, and a variant of it: "" where there is one only."""
@@ -56,6 +60,14 @@ class Done:
     checked: float | None = None
     full: FullBuilds | None = None
     ordered: Ordered | str | None = None
+
+
+def variant_name(factors: Mapping[str, Setting]) -> str:
+    """Name the directory of the trees that are built with these settings: equally long for all; "" without any."""
+    if not factors:
+        return ""
+    digest = hashlib.sha256(canonical(factors).encode()).digest()
+    return "".join("abcdefghijklmnopqrstuvwxyz"[byte % 26] for byte in digest[:_VARIANT_NAME])
 
 
 class Works:

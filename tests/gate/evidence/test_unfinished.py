@@ -144,7 +144,7 @@ def test_what_was_measured_from_the_round_of_a_changed_tree_on_does_not_count(tm
     assert [(each["kind"], each["side"], each["build"]) for each in report["failures"]] == [("tree", "base", 5)]
     assert report["run"]["rounds"]["done"] == 5
     assert report["findings"][0]["head"]["counts"]["build"] == 5
-    assert "tracked files of base changed: a.py, by x" in out
+    assert "files of base changed: a.py, by x" in out
     # the same values in trees that nothing changed
     assert decided(tmp_path, *lines)[2]["findings"][0]["head"]["counts"]["build"] == 6
 

@@ -14,7 +14,7 @@ from gate.model import SIDES, Build, Failure
 from harness.build import builder as building
 from harness.build.builder import TreeBuilder
 from harness.build.cache import BuildCache
-from harness.build.changes import Declared, named
+from harness.build.changes import Declared, Watch, named
 from harness.process.mounts import mounts_here
 from tests.harness.build.test_builder import bad, builder_of, good
 
@@ -140,9 +140,47 @@ def test_benchmarks_that_write_to_a_tree(checkout: Checkout) -> None:
             assert (failure.side, failure.build) == ("base", number)
 
 
+def test_what_was_built_is_not_for_the_other_side_to_change(checkout: Checkout) -> None:
+    checkout.commit(source="1")
+    table = BuildTable(command=INTO_BASE.replace("@", "app"), artifacts=["app"], changes=["app"])
+    with builder_of(checkout, table) as builder:
+        good(builder.build("base", 0, 5))
+        good(builder.build("head", 0, 5))
+        (failure,) = builder.changed(0, executed=False)
+        assert (failure.kind, failure.side, failure.status) == ("tree", "base", "app, by the build of head in round 1")
+        assert builder.changed(0, executed=True) == [], "it is told once"
+
+
+@pytest.mark.parametrize("artifact", ["app", "out/"])
+def test_what_was_built_is_what_is_measured(checkout: Checkout, artifact: str) -> None:
+    checkout.commit(p__source="1", p__perfgate_dot_toml="")
+    command = "mkdir -p out; cp source app; cp source out/a; ln -sf a out/link; echo $PERFGATE_SEED > out/b"
+    project = checkout.path / "p"
+    for changes in ([], [artifact]):
+        table = BuildTable(command=command, artifacts=[artifact], changes=changes)
+        with builder_of(type(checkout)(project), table) as builder:
+            for number in range(2):
+                for side in SIDES:
+                    good(builder.build(side, number, number))
+                assert builder.changed(number, executed=True) == []
+            head = builder.directory("head")
+            (head / "app").touch()
+            (head / "out/a").touch()
+            (head / "new").touch()
+            assert builder.changed(1, executed=True) == []
+            for name in ("app", "out/a"):
+                (head / name).write_text("2")
+            found = [(each.side, each.status) for each in builder.changed(1, executed=True)]
+            name = artifact.rstrip("/")
+            assert found == ([] if changes else [("head", f"p/{name}, by executions of round 2")])
+            # the next build makes it anew
+            good(builder.build("head", 2, 2))
+            assert builder.changed(2, executed=True) == []
+
+
 def test_nothing_is_looked_at_where_nothing_ran(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
     checkout.commit(source="1")
-    monkeypatch.setattr(TreeBuilder, "_unlike", None)
+    monkeypatch.setattr(Watch, "unlike", None)
     with builder_of(checkout, BuildTable()) as builder:
         good(builder.build("head", 0, 5))
         good(builder.build("base", 0, 5))
