@@ -283,9 +283,9 @@ class BuildTable(Table, frozen=True, kw_only=True):
         list[str],
         Meta(
             examples=[["Cargo.lock", "src/generated/"]],
-            description="Files that a side's own builds and benchmarks may change, of those that git tracks or that are "
-            "`artifacts` (builds may write these anyway): paths, directories, or globs, with ** for any directories. Any "
-            "other change of one is a failure (docs/quickstart.md).",
+            description="Files that a side's own builds and benchmarks may change, of those that git tracks or that "
+            "are `artifacts` (builds may write these anyway): paths, directories, or globs, with ** for any "
+            "directories. Any other change of one is a failure (docs/quickstart.md).",
         ),
     ] = []
     perturb: Annotated[
