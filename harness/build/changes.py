@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import posixpath
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -14,6 +15,7 @@ import msgspec
 from gate.config.study import Setting
 from gate.config.types import BuildTable
 from gate.model import Failure, Side
+from gate.model.visible import visible
 from harness.build.artifacts import Artifacts
 from harness.build.conditions import Conditions
 from harness.build.work import Tree, variant_name
@@ -127,7 +129,7 @@ def kept_apart(failure: Failure) -> Failure:
 def named(paths: Sequence[str]) -> str:
     """Name the first of some paths, and how many there are."""
     more = len(paths) - _FIRST
-    return ", ".join(paths[:_FIRST]) + (f" and {more:,} more" if more > 0 else "")
+    return ", ".join(map(visible, paths[:_FIRST])) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _matches(pattern: tuple[str, ...], path: tuple[str, ...]) -> bool:
@@ -146,4 +148,5 @@ def _summarized(paths: Collection[str], prefix: PurePosixPath) -> list[str]:
         if "/" in above or any(path.endswith("../") for path in above):
             break
         found = above
-    return found[:_MOST]
+    # TOML has no surrogates; in a glob this stands for any one character
+    return ["".join(c if c.isprintable() else "?" for c in glob.escape(path)) for path in found[:_MOST]]

@@ -50,6 +50,7 @@ def test_what_a_pattern_covers(pattern: str, covered: list[str], others: list[st
         (["Cargo.lock"], '["old", "../Cargo.lock"]'),
         ([f"p/gen/{name}" for name in "abcde"], '["old", "gen/"]'),
         ([f"p/gen/{name}/x.c" for name in "abcdefg"], '["old", "gen/"]'),
+        (["p/a[1].c", "p/\udcff"], '["old", "a[[]1].c", "?"]'),
         ([f"p/{name}" for name in "abcde"], '["old", "a", "b", "c", "d", "e"]'),
     ],
 )
@@ -63,6 +64,7 @@ def test_the_line_that_is_proposed_covers_what_changed(paths: list[str], propose
 
 def test_many_paths_are_counted() -> None:
     assert named(list("abc")) == "a, b, c"
+    assert named(["\udcff\n"]) == "\\xff\\n"
     assert named([f"f{n}" for n in range(1200)]) == "f0, f1, f2, f3, f4 and 1,195 more"
 
 
