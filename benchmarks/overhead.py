@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -49,6 +49,9 @@ class _Here:
 
     def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Build | Failure:  # noqa: ARG002
         return Build(side=side, build=build, seed=seed, seconds=0.0)
+
+    def changed(self, build: int, *, executed: bool) -> Sequence[Failure]:  # noqa: ARG002  # no tree to look at
+        return ()
 
     def directory(self, side: Side, factors: Mapping[str, Setting]) -> Path:  # noqa: ARG002  # all are one
         return self._directory

@@ -86,6 +86,10 @@ def _check_build(build: BuildTable) -> Iterator[Fault]:
         for item in getattr(build, key):
             if item.startswith("/") or ".." in item.split("/") or item.strip("./") == "":
                 yield Fault(("build", key), f'"{item}" is not a path inside the project')
+    for item in build.changes:
+        # what several projects of a repository have in common may be above one of them
+        if item.startswith("/") or item.strip("./") == "":
+            yield Fault(("build", "changes"), f'"{item}" is not a path of a file or directory, relative to the project')
 
 
 def _check_plan(config: Config) -> Iterator[Fault]:

@@ -286,6 +286,15 @@ class BuildTable(Table, frozen=True, kw_only=True):
         ),
     ] = None
     artifacts: Annotated[list[str], Meta(description="Built files whose hashes are recorded.")] = []
+    changes: Annotated[
+        list[str],
+        Meta(
+            examples=[["Cargo.lock", "src/generated/"]],
+            description="Files that a side's own builds and benchmarks may change, of those that git tracks or that "
+            "are `artifacts` (builds may write these anyway): paths, directories, or globs, with ** for any "
+            "directories. Any other change of one is a failure (docs/quickstart.md).",
+        ),
+    ] = []
     perturb: Annotated[
         list[Perturbation],
         Meta(description="What varies the layout of builds and executions of the same source (docs/layout.md)."),

@@ -46,6 +46,8 @@ def next_step(report: Report) -> steps.Step | None:
 def _after_failures(report: Report) -> steps.Step:
     if all(failure.kind == "output" for failure in report.failures):
         return steps.FixOutput()
+    if all(failure.kind == "tree" for failure in report.failures):
+        return steps.KeepTrees()
     if all(failure.kind == "lock" for failure in report.failures):
         return steps.RunLater()
     if any(failure.kind != "missing" for failure in report.failures):

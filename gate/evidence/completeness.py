@@ -64,7 +64,7 @@ def presence(
     suites = {e.benchmark: e.suite for e in executions if e.suite is not None}
     expected = _expected(run, measured, suites, select)
     failed, proved = {f.benchmark for f in failures}, {same.benchmark for same in identical}
-    build_failed = any(f.kind in ("build", "lock") for f in failures)
+    build_failed = any(f.kind in ("build", "tree", "lock") for f in failures)
     missing: list[Failure] = []
     for name in expected["base"] | expected["head"]:
         lacking = [side for side in SIDES if name in expected[side] and name not in measured[side]]
@@ -189,7 +189,7 @@ def round_warnings(
     looks: Sequence[int],
 ) -> list[AnyWarning]:
     """Say what falls short of the plan, or of the other side, where neither a failure nor a look says why."""
-    if any(f.kind in ("build", "lock") for f in failures):
+    if any(f.kind in ("build", "tree", "lock") for f in failures):
         return []
     warnings: list[AnyWarning] = []
     failed = {f.benchmark for f in failures}

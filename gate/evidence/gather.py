@@ -31,7 +31,7 @@ from gate.evidence.records import Located
 from gate.evidence.repeated import repeated
 from gate.evidence.runs import EvidenceError, Part, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
 from gate.evidence.sameness import identical, sameness_warnings
-from gate.evidence.unfinished import complete_rounds, unfinished, without_past_waits
+from gate.evidence.unfinished import complete_rounds, trusted, unfinished, without_past_waits
 from gate.model import (
     SIDES,
     Build,
@@ -76,7 +76,7 @@ def gather(
     _refuse_one_side(records)
     cut = unfinished(records, _budget_of(run, measured))
     cost = cost_of([r.record for r in records])
-    records = complete_rounds(without_past_waits(records))
+    records = trusted(complete_rounds(without_past_waits(records)))
     whole, parts = [r.record for r in records], parts_of(records)
     # of the whole run: which part of it is decided moves neither its looks nor its rounds
     looks = looks_of(run, whole, measured)

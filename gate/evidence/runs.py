@@ -346,7 +346,7 @@ def _gaps(
     part: Part, wanted: Set[str], sides: Mapping[str, Set[Side]], suites: Mapping[str, str | None]
 ) -> list[Failure]:
     """Return a failure for each benchmark of both sides that a part lacks, of the sides that it has."""
-    if any(f.kind in ("build", "lock") for f in part.failures):
+    if any(f.kind in ("build", "tree", "lock") for f in part.failures):
         return []
     found = []
     for side in SIDES:

@@ -1,4 +1,4 @@
-"""What the budget left unfinished: the round that it ended, which does not count, and what took the time."""
+"""What does not count: a round that the budget left unfinished, and what was measured in trees that were changed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gate.evidence.records import Located
 from gate.evidence.runs import File, files_of
-from gate.model import Build, Cut, Execution, Failure, HostState, Unfinished
+from gate.model import Build, Cut, Execution, Failure, HostState, Record, Same, Unfinished
 
 
 def complete_rounds(records: Sequence[Located]) -> list[Located]:
@@ -26,6 +26,29 @@ def complete_rounds(records: Sequence[Located]) -> list[Located]:
                 and record.build >= end.rounds
             )
     return [located for located in records if id(located.record) not in dropped]
+
+
+def trusted(records: Sequence[Located]) -> list[Located]:
+    """Leave out what was measured from a round on in which a tree was changed: each job's own, both sides of it.
+
+    Which executions came after the change is not known. In an experiment others than those of its settings stay. What
+    was proved the same in the first round was proved in these trees, too.
+    """
+    dropped: set[int] = set()
+    for file in files_of(records):
+        for failure in file.records:
+            if isinstance(failure, Failure) and failure.kind == "tree":
+                dropped.update(id(record) for record in file.records if _is_of(record, failure))
+    return [located for located in records if id(located.record) not in dropped]
+
+
+def _is_of(record: Record, failure: Failure) -> bool:
+    round_ = failure.build or 0
+    if isinstance(record, Same):
+        return record.session == failure.session and round_ == 0
+    if not isinstance(record, Execution) or record.session != failure.session or record.build < round_:
+        return False
+    return all(record.factors.get(name) == setting for name, setting in failure.factors.items())
 
 
 def unfinished(records: Sequence[Located], budget: float | None) -> Unfinished | None:

@@ -255,6 +255,10 @@ class FixFailure(Kind, frozen=True):
     """Something failed."""
 
 
+class KeepTrees(Kind, frozen=True):
+    """Have builds and benchmarks leave the trees as they are, or declare what they change."""
+
+
 class FixOutput(Kind, frozen=True):
     """Base and head give different output, and nothing else failed."""
 
@@ -317,6 +321,7 @@ Step = (
     | RaiseBudget
     | AllowMoreBuilds
     | RunLater
+    | KeepTrees
     | FixOutput
     | RepeatJob
     | FixFailure

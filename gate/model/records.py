@@ -180,7 +180,8 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True, tag="execution", gc=F
 
 Stop = Literal["finished", "budget", "build-failure", "failed", "settled"]
 """Why measuring ended: every round was done, the budget ended or the next round (of a designed experiment the next
-replicate) does not fit it, a build failed, every benchmark failed, or those that did not fail need no more."""
+replicate) does not fit it, a build failed or a tree was changed (build-failure), every benchmark failed, or those that
+did not fail need no more."""
 
 Phase = Literal["checkout", "setup", "build", "service", "comparison", "execution"]
 
@@ -225,7 +226,7 @@ class HostState(msgspec.Struct, frozen=True, kw_only=True, tag="host"):
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
-    """A build or execution that gave no usable values, or a missing benchmark."""
+    """A build or execution that gave no usable values, a tree that something changed, or a missing benchmark."""
 
     kind: FailureKind
     benchmark: str | None = None

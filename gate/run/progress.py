@@ -12,6 +12,7 @@ from gate.report.outputs import is_terminal
 from gate.run.pace import Pace
 from gate.run.treatments import treatment_name
 from gate.units import agree, format_duration, plural
+from gate.words.failures import title
 from gate.words.plain import visible
 from gate.words.sameness import SAME, because
 from harness.loop.events import (
@@ -102,7 +103,9 @@ class Progress:
             self._line(f"{self._round}: nothing more to measure")
 
     def _finished(self, event: StepFinished) -> None:
-        if event.failure is not None:
+        if event.failure is not None and event.failure.kind == "tree":
+            self._line(f"{self._round}: {title(event.failure)}")
+        elif event.failure is not None:
             self._line(f"{self._round}: {_what(event)} failed: {event.failure.status}")
         elif not self._foretold:
             self._foretell()

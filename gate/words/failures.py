@@ -67,6 +67,8 @@ def _title(failure: Failure, factors: Mapping[str, Any]) -> str:
         return f"{name or 'something expected'} is missing{side}{status}"
     if failure.kind == "build":
         return f"{'build of ' + failure.side if failure.side else 'a build'}{settings} failed{status}"
+    if failure.kind == "tree":
+        return f"files of {failure.side or 'a side'}{settings} changed{status}"
     if is_difference(failure):
         return f"{name or 'a benchmark'} gave different output on base and head{status}"
     return f"{name or f'a benchmark{settings}'} failed{side}{status}"

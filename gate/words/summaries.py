@@ -159,6 +159,10 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.RaiseBudget: _raise_budget,
     outcomes.RunLater: lambda _: "Run the check again when the machine is free, or wait longer: `--wait 1h`",
     outcomes.FixFailure: lambda _: "Fix the failure and run the check again; `perfgate doctor` examines the host",
+    outcomes.KeepTrees: lambda _: (
+        "Have builds and benchmarks leave these files alone, or declare them in `changes` of [build] if they are meant "
+        "to change"
+    ),
     outcomes.FixOutput: lambda _: (
         "Make base and head give the same output, or remove `same_output` if they are meant to differ"
     ),

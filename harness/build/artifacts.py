@@ -6,12 +6,57 @@ import hashlib
 import os
 import posixpath
 import stat
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
+
+from harness.source.pristine import fact
 
 
 class ArtifactError(Exception):
     """An artefact that the build did not make, or that cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Artifacts:
+    """What a build made, by hash, and the facts of its files: what they are until something changes them."""
+
+    hashes: Mapping[str, str]
+    facts: Mapping[str, Mapping[str, tuple[int, ...]]]
+    """By artifact, of each of its files."""
+
+    @classmethod
+    def of(cls, project: Path, hashes: Mapping[str, str]) -> Artifacts:
+        """Take down what is there."""
+        return cls(hashes, {path: _facts(project / path) for path in hashes})
+
+    def changed(self, project: Path) -> list[str]:
+        """Name the artifacts that are no longer what the build made; what was added to a directory does not count."""
+        suspects = []
+        for path, known in self.facts.items():
+            now = _facts(project / path)
+            if any(now.get(name) != each for name, each in known.items()):
+                suspects.append(path)
+        return [path for path in suspects if not self._is_same(project, path)]
+
+    def _is_same(self, project: Path, path: str) -> bool:
+        try:
+            return hash_artifacts(project, [path])[path] == self.hashes[path]
+        except ArtifactError:
+            return False
+
+
+def _facts(place: Path) -> dict[str, tuple[int, ...]]:
+    files = (
+        [place] if not place.is_dir() else [Path(parent, name) for parent, _, names in os.walk(place) for name in names]
+    )
+    found = {}
+    for path in files:
+        with suppress(OSError):
+            # of a link, what it is and what it leads to
+            found[str(path.relative_to(place))] = fact(path.lstat()) + fact(path.stat())
+    return found
 
 
 def hash_artifacts(project: Path, paths: Sequence[str]) -> dict[str, str]:

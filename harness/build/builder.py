@@ -16,15 +16,15 @@ import msgspec
 from gate.config import treatments
 from gate.config.study import Setting
 from gate.model import SIDES, Build, Failure, Side
-from gate.model.case import canonical
 from gate.model.records import FullBuilds
-from harness.build.artifacts import ArtifactError, hash_artifacts
+from harness.build.artifacts import ArtifactError, Artifacts, hash_artifacts
 from harness.build.at_once import may_be_at_once, works_elsewhere
 from harness.build.cache import About, BuildCache, Subject
+from harness.build.changes import Watch, kept_apart
 from harness.build.conditions import Conditions, Recipe
 from harness.build.go_functions import layout_of
 from harness.build.relink import Recording
-from harness.build.work import Done, Tree, Wanted, Works
+from harness.build.work import Done, Tree, Wanted, Works, variant_name
 from harness.errors import SourceError
 from harness.instruments.protocol import by_hand
 from harness.process.execute import Command, Outcome
@@ -34,7 +34,6 @@ from harness.source.trees import Trees
 from harness.source.untracked import Hint, no_hint
 
 _LONGEST_NAME = 32  # a socket's path below it stays under the 108 bytes of unix(7)
-_VARIANT_NAME = 8
 _WORTH = 1.0
 """Seconds of building that are worth a copy of the tree."""
 
@@ -66,6 +65,9 @@ class TreeBuilder:
         self._made: set[Tree] = set()
         self._with_git: set[Tree] = set()
         self._at_once: dict[Wanted, Build] = {}
+        self._disturbed: dict[Tree, Failure] = {}
+        self._others: list[Failure] = []
+        self._watch = Watch(conditions, trees)
 
     def build(
         self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = MappingProxyType({})
@@ -73,7 +75,8 @@ class TreeBuilder:
         """Make a side ready for round `build`, with the settings of the factors that builds depend on.
 
         A first build that fails is tried once more with a .git in its tree, which keeps it, unless [build] git says
-        otherwise. A set-up that failed is not tried again: every later build of that tree fails with it.
+        otherwise. A set-up that failed is not tried again: every later build of that tree fails with it. One that
+        changed tracked files of its tree has failed, unless the recipe declares them.
 
         Raises:
             SourceError: the side's first tree cannot be made. A later one that cannot is a failure.
@@ -86,22 +89,47 @@ class TreeBuilder:
         key = self._key(wanted) if first else None
         begun = time.time_ns()
         if key is not None and self._take(wanted, key):
-            made = self._attempt(wanted)
+            made = self._checked(wanted, self._attempt(wanted))
             if isinstance(made, Build):
                 return msgspec.structs.replace(made, cached=True, full=made.full or self._cached[wanted.tree])
             # what is kept is of no use: as if it were not there
             self._forget(wanted)
-        made = self._attempt(wanted)
+        made = self._checked(wanted, self._attempt(wanted))
         if isinstance(made, Build) and key is not None:
             self._keep(wanted, key, made, begun)
         if isinstance(made, Failure) and self._may_lack_git(wanted):
             self._with_git.add(wanted.tree)
             self._made.discard(wanted.tree)
             self._works.setup_failures.pop(wanted.tree, None)
-            made = self._attempt(wanted)
+            made = self._checked(wanted, self._attempt(wanted))
         if isinstance(made, Build):
             self._works.built.add(wanted.tree)
         return made
+
+    def changed(self, build: int, *, executed: bool) -> list[Failure]:
+        """Give a failure for each tree that is no longer what git says, beside the one that was built last.
+
+        A tree is given once; nothing of it is to be trusted until it is made anew.
+
+        build: the round. executed: whether benchmarks ran in the trees since.
+        """
+        found, self._others = self._others, []
+        if executed:
+            found += self._watch.unlike(build, None, f"executions of round {build + 1}")
+        return found
+
+    def _checked(self, wanted: Wanted, made: Build | Failure) -> Build | Failure:
+        """Compare all trees with their commits after a build, if it ran anything."""
+        if not self._works.has_run():
+            return made
+        found = self._watch.unlike(wanted.build, wanted.side, f"the build of {wanted.side} in round {wanted.build + 1}")
+        self._others += [each for each in found if self._watch.tree_of(each) != wanted.tree]
+        if isinstance(made, Failure):
+            return made
+        disturbed = self._disturbed.pop(wanted.tree, None)
+        own = next((each for each in found if self._watch.tree_of(each) == wanted.tree), None)
+        # what its own build does not do again was the other one's
+        return own or (kept_apart(disturbed) if disturbed else made)
 
     def both(
         self,
@@ -129,8 +157,17 @@ class TreeBuilder:
         if any(self._cache is not None and key is not None and self._cache.has(key) for key in keys):
             return
         begun = time.time_ns()
-        for wanted, key, done in zip_longest(pair, keys, self._together(pair, started)):
-            record = self._record(wanted, done) if isinstance(done, Done) else None
+        results = self._together(pair, started)
+        changed = self._watch.unlike(build, None, "the builds of base and head, which ran at once") if results else ()
+        # either may have done it; what the side's own build does again when it is alone has its own failure
+        for each in changed:
+            if self._watch.tree_of(each) in trees:
+                self._disturbed[self._watch.tree_of(each)] = each
+            else:
+                self._others.append(each)
+        for wanted, key, done in zip_longest(pair, keys, results):
+            usable = isinstance(done, Done) and wanted.tree not in self._disturbed
+            record = self._record(wanted, done) if isinstance(done, Done) and usable else None
             if isinstance(record, Build):
                 self._works.built.add(wanted.tree)
                 self._at_once[wanted] = msgspec.structs.replace(record, at_once=True)
@@ -201,8 +238,11 @@ class TreeBuilder:
             self._conditions.sandbox.own(links)
             return about is not None
 
+        declared = self._watch.declared[wanted.side]
         with self._conditions.budget.phase("checkout"):
-            if not self._trees.take(wanted.side, copy):
+            if not self._trees.take(wanted.side, copy, declared.__contains__):
+                if found:
+                    cache.drop(key)
                 return False
         (about,) = found
         self._made.add(wanted.tree)
@@ -228,6 +268,7 @@ class TreeBuilder:
         self._trees.remove(wanted.side, wanted.variant)
         self._made.discard(wanted.tree)
         self._cached.pop(wanted.tree, None)
+        self._watch.artifacts.pop(wanted.tree, None)
         self._works.forget(wanted.tree)
 
     def _may_lack_git(self, wanted: Wanted) -> bool:
@@ -251,11 +292,13 @@ class TreeBuilder:
 
     def _record(self, wanted: Wanted, done: Done) -> Build | Failure:
         recipe, table = wanted.recipe, wanted.recipe.table
+        directory = self.directory(wanted.side, wanted.factors)
         try:
-            hashes = hash_artifacts(self.directory(wanted.side, wanted.factors), table.artifacts)
+            hashes = hash_artifacts(directory, table.artifacts)
         except ArtifactError as error:
             shown = by_hand(table.command, {"seed": str(wanted.seed)}) if table.command is not None else None
             return self._works.failure(wanted, str(error), command=shown)
+        self._watch.artifacts[wanted.tree] = Artifacts.of(directory, hashes)
         return Build(
             side=wanted.side,
             session=self._conditions.session,
@@ -270,7 +313,7 @@ class TreeBuilder:
             checked=done.checked,
             full=done.full,
             ordered=done.ordered,
-            layout=layout_of(self.directory(wanted.side, wanted.factors), table.artifacts),
+            layout=layout_of(directory, table.artifacts),
         )
 
     def directory(self, side: Side, factors: Mapping[str, Setting] = MappingProxyType({})) -> Path:
@@ -323,6 +366,7 @@ class TreeBuilder:
                 raise
             return self._works.failure(wanted, str(error))
         self._made.add(wanted.tree)
+        self._watch.factors[wanted.tree] = wanted.factors
         return None
 
 
@@ -331,11 +375,3 @@ def layout_name(seed: int, build: int) -> str:
     digest = hashlib.sha256(f"{seed} {build}".encode()).digest()
     length = 1 + digest[0] % _LONGEST_NAME
     return "".join("abcdefghijklmnopqrstuvwxyz"[byte % 26] for byte in (digest * 2)[1 : 1 + length])
-
-
-def variant_name(factors: Mapping[str, Setting]) -> str:
-    """Name the directory of the trees that are built with these settings: equally long for all; "" without any."""
-    if not factors:
-        return ""
-    digest = hashlib.sha256(canonical(factors).encode()).digest()
-    return "".join("abcdefghijklmnopqrstuvwxyz"[byte % 26] for byte in digest[:_VARIANT_NAME])

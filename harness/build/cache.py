@@ -118,6 +118,10 @@ class BuildCache:
         """Return whether a build is kept."""
         return (self._directory / key / _ABOUT).is_file()
 
+    def drop(self, key: str) -> None:
+        """Forget a build."""
+        remove_tree(self._directory / key)
+
     def keep(self, key: str, tree: Path, links: Path, about: About) -> None:
         """Keep a build, if there is room; whatever goes wrong, the run goes on without.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -11,6 +12,7 @@ import msgspec
 
 from gate.config.study import Setting
 from gate.model import Failure, Side
+from gate.model.case import canonical
 from gate.model.records import FullBuilds, Ordered
 from harness.build.archives import TREE
 from harness.build.conditions import Conditions, Recipe
@@ -25,6 +27,8 @@ from harness.source.untracked import Hint
 
 _EPOCH = "315619200"
 """2 January 1980, which zip archives can hold in all time zones: the time that builds write into what they make."""
+
+_VARIANT_NAME = 8
 
 Tree = tuple[Side, str]
 """A side, and a variant of it: "" where there is one only."""
@@ -64,6 +68,14 @@ def links(work: Path, side: Side) -> Path:
     return work / "links" / side
 
 
+def variant_name(factors: Mapping[str, Setting]) -> str:
+    """Name the directory of the trees that are built with these settings: equally long for all; "" without any."""
+    if not factors:
+        return ""
+    digest = hashlib.sha256(canonical(factors).encode()).digest()
+    return "".join("abcdefghijklmnopqrstuvwxyz"[byte % 26] for byte in digest[:_VARIANT_NAME])
+
+
 class Works:
     """The works of a run, and what is known of its trees.
 
@@ -81,6 +93,12 @@ class Works:
         self.setup_failures: dict[Tree, Failure] = {}
         self.recordings: dict[Tree, Recording] = {}
         self.ordered: dict[Tree, Ordered | str | None] = {}
+        self._ran = False
+
+    def has_run(self) -> bool:
+        """Return whether a command was run since this was last asked."""
+        ran, self._ran = self._ran, False
+        return ran
 
     def forget(self, tree: Tree) -> None:
         """Know nothing of a tree, which is removed."""
@@ -177,6 +195,7 @@ class Works:
         output.parent.mkdir(exist_ok=True)
         directory = self._trees.stands(*wanted.tree)
         confined = sandbox.confined(side, self._trees.root(*wanted.tree), building=True)
+        self._ran = True
         limit = float(recipe.table.timeout)
         outcome = yield Command(argv, directory, environment, limit, stdout=output, confined=confined)
         if not outcome.status:

@@ -35,6 +35,8 @@ class Ledger:
         self.ended = _end_by_budget(records, session)
         """How the budget ended the run that is resumed; None: it did not."""
         self.build_failed = False
+        self.changed: int | None = None
+        """The first round in which a tree was changed."""
         self._session = session
         self._suites = suites
         self._design = design
@@ -80,8 +82,10 @@ class Ledger:
                 self._name(self._scope(record))
                 place = (record.build, record.execution)
                 self._executing[place] = self._executing.get(place, 0.0) + (record.seconds or 0.0)
-            case Failure(kind="build"):
+            case Failure(kind="build" | "tree"):
                 self.build_failed = True
+                if record.kind == "tree":
+                    self.changed = record.build if self.changed is None else min(self.changed, record.build or 0)
                 self._unbuilt.add((record.side, factors))
             case Failure(kind="execution" | "output", benchmark=str()):
                 scope = self._scope(record)

@@ -66,6 +66,10 @@ class Builder(Protocol):
         """Know that both sides are built next, such as to build them at once: then `started` is called first."""
         ...
 
+    def changed(self, build: int, /, *, executed: bool) -> Sequence[Failure]:
+        """Give a failure for each tree whose tracked files changed in a round; executed: benchmarks ran since."""
+        ...
+
     def directory(self, side: Side, factors: Mapping[str, Setting], /) -> Path:
         """Put a side's tree where its benchmarks run, for its latest build with these settings, and give that."""
         ...
@@ -109,7 +113,8 @@ class Measured:
 class Loop:
     """The rounds of a run: makes what is not yet recorded, and appends a record after each step.
 
-    In the gate a failed execution ends its benchmark on both sides, a failed build ends measuring. A round other than
+    In the gate a failed execution ends its benchmark on both sides, a failed build ends measuring; a tree whose tracked
+    files changed is as one that could not be built. A round other than
     the first does not begin when the slowest so far does not fit what is left of the budget. In the rounds of a
     designed experiment a failed execution ends its benchmark at that treatment, a failed build all treatments that need
     it, and that is asked before each replicate but the first. Whatever goes on when the budget ends is ended and not
@@ -161,6 +166,7 @@ class Loop:
         suites = {b.name for side in benchmarks.values() for b in side.values() if b.measured.suite}
         self._ledger = Ledger(records, executions.conditions.session, suites, design=self._design)
         self._step: BuildStep | ExecutionStep | None = None
+        self._executed = False
         self._empty: set[tuple[Side, str, str]] = set()
         self._replicates = 0
         self._unproved: dict[str, Unproved] = {}
@@ -230,12 +236,24 @@ class Loop:
             self._executions.end_round()
             if self._duets is not None:
                 self._duets.end_round()
-        return None
+            # after an interruption too: --resume goes on with what is recorded of the round
+            sound = self._is_sound(each.build)
+        return None if sound or self._design else "build-failure"
+
+    def _is_sound(self, build: int) -> bool:
+        """Record which trees are no longer what git says; return whether there is none."""
+        executed, self._executed = self._executed, False
+        changed = self._builder.changed(build, executed=executed)
+        for failure in changed:
+            self._add(failure)
+            self._progress(StepFinished(failure.side or "head", None, 0.0, failure, failure.factors))
+        return not changed
 
     def _reason_to_stop(self, number: int, part: Sequence[ExecutionStep]) -> Stop | None:
         """Say why a part of a round is not to be made, if it is not."""
         ledger, rounds = self._ledger, self._rounds[number:]
-        if not self._design and ledger.build_failed and ledger.pending(part):
+        changed = ledger.changed is not None and ledger.changed <= self._rounds[number].build
+        if not self._design and (changed or (ledger.build_failed and ledger.pending(part))):
             return "build-failure"
         if any(each.executions for each in rounds):
             if all(map(ledger.is_failed, chain.from_iterable(each.executions for each in rounds))):
@@ -309,6 +327,7 @@ class Loop:
 
     def _begin(self, step: ExecutionStep) -> None:
         self._step = step
+        self._executed = True
 
     def _execute_all(self, steps: Sequence[ExecutionStep]) -> None:
         if self._duets is not None:
@@ -332,7 +351,7 @@ class Loop:
             if len(pair) < len(SIDES):
                 self._execute(first)
                 continue
-            self._step = first
+            self._begin(first)
             self._progress(StepStarted(first.side, first.benchmark, first.factors))
             own = {side: self._benchmarks[side][first.benchmark] for side in SIDES}
             where = {side: self._builder.directory(side, pair[side].building) for side in SIDES}
@@ -359,14 +378,15 @@ class Loop:
         if isinstance(record, Failure):
             self._add(record)
             self._progress(StepFinished(step.side, None, 0.0, record, step.factors))
+            self._is_sound(step.build)
             return False
         if not self._ledger.built(step):
             self._add(record)
         self._progress(StepFinished(step.side, None, record.seconds or 0.0, None, step.factors, record.following))
-        return True
+        return self._is_sound(step.build)
 
     def _execute(self, step: ExecutionStep) -> None:
-        self._step = step
+        self._begin(step)
         self._progress(StepStarted(step.side, step.benchmark, step.factors))
         benchmark = self._benchmarks[step.side][step.benchmark]
         made = self._executions.make(benchmark, step, self._builder.directory(step.side, step.building))

@@ -13,7 +13,7 @@ from harness.source.workdir import remove_tree
 
 Facts = Mapping[str, Mapping[str, tuple[int, ...]]]
 """Of each directory below a tree, what tells its entries from changed ones, by name."""
-_TICK = 20_000_000
+TICK = 20_000_000
 """Nanoseconds: the clock of a file system goes by the kernel's ticks, of 1 to 10 ms."""
 
 
@@ -32,12 +32,12 @@ def facts_of(tree: Path) -> Facts:
         entries = facts[directory] = {}
         with os.scandir(f"{tree}/{directory}") as listed:
             for entry in listed:
-                entries[entry.name] = _facts(entry.stat(follow_symlinks=False))
+                entries[entry.name] = fact(entry.stat(follow_symlinks=False))
                 if entry.is_dir(follow_symlinks=False):
                     pending.append(f"{directory}{entry.name}/")
     newest = max((each[-1] for entries in facts.values() for each in entries.values()), default=0)
-    if newest + _TICK > time.time_ns():
-        time.sleep(_TICK / 1e9)
+    if newest + TICK > time.time_ns():
+        time.sleep(TICK / 1e9)
     return facts
 
 
@@ -55,7 +55,7 @@ def restore(tree: Path, facts: Facts) -> bool:
                     before = known.get(entry.name)
                     if before is None:
                         added.append(Path(entry.path))
-                    elif _facts(entry.stat(follow_symlinks=False)) != before:
+                    elif fact(entry.stat(follow_symlinks=False)) != before:
                         return False
                     else:
                         found += 1
@@ -68,7 +68,8 @@ def restore(tree: Path, facts: Facts) -> bool:
     return True
 
 
-def _facts(found: os.stat_result) -> tuple[int, ...]:
+def fact(found: os.stat_result) -> tuple[int, ...]:
+    """Return what tells an entry of a directory from a changed one."""
     if stat.S_ISDIR(found.st_mode):
         # its times change with what is in it, which is looked at by itself
         return found.st_ino, found.st_mode, 0

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from harness.process.budget import Budget
@@ -131,6 +132,19 @@ class Store:
         index.unlink(missing_ok=True)
         return git.seeing(GIT_INDEX_FILE=str(index)).attempt("read-tree", "--reset", "-u", revision)
 
+    def export_files(self, revision: str, paths: Sequence[str], tree: Path, *, skip_lfs: bool = False) -> None:
+        """Write some files of a commit into an empty directory, whatever is left of the budget.
+
+        Raises:
+            SourceError: git failed.
+        """
+        git = self._isolated(tree).seeing(GIT_INDEX_FILE=str(self._path / "compared"))
+        git = replace(git, budget=None, patience=PATIENCE)
+        if skip_lfs:
+            git = git.seeing(GIT_LFS_SKIP_SMUDGE="1")
+        git.run("read-tree", "--reset", revision)
+        git.run("checkout-index", "-q", "-z", "--stdin", stdin=b"".join(os.fsencode(path) + b"\0" for path in paths))
+
     def attach(self, revision: str, tree: Path) -> None:
         """Give the tree that was exported last a .git of its own: HEAD at its commit, with history and the user's tags.
 
@@ -193,6 +207,15 @@ class Store:
             SourceError: the store cannot be made.
         """
         return self._isolated(self._path)
+
+    @property
+    def unhurried(self) -> Git:
+        """Give git in the store itself, whatever is left of the budget.
+
+        Raises:
+            SourceError: the store cannot be made.
+        """
+        return replace(self.isolated, budget=None, patience=PATIENCE)
 
     def _isolated(self, tree: Path) -> Git:
         self._make()

@@ -6,6 +6,7 @@ Not `git submodule update`: that writes to the user's configuration, and fetches
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from harness.errors import SourceError
 from harness.source.git import Git, without_userinfo
 from harness.source.repository import Repository
 from harness.source.store import Store, lacking_file
+from harness.source.tracked import Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +61,8 @@ def submodules_at(git: Git, revision: str) -> list[Submodule]:
     return found
 
 
-def fill(store: Store, tree: Path, revision: str, owner: Owner, *, skip_lfs: bool = False) -> None:
-    """Check out each submodule of a tree at its recorded commit, recursively.
+def fill(store: Store, tree: Path, revision: str, owner: Owner, *, skip_lfs: bool = False) -> list[Part]:
+    """Check out each submodule of a tree at its recorded commit, recursively, and name them.
 
     One that git config turns off (submodule.NAME.update none, submodule.NAME.active false) stays empty, as in git.
 
@@ -71,28 +73,59 @@ def fill(store: Store, tree: Path, revision: str, owner: Owner, *, skip_lfs: boo
     Raises:
         SourceError: a submodule's commit is neither here nor at its URL.
     """
+    found = []
+    for each in _each(store, revision, owner):
+        target = tree / each.part.path
+        answer = store.export(each.part.revision, target, skip_lfs=skip_lfs)
+        if answer.status != 0:
+            lacking = lacking_file(answer)
+            if lacking is not None:
+                where = f"run `git lfs fetch origin {each.part.revision}` in {each.part.path.rstrip('/')}"
+                raise SourceError(f"{target / lacking} of git lfs cannot be downloaded: {where}")
+            raise each.lacking(answer.reason)
+        found.append(each.part)
+    return found
+
+
+def parts(store: Store, revision: str, owner: Owner) -> list[Part]:
+    """Name the submodules that `fill` checks out, and make their commits available.
+
+    Raises:
+        SourceError: a submodule's commit is neither here nor at its URL.
+    """
+    return [each.part for each in _each(store, revision, owner)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A submodule that is checked out, as a part of the tree. url: where it is fetched from."""
+
+    part: Part
+    name: str
+    url: str | None
+
+    def lacking(self, problem: str) -> SourceError:
+        what = f"submodule {self.part.path.rstrip('/')} at {self.part.revision[:12]} cannot be fetched"
+        source = f" from {without_userinfo(self.url)}" if self.url else ""
+        advice = "run `git submodule update --init --recursive`"
+        leave = f"`git config submodule.{self.name}.update none` to leave it out"
+        return SourceError(f"{what}{source} ({problem}): {advice}, or {leave}")
+
+
+def _each(store: Store, revision: str, owner: Owner, within: str = "") -> Iterator[_Wanted]:
     git = store.isolated
     for submodule in submodules_at(git, revision):
         declared = _Declared(git, revision, owner, submodule.name)
         if declared.off:
             continue
         inner = _inner(owner, submodule, declared)
-        target = tree / submodule.path
+        part = Part(f"{within}{submodule.path}/", submodule.sha)
+        wanted = _Wanted(part, submodule.name, declared.url)
         problem = _bring(store, submodule.sha, inner, declared.url)
-        if not problem:
-            answer = store.export(submodule.sha, target, skip_lfs=skip_lfs)
-            problem = "" if answer.status == 0 else answer.reason
-            lacking = lacking_file(answer) if problem else None
-            if lacking is not None:
-                where = f"run `git lfs fetch origin {submodule.sha}` in {submodule.path}"
-                raise SourceError(f"{target / lacking} of git lfs cannot be downloaded: {where}")
         if problem:
-            what = f"submodule {submodule.path} at {submodule.sha[:12]} cannot be fetched"
-            source = f" from {without_userinfo(declared.url)}" if declared.url else ""
-            advice = "run `git submodule update --init --recursive`"
-            leave = f"`git config submodule.{submodule.name}.update none` to leave it out"
-            raise SourceError(f"{what}{source} ({problem}): {advice}, or {leave}")
-        fill(store, target, submodule.sha, inner, skip_lfs=skip_lfs)
+            raise wanted.lacking(problem)
+        yield wanted
+        yield from _each(store, submodule.sha, inner, part.path)
 
 
 @dataclass(frozen=True, slots=True)

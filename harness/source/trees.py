@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import posixpath
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,63 +19,10 @@ from harness.source.base_and_head import Sources
 from harness.source.lfs import lfs_files, pointers
 from harness.source.pristine import Facts, facts_of, restore
 from harness.source.repository import Repository
+from harness.source.shared import link, shared_paths
 from harness.source.store import lacking_file
+from harness.source.tracked import Commits, Part, known, suspects, updated
 from harness.source.workdir import make_apart, remove_tree
-
-
-def shared_paths(repository: Repository, paths: Sequence[str]) -> list[str]:
-    """Find what git does not track at or below paths of the project: paths of the repository, directories whole.
-
-    A path that git tracks in part (data/ with a .gitkeep) gives what it does not track of it: what is tracked, each
-    side has from its own commit.
-
-    Raises:
-        SourceError: a path is outside the project, does not exist in the checkout, or is tracked throughout.
-    """
-    found = []
-    for path in paths:
-        inner = posixpath.normpath(path)
-        if path.startswith("/") or inner in (".", "..") or inner.startswith("../"):
-            raise SourceError(
-                f"[build] share: {path} is not a path inside the project: write one relative to perfgate.toml"
-            )
-        place = repository.project / inner
-        if not os.path.lexists(place):
-            where = repository.project
-            raise SourceError(f"[build] share: {path} does not exist in {where}: make it, or remove it from share")
-        name = repository.inside(inner)
-        # all that is not tracked, ignored or not; --directory: whole directories in one entry
-        others = repository.git.entries("ls-files", "--others", "--directory", "-z", "--", name)
-        if not others:
-            advice = "take it out of share (overlay gives both sides head's)"
-            raise SourceError(f"[build] share: git tracks {path}, so each side has its own: {advice}")
-        found += [other.rstrip("/") for other in others]
-    return found
-
-
-def link(repository: Repository, tree: Path, shared: Sequence[str]) -> None:
-    """Link paths of the repository from the checkout into a tree; what the tree's commit has stays.
-
-    Raises:
-        SourceError: a link cannot be made.
-    """
-    for name in shared:
-        try:
-            _link(repository.top / name, tree / name, tree)
-        except OSError as error:
-            raise SourceError(f"[build] share: {name} cannot be linked: {error.strerror}: {error.filename}") from None
-
-
-def _link(source: Path, target: Path, tree: Path) -> None:
-    if not os.path.lexists(target):
-        # never through a link of the commit to a place outside the tree
-        if not target.parent.resolve().is_relative_to(tree.resolve()):
-            return
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.symlink_to(source)
-    elif target.is_dir() and not target.is_symlink() and source.is_dir():
-        for child in sorted(source.iterdir()):
-            _link(child, target / child.name, tree)
 
 
 def _stamp(tree: Path, moment: int) -> None:
@@ -102,13 +48,24 @@ def _stamp(tree: Path, moment: int) -> None:
 class _Made:
     """A tree as it was made.
 
-    path: where it is. place: where it stands when it is used. facts: of its files; None: it is not made whole.
+    path: where it is. place: where it stands when it is used. facts: of its files; None: it is not made whole, or of an
+    earlier run. tracked: of those of its files that are known to be the commit's; None: that is not known.
     """
 
     path: Path
     place: Path
     git: bool
     facts: Facts | None = None
+    tracked: Facts | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """Tracked files of a tree that are not as the commit has them, or no longer there: paths of the repository."""
+
+    side: Side
+    variant: str
+    paths: Sequence[str]
 
 
 class Trees:
@@ -138,7 +95,9 @@ class Trees:
         self._made: dict[tuple[Side, str], _Made] = {}
         self.own: Callable[[Path], None] = lambda _: None
         """Gives a tree to the user that commands run as."""
+        self._parts: dict[Side, Sequence[Part]] = {}
         self._skip_lfs = _lacks_lfs(repository)
+        self._commits = Commits(repository.store, skip_lfs=self._skip_lfs)
         self.warnings: tuple[AnyWarning, ...] = (LfsPointers(),) if self._skip_lfs else ()
         repository.store.keep_to(budget)
 
@@ -159,14 +118,15 @@ class Trees:
         made = self._made.get((side, variant))
         try:
             if made is not None and made.git == git and made.facts is not None and restore(made.path, made.facts):
-                self._made[side, variant] = replace(made, place=place)
+                self._made[side, variant] = replace(made, place=place, tracked=made.facts)
                 self._stand(side, variant)
             else:
                 self.remove(side, variant)
                 self._set_aside(place)
                 self._made[side, variant] = _Made(place, place, git)
                 self._fill(side, place, git=git)
-                self._made[side, variant] = _Made(place, place, git, facts_of(place))
+                facts = facts_of(place)
+                self._made[side, variant] = _Made(place, place, git, facts, facts)
         except OSError as error:
             raise SourceError(f"{place} cannot be made: {error.strerror or error}") from None
         if not self.project(side, variant).is_dir():
@@ -175,15 +135,66 @@ class Trees:
             raise SourceError(f"{side}, {where}, has no directory {self.repository.prefix}: choose another --{side}")
         return self.project(side, variant)
 
-    def take(self, side: Side, copy: Callable[[Path], bool]) -> bool:
-        """Make a side's only tree by a copy of an earlier one, to where it stands; return whether there was one."""
+    def take(self, side: Side, copy: Callable[[Path], bool], excused: Callable[[str], bool]) -> bool:
+        """Make a side's only tree by a copy of an earlier one, to where it stands; return whether there was one.
+
+        excused: says of tracked files, by paths of the repository, that they need not be as the commit has them. A
+        tree in which another one is not is as none.
+        """
         place = self.directory / ("tree" if self.one_path else side)
         self._set_aside(place)
         if not copy(place):
             return False
         self.own(place)
         self._made[side, ""] = _Made(place, place, git=False)
-        return True
+        try:
+            tracked = self._tracked(side, place, excused)
+        except (OSError, SourceError):
+            tracked = None
+        self._made[side, ""] = _Made(place, place, git=False, tracked=tracked)
+        if tracked is None:
+            self.remove(side)
+        return tracked is not None
+
+    def _tracked(self, side: Side, tree: Path, excused: Callable[[str], bool]) -> Facts | None:
+        """Compare all of a tree with its commit; return the facts of what is tracked, None where a file differs.
+
+        Raises:
+            OSError: a directory cannot be read.
+            SourceError: git failed, or a submodule cannot be had.
+        """
+        revision, store = self.sources.of(side).revision, self.repository.store
+        inner = submodules.parts(store, revision, submodules.of_checkout(self.repository))
+        parts = self._parts[side] = [Part("", revision), *inner]
+        facts, paths = facts_of(tree), set(self._commits.files(parts))
+        return known(facts, paths) if all(map(excused, self._commits.unlike(parts, tree, paths))) else None
+
+    def changed(self, excused: Callable[[Side, str], bool]) -> list[Changed]:
+        """Give the tracked files that something changed in any tree since it was made, or since this was last asked.
+
+        A tree of which some are given is not looked at again until it is made anew.
+
+        excused: says of a file of a side that this change is meant; as it is now, it counts as known.
+        """
+        found = []
+        for (side, variant), made in list(self._made.items()):
+            if made.tracked is None:
+                continue
+            now = suspects(made.path, made.tracked)
+            asked = [path for path in now if not excused(side, path)]
+            unlike = self._unlike(side, made.path, asked) if asked else set()
+            if unlike:
+                found.append(Changed(side, variant, sorted(unlike)))
+            if now:
+                tracked = None if unlike else updated(made.tracked, now)
+                self._made[side, variant] = replace(made, tracked=tracked)
+        return found
+
+    def _unlike(self, side: Side, tree: Path, paths: Sequence[str]) -> Set[str]:
+        try:
+            return self._commits.unlike(self._parts[side], tree, paths)
+        except (OSError, SourceError):  # what cannot be shown to be the same may differ
+            return set(paths)
 
     def files(self, side: Side) -> str:
         """Name the files of a side: the id of git's tree.
@@ -206,7 +217,9 @@ class Trees:
         _stamp(tree, begun)
         if git:
             store.attach(source.revision, tree)
-        submodules.fill(store, tree, source.revision, submodules.of_checkout(self.repository), skip_lfs=self._skip_lfs)
+        of_user = submodules.of_checkout(self.repository)
+        inner = submodules.fill(store, tree, source.revision, of_user, skip_lfs=self._skip_lfs)
+        self._parts[side] = [Part("", source.revision), *inner]
         _stamp(tree, begun)
         link(self.repository, tree, self._shared[side])
         self.own(tree)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gate.config.study import Setting
-from gate.model import Side
+from gate.model import Failure, Side
 from harness.process.budget import Budget, BudgetEndedError
 from harness.process.execute import Command, Outcome, no_complaint
 
@@ -115,6 +115,10 @@ class NoTrees(ABC):
     def kept(self, side: Side, factors: Mapping[str, Setting]) -> Path:
         """Name the same."""
         return self.directory(side, factors)
+
+    def changed(self, build: int, *, executed: bool) -> Sequence[Failure]:
+        """Know of no tree that changed."""
+        return ()
 
     def roots(self) -> Mapping[Side, Path] | None:
         """Return that there are none."""

@@ -78,7 +78,7 @@ def outcome(done: Done, err: TextIO) -> Outcome:
 
 def failed(failure: Failure) -> str:
     """Say what failed: "latency (load=busy) failed on head: exit 1"."""
-    if failure.kind == "lock":
+    if failure.kind in ("lock", "tree"):
         return title(failure)
     what = treatment_name(failure.benchmark or "the build", failure.factors)
     return f"{what} failed on {failure.side}: {failure.status}"

@@ -165,7 +165,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     head: Commit | None
     built: Built | None
     failure: Failure | None
-    """Of the build."""
+    """Of the build, or that a benchmark changed tracked files."""
     benchmarks: tuple[Tried, ...]
     host: tuple[Problem, ...]
     cost: RoundCost | None

@@ -146,6 +146,7 @@ def _executed(made: Workshop, step: BuildStep, built: Built, begun: Trial, say: 
     for each, own in each_tried(made, step, begin):
         tried.append(each)
         records += own
+    changed = next(iter(made.builder.changed(0, executed=True)), None)
     cost = round_cost(built, tried, settings.rules, builds=len(_builds(job)), treatments=max(job.treated.settings, 1))
     later = Build(side="head", build=1, seconds=built.later)
     spent = costs_of([later, *records])
@@ -155,6 +156,7 @@ def _executed(made: Workshop, step: BuildStep, built: Built, begun: Trial, say: 
     duet = settings.rules.plan.pairing == "duet" or any(note.kind == "duet" for note in notes)
     return msgspec.structs.replace(
         begun,
+        failure=changed,
         benchmarks=tuple(tried),
         cost=cost,
         plans=plans(cost, tried, settings.rules, job.run.memory, spent) if cost else None,

@@ -130,3 +130,59 @@ def test_every_format_says_so(tmp_path: Path) -> None:
         out = io.StringIO()
         assert main(["decide", str(file), f"--{name}", "-"], out, io.StringIO()) == 4
         assert "the budget of 1 min ended before one round was complete" in " ".join(out.getvalue().split()), name
+
+
+def changed(build: int, **more: Any) -> dict[str, Any]:
+    return {"type": "failure", "kind": "tree", "side": "base", "build": build, "status": "a.py, by x", **more}
+
+
+def test_what_was_measured_from_the_round_of_a_changed_tree_on_does_not_count(tmp_path: Path) -> None:
+    slow = [execution("head", [9.0, 9.0], build=5, execution=e, seconds=1.0) for e in range(2)]
+    lines = [*rounds(6)[: 5 * 4 + 2], *slow]
+    code, out, report = decided(tmp_path, *lines, changed(5))
+    assert (code, report["verdict"]) == (4, "error")
+    assert [(each["kind"], each["side"], each["build"]) for each in report["failures"]] == [("tree", "base", 5)]
+    assert report["run"]["rounds"]["done"] == 5
+    assert report["findings"][0]["head"]["counts"]["build"] == 5
+    assert "files of base changed: a.py, by x" in out
+    # the same values in trees that nothing changed
+    assert decided(tmp_path, *lines)[2]["findings"][0]["head"]["counts"]["build"] == 6
+
+
+def test_nothing_is_missing_where_a_tree_changed_in_the_first_round(tmp_path: Path) -> None:
+    same = {
+        "type": "same",
+        "benchmark": "other",
+        "hash": {"base": "x", "head": "y"},
+        "differ": ["a"],
+        "differ_count": 1,
+    }
+    run = {**RUN, "benchmarks": {"base": ["bench", "other"], "head": ["bench", "other"]}}
+    file = tmp_path / "measurements.jsonl"
+    for lines, identical in (([same, *rounds(5)], 1), ([same, *rounds(5), changed(1)], 1), ([same, changed(0)], 0)):
+        file.write_text(text([run, *lines]))
+        main(["decide", str(file), "--json", str(tmp_path / "report.json"), "--quiet"], io.StringIO(), io.StringIO())
+        report = json.loads((tmp_path / "report.json").read_text())
+        assert {each["kind"] for each in report["failures"]} <= {"tree"}
+        # what was proved in the trees of the first round was perhaps proved of others
+        assert [each["verdict"] for each in report["findings"]].count("identical") == identical
+
+
+def test_in_an_experiment_other_settings_stay(tmp_path: Path) -> None:
+    from gate.evidence.records import Located, read
+    from gate.evidence.unfinished import trusted
+    from gate.model import Execution
+
+    lines = [
+        execution(side, [1.0], build=build, execution=0, factors={"opt": opt, "n": n})
+        for side in ("base", "head")
+        for build in range(2)
+        for opt in ("O2", "O3")
+        for n in (1, 2)
+    ]
+    records: list[Located] = list(read("m", text([*lines, changed(1, factors={"opt": "O3"})]).encode()).records)
+    left = [each.record for each in trusted(records) if isinstance(each.record, Execution)]
+    assert [(e.build, e.factors["opt"]) for e in left if e.side == "head"] == [(0, "O2")] * 2 + [(0, "O3")] * 2 + [
+        (1, "O2")
+    ] * 2
+    assert len(left) == 12

@@ -19,10 +19,11 @@ from gate.config.types import BuildTable, Perturbation
 from gate.model import SIDES, Build, Failure
 from gate.units import Duration
 from harness.build.artifacts import ArtifactError, hash_artifacts
-from harness.build.builder import TreeBuilder, layout_name, variant_name
+from harness.build.builder import TreeBuilder, layout_name
 from harness.build.cache import BuildCache
 from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import make_shims
+from harness.build.work import variant_name
 from harness.errors import SourceError
 from harness.process.execute import ProcessExecutor, clean_environment
 from harness.source.base_and_head import resolve

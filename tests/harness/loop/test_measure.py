@@ -51,6 +51,14 @@ class FakeBuilder(NoTrees):
     calls: list[tuple[Side, int, int]] = field(default_factory=list)
     latest: dict[Side, int] = field(default_factory=dict)
     pairs: list[tuple[int, int]] = field(default_factory=list)
+    asked: list[tuple[int, bool]] = field(default_factory=list)
+    changes: dict[tuple[int, bool], list[Side]] = field(default_factory=dict)
+    """Trees that are found to be changed, by the question."""
+
+    def changed(self, build: int, *, executed: bool) -> Sequence[Failure]:
+        self.asked.append((build, executed))
+        sides = self.changes.pop((build, executed), [])
+        return [Failure(kind="tree", side=side, build=build, status="a") for side in sides]
 
     def both(self, build: int, seed: int, factors: Mapping[str, Setting], started: Callable[[], None]) -> None:
         assert factors == {}
@@ -303,6 +311,51 @@ def test_a_failed_build_ends_measuring(bench: Bench, side: Side) -> None:
     again = Bench(bench.tmp_path)
     assert again.run(bench.appended) == Measured(1, 3, "build-failure")
     assert again.appended == []
+
+
+def test_trees_are_looked_at_after_each_build_and_after_each_round(bench: Bench) -> None:
+    bench.run()
+    assert bench.builder.asked == [(build, executed) for build in range(3) for executed in (False, False, True)]
+    # nothing ran
+    again = Bench(bench.tmp_path)
+    again.run(bench.appended)
+    assert not any(executed for _, executed in again.builder.asked)
+
+
+@pytest.mark.parametrize("executed", [False, True])
+def test_a_tree_that_changed_ends_measuring(bench: Bench, executed: bool) -> None:
+    bench.builder.changes = {(1, executed): ["base", "head"]}
+    assert bench.run() == Measured(1, 3, "build-failure")
+    assert [(each.kind, each.side, each.build) for each in failures(bench.appended)] == [
+        ("tree", "base", 1),
+        ("tree", "head", 1),
+    ]
+    # what was measured is recorded all the same; the first build of the round ended it where it was found by then
+    assert {key[2] for key in keys(bench.appended)} == ({0, 1} if executed else {0})
+    assert len([each for each in builds(bench.appended) if each[1] == 1]) == (2 if executed else 1)
+    again = Bench(bench.tmp_path)
+    assert again.run(bench.appended) == Measured(1, 3, "build-failure")
+    assert again.appended == []
+
+
+def test_trees_are_looked_at_where_the_budget_or_an_exception_ends_a_round(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, budget=5)
+    bench.builder.changes = {(0, True): ["base"]}
+    assert bench.run().stop == "budget"
+    assert [(each.side, each.build) for each in failures(bench.appended)] == [("base", 0)]
+
+    class EndedError(Exception):
+        pass
+
+    def interrupted(benchmark: Benchmark, context: Context) -> str:
+        raise EndedError
+
+    bench = Bench(tmp_path)
+    bench.builder.changes = {(0, True): ["head"]}
+    bench.instrument.fails = interrupted
+    with pytest.raises(EndedError):
+        bench.run()
+    assert [(each.side, each.build) for each in failures(bench.appended)] == [("head", 0)]
 
 
 # 2 builds and 12 executions a round: 14 s

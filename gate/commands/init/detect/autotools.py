@@ -20,6 +20,12 @@ _TESTS = re.compile(r"^(TESTS|check)\b\s*[+:]?=?", re.MULTILINE)
 _LIBTOOL = re.compile(r"^\s*(?:LT_INIT|AC_PROG_LIBTOOL|AM_PROG_LIBTOOL)\b", re.MULTILINE)
 _PLUGINS = re.compile(r"\bdlopen\b|\bLTDL_INIT\b|\bpkglib_LTLIBRARIES\b")
 _ASIDE = {"vendor", "third_party", "deps", "examples", "fuzz", "contrib"}
+# What `autoreconf -fi` of autoconf 2.71, automake 1.16 and libtool 2.4 put in the place of older copies.
+_INSTALLED = {
+    "aclocal.m4", "ar-lib", "compile", "config.guess", "config.rpath", "config.sub", "depcomp", "install-sh",
+    "libtool.m4", "ltmain.sh", "ltoptions.m4", "ltsugar.m4", "ltversion.m4", "lt~obsolete.m4", "mdate-sh", "missing",
+    "mkinstalldirs", "py-compile", "test-driver", "texinfo.tex", "ylwrap",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +60,14 @@ def look(tree: Tree) -> Found | None:
         benchmark, notes = placeholder()
         found = Found("autotools", f"{source}, without a program", benchmark, notes=notes)
         build, comment = _of_tests([])
-    return replace(found, build=build, build_comment=comment, setup=_setup(tree), products=_products(tree))
+    return replace(
+        found,
+        build=build,
+        build_comment=comment,
+        setup=_setup(tree),
+        changes=_changes(tree),
+        products=_products(tree),
+    )
 
 
 def _of_tests(programs: list[str]) -> tuple[str, list[str]]:
@@ -89,6 +102,7 @@ def _of_program(tree: Tree, source: str, chosen: _Program) -> Found:
         [*_RELINKED, *(_NO_SCRIPT if static else [])],
         setup=_setup(tree) + static,
         artifacts=[chosen.path],
+        changes=_changes(tree),
         products=_products(tree),
         notes=notes,
     )
@@ -119,6 +133,13 @@ def _setup(tree: Tree) -> str:
     own = next((name for name in ("autogen.sh", "bootstrap", "bootstrap.sh", "buildconf") if name in tree.names), None)
     # many autogen.sh scripts also run configure unless NOCONFIGURE is set
     return f"NOCONFIGURE=1 ./{own} && ./configure" if own else "autoreconf -fi && ./configure"
+
+
+def _changes(tree: Tree) -> list[str]:
+    """Return the files that autoreconf replaces by those of its own version, of those that git tracks."""
+    if "configure" in tree.names:
+        return []
+    return [path for path in tree.files if path == "INSTALL" or posixpath.basename(path) in _INSTALLED]
 
 
 def _products(tree: Tree) -> list[str]:

@@ -109,7 +109,12 @@ _COMMENT = [
 
 
 def _with_lock(tree: Tree, found: Found) -> Found:
-    """Take an ignored Cargo.lock along: without it each side would choose its own dependencies."""
+    """Take an ignored Cargo.lock along: without it each side would choose its own dependencies.
+
+    One that git tracks is written anew by every build of a commit whose Cargo.toml asks for more than it has.
+    """
+    if "Cargo.lock" in tree.names:
+        return replace(found, changes=["Cargo.lock"])
     if "Cargo.lock" not in tree.ignored:
         return found
     return replace(

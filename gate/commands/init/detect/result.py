@@ -73,9 +73,9 @@ class Found:
     """A project that can be measured.
 
     evidence: where it was seen, in words. more: benchmarks beside the first one. build: the command; None for a fresh
-    checkout. build_comment: lines above it. setup, artifacts, share: as in [build]. products: what else the build
-    makes, as far as that is known. environment: as in [env] set. notes: what the user must know or do. amount: None
-    for what suits programs that are timed as a whole.
+    checkout. build_comment: lines above it. setup, artifacts, changes, share: as in [build]. products: what else the
+    build makes, as far as that is known. environment: as in [env] set. notes: what the user must know or do. amount:
+    None for what suits programs that are timed as a whole.
     """
 
     kind: str
@@ -85,6 +85,7 @@ class Found:
     build_comment: list[str] = field(default_factory=list)
     setup: str | None = None
     artifacts: list[str] = field(default_factory=list)
+    changes: list[str] = field(default_factory=list)
     products: list[str] = field(default_factory=list)
     share: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)

@@ -91,6 +91,12 @@ def test_an_ignored_cargo_lock_is_taken_along(project: Project) -> None:
     config = written(project(files))
     assert config.build.share == ["Cargo.lock"]
     assert config.build.setup is not None
+    assert config.build.changes == []
+
+
+def test_a_tracked_cargo_lock_may_be_written_anew(project: Project) -> None:
+    config = written(project({"Cargo.lock": "", "Cargo.toml": PACKAGE, "src/main.rs": "fn main() {}"}))
+    assert (config.build.changes, config.build.share) == (["Cargo.lock"], [])
 
 
 @pytest.mark.parametrize("name", ["a; rm -rf x", "$(id)", 'q"uote', "a b", "-p"])

@@ -28,6 +28,14 @@ def test_autotools_program(project: Project, files: dict[str, str], setup: str) 
     assert config.benchmark[0].command == ["./it", "--help"]
 
 
+def test_what_autoreconf_installs_may_be_replaced(project: Project) -> None:
+    own = {"configure.ac": "AC_INIT\n", "Makefile.am": "bin_PROGRAMS = it\n", "it.c": _HELPING}
+    older = {"INSTALL": "", "build-aux/config.guess": "", "m4/libtool.m4": "", "doc/INSTALL": "", "m4/own.m4": ""}
+    assert written(project({**own, **older})).build.changes == ["INSTALL", "build-aux/config.guess", "m4/libtool.m4"]
+    # it is not run where git tracks what it makes
+    assert detected(project({**own, **older, "configure": "#!/bin/sh\n"})).changes == []
+
+
 def test_autotools_benchmark_before_a_program(project: Project) -> None:
     files = {
         "configure.ac": "AC_INIT\n",

@@ -1,0 +1,152 @@
+"""Files that builds and benchmarks change: what the recipe declares, and the failure of a tree with others."""
+
+from __future__ import annotations
+
+import glob
+import json
+import posixpath
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
+
+import msgspec
+
+from gate.config.study import Setting
+from gate.config.types import BuildTable
+from gate.model import Failure, Side
+from gate.model.visible import visible
+from harness.build.artifacts import Artifacts
+from harness.build.conditions import Conditions
+from harness.build.work import Tree, variant_name
+from harness.source.trees import Trees
+
+_FIRST = 5
+_MOST = 20
+_PROPOSED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What the builds and benchmarks of a side may change. prefix: the project's directory in the repository."""
+
+    table: BuildTable
+    prefix: PurePosixPath
+
+    def __contains__(self, path: object) -> bool:
+        """Return whether a path of the repository is declared, or lies in a directory that is."""
+        return self._covers(str(path), [*self.table.artifacts, *self.table.changes])
+
+    def is_change(self, path: str) -> bool:
+        """Return whether a path of the repository is declared as one that benchmarks may change, too."""
+        return self._covers(path, self.table.changes)
+
+    def inside(self, path: str) -> str:
+        """Turn a path of the project into one of the repository."""
+        return posixpath.normpath(posixpath.join(self.prefix.as_posix(), path))
+
+    def _covers(self, path: str, patterns: Iterable[str]) -> bool:
+        parts = tuple(path.split("/"))
+        return any(_matches(tuple(self.inside(pattern).split("/")), parts) for pattern in patterns)
+
+    def hint(self, side: Side, paths: Collection[str]) -> str:
+        """Say how to declare paths of the repository."""
+        line = json.dumps([*self.table.changes, *_summarized(paths, self.prefix)], ensure_ascii=False)
+        hint = f"if this is meant, write `changes = {line}` in [build] of perfgate.toml"
+        if side == "head":
+            return hint
+        return f"{hint} on the default branch first, since base has its own; or use head's file for both: `--config`"
+
+
+class Watch:
+    """Compares the trees of a run with their commits, and what was built in them with what the builds made.
+
+    factors, artifacts: of each tree, by its latest build.
+    """
+
+    def __init__(self, conditions: Conditions, trees: Trees) -> None:
+        """See nothing yet."""
+        self._session = conditions.session
+        self._trees = trees
+        self.declared = {
+            side: Declared(recipe.table, trees.repository.prefix) for side, recipe in conditions.recipes.items()
+        }
+        self.factors: dict[Tree, Mapping[str, Setting]] = {}
+        self.artifacts: dict[Tree, Artifacts] = {}
+
+    def unlike(self, build: int, builder: Side | None, by: str) -> list[Failure]:
+        """Fail for each tree that something changed which may not; one that failed is not compared again.
+
+        What a side declares is excused in its own tree only, and not while the other one is built.
+
+        Args:
+            build: the round.
+            builder: the side that was built; None: benchmarks ran, or the builds of both.
+            by: says what ran.
+        """
+
+        def excused(side: Side, path: str) -> bool:
+            return builder in (side, None) and path in self.declared[side]
+
+        found = {(each.side, each.variant): list(each.paths) for each in self._trees.changed(excused)}
+        for tree, artifacts in list(self.artifacts.items()):
+            if tree[0] == builder:
+                continue
+            declared = self.declared[tree[0]]
+            changed = map(declared.inside, artifacts.changed(self._trees.found(*tree)))
+            paths = [path for path in changed if builder is not None or not declared.is_change(path)]
+            if paths:
+                found[tree] = sorted({*found.get(tree, ()), *paths})
+                del self.artifacts[tree]
+        return [self._failure(tree, paths, build, builder, by) for tree, paths in found.items()]
+
+    def tree_of(self, failure: Failure) -> Tree:
+        """Return the tree of which a failure is."""
+        return failure.side or "head", variant_name(failure.factors)
+
+    def _failure(self, tree: Tree, paths: Sequence[str], build: int, builder: Side | None, by: str) -> Failure:
+        side = tree[0]
+        failure = Failure(
+            kind="tree",
+            side=side,
+            session=self._session,
+            build=build,
+            factors=dict(self.factors.get(tree, {})),
+            status=f"{named(paths)}, by {by}",
+            directory=str(self._trees.kept(*tree)),
+            hint=self.declared[side].hint(side, paths),
+        )
+        return failure if builder in (side, None) else kept_apart(failure)
+
+
+def kept_apart(failure: Failure) -> Failure:
+    """Say of a failure that the build of the other side did it."""
+    other = "head" if failure.side == "base" else "base"
+    hint = f"the build of {other} must write into its own tree only: nothing of it may reach the one of {failure.side}"
+    return msgspec.structs.replace(failure, hint=hint)
+
+
+def named(paths: Sequence[str]) -> str:
+    """Name the first of some paths, and how many there are."""
+    more = len(paths) - _FIRST
+    return ", ".join(map(visible, paths[:_FIRST])) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _matches(pattern: tuple[str, ...], path: tuple[str, ...]) -> bool:
+    if not pattern:
+        return True  # all that is in a directory
+    if pattern[0] == "**":
+        return any(_matches(pattern[1:], path[skipped:]) for skipped in range(len(path) + 1))
+    return bool(path) and fnmatchcase(path[0], pattern[0]) and _matches(pattern[1:], path[1:])
+
+
+def _summarized(paths: Collection[str], prefix: PurePosixPath) -> list[str]:
+    """Give paths of the project; of many, directories that hold them."""
+    found = sorted({posixpath.relpath(path, prefix.as_posix()) for path in paths})
+    while len(found) > _PROPOSED:
+        above = sorted({f"{posixpath.dirname(path.rstrip('/'))}/" for path in found})
+        if "/" in above or any(path.endswith("../") for path in above):
+            break
+        found = above
+    # TOML has no surrogates; in a glob this stands for any one character
+    return ["".join(c if c.isprintable() else "?" for c in glob.escape(path)) for path in found[:_MOST]]

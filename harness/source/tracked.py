@@ -1,0 +1,218 @@
+"""Which tracked files of a tree are not those of its commit: suspected by facts, proved by content."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+import time
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.source.pristine import TICK, Facts, fact
+from harness.source.store import Store
+from harness.source.workdir import remove_tree
+
+_CHUNK = 1 << 20
+# Attributes by which a file is not the bytes that the commit has: all others leave them alone, since the store has
+# git write lines as they are
+_CONVERTS = re.compile(rb"filter|ident|encoding|crlf", re.IGNORECASE)
+_LINK, _MODULE = "120000", "160000"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A repository in a tree. path: where a submodule is, with a slash at its end; "" for the commit's own files."""
+
+    path: str
+    revision: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Tracked:
+    """The files of a commit. converted: whether some may have other bytes in a tree than in the commit."""
+
+    files: Mapping[str, tuple[str, str]]
+    """Mode, as git writes it, and id."""
+    converted: bool
+
+
+def suspects(tree: Path, facts: Facts) -> dict[str, tuple[int, ...]]:
+    """Give the files of a tree whose facts are not as they were, and what these are now; (): the file is gone.
+
+    No change to a file after this call leaves its facts as they are given. What was added is not looked at, nor .git.
+    """
+    found: dict[str, tuple[int, ...]] = {}
+    gone: set[str] = set()
+    for directory, entries in facts.items():
+        if directory.startswith(".git/"):
+            continue
+        here = None if directory in gone else _opened(f"{tree}/{directory}")
+        try:
+            for name, before in entries.items():
+                now: tuple[int, ...] = ()
+                with suppress(OSError):
+                    now = fact(os.stat(name, dir_fd=here, follow_symlinks=False)) if here is not None else ()
+                if not before or not stat.S_ISDIR(before[1]):
+                    if now != before:
+                        found[directory + name] = now
+                elif not now or not stat.S_ISDIR(now[1]):
+                    # perhaps a link now: nothing is looked at through it
+                    gone.add(f"{directory}{name}/")
+        finally:
+            if here is not None:
+                os.close(here)
+    if max((now[-1] for now in found.values() if now), default=0) + TICK > time.time_ns():
+        time.sleep(TICK / 1e9)
+    return found
+
+
+def known(facts: Facts, paths: Collection[str]) -> Facts:
+    """Give the facts of directories, and of those files that are among some paths."""
+    return {
+        directory: {
+            name: each for name, each in entries.items() if stat.S_ISDIR(each[1]) or f"{directory}{name}" in paths
+        }
+        for directory, entries in facts.items()
+    }
+
+
+def updated(facts: Facts, now: Mapping[str, tuple[int, ...]]) -> Facts:
+    """Give facts with those of some files as they are now."""
+    newer: dict[str, dict[str, tuple[int, ...]]] = defaultdict(dict)
+    for path, each in now.items():
+        directory, slash, name = path.rpartition("/")
+        newer[directory + slash][name] = each
+    return {**facts, **{directory: {**facts[directory], **entries} for directory, entries in newer.items()}}
+
+
+def _opened(directory: str) -> int | None:
+    try:
+        return os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return None
+
+
+class Commits:
+    """Knows the files of commits, and compares those of a tree with them."""
+
+    def __init__(self, store: Store, *, skip_lfs: bool = False) -> None:
+        """Read nothing yet. skip_lfs: as the trees were exported."""
+        self._store = store
+        self._skip_lfs = skip_lfs
+        self._known: dict[str, _Tracked] = {}
+
+    def files(self, parts: Sequence[Part]) -> Iterator[str]:
+        """Give the paths of all that is tracked in a tree.
+
+        Raises:
+            SourceError: git failed.
+        """
+        for part in parts:
+            for name, (mode, _) in self._tracked(part.revision).files.items():
+                if mode != _MODULE:
+                    yield part.path + name
+
+    def unlike(self, parts: Sequence[Part], tree: Path, paths: Collection[str]) -> set[str]:
+        """Give those of some paths of a tree that are tracked, and are not as the commit has them.
+
+        Raises:
+            SourceError: git failed.
+        """
+        by_part: dict[Part, list[str]] = defaultdict(list)
+        # a submodule inside another one comes first
+        inner = sorted(parts, key=lambda part: -len(part.path))
+        for path in paths:
+            part = next(part for part in inner if path.startswith(part.path))
+            by_part[part].append(path.removeprefix(part.path))
+        return {part.path + name for part, names in by_part.items() for name in self._unlike(part, tree, names)}
+
+    def _unlike(self, part: Part, tree: Path, names: Collection[str]) -> Iterator[str]:
+        tracked = self._tracked(part.revision)
+        wanted = [name for name in names if tracked.files.get(name, (_MODULE,))[0] != _MODULE]
+        if not wanted:
+            return
+        root = tree / part.path
+        real: dict[str, bool] = {"": True}
+        through = [name for name in wanted if not _is_real(root, name.rpartition("/")[0], real)]
+        yield from through
+        wanted = [name for name in wanted if name not in set(through)] if through else wanted
+        if not tracked.converted:
+            yield from (name for name in wanted if not _is_like(root / name, *tracked.files[name], _blob))
+            return
+        fresh = self._store.work.path / ".compared"
+        remove_tree(fresh)
+        fresh.mkdir()
+        try:
+            self._store.export_files(part.revision, wanted, fresh, skip_lfs=self._skip_lfs)
+            for name in wanted:
+                mode, _ = tracked.files[name]
+                if not _is_like(root / name, mode, _content(fresh / name), _content):
+                    yield name
+        finally:
+            remove_tree(fresh)
+
+    def _tracked(self, revision: str) -> _Tracked:
+        if revision not in self._known:
+            git = self._store.unhurried
+            files = {}
+            for entry in git.entries("ls-tree", "-r", "-z", "--full-tree", revision):
+                facts, _, name = entry.partition("\t")
+                mode, _, object_ = facts.split(" ")
+                files[name] = (mode, object_)
+            attributes = [id_ for name, (_, id_) in files.items() if name.rpartition("/")[2] == ".gitattributes"]
+            converted = any(_CONVERTS.search(git.run("cat-file", "blob", id_)) for id_ in attributes)
+            self._known[revision] = _Tracked(files, converted)
+        return self._known[revision]
+
+
+def _is_real(root: Path, directory: str, real: dict[str, bool]) -> bool:
+    """Return whether a directory below a root is reached through no link; real: what is known of others."""
+    if directory not in real:
+        above = _is_real(root, directory.rpartition("/")[0], real)
+        path = f"{root}/{directory}"
+        real[directory] = above and os.path.isdir(path) and not os.path.islink(path)  # noqa: PTH112, PTH114  # many
+    return real[directory]
+
+
+def _is_like(path: Path, mode: str, expected: str, content: Callable[[Path, str], str]) -> bool:
+    """Return whether a file is of the kind that a mode of git names, and has the content that is expected."""
+    try:
+        now = path.lstat().st_mode
+        if mode == _LINK:
+            return stat.S_ISLNK(now) and content(path, expected) == expected
+        executable = bool(now & stat.S_IXUSR)
+        return stat.S_ISREG(now) and executable == (mode == "100755") and content(path, expected) == expected
+    except OSError:
+        return False
+
+
+def _blob(path: Path, like: str) -> str:
+    """Return git's id of a file, by the hash that another id is of; of a link, of its target."""
+    return _digest(path, "sha1" if len(like) == 40 else "sha256", named=True)
+
+
+def _content(path: Path, _like: str = "") -> str:
+    try:
+        return _digest(path, "sha256", named=False)
+    except FileNotFoundError:
+        # git did not write it, so that it cannot be told to be the same
+        return ""
+
+
+def _digest(path: Path, algorithm: str, *, named: bool) -> str:
+    digest = hashlib.new(algorithm, usedforsecurity=False)
+    if path.is_symlink():
+        target = os.fsencode(os.readlink(path))  # noqa: PTH115  # the text of the link
+        digest.update((b"blob %d\0" % len(target) if named else b"") + target)
+        return digest.hexdigest()
+    with path.open("rb") as file:
+        if named:
+            digest.update(b"blob %d\0" % os.fstat(file.fileno()).st_size)
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()

@@ -1,0 +1,260 @@
+"""Tracked files that builds and benchmarks change: whose change is excused, and what the failure of another one says."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+import msgspec
+import pytest
+
+from gate.config.study import SettingTable, Study
+from gate.config.types import BuildTable
+from gate.model import SIDES, Build, Failure
+from harness.build import builder as building
+from harness.build.builder import TreeBuilder
+from harness.build.cache import BuildCache
+from harness.build.changes import Declared, Watch, named
+from harness.process.mounts import mounts_here
+from tests.harness.build.test_builder import bad, builder_of, good
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.harness.conftest import Checkout
+
+
+@pytest.mark.parametrize(
+    ("pattern", "covered", "others"),
+    [
+        ("Cargo.lock", ["p/Cargo.lock"], ["Cargo.lock", "p/a/Cargo.lock", "p/Cargo.lock2"]),
+        ("src/gen/", ["p/src/gen/a.c", "p/src/gen/b/c.h"], ["p/src/generated", "src/gen/a.c"]),
+        ("./src/../src/gen", ["p/src/gen/a.c"], ["p/src/a.c"]),
+        ("../Cargo.lock", ["Cargo.lock"], ["p/Cargo.lock"]),
+        ("../../outside", [], ["outside"]),
+        ("src/*.c", ["p/src/a.c"], ["p/src/a/b.c", "p/src/a.h"]),
+        ("**/*.lock", ["p/a.lock", "p/b/c/d.lock"], ["a.lock", "p/a.locked"]),
+        ("**", ["p/a", "p/b/c"], ["a"]),
+    ],
+)
+def test_what_a_pattern_covers(pattern: str, covered: list[str], others: list[str]) -> None:
+    for table in (BuildTable(changes=["x", pattern]), BuildTable(artifacts=[pattern])):
+        declared = Declared(table, PurePosixPath("p"))
+        assert [path for path in [*covered, *others] if path in declared] == covered
+
+
+@pytest.mark.parametrize(
+    ("paths", "proposed"),
+    [
+        (["p/Cargo.lock", "p/a/b"], '["old", "Cargo.lock", "a/b"]'),
+        (["Cargo.lock"], '["old", "../Cargo.lock"]'),
+        ([f"p/gen/{name}" for name in "abcde"], '["old", "gen/"]'),
+        ([f"p/gen/{name}/x.c" for name in "abcdefg"], '["old", "gen/"]'),
+        (["p/a[1].c", "p/\udcff"], '["old", "a[[]1].c", "?"]'),
+        ([f"p/{name}" for name in "abcde"], '["old", "a", "b", "c", "d", "e"]'),
+    ],
+)
+def test_the_line_that_is_proposed_covers_what_changed(paths: list[str], proposed: str) -> None:
+    declared = Declared(BuildTable(changes=["old"]), PurePosixPath("p"))
+    assert f"`changes = {proposed}`" in declared.hint("head", paths)
+    added = Declared(BuildTable(changes=msgspec.json.decode(proposed)), PurePosixPath("p"))
+    assert all(path in added for path in paths)
+    assert "default branch" in declared.hint("base", paths)
+
+
+def test_many_paths_are_counted() -> None:
+    assert named(list("abc")) == "a, b, c"
+    assert named(["\udcff\n"]) == "\\xff\\n"
+    assert named([f"f{n}" for n in range(1200)]) == "f0, f1, f2, f3, f4 and 1,195 more"
+
+
+REWRITES = "cp source app; echo $PERFGATE_SEED > lock"
+
+
+def test_a_build_that_rewrites_a_tracked_file_fails_unless_that_is_declared(checkout: Checkout) -> None:
+    checkout.commit(source="1", lock="0")
+    with builder_of(checkout, BuildTable(command=REWRITES)) as builder:
+        failure = bad(builder.build("head", 2, 5))
+        assert (failure.kind, failure.side, failure.build) == ("tree", "head", 2)
+        assert failure.status == "lock, by the build of head in round 3"
+        assert '`changes = ["lock"]`' in (failure.hint or "")
+        assert builder.changed(2, executed=False) == []
+    for table in (BuildTable(command=REWRITES, changes=["lo*"]), BuildTable(command=REWRITES, artifacts=["lock"])):
+        with builder_of(checkout, table) as builder:
+            for number in range(2):
+                for side in SIDES:
+                    good(builder.build(side, number, number))
+                    assert builder.changed(number, executed=True) == []
+
+
+def test_each_side_declares_its_own(checkout: Checkout) -> None:
+    checkout.commit(source="1", lock="0")
+    declaring = BuildTable(command=REWRITES, changes=["lock"])
+    with builder_of(checkout, declaring, base=BuildTable(command=REWRITES)) as builder:
+        good(builder.build("head", 0, 5))
+        assert bad(builder.build("base", 0, 5)).side == "base"
+
+
+INTO_BASE = 'if [ $PERFGATE_SIDE = head ]; then for t in ../base/tree ../../base/tree; do [ ! -d $t ] || echo slow >> $t/@; done; fi; cp source app'  # fmt: skip
+
+
+@pytest.mark.parametrize("table", [BuildTable(), BuildTable(changes=["source"])])
+def test_a_build_that_writes_into_the_tree_of_the_other_side(checkout: Checkout, table: BuildTable) -> None:
+    """The other side's declaration is for its own builds: what head's build makes of base's file is no less false."""
+    checkout.commit(source="1")
+    table = msgspec.structs.replace(table, command=INTO_BASE.replace("@", "source"))
+    with builder_of(checkout, table) as builder:
+        good(builder.build("base", 0, 5))
+        assert builder.changed(0, executed=False) == []
+        good(builder.build("head", 0, 5))
+        (failure,) = builder.changed(0, executed=False)
+        assert (failure.kind, failure.side, failure.status) == (
+            "tree",
+            "base",
+            "source, by the build of head in round 1",
+        )
+        assert "head" in (failure.hint or "")
+        assert "changes =" not in (failure.hint or "")
+        assert builder.changed(0, executed=True) == [], "it is told once"
+
+
+def test_a_failing_build_is_looked_at_too(checkout: Checkout) -> None:
+    checkout.commit(source="1")
+    with builder_of(checkout, BuildTable(command=INTO_BASE.replace("@", "source") + "; [ $PERFGATE_SIDE = base ]")) as builder:  # fmt: skip
+        good(builder.build("base", 0, 5))
+        assert bad(builder.build("head", 0, 5)).kind == "build"
+        assert [each.side for each in builder.changed(0, executed=False)] == ["base"]
+
+
+def test_benchmarks_that_write_to_a_tree(checkout: Checkout) -> None:
+    checkout.commit(source="1", results="0")
+    # without a command each build is a fresh checkout
+    with builder_of(checkout, BuildTable(changes=["results"])) as builder:
+        for number in range(2):
+            for side in SIDES:
+                good(builder.build(side, number, 5))
+            (builder.directory("head") / "results").write_text("1")
+            assert builder.changed(number, executed=True) == []
+            (builder.directory("base") / "source").write_text("2")
+            assert builder.changed(number, executed=False) == [], "nothing ran"
+            (failure,) = builder.changed(number, executed=True)
+            assert failure.status == f"source, by executions of round {number + 1}"
+            assert (failure.side, failure.build) == ("base", number)
+
+
+def test_what_was_built_is_not_for_the_other_side_to_change(checkout: Checkout) -> None:
+    checkout.commit(source="1")
+    table = BuildTable(command=INTO_BASE.replace("@", "app"), artifacts=["app"], changes=["app"])
+    with builder_of(checkout, table) as builder:
+        good(builder.build("base", 0, 5))
+        good(builder.build("head", 0, 5))
+        (failure,) = builder.changed(0, executed=False)
+        assert (failure.kind, failure.side, failure.status) == ("tree", "base", "app, by the build of head in round 1")
+        assert builder.changed(0, executed=True) == [], "it is told once"
+
+
+@pytest.mark.parametrize("artifact", ["app", "out/"])
+def test_what_was_built_is_what_is_measured(checkout: Checkout, artifact: str) -> None:
+    checkout.commit(p__source="1", p__perfgate_dot_toml="")
+    command = "mkdir -p out; cp source app; cp source out/a; ln -sf a out/link; echo $PERFGATE_SEED > out/b"
+    project = checkout.path / "p"
+    for changes in ([], [artifact]):
+        table = BuildTable(command=command, artifacts=[artifact], changes=changes)
+        with builder_of(type(checkout)(project), table) as builder:
+            for number in range(2):
+                for side in SIDES:
+                    good(builder.build(side, number, number))
+                assert builder.changed(number, executed=True) == []
+            head = builder.directory("head")
+            (head / "app").touch()
+            (head / "out/a").touch()
+            (head / "new").touch()
+            assert builder.changed(1, executed=True) == []
+            for name in ("app", "out/a"):
+                (head / name).write_text("2")
+            found = [(each.side, each.status) for each in builder.changed(1, executed=True)]
+            name = artifact.rstrip("/")
+            assert found == ([] if changes else [("head", f"p/{name}, by executions of round 2")])
+            # the next build makes it anew
+            good(builder.build("head", 2, 2))
+            assert builder.changed(2, executed=True) == []
+
+
+def test_nothing_is_looked_at_where_nothing_ran(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+    checkout.commit(source="1")
+    monkeypatch.setattr(Watch, "unlike", None)
+    with builder_of(checkout, BuildTable()) as builder:
+        good(builder.build("head", 0, 5))
+        good(builder.build("base", 0, 5))
+        assert builder.changed(0, executed=False) == []
+
+
+def test_a_tree_of_other_settings(checkout: Checkout) -> None:
+    checkout.commit(source="1")
+    levels = {name: SettingTable(build_env={"LEVEL": name}) for name in ("low", "high")}
+    study = Study(factor={"level": levels})
+    table = BuildTable(command='[ "$LEVEL" = low ] || echo 2 > source')
+    with builder_of(checkout, table, study=study) as builder:
+        good(builder.build("head", 0, 5, {"level": "low"}))
+        failure = bad(builder.build("head", 0, 5, {"level": "high"}))
+        assert (failure.kind, failure.factors) == ("tree", {"level": "high"})
+        (builder.directory("head", {"level": "low"}) / "source").write_text("3")
+        assert [each.factors for each in builder.changed(0, executed=True)] == [{"level": "low"}]
+
+
+def both(builder: TreeBuilder) -> dict[str, Build | Failure]:
+    begun: list[bool] = []
+    builder.both(0, 5, {}, lambda: begun.append(True))
+    assert begun, "they were not made at once"
+    return {side: builder.build(side, 0, 5) for side in SIDES}
+
+
+@pytest.mark.skipif(not mounts_here(), reason="this system refuses mount namespaces")
+def test_builds_at_once(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1}, raising=False)
+    checkout.commit(source="1", lock="0", into_dot_sh=INTO_BASE.replace("@", "source"))
+    with builder_of(checkout, BuildTable(command=REWRITES, changes=["lock"])) as builder:
+        assert all(good(each).at_once for each in both(builder).values())
+        assert builder.changed(0, executed=True) == []
+    # each side's own build does it again when it is alone
+    with builder_of(checkout, BuildTable(command=REWRITES)) as builder:
+        made = both(builder)
+        assert [bad(made[side]).status for side in SIDES] == [f"lock, by the build of {side} in round 1" for side in SIDES]  # fmt: skip
+    # base's own does not: head's did it
+    table = BuildTable(command="sh into.sh; cp source app; sleep 0.2")
+    monkeypatch.setattr(building, "works_elsewhere", lambda _: False)
+    with builder_of(checkout, table) as builder:
+        made = both(builder)
+        assert good(made["head"]).at_once
+        failure = bad(made["base"])
+        assert (failure.kind, failure.side) == ("tree", "base")
+        assert failure.status == "source, by the builds of base and head, which ran at once"
+        assert "the build of head" in (failure.hint or "")
+        assert builder.changed(0, executed=False) == []
+
+
+def test_a_build_that_is_kept(checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(building, "_WORTH", 0.0)
+    checkout.commit(source="1", lock="0")
+    cache = BuildCache(tmp_path / "builds")
+
+    def made(table: BuildTable) -> Build | Failure:
+        with builder_of(checkout, table, cache=cache) as builder:
+            return builder.build("head", 0, 5)
+
+    table = BuildTable(command="cp source app")
+    assert not good(made(table)).cached
+    assert good(made(table)).cached
+    (entry,) = (tmp_path / "builds").iterdir()
+    (entry / "tree/source").write_text("2")
+    # it is of no use to anybody: built anew, and kept again
+    assert not good(made(table)).cached
+    assert (entry / "tree/source").read_text() == "1"
+    assert good(made(table)).cached
+    # what may be changed may be kept changed; what may not is not kept
+    declaring = BuildTable(command=REWRITES, changes=["lock"])
+    assert not good(made(declaring)).cached
+    assert good(made(declaring)).cached
+    kept = sorted((tmp_path / "builds").iterdir())
+    assert bad(made(BuildTable(command=REWRITES))).kind == "tree"
+    assert sorted((tmp_path / "builds").iterdir()) == kept
