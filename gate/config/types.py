@@ -444,6 +444,13 @@ class Benchmark(Table, frozen=True, kw_only=True):
         Annotated[int, Meta(ge=-20, le=19)] | None,
         Meta(description="Nice value of executions; below 0 needs the right to set it."),
     ] = None
+    network: Annotated[
+        bool,
+        Meta(
+            description="Whether the sandbox leaves it the network. Without, a command has its own loopback and no way "
+            "out, where namespaces can be had; suites, and benchmarks with a service or a load, keep the network."
+        ),
+    ] = False
     timeout: Annotated[Duration, Meta(description="Time limit of one execution.")] = default(Duration(600))
     max_output: Annotated[Quantity, Meta(description="Maximum size of {output}.")] = default(Quantity.parse("256MB"))
     same_output: Annotated[

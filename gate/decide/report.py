@@ -209,6 +209,7 @@ def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:
         builds=evidence.builds,
         states=evidence.states,
         cost=evidence.cost,
+        sandbox=run.sandbox if run else None,
     )
 
 

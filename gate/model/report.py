@@ -14,6 +14,7 @@ from gate.model.outcomes import Outcome, Summary, Where
 from gate.model.reasons import Accepted, Reason, SameProgram
 from gate.model.records import Build, Commit, Failure, HostState, Whose
 from gate.model.sameness import Proof
+from gate.model.sandbox import Sandboxed
 from gate.model.warnings import AnyWarning
 
 InteractionVerdict = Literal["worse", "better", "same", "inconclusive"]
@@ -353,6 +354,8 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     """How base and head were chosen, as data; None: not known."""
     cost: Cost | None = None
     """What took the seconds; None: not known."""
+    sandbox: Sandboxed | None = None
+    """What confined builds and benchmarks; None: not known."""
 
 
 class PolicyFacts(msgspec.Struct, frozen=True, kw_only=True):

@@ -24,6 +24,8 @@ class Sandboxed(msgspec.Struct, frozen=True, kw_only=True):
     """Whether benchmarks that need none had a network."""
     why: OffKind | None = None
     """None: there was a sandbox."""
+    forgeable: list[str] = []
+    """Benchmarks whose values were made inside, where their own programs could have changed them."""
     detail: str = ""
     """What the system said."""
 

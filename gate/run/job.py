@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
@@ -18,7 +18,7 @@ from gate.cli.groups import MeasureOptions
 from gate.config.rules import is_single, most_builds
 from gate.config.schema import to_tables
 from gate.config.shards import Part, part_of, part_warnings, refuse_other_part, session_seed
-from gate.config.types import Builds, Plan
+from gate.config.types import Builds, Config, Plan
 from gate.evidence.runs import config_of
 from gate.memory.entries import Costs
 from gate.model import SIDES, Memory, Run, UserError
@@ -32,6 +32,7 @@ from gate.run.memory import Recalled, costs_here, recall_memory
 from gate.run.plan_warnings import plan_warnings
 from gate.run.project import Project, of_shard
 from gate.run.treatments import NONE, JobTreatments, gate_treatments
+from gate.run.trust import is_foreign
 from gate.words.choice import chosen
 from gate.words.sandbox import sandbox_text
 from harness.host.facts import facts
@@ -95,7 +96,7 @@ def prepare(
     planned = _Planned(project, ()) if part else _with_plan(project, recalled.memory, past, options.history, host)
     rules = planned.project.settings.rules
     run = run_line(planned.project, part, seed_of(options.seed, part, past), host)
-    run = msgspec.structs.replace(run, sandbox=_sandboxed(rules.plan.sandbox))
+    run = msgspec.structs.replace(run, sandbox=_sandboxed(rules, instruments))
     run = msgspec.structs.replace(
         run,
         warnings=[
@@ -172,6 +173,10 @@ def instruments_of(project: Project) -> Instruments:
     if project.settings.rules.plan.pairing == "duet":
         # starts both sides by itself, whatever measures them by turns
         return Instruments(dict.fromkeys(used, Spawn(cpu=True)), (), {})
+    if "hyperfine" in used and is_foreign():
+        # hyperfine runs inside with the program, which could change what it writes
+        found = choose({*used, "spawn"} - {"hyperfine"}, os.environ)
+        return replace(found, by_name={**found.by_name, "hyperfine": found.by_name["spawn"]})
     return choose(used, os.environ)
 
 
@@ -214,14 +219,18 @@ def run_line(project: Project, part: Part | None, seed: int | None, host: dict[s
     )
 
 
-def _sandboxed(wanted: Literal["auto", "require", "off"]) -> Sandboxed:
-    """Return what the sandbox will be.
+def _sandboxed(rules: Config, instruments: Instruments) -> Sandboxed:
+    """Return what the sandbox will be, and what is measured inside.
 
     Raises:
         UserError: it is required, and there is none.
     """
-    found = examined(wanted)
-    if wanted == "require" and not found.on:
+    found = examined(rules.plan.sandbox)
+    if found.on:
+        # spawn's launcher stays outside; all others run together with the program
+        inside = [b.name for b in rules.benchmark if not isinstance(instruments.by_name.get(b.instrument), Spawn)]
+        return msgspec.structs.replace(found, forgeable=inside)
+    if rules.plan.sandbox == "require":
         raise UserError(f'plan.sandbox = "require", and the sandbox is {sandbox_text(found)}')
     return found
 

@@ -20,6 +20,7 @@ from gate.words.effects import settings_text
 from gate.words.numbers import plural
 from gate.words.plain import visible
 from gate.words.reports import commit
+from gate.words.sandbox import sandbox_text
 from gate.words.sentences import say
 from harness.loop.schedule import Round
 
@@ -51,6 +52,7 @@ def introduction(job: Job) -> list[str]:
     part = f"{job.part}: " if job.part else ""
     return [
         f"{part}{announce(job)}",
+        *([f"sandbox: {sandbox_text(job.run.sandbox)}"] if job.run.sandbox else []),
         *(f"warning: {warning}" for warning in (*_noticed(job), *forecast(job))),
     ]
 

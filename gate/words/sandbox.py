@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from gate.model.sandbox import Sandboxed
+from gate.words.failures import names
+
+_NAMED = 3
 
 
 def sandbox_text(sandbox: Sandboxed) -> str:
@@ -15,7 +18,8 @@ def sandbox_text(sandbox: Sandboxed) -> str:
         *(["no network for benchmarks"] if sandbox.network == "off" else []),
         *([] if sandbox.signals else ["signals to other processes are not stopped before Linux 6.12"]),
     ]
-    return f"on ({'; '.join(more)})"
+    inside = f"; values of {names(sandbox.forgeable, _NAMED)} come from inside" if sandbox.forgeable else ""
+    return f"on ({'; '.join(more)}){inside}"
 
 
 def _why(sandbox: Sandboxed) -> str:

@@ -3,8 +3,8 @@
 A script of its own, standard library only. `python -I -S duet_launcher.py SPEC` reads a JSON file:
 
 {"runs": n, "places": [[processor of base, of head, side that is started first], ...], "known": [names of variables],
-"sides": [{"argv": [...], "directory": "...", "environment": {...}, "output": "...", "sandbox": [ruleset, user]}, the
-same of head]}, with the sandbox that its program starts in as launcher.py has it.
+"sides": [{"argv": [...], "directory": "...", "environment": {...}, "output": "...", "sandbox": [ruleset, user,
+network]}, the same of head]}, with the sandbox that its program starts in as launcher.py has it.
 
 Both children of an iteration are made one right after the other, wait until both are there, each on its processors, and
 are let go in the same order. On one processor a spinner takes the place of the one that has ended, until the other one
@@ -127,9 +127,8 @@ def _child(side: dict[str, Any], processor: int) -> dict[str, int]:
             os.sched_setaffinity(0, {processor})
         for number in _DEFAULT:
             signal.signal(number, signal.SIG_DFL)
-        ruleset, user = side["sandbox"]
-        if ruleset >= 0:
-            enter.enter(ruleset, user)
+        if side["sandbox"][0] >= 0:
+            enter.enter(*side["sandbox"])
         with contextlib.suppress(OSError):
             # what this touches lies elsewhere for each side, and its pages are to be copied before it counts
             os.execve("", side["argv"], side["environment"])  # noqa: S606 - there is no such program

@@ -1,10 +1,11 @@
 """The launcher of the spawn instrument: starts a command several times and writes what each start took.
 
 A script of its own, standard library only: Linux counts the resident memory of the process that starts a program into
-the program's peak, so this one is small. `python -I -S launcher.py OUTPUT RUNS LC_CTYPE RULESET USER COMMAND...` does
-it once. Standard input, output and error are the command's own. LC_CTYPE: "=value", or "" when the environment has
-none. RULESET, USER: the sandbox that the command is started in, as harness/sandbox/enter.py has it; -1: none. Only the
-thread that starts the command enters it, and nobody inside can reach this program's memory: the values are its own.
+the program's peak, so this one is small. `python -I -S launcher.py OUTPUT RUNS LC_CTYPE RULESET USER NETWORK
+COMMAND...` does it once. Standard input, output and error are the command's own. LC_CTYPE: "=value", or "" when the
+environment has none. RULESET, USER, NETWORK: the sandbox that the command is started in, as harness/sandbox/enter.py
+has it; -1: none. Only the thread that starts the command enters it, and nobody inside can reach this program's memory:
+the values are its own.
 
 OUTPUT gets {"runs": [[ns, user s, system s, ru_maxrss], ...], "own": what a child inherits, "code": exit code of
 the last run (a signal is negative), "errno": why it could not be started, else 0}.
@@ -46,8 +47,7 @@ def main(
     argv: list[Text],
     environment: dict[bytes, bytes],
     directory: Text = ".",
-    ruleset: int = -1,
-    user: int = -1,
+    inside: tuple[int, int, int] = (-1, -1, -1),
 ) -> None:
     """Run the command until it fails, at most `runs` times."""
     gc.disable()
@@ -55,10 +55,10 @@ def main(
     code = error = 0
     try:
         posix.chdir(directory)
-        if ruleset < 0:
+        if inside[0] < 0:
             code = measure(measured, runs, argv, environment)
         else:
-            code = _inside(lambda: measure(measured, runs, argv, environment), ruleset, user)
+            code = _inside(lambda: measure(measured, runs, argv, environment), inside)
     except OSError as problem:
         error = problem.errno or -1
     own = own_peak()
@@ -85,7 +85,7 @@ def measure(measured: list[list[float]], runs: int, argv: list[Text], environmen
     return code
 
 
-def _inside(work: Callable[[], int], ruleset: int, user: int) -> int:
+def _inside(work: Callable[[], int], inside: tuple[int, int, int]) -> int:
     """Do something in a thread that has entered the sandbox, and return what it returns."""
     done: list[int] = []
     failed: list[BaseException] = []
@@ -94,7 +94,7 @@ def _inside(work: Callable[[], int], ruleset: int, user: int) -> int:
 
     def run() -> None:
         try:
-            enter.enter(ruleset, user)
+            enter.enter(*inside)
             done.append(work())
         except BaseException as problem:  # noqa: BLE001 - raised again below
             failed.append(problem)
@@ -143,17 +143,17 @@ def own_peak() -> int:
 def serve(number: int) -> None:
     """Answer requests until the other end of a socket is closed.
 
-    A request is its length, with standard output and error beside it, maybe a ruleset, and a marshalled tuple of
-    main's first arguments and the user to become. The answer is two lines in any order: the id of a process, once it
-    leads its own session, and an empty one, once it is a child of whoever takes orphans. That is perfgate, which can
-    wait for it.
+    A request is its length, with standard output and error beside it, maybe a ruleset and a network, and a marshalled
+    tuple of main's first arguments and the user to become. The answer is two lines in any order: the id of a process,
+    once it leads its own session, and an empty one, once it is a child of whoever takes orphans. That is perfgate,
+    which can wait for it.
     """
     import _socket  # of the package socket most is not needed here, and would be memory that every child begins with
     import marshal
 
     asked = _socket.socket(fileno=number)
     while True:
-        head, beside, *_ = asked.recvmsg(HEAD, _socket.CMSG_SPACE(12))
+        head, beside, *_ = asked.recvmsg(HEAD, _socket.CMSG_SPACE(16))
         if not head:
             return
         files = [
@@ -187,7 +187,8 @@ def _child(request: tuple[Any, ...], files: list[int], number: int) -> None:
         else:
             posix.putenv(b"PATH", path)
         result, runs, argv, environment, directory, user = request
-        main(result, runs, argv, environment, directory, files[2] if len(files) > 2 else -1, user)
+        ruleset, network = [*files[2:], -1, -1][:2]
+        main(result, runs, argv, environment, directory, (ruleset, user, network))
         code = 0
     except BaseException:  # noqa: BLE001 - none may go on as a server
         sys.excepthook(*sys.exc_info())
@@ -199,5 +200,5 @@ if __name__ == "__main__":
     if sys.argv[1] == "--serve":
         serve(int(sys.argv[2]))
     else:
-        _ruleset, _user = int(sys.argv[4]), int(sys.argv[5])
-        main(sys.argv[1], int(sys.argv[2]), [*sys.argv[6:]], inherited(sys.argv[3]), ".", _ruleset, _user)
+        _sandbox = (int(sys.argv[4]), int(sys.argv[5]), int(sys.argv[6]))
+        main(sys.argv[1], int(sys.argv[2]), [*sys.argv[7:]], inherited(sys.argv[3]), ".", _sandbox)

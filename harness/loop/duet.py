@@ -21,7 +21,7 @@ from harness.instruments.spawn import RESULT
 from harness.loop.execution import Attempt, Executed, Executions, Scratch
 from harness.loop.steps import ExecutionStep, draw
 from harness.process.execute import Command
-from harness.process.forkserver import entering
+from harness.process.forkserver import entered, entering
 from harness.process.processors import numbers_of
 from harness.sandbox.sandbox import outputs
 
@@ -166,5 +166,5 @@ def _command(attempts: Mapping[Side, Attempt]) -> Command:
         timeout=benchmark.timeout,
         priority=benchmark.priority,
         confined=base.context.confined,
-        enters=tuple(each.ruleset for side in SIDES if (each := attempts[side].context.confined) is not None),
+        enters=tuple(each for side in SIDES for each in entered(attempts[side].context.confined)),
     )

@@ -36,6 +36,7 @@ from harness.instruments.protocol import (
 from harness.loop.steps import ExecutionStep
 from harness.process.deadline import DeadlineError, deadline
 from harness.process.execute import Command, Outcome, environment_difference
+from harness.process.forkserver import entered
 from harness.sandbox.sandbox import outputs
 from harness.service.service import Companions, Living, free_port
 from harness.source.untracked import Hint, no_hint
@@ -231,6 +232,8 @@ class Executions:
         environment = {**recipe.environment, **self._treatments.environment(step), **sandbox.environment(step.side)}
         added = execution_environment(perturb, step.seed, environment, self.conditions.shims)
         wants_port = benchmark.service or benchmark.load or mentions(benchmark.command, "port")
+        # a suite may build what it measures, and fetch what it builds
+        needs = bool(benchmark.network or benchmark.service or benchmark.load or benchmark.measured.suite)
         return Context(
             directory=directory,
             environment={**environment, **added},
@@ -242,7 +245,7 @@ class Executions:
             port=free_port() if wants_port else 0,
             treatment=canonical(step.factors),
             apart=self._apart[step.side].fresh(),
-            confined=sandbox.confined(step.side, self.conditions.root(directory), building=False),
+            confined=sandbox.confined(step.side, self.conditions.root(directory), building=False, network=needs),
         )
 
     def _run(self, benchmark: Benchmark, step: ExecutionStep, context: Context, living: Living) -> Executed:
@@ -314,7 +317,7 @@ class Executions:
         command = self._instruments[benchmark.instrument].prepare(benchmark, context)
         if context.confined is not None:
             # a launcher starts the program inside, and stays outside itself
-            enters = (context.confined.ruleset,) if command.launch is not None else ()
+            enters = entered(context.confined) if command.launch is not None else ()
             command = replace(command, confined=context.confined, enters=enters)
         return Attempt(step, benchmark, context, command)
 

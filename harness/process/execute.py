@@ -65,7 +65,7 @@ class Command:
     group is killed. stdout: the file that takes standard output; None discards it. max_stdout: bytes beyond which the
     process group is killed. cpus: the processors it may use, "0,2-3". priority: its nice value. None: perfgate's own.
     launch: what argv does, in an interpreter of its own, and a fork of one can do as well. confined: its sandbox; None:
-    it has none. enters: rulesets that argv enters itself, once it has done what cannot be done inside.
+    it has none. enters: descriptors of what argv enters itself, once it has done what cannot be done inside.
     """
 
     argv: tuple[str, ...]
@@ -272,7 +272,11 @@ class ProcessExecutor:
                 pass_fds=command.enters,
             )
 
-        entered = None if confined is None or command.enters else partial(enter, confined.ruleset, confined.user)
+        entered = (
+            None
+            if confined is None or command.enters
+            else partial(enter, confined.ruleset, confined.user, confined.network)
+        )
         try:
             if command.plain and entered is None:
                 process = start()

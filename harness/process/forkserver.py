@@ -55,9 +55,16 @@ class Launch:
         return (*before, *entering(self.confined), *self.argv)
 
 
-def entering(confined: Confinement | None) -> tuple[str, str]:
-    """Return how a program is told which sandbox to enter: a descriptor that it inherits, and a user."""
-    return ("-1", "-1") if confined is None else (str(confined.ruleset), str(confined.user))
+def entering(confined: Confinement | None) -> tuple[str, str, str]:
+    """Return how a program is told which sandbox to enter, as harness/sandbox/enter.py has it."""
+    if confined is None:
+        return ("-1", "-1", "-1")
+    return (str(confined.ruleset), str(confined.user), str(confined.network))
+
+
+def entered(confined: Confinement | None) -> tuple[int, ...]:
+    """Return the descriptors that it needs for that."""
+    return () if confined is None else tuple(each for each in (confined.ruleset, confined.network) if each >= 0)
 
 
 class Forked:
@@ -152,8 +159,7 @@ class ForkServer:
                 -1 if launch.confined is None else launch.confined.user,
             )
         )
-        ruleset = () if launch.confined is None else (launch.confined.ruleset,)
-        streams = array.array("i", (output, errors, *ruleset)).tobytes()
+        streams = array.array("i", (output, errors, *entered(launch.confined))).tobytes()
         try:
             beside = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, streams)]
             self._socket.sendmsg([len(request).to_bytes(_HEAD, sys.byteorder)], beside)

@@ -1,8 +1,8 @@
 """Stands before a command: lets directories stand at other paths too, for this command alone, and becomes the command.
 
-Started by itself (`python -I -S mounted.py WHERE RULESET USER COUNT DIRECTORY PATH ... COMMAND ARGUMENT...`), so it
-imports nothing of perfgate but what a sandbox needs, which it enters in the end: nobody inside can mount. RULESET and
-USER as in harness/instruments/launcher.py. mount_namespaces(7) and user_namespaces(7) are the sources.
+Started by itself (`python -I -S mounted.py WHERE RULESET USER NETWORK COUNT DIRECTORY PATH ... COMMAND...`), so it
+imports nothing of perfgate but what a sandbox needs, which it enters in the end: nobody inside can mount. RULESET,
+USER and NETWORK as in harness/instruments/launcher.py. mount_namespaces(7) and user_namespaces(7) are the sources.
 """
 
 import ctypes
@@ -47,15 +47,15 @@ def stand(pairs: list[tuple[str, str]]) -> None:
         _do(libc.mount(os.fsencode(directory), os.fsencode(path), None, _BIND | _REC, None))
 
 
-def main(where: str, ruleset: int, user: int, count: int, rest: list[str]) -> None:
+def main(where: str, inside: tuple[int, int, int], count: int, rest: list[str]) -> None:
     """Let them stand, and become the command in a directory below."""
     paths, command = rest[: 2 * count], rest[2 * count :]
     pairs = list(zip(paths[::2], paths[1::2], strict=True))
     try:
         stand(pairs)
         os.chdir(where)
-        if ruleset >= 0:
-            enter.enter(ruleset, user)
+        if inside[0] >= 0:
+            enter.enter(*inside)
     except OSError as error:
         sys.stderr.write(f"{pairs[0][0]} cannot stand at {pairs[0][1]}: {error.strerror or error}\n")
         os._exit(125)
@@ -73,4 +73,5 @@ def main(where: str, ruleset: int, user: int, count: int, rest: list[str]) -> No
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), sys.argv[5:])
+    _inside = (int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))
+    main(sys.argv[1], _inside, int(sys.argv[5]), sys.argv[6:])

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from harness.process import mounted
 from harness.process.execute import Command
-from harness.process.forkserver import entering
+from harness.process.forkserver import entered, entering
 
 _SECONDS = 10
 
@@ -25,8 +25,8 @@ def standing(command: Command, places: Mapping[Path, Path]) -> Command:
     confined = command.confined
     where = (str(command.directory), *entering(confined), str(len(places)))
     argv = (sys.executable, "-I", "-S", mounted.__file__, *where, *pairs, *command.argv)
-    enters = () if confined is None else (confined.ruleset,)
-    return replace(command, argv=argv, directory=next(iter(places.values())), launch=None, enters=enters)
+    first = next(iter(places.values()))
+    return replace(command, argv=argv, directory=first, launch=None, enters=entered(confined))
 
 
 @cache

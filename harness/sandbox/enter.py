@@ -20,22 +20,25 @@ _PRCTL = {"x86_64": 157, "aarch64": 167, "riscv64": 167}
 _SETGROUPS = {"x86_64": 116, "aarch64": 159, "riscv64": 159}
 _SETRESUID = {"x86_64": 117, "aarch64": 147, "riscv64": 147}
 _SETRESGID = {"x86_64": 119, "aarch64": 149, "riscv64": 149}
+_SETNS = {"x86_64": 308, "aarch64": 268, "riscv64": 268}
 _CAPSET = {"x86_64": 126, "aarch64": 91, "riscv64": 91}
 MACHINES = frozenset(_PRCTL)
 """Whose system calls are known."""
 _DUMPABLE, _KEEPCAPS, _NO_NEW_PRIVS, _AMBIENT, _RAISE = 4, 8, 38, 47, 2  # linux/prctl.h
 _NOW = 2  # RTLD_NOW
+_NEW_NETWORK = 0x40000000  # CLONE_NEWNET
 _READ_SEARCH = 2  # CAP_DAC_READ_SEARCH
 _VERSION = 0x20080522  # _LINUX_CAPABILITY_VERSION_3
 
 
-def enter(ruleset: int, user: int = -1) -> None:
+def enter(ruleset: int, user: int = -1, network: int = -1) -> None:
     """Give up all rights but those of a Landlock ruleset, and those of the caller's user.
 
     Args:
         ruleset: its file descriptor.
         user: for root, the user and group to become; it keeps the right to read and search everything where that can
             be kept, since toolchains lie below /root, and the ruleset decides what is read. -1: the user stays.
+        network: for root, the descriptor of a network namespace. -1: the network stays.
 
     Raises:
         OSError: the system refuses it.
@@ -44,6 +47,8 @@ def enter(ruleset: int, user: int = -1) -> None:
     prctl = _PRCTL.get(machine)
     if prctl is None:
         raise OSError(f"system calls of {machine} are not known")
+    if network >= 0:
+        _do("setns", call(_SETNS[machine], network, _NEW_NETWORK))
     if user >= 0:
         _become(call, machine, user)
     _do("no_new_privs", call(prctl, _NO_NEW_PRIVS, 1, 0, 0, 0))

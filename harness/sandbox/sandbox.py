@@ -21,6 +21,7 @@ from harness.sandbox.caches import caches, home_of
 from harness.sandbox.enter import MACHINES, enter
 from harness.sandbox.home import FETCHING, SECRETS, TMP, Home, copy, make_home
 from harness.sandbox.landlock import DEVICE, LEAST, READ, WRITE, Rule
+from harness.sandbox.network import network
 from harness.sandbox.sight import runner_secrets, sight
 
 _NOBODY = 65534
@@ -39,10 +40,14 @@ Wanted = Literal["auto", "require", "off"]
 
 @dataclass(frozen=True, slots=True)
 class Confinement:
-    """What a command enters before it begins. ruleset: a descriptor of Landlock's. user: to become; -1: none."""
+    """What a command enters before it begins."""
 
     ruleset: int
+    """A descriptor of Landlock's."""
     user: int
+    """To become; -1: none."""
+    network: int
+    """The descriptor of a network namespace; -1: the host's network."""
     streams: Path
     """A directory that it may write, for files that are its standard streams: a program may open them again."""
 
@@ -54,10 +59,11 @@ class Sandbox(Protocol):
         """Return the variables that a side's commands need changed."""
         ...
 
-    def confined(self, side: Side, tree: Path, *, building: bool) -> Confinement | None:
+    def confined(self, side: Side, tree: Path, *, building: bool, network: bool = True) -> Confinement | None:
         """Return what a side's next command enters, and put its home where it stands; None: nothing.
 
-        tree: the root of its tree, wherever that is now. building: a benchmark sees less.
+        tree: the root of its tree, wherever that is now. building: a benchmark sees less. network: whether it needs
+        one.
         """
         ...
 
@@ -85,9 +91,8 @@ class Unconfined:
         """Change nothing."""
         return {}
 
-    def confined(self, side: Side, tree: Path, *, building: bool) -> Confinement | None:  # noqa: ARG002
+    def confined(self, *_: object, **__: object) -> None:
         """Enter nothing."""
-        return None
 
     def apart(self) -> AbstractContextManager[None]:
         """Move nothing."""
@@ -126,7 +131,11 @@ def examined(wanted: Wanted) -> Sandboxed:
             os.close(ruleset)
     except (OSError, subprocess.SubprocessError) as error:
         return Sandboxed(why="refused", detail=str(error))
-    return Sandboxed(landlock=version, signals=landlock.stops_signals(), user=_user() >= 0)
+    namespace = network()
+    if namespace is not None:
+        os.close(namespace)
+    signals, user = landlock.stops_signals(), _user() >= 0
+    return Sandboxed(landlock=version, signals=signals, user=user, network="on" if namespace is None else "off")
 
 
 def _user() -> int:
@@ -194,6 +203,7 @@ class Landlocked:
         self._at: dict[Side, Path] = {}
         self._rulesets: dict[tuple[Side, int, bool], int] = {}
         self._apart = False
+        self._network = network()
         if self._user >= 0:
             # what is below belongs to the other user, and is found by it; nobody else is let further
             ground.work.chmod(0o711)
@@ -211,7 +221,7 @@ class Landlocked:
         told = f"-Duser.home={changed['HOME']} -Djava.io.tmpdir={changed['TMPDIR']}"
         return {**changed, _JAVA: f"{given} {told}" if given else told}
 
-    def confined(self, side: Side, tree: Path, *, building: bool) -> Confinement:
+    def confined(self, side: Side, tree: Path, *, building: bool, network: bool = True) -> Confinement:
         """Return what a side's next command enters, and put its home where it stands.
 
         Raises:
@@ -222,7 +232,8 @@ class Landlocked:
         key = (side, tree.stat().st_ino, building)
         if key not in self._rulesets:
             self._rulesets[key] = landlock.ruleset(self._rules(side, tree, building=building))
-        return Confinement(self._rulesets[key], self._user, outputs(self._ground.outputs, side))
+        inside = -1 if network or self._network is None else self._network
+        return Confinement(self._rulesets[key], self._user, inside, outputs(self._ground.outputs, side))
 
     def standing(self, side: Side) -> Mapping[Path, Path]:
         """Return where a side's home is, and where it is to stand."""
@@ -272,6 +283,9 @@ class Landlocked:
         """Give back the descriptors."""
         while self._rulesets:
             os.close(self._rulesets.popitem()[1])
+        if self._network is not None:
+            os.close(self._network)
+            self._network = None
 
     def _home(self, side: Side) -> Home:
         if side not in self._homes:

@@ -18,6 +18,7 @@ from gate.words import interactions as words
 from gate.words.failures import FailureGroup
 from gate.words.machines import machine
 from gate.words.plain import last_lines, visible
+from gate.words.sandbox import sandbox_text
 
 _TEXT = 400
 # of the tags and blank lines around a part, and of what its title gets when it is cut
@@ -301,6 +302,7 @@ def rules(report: Report, share: float = 1.0) -> Part:
         *([f"base and head: {run.chosen}"] if run.chosen else []),
         f"measured: {reports.measured(report)}",
         *([f"time: {spent}"] if (spent := cost.where(run.cost)) else []),
+        *([f"sandbox: {sandbox_text(run.sandbox)}"] if run.sandbox else []),
         *([f"looks: {reports.looks(report)}"] if run.looks else []),
         *([f"memory: {reports.memory(report)}"] if run.memory else []),
         *overall,

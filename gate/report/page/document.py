@@ -28,6 +28,7 @@ from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.phrases import listed
 from gate.words.plain import clip, visible
+from gate.words.sandbox import sandbox_text
 from gate.words.sentences import say
 
 _SAID = 5
@@ -199,7 +200,8 @@ def _run(report: Report) -> list[Fact]:
     for name, side in (("base", run.base), ("head", run.head)):
         if side is not None and side.sha:
             facts.append(Fact(f"{name}, commit", "", clip(visible(side.sha), NAME)))
-    return [*facts, *([Fact("chosen", clip(visible(run.chosen), 1000))] if run.chosen else [])]
+    facts += [Fact("chosen", clip(visible(run.chosen), 1000))] if run.chosen else []
+    return [*facts, *([Fact("sandbox", sandbox_text(run.sandbox))] if run.sandbox else [])]
 
 
 def _plan(report: Report) -> list[Fact]:

@@ -18,6 +18,7 @@ from gate.words.failures import FailureGroup, grouped
 from gate.words.grid import Cell, Column, lay_out, paint
 from gate.words.phrases import listed, more_are
 from gate.words.plain import clip, last_lines, visible, wrap
+from gate.words.sandbox import sandbox_text
 from gate.words.sentences import say
 
 _TOLD = 5
@@ -98,6 +99,7 @@ class _Text:
             ("measured", reports.measured(report)),
             ("time", cost.where(report.run.cost)),
             ("looks", reports.looks(report)),
+            ("sandbox", sandbox_text(report.run.sandbox) if report.run.sandbox else ""),
             ("memory", reports.memory(report)),
         ]
         return self.named(facts)

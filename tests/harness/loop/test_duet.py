@@ -190,7 +190,7 @@ def test_the_launcher_needs_nothing_but_its_specification(tmp_path: Path) -> Non
             "directory": str(tmp_path),
             "environment": {},
             "output": str(tmp_path / side),
-            "sandbox": [-1, -1],
+            "sandbox": [-1, -1, -1],
         }
         for side in SIDES
     ]

@@ -297,7 +297,7 @@ def test_what_is_told_by_somebody_else_may_differ(tmp_path: Path) -> None:
 
         threading.Thread(target=answer, daemon=True).start()
         client = f"import socket; socket.create_connection(('127.0.0.1', {port})).recv(1)"
-        base = {**RUN, "perfgate.toml": PLAN + benchmark(["python3", "-c", client])}
+        base = {**RUN, "perfgate.toml": OPEN + benchmark(["python3", "-c", client])}
         assert checked(tmp_path, base, {"README.md": "more\n"}) == (set(), {"work": f"connection port {port}"})
 
 
