@@ -134,16 +134,26 @@ def artifacts_of_head(
     Raises:
         Problem: it cannot be read.
     """
+    found = [
+        artifact
+        for run in runs_of_head(transport, repository, head_sha)
+        if wanted(run)
+        for artifact in artifacts_of_run(transport, repository, run.id, run.attempt, head_sha)
+    ]
+    return sorted(found, key=lambda one: (one.created, one.id), reverse=True)
+
+
+def runs_of_head(transport: Transport, repository: str, head_sha: str) -> list[RunFacts]:
+    """List the runs of a head commit, the oldest first.
+
+    Raises:
+        Problem: they cannot be read.
+    """
     task = Task(f"list the runs of {one_line(head_sha)[:12]}", _PERMISSION)
     where = f"/repos/{repository}/actions/runs"
     runs = transport.listed(task, where, _Runs, lambda page: page.workflow_runs, head_sha=head_sha)
-    found = [
-        artifact
-        for run in {run.id: run for run in runs if run.head_sha == head_sha}.values()
-        if wanted(_facts(run))
-        for artifact in artifacts_of_run(transport, repository, run.id, run.run_attempt, head_sha)
-    ]
-    return sorted(found, key=lambda one: (one.created, one.id), reverse=True)
+    found = {run.id: _facts(run) for run in runs if run.head_sha == head_sha}
+    return [found[number] for number in sorted(found)]
 
 
 def _facts(run: _Run) -> RunFacts:

@@ -235,6 +235,10 @@ class Forge:
         """List the artifacts of the wanted runs of a head commit, the newest first."""
         return artifacts.artifacts_of_head(self.transport, self.repository, head_sha, wanted)
 
+    def runs_of_head(self, head_sha: str) -> list[RunFacts]:
+        """List the runs of a head commit, the oldest first."""
+        return artifacts.runs_of_head(self.transport, self.repository, head_sha)
+
     def download(self, artifact_id: int, file: Path, limit: int) -> None:
         """Save an artifact as a zip file of at most so many bytes; no file is left when that fails."""
         artifacts.download(self.transport, self.repository, artifact_id, file, limit)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from gate.github.conversation import Comment, Conversation
+from gate.github.earlier_result import NO_RESULT, earlier_result, keeping
 from gate.github.problems import Problem
 
 if TYPE_CHECKING:
@@ -100,20 +101,21 @@ class Talk(Protocol):
         ...
 
 
-def publish_comment(forge: Forge, number: int, marker: Marker, body: str) -> Posted:
+def publish_comment(forge: Forge, number: int, marker: Marker, body: str, *, result: bool = True) -> Posted:
     """Have one comment of this gate on a pull request show a body, or a newer run's if there is one.
 
     Args:
         body: Markdown without a marker.
+        result: whether it has one; without, the one that the comment shows is kept below, as its own commit's.
 
     Raises:
         Problem: it cannot be read or written.
     """
     talk = Conversation(forge.transport, forge.repository, number)
-    return settle(talk, marker, body, lambda: forge.transport.patience.sleep(_SETTLED_AFTER))
+    return settle(talk, marker, body, lambda: forge.transport.patience.sleep(_SETTLED_AFTER), result=result)
 
 
-def settle(talk: Talk, marker: Marker, body: str, pause: Callable[[], None]) -> Posted:
+def settle(talk: Talk, marker: Marker, body: str, pause: Callable[[], None], *, result: bool = True) -> Posted:
     """Read, write what differs, and read again until nothing does: others may be doing the same.
 
     Args:
@@ -122,7 +124,8 @@ def settle(talk: Talk, marker: Marker, body: str, pause: Callable[[], None]) -> 
     Raises:
         Problem: as of `publish_comment`.
     """
-    settling = _Settling(talk, marker, f"{marker.text}\n{body}", pause)
+    text = f"{marker.text}\n{body}" if result else f"{marker.text}\n{NO_RESULT}\n{body}"
+    settling = _Settling(talk, marker, text, pause, result=result)
     for _ in range(_ROUNDS):
         if settling.step():
             break
@@ -136,11 +139,12 @@ class _Own:
 
 
 class _Settling:
-    def __init__(self, talk: Talk, marker: Marker, text: str, pause: Callable[[], None]) -> None:
+    def __init__(self, talk: Talk, marker: Marker, text: str, pause: Callable[[], None], *, result: bool) -> None:
         self._talk = talk
         self._marker = marker
         self._text = text
         self._pause = pause
+        self._result = result
         self._did: Did = "unchanged"
         self._url: str | None = None
         self._creations = 0
@@ -164,7 +168,7 @@ class _Settling:
             return self._create()
         first, newest = own[0], max(own, key=lambda one: one.marker.order)
         ours = newest.marker.order <= self._marker.order
-        wanted = self._text if ours else newest.comment.body
+        wanted = self._wanted(newest) if ours else newest.comment.body
         if self._problem and _same(first.comment.body, self._text):
             self._did, self._problem = "created", None  # the answer was lost, the comment was not
         if not ours:
@@ -173,6 +177,12 @@ class _Settling:
             return self._update(first.comment, wanted, ours)
         self._url = first.comment.url
         return not self._retire([one.comment for one in own[1:]])
+
+    def _wanted(self, newest: _Own) -> str:
+        """Return our text; one without a result keeps that of the newest comment, and finds it there again."""
+        if self._result:
+            return self._text
+        return keeping(self._text, self._marker.head, earlier_result(newest.marker.head, newest.comment.body))
 
     def _own(self) -> list[_Own]:
         found = []

@@ -30,6 +30,8 @@ from gate.github.payload import (
 )
 from gate.model import UserError
 
+LABELS = ("labeled", "unlabeled")
+"""Actions of a pull request's event after which there is nothing new to measure."""
 PRIVILEGED = ("pull_request_target", "workflow_run")
 """They run with the secrets and the write token of the repository, and tell of somebody else's commits."""
 

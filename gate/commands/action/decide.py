@@ -19,14 +19,15 @@ from gate.github.payload import SHA
 from gate.github.publishing.collected_measurements import NothingError, broken_off, find_runs, join, require_readable
 from gate.github.publishing.conclusion import Concluded, ForeignRun, conclude_foreign, conclude_on, target_of
 from gate.github.publishing.outcome import (
+    Left,
     Outcome,
     Status,
     Target,
     could_not_run,
+    keep,
     read_status,
     untrusted,
     write_outcome,
-    write_status,
 )
 from gate.github.publishing.request import CALIBRATION, DATA, RUN, STATUS, Request, request_of
 from gate.github.runner import fenced, warning_line, write_outputs
@@ -113,11 +114,11 @@ def conclude(request: Request, environment: Mapping[str, str]) -> Concluded:
         if request.foreign:
             run = ForeignRun(request.run_folder, request.id, request.place, tuple(request.sets))
             return conclude_foreign(request.event, run, environment)
+        if request.again is not None:
+            return _decided(request, environment, [request.run_folder / MEASUREMENTS], [])
         if request.command == "publish":
             files = find_runs(request.runs)
             return _decided(request, environment, files, broken_off(files))
-        if request.again is not None:
-            return _decided(request, environment, [request.run_folder / MEASUREMENTS], [])
         return _own(request, environment, read_status(Path(request.folder)))
     except NothingError as error:
         return Concluded(could_not_run([Notice(Exit.ERROR, str(error))], target))
@@ -225,12 +226,15 @@ def _written(request: Request, concluded: Concluded) -> dict[str, str]:
     data.mkdir()
     outputs = {"report": "", "data": "", "artifact": ""}
     # what an earlier run measured is there already, and stays the newest of that run
-    if concluded.files and request.command != "calibrate" and request.again is None:
+    earlier = request.again is not None and request.again.run != request.event.run_id
+    if concluded.files and request.command != "calibrate" and not earlier:
         join(concluded.files, data / MEASUREMENTS)
         outputs |= {"data": str(data), "artifact": artifact_name(request)}
-    if is_regular(folder / STATUS):
-        # written anew: no file that measured code may have written is copied
-        write_status(data, read_status(folder))
+    if request.command == "measure":
+        # also where nothing was measured: the job that decides says why
+        outputs |= {"data": str(data), "artifact": artifact_name(request)}
+    if request.measures or request.command == "measure":
+        keep(data / STATUS, _left(request))
     if concluded.decided is not None:
         fill(run, concluded.decided)
         for name in (REPORT, "comment.md"):
@@ -239,6 +243,20 @@ def _written(request: Request, concluded: Concluded) -> dict[str, str]:
         _copy(run / "report.html", report)
         outputs["report"] = str(report)
     return outputs
+
+
+def _left(request: Request) -> Left:
+    """Say how measuring ended, written anew: no file that measured code may have written is copied."""
+    status = read_status(Path(request.folder))
+    if request.notices:
+        status = Status(request.notices[0].code, [notice.message for notice in request.notices])
+    return Left(
+        code=status.code,
+        lines=status.lines,
+        attempt=request.event.run_attempt,
+        how=request.how,
+        warnings=request.warnings,
+    )
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -161,8 +161,8 @@ def _measured(request: Request, out: TextIO) -> int:
     with opened(options, Path(DEFAULT_FOLDER), out, quiet=False) as run:
         job = run.lay_out(rules_of(request))
         run.begin(job, introduction(job))
-        # all its looks are taken over all shards and sessions together, or not at all
-        job = run.measure(job, looking(job.run, job.project.settings.rules) if request.command == "check" else None).job
+        # looks are taken over all shards and sessions together, or not at all
+        job = run.measure(job, looking(job.run, job.project.settings.rules) if job.part is None else None).job
         records = records_of(job.out)
         warnings = append_check(options.history, job.project, job.run, records, allowed=request.remember)
         out.writelines(f"perfgate: warning: {warning}\n" for warning in warnings)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 import msgspec
 
 from gate.codes import Exit
-from gate.github.event import Event, may_write_history, read_event, refusal
+from gate.github.event import LABELS, Event, may_write_history, read_event, refusal
 from gate.github.notice import Notice
 from gate.github.problems import Problem
 from gate.github.publishing.forge import forge_of, problem_line
@@ -41,7 +41,6 @@ from gate.words.sentences import say
 if TYPE_CHECKING:
     from harness.source.fetching import Clone
 
-_LABELS = ("labeled", "unlabeled")
 _CHANGES = ("pull_request", "merge_group")
 _SAME = (
     "base and head are both {:.10}, so there is nothing to compare; check out the pull request (actions/checkout "
@@ -161,13 +160,17 @@ def _prepared(request: Request, inputs: Inputs, environment: Mapping[str, str]) 
     """Look for what was measured already; else refuse, or fetch what is missing."""
     warnings: list[AnyWarning] = []
     event = request.event
-    if inputs.command in (None, "check") and event.name == "pull_request" and event.action in _LABELS:
+    if inputs.command in (None, "check") and event.name == "pull_request" and event.action in LABELS:
         found = _measured_before(request, environment)
         warnings += found.warnings
         if found.request.again is not None:
             return _Prepared(found.request, warnings)
     if request.command == "publish":
-        return _Prepared(request, warnings)
+        if inputs.measuring is None or request.foreign:
+            return _Prepared(request, warnings)
+        from gate.commands.action.measuring_job import collected
+
+        return _Prepared(collected(request, inputs.measuring, environment), warnings)
     why = _refusal(request, forks=inputs.forks)
     if why is not None:
         return _Prepared(_refused(request, Exit.ERROR, why), warnings)

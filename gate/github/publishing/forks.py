@@ -23,9 +23,11 @@ from gate.evidence.inputs import MEASUREMENTS, Inputs
 from gate.evidence.records import Located
 from gate.github.event import Event, SourceRun
 from gate.github.publishing.labels import accepted_by
+from gate.github.publishing.outcome import LARGEST_STATUS, Left, parse_left
+from gate.github.publishing.request import STATUS
 from gate.github.untrusted.read import ARTIFACT, LIMITS, Seen, read_untrusted
 from gate.github.untrusted.sanitise import Claims, Known, claims_of, refuse_unfinished, sanitise
-from gate.github.untrusted.unpack import LARGEST_ZIP, unpack
+from gate.github.untrusted.unpack import LARGEST_ZIP, member, unpack
 from gate.model import Commit, UserError, Whose
 from gate.model.choice import Choice, OfForeignRun, OfPull
 from gate.model.warnings.measured import ForeignValues
@@ -150,8 +152,38 @@ def part_of(artifact: ArtifactFacts, gate: str) -> str | None:
     return None if match is None else match[1] or ""
 
 
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """The measurements of a gate, and what each job that made them said of itself."""
+
+    records: list[Located]
+    """Empty where a job did not measure to its end."""
+    jobs: list[Left]
+
+    @property
+    def broken(self) -> list[Left]:
+        """Jobs that did not measure to their end, and say why."""
+        return [job for job in self.jobs if job.code]
+
+
 def fetch_records(forge: Forge, artifacts: Sequence[ArtifactFacts], folder: Path, gate: str) -> list[Located]:
-    """Read the measurements of a gate, whole where they are merged already, else of all parts.
+    """Read the measurements of a gate, see fetch.
+
+    Raises:
+        UserError: there are none, they are not taken, or a job did not measure to its end.
+        Problem: they cannot be downloaded.
+    """
+    found = fetch(forge, artifacts, folder, gate)
+    if found.broken:
+        raise UserError("; ".join(line for job in found.broken for line in job.lines) or "the run measured nothing")
+    return found.records
+
+
+def fetch(forge: Forge, artifacts: Sequence[ArtifactFacts], folder: Path, gate: str) -> Fetched:
+    """Read the measurements of a gate, whole where they are merged already and no part is newer, else of all parts.
+
+    Args:
+        artifacts: of one run, the newest first.
 
     Raises:
         UserError: there are none, or they are not taken.
@@ -165,19 +197,28 @@ def fetch_records(forge: Forge, artifacts: Sequence[ArtifactFacts], folder: Path
             parts.setdefault(part, artifact)
     if not parts:
         raise UserError(f"the run left no artifact perfgate-{gate}-data, or it has expired: measure again")
-    chosen = {"": parts[""]} if "" in parts else dict(sorted(parts.items()))
+    if next(iter(parts)) == "":
+        chosen = {"": parts[""]}
+    else:
+        # merged by an earlier attempt, if at all
+        chosen = {part: one for part, one in sorted(parts.items()) if part}
     if len(chosen) > MOST_PARTS:
         raise UserError(f"the artifact: comes in {len(chosen)} parts, and at most {MOST_PARTS} are merged here")
-    seen, records = Seen(), list[Located]()
+    seen, found = Seen(), Fetched([], [])
     folder.mkdir(parents=True, exist_ok=True)
     for part, artifact in chosen.items():
         with tempfile.TemporaryDirectory(prefix="artifact-", dir=folder) as scratch:
             packed = Path(scratch, "data.zip")
             forge.download(artifact.id, packed, LARGEST_ZIP)
+            found.jobs.append(parse_left(member(packed, STATUS, LARGEST_STATUS)))
+            if found.broken:
+                continue
             file = unpack(packed, Path(scratch, "data"))
-            records += read_untrusted(file, LIMITS, seen, f"{ARTIFACT} {part}" if part else ARTIFACT)
-    refuse_unfinished(records)
-    return records
+            found.records.extend(read_untrusted(file, LIMITS, seen, f"{ARTIFACT} {part}" if part else ARTIFACT))
+    if found.broken:
+        return Fetched([], found.jobs)
+    refuse_unfinished(found.records)
+    return found
 
 
 def _checked(forge: Forge, claims: Claims, pull: PullFacts) -> Claims:

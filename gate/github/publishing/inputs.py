@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from gate.cli.values import Shard
-from gate.github.publishing.request import COMMANDS, Command, Wanted
+from gate.github.publishing.request import COMMANDS, RESULTS, Command, Result, Wanted
 from gate.units import Duration
 
 T = TypeVar("T")
@@ -38,6 +38,8 @@ class Inputs:
     session: int | None
     sessions: int | None
     runs: tuple[str, ...]
+    measuring: Result | None
+    """Of the job that measured, where this one decides over its measurements."""
     wanted: Wanted
 
 
@@ -99,6 +101,7 @@ def read_inputs(environment: Mapping[str, str]) -> ReadInputs:
         session=reader.parsed("session", _whole(0), None),
         sessions=reader.parsed("sessions", _whole(1), None),
         runs=reader.lines("runs"),
+        measuring=reader.parsed("measuring", _result, None),
         wanted=Wanted(
             comment=reader.parsed("comment", _boolean, True),
             summary=reader.parsed("summary", _boolean, True),
@@ -109,7 +112,9 @@ def read_inputs(environment: Mapping[str, str]) -> ReadInputs:
     # read by the workflow file itself, so that nothing else would say that it is wrong
     reader.parsed("artifact", _boolean, True)
     if inputs.command == "publish":
-        reader.problems.extend(_runs_problems(inputs.runs, environment.get("GITHUB_EVENT_NAME")))
+        reader.problems.extend(_runs_problems(inputs, environment.get("GITHUB_EVENT_NAME")))
+    elif inputs.measuring is not None:
+        reader.problems.append(f"input measuring: goes with command publish, not with {inputs.command or 'check'}")
     reader.problems.extend(_parts_problems(inputs))
     return ReadInputs(inputs, tuple(reader.problems))
 
@@ -124,12 +129,20 @@ def _parts_problems(inputs: Inputs) -> list[str]:
     ]
 
 
-def _runs_problems(runs: Sequence[str], event: str | None) -> list[str]:
+def _runs_problems(inputs: Inputs, event: str | None) -> list[str]:
     if event == "workflow_run":
-        return [f"input runs: {OWN_ARTIFACT}"] if runs else []
-    example = 'such as "runs: perfgate-*-data-*"'
-    need = f"command publish needs the folders that actions/download-artifact left, {example}"
-    return [] if runs else [f"input runs: is empty: {need}"]
+        return [f"input runs: {OWN_ARTIFACT}"] if inputs.runs else []
+    if inputs.runs or inputs.measuring is not None:
+        return []
+    need = "command publish decides over the measurements of another job of this run"
+    return [f'input measuring: is empty: {need}; give its result, such as "measuring: ${{{{ needs.measure.result }}}}"']
+
+
+def _result(text: str) -> Result:
+    found = next((result for result in RESULTS if result == text), None)
+    if found is None:
+        raise ValueError(f"{text!r:.80} is not one of {', '.join(RESULTS)}: write ${{{{ needs.JOB.result }}}}")
+    return found
 
 
 def _command(text: str) -> Command:

@@ -152,7 +152,8 @@ def _comment(publication: Publication, environment: Mapping[str, str]) -> Delive
 
         marker = Marker(id=publication.id, head=target.sha, run=target.run, attempt=target.attempt)
         forge = forge_of(publication.event, environment)
-        return Delivery(publish_comment(forge, number, marker, body(publication)).url)
+        result = publication.report is not None
+        return Delivery(publish_comment(forge, number, marker, body(publication), result=result).url)
 
     return _attempted(f"no comment was made on #{number}", post)
 

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -45,9 +45,12 @@ def gate_name(gate: str) -> str:
     return ROOT if gate == ROOT else f"{ROOT} {gate}"
 
 
-Command = Literal["check", "plan", "measure", "publish", "calibrate"]
+Command = Literal["check", "plan", "measure", "publish", "calibrate", "study"]
+Result = Literal["success", "failure", "cancelled", "skipped"]
+"""How a job ended, as `needs` has it."""
+RESULTS: tuple[Result, ...] = get_args(Result)
 _USUAL = ("perfgate.toml", "pyproject.toml")
-COMMANDS: tuple[Command, ...] = ("check", "plan", "measure", "publish", "calibrate")
+COMMANDS: tuple[Command, ...] = get_args(Command)
 RUN = "run"
 DATA = "data"
 STATUS = "status.json"
@@ -69,7 +72,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Before(msgspec.Struct, frozen=True, kw_only=True):
-    """The earlier run whose measurements are decided again."""
+    """The run that measured, where this job does not: an earlier one, or its own."""
 
     run: int
     attempt: int
@@ -109,7 +112,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Folders or globs, absolute, for publish."""
     wanted: Wanted
     again: Before | None
-    """The run whose measurements lie in the folder already, to be decided again."""
+    """The run whose measurements lie in the folder already, or, with a notice, would have."""
     foreign: bool
     """Publishes what a fork's run measured."""
     notices: list[Notice]
@@ -125,7 +128,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def measures(self) -> bool:
         """Whether the measuring step has something to do."""
-        return self.command in ("check", "measure", "calibrate") and not self.notices and self.again is None
+        measuring = self.command in ("check", "measure", "calibrate", "study")
+        return measuring and not self.notices and self.again is None
 
 
 def id_of(given: str, directory: Path, top: Path, config: str | None = None) -> str:
@@ -224,7 +228,8 @@ def token_of(environment: Mapping[str, str]) -> str | None:
 
 def rules_of(request: Request) -> RulesOptions:
     """Give whose rules a request names, and over which benchmarks; a calibration's budget is not a check's."""
-    budget = [f"plan.budget={request.budget}"] if request.budget and request.command != "calibrate" else []
+    key = "study.budget" if request.command == "study" else "plan.budget"
+    budget = [f"{key}={request.budget}"] if request.budget and request.command != "calibrate" else []
     return RulesOptions(
         config=Path(request.config) if request.config else None,
         rules=request.rules,
