@@ -1,4 +1,4 @@
-"""The result of an earlier commit, which a comment without a result of its own keeps folded, under that commit's name."""
+"""The result of an earlier commit, which a comment without a result keeps folded, under the name of its commit."""
 
 from __future__ import annotations
 

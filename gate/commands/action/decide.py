@@ -11,6 +11,7 @@ import msgspec
 
 from gate.cli.groups import OutputOptions
 from gate.codes import Exit
+from gate.commands.action.study import ANALYSIS, conclude_study, page_of
 from gate.evidence.inputs import MEASUREMENTS, REPORT, Inputs, read_inputs
 from gate.evidence.records import Located
 from gate.github.command_files import is_regular, put, read_regular, remove
@@ -142,6 +143,8 @@ def _own(request: Request, environment: Mapping[str, str], status: Status) -> Co
     target = _target(request)
     measured = request.run_folder / MEASUREMENTS
     files = (measured,) if is_regular(measured) else ()
+    if request.command == "study":
+        return conclude_study(request, status, target, files)
     if status.code and request.command != "calibrate":
         lines = status.lines or [f"measuring ended with exit code {status.code}"]
         return Concluded(could_not_run([Notice(status.code, line) for line in lines], target), files=files)
@@ -235,14 +238,24 @@ def _written(request: Request, concluded: Concluded) -> dict[str, str]:
         outputs |= {"data": str(data), "artifact": artifact_name(request)}
     if request.measures or request.command == "measure":
         keep(data / STATUS, _left(request))
+    page = page_of(request)
+    if page is not None:
+        _copy(run / ANALYSIS, data / ANALYSIS)
+        outputs["report"] = _named(page, request)
     if concluded.decided is not None:
         fill(run, concluded.decided)
         for name in (REPORT, "comment.md"):
             _copy(run / name, data / name)
-        report = folder / f"perfgate-{request.id}-{request.event.run_attempt}.html"
-        _copy(run / "report.html", report)
-        outputs["report"] = str(report)
+        outputs["report"] = _named(run / "report.html", request)
     return outputs
+
+
+def _named(page: Path, request: Request) -> str:
+    """Copy a page under the name that its artifact gets."""
+    kind = "-study" if request.command == "study" else ""
+    target = Path(request.folder, f"perfgate-{request.id}{kind}-{request.event.run_attempt}.html")
+    _copy(page, target)
+    return str(target)
 
 
 def _left(request: Request) -> Left:
@@ -269,6 +282,6 @@ def _copy(source: Path, target: Path) -> None:
 def artifact_name(request: Request) -> str:
     """Name the artifact of the data: each part of a matrix has its own."""
     if request.command != "measure":
-        return f"perfgate-{request.id}-data"
+        return f"perfgate-{request.id}-{'study' if request.command == 'study' else 'data'}"
     part, _, parts = (request.shard or "1/1").partition("/")
     return f"perfgate-{request.id}-data-shard{part}of{parts}-session{request.session or 0}"

@@ -16,6 +16,7 @@ from gate.cli.command import command_of
 from gate.cli.groups import MeasureOptions
 from gate.cli.values import Shard, wait
 from gate.codes import Exit, is_of_signal
+from gate.commands.action.study import measure_study
 from gate.github.command_files import NAMES, FileGuard, put
 from gate.github.publishing.outcome import Status, write_status
 from gate.github.publishing.request import CALIBRATION, Request, as_inputs, request_of, rules_of
@@ -150,6 +151,8 @@ def _measured(request: Request, out: TextIO) -> int:
     os.chdir(request.directory)
     if request.command == "calibrate":
         return _calibrated(request, out)
+    if request.command == "study":
+        return measure_study(request, out)
     from gate.decide.measurements import looking
     from gate.evidence.inputs import DEFAULT_FOLDER
     from gate.run.folder import records_of

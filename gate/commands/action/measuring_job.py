@@ -1,4 +1,4 @@
-"""The measurements of another job of the same run, for the job that decides; or why there are none, which is never green.
+"""The measurements of another job of the run, for the job that decides; or why there are none: that is never green.
 
 After a label nothing is measured: the measurements of an earlier run of the same head commit are decided again.
 """
@@ -23,26 +23,27 @@ from gate.model import Execution, Failure, Same, UserError
 _CODES = (Exit.USAGE, Exit.ERROR, Exit.UNFIT)
 _WHY = {
     "cancelled": (
-        "it was stopped by hand, by a newer commit or by `timeout-minutes` of the measuring job, so commit {} has no "
-        "verdict: to measure it, re-run the failed jobs of this run"
+        "commit {} has no verdict; to measure it, re-run the failed jobs of this run (the measuring job was stopped by "
+        "hand, by a newer commit, or by its timeout-minutes)"
     ),
     "skipped": (
-        "the measuring job was skipped, since a job that it needs failed or its `if:` is false, so commit {} has no "
-        "verdict: fix that, and re-run all jobs of this run"
+        "commit {} has no verdict; re-run all jobs of this run (the measuring job was skipped: a job that it needs "
+        "failed, or its condition is false)"
     ),
     "failure": (
-        "the measuring job failed and left no measurements of commit {}: its runner was lost, or a step failed, as its "
-        "log shows; then re-run the failed jobs of this run"
+        "commit {} has no verdict; re-run the failed jobs of this run (the measuring job failed before it left "
+        "measurements: its runner was lost, or a step failed, as its log shows)"
     ),
     "success": (
-        "the measuring job left no measurements of commit {}: it needs `command: measure`, the same `id` and "
-        "`working-directory` as this job, and no `artifact: false`"
+        "commit {} has no verdict; the measuring job left no measurements: give it command: measure and the same id "
+        "and working-directory as this job, and leave its uploads on (artifact)"
     ),
 }
 _FAILED_OTHERWISE = (
-    "the measuring job failed, although nothing that it measured did: another step of it failed, as its log shows"
+    "the measuring job failed, although nothing that it measured did: another step of it failed, as its log shows; "
+    "re-run the failed jobs of this run"
 )
-_LOST = "no measurements of commit {} can be decided again: {}; {}"
+_LOST = "commit {} has no verdict, because nothing of it can be decided again ({}): {}"
 
 
 def collected(request: Request, result: Result, environment: Mapping[str, str]) -> Request:
@@ -106,7 +107,7 @@ def _of_earlier(request: Request, environment: Mapping[str, str]) -> Request:
     workflow = workflow_path(environment.get("GITHUB_WORKFLOW_REF", ""), event.repository)
     # by whose rules that was is settled by the measuring job's own inputs
     asked = WantedRun(workflow, request.base, request.head, None)
-    why = "there are none, or they have expired"
+    why = "no measurements, or they have expired"
     try:
         found = fetch_measured(forge, None, event, request.run_folder, request.id, asked)
     except UserError as error:
@@ -117,7 +118,7 @@ def _of_earlier(request: Request, environment: Mapping[str, str]) -> Request:
     advice = "push a commit, or close and reopen the pull request, to measure it"
     if first is not None:
         place = f"{event.server_url}/{event.repository}/actions/runs/{first.id}"
-        advice = f"re-run all jobs of run {first.id} ({place}), and the label counts"
+        advice = f"re-run all jobs of run {first.id}, which then counts the label: {place}"
         # its next attempt is newer than this comment
         request = msgspec.structs.replace(request, again=Before(run=first.id, attempt=first.attempt or 1))
     message = _LOST.format(_head(request), why, advice)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 import msgspec
 
 from gate.codes import Exit
+from gate.commands.action.study import study_refusal
 from gate.github.event import LABELS, Event, may_write_history, read_event, refusal
 from gate.github.notice import Notice
 from gate.github.problems import Problem
@@ -180,6 +181,8 @@ def _prepared(request: Request, inputs: Inputs, environment: Mapping[str, str]) 
 
 def _refusal(request: Request, *, forks: bool) -> str | None:
     why = refusal(request.event, forks=forks) if request.command != "plan" else None
+    if why is None and request.command == "study":
+        return study_refusal(request.event)
     if why is None and request.command == "calibrate" and not request.remember:
         return (
             "not calibrated: only a push to the default branch, a schedule or a dispatch there may write the "
@@ -242,7 +245,7 @@ def _fetched(request: Request, environment: Mapping[str, str]) -> _Prepared:
     how = sides.how if request.base is None else None
     head = here.sha if here else sides.head
     settled = msgspec.structs.replace(request, base=sides.base, head=head, how=how, warnings=folded(warnings))
-    if request.event.name in _CHANGES and head == sides.base:
+    if request.event.name in _CHANGES and head == sides.base and request.command != "study":
         return _Prepared(_refused(settled, Exit.ERROR, f"not measured: {_SAME.format(head)}"), warnings)
     return _Prepared(settled, warnings)
 

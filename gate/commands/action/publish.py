@@ -10,6 +10,7 @@ from typing import TextIO
 import msgspec
 
 from gate.codes import Exit
+from gate.commands.action.study import page_of
 from gate.evidence.inputs import REPORT
 from gate.github.command_files import is_regular, open_regular
 from gate.github.notice import Notice
@@ -122,13 +123,13 @@ def _read(file: Path) -> Report:
 def _write_outcome(request: Request, outcome: Outcome, report: Report | None) -> None:
     """Write what later steps go by; the exit code is not 0 where the report's is not."""
     code = outcome.code or (report.exit_code if report is not None else 0)
-    page = request.run_folder / "report.html"
+    page = page_of(request) if report is None else request.run_folder / "report.html"
     write_outputs(
         Path(os.environ["GITHUB_OUTPUT"]),
         {
             "exit-code": str(code),
             "verdict": outcome.verdict or "",
-            "report": str(page) if report is not None and is_regular(page) else "",
+            "report": str(page) if page is not None and is_regular(page) else "",
             "json": str(request.run_folder / REPORT) if report is not None else "",
             "comment-url": "",
         },

@@ -197,11 +197,9 @@ def fetch(forge: Forge, artifacts: Sequence[ArtifactFacts], folder: Path, gate: 
             parts.setdefault(part, artifact)
     if not parts:
         raise UserError(f"the run left no artifact perfgate-{gate}-data, or it has expired: measure again")
-    if next(iter(parts)) == "":
-        chosen = {"": parts[""]}
-    else:
-        # merged by an earlier attempt, if at all
-        chosen = {part: one for part, one in sorted(parts.items()) if part}
+    # what was merged before the newest part was made is of an earlier attempt
+    merged = next(iter(parts)) == ""
+    chosen = {part: one for part, one in sorted(parts.items()) if (part == "") == merged}
     if len(chosen) > MOST_PARTS:
         raise UserError(f"the artifact: comes in {len(chosen)} parts, and at most {MOST_PARTS} are merged here")
     seen, found = Seen(), Fetched([], [])

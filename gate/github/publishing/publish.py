@@ -17,12 +17,12 @@ from gate.github.command_files import read_regular
 from gate.github.event import Event
 from gate.github.publishing.forge import forge_of, problem_line
 from gate.github.publishing.outcome import Outcome
-from gate.github.publishing.request import Wanted
+from gate.github.publishing.request import CALIBRATION, STUDY, Wanted
 from gate.github.runner import append_summary, error_line, warning_line
 from gate.model import Finding, Report, UserError
 from gate.report.links import Links
 from gate.report.markdown import comment, summary
-from gate.report.markdown.escape import block, escape
+from gate.report.markdown.escape import block, escape, link
 from gate.words import failures, reports
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
@@ -31,6 +31,8 @@ from gate.words.plain import clip, visible
 State = Literal["error", "failure", "success"]
 _DESCRIPTION = 140
 _LONGEST_TEXT = 500_000
+_SHOWN = {CALIBRATION: "calibrate", STUDY: "study"}
+"""By the file of a text: the command whose it is."""
 _NO_ROOM = "the job summary is full: the report has everything"
 
 
@@ -110,18 +112,22 @@ def _summary(publication: Publication) -> str:
     if publication.report is not None:
         return summary.render(publication.report, publication.links)
     outcome = publication.outcome
-    shown = _text(outcome) + (f"perfgate: {escape(outcome.note)}\n" if outcome.note else "")
+    shown = _text(outcome, publication.links) + (f"perfgate: {escape(outcome.note)}\n" if outcome.note else "")
     if outcome.notices:
         shown = notice.render(outcome.notices, publication.links) + shown
     return shown
 
 
-def _text(outcome: Outcome) -> str:
-    """Return the text of a calibration as a block of code; nothing where there is none."""
+def _text(outcome: Outcome, links: Links) -> str:
+    """Return the text of a calibration or study as a block of code; nothing where there is none."""
     # measured code may have written it
     data = read_regular(Path(outcome.text), _LONGEST_TEXT) if outcome.text else None
     lines = [visible(line) for line in (data or b"").decode("utf-8", "replace").splitlines()]
-    return f"### perfgate calibrate\n\n{block(chr(10).join(lines))}\n" if lines else ""
+    if not lines or not outcome.text:
+        return ""
+    page = link("tables and pictures", links.report) if Path(outcome.text).name == STUDY else None
+    below = f"\n{page}\n" if page else ""
+    return f"### perfgate {_SHOWN[Path(outcome.text).name]}\n\n{block(chr(10).join(lines))}\n{below}"
 
 
 def _annotations(publication: Publication) -> list[str]:

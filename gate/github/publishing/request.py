@@ -55,6 +55,7 @@ RUN = "run"
 DATA = "data"
 STATUS = "status.json"
 CALIBRATION = "calibration.txt"
+STUDY = "study.txt"
 LONGEST = 100_000
 """Bytes of an encoded request: Linux gives a variable of the environment 128 KiB."""
 _MOST = 10
