@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -49,7 +50,7 @@ def dispatch(tmp_path: Path, project: Project, forge: FakeGitHub) -> Job:
 
 @pytest.mark.parametrize("event", [labeled, dispatch])
 def test_a_study_is_shown_and_judges_nothing(
-    tmp_path: Path, project: Project, forge: FakeGitHub, event: type[Job]
+    tmp_path: Path, project: Project, forge: FakeGitHub, event: Callable[[Path, Project, FakeGitHub], Job]
 ) -> None:
     done = event(tmp_path, project, forge).run(command="study", status="true", comment="true")
     assert (done.code, done.outputs["verdict"], done.outputs["json"]) == (0, "", "")
@@ -79,7 +80,7 @@ def test_what_fails_in_a_study_fails_its_job(tmp_path: Path, project: Project, f
     done = labeled(tmp_path, project, forge).run(command="study")
     assert (done.code, done.outputs["verdict"]) == (4, "error")
     assert forge.comments == forge.statuses == []
-    assert any("bench failed on head: exit 1" in error for error in done.said("error"))
+    assert any("bench (load=busy) failed on head: exit 1" in error for error in done.said("error"))
     assert "### perfgate study" in done.summary
 
 
