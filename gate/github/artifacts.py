@@ -54,6 +54,8 @@ class _Run(msgspec.Struct):
     id: int
     head_sha: str
     run_attempt: int | None = None
+    run_started_at: str | None = None
+    """Of that attempt."""
     event: str = ""
     path: str | None = None
     head_branch: str | None = None
@@ -76,7 +78,7 @@ class ArtifactFacts:
     expired: bool
     run_id: int
     run_attempt: int | None
-    """The newest of its run, None where it was not asked for."""
+    """The newest of its run that may have made it, None where it was not asked for."""
     head_sha: str
     """Empty where GitHub does not say."""
     created: str
@@ -100,9 +102,12 @@ class RunFacts:
 
 
 def artifacts_of_run(
-    transport: Transport, repository: str, run_id: int, attempt: int | None = None, head_sha: str = ""
+    transport: Transport, repository: str, run_id: int, attempt: int | None = None, head_sha: str = "", began: str = ""
 ) -> list[ArtifactFacts]:
-    """List what a run has left, the newest first; attempt and head_sha: what is known of the run.
+    """List what a run has left, the newest first.
+
+    Args:
+        attempt, head_sha, began: what is known of the run: its newest attempt, and when that began.
 
     Raises:
         Problem: it cannot be read.
@@ -117,7 +122,8 @@ def artifacts_of_run(
             size=one.size_in_bytes,
             expired=one.expired,
             run_id=run_id,
-            run_attempt=attempt,
+            # what is there longer than the newest attempt is of one before, at the latest the last
+            run_attempt=attempt - 1 if attempt and attempt > 1 and (one.created_at or "~") < began else attempt,
             head_sha=(one.workflow_run and one.workflow_run.head_sha) or head_sha,
             created=one.created_at or "",
         )
@@ -141,7 +147,9 @@ def artifacts_of_head(
         artifact
         for run in {run.id: run for run in runs if run.head_sha == head_sha}.values()
         if wanted(_facts(run))
-        for artifact in artifacts_of_run(transport, repository, run.id, run.run_attempt, head_sha)
+        for artifact in artifacts_of_run(
+            transport, repository, run.id, run.run_attempt, head_sha, run.run_started_at or ""
+        )
     ]
     return sorted(found, key=lambda one: (one.created, one.id), reverse=True)
 

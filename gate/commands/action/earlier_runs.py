@@ -45,6 +45,8 @@ class WantedRun:
     """base and head: the inputs."""
     options: RulesOptions
     """Whose rules, and what over them."""
+    job: str
+    """Which job this is; another one's measurements under the same id are not its own."""
 
 
 def workflow_path(reference: str, repository: str) -> str:
@@ -161,12 +163,22 @@ def _refuse_others(records: Iterable[Located], history: _History, pull: Pull, as
     records = list(records)
     claims = claims_of(records)
     wrong = (
-        _other_rules(records, asked.options)
+        _other_job(records, asked.job)
+        or _other_rules(records, asked.options)
         or _other_head(history, claims, pull, asked)
         or _other_base(history, claims, pull, asked)
     )
     if wrong:
         raise UserError(f"run {run_id} {wrong}")
+
+
+def _other_job(records: Iterable[Located], job: str) -> str:
+    for located in records:
+        run = located.record
+        if isinstance(run, Run) and run.job not in (None, job):
+            other = clip(visible(str(run.job)), 200)
+            return f"has the measurements of another job under this id ({other}): give each job an `id` of its own"
+    return ""
 
 
 def _other_rules(records: Iterable[Located], options: RulesOptions) -> str:
