@@ -99,6 +99,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     """What the reader of the report must know from before measuring; a text is of an older or another program."""
     memory: Memory | None = None
     """The variance remembered from earlier runs on this machine; None: there is none."""
+    job: str | None = None
+    """Which job of a workflow measured it, such as "perfgate.yml/bench"; None: none, or unknown."""
 
 
 FullKind = Literal["off", "unperturbed", "seed-used", "no-link", "not-linked", "unsound", "outside", "go", "failed"]

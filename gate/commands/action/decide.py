@@ -60,6 +60,8 @@ def run(out: TextIO) -> int:
             show(concluded.decided, _SHOWN, log)
         for notice in concluded.outcome.notices:
             log.write(f"perfgate: {visible(notice.message)}\n")
+        if concluded.outcome.note:
+            log.write(f"perfgate: {visible(concluded.outcome.note)}\n")
     out.writelines(warning_line(warning, "perfgate") for warning in concluded.warnings)
     write_outcome(folder, concluded.outcome)
     write_outputs(Path(os.environ["GITHUB_OUTPUT"]), written)
@@ -103,12 +105,14 @@ def _is_folder(path: Path) -> bool:
 
 def conclude(request: Request, environment: Mapping[str, str]) -> Concluded:
     """Come to the outcome of a request; whatever is wrong with measurements becomes a notice."""
-    target = _target(request)
+    target = target_of(request.event, request.again)
     why = untrusted(environment)
     if why is not None:
         return Concluded(could_not_run([*request.notices, Notice(Exit.ERROR, why)], target))
     if request.notices:
         return Concluded(could_not_run(request.notices, target))
+    if request.idle:
+        return Concluded(Outcome(code=0, verdict=None, notices=[], report=False, target=target, note=request.idle))
     if request.command == "plan":
         return Concluded(Outcome(code=0, verdict=None, notices=[], report=False, target=target))
     try:
@@ -127,20 +131,9 @@ def conclude(request: Request, environment: Mapping[str, str]) -> Concluded:
         return Concluded(could_not_run([Notice(Exit.USAGE, str(error))], target))
 
 
-def _target(request: Request) -> Target:
-    """Say what the results are of; a decision over earlier measurements is of the run that made them.
-
-    Else a label would outrank that run's next attempt.
-    """
-    target = target_of(request.event)
-    if request.again is None:
-        return target
-    return msgspec.structs.replace(target, run=request.again.run, attempt=request.again.attempt)
-
-
 def _own(request: Request, environment: Mapping[str, str], status: Status) -> Concluded:
     """Conclude on what the measuring step of this job left."""
-    target = _target(request)
+    target = target_of(request.event, request.again)
     measured = request.run_folder / MEASUREMENTS
     files = (measured,) if is_regular(measured) else ()
     if request.command == "study":
@@ -167,7 +160,7 @@ def _calibrated(request: Request, status: Status, target: Target) -> Concluded:
 def _decided(
     request: Request, environment: Mapping[str, str], files: Sequence[Path], broken: list[Notice]
 ) -> Concluded:
-    target = _target(request)
+    target = target_of(request.event, request.again)
     if broken:
         return Concluded(could_not_run(broken, target), files=tuple(files))
     if not files:
@@ -176,7 +169,7 @@ def _decided(
     read = read_inputs([str(file) for file in files])
     records = [_explained(located, request) for located in read.records]
     inputs = Inputs(records, [*typed(request.warnings), *read.warnings], read.files)
-    return conclude_on(inputs, request.event, target, environment, comment=request.wanted.comment)
+    return conclude_on(inputs, request.event, target, environment, comment=request.wanted.comment != "never")
 
 
 def _explained(located: Located, request: Request) -> Located:
@@ -233,10 +226,10 @@ def _written(request: Request, concluded: Concluded) -> dict[str, str]:
     if concluded.files and request.command != "calibrate" and not earlier:
         join(concluded.files, data / MEASUREMENTS)
         outputs |= {"data": str(data), "artifact": artifact_name(request)}
-    if request.command == "measure":
+    if request.command == "measure" and not request.idle:
         # also where nothing was measured: the job that decides says why
         outputs |= {"data": str(data), "artifact": artifact_name(request)}
-    if request.measures or request.command == "measure":
+    if request.measures or (request.command == "measure" and not request.idle):
         keep(data / STATUS, _left(request))
     page = page_of(request)
     if page is not None:

@@ -45,6 +45,8 @@ class WantedRun:
     """base and head: the inputs."""
     options: RulesOptions | None
     """Whose rules, and what over them; None: another job measures, and settles that."""
+    job: str | None
+    """Which job this is; another one's measurements under the same id are not its own. None: another job measures."""
 
 
 def workflow_path(reference: str, repository: str) -> str:
@@ -175,12 +177,22 @@ def _refuse_others(records: Iterable[Located], history: _History, pull: Pull, as
     records = list(records)
     claims = claims_of(records)
     wrong = (
-        (_other_rules(records, asked.options) if asked.options is not None else "")
+        (_other_job(records, asked.job) if asked.job is not None else "")
+        or (_other_rules(records, asked.options) if asked.options is not None else "")
         or _other_head(history, claims, pull, asked)
         or _other_base(history, claims, pull, asked)
     )
     if wrong:
         raise UserError(f"run {run_id} {wrong}")
+
+
+def _other_job(records: Iterable[Located], job: str) -> str:
+    for located in records:
+        run = located.record
+        if isinstance(run, Run) and run.job not in (None, job):
+            other = clip(visible(str(run.job)), 200)
+            return f"has the measurements of another job under this id ({other}): give each job an `id` of its own"
+    return ""
 
 
 def _other_rules(records: Iterable[Located], options: RulesOptions) -> str:

@@ -12,6 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
+import msgspec
+
 from gate.cli.command import command_of
 from gate.cli.groups import MeasureOptions
 from gate.cli.values import Shard, wait
@@ -163,6 +165,8 @@ def _measured(request: Request, out: TextIO) -> int:
     options = _options(request)
     with opened(options, Path(DEFAULT_FOLDER), out, quiet=False) as run:
         job = run.lay_out(rules_of(request))
+        # whoever decides again after a label takes its own job's measurements only
+        job = replace(job, run=msgspec.structs.replace(job.run, job=request.job))
         run.begin(job, introduction(job))
         # looks are taken over all shards and sessions together, or not at all
         job = run.measure(job, looking(job.run, job.project.settings.rules) if job.part is None else None).job

@@ -105,8 +105,8 @@ def _of_earlier(request: Request, environment: Mapping[str, str]) -> Request:
     """Take what an earlier run measured of this head; without that, say which run to repeat."""
     event, forge = request.event, forge_of(request.event, environment)
     workflow = workflow_path(environment.get("GITHUB_WORKFLOW_REF", ""), event.repository)
-    # by whose rules that was is settled by the measuring job's own inputs
-    asked = WantedRun(workflow, request.base, request.head, None)
+    # which job that was, and by whose rules, is settled by the workflow
+    asked = WantedRun(workflow, request.base, request.head, None, None)
     why = "no measurements, or they have expired"
     try:
         found = fetch_measured(forge, None, event, request.run_folder, request.id, asked)
@@ -130,7 +130,7 @@ def _unmeasured(request: Request, result: Result, environment: Mapping[str, str]
     message = _WHY[result].format(_head(request))
     if _moved_on(request, environment):
         # the run of the newer commit has the comment
-        request = msgspec.structs.replace(request, wanted=msgspec.structs.replace(request.wanted, comment=False))
+        request = msgspec.structs.replace(request, wanted=msgspec.structs.replace(request.wanted, comment="never"))
         message = f"{message}; the pull request has a newer commit by now, whose own run comments on it"
     return _with(request, [Notice(Exit.ERROR, message, what)])
 
@@ -138,7 +138,7 @@ def _unmeasured(request: Request, result: Result, environment: Mapping[str, str]
 def _moved_on(request: Request, environment: Mapping[str, str]) -> bool:
     """Return whether the pull request has another head by now; in doubt the order of runs decides who comments."""
     pull = request.event.pull
-    if pull is None or not request.wanted.comment:
+    if pull is None or request.wanted.comment == "never":
         return False
     try:
         return forge_of(request.event, environment).pull(pull.number).head_sha != pull.head_sha

@@ -14,7 +14,7 @@ from gate.commands.action.study import page_of
 from gate.evidence.inputs import REPORT
 from gate.github.command_files import is_regular, open_regular
 from gate.github.notice import Notice
-from gate.github.publishing.conclusion import target_of
+from gate.github.publishing.conclusion import stamp_of, target_of
 from gate.github.publishing.outcome import BROKEN_OFF, Outcome, could_not_run, read_outcome, untrusted
 from gate.github.publishing.publish import Publication, publish
 from gate.github.publishing.request import Request, Wanted, gate_name, request_of
@@ -30,8 +30,8 @@ _OF_A_FORK = (
 )
 
 _UNTRUSTED = (
-    "No comment was made and no commit status set: the measuring step failed, so no later step has the token "
-    "(docs/github.md)."
+    "No comment was made and no commit status set, and a check stays in progress: the measuring step failed, so no "
+    "later step has the token (docs/github.md)."
 )
 
 
@@ -57,24 +57,28 @@ def run(out: TextIO) -> int:
         report=report,
         links=_links(request, outcome, os.environ),
         wanted=_wanted(request, os.environ),
+        stamp=stamp_of(request.event, outcome.target, request.job, request.use),
         notes=_notes(request, outcome, os.environ),
     )
     out.writelines(warning_line(text, "perfgate") for text in _upload_warnings(os.environ))
     try:
-        url = publish(publication, os.environ, out)
+        published = publish(publication, os.environ, out)
     except Exception as error:  # the exit code is written: what is told of it changes nothing
         if os.environ.get("PERFGATE_TRACEBACK"):
             raise
         out.write(error_line(f"perfgate: not everything was published: {type(error).__name__}: {visible(str(error))}"))
         return 0
-    if url is not None:
-        write_outputs(Path(os.environ["GITHUB_OUTPUT"]), {"comment-url": url})
+    later = {"comment-url": published.url or ""}
+    if published.refused:
+        # another job's result stands where this one's belongs: nobody would see it
+        later |= {"exit-code": str(outcome.code or Exit.USAGE), "verdict": "error"}
+    write_outputs(Path(os.environ["GITHUB_OUTPUT"]), later)
     return 0
 
 
 def _outcome(request: Request, environment: Mapping[str, str]) -> Outcome:
     """Read what was decided; it counts only where the steps before ended well, as the runner saw them."""
-    target = target_of(request.event)
+    target = target_of(request.event, request.again)
     why = untrusted(environment)
     if why is not None:
         return could_not_run([*request.notices, Notice(Exit.ERROR, why)], target)
@@ -99,13 +103,13 @@ def _wanted(request: Request, environment: Mapping[str, str]) -> Wanted:
     """Leave out what takes the token, where this step has none for good reason."""
     if untrusted(environment) is None:
         return request.wanted
-    return msgspec.structs.replace(request.wanted, comment=False, status=False)
+    return msgspec.structs.replace(request.wanted, comment="never", status=False, check=False)
 
 
 def _notes(request: Request, outcome: Outcome, environment: Mapping[str, str]) -> tuple[str, ...]:
     if untrusted(environment) is not None:
         return (_UNTRUSTED,)
-    return (_OF_A_FORK,) if request.wanted.comment and outcome.target.fork else ()
+    return (_OF_A_FORK,) if request.wanted.comment != "never" and outcome.target.fork else ()
 
 
 def _read(file: Path) -> Report:

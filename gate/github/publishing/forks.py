@@ -53,6 +53,8 @@ class Foreign:
     pull: PullFacts
     """Where it is to be published."""
     source: SourceRun
+    accepted: bool
+    """The pull request has the label by which a maintainer accepts its results."""
 
 
 def decide_foreign(
@@ -79,7 +81,8 @@ def decide_foreign(
     known = _known(source, pull, policy, _checked(forge, claims_of(records), pull))
     judged = sanitise(records, known)
     inputs = Inputs(judged, [ForeignValues()], [write_records(judged, folder)])
-    return Foreign(_decided(inputs, policy, RulesOptions(None, None, tuple(sets), ())), pull, source)
+    decided = _decided(inputs, policy, RulesOptions(None, None, tuple(sets), ()))
+    return Foreign(decided, pull, source, accepted=policy.label is not None)
 
 
 # --- who is asked about what ------------------------------------------------------------------------------------------

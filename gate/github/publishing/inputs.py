@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from gate.cli.values import Shard
-from gate.github.publishing.request import COMMANDS, RESULTS, Command, Result, Wanted
+from gate.github.publishing.legs import leg_of
+from gate.github.publishing.request import COMMANDS, OCCASIONS, RESULTS, Command, Occasion, Result, Wanted
 from gate.units import Duration
 
 T = TypeVar("T")
@@ -32,6 +33,8 @@ class Inputs:
     directory: str
     history: str | None
     id: str
+    leg: str
+    """Of a matrix; "" where there is none."""
     forks: bool
     """Whether forks may be measured here."""
     shard: str | None
@@ -83,8 +86,10 @@ class _Reader:
 def read_inputs(environment: Mapping[str, str]) -> ReadInputs:
     """Read the inputs of the action; every one that is wrong is named."""
     reader = _Reader(environment)
+    command = reader.parsed("command", _command, None)
+    parts = {reader.text(name) for name in ("shard", "session", "sessions")} if command == "measure" else set()
     inputs = Inputs(
-        command=reader.parsed("command", _command, None),
+        command=command,
         config=reader.line("config"),
         base=reader.line("base"),
         head=reader.line("head"),
@@ -96,6 +101,7 @@ def read_inputs(environment: Mapping[str, str]) -> ReadInputs:
         directory=reader.line("working-directory") or ".",
         history=reader.line("history"),
         id=reader.line("id") or "",
+        leg=leg_of(environment.get("INPUT_MATRIX", ""), parts - {""}),
         forks=reader.parsed("forks", _forks, False),
         shard=reader.parsed("shard", _shard, None),
         session=reader.parsed("session", _whole(0), None),
@@ -103,12 +109,15 @@ def read_inputs(environment: Mapping[str, str]) -> ReadInputs:
         runs=reader.lines("runs"),
         measuring=reader.parsed("measuring", _result, None),
         wanted=Wanted(
-            comment=reader.parsed("comment", _boolean, True),
+            comment=reader.parsed("comment", occasion, "changed"),
             summary=reader.parsed("summary", _boolean, True),
             annotations=reader.parsed("annotations", _boolean, True),
             status=reader.parsed("status", _boolean, False),
+            check=reader.parsed("check", _boolean, False),
         ),
     )
+    # read by the steps that ask GitHub
+    reader.parsed("patience", Duration.parse, Duration(0))
     # read by the workflow file itself, so that nothing else would say that it is wrong
     reader.parsed("artifact", _boolean, True)
     if inputs.command == "publish":
@@ -156,6 +165,18 @@ def _boolean(text: str) -> bool:
     if text.casefold() in ("true", "false"):
         return text.casefold() == "true"
     raise ValueError(f"{text!r:.80} is neither true nor false")
+
+
+def occasion(text: str) -> Occasion:
+    """Read when a comment is wanted.
+
+    Raises:
+        ValueError: it says something else.
+    """
+    found = OCCASIONS.get(text.casefold())
+    if found is None:
+        raise ValueError(f"{text!r:.80} is not one of changed, regression, always, false")
+    return found
 
 
 def _forks(text: str) -> bool:

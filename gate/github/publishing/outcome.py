@@ -126,6 +126,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """A file whose text is shown as it is."""
     note: str | None = None
     """Why there was nothing to do."""
+    unverified: bool = False
+    """A fork's machine made the values, and no maintainer has confirmed them."""
 
 
 def could_not_run(notices: list[Notice], target: Target) -> Outcome:

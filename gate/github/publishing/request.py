@@ -23,8 +23,14 @@ from gate.words.plain import clip, visible
 
 ROOT = "perfgate"
 """The name of a gate at the top."""
-_LONGEST = 60
+LONGEST_ID = 60
+"""Characters of a gate's id."""
 _DIGITS = 8
+
+
+def digest_of(data: bytes) -> str:
+    """Make a short hash that tells two names apart."""
+    return hashlib.sha256(data).hexdigest()[:_DIGITS]
 
 
 def slug_of(folder: PurePosixPath) -> str:
@@ -34,10 +40,9 @@ def slug_of(folder: PurePosixPath) -> str:
     """
     path = folder.as_posix()
     slug = re.sub(r"[^A-Za-z0-9._-]", "-", path)
-    if slug == path and len(slug) <= _LONGEST and slug != ROOT:
+    if slug == path and len(slug) <= LONGEST_ID and slug != ROOT:
         return slug
-    digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:_DIGITS]
-    return f"{slug[: _LONGEST - _DIGITS - 1]}-{digest}"
+    return f"{slug[: LONGEST_ID - _DIGITS - 1]}-{digest_of(os.fsencode(path))}"
 
 
 def gate_name(gate: str) -> str:
@@ -63,13 +68,26 @@ _INPUTS = ("base", "head", "config", "rules", "set", "benchmark", "history", "sh
 _WIDTH = 500
 
 
+Occasion = Literal["changed", "regression", "always", "never"]
+"""When a comment is written: on anything but a plain pass, on regressions and errors, always, never."""
+OCCASIONS: dict[str, Occasion] = {
+    "changed": "changed",
+    "regression": "regression",
+    "always": "always",
+    "true": "always",
+    "false": "never",
+}
+"""By what the input `comment` says."""
+
+
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """Where results are to appear."""
 
-    comment: bool
+    comment: Occasion
     summary: bool
     annotations: bool
     status: bool
+    check: bool
 
 
 class Before(msgspec.Struct, frozen=True, kw_only=True):
@@ -84,6 +102,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     command: Command
     id: str
+    job: str
+    """Of which workflow, job and leg of a matrix this is."""
     event: Event
     folder: str
     """Of everything this action writes."""
@@ -116,6 +136,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """The run whose measurements lie in the folder already, or, with a notice, would have."""
     foreign: bool
     """Publishes what a fork's run measured."""
+    idle: str | None
+    """Why there is nothing to do, which is no error."""
     notices: list[Notice]
     """Why nothing is measured."""
     warnings: list[AnyWarning | str]
@@ -130,13 +152,18 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     def measures(self) -> bool:
         """Whether the measuring step has something to do."""
         measuring = self.command in ("check", "measure", "calibrate", "study")
-        return measuring and not self.notices and self.again is None
+        return measuring and not (self.notices or self.idle or self.again is not None)
+
+    @property
+    def use(self) -> str:
+        """What tells this use of the action from others of the same job."""
+        return re.sub(r"[^A-Za-z0-9_-]", "", Path(self.folder).name)[-20:] or "-"
 
 
-def id_of(given: str, directory: Path, top: Path, config: str | None = None) -> str:
+def id_of(given: str, directory: Path, top: Path, config: str | None = None, leg: str = "") -> str:
     """Name a gate: as given, else by the project's directory in the checkout and the file of its own that it goes by.
 
-    "perfgate" for the top and its perfgate.toml.
+    "perfgate" for the top and its perfgate.toml. The leg of a matrix, if it is one, follows.
 
     Raises:
         UserError: what is given could not stand in the name of an artifact.
@@ -151,7 +178,11 @@ def id_of(given: str, directory: Path, top: Path, config: str | None = None) -> 
     # two gates of one folder have a file each
     own = [Path(config).stem] if config is not None and Path(config).name not in _USUAL else []
     parts = [*inside.parts, *own]
-    return slug_of(PurePosixPath(*parts)) if parts else ROOT
+    name = slug_of(PurePosixPath(*parts)) if parts else ROOT
+    if not leg:
+        return name
+    whole = f"{name}_{leg}" if parts else leg
+    return whole if len(whole) <= LONGEST_ID else f"{whole[: LONGEST_ID - _DIGITS - 1]}-{digest_of(whole.encode())}"
 
 
 def as_inputs(error: UserError) -> str:

@@ -44,7 +44,7 @@ def test_it_passes_fails_and_decides_again_after_a_label(act: Act, consumer: Con
     assert "gate.measure" not in first.steps
     assert [one["issue"] for one in github.comments] == [12]
     body = github.comments[0]["body"]
-    assert re.search(r"\+(29|30)", body) and f"head={change.head} run={first.id} attempt=1" in body.splitlines()[0]
+    assert re.search(r"\+(29|30)", body) and f"head={change.head} run={first.id} attempt=1 " in body.splitlines()[0]
     assert [(one["sha"], one["state"]) for one in github.statuses] == [(change.head, "failure")]
     assert sorted(one.name for one in github.artifacts) == [
         "perfgate-perfgate-1.html",
@@ -57,7 +57,7 @@ def test_it_passes_fails_and_decides_again_after_a_label(act: Act, consumer: Con
     github.state.merge_bases[change.base, change.head] = github.state.merge_bases["main", change.head] = change.base
     labelled = act.run(consumer.top, change.event("labeled", ("perf-accepted",)), text)
     assert outcome(labelled) == (0, "pass", "0"), labelled.log
-    assert f"run={first.id} attempt=1" in github.comments[0]["body"].splitlines()[0]
+    assert f"run={first.id} attempt=1 " in github.comments[0]["body"].splitlines()[0]
     assert github.statuses[-1]["state"] == "success"
 
     github.pulls[12].labels = []

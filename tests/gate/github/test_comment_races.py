@@ -12,14 +12,15 @@ import pytest
 from gate.github.client import Forge
 from gate.github.comment import Marker, Posted, publish_comment, settle
 from gate.github.conversation import Comment
+from gate.github.stamp import Stamp
 from tests.support.forge import FakeGitHub
 
 HEAD = "a" * 40
 ME, OTHER = "github-actions[bot]", "mallory"
 
 
-def marker(run: int) -> Marker:
-    return Marker("gate", HEAD, run, 1)
+def marker(run: int, job: str = "perfgate.yml/bench") -> Marker:
+    return Marker("gate", HEAD, Stamp(run=run, attempt=1, by_run=run, by_attempt=1, job=job, use="u"))
 
 
 def text(run: int) -> str:

@@ -24,7 +24,7 @@ from tests.support.workflow_job import Job, changed, pull_payload
 
 PULL = Pull(number=12, head_sha=HEAD, head_ref="topic", base_sha=BASE, base_ref="main", fork=False)
 LABELED = dataclasses.replace(EVENT, name="pull_request", action="labeled", source=None, pull=PULL)
-PLAIN = WantedRun("", None, None, RulesOptions())
+PLAIN = WantedRun("", None, None, RulesOptions(), "perfgate.yml/bench")
 FILE = ".github/workflows/perfgate.yml"
 NAME = "perfgate-perfgate-data"
 

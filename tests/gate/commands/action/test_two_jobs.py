@@ -31,7 +31,7 @@ class Gate:
     attempt: int = 1
     measured: list[Ended] = field(default_factory=list)
 
-    def job(self, action: str = "synchronize") -> Job:
+    def job(self, name: str = "measure", action: str = "synchronize") -> Job:
         self.count += 1
         payload = pull_payload(self.project, self.project.git("rev-parse", "main"), action=action)
         job = Job(
@@ -41,7 +41,8 @@ class Gate:
             payload,
             api=self.forge.url,
             run_id=self.run_id,
-            more={"GITHUB_RUN_ATTEMPT": str(self.attempt)},
+            attempt=self.attempt,
+            job=name,
         )
         self.head = payload["pull_request"]["head"]["sha"]
         self.forge.runs.get(self.run_id) or self.forge.add_run(self.run_id, self.head)
@@ -66,12 +67,13 @@ class Gate:
 
     def decide(self, result: str, action: str = "synchronize", **inputs: str) -> Ended:
         """Decide on a hosted machine, without a checkout."""
-        job = self.job(action)
+        job = self.job("perfgate", action)
         job.token = self.forge.token
         empty = self.folder / "nothing checked out"
         empty.mkdir(exist_ok=True)
         job.more |= {"GITHUB_WORKSPACE": str(empty), "RUNNER_ENVIRONMENT": "github-hosted"}
-        return job.run(**({"command": "publish", "measuring": result, "status": "true"} | inputs))
+        usual = {"command": "publish", "measuring": result, "status": "true", "comment": "always"}
+        return job.run(**(usual | inputs))
 
     def body(self) -> str:
         [comment] = self.forge.comments
@@ -111,7 +113,8 @@ def test_the_deciding_job_decides_over_what_the_other_measured(tmp_path: Path, f
     done = gate.decide("success")
     assert (done.code, done.outputs["verdict"]) == (1, "regression")
     assert set(done.steps) == {"prepare", "decide", "publish"}
-    assert f"head={gate.head} run=1000 attempt=1 -->\n### perfgate: Regression" in gate.body()
+    marker, shown = gate.body().splitlines()[:2]
+    assert f"head={gate.head} run=1000 attempt=1 " in marker and shown.startswith("### perfgate: Regression")
     assert [(one["state"], one["sha"]) for one in forge.statuses] == [("failure", gate.head)]
     # what only the measuring job knows stands in the report all the same
     assert "base is the merge base with main; head is the commit that was checked out" in gate.body()
@@ -182,7 +185,7 @@ def test_without_measurements_the_comment_says_so_and_keeps_the_old_result_as_th
     done = gate.decide(result)
     assert (done.code, done.outputs["verdict"]) == (4, "error")
     assert next(line for line in gate.body().splitlines() if not line.startswith("<!--")) == first
-    assert gate.body().startswith(f"<!-- perfgate:perfgate head={new} run=1001 attempt=1 -->\n")
+    assert gate.body().startswith(f"<!-- perfgate:perfgate head={new} run=1001 attempt=1 ")
     above, summary, folded = gate.body().partition("<details><summary>Result of an older commit, ")
     assert summary and folded.startswith(f"{old[:10]}; commit {new[:10]} has none</summary>\n")
     assert "Regression" not in above and f"#### Of commit {old[:10]}: perfgate: Regression" in folded
@@ -283,7 +286,7 @@ def test_a_label_decides_again_over_what_the_earlier_run_s_measuring_job_left(
     gate.run_id = 1001
     done = gate.decide("skipped", "labeled")
     assert (done.code, done.outputs["verdict"]) == (0, "pass")
-    assert " run=1000 attempt=1 -->" in gate.body()
+    assert " run=1000 attempt=1 by=1001.1 " in gate.body().splitlines()[0]
     assert done.steps["decide"].outputs["data"] == ""
 
 

@@ -96,7 +96,7 @@ def test_the_label_accepts_here_too(tmp_path: Path, job: Job, forge: FakeGitHub)
 
 def test_another_pull_request_is_looked_up(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
     forge.add_pull(8, head_sha=HEAD)
-    run(job, wanted(folder(tmp_path / "run", measured()), pull=8))
+    run(job, wanted(folder(tmp_path / "run", measured()), pull=8, comment="always"))
     [comment] = forge.comments
     assert comment["issue"] == 8
     assert f"head={HEAD} " in comment["body"]
@@ -156,6 +156,7 @@ def foreign(tmp_path: Path, forge: FakeGitHub) -> Job:
         "workflow_run": {
             "id": 500, "run_attempt": 2, "head_sha": HEAD, "head_branch": "topic", "event": "pull_request",
             "head_repository": {"full_name": "someone/widget"}, "conclusion": "failure", "name": "perfgate",
+            "path": ".github/workflows/perfgate.yml",
         },
     }  # fmt: skip
     return Job(project, tmp_path / "job", "workflow_run", payload, forge.url, forge.token)
@@ -169,15 +170,16 @@ def test_a_fork_s_run_is_published_by_the_action(foreign: Job, forge: FakeGitHub
     [comment] = forge.comments
     # of the run that measured, so that an older one never replaces it
     assert comment["body"].startswith(
-        f"<!-- perfgate:perfgate head={HEAD} run=500 attempt=2 -->\n### perfgate: Regression"
+        f"<!-- perfgate:perfgate head={HEAD} run=500 attempt=2 by=1000.1 job=perfgate.yml/* use="
     )
+    assert "-->\n### perfgate: Regression" in comment["body"]
     assert "everyone" not in comment["body"]
     assert [status["sha"] for status in forge.statuses] == [HEAD]
 
 
 def test_the_command_does_the_same(foreign: Job, forge: FakeGitHub) -> None:
     forge.add_artifact(500, "perfgate-perfgate-data", packed(measured()), head_sha=HEAD)
-    done = run(foreign, OPTIONS)
+    done = run(foreign, wanted(comment="always"))
     assert done.code == 0
     assert "run=500 attempt=2" in forge.comments[0]["body"]
 
