@@ -60,7 +60,7 @@ def test_every_workflow_is_named() -> None:
 @pytest.mark.parametrize("page", ["README.md", "docs/github.md"])
 def test_the_workflow_of_a_page_is_short_and_valid(page: str, tmp_path: Path) -> None:
     (text,) = WORKFLOW.findall((ROOT / page).read_text(encoding="utf-8"))
-    assert len(text.splitlines()) <= 12
+    assert len(text.splitlines()) <= 24
     workflow = tmp_path / "perfgate.yml"
     workflow.write_text(text, encoding="utf-8")
     done = subprocess.run(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 import base64
+import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
