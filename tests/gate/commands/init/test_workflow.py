@@ -171,13 +171,15 @@ def test_a_study_may_write_nothing_and_is_no_check_of_every_pull_request(reposit
 def test_what_measures_the_code_of_forks_has_no_rights_and_what_publishes_takes_nothing(repository: Path) -> None:
     write(repository, "forks")
     files = {name: loaded(text) for name, text in written(repository).items()}
-    (measure,) = gates(files["perfgate.yml"])
+    measure, decide = gates(files["perfgate.yml"])
     (publish,) = gates(files["perfgate-publish.yml"])
     assert "pull_request_target" not in str(files)
+    assert measure["with"] == {"command": "measure"}
     # the action writes nothing for a fork
-    assert measure["with"] == {"status": True}
-    runner = files["perfgate.yml"]["jobs"]["perfgate"]["runs-on"]
-    assert "head.repo.full_name != github.repository && 'ubuntu-latest'" in runner
+    assert decide["with"]["status"] is True
+    measuring = files["perfgate.yml"]["jobs"]["measure"]
+    assert measuring["permissions"] == {"contents": "read"}
+    assert "head.repo.full_name != github.repository && 'ubuntu-latest'" in measuring["runs-on"]
     assert files["perfgate-publish.yml"]["on"]["workflow_run"]["workflows"] == [files["perfgate.yml"]["name"]]
     assert publish["with"] == {"status": True}
     assert len(files["perfgate-publish.yml"]["jobs"]["publish"]["steps"]) == 1
@@ -200,7 +202,7 @@ def test_a_project_in_a_folder_has_files_and_names_of_its_own(repository: Path) 
     assert workflow["name"] == f"perfgate {slug}"
     assert workflow["jobs"]["perfgate"]["name"] == f"perfgate {slug} run"
     assert publish["on"]["workflow_run"]["workflows"] == [f"perfgate {slug}"]
-    assert [step["with"]["working-directory"] for step in gates(workflow) + gates(publish)] == ["crates/core it"] * 2
+    assert [step["with"]["working-directory"] for step in gates(workflow) + gates(publish)] == ["crates/core it"] * 3
     assert "perfgate.yml" not in "".join(texts.values())
 
 
