@@ -220,7 +220,7 @@ def _written(request: Request, concluded: Concluded) -> dict[str, str]:
     # what an earlier run measured is there already, and stays the newest of that run
     if concluded.files and request.command != "calibrate" and request.again is None:
         join(concluded.files, data / MEASUREMENTS)
-        outputs |= {"data": str(data), "artifact": artifact_name(request)}
+        outputs |= {"data": str(data), "artifact": request.artifact}
     if is_regular(folder / STATUS):
         # written anew: no file that measured code may have written is copied
         write_status(data, read_status(folder))
@@ -239,11 +239,3 @@ def _copy(source: Path, target: Path) -> None:
     if data is None:
         raise UserError(f"{source}: cannot be read again")
     put(target, data)
-
-
-def artifact_name(request: Request) -> str:
-    """Name the artifact of the data: each part of a matrix has its own."""
-    if request.command != "measure":
-        return f"perfgate-{request.id}-data"
-    part, _, parts = (request.shard or "1/1").partition("/")
-    return f"perfgate-{request.id}-data-shard{part}of{parts}-session{request.session or 0}"
