@@ -225,10 +225,10 @@ def _written(request: Request, concluded: Concluded) -> dict[str, str]:
     earlier = request.again is not None and request.again.run != request.event.run_id
     if concluded.files and request.command != "calibrate" and not earlier:
         join(concluded.files, data / MEASUREMENTS)
-        outputs |= {"data": str(data), "artifact": artifact_name(request)}
+        outputs |= {"data": str(data), "artifact": request.artifact}
     if request.command == "measure" and not request.idle:
         # also where nothing was measured: the job that decides says why
-        outputs |= {"data": str(data), "artifact": artifact_name(request)}
+        outputs |= {"data": str(data), "artifact": request.artifact}
     if request.measures or (request.command == "measure" and not request.idle):
         keep(data / STATUS, _left(request))
     page = page_of(request)
@@ -270,11 +270,3 @@ def _copy(source: Path, target: Path) -> None:
     if data is None:
         raise UserError(f"{source}: cannot be read again")
     put(target, data)
-
-
-def artifact_name(request: Request) -> str:
-    """Name the artifact of the data: each part of a matrix has its own."""
-    if request.command != "measure":
-        return f"perfgate-{request.id}-{'study' if request.command == 'study' else 'data'}"
-    part, _, parts = (request.shard or "1/1").partition("/")
-    return f"perfgate-{request.id}-data-shard{part}of{parts}-session{request.session or 0}"

@@ -238,10 +238,15 @@ def _opened(request: Request, environment: Mapping[str, str]) -> _Prepared:
         forge = forge_of(request.event, environment, _PATIENCE)
         placed = open_check(forge, request.id, stamp, target, run_address(request.event))
     except Problem as problem:
-        return _Prepared(request, [Said(problem_line("no check was opened", problem))])
+        # what is denied now is denied later: once is enough
+        wanted = msgspec.structs.replace(request.wanted, check=problem.permission is None)
+        line = problem_line("no check run is shown", problem)
+        return _Prepared(msgspec.structs.replace(request, wanted=wanted), [Said(line)])
     if placed.did == "taken":
         why = refusal_line(request.id, f"the check of {target.sha[:10]}", stamp, placed.by)
-        return _Prepared(_refused(request, Exit.USAGE, why), [])
+        # its comment and status would be the other job's as well
+        silent = msgspec.structs.replace(request.wanted, comment="never", status=False, check=False)
+        return _Prepared(msgspec.structs.replace(_refused(request, Exit.USAGE, why), wanted=silent), [])
     return _Prepared(request, [])
 
 

@@ -29,7 +29,7 @@ from gate.github.publishing.inputs import OWN_ARTIFACT
 from gate.github.publishing.outcome import Outcome, Target, could_not_run
 from gate.github.publishing.publish import Publication, publish
 from gate.github.publishing.request import Wanted, gate_name
-from gate.github.runner import fenced, warning_line, write_outputs
+from gate.github.runner import error_line, fenced, warning_line, write_outputs
 from gate.model import UserError
 from gate.report.links import Links
 from gate.report.outputs import links_of, show
@@ -79,8 +79,12 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
         stamp=stamp_of(event, outcome.target, job_name(event, os.environ), _USE),
     )
     published = publish(publication, os.environ, out)
+    if published.refused:
+        out.write(error_line(published.refused, "perfgate"))
     code = outcome.code or (Exit.USAGE if published.refused else 0)
-    refused = {"exit-code": str(code), "verdict": "error"} if published.refused else {}
+    refused = (
+        {"exit-code": str(code), "verdict": (outcome.code and outcome.verdict) or "error"} if published.refused else {}
+    )
     _write_outputs({"comment-url": published.url or "", **refused})
     return code
 

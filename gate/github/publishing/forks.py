@@ -149,10 +149,19 @@ def _label(pull: PullFacts, config: Config) -> str | None:
 # --- measurements -----------------------------------------------------------------------------------------------------
 
 
+_ARTIFACT = re.compile(r"perfgate-(?P<gate>[A-Za-z0-9._-]{1,60})-data(?:-(?P<part>shard\d+of\d+-session\d+))?")
+
+
 def part_of(artifact: ArtifactFacts, gate: str) -> str | None:
     """Tell which part of a gate an artifact holds: "" all of it, "shard1of2-session0" some; None: it is another's."""
-    match = re.fullmatch(rf"perfgate-{re.escape(gate)}-data(?:-(shard\d+of\d+-session\d+))?", artifact.name)
-    return None if match is None else match[1] or ""
+    match = _ARTIFACT.fullmatch(artifact.name)
+    return (match["part"] or "") if match and match["gate"] == gate else None
+
+
+def _of_others(artifacts: Sequence[ArtifactFacts]) -> str:
+    """Name the gates that artifacts are of, for whom the input `id` is wrong."""
+    found = {match["gate"] for each in artifacts if (match := _ARTIFACT.fullmatch(each.name))}
+    return f"; it left those of {', '.join(sorted(found)[:5])}: set the input `id` to one of them" if found else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +208,8 @@ def fetch(forge: Forge, artifacts: Sequence[ArtifactFacts], folder: Path, gate: 
             # the newest comes first
             parts.setdefault(part, artifact)
     if not parts:
-        raise UserError(f"the run left no artifact perfgate-{gate}-data, or it has expired: measure again")
+        missing = f"the run left no artifact perfgate-{gate}-data, or it has expired: measure again"
+        raise UserError(f"{missing}{_of_others([each for each in artifacts if part_of(each, gate) is None])}")
     # what was merged before the newest part was made is of an earlier attempt
     merged = next(iter(parts)) == ""
     chosen = {part: one for part, one in sorted(parts.items()) if (part == "") == merged}

@@ -88,8 +88,6 @@ def publish(publication: Publication, environment: Mapping[str, str], out: TextI
     commented = _comment(publication, forge)
     deliveries.append(commented)
     refused = next((each.refused for each in deliveries if each.refused), None)
-    if refused:
-        out.write(error_line(refused, "perfgate"))
     out.writelines(warning_line(text, "perfgate") for each in deliveries for text in each.warnings)
     out.flush()
     return Published(commented.url, refused)

@@ -155,6 +155,14 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
         return measuring and not (self.notices or self.idle or self.again is not None)
 
     @property
+    def artifact(self) -> str:
+        """The name of the artifact of the data: each part of a matrix has its own."""
+        if self.command != "measure":
+            return f"perfgate-{self.id}-{'study' if self.command == 'study' else 'data'}"
+        part, _, parts = (self.shard or "1/1").partition("/")
+        return f"perfgate-{self.id}-data-shard{part}of{parts}-session{self.session or 0}"
+
+    @property
     def use(self) -> str:
         """What tells this use of the action from others of the same job."""
         return re.sub(r"[^A-Za-z0-9_-]", "", Path(self.folder).name)[-20:] or "-"

@@ -384,3 +384,45 @@ def test_a_pull_request_that_is_not_there(github: FakeGitHub) -> None:
     with pytest.raises(Problem, match="cannot read the comments on #99: GitHub finds nothing there") as caught:
         publish_comment(forge(github), 99, marker(1), "body")
     assert caught.value.permission is None
+
+
+# --- another job's ----------------------------------------------------------------------------------------------------
+
+
+def other(run: int, job: str = "perfgate.yml/bench/mac", use: str = "u") -> Marker:
+    return Marker("gate", HEAD, stamp(run, job=job, use=use))
+
+
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        other(5),
+        other(5, "perfgate.yml/bench", use="v"),
+        other(9, "nightly.yml/bench"),
+        other(4, "nightly.yml/bench"),
+        Marker("gate", "b" * 40, stamp(5, job="perfgate.yml/lint")),
+    ],
+)
+def test_another_job_s_comment_is_left_as_it_is(github: FakeGitHub, theirs: Marker) -> None:
+    github.add_comment(12, f"{theirs.text}\nred", BOT)
+    for create in (True, False):
+        posted = publish_comment(forge(github), 12, marker(5), "green", create=create)
+        assert (posted.did, posted.by) == ("taken", theirs.stamp)
+    assert bodies(github) == [f"{theirs.text}\nred"]
+    assert sent(github, "POST", "PATCH") == []
+
+
+def test_a_job_that_was_renamed_since_the_last_commit_goes_on_with_its_comment(github: FakeGitHub) -> None:
+    before = Marker("gate", "b" * 40, stamp(4, job="perfgate.yml/old"))
+    github.add_comment(12, f"{before.text}\nred", BOT)
+    assert publish(github, 5) == "updated"
+    assert bodies(github) == [text(5)]
+
+
+def test_a_comment_that_is_not_wanted_is_only_updated(github: FakeGitHub) -> None:
+    posted = publish_comment(forge(github), 12, marker(5), "plain", create=False)
+    assert (posted.did, posted.url) == ("absent", None)
+    assert bodies(github) == []
+    publish(github, 4)
+    assert publish_comment(forge(github), 12, marker(5), "plain", create=False).did == "updated"
+    assert bodies(github) == [f"{marker(5).text}\nplain"]

@@ -216,6 +216,23 @@ def test_runs_in_many_orders(before: list[tuple[str, str]]) -> None:
         check(wall, before, newest=runs[-1])
 
 
+def test_of_two_jobs_with_one_name_exactly_one_is_refused_and_the_other_is_seen() -> None:
+    jobs = {1: "a.yml/b/linux", 2: "a.yml/b/mac"}
+    for seed in range(300):
+        wall, posted = Wall(), dict[int, Posted]()
+        order = Order(list(jobs), random.Random(seed).choice)
+
+        def publish(name: int, wall: Wall = wall, order: Order = order, posted: dict[int, Posted] = posted) -> None:
+            actor, mine = Actor(wall, order, name), marker(7, jobs[name])
+            posted[name] = settle(actor, mine, f"of {name}", lambda: order.pause(name))
+
+        order.run({name: lambda name=name: publish(name) for name in jobs})  # type: ignore[misc]  # bound at once
+        refused = [name for name, each in posted.items() if each.did == "taken"]
+        assert len(refused) == 1, seed
+        [kept] = set(jobs) - set(refused)
+        assert wall.visible() == [f"{marker(7, jobs[kept]).text}\nof {kept}"], seed
+
+
 def test_without_the_pause_an_order_exists_that_loses_the_newer_run() -> None:
     """The test above could fail: what makes it pass is the pause."""
 

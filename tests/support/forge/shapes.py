@@ -172,6 +172,7 @@ def run(one: Run, state: State, api: str) -> dict[str, Any]:
         "path": one.path,
         "run_number": 1,
         "run_attempt": one.attempt,
+        "run_started_at": one.started,
         "event": one.event,
         "status": "completed" if one.conclusion else "in_progress",
         "conclusion": one.conclusion,

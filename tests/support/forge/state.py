@@ -55,6 +55,8 @@ class Run:
     name: str
     path: str = ".github/workflows/perfgate.yml"
     pulls: tuple[int, ...] | None = None
+    started: str = "2026-11-20T09:00:00Z"
+    """When its newest attempt began."""
 
 
 @dataclass
