@@ -13,7 +13,7 @@ from gate.codes import Exit
 from gate.decide.measurements import Decided, decide_inputs
 from gate.evidence.inputs import MEASUREMENTS, Inputs
 from gate.github.event import Event
-from gate.github.notice import Notice
+from gate.github.notice import Notice, What
 from gate.github.problems import Problem
 from gate.github.publishing.forge import forge_of, problem_line
 from gate.github.publishing.labels import accepting_label, queued
@@ -23,6 +23,8 @@ from gate.github.stamp import Stamp, any_job_of, job_of
 from gate.model import UserError
 
 AS_MEASURED = RulesOptions()
+_STOPPED = ("cancelled", "timed_out")
+"""How a run ends that did not come to its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,7 @@ def conclude_foreign(event: Event, run: ForeignRun, environment: Mapping[str, st
 
     A pull request that has moved on is nothing to publish, and nothing wrong.
     """
-    from gate.github.publishing.forks import MovedOnError, decide_foreign
+    from gate.github.publishing.forks import MovedOnError, UnmeasuredError, decide_foreign
 
     source = event.source
     own = target_of(event)
@@ -122,6 +124,11 @@ def conclude_foreign(event: Event, run: ForeignRun, environment: Mapping[str, st
         )
     except MovedOnError as error:
         return Concluded(Outcome(code=0, verdict=None, notices=[], report=False, target=own, note=str(error)))
+    except UnmeasuredError as error:
+        ended = source.conclusion if source is not None else None
+        what: What = "cancelled" if ended in _STOPPED else "nothing-measured"
+        target = msgspec.structs.replace(own, pull=error.pull.number)
+        return Concluded(could_not_run([Notice(Exit.ERROR, str(error), what)], target))
     except UserError as error:
         return Concluded(could_not_run([Notice(Exit.ERROR, str(error))], own))
     except Problem as problem:

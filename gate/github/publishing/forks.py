@@ -45,6 +45,19 @@ class MovedOnError(UserError):
     """The pull request is closed, or has another head by now: there is nothing to publish, and nothing wrong."""
 
 
+class NothingLeftError(UserError):
+    """A run left no measurements of a gate."""
+
+
+class UnmeasuredError(UserError):
+    """A fork's run left no measurements of the head of this pull request."""
+
+    def __init__(self, why: str, pull: PullFacts) -> None:
+        """Say why."""
+        super().__init__(why)
+        self.pull = pull
+
+
 @dataclass(frozen=True, slots=True)
 class Foreign:
     """What a fork's run measured, decided by the rules of the target branch."""
@@ -70,6 +83,7 @@ def decide_foreign(
 
     Raises:
         MovedOnError: no open pull request has the head that was measured.
+        UnmeasuredError: the run left no measurements.
         UserError: it was no run of a pull request, left no measurements, or left some that are not taken; or the target
             branch has no rules.
         Problem: the forge cannot be asked.
@@ -77,7 +91,10 @@ def decide_foreign(
     source = _source(event)
     pull = _pull_of(forge, source)
     policy = _policy(forge, pull, directory, sets)
-    records = fetch_records(forge, forge.artifacts_of_run(source.id), folder, gate)
+    try:
+        records = fetch_records(forge, forge.artifacts_of_run(source.id), folder, gate)
+    except NothingLeftError as error:
+        raise UnmeasuredError(str(error), pull) from None
     known = _known(source, pull, policy, _checked(forge, claims_of(records), pull))
     judged = sanitise(records, known)
     inputs = Inputs(judged, [ForeignValues()], [write_records(judged, folder)])
@@ -187,7 +204,8 @@ def fetch_records(forge: Forge, artifacts: Sequence[ArtifactFacts], folder: Path
     """
     found = fetch(forge, artifacts, folder, gate)
     if found.broken:
-        raise UserError("; ".join(line for job in found.broken for line in job.lines) or "the run measured nothing")
+        # why is said in words of the job, which may be a fork's
+        raise NothingLeftError("it did not measure to its end, as its own log and summary say")
     return found.records
 
 
@@ -209,7 +227,7 @@ def fetch(forge: Forge, artifacts: Sequence[ArtifactFacts], folder: Path, gate: 
             parts.setdefault(part, artifact)
     if not parts:
         missing = f"the run left no artifact perfgate-{gate}-data, or it has expired: measure again"
-        raise UserError(f"{missing}{_of_others([each for each in artifacts if part_of(each, gate) is None])}")
+        raise NothingLeftError(f"{missing}{_of_others([each for each in artifacts if part_of(each, gate) is None])}")
     # what was merged before the newest part was made is of an earlier attempt
     merged = next(iter(parts)) == ""
     chosen = {part: one for part, one in sorted(parts.items()) if (part == "") == merged}

@@ -226,6 +226,39 @@ def test_no_value_of_a_fork_makes_its_status_green(
         assert ("the label perf-accepted confirms it" in said) == (state == "pending")
 
 
+@pytest.mark.parametrize(
+    ("conclusion", "first"),
+    [
+        ("cancelled", "measuring was cancelled"),
+        ("timed_out", "measuring was cancelled"),
+        ("failure", "nothing was measured"),
+    ],
+)
+def test_a_fork_s_run_without_measurements_marks_the_old_result_as_the_old_commit_s(
+    foreign: Job, forge: FakeGitHub, conclusion: str, first: str
+) -> None:
+    forge.add_artifact(500, "perfgate-perfgate-data", packed(measured(head=1.5)), head_sha=HEAD)
+    foreign.run(status="true")
+    new = "e" * 40
+    forge.pulls[7].head_sha = new
+    forge.add_run(501, head_sha=new, head_repository="someone/widget")
+    # its measuring job said why, in words of its own
+    left = io.BytesIO()
+    with zipfile.ZipFile(left, "w") as archive:
+        archive.writestr("status.json", json.dumps({"code": 4, "lines": ["everyone look here"]}))
+    if conclusion == "failure":
+        forge.add_artifact(501, "perfgate-perfgate-data-shard1of1-session0", left.getvalue(), head_sha=new)
+    foreign.run_id = 1001
+    foreign.payload["workflow_run"] |= {"id": 501, "run_attempt": 1, "head_sha": new, "conclusion": conclusion}
+    done = foreign.run(status="true")
+    assert (done.code, done.outputs["verdict"]) == (4, "error")
+    [comment] = forge.comments
+    assert comment["body"].splitlines()[2] == f"### perfgate: {first}"
+    assert f"#### Of commit {HEAD[:10]}: perfgate: Regression" in comment["body"]
+    assert (forge.statuses[-1]["sha"], forge.statuses[-1]["state"]) == (new, "error")
+    assert "everyone" not in comment["body"] + done.log + done.summary
+
+
 def test_a_newer_result_of_a_fork_is_not_replaced_by_an_older_one(foreign: Job, forge: FakeGitHub) -> None:
     forge.add_artifact(500, "perfgate-perfgate-data", packed(measured(head=1.5)), head_sha=HEAD)
     foreign.run(status="true")
