@@ -27,7 +27,7 @@ from gate.github.publishing.outcome import LARGEST_STATUS, Left, parse_left
 from gate.github.publishing.request import STATUS
 from gate.github.untrusted.read import ARTIFACT, LIMITS, Seen, read_untrusted
 from gate.github.untrusted.sanitise import Claims, Known, claims_of, refuse_unfinished, sanitise
-from gate.github.untrusted.unpack import LARGEST_ZIP, member, unpack
+from gate.github.untrusted.unpack import LARGEST_ZIP, small_member, unpack
 from gate.model import Commit, UserError, Whose
 from gate.model.choice import Choice, OfForeignRun, OfPull
 from gate.model.warnings.measured import ForeignValues
@@ -239,7 +239,7 @@ def fetch(forge: Forge, artifacts: Sequence[ArtifactFacts], folder: Path, gate: 
         with tempfile.TemporaryDirectory(prefix="artifact-", dir=folder) as scratch:
             packed = Path(scratch, "data.zip")
             forge.download(artifact.id, packed, LARGEST_ZIP)
-            found.jobs.append(parse_left(member(packed, STATUS, LARGEST_STATUS)))
+            found.jobs.append(parse_left(small_member(packed, STATUS, LARGEST_STATUS)))
             if found.broken:
                 continue
             file = unpack(packed, Path(scratch, "data"))

@@ -58,7 +58,7 @@ def unpack(zip_file: Path, folder: Path) -> Path:
         raise UnpackError(f"cannot be unpacked ({type(error).__name__})") from None
 
 
-def member(zip_file: Path, name: str, most: int) -> bytes | None:
+def small_member(zip_file: Path, name: str, most: int) -> bytes | None:
     """Return a small file at the root of a zip file; None: it has none, or holds more than so many bytes.
 
     Raises:
