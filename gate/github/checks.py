@@ -82,8 +82,9 @@ class _Checks:
         found = self._transport.listed(
             self._task, self._list, _Runs, lambda page: page.check_runs, check_name=self._name, filter="all"
         )
-        named = {each.id: each for each in found if each.name == self._name}
-        self._left = [_entry(named[number]) for number in sorted(named, reverse=True)]
+        named = {each.id: _entry(each) for each in found if each.name == self._name}
+        # another program's check run of this name is shown beside ours
+        self._left = [named[number] for number in sorted(named, reverse=True) if named[number].stamp is not None]
         return self._left
 
     def write(self, stamp: Stamp, shows: Check, over: Entry[Check] | None) -> None:

@@ -68,11 +68,12 @@ def test_legs_without_an_id_keep_their_results(job: Job, forge: FakeGitHub, tmp_
 def test_legs_with_one_id_are_refused_but_for_the_first(job: Job, forge: FakeGitHub, tmp_path: Path) -> None:
     red = decided(job, tmp_path, "mac", head=1.5, matrix={"os": "mac"}, id="mine")
     before = json.dumps([forge.comments, forge.statuses, forge.checks])
-    for name, inputs in (
+    cases: list[tuple[str, dict[str, Any]]] = [
         ("all", {}),
         ("no check", {"check": "false"}),
         ("comment", {"check": "false", "status": "false"}),
-    ):
+    ]
+    for name, inputs in cases:
         green = decided(job, tmp_path, name, matrix={"os": "linux"}, id="mine", **inputs)
         assert (green.code, green.outputs["verdict"]) == (2, "error"), name
         [error] = green.said("error")
