@@ -32,11 +32,11 @@ _WHY = {
     ),
     "failure": (
         "commit {} has no verdict; re-run the failed jobs of this run (the measuring job failed before it left "
-        "measurements: its runner was lost, or a step failed, as its log shows)"
+        "measurements: its runner was lost, its time ran out, or a step failed, as its log shows)"
     ),
     "success": (
-        "commit {} has no verdict; the measuring job left no measurements: give it command: measure and the same id "
-        "and working-directory as this job, and leave its uploads on (artifact)"
+        "commit {} has no verdict; the measuring job left no measurements: give it command: measure and the same id, "
+        "config and working-directory as this job, and leave its uploads on (artifact)"
     ),
 }
 _FAILED_OTHERWISE = (

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import pytest
 
 from tests.e2e.act import events
 from tests.e2e.act.consumer import CONFIG, Consumer, template
-from tests.e2e.act.runner import Act, Ran
+from tests.e2e.act.runner import ROOT, Act, Ran
 from tests.support.forge import FakeGitHub
 
 pytestmark = [pytest.mark.xdist_group("act"), pytest.mark.endtoend]
@@ -66,6 +67,18 @@ def test_it_passes_fails_and_decides_again_after_a_label(act: Act, consumer: Con
     assert len(github.comments) == 1 and headline(github.comments[0]["body"]).startswith("### perfgate: Pass")
     assert github.violations == []
     assert github.token not in first.log + labelled.log + fine.log
+
+
+def test_the_workflow_of_the_readme_is_one(act: Act, consumer: Consumer, github: FakeGitHub) -> None:
+    (text,) = re.findall(r"^```yaml\n(name: (?s:.*?))^```$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    text = text.replace("with: {command:", f"with: {{perfgate-path: {sys.prefix}, command:")
+    ran = act.run(consumer.top, consumer.change(1.3).event("opened"), text)
+    assert ran.exit == 1, ran.log
+    assert headline(github.comments[0]["body"]).startswith("### perfgate: Regression")
+    fine = act.run(consumer.top, consumer.change(1.0).event(), text)
+    assert fine.exit == 0, fine.log
+    assert headline(github.comments[0]["body"]).startswith("### perfgate: Pass")
+    assert github.violations == []
 
 
 @pytest.mark.parametrize(

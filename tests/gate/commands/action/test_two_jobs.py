@@ -265,6 +265,23 @@ def test_an_expired_or_foreign_artifact_is_none(tmp_path: Path, forge: FakeGitHu
     assert gate.decide("success").code == 4
 
 
+def test_a_missing_permission_is_named_and_nothing_is_green(tmp_path: Path, forge: FakeGitHub) -> None:
+    gate = gate_of(tmp_path, forge, head=0.1)
+    gate.measure()
+    del forge.permissions["actions"]
+    done = gate.decide("success")
+    assert (done.code, done.outputs["verdict"]) == (4, "error")
+    assert "add `actions: read` below `permissions:`" in done.said("error")[0]
+
+
+def test_a_closed_pull_request_measures_and_decides_nothing(tmp_path: Path, forge: FakeGitHub) -> None:
+    gate = gate_of(tmp_path, forge, head=0.1)
+    idle = gate.job("measure", "closed").run(command="measure")
+    assert idle.code == 0 and idle.steps["decide"].outputs["data"] == ""
+    assert gate.decide("success", "closed").code == 0
+    assert forge.comments == forge.statuses == []
+
+
 def test_a_hostile_artifact_is_refused_in_one_line(tmp_path: Path, forge: FakeGitHub) -> None:
     gate = gate_of(tmp_path, forge, head=0.1)
     gate.job()
