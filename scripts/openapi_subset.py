@@ -31,6 +31,9 @@ USED: dict[str, tuple[str, ...]] = {
     f"{REPO}/commits/{{ref}}/status": ("get",),
     f"{REPO}/commits/{{ref}}/statuses": ("get",),
     f"{REPO}/commits/{{commit_sha}}/pulls": ("get",),
+    f"{REPO}/commits/{{ref}}/check-runs": ("get",),
+    f"{REPO}/check-runs": ("post",),
+    f"{REPO}/check-runs/{{check_run_id}}": ("get", "patch"),
     f"{REPO}/compare/{{basehead}}": ("get",),
     f"{REPO}/git/commits/{{commit_sha}}": ("get",),
     f"{REPO}/contents/{{path}}": ("get",),
@@ -51,7 +54,11 @@ def plain(node: Any, names: bool = False) -> Any:
     if not isinstance(node, dict):
         return node
     kept = {key: value for key, value in node.items() if names or not (key in FOR_PEOPLE or key.startswith("x-"))}
-    return {key: plain(value, names=not names and key == "properties") for key, value in kept.items()}
+    made = {key: plain(value, names=not names and key == "properties") for key, value in kept.items()}
+    # GitHub sends null for these, such as the conclusion of a check run in progress, and its own description forgets it
+    if not names and made.get("nullable") and None not in made.get("enum", [None]):
+        made["enum"] = [*made["enum"], None]
+    return made
 
 
 def operation(node: dict[str, Any]) -> dict[str, Any]:

@@ -54,6 +54,8 @@ class _Run(msgspec.Struct):
     id: int
     head_sha: str
     run_attempt: int | None = None
+    run_started_at: str | None = None
+    """Of that attempt."""
     event: str = ""
     path: str | None = None
     head_branch: str | None = None
@@ -76,7 +78,7 @@ class ArtifactFacts:
     expired: bool
     run_id: int
     run_attempt: int | None
-    """The newest of its run, None where it was not asked for."""
+    """The newest of its run that may have made it, None where it was not asked for."""
     head_sha: str
     """Empty where GitHub does not say."""
     created: str
@@ -89,6 +91,8 @@ class RunFacts:
 
     id: int
     attempt: int | None
+    began: str
+    """When that attempt did, "" where GitHub does not say."""
     event: str
     path: str
     """Of the workflow's file in the repository, "" where GitHub does not say."""
@@ -100,9 +104,12 @@ class RunFacts:
 
 
 def artifacts_of_run(
-    transport: Transport, repository: str, run_id: int, attempt: int | None = None, head_sha: str = ""
+    transport: Transport, repository: str, run_id: int, attempt: int | None = None, head_sha: str = "", began: str = ""
 ) -> list[ArtifactFacts]:
-    """List what a run has left, the newest first; attempt and head_sha: what is known of the run.
+    """List what a run has left, the newest first.
+
+    Args:
+        attempt, head_sha, began: what is known of the run: its newest attempt, and when that began.
 
     Raises:
         Problem: it cannot be read.
@@ -117,7 +124,8 @@ def artifacts_of_run(
             size=one.size_in_bytes,
             expired=one.expired,
             run_id=run_id,
-            run_attempt=attempt,
+            # what is there longer than the newest attempt is of one before, at the latest the last
+            run_attempt=attempt - 1 if attempt and attempt > 1 and (one.created_at or "~") < began else attempt,
             head_sha=(one.workflow_run and one.workflow_run.head_sha) or head_sha,
             created=one.created_at or "",
         )
@@ -134,22 +142,33 @@ def artifacts_of_head(
     Raises:
         Problem: it cannot be read.
     """
+    found = [
+        artifact
+        for run in runs_of_head(transport, repository, head_sha)
+        if wanted(run)
+        for artifact in artifacts_of_run(transport, repository, run.id, run.attempt, head_sha, run.began)
+    ]
+    return sorted(found, key=lambda one: (one.created, one.id), reverse=True)
+
+
+def runs_of_head(transport: Transport, repository: str, head_sha: str) -> list[RunFacts]:
+    """List the runs of a head commit, the oldest first.
+
+    Raises:
+        Problem: they cannot be read.
+    """
     task = Task(f"list the runs of {one_line(head_sha)[:12]}", _PERMISSION)
     where = f"/repos/{repository}/actions/runs"
     runs = transport.listed(task, where, _Runs, lambda page: page.workflow_runs, head_sha=head_sha)
-    found = [
-        artifact
-        for run in {run.id: run for run in runs if run.head_sha == head_sha}.values()
-        if wanted(_facts(run))
-        for artifact in artifacts_of_run(transport, repository, run.id, run.run_attempt, head_sha)
-    ]
-    return sorted(found, key=lambda one: (one.created, one.id), reverse=True)
+    found = {run.id: _facts(run) for run in runs if run.head_sha == head_sha}
+    return [found[number] for number in sorted(found)]
 
 
 def _facts(run: _Run) -> RunFacts:
     return RunFacts(
         id=run.id,
         attempt=run.run_attempt,
+        began=run.run_started_at or "",
         event=run.event,
         path=run.path or "",
         head_branch=run.head_branch or "",

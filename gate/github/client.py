@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 from urllib.parse import quote
 
 import msgspec
@@ -17,8 +16,6 @@ from gate.github.artifacts import ArtifactFacts, RunFacts
 from gate.github.problems import Problem, Task, one_line
 from gate.github.transport import Transport
 
-State = Literal["success", "failure", "error", "pending"]
-
 LARGEST_FILE = 1_000_000
 """Bytes; GitHub leaves out the content of what is larger than 1 MB."""
 # to read takes `read` alone; the same job comments, and two lines for one permission would contradict each other
@@ -27,8 +24,6 @@ _CONTENTS = "contents: read"
 _KINDS = {"dir": "a directory", "symlink": "a symbolic link", "submodule": "a submodule"}
 # no such commit, an empty repository, no commit at all
 _NO_COMMIT = (404, 409, 422)
-_LONGEST_DESCRIPTION = 140
-_LONGEST_CONTEXT = 255
 
 
 class _Repository(msgspec.Struct):
@@ -73,13 +68,6 @@ class _Comparison(msgspec.Struct):
     merge_base_commit: _Parent
 
 
-class _Status(msgspec.Struct):
-    state: str
-    context: str = ""
-    description: str | None = None
-    target_url: str | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class PullFacts:
     """A pull request as it is now; refs, labels and the head's repository are what its author chose."""
@@ -99,7 +87,7 @@ class PullFacts:
 
 
 class Forge:
-    """What perfgate reads of a repository and writes there; comments are in gate.github.comment.
+    """What perfgate reads of a repository; comments, statuses and check runs are in modules of their own.
 
     api_url: GITHUB_API_URL. token: in no message. repository: "owner/name". timeout: seconds for one attempt.
     patience: seconds that all methods together may wait; after them each fails at once.
@@ -192,41 +180,6 @@ class Forge:
             raise
         return found.merge_base_commit.sha
 
-    def set_status(self, sha: str, state: State, description: str, context: str, target_url: str | None) -> None:
-        """Set the status of a commit in a context; what is too long is cut."""
-        task = Task(f"set the status of {one_line(sha)[:12]}", "statuses: write")
-        if not re.fullmatch(r"[0-9a-f]{40,64}", sha):
-            raise task.failed("that is not a full commit id")
-        wanted = _Status(
-            state,
-            _cut(context, _LONGEST_CONTEXT),
-            _cut(one_line(description), _LONGEST_DESCRIPTION),
-            target_url or None,
-        )
-        body = {name: value for name, value in msgspec.structs.asdict(wanted).items() if value is not None}
-        where = f"{self._here}/statuses/{sha}"
-        try:
-            self.transport.send(task, "POST", where, body, _Status)
-        except Problem as problem:
-            if not problem.unsure:
-                raise
-            if not self._stands(sha, wanted, problem):
-                self.transport.send(task, "POST", where, body, _Status)
-
-    def _stands(self, sha: str, wanted: _Status, problem: Problem) -> bool:
-        """Look whether a status was set although no answer came.
-
-        Raises:
-            Problem: the one given, when nobody can look.
-        """
-        task = Task("read statuses", "statuses: read")
-        try:
-            found = self.transport.get(task, f"{self._here}/commits/{sha}/statuses", list[_Status], per_page="100")
-        except Problem:
-            raise problem from None
-        # the newest come first
-        return wanted == next((one for one in found if one.context.casefold() == wanted.context.casefold()), None)
-
     def artifacts_of_run(self, run_id: int) -> list[ArtifactFacts]:
         """List the artifacts of a run, the newest first."""
         return artifacts.artifacts_of_run(self.transport, self.repository, run_id)
@@ -234,6 +187,10 @@ class Forge:
     def artifacts_of_head(self, head_sha: str, wanted: Callable[[RunFacts], bool]) -> list[ArtifactFacts]:
         """List the artifacts of the wanted runs of a head commit, the newest first."""
         return artifacts.artifacts_of_head(self.transport, self.repository, head_sha, wanted)
+
+    def runs_of_head(self, head_sha: str) -> list[RunFacts]:
+        """List the runs of a head commit, the oldest first."""
+        return artifacts.runs_of_head(self.transport, self.repository, head_sha)
 
     def download(self, artifact_id: int, file: Path, limit: int) -> None:
         """Save an artifact as a zip file of at most so many bytes; no file is left when that fails."""
@@ -263,7 +220,3 @@ def _text(task: Task, found: _Content) -> str:
         return base64.b64decode(found.content).decode()
     except ValueError:
         raise task.failed("it is not UTF-8 text") from None
-
-
-def _cut(text: str, longest: int) -> str:
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from gate.github.conversation import Comment, Conversation
+from gate.github.earlier_result import NO_RESULT, earlier_result, keeping
 from gate.github.problems import Problem
+from gate.github.stamp import FORM, Stamp, stamp_of
 
 if TYPE_CHECKING:
     from gate.github.client import Forge
 
-Did = Literal["created", "updated", "unchanged", "older"]
+Did = Literal["created", "updated", "unchanged", "older", "taken", "absent"]
 
 # GitHub cannot write under a condition. Another run that had read the comment before we wrote has written by then,
 # since nothing but a fresh reading stands between its last reading and its writing.
@@ -22,15 +24,13 @@ _ROUNDS = 8
 _CREATIONS = 3
 _MARKER = re.compile(
     r"<!-- perfgate:(?P<id>[A-Za-z0-9._-]{1,100}) head=(?P<head>[0-9a-f]{40,64}|unknown) "
-    r"run=(?P<run>[0-9]{1,18}) attempt=(?P<attempt>[0-9]{1,9}) -->"
+    rf"{FORM} -->"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """The hidden first line of a comment: of which gate it is, and the run whose measurements it shows.
-
-    Of two runs the one with the larger (run, attempt) is newer.
+    """The hidden first line of a comment: of which gate it is, and whose state it shows.
 
     Raises:
         ValueError: a field that could not be read back.
@@ -40,36 +40,39 @@ class Marker:
     """Of the gate."""
     head: str
     """The commit, or "unknown"."""
-    run: int
-    attempt: int
+    stamp: Stamp
 
     def __post_init__(self) -> None:
         if not _MARKER.fullmatch(self.text):
-            raise ValueError(f"no marker can be made of {self.id!r}, {self.head!r}, {self.run!r}, {self.attempt!r}")
+            raise ValueError(f"no marker can be made of {self.id!r}, {self.head!r}, {self.stamp!r}")
 
     @property
     def text(self) -> str:
         """The line."""
-        return f"<!-- perfgate:{self.id} head={self.head} run={self.run} attempt={self.attempt} -->"
+        return f"<!-- perfgate:{self.id} head={self.head} {self.stamp.text} -->"
 
-    @property
-    def order(self) -> tuple[int, int]:
-        """What runs are ordered by."""
-        return (self.run, self.attempt)
+    def is_refused_by(self, other: Marker) -> bool:
+        """Say whether another job has written a comment of this name, which it alone may replace."""
+        return self.stamp.against(other.stamp, same_commit=self.head == other.head) == "taken"
 
     @classmethod
     def parse(cls, body: str) -> Marker | None:
         """Read the marker of a comment; None unless its first line is one and nothing else."""
         found = _MARKER.fullmatch(body.split("\n", 1)[0].removesuffix("\r"))
-        return found and cls(found["id"], found["head"], int(found["run"]), int(found["attempt"]))
+        return found and cls(found["id"], found["head"], stamp_of(found))
 
 
 @dataclass(frozen=True, slots=True)
 class Posted:
-    """Where the comment is, and what was done; "older": it shows a newer run than ours, and was left so."""
+    """Where the comment is (None: nowhere), and what was done.
 
-    url: str
+    "older": it shows a newer run than ours, "taken": another job's, and both were left so. "absent": none was wanted.
+    """
+
+    url: str | None
     did: Did
+    by: Stamp | None = None
+    """Whose it is, where it is taken."""
 
 
 class Talk(Protocol):
@@ -100,29 +103,41 @@ class Talk(Protocol):
         ...
 
 
-def publish_comment(forge: Forge, number: int, marker: Marker, body: str) -> Posted:
+def publish_comment(
+    forge: Forge, number: int, marker: Marker, body: str, *, create: bool = True, result: bool = True
+) -> Posted:
     """Have one comment of this gate on a pull request show a body, or a newer run's if there is one.
 
     Args:
         body: Markdown without a marker.
+        create: False only updates one that is there.
+        result: whether it has one; without, the one that the comment shows is kept below, as its own commit's.
 
     Raises:
         Problem: it cannot be read or written.
     """
     talk = Conversation(forge.transport, forge.repository, number)
-    return settle(talk, marker, body, lambda: forge.transport.patience.sleep(_SETTLED_AFTER))
+
+    def pause() -> None:
+        forge.transport.patience.sleep(_SETTLED_AFTER)
+
+    return settle(talk, marker, body, pause, create=create, result=result)
 
 
-def settle(talk: Talk, marker: Marker, body: str, pause: Callable[[], None]) -> Posted:
+def settle(
+    talk: Talk, marker: Marker, body: str, pause: Callable[[], None], *, create: bool = True, result: bool = True
+) -> Posted:
     """Read, write what differs, and read again until nothing does: others may be doing the same.
 
     Args:
         pause: lets those write who have read.
+        create: as of `publish_comment`.
 
     Raises:
         Problem: as of `publish_comment`.
     """
-    settling = _Settling(talk, marker, f"{marker.text}\n{body}", pause)
+    text = f"{marker.text}\n{body}" if result else f"{marker.text}\n{NO_RESULT}\n{body}"
+    settling = _Settling(talk, marker, text, pause, create=create, result=result)
     for _ in range(_ROUNDS):
         if settling.step():
             break
@@ -136,21 +151,26 @@ class _Own:
 
 
 class _Settling:
-    def __init__(self, talk: Talk, marker: Marker, text: str, pause: Callable[[], None]) -> None:
+    def __init__(
+        self, talk: Talk, marker: Marker, text: str, pause: Callable[[], None], *, create: bool, result: bool
+    ) -> None:
         self._talk = talk
         self._marker = marker
         self._text = text
         self._pause = pause
+        self._create_one = create
+        self._result = result
         self._did: Did = "unchanged"
+        self._by: Stamp | None = None
         self._url: str | None = None
         self._creations = 0
         self._problem: Problem | None = None
 
     def outcome(self) -> Posted:
         """Say what came of it."""
-        if self._url is None:
+        if self._url is None and self._did != "absent":
             raise self._problem or Problem("cannot write the comment: it is deleted as soon as it is there")
-        return Posted(self._url, self._did)
+        return Posted(self._url, self._did, self._by)
 
     def step(self) -> bool:
         """Do the next thing that is wanted; True when nothing is."""
@@ -160,11 +180,15 @@ class _Settling:
             if self._url is None:
                 raise
             return True  # what was wanted is written; only nobody looked whether another run came between
+        taken = [one for one in own if self._marker.is_refused_by(one.marker)]
+        if taken and not self._was_first(own, taken):
+            return self._leave(taken[0], own)
+        own = [one for one in own if one not in taken]
         if not own:
             return self._create()
-        first, newest = own[0], max(own, key=lambda one: one.marker.order)
-        ours = newest.marker.order <= self._marker.order
-        wanted = self._text if ours else newest.comment.body
+        first, newest = own[0], max(own, key=lambda one: one.marker.stamp.order)
+        ours = newest.marker.stamp.order <= self._marker.stamp.order
+        wanted = self._wanted(newest) if ours else newest.comment.body
         if self._problem and _same(first.comment.body, self._text):
             self._did, self._problem = "created", None  # the answer was lost, the comment was not
         if not ours:
@@ -174,6 +198,12 @@ class _Settling:
         self._url = first.comment.url
         return not self._retire([one.comment for one in own[1:]])
 
+    def _wanted(self, newest: _Own) -> str:
+        """Return our text; one without a result keeps that of the newest comment, and finds it there again."""
+        if self._result:
+            return self._text
+        return keeping(self._text, self._marker.head, earlier_result(newest.marker.head, newest.comment.body))
+
     def _own(self) -> list[_Own]:
         found = []
         for comment in self._talk.comments():
@@ -182,9 +212,22 @@ class _Settling:
                 found.append(_Own(comment, marker))
         return found
 
+    def _was_first(self, own: list[_Own], taken: list[_Own]) -> bool:
+        """Say whether our comment was there before another job's: of two that were written at once the first stays."""
+        return any(one.marker.stamp == self._marker.stamp and one.comment.id < taken[0].comment.id for one in own)
+
+    def _leave(self, taken: _Own, own: list[_Own]) -> bool:
+        """Leave another job's comment as it is, and take away what we wrote beside it."""
+        self._did, self._by, self._url = "taken", taken.marker.stamp, taken.comment.url
+        self._retire([one.comment for one in own if one.marker.stamp == self._marker.stamp])
+        return True
+
     def _create(self) -> bool:
         """Write the first comment; when it is unknown whether that worked, the next step looks before it writes."""
         self._url = None
+        if not self._create_one:
+            self._did = "absent"
+            return True
         if self._creations == _CREATIONS:
             return True
         self._creations += 1

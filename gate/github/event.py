@@ -30,6 +30,8 @@ from gate.github.payload import (
 )
 from gate.model import UserError
 
+LABELS = ("labeled", "unlabeled")
+"""Actions of a pull request's event after which there is nothing new to measure."""
 PRIVILEGED = ("pull_request_target", "workflow_run")
 """They run with the secrets and the write token of the repository, and tell of somebody else's commits."""
 
@@ -61,6 +63,8 @@ class SourceRun:
     event: str
     conclusion: str | None
     name: str
+    path: str
+    """Of the workflow's file, "" where the event does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +204,7 @@ def _source(payload: Payload) -> SourceRun:
         event=run.event,
         conclusion=run.conclusion,
         name=run.name or "",
+        path=(run.path or "").partition("@")[0],
     )
 
 
@@ -227,6 +232,13 @@ def refusal(event: Event, *, forks: bool) -> str | None:
             "workflow_run (perfgate init --workflow forks), or on an ephemeral runner behind a protected environment "
             "with `forks: measure`"
         )
+    return None
+
+
+def nothing_to_do(event: Event) -> str | None:
+    """Say why an event asks for nothing; None: it asks for something."""
+    if event.name == "pull_request" and event.action == "closed" and event.pull is not None:
+        return f"#{event.pull.number} was closed: nothing is measured, and the comment stays as it is"
     return None
 
 

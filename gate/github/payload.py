@@ -73,6 +73,7 @@ class SourcePayload(msgspec.Struct):
     head_repository: SourceRepository | None = None
     conclusion: str | None = None
     name: str | None = None
+    path: str | None = None
 
 
 class Payload(msgspec.Struct):

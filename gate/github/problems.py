@@ -73,6 +73,8 @@ class Trouble:
     """Asking again may help."""
     wait: float | None = None
     """Seconds that the forge wants to pass before, if it said."""
+    limited: bool = False
+    """There were too many requests: it was not carried out, and after some time it will be."""
 
 
 def of_status(task: Task, status: int, headers: Mapping[str, str], body: str) -> Trouble:
@@ -84,7 +86,8 @@ def of_status(task: Task, status: int, headers: Mapping[str, str], body: str) ->
     said = _message(body)
     wait = _wait(headers)
     if status == 429 or (status == 403 and _limited(said, headers)):
-        return Trouble(task.failed(f"GitHub's rate limit is reached ({status})", status=status), again=True, wait=wait)
+        limit = task.failed(f"GitHub's rate limit is reached ({status})", status=status)
+        return Trouble(limit, again=True, wait=wait, limited=True)
     if status >= 500:
         return Trouble(task.failed(f"GitHub answers with {status}", status=status, unsure=True), again=True, wait=wait)
     if status == 401:

@@ -26,6 +26,9 @@ Method = Literal["GET", "POST", "PATCH"]
 
 TRIES = 4
 _FIRST_PAUSE = 0.5
+# GitHub asks for a minute at least where it does not say how long, and for more each time after
+_LIMITED_PAUSE = 60.0
+_LEAST_LIMITED = 1.0
 _PAGE = 100
 # GitHub keeps 2500 comments of a conversation at most
 _MOST_PAGES = 30
@@ -179,18 +182,25 @@ class Transport:
         Raises:
             Problem: what the last attempt said.
         """
-        pause = _FIRST_PAUSE
-        for tries in range(1, TRIES + 1):
+        pause, limited, tries = _FIRST_PAUSE, _LIMITED_PAUSE, 0
+        while True:
             result = self._attempt(task, attempt)
             if not isinstance(result, Trouble):
                 return result
+            # a limit ends, however many requests it refuses until then: only patience bounds them
+            tries += 0 if result.limited else 1
             self._give_up(result, tries, repeatable)
-            wait = pause if result.wait is None else result.wait
+            wait = result.wait
+            if wait is None:
+                wait = limited if result.limited else pause
             if wait >= self.patience.left:
-                raise result.problem if result.wait is None else self._too_long(result.problem, wait)
-            self.patience.sleep(wait)
-            pause *= 2
-        raise AssertionError("the last try gives up")
+                raise self._too_long(result, wait)
+            if result.limited:
+                self.patience.sleep(max(wait, _LEAST_LIMITED))
+                limited *= 2
+            else:
+                self.patience.sleep(wait)
+                pause *= 2
 
     def get(self, task: Task, path: str, shape: type[T], **parameters: str) -> T:
         """Read something of a shape.
@@ -296,7 +306,10 @@ class Transport:
         if tries == TRIES:
             raise Problem(f"{problem.what} ({tries} tries)", status=problem.status, unsure=problem.unsure)
 
-    def _too_long(self, problem: Problem, wait: float) -> Problem:
+    def _too_long(self, trouble: Trouble, wait: float) -> Problem:
+        problem = trouble.problem
+        if trouble.wait is None and not trouble.limited:
+            return problem
         left, asked = Duration(round(self.patience.left)), Duration(math.ceil(wait))
         what = f"{problem.what}; GitHub allows a retry in {asked}, and perfgate waits {left} at most"
         return Problem(what, status=problem.status, unsure=problem.unsure)

@@ -102,6 +102,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     """The variance remembered from earlier runs on this machine; None: there is none."""
     sandbox: Sandboxed | None = None
     """What confined builds and benchmarks; None: of an older program, which had none."""
+    job: str | None = None
+    """Which job of a workflow measured it, such as "perfgate.yml/bench"; None: none, or unknown."""
 
 
 FullKind = Literal["off", "unperturbed", "seed-used", "no-link", "not-linked", "unsound", "outside", "go", "failed"]

@@ -60,13 +60,14 @@ def github() -> Iterator[FakeGitHub]:
 def furnish(github: FakeGitHub) -> dict[str, Any]:
     """Put one of everything there; returns what the parameters of the paths are called."""
     comment = github.add_comment(12, "hello")
+    check = ask(github, "POST", f"{REPO}/check-runs", BODIES["post check-runs"]).json
     artifact = github.add_artifact(77, "perfgate-data", b"PK", head_sha=HEAD)
     github.files["main", "bench/perfgate.toml"] = "[gate]\n"
     github.state.parents[HEAD] = (BASE,)
     return {
         "owner": "acme", "repo": "widget", "pull_number": 12, "issue_number": 12, "comment_id": comment["id"], "sha": HEAD, "ref": HEAD,
         "commit_sha": HEAD, "basehead": f"{BASE}...{HEAD}", "path": "bench/perfgate.toml", "run_id": 77, "artifact_id": artifact.id,
-        "archive_format": "zip",
+        "archive_format": "zip", "check_run_id": check["id"],
     }  # fmt: skip
 
 
@@ -74,6 +75,8 @@ BODIES = {
     "post comments": {"body": "new"},
     "patch comments": {"body": "other"},
     "post statuses": {"state": "failure", "context": "perfgate/x"},
+    "post check-runs": {"name": "perfgate", "head_sha": HEAD, "status": "in_progress"},
+    "patch check-runs": {"conclusion": "success", "output": {"title": "Pass", "summary": "all of it"}},
 }
 
 
@@ -90,7 +93,7 @@ def test_an_answer_fits_the_description(github: FakeGitHub, method: str, templat
         github.add_token("person", "octocat")
         github.token = "person"
     path = template.format(**furnish(github))
-    kind = next((word for word in ("comments", "statuses") if word in path), "")
+    kind = next((word for word in ("comments", "statuses", "check-runs") if word in path), "")
     got = ask(github, method, path, BODIES.get(f"{method.lower()} {kind}"))
     assert str(got.status) in contract.description()["paths"][template][method.lower()]["responses"]
     assert github.violations == []

@@ -84,6 +84,9 @@ class Job:
     token: str = ""
     more: dict[str, str] = field(default_factory=dict)
     run_id: int = 1000
+    attempt: int = 1
+    workflow: str = "perfgate.yml"
+    job: str = "bench"
     count: int = 0
 
     def environment(self, inputs: Mapping[str, str]) -> dict[str, str]:
@@ -103,7 +106,9 @@ class Job:
             "GITHUB_SHA": self.project.git("rev-parse", "HEAD"),
             "GITHUB_REF": "refs/heads/main",
             "GITHUB_RUN_ID": str(self.run_id),
-            "GITHUB_RUN_ATTEMPT": "1",
+            "GITHUB_RUN_ATTEMPT": str(self.attempt),
+            "GITHUB_WORKFLOW_REF": f"acme/widget/.github/workflows/{self.workflow}@refs/heads/main",
+            "GITHUB_JOB": self.job,
             "GITHUB_SERVER_URL": "https://github.example",
             "GITHUB_API_URL": self.api,
             "GITHUB_WORKSPACE": str(self.project.top),

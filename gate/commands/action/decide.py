@@ -11,6 +11,7 @@ import msgspec
 
 from gate.cli.groups import OutputOptions
 from gate.codes import Exit
+from gate.commands.action.study import ANALYSIS, conclude_study, page_of
 from gate.evidence.inputs import MEASUREMENTS, REPORT, Inputs, read_inputs
 from gate.evidence.records import Located
 from gate.github.command_files import is_regular, put, read_regular, remove
@@ -19,14 +20,15 @@ from gate.github.payload import SHA
 from gate.github.publishing.collected_measurements import NothingError, broken_off, find_runs, join, require_readable
 from gate.github.publishing.conclusion import Concluded, ForeignRun, conclude_foreign, conclude_on, target_of
 from gate.github.publishing.outcome import (
+    Left,
     Outcome,
     Status,
     Target,
     could_not_run,
+    keep,
     read_status,
     untrusted,
     write_outcome,
-    write_status,
 )
 from gate.github.publishing.request import CALIBRATION, DATA, RUN, STATUS, Request, request_of
 from gate.github.runner import fenced, warning_line, write_outputs
@@ -58,6 +60,8 @@ def run(out: TextIO) -> int:
             show(concluded.decided, _SHOWN, log)
         for notice in concluded.outcome.notices:
             log.write(f"perfgate: {visible(notice.message)}\n")
+        if concluded.outcome.note:
+            log.write(f"perfgate: {visible(concluded.outcome.note)}\n")
     out.writelines(warning_line(warning, "perfgate") for warning in concluded.warnings)
     write_outcome(folder, concluded.outcome)
     write_outputs(Path(os.environ["GITHUB_OUTPUT"]), written)
@@ -101,23 +105,25 @@ def _is_folder(path: Path) -> bool:
 
 def conclude(request: Request, environment: Mapping[str, str]) -> Concluded:
     """Come to the outcome of a request; whatever is wrong with measurements becomes a notice."""
-    target = _target(request)
+    target = target_of(request.event, request.again)
     why = untrusted(environment)
     if why is not None:
         return Concluded(could_not_run([*request.notices, Notice(Exit.ERROR, why)], target))
     if request.notices:
         return Concluded(could_not_run(request.notices, target))
+    if request.idle:
+        return Concluded(Outcome(code=0, verdict=None, notices=[], report=False, target=target, note=request.idle))
     if request.command == "plan":
         return Concluded(Outcome(code=0, verdict=None, notices=[], report=False, target=target))
     try:
         if request.foreign:
             run = ForeignRun(request.run_folder, request.id, request.place, tuple(request.sets))
             return conclude_foreign(request.event, run, environment)
+        if request.again is not None:
+            return _decided(request, environment, [request.run_folder / MEASUREMENTS], [])
         if request.command == "publish":
             files = find_runs(request.runs)
             return _decided(request, environment, files, broken_off(files))
-        if request.again is not None:
-            return _decided(request, environment, [request.run_folder / MEASUREMENTS], [])
         return _own(request, environment, read_status(Path(request.folder)))
     except NothingError as error:
         return Concluded(could_not_run([Notice(Exit.ERROR, str(error))], target))
@@ -125,22 +131,13 @@ def conclude(request: Request, environment: Mapping[str, str]) -> Concluded:
         return Concluded(could_not_run([Notice(Exit.USAGE, str(error))], target))
 
 
-def _target(request: Request) -> Target:
-    """Say what the results are of; a decision over earlier measurements is of the run that made them.
-
-    Else a label would outrank that run's next attempt.
-    """
-    target = target_of(request.event)
-    if request.again is None:
-        return target
-    return msgspec.structs.replace(target, run=request.again.run, attempt=request.again.attempt)
-
-
 def _own(request: Request, environment: Mapping[str, str], status: Status) -> Concluded:
     """Conclude on what the measuring step of this job left."""
-    target = _target(request)
+    target = target_of(request.event, request.again)
     measured = request.run_folder / MEASUREMENTS
     files = (measured,) if is_regular(measured) else ()
+    if request.command == "study":
+        return conclude_study(request, status, target, files)
     if status.code and request.command != "calibrate":
         lines = status.lines or [f"measuring ended with exit code {status.code}"]
         return Concluded(could_not_run([Notice(status.code, line) for line in lines], target), files=files)
@@ -163,7 +160,7 @@ def _calibrated(request: Request, status: Status, target: Target) -> Concluded:
 def _decided(
     request: Request, environment: Mapping[str, str], files: Sequence[Path], broken: list[Notice]
 ) -> Concluded:
-    target = _target(request)
+    target = target_of(request.event, request.again)
     if broken:
         return Concluded(could_not_run(broken, target), files=tuple(files))
     if not files:
@@ -172,7 +169,7 @@ def _decided(
     read = read_inputs([str(file) for file in files])
     records = [_explained(located, request) for located in read.records]
     inputs = Inputs(records, [*typed(request.warnings), *read.warnings], read.files)
-    return conclude_on(inputs, request.event, target, environment, comment=request.wanted.comment)
+    return conclude_on(inputs, request.event, target, environment, comment=request.wanted.comment != "never")
 
 
 def _explained(located: Located, request: Request) -> Located:
@@ -225,20 +222,47 @@ def _written(request: Request, concluded: Concluded) -> dict[str, str]:
     data.mkdir()
     outputs = {"report": "", "data": "", "artifact": ""}
     # what an earlier run measured is there already, and stays the newest of that run
-    if concluded.files and request.command != "calibrate" and request.again is None:
+    earlier = request.again is not None and request.again.run != request.event.run_id
+    if concluded.files and request.command != "calibrate" and not earlier:
         join(concluded.files, data / MEASUREMENTS)
-        outputs |= {"data": str(data), "artifact": artifact_name(request)}
-    if is_regular(folder / STATUS):
-        # written anew: no file that measured code may have written is copied
-        write_status(data, read_status(folder))
+        outputs |= {"data": str(data), "artifact": request.artifact}
+    if request.command == "measure" and not request.idle:
+        # also where nothing was measured: the job that decides says why
+        outputs |= {"data": str(data), "artifact": request.artifact}
+    if request.measures or (request.command == "measure" and not request.idle):
+        keep(data / STATUS, _left(request))
+    page = page_of(request)
+    if page is not None:
+        _copy(run / ANALYSIS, data / ANALYSIS)
+        outputs["report"] = _named(page, request)
     if concluded.decided is not None:
         fill(run, concluded.decided)
         for name in (REPORT, "comment.md"):
             _copy(run / name, data / name)
-        report = folder / f"perfgate-{request.id}-{request.event.run_attempt}.html"
-        _copy(run / "report.html", report)
-        outputs["report"] = str(report)
+        outputs["report"] = _named(run / "report.html", request)
     return outputs
+
+
+def _named(page: Path, request: Request) -> str:
+    """Copy a page under the name that its artifact gets."""
+    kind = "-study" if request.command == "study" else ""
+    target = Path(request.folder, f"perfgate-{request.id}{kind}-{request.event.run_attempt}.html")
+    _copy(page, target)
+    return str(target)
+
+
+def _left(request: Request) -> Left:
+    """Say how measuring ended, written anew: no file that measured code may have written is copied."""
+    status = read_status(Path(request.folder))
+    if request.notices:
+        status = Status(request.notices[0].code, [notice.message for notice in request.notices])
+    return Left(
+        code=status.code,
+        lines=status.lines,
+        attempt=request.event.run_attempt,
+        how=request.how,
+        warnings=request.warnings,
+    )
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -246,11 +270,3 @@ def _copy(source: Path, target: Path) -> None:
     if data is None:
         raise UserError(f"{source}: cannot be read again")
     put(target, data)
-
-
-def artifact_name(request: Request) -> str:
-    """Name the artifact of the data: each part of a matrix has its own."""
-    if request.command != "measure":
-        return f"perfgate-{request.id}-data"
-    part, _, parts = (request.shard or "1/1").partition("/")
-    return f"perfgate-{request.id}-data-shard{part}of{parts}-session{request.session or 0}"

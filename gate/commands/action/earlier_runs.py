@@ -43,8 +43,10 @@ class WantedRun:
     base: str | None
     head: str | None
     """base and head: the inputs."""
-    options: RulesOptions
-    """Whose rules, and what over them."""
+    options: RulesOptions | None
+    """Whose rules, and what over them; None: another job measures, and settles that."""
+    job: str | None
+    """Which job this is; another one's measurements under the same id are not its own. None: another job measures."""
 
 
 def workflow_path(reference: str, repository: str) -> str:
@@ -86,6 +88,20 @@ def fetch_measured(
     _refuse_others(records, _History(forge, clone), pull, asked, newest.run_id)
     write_records(records, folder)
     return Measured(folder, newest.run_id, newest.run_attempt or 1)
+
+
+def oldest_run(forge: Forge, event: Event, workflow: str) -> RunFacts | None:
+    """Find the run that measured the head of a pull request when it was pushed, or was to: the first one of that head.
+
+    Raises:
+        Problem: the forge cannot be asked.
+    """
+    pull = event.pull
+    if pull is None or pull.fork:
+        return None
+    mine = _Mine(event.repository, pull, workflow)
+    runs = forge.runs_of_head(pull.head_sha)
+    return next((run for run in runs if run.id != event.run_id and mine.made(run)), None)
 
 
 class _Mine:
@@ -161,12 +177,22 @@ def _refuse_others(records: Iterable[Located], history: _History, pull: Pull, as
     records = list(records)
     claims = claims_of(records)
     wrong = (
-        _other_rules(records, asked.options)
+        (_other_job(records, asked.job) if asked.job is not None else "")
+        or (_other_rules(records, asked.options) if asked.options is not None else "")
         or _other_head(history, claims, pull, asked)
         or _other_base(history, claims, pull, asked)
     )
     if wrong:
         raise UserError(f"run {run_id} {wrong}")
+
+
+def _other_job(records: Iterable[Located], job: str) -> str:
+    for located in records:
+        run = located.record
+        if isinstance(run, Run) and run.job not in (None, job):
+            other = clip(visible(str(run.job)), 200)
+            return f"has the measurements of another job under this id ({other}): give each job an `id` of its own"
+    return ""
 
 
 def _other_rules(records: Iterable[Located], options: RulesOptions) -> str:

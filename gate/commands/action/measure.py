@@ -12,10 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
+import msgspec
+
 from gate.cli.command import command_of
 from gate.cli.groups import MeasureOptions
 from gate.cli.values import Shard, wait
 from gate.codes import Exit, is_of_signal
+from gate.commands.action.study import measure_study
 from gate.github.command_files import NAMES, FileGuard, put
 from gate.github.publishing.outcome import Status, write_status
 from gate.github.publishing.request import CALIBRATION, Request, as_inputs, request_of, rules_of
@@ -150,6 +153,8 @@ def _measured(request: Request, out: TextIO) -> int:
     os.chdir(request.directory)
     if request.command == "calibrate":
         return _calibrated(request, out)
+    if request.command == "study":
+        return measure_study(request, out)
     from gate.decide.measurements import looking
     from gate.evidence.inputs import DEFAULT_FOLDER
     from gate.run.folder import records_of
@@ -160,9 +165,11 @@ def _measured(request: Request, out: TextIO) -> int:
     options = _options(request)
     with opened(options, Path(DEFAULT_FOLDER), out, quiet=False) as run:
         job = run.lay_out(rules_of(request))
+        # whoever decides again after a label takes its own job's measurements only
+        job = replace(job, run=msgspec.structs.replace(job.run, job=request.job))
         run.begin(job, introduction(job))
-        # all its looks are taken over all shards and sessions together, or not at all
-        job = run.measure(job, looking(job.run, job.project.settings.rules) if request.command == "check" else None).job
+        # looks are taken over all shards and sessions together, or not at all
+        job = run.measure(job, looking(job.run, job.project.settings.rules) if job.part is None else None).job
         records = records_of(job.out)
         warnings = append_check(options.history, job.project, job.run, records, allowed=request.remember)
         out.writelines(f"perfgate: warning: {warning}\n" for warning in warnings)

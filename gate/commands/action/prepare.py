@@ -14,11 +14,15 @@ from typing import TYPE_CHECKING, TextIO
 import msgspec
 
 from gate.codes import Exit
-from gate.github.event import Event, may_write_history, read_event, refusal
+from gate.commands.action.study import study_refusal
+from gate.github.event import LABELS, Event, may_write_history, nothing_to_do, read_event, refusal
 from gate.github.notice import Notice
 from gate.github.problems import Problem
+from gate.github.publishing.commit import open_check
+from gate.github.publishing.conclusion import job_name, stamp_of, target_of
 from gate.github.publishing.forge import forge_of, problem_line
 from gate.github.publishing.inputs import Inputs, read_inputs
+from gate.github.publishing.publish import refusal_line, run_address
 from gate.github.publishing.request import (
     Before,
     Command,
@@ -41,8 +45,11 @@ from gate.words.sentences import say
 if TYPE_CHECKING:
     from harness.source.fetching import Clone
 
-_LABELS = ("labeled", "unlabeled")
 _CHANGES = ("pull_request", "merge_group")
+# seconds that this step waits for GitHub: what it asks for only saves measuring or shows that it has begun
+_PATIENCE = 120.0
+# GitHub refuses a matrix without a job: this one finds nothing to do
+_IDLE_MATRIX = '{"include":[{"shard":"1/1","session":0,"sessions":1,"name":"nothing"}]}'
 _SAME = (
     "base and head are both {:.10}, so there is nothing to compare; check out the pull request (actions/checkout "
     "without `ref:`), and leave the inputs base and head empty"
@@ -65,15 +72,22 @@ def run(out: TextIO) -> int:
     event = read_event(environment)
     found = read_inputs(environment)
     workspace = Path(environment.get("GITHUB_WORKSPACE") or os.curdir).resolve()
-    request = _first(found.inputs, event, workspace, [Notice(Exit.USAGE, problem) for problem in found.problems])
+    problems = [Notice(Exit.USAGE, problem) for problem in found.problems]
+    request = _first(found.inputs, event, workspace, problems, environment)
     matrix = ""
-    if not request.notices:
+    if not request.notices and not request.idle:
         settled = _prepared(request, found.inputs, environment)
         request = settled.request
         out.writelines(warning_line(say(warning), "perfgate") for warning in folded(settled.warnings))
-    if request.command == "plan" and not request.notices:
+    if request.idle and request.command == "plan":
+        matrix = _IDLE_MATRIX
+    elif request.command == "plan" and not request.notices:
         planned = _planned(request)
         request, matrix = planned.request, planned.matrix
+    if request.wanted.check and not request.notices and not request.idle and not request.foreign:
+        opened = _opened(request, environment)
+        request = opened.request
+        out.writelines(warning_line(say(warning), "perfgate") for warning in opened.warnings)
     request = bounded(request)
     write_outputs(
         Path(environment["GITHUB_OUTPUT"]),
@@ -82,29 +96,33 @@ def run(out: TextIO) -> int:
     return 0
 
 
-def _first(inputs: Inputs, event: Event, workspace: Path, notices: list[Notice]) -> Request:
+def _first(
+    inputs: Inputs, event: Event, workspace: Path, notices: list[Notice], environment: Mapping[str, str]
+) -> Request:
     """Make the request from the inputs and the event."""
     directory = (workspace / inputs.directory).resolve()
     gate, problems = "perfgate", list(notices)
     try:
-        gate = id_of(inputs.id, directory, workspace, inputs.config)
+        gate = id_of(inputs.id, directory, workspace, inputs.config, inputs.leg)
     except UserError as error:
         problems.append(Notice(Exit.USAGE, str(error)))
-    command = inputs.command or _command_of(event)
+    command, idle = inputs.command or _command_of(event), nothing_to_do(event)
     # what a fork's run measured is published without a checkout
     foreign = command == "publish" and event.source is not None and not inputs.runs
-    if not foreign and command != "publish" and not directory.is_dir():
+    checked_out = not idle and not foreign and command != "publish"
+    if checked_out and not directory.is_dir():
         problems.append(
             Notice(
                 Exit.USAGE,
                 f"input working-directory: {inputs.directory!r:.200} is no folder here: check out the repository first",
             )
         )
-    elif not foreign and command != "publish" and not _is_in_checkout(directory):
+    elif checked_out and not _is_in_checkout(directory):
         problems.append(Notice(Exit.USAGE, _NO_CHECKOUT.format(workspace)))
     return Request(
         command=command,
         id=gate,
+        job=job_name(event, environment, inputs.leg),
         event=event,
         folder=tempfile.mkdtemp(prefix="perfgate-", dir=os.environ.get("RUNNER_TEMP") or None),
         directory=str(directory),
@@ -129,6 +147,7 @@ def _first(inputs: Inputs, event: Event, workspace: Path, notices: list[Notice])
         wanted=_wanted(inputs.wanted, command),
         again=None,
         foreign=foreign,
+        idle=idle,
         notices=problems,
         warnings=[],
     )
@@ -139,10 +158,10 @@ def _is_in_checkout(directory: Path) -> bool:
 
 
 def _wanted(wanted: Wanted, command: Command) -> Wanted:
-    """Leave comment and status to the job that decides."""
+    """Leave comment, status and check to the job that decides."""
     if command in ("check", "publish"):
         return wanted
-    return msgspec.structs.replace(wanted, comment=False, status=False)
+    return msgspec.structs.replace(wanted, comment="never", status=False, check=False)
 
 
 def _command_of(event: Event) -> Command:
@@ -161,13 +180,17 @@ def _prepared(request: Request, inputs: Inputs, environment: Mapping[str, str]) 
     """Look for what was measured already; else refuse, or fetch what is missing."""
     warnings: list[AnyWarning] = []
     event = request.event
-    if inputs.command in (None, "check") and event.name == "pull_request" and event.action in _LABELS:
+    if inputs.command in (None, "check") and event.name == "pull_request" and event.action in LABELS:
         found = _measured_before(request, environment)
         warnings += found.warnings
         if found.request.again is not None:
             return _Prepared(found.request, warnings)
     if request.command == "publish":
-        return _Prepared(request, warnings)
+        if inputs.measuring is None or request.foreign:
+            return _Prepared(request, warnings)
+        from gate.commands.action.measuring_job import collected
+
+        return _Prepared(collected(request, inputs.measuring, environment), warnings)
     why = _refusal(request, forks=inputs.forks)
     if why is not None:
         return _Prepared(_refused(request, Exit.ERROR, why), warnings)
@@ -177,6 +200,8 @@ def _prepared(request: Request, inputs: Inputs, environment: Mapping[str, str]) 
 
 def _refusal(request: Request, *, forks: bool) -> str | None:
     why = refusal(request.event, forks=forks) if request.command != "plan" else None
+    if why is None and request.command == "study":
+        return study_refusal(request.event)
     if why is None and request.command == "calibrate" and not request.remember:
         return (
             "not calibrated: only a push to the default branch, a schedule or a dispatch there may write the "
@@ -191,9 +216,9 @@ def _measured_before(request: Request, environment: Mapping[str, str]) -> _Prepa
 
     event = request.event
     workflow = workflow_path(environment.get("GITHUB_WORKFLOW_REF", ""), event.repository)
-    asked = WantedRun(workflow, request.base, request.head, rules_of(request))
+    asked = WantedRun(workflow, request.base, request.head, rules_of(request), request.job)
     try:
-        forge, clone = forge_of(event, environment), _clone(Path(request.directory))
+        forge, clone = forge_of(event, environment, _PATIENCE), _clone(Path(request.directory))
         found = fetch_measured(forge, clone, event, request.run_folder, request.id, asked)
     except UserError as error:
         return _Prepared(request, [Said(f"measured again: {error}")])
@@ -201,6 +226,28 @@ def _measured_before(request: Request, environment: Mapping[str, str]) -> _Prepa
         return _Prepared(request, [Said(problem_line("measured again", problem))])
     again = Before(run=found.run, attempt=found.attempt) if found is not None else None
     return _Prepared(msgspec.structs.replace(request, again=again), [])
+
+
+def _opened(request: Request, environment: Mapping[str, str]) -> _Prepared:
+    """Open the check run; one that another job has is refused here, before anything is measured."""
+    target = target_of(request.event, request.again)
+    if target.fork:
+        return _Prepared(request, [])
+    stamp = stamp_of(request.event, target, request.job, request.use)
+    try:
+        forge = forge_of(request.event, environment, _PATIENCE)
+        placed = open_check(forge, request.id, stamp, target, run_address(request.event))
+    except Problem as problem:
+        # what is denied now is denied later: once is enough
+        wanted = msgspec.structs.replace(request.wanted, check=problem.permission is None)
+        line = problem_line("no check run is shown", problem)
+        return _Prepared(msgspec.structs.replace(request, wanted=wanted), [Said(line)])
+    if placed.did == "taken":
+        why = refusal_line(request.id, f"the check of {target.sha[:10]}", stamp, placed.by)
+        # its comment and status would be the other job's as well
+        silent = msgspec.structs.replace(request.wanted, comment="never", status=False, check=False)
+        return _Prepared(msgspec.structs.replace(_refused(request, Exit.USAGE, why), wanted=silent), [])
+    return _Prepared(request, [])
 
 
 def _clone(directory: Path) -> Clone | None:
@@ -239,7 +286,7 @@ def _fetched(request: Request, environment: Mapping[str, str]) -> _Prepared:
     how = sides.how if request.base is None else None
     head = here.sha if here else sides.head
     settled = msgspec.structs.replace(request, base=sides.base, head=head, how=how, warnings=folded(warnings))
-    if request.event.name in _CHANGES and head == sides.base:
+    if request.event.name in _CHANGES and head == sides.base and request.command != "study":
         return _Prepared(_refused(settled, Exit.ERROR, f"not measured: {_SAME.format(head)}"), warnings)
     return _Prepared(settled, warnings)
 

@@ -10,10 +10,13 @@ from typing import TextIO
 import msgspec
 
 from gate.codes import Exit
+from gate.commands.action.study import page_of
 from gate.evidence.inputs import REPORT
 from gate.github.command_files import is_regular, open_regular
 from gate.github.notice import Notice
-from gate.github.publishing.conclusion import target_of
+from gate.github.problems import Problem
+from gate.github.publishing.conclusion import stamp_of, target_of
+from gate.github.publishing.forge import forge_of
 from gate.github.publishing.outcome import BROKEN_OFF, Outcome, could_not_run, read_outcome, untrusted
 from gate.github.publishing.publish import Publication, publish
 from gate.github.publishing.request import Request, Wanted, gate_name, request_of
@@ -28,9 +31,10 @@ _OF_A_FORK = (
     "workflow_run publishes it (docs/github.md)."
 )
 
+_ITS_OWN = "if two jobs have the same `id`, set it to give each job, and each leg of a matrix, a name of its own"
 _UNTRUSTED = (
-    "No comment was made and no commit status set: the measuring step failed, so no later step has the token "
-    "(docs/github.md)."
+    "No comment was made and no commit status set, and a check stays in progress: the measuring step failed, so no "
+    "later step has the token (docs/github.md)."
 )
 
 
@@ -48,7 +52,7 @@ def run(out: TextIO) -> int:
             report = _read(request.run_folder / REPORT)
         except UserError as error:
             outcome = could_not_run([Notice(Exit.ERROR, f"the report cannot be read again: {error}")], outcome.target)
-    _write_outcome(request, outcome, report)
+    code = _write_outcome(request, outcome, report)
     publication = Publication(
         id=request.id,
         event=request.event,
@@ -56,24 +60,30 @@ def run(out: TextIO) -> int:
         report=report,
         links=_links(request, outcome, os.environ),
         wanted=_wanted(request, os.environ),
+        stamp=stamp_of(request.event, outcome.target, request.job, request.use),
         notes=_notes(request, outcome, os.environ),
     )
     out.writelines(warning_line(text, "perfgate") for text in _upload_warnings(os.environ))
     try:
-        url = publish(publication, os.environ, out)
+        published = publish(publication, os.environ, out)
     except Exception as error:  # the exit code is written: what is told of it changes nothing
         if os.environ.get("PERFGATE_TRACEBACK"):
             raise
         out.write(error_line(f"perfgate: not everything was published: {type(error).__name__}: {visible(str(error))}"))
         return 0
-    if url is not None:
-        write_outputs(Path(os.environ["GITHUB_OUTPUT"]), {"comment-url": url})
+    later = {"comment-url": published.url or ""}
+    lost = published.refused or _lost(request, os.environ)
+    if lost:
+        # another job's result stands where this one's belongs: nobody would see it
+        out.write(error_line(lost, "perfgate"))
+        later |= {"exit-code": str(code or Exit.USAGE), "verdict": (code and outcome.verdict) or "error"}
+    write_outputs(Path(os.environ["GITHUB_OUTPUT"]), later)
     return 0
 
 
 def _outcome(request: Request, environment: Mapping[str, str]) -> Outcome:
     """Read what was decided; it counts only where the steps before ended well, as the runner saw them."""
-    target = target_of(request.event)
+    target = target_of(request.event, request.again)
     why = untrusted(environment)
     if why is not None:
         return could_not_run([*request.notices, Notice(Exit.ERROR, why)], target)
@@ -98,13 +108,13 @@ def _wanted(request: Request, environment: Mapping[str, str]) -> Wanted:
     """Leave out what takes the token, where this step has none for good reason."""
     if untrusted(environment) is None:
         return request.wanted
-    return msgspec.structs.replace(request.wanted, comment=False, status=False)
+    return msgspec.structs.replace(request.wanted, comment="never", status=False, check=False)
 
 
 def _notes(request: Request, outcome: Outcome, environment: Mapping[str, str]) -> tuple[str, ...]:
     if untrusted(environment) is not None:
         return (_UNTRUSTED,)
-    return (_OF_A_FORK,) if request.wanted.comment and outcome.target.fork else ()
+    return (_OF_A_FORK,) if request.wanted.comment != "never" and outcome.target.fork else ()
 
 
 def _read(file: Path) -> Report:
@@ -119,20 +129,38 @@ def _read(file: Path) -> Report:
         raise UserError(f"{file}: {error}") from None
 
 
-def _write_outcome(request: Request, outcome: Outcome, report: Report | None) -> None:
-    """Write what later steps go by; the exit code is not 0 where the report's is not."""
+def _write_outcome(request: Request, outcome: Outcome, report: Report | None) -> int:
+    """Write what later steps go by, and return the exit code, which is not 0 where the report's is not."""
     code = outcome.code or (report.exit_code if report is not None else 0)
-    page = request.run_folder / "report.html"
+    page = page_of(request) if report is None else request.run_folder / "report.html"
     write_outputs(
         Path(os.environ["GITHUB_OUTPUT"]),
         {
             "exit-code": str(code),
             "verdict": outcome.verdict or "",
-            "report": str(page) if report is not None and is_regular(page) else "",
+            "report": str(page) if page is not None and is_regular(page) else "",
             "json": str(request.run_folder / REPORT) if report is not None else "",
             "comment-url": "",
         },
     )
+    return code
+
+
+def _lost(request: Request, environment: Mapping[str, str]) -> str | None:
+    """Say that this job's measurements were not kept, as another job's have the name; None: no matter, or unknown."""
+    if environment.get("INPUT_UPLOADS", "").split()[1:] != ["failure"]:
+        return None
+    if request.command == "measure":
+        return f"the artifact {request.artifact} was not uploaded, and the job that decides needs it; {_ITS_OWN}"
+    if request.event.run_attempt > 1:
+        return None  # an earlier attempt's have the name, and are to be replaced
+    try:
+        left = forge_of(request.event, environment).artifacts_of_run(request.event.run_id)
+    except Problem:
+        return None
+    if all(each.name != request.artifact for each in left):
+        return None
+    return f"the artifact {request.artifact} of another job was left as it is; {_ITS_OWN}"
 
 
 def _upload_warnings(environment: Mapping[str, str]) -> list[str]:

@@ -21,7 +21,8 @@ class Options:
         metavar="KIND",
     )
     workflow: str | None = option(
-        "write a workflow into .github/workflows: pull-request, forks, matrix or calibrate", metavar="KIND"
+        "write a workflow into .github/workflows: pull-request, trusted, forks, matrix, calibrate or study",
+        metavar="KIND",
     )
     action: str | None = option(
         "action that the workflow uses (default: perfgate/perfgate@v1)", metavar="OWNER/REPO@REF"

@@ -67,6 +67,11 @@ KINDS: Mapping[str, Kind] = {
         {"pull-request.yml": "perfgate.yml"},
         (_RUNNER, _PUSH, _REQUIRE, _LABEL),
     ),
+    "trusted": Kind(
+        "the same in one job, for code that you trust with a token that can write",
+        {"trusted.yml": "perfgate.yml"},
+        (_RUNNER, _PUSH, _REQUIRE, _LABEL),
+    ),
     "forks": Kind(
         "pull requests from forks as well",
         {"forks.yml": "perfgate.yml", "forks-publish.yml": "perfgate-publish.yml"},
@@ -94,6 +99,16 @@ KINDS: Mapping[str, Kind] = {
         "learns the noise of the machine, every night",
         {"calibrate.yml": "perfgate-calibrate.yml"},
         (_RUNNER, _MERGE, "run it once by hand: Actions, {check} calibrate, Run workflow"),
+    ),
+    "study": Kind(
+        "runs the study of perfgate.toml, by hand or for a label",
+        {"study.yml": "perfgate-study.yml"},
+        (
+            _RUNNER,
+            "perfgate.toml: a [study] with factors (docs/study.md)",
+            _MERGE,
+            "a label perf-study, for maintainers to study a pull request; never require the check {check} study",
+        ),
     ),
 }
 
@@ -191,7 +206,7 @@ def _named(name: str, slug: str) -> str:
 
 def _render(template: str, action: str, place: _Place, slug: str) -> str:
     """Fill a template in: whose action, the branch that keeps the history, the project's folder."""
-    text = (templates() / "workflows" / template).read_text(encoding="utf-8")
+    text = _template(template)
     text = text.replace("branches: [main]", f"branches: [{_pattern(place.branch or 'main')}]")
     if slug:
         text = re.sub(r"^( *name: perfgate)\b", rf"\1 {slug}", text, flags=re.MULTILINE)
@@ -202,6 +217,10 @@ def _render(template: str, action: str, place: _Place, slug: str) -> str:
     pinned = _COMMIT.fullmatch(action.rpartition("@")[2]) is not None
     remark = r" #.*$" if pinned else ""
     return re.sub(rf"(uses: ){re.escape(DEFAULT_ACTION)}{remark}", rf"\g<1>{action}", text, flags=re.MULTILINE)
+
+
+def _template(name: str) -> str:
+    return (templates() / "workflows" / name).read_text(encoding="utf-8")
 
 
 def _with_directory(text: str, directory: str) -> str:
@@ -243,7 +262,7 @@ def _notes(options: WorkflowOptions, action: str, place: _Place) -> list[str]:
     lines = []
     if not place.configured:
         lines.append("note: there is no perfgate.toml yet: run `perfgate init` first")
-    if place.branch is None and options.kind in ("pull-request", "forks"):
+    if place.branch is None and any("branches: [main]" in _template(name) for name in _kind(options.kind).files):
         lines.append(
             "note: the default branch is not known here: `main` was written; change `branches:` if yours is another"
         )

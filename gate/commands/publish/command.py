@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import re
 from dataclasses import dataclass
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from gate.cli.command import DECIDED, Command
 from gate.cli.options import argument, option, switch
+
+if TYPE_CHECKING:
+    from gate.github.publishing.request import Occasion
 
 
 def _number(text: str) -> int:
@@ -29,6 +32,15 @@ def _id(text: str) -> str:
     return text
 
 
+def _occasion(text: str) -> Occasion:
+    from gate.github.publishing.inputs import occasion
+
+    try:
+        return occasion(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Options:
     """What is published, and where."""
@@ -46,10 +58,15 @@ class Options:
     directory: str = option(
         "directory of the project in the repository (default: its root)", metavar="DIR", parse=_directory, default="."
     )
-    comment: bool = switch("write no comment on the pull request", flag="--no-comment", off=True)
+    comment: Occasion = option(
+        "when to write a comment on the pull request: changed (anything but a plain pass), regression, always or "
+        "false; one that is there is always updated (default: changed)",
+        metavar="WHEN", parse=_occasion, default="changed",
+    )  # fmt: skip
     summary: bool = switch("write no job summary", flag="--no-summary", off=True)
     annotations: bool = switch("write no annotations", flag="--no-annotations", off=True)
     status: bool = switch("also set a commit status")
+    check: bool = switch("also set a check run")
 
 
 def run(options: Options, out: TextIO, err: TextIO) -> int:

@@ -11,17 +11,25 @@ from typing import TYPE_CHECKING, TextIO
 from gate.cli.groups import OutputOptions
 from gate.codes import Exit
 from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
-from gate.github.event import Event, read_event
+from gate.github.event import Event, nothing_to_do, read_event
 from gate.github.notice import Notice, headline
 from gate.github.problems import Problem
 from gate.github.publishing.collected_measurements import NothingError, broken_off, find_runs
-from gate.github.publishing.conclusion import Concluded, ForeignRun, conclude_foreign, conclude_on, target_of
+from gate.github.publishing.conclusion import (
+    Concluded,
+    ForeignRun,
+    conclude_foreign,
+    conclude_on,
+    job_name,
+    stamp_of,
+    target_of,
+)
 from gate.github.publishing.forge import forge_of
 from gate.github.publishing.inputs import OWN_ARTIFACT
-from gate.github.publishing.outcome import Target, could_not_run
+from gate.github.publishing.outcome import Outcome, Target, could_not_run
 from gate.github.publishing.publish import Publication, publish
 from gate.github.publishing.request import Wanted, gate_name
-from gate.github.runner import fenced, warning_line, write_outputs
+from gate.github.runner import error_line, fenced, warning_line, write_outputs
 from gate.model import UserError
 from gate.report.links import Links
 from gate.report.outputs import links_of, show
@@ -30,6 +38,8 @@ if TYPE_CHECKING:
     from gate.commands.publish.command import Options
 
 _SHOWN = OutputOptions()
+# who calls it twice in one job wants the second to count
+_USE = "command"
 
 
 def run(options: Options, out: TextIO, _: TextIO) -> int:
@@ -64,11 +74,19 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
             summary=options.summary,
             annotations=options.annotations,
             status=options.status,
+            check=options.check,
         ),
+        stamp=stamp_of(event, outcome.target, job_name(event, os.environ), _USE),
     )
-    url = publish(publication, os.environ, out)
-    _write_outputs({"comment-url": url or ""})
-    return outcome.code
+    published = publish(publication, os.environ, out)
+    if published.refused:
+        out.write(error_line(published.refused, "perfgate"))
+    code = outcome.code or (Exit.USAGE if published.refused else 0)
+    refused = (
+        {"exit-code": str(code), "verdict": (outcome.code and outcome.verdict) or "error"} if published.refused else {}
+    )
+    _write_outputs({"comment-url": published.url or "", **refused})
+    return code
 
 
 def _write_outputs(outputs: Mapping[str, str]) -> None:
@@ -82,6 +100,9 @@ def _concluded(options: Options, event: Event, environment: Mapping[str, str]) -
         folder = Path(tempfile.mkdtemp(prefix="perfgate-", dir=environment.get("RUNNER_TEMP") or None))
         return conclude_foreign(event, ForeignRun(folder, options.id, options.directory, ()), environment)
     target = _target(options, event, environment)
+    idle = nothing_to_do(event)
+    if idle:
+        return Concluded(Outcome(code=0, verdict=None, notices=[], report=False, target=target, note=idle))
     try:
         files = find_runs(options.runs or (DEFAULT_FOLDER,))
     except NothingError as error:
@@ -91,7 +112,7 @@ def _concluded(options: Options, event: Event, environment: Mapping[str, str]) -
         return Concluded(could_not_run(broken, target))
     try:
         inputs = read_inputs([str(file) for file in files])
-        return conclude_on(inputs, event, target, environment, comment=options.comment)
+        return conclude_on(inputs, event, target, environment, comment=options.comment != "never")
     except UserError as error:
         return Concluded(could_not_run([Notice(Exit.USAGE, str(error))], target))
 

@@ -29,6 +29,8 @@ class NothingError(UserError):
 def find_runs(patterns: Sequence[str]) -> list[Path]:
     """Find the measurement files of folders, of the folders in them, and of globs; each once, by name.
 
+    A job that did not come to measuring left a status alone, which is found in their place.
+
     Raises:
         NothingError: there are none.
     """
@@ -52,7 +54,7 @@ def _in(path: Path) -> list[Path]:
 
 
 def _of_folder(folder: Path) -> list[Path]:
-    files = [folder / MEASUREMENTS, folder / f"{MEASUREMENTS}.gz"]
+    files = [folder / MEASUREMENTS, folder / f"{MEASUREMENTS}.gz", folder / STATUS]
     return next(([file] for file in files if is_regular(file)), [])
 
 

@@ -6,19 +6,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from gate.cli.groups import RulesOptions
 from gate.codes import Exit
 from gate.decide.measurements import Decided, decide_inputs
 from gate.evidence.inputs import MEASUREMENTS, Inputs
 from gate.github.event import Event
-from gate.github.notice import Notice
+from gate.github.notice import Notice, What
 from gate.github.problems import Problem
 from gate.github.publishing.forge import forge_of, problem_line
 from gate.github.publishing.labels import accepting_label, queued
 from gate.github.publishing.outcome import Outcome, Target, could_not_run
+from gate.github.publishing.request import Before
+from gate.github.stamp import Stamp, any_job_of, job_of
 from gate.model import UserError
 
 AS_MEASURED = RulesOptions()
+_STOPPED = ("cancelled", "timed_out")
+"""How a run ends that did not come to its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +37,34 @@ class Concluded:
     warnings: tuple[str, ...] = ()
 
 
-def target_of(event: Event) -> Target:
-    """Say what the results of a run of this event are of."""
+def target_of(event: Event, again: Before | None = None) -> Target:
+    """Say what the results of a run of this event are of.
+
+    Args:
+        again: the earlier run whose measurements are decided again. They are of that run: else a label would outrank
+            its next attempt.
+    """
+    run, attempt = (again.run, again.attempt) if again is not None else (event.run_id, event.run_attempt)
     if event.pull is not None:
-        return Target(event.pull.number, event.pull.head_sha, event.run_id, event.run_attempt, event.pull.fork)
-    return Target(None, event.merge_head or event.sha, event.run_id, event.run_attempt)
+        return Target(event.pull.number, event.pull.head_sha, run, attempt, event.pull.fork)
+    return Target(None, event.merge_head or event.sha, run, attempt)
+
+
+def stamp_of(event: Event, target: Target, job: str, use: str) -> Stamp:
+    """Stamp what is published of a target: by whom, and how late it is."""
+    return Stamp(
+        run=target.run,
+        attempt=target.attempt,
+        by_run=event.run_id,
+        by_attempt=event.run_attempt,
+        job=job,
+        use=use,
+    )
+
+
+def job_name(event: Event, environment: Mapping[str, str], leg: str = "") -> str:
+    """Name the job whose results are published: this one, or the one of a fork's run."""
+    return any_job_of(event.source.path) if event.source is not None else job_of(environment, leg)
 
 
 def outcome_of(decided: Decided, target: Target) -> Outcome:
@@ -83,7 +112,7 @@ def conclude_foreign(event: Event, run: ForeignRun, environment: Mapping[str, st
 
     A pull request that has moved on is nothing to publish, and nothing wrong.
     """
-    from gate.github.publishing.forks import MovedOnError, decide_foreign
+    from gate.github.publishing.forks import MovedOnError, UnmeasuredError, decide_foreign
 
     source = event.source
     own = target_of(event)
@@ -95,9 +124,15 @@ def conclude_foreign(event: Event, run: ForeignRun, environment: Mapping[str, st
         )
     except MovedOnError as error:
         return Concluded(Outcome(code=0, verdict=None, notices=[], report=False, target=own, note=str(error)))
+    except UnmeasuredError as error:
+        ended = source.conclusion if source is not None else None
+        what: What = "cancelled" if ended in _STOPPED else "nothing-measured"
+        target = msgspec.structs.replace(own, pull=error.pull.number)
+        return Concluded(could_not_run([Notice(Exit.ERROR, str(error), what)], target))
     except UserError as error:
         return Concluded(could_not_run([Notice(Exit.ERROR, str(error))], own))
     except Problem as problem:
         return Concluded(could_not_run([Notice(Exit.ERROR, problem_line("nothing is published", problem))], own))
     target = Target(found.pull.number, found.source.head_sha, found.source.id, found.source.attempt)
-    return Concluded(outcome_of(found.decided, target), found.decided, (run.folder / MEASUREMENTS,))
+    outcome = msgspec.structs.replace(outcome_of(found.decided, target), unverified=not found.accepted)
+    return Concluded(outcome, found.decided, (run.folder / MEASUREMENTS,))

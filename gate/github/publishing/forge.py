@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from gate.github.publishing.request import token_of
+from gate.units import Duration
 
 if TYPE_CHECKING:
     from gate.github.client import Forge
@@ -13,8 +15,12 @@ if TYPE_CHECKING:
     from gate.github.problems import Problem
 
 
-def forge_of(event: Event, environment: Mapping[str, str]) -> Forge:
-    """Return the event's forge.
+PATIENCE = "10m"
+"""Longer than GitHub usually asks to wait after too many requests, which is a minute."""
+
+
+def forge_of(event: Event, environment: Mapping[str, str], longest: float = math.inf) -> Forge:
+    """Return the event's forge, which is waited for as long as the input `patience` says.
 
     Raises:
         Problem: this step has no token, or the forge has no address.
@@ -25,7 +31,17 @@ def forge_of(event: Event, environment: Mapping[str, str]) -> Forge:
     token = token_of(environment)
     if token is None:
         raise Problem("this step has no token: GITHUB_TOKEN is not set (the action's input token)")
-    return Forge(api_url=event.api_url, token=token, repository=event.repository)
+    return Forge(
+        api_url=event.api_url, token=token, repository=event.repository, patience=min(patience_of(environment), longest)
+    )
+
+
+def patience_of(environment: Mapping[str, str]) -> float:
+    """Read the input `patience`; what is wrong with it, the first step of the action says."""
+    try:
+        return Duration.parse(environment.get("INPUT_PATIENCE") or PATIENCE)
+    except ValueError:
+        return Duration.parse(PATIENCE)
 
 
 def problem_line(what: str, problem: Problem) -> str:

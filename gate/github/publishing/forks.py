@@ -23,9 +23,11 @@ from gate.evidence.inputs import MEASUREMENTS, Inputs
 from gate.evidence.records import Located
 from gate.github.event import Event, SourceRun
 from gate.github.publishing.labels import accepted_by
+from gate.github.publishing.outcome import LARGEST_STATUS, Left, parse_left
+from gate.github.publishing.request import STATUS
 from gate.github.untrusted.read import ARTIFACT, LIMITS, Seen, read_untrusted
 from gate.github.untrusted.sanitise import Claims, Known, claims_of, refuse_unfinished, sanitise
-from gate.github.untrusted.unpack import LARGEST_ZIP, unpack
+from gate.github.untrusted.unpack import LARGEST_ZIP, small_member, unpack
 from gate.model import Commit, UserError, Whose
 from gate.model.choice import Choice, OfForeignRun, OfPull
 from gate.model.warnings.measured import ForeignValues
@@ -43,6 +45,19 @@ class MovedOnError(UserError):
     """The pull request is closed, or has another head by now: there is nothing to publish, and nothing wrong."""
 
 
+class NothingLeftError(UserError):
+    """A run left no measurements of a gate."""
+
+
+class UnmeasuredError(UserError):
+    """A fork's run left no measurements of the head of this pull request."""
+
+    def __init__(self, why: str, pull: PullFacts) -> None:
+        """Say why."""
+        super().__init__(why)
+        self.pull = pull
+
+
 @dataclass(frozen=True, slots=True)
 class Foreign:
     """What a fork's run measured, decided by the rules of the target branch."""
@@ -51,6 +66,8 @@ class Foreign:
     pull: PullFacts
     """Where it is to be published."""
     source: SourceRun
+    accepted: bool
+    """The pull request has the label by which a maintainer accepts its results."""
 
 
 def decide_foreign(
@@ -66,6 +83,7 @@ def decide_foreign(
 
     Raises:
         MovedOnError: no open pull request has the head that was measured.
+        UnmeasuredError: the run left no measurements.
         UserError: it was no run of a pull request, left no measurements, or left some that are not taken; or the target
             branch has no rules.
         Problem: the forge cannot be asked.
@@ -73,11 +91,15 @@ def decide_foreign(
     source = _source(event)
     pull = _pull_of(forge, source)
     policy = _policy(forge, pull, directory, sets)
-    records = fetch_records(forge, forge.artifacts_of_run(source.id), folder, gate)
+    try:
+        records = fetch_records(forge, forge.artifacts_of_run(source.id), folder, gate)
+    except NothingLeftError as error:
+        raise UnmeasuredError(str(error), pull) from None
     known = _known(source, pull, policy, _checked(forge, claims_of(records), pull))
     judged = sanitise(records, known)
     inputs = Inputs(judged, [ForeignValues()], [write_records(judged, folder)])
-    return Foreign(_decided(inputs, policy, RulesOptions(None, None, tuple(sets), ())), pull, source)
+    decided = _decided(inputs, policy, RulesOptions(None, None, tuple(sets), ()))
+    return Foreign(decided, pull, source, accepted=policy.label is not None)
 
 
 # --- who is asked about what ------------------------------------------------------------------------------------------
@@ -144,14 +166,54 @@ def _label(pull: PullFacts, config: Config) -> str | None:
 # --- measurements -----------------------------------------------------------------------------------------------------
 
 
+_ARTIFACT = re.compile(r"perfgate-(?P<gate>[A-Za-z0-9._-]{1,60})-data(?:-(?P<part>shard\d+of\d+-session\d+))?")
+
+
 def part_of(artifact: ArtifactFacts, gate: str) -> str | None:
     """Tell which part of a gate an artifact holds: "" all of it, "shard1of2-session0" some; None: it is another's."""
-    match = re.fullmatch(rf"perfgate-{re.escape(gate)}-data(?:-(shard\d+of\d+-session\d+))?", artifact.name)
-    return None if match is None else match[1] or ""
+    match = _ARTIFACT.fullmatch(artifact.name)
+    return (match["part"] or "") if match and match["gate"] == gate else None
+
+
+def _of_others(artifacts: Sequence[ArtifactFacts]) -> str:
+    """Name the gates that artifacts are of, for whom the input `id` is wrong."""
+    found = {match["gate"] for each in artifacts if (match := _ARTIFACT.fullmatch(each.name))}
+    return f"; it left those of {', '.join(sorted(found)[:5])}: set the input `id` to one of them" if found else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """The measurements of a gate, and what each job that made them said of itself."""
+
+    records: list[Located]
+    """Empty where a job did not measure to its end."""
+    jobs: list[Left]
+
+    @property
+    def broken(self) -> list[Left]:
+        """Jobs that did not measure to their end, and say why."""
+        return [job for job in self.jobs if job.code]
 
 
 def fetch_records(forge: Forge, artifacts: Sequence[ArtifactFacts], folder: Path, gate: str) -> list[Located]:
-    """Read the measurements of a gate, whole where they are merged already, else of all parts.
+    """Read the measurements of a gate, see fetch.
+
+    Raises:
+        UserError: there are none, they are not taken, or a job did not measure to its end.
+        Problem: they cannot be downloaded.
+    """
+    found = fetch(forge, artifacts, folder, gate)
+    if found.broken:
+        # why is said in words of the job, which may be a fork's
+        raise NothingLeftError("it did not measure to its end, as its own log and summary say")
+    return found.records
+
+
+def fetch(forge: Forge, artifacts: Sequence[ArtifactFacts], folder: Path, gate: str) -> Fetched:
+    """Read the measurements of a gate, whole where they are merged already and no part is newer, else of all parts.
+
+    Args:
+        artifacts: of one run, the newest first.
 
     Raises:
         UserError: there are none, or they are not taken.
@@ -164,20 +226,28 @@ def fetch_records(forge: Forge, artifacts: Sequence[ArtifactFacts], folder: Path
             # the newest comes first
             parts.setdefault(part, artifact)
     if not parts:
-        raise UserError(f"the run left no artifact perfgate-{gate}-data, or it has expired: measure again")
-    chosen = {"": parts[""]} if "" in parts else dict(sorted(parts.items()))
+        missing = f"the run left no artifact perfgate-{gate}-data, or it has expired: measure again"
+        raise NothingLeftError(f"{missing}{_of_others([each for each in artifacts if part_of(each, gate) is None])}")
+    # what was merged before the newest part was made is of an earlier attempt
+    merged = next(iter(parts)) == ""
+    chosen = {part: one for part, one in sorted(parts.items()) if (part == "") == merged}
     if len(chosen) > MOST_PARTS:
         raise UserError(f"the artifact: comes in {len(chosen)} parts, and at most {MOST_PARTS} are merged here")
-    seen, records = Seen(), list[Located]()
+    seen, found = Seen(), Fetched([], [])
     folder.mkdir(parents=True, exist_ok=True)
     for part, artifact in chosen.items():
         with tempfile.TemporaryDirectory(prefix="artifact-", dir=folder) as scratch:
             packed = Path(scratch, "data.zip")
             forge.download(artifact.id, packed, LARGEST_ZIP)
+            found.jobs.append(parse_left(small_member(packed, STATUS, LARGEST_STATUS)))
+            if found.broken:
+                continue
             file = unpack(packed, Path(scratch, "data"))
-            records += read_untrusted(file, LIMITS, seen, f"{ARTIFACT} {part}" if part else ARTIFACT)
-    refuse_unfinished(records)
-    return records
+            found.records.extend(read_untrusted(file, LIMITS, seen, f"{ARTIFACT} {part}" if part else ARTIFACT))
+    if found.broken:
+        return Fetched([], found.jobs)
+    refuse_unfinished(found.records)
+    return found
 
 
 def _checked(forge: Forge, claims: Claims, pull: PullFacts) -> Claims:

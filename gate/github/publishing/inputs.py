@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from gate.cli.values import Shard
-from gate.github.publishing.request import COMMANDS, Command, Wanted
+from gate.github.publishing.legs import leg_of
+from gate.github.publishing.request import COMMANDS, OCCASIONS, RESULTS, Command, Occasion, Result, Wanted
 from gate.units import Duration
 
 T = TypeVar("T")
@@ -32,12 +33,16 @@ class Inputs:
     directory: str
     history: str | None
     id: str
+    leg: str
+    """Of a matrix; "" where there is none."""
     forks: bool
     """Whether forks may be measured here."""
     shard: str | None
     session: int | None
     sessions: int | None
     runs: tuple[str, ...]
+    measuring: Result | None
+    """Of the job that measured, where this one decides over its measurements."""
     wanted: Wanted
 
 
@@ -81,8 +86,10 @@ class _Reader:
 def read_inputs(environment: Mapping[str, str]) -> ReadInputs:
     """Read the inputs of the action; every one that is wrong is named."""
     reader = _Reader(environment)
+    command = reader.parsed("command", _command, None)
+    parts = {reader.text(name) for name in ("shard", "session", "sessions")} if command == "measure" else set()
     inputs = Inputs(
-        command=reader.parsed("command", _command, None),
+        command=command,
         config=reader.line("config"),
         base=reader.line("base"),
         head=reader.line("head"),
@@ -94,22 +101,29 @@ def read_inputs(environment: Mapping[str, str]) -> ReadInputs:
         directory=reader.line("working-directory") or ".",
         history=reader.line("history"),
         id=reader.line("id") or "",
+        leg=leg_of(environment.get("INPUT_MATRIX", ""), parts - {""}),
         forks=reader.parsed("forks", _forks, False),
         shard=reader.parsed("shard", _shard, None),
         session=reader.parsed("session", _whole(0), None),
         sessions=reader.parsed("sessions", _whole(1), None),
         runs=reader.lines("runs"),
+        measuring=reader.parsed("measuring", _result, None),
         wanted=Wanted(
-            comment=reader.parsed("comment", _boolean, True),
+            comment=reader.parsed("comment", occasion, "changed"),
             summary=reader.parsed("summary", _boolean, True),
             annotations=reader.parsed("annotations", _boolean, True),
             status=reader.parsed("status", _boolean, False),
+            check=reader.parsed("check", _boolean, False),
         ),
     )
+    # read by the steps that ask GitHub
+    reader.parsed("patience", Duration.parse, Duration(0))
     # read by the workflow file itself, so that nothing else would say that it is wrong
     reader.parsed("artifact", _boolean, True)
     if inputs.command == "publish":
-        reader.problems.extend(_runs_problems(inputs.runs, environment.get("GITHUB_EVENT_NAME")))
+        reader.problems.extend(_runs_problems(inputs, environment.get("GITHUB_EVENT_NAME")))
+    elif inputs.measuring is not None:
+        reader.problems.append(f"input measuring: goes with command publish, not with {inputs.command or 'check'}")
     reader.problems.extend(_parts_problems(inputs))
     return ReadInputs(inputs, tuple(reader.problems))
 
@@ -124,12 +138,20 @@ def _parts_problems(inputs: Inputs) -> list[str]:
     ]
 
 
-def _runs_problems(runs: Sequence[str], event: str | None) -> list[str]:
+def _runs_problems(inputs: Inputs, event: str | None) -> list[str]:
     if event == "workflow_run":
-        return [f"input runs: {OWN_ARTIFACT}"] if runs else []
-    example = 'such as "runs: perfgate-*-data-*"'
-    need = f"command publish needs the folders that actions/download-artifact left, {example}"
-    return [] if runs else [f"input runs: is empty: {need}"]
+        return [f"input runs: {OWN_ARTIFACT}"] if inputs.runs else []
+    if inputs.runs or inputs.measuring is not None:
+        return []
+    need = "command publish decides over the measurements of another job of this run"
+    return [f'input measuring: is empty: {need}; give its result, such as "measuring: ${{{{ needs.measure.result }}}}"']
+
+
+def _result(text: str) -> Result:
+    found = next((result for result in RESULTS if result == text), None)
+    if found is None:
+        raise ValueError(f"{text!r:.80} is not one of {', '.join(RESULTS)}: write ${{{{ needs.JOB.result }}}}")
+    return found
 
 
 def _command(text: str) -> Command:
@@ -143,6 +165,18 @@ def _boolean(text: str) -> bool:
     if text.casefold() in ("true", "false"):
         return text.casefold() == "true"
     raise ValueError(f"{text!r:.80} is neither true nor false")
+
+
+def occasion(text: str) -> Occasion:
+    """Read when a comment is wanted.
+
+    Raises:
+        ValueError: it says something else.
+    """
+    found = OCCASIONS.get(text.casefold())
+    if found is None:
+        raise ValueError(f"{text!r:.80} is not one of changed, regression, always, false")
+    return found
 
 
 def _forks(text: str) -> bool:

@@ -10,12 +10,14 @@ import msgspec
 from gate.codes import Exit
 from gate.github.command_files import put, read_regular
 from gate.github.notice import Notice
-from gate.github.publishing.request import STATUS
+from gate.github.publishing.request import STATUS, folded
 from gate.model import ReportVerdict, UserError
+from gate.model.choice import AnyHow
+from gate.model.warnings import AnyWarning
 
 _LINES = 20
 _WIDTH = 2000
-_LARGEST_STATUS = 1_000_000
+LARGEST_STATUS = 1_000_000
 
 
 class Status(msgspec.Struct, frozen=True):
@@ -23,6 +25,17 @@ class Status(msgspec.Struct, frozen=True):
 
     code: int
     lines: list[str]
+
+
+class Left(Status, frozen=True, kw_only=True):
+    """The same of a whole job, for the job that decides over what it measured."""
+
+    attempt: int = 0
+    """Of its run; 0: not said."""
+    how: AnyHow | None = None
+    """Why it compared with this base."""
+    warnings: list[AnyWarning | str] = []
+    """For the reader of the report."""
 
 
 def keep(file: Path, value: msgspec.Struct) -> None:
@@ -50,12 +63,24 @@ def read_status(folder: Path) -> Status:
     """Read how measuring ended; where nothing or nonsense is written, it was killed, and that is an error."""
     try:
         # measured code may have written it
-        found = msgspec.json.decode(read_regular(folder / STATUS, _LARGEST_STATUS) or b"", type=Status)
+        found = msgspec.json.decode(read_regular(folder / STATUS, LARGEST_STATUS) or b"", type=Status)
     except (msgspec.MsgspecError, UnicodeError):
         return Status(
             4, ["the measuring step ended without an outcome: it was killed, or the runner ran out of memory"]
         )
     return Status(found.code, [line[:_WIDTH] for line in found.lines[:_LINES]])
+
+
+def parse_left(data: bytes | None) -> Left:
+    """Read what a job said of itself, which anybody may have written; without a word it ended well."""
+    if data is None:
+        return Left(0, [])
+    try:
+        found = msgspec.json.decode(data, type=Left)
+    except (msgspec.MsgspecError, UnicodeError):
+        return Left(Exit.ERROR, [f"{STATUS} of the measuring job cannot be read"])
+    lines = [line[:_WIDTH] for line in found.lines[:_LINES]]
+    return msgspec.structs.replace(found, lines=lines, warnings=[*folded(found.warnings)])
 
 
 def untrusted(environment: Mapping[str, str]) -> str | None:
@@ -101,6 +126,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """A file whose text is shown as it is."""
     note: str | None = None
     """Why there was nothing to do."""
+    unverified: bool = False
+    """A fork's machine made the values, and no maintainer has confirmed them."""
 
 
 def could_not_run(notices: list[Notice], target: Target) -> Outcome:

@@ -1,36 +1,44 @@
-"""Publishing a report: summary, annotations, comment, commit status.
+"""Publishing a report: summary, annotations, comment, commit status, check run.
 
-Nothing here changes the verdict: what a forge refuses becomes one warning.
+What a forge refuses becomes one warning, and changes no verdict. Only what another job has taken ends a job.
 """
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TextIO
+from typing import TYPE_CHECKING, TextIO
+from urllib.parse import unquote
 
 from gate.decide.importance import ordered
 from gate.github import notice
 from gate.github.command_files import read_regular
 from gate.github.event import Event
+from gate.github.publishing import commit
 from gate.github.publishing.forge import forge_of, problem_line
 from gate.github.publishing.outcome import Outcome
-from gate.github.publishing.request import Wanted
+from gate.github.publishing.request import CALIBRATION, STUDY, Occasion, Wanted
 from gate.github.runner import append_summary, error_line, warning_line
 from gate.model import Finding, Report, UserError
 from gate.report.links import Links
 from gate.report.markdown import comment, summary
-from gate.report.markdown.escape import block, escape
+from gate.report.markdown.escape import block, escape, link
 from gate.words import failures, reports
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.plain import clip, visible
 
-State = Literal["error", "failure", "success"]
-_DESCRIPTION = 140
+if TYPE_CHECKING:
+    from gate.github.client import Forge
+    from gate.github.stamp import Stamp
+
+_PLAIN = ("unchanged", "identical", "no-sign")
 _LONGEST_TEXT = 500_000
+_SHOWN = {CALIBRATION: "calibrate", STUDY: "study"}
+"""By the file of a text: the command whose it is."""
 _NO_ROOM = "the job summary is full: the report has everything"
 
 
@@ -46,35 +54,52 @@ class Publication:
     """None: there is none, and the outcome says why."""
     links: Links
     wanted: Wanted
+    stamp: Stamp
+    """Of this state of the gate."""
     notes: tuple[str, ...] = ()
     """For the summary alone, in Markdown that is safe already."""
 
 
-def publish(publication: Publication, environment: Mapping[str, str], out: TextIO) -> str | None:
-    """Tell an outcome wherever it is wanted; return the address of the comment, None where there is none.
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What came of publishing: the address of the comment, and why something was refused, which no job passes over."""
+
+    url: str | None
+    refused: str | None
+
+
+def publish(publication: Publication, environment: Mapping[str, str], out: TextIO) -> Published:
+    """Tell an outcome wherever it is wanted.
 
     out takes workflow commands: annotations, and a warning for each thing that could not be told.
     """
-    warnings: list[str] = []
-    if publication.wanted.summary:
-        warnings += _attempted("the job summary was not written", lambda: _summarise(publication, environment)).warnings
-    if publication.wanted.annotations:
+    deliveries: list[Delivery] = []
+    wanted = publication.wanted
+    if wanted.summary:
+        deliveries.append(_attempted("the job summary was not written", lambda: _summarise(publication, environment)))
+    if wanted.annotations:
         out.writelines(_annotations(publication))
-    commented = _comment(publication, environment)
-    warnings += commented.warnings
-    if publication.wanted.status:
-        warnings += _status(publication, environment).warnings
-    out.writelines(warning_line(warning, "perfgate") for warning in warnings)
+    # one forge for all, so that what they wait for it adds up
+    forge = functools.cache(lambda: forge_of(publication.event, environment))
+    # first what a rule of the branch may wait for
+    for what, asked in (("status", wanted.status), ("check", wanted.check)):
+        if asked:
+            deliveries.append(_on_commit(publication, forge, what))
+    commented = _comment(publication, forge)
+    deliveries.append(commented)
+    refused = next((each.refused for each in deliveries if each.refused), None)
+    out.writelines(warning_line(text, "perfgate") for each in deliveries for text in each.warnings)
     out.flush()
-    return commented.url
+    return Published(commented.url, refused)
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """The result of publishing one thing: its address, or why it failed."""
+    """The result of publishing one thing: its address, or why it failed, or was refused."""
 
     url: str | None = None
     warnings: tuple[str, ...] = ()
+    refused: str | None = None
 
 
 def _attempted(what: str, tell: Callable[[], Delivery]) -> Delivery:
@@ -110,18 +135,22 @@ def _summary(publication: Publication) -> str:
     if publication.report is not None:
         return summary.render(publication.report, publication.links)
     outcome = publication.outcome
-    shown = _text(outcome) + (f"perfgate: {escape(outcome.note)}\n" if outcome.note else "")
+    shown = _text(outcome, publication.links) + (f"perfgate: {escape(outcome.note)}\n" if outcome.note else "")
     if outcome.notices:
         shown = notice.render(outcome.notices, publication.links) + shown
     return shown
 
 
-def _text(outcome: Outcome) -> str:
-    """Return the text of a calibration as a block of code; nothing where there is none."""
+def _text(outcome: Outcome, links: Links) -> str:
+    """Return the text of a calibration or study as a block of code; nothing where there is none."""
     # measured code may have written it
     data = read_regular(Path(outcome.text), _LONGEST_TEXT) if outcome.text else None
     lines = [visible(line) for line in (data or b"").decode("utf-8", "replace").splitlines()]
-    return f"### perfgate calibrate\n\n{block(chr(10).join(lines))}\n" if lines else ""
+    if not lines or not outcome.text:
+        return ""
+    page = link("tables and pictures", links.report) if Path(outcome.text).name == STUDY else None
+    below = f"\n{page}\n" if page else ""
+    return f"### perfgate {_SHOWN[Path(outcome.text).name]}\n\n{block(chr(10).join(lines))}\n{below}"
 
 
 def _annotations(publication: Publication) -> list[str]:
@@ -140,47 +169,87 @@ def body(publication: Publication) -> str:
     return notice.render(publication.outcome.notices, publication.links)
 
 
-def _comment(publication: Publication, environment: Mapping[str, str]) -> Delivery:
-    target = publication.outcome.target
-    nothing = publication.report is None and not publication.outcome.notices
-    if not publication.wanted.comment or target.pull is None or target.fork or nothing:
+def calls_for_comment(occasion: Occasion, outcome: Outcome, report: Report | None) -> bool:
+    """Say whether a comment is to be made where there is none yet."""
+    if occasion in ("always", "never"):
+        return occasion == "always"
+    if report is None or outcome.verdict in ("regression", "error"):
+        return True
+    if occasion == "regression":
+        return any(finding.verdict == "regression" for finding in report.findings)
+    changed = any(finding.verdict not in _PLAIN for finding in report.findings)
+    warned = any(warning.in_headline for warning in report.warnings)
+    return outcome.verdict != "pass" or changed or warned or bool(report.failures)
+
+
+def _comment(publication: Publication, forge: Callable[[], Forge]) -> Delivery:
+    outcome = publication.outcome
+    target, occasion = outcome.target, publication.wanted.comment
+    nothing = publication.report is None and not outcome.notices
+    if occasion == "never" or target.pull is None or target.fork or nothing:
         return Delivery()
     number = target.pull
 
     def post() -> Delivery:
         from gate.github.comment import Marker, publish_comment
 
-        marker = Marker(id=publication.id, head=target.sha, run=target.run, attempt=target.attempt)
-        forge = forge_of(publication.event, environment)
-        return Delivery(publish_comment(forge, number, marker, body(publication)).url)
+        marker = Marker(publication.id, target.sha, publication.stamp)
+        create = calls_for_comment(occasion, outcome, publication.report)
+        shown = body(publication)
+        posted = publish_comment(forge(), number, marker, shown, create=create, result=publication.report is not None)
+        if posted.did == "taken":
+            return Delivery(refused=_refused(publication, f"the comment on #{number}", posted.by))
+        return Delivery(posted.url)
 
     return _attempted(f"no comment was made on #{number}", post)
 
 
-# --- the commit status ------------------------------------------------------------------------------------------------
+# --- what the commit shows --------------------------------------------------------------------------------------------
 
 
-def _status(publication: Publication, environment: Mapping[str, str]) -> Delivery:
+def _on_commit(publication: Publication, forge: Callable[[], Forge], what: str) -> Delivery:
+    """Set the commit status or conclude the check run."""
     outcome = publication.outcome
     if outcome.verdict is None or outcome.target.fork:
         return Delivery()
 
     def put() -> Delivery:
-        context = "perfgate" if publication.id == "perfgate" else f"perfgate/{publication.id}"
-        description = clip(headline(publication), _DESCRIPTION)[:_DESCRIPTION]
-        address = publication.links.report or publication.links.run or ""
-        forge = forge_of(publication.event, environment)
-        forge.set_status(outcome.target.sha, state_of(outcome), description, context, address)
+        said = commit.told(outcome, publication.report, headline(publication))
+        address = publication.links.report or run_address(publication.event)
+        given = (forge(), publication.id, publication.stamp, outcome)
+        if what == "status":
+            placed = commit.show_status(*given, said, address)
+        else:
+            placed = commit.conclude_check(*given, publication.report, said, lambda: body(publication), address)
+        if placed.did == "taken":
+            return Delivery(refused=_refused(publication, f"the {what} of {outcome.target.sha[:10]}", placed.by))
+        if placed.did == "older" and placed.by is not None:
+            return Delivery(warnings=(f"the {what} stays as it is: it is of the newer run {placed.by.run}",))
         return Delivery()
 
-    return _attempted("no commit status was set", put)
+    return _attempted(f"no commit {what} was set", put)
 
 
-def state_of(outcome: Outcome) -> State:
-    """Give the state of a commit: success only where the gate passes."""
-    if outcome.verdict == "error":
-        return "error"
-    return "failure" if outcome.code else "success"
+def run_address(event: Event) -> str:
+    """Give the address of this run."""
+    return f"{event.server_url}/{event.repository}/actions/runs/{event.run_id}"
+
+
+def _refused(publication: Publication, what: str, by: Stamp | None) -> str:
+    return refusal_line(publication.id, what, publication.stamp, by)
+
+
+def refusal_line(gate: str, what: str, stamp: Stamp, by: Stamp | None) -> str:
+    """Say that another job has this gate's name, and how each gets one of its own."""
+    if by is None or by.job == stamp.job:
+        whose = "another use of the action in this run"
+    else:
+        # percent signs are the only thing that a name of a job could hide in
+        whose = f"the job {visible(unquote(by.job))} of run {by.run}"
+    return (
+        f"{what} was left as it is: it belongs to {whose}, which has the same name, {gate}; set the input `id` to give "
+        "each job, and each leg of a matrix, a name of its own"
+    )
 
 
 def headline(publication: Publication) -> str:

@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -23,8 +23,14 @@ from gate.words.plain import clip, visible
 
 ROOT = "perfgate"
 """The name of a gate at the top."""
-_LONGEST = 60
+LONGEST_ID = 60
+"""Characters of a gate's id."""
 _DIGITS = 8
+
+
+def digest_of(data: bytes) -> str:
+    """Make a short hash that tells two names apart."""
+    return hashlib.sha256(data).hexdigest()[:_DIGITS]
 
 
 def slug_of(folder: PurePosixPath) -> str:
@@ -34,10 +40,9 @@ def slug_of(folder: PurePosixPath) -> str:
     """
     path = folder.as_posix()
     slug = re.sub(r"[^A-Za-z0-9._-]", "-", path)
-    if slug == path and len(slug) <= _LONGEST and slug != ROOT:
+    if slug == path and len(slug) <= LONGEST_ID and slug != ROOT:
         return slug
-    digest = hashlib.sha256(os.fsencode(path)).hexdigest()[:_DIGITS]
-    return f"{slug[: _LONGEST - _DIGITS - 1]}-{digest}"
+    return f"{slug[: LONGEST_ID - _DIGITS - 1]}-{digest_of(os.fsencode(path))}"
 
 
 def gate_name(gate: str) -> str:
@@ -45,13 +50,17 @@ def gate_name(gate: str) -> str:
     return ROOT if gate == ROOT else f"{ROOT} {gate}"
 
 
-Command = Literal["check", "plan", "measure", "publish", "calibrate"]
+Command = Literal["check", "plan", "measure", "publish", "calibrate", "study"]
+Result = Literal["success", "failure", "cancelled", "skipped"]
+"""How a job ended, as `needs` has it."""
+RESULTS: tuple[Result, ...] = get_args(Result)
 _USUAL = ("perfgate.toml", "pyproject.toml")
-COMMANDS: tuple[Command, ...] = ("check", "plan", "measure", "publish", "calibrate")
+COMMANDS: tuple[Command, ...] = get_args(Command)
 RUN = "run"
 DATA = "data"
 STATUS = "status.json"
 CALIBRATION = "calibration.txt"
+STUDY = "study.txt"
 LONGEST = 100_000
 """Bytes of an encoded request: Linux gives a variable of the environment 128 KiB."""
 _MOST = 10
@@ -59,17 +68,30 @@ _INPUTS = ("base", "head", "config", "rules", "set", "benchmark", "history", "sh
 _WIDTH = 500
 
 
+Occasion = Literal["changed", "regression", "always", "never"]
+"""When a comment is written: on anything but a plain pass, on regressions and errors, always, never."""
+OCCASIONS: dict[str, Occasion] = {
+    "changed": "changed",
+    "regression": "regression",
+    "always": "always",
+    "true": "always",
+    "false": "never",
+}
+"""By what the input `comment` says."""
+
+
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """Where results are to appear."""
 
-    comment: bool
+    comment: Occasion
     summary: bool
     annotations: bool
     status: bool
+    check: bool
 
 
 class Before(msgspec.Struct, frozen=True, kw_only=True):
-    """The earlier run whose measurements are decided again."""
+    """The run that measured, where this job does not: an earlier one, or its own."""
 
     run: int
     attempt: int
@@ -80,6 +102,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
 
     command: Command
     id: str
+    job: str
+    """Of which workflow, job and leg of a matrix this is."""
     event: Event
     folder: str
     """Of everything this action writes."""
@@ -109,9 +133,11 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     """Folders or globs, absolute, for publish."""
     wanted: Wanted
     again: Before | None
-    """The run whose measurements lie in the folder already, to be decided again."""
+    """The run whose measurements lie in the folder already, or, with a notice, would have."""
     foreign: bool
     """Publishes what a fork's run measured."""
+    idle: str | None
+    """Why there is nothing to do, which is no error."""
     notices: list[Notice]
     """Why nothing is measured."""
     warnings: list[AnyWarning | str]
@@ -125,13 +151,27 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def measures(self) -> bool:
         """Whether the measuring step has something to do."""
-        return self.command in ("check", "measure", "calibrate") and not self.notices and self.again is None
+        measuring = self.command in ("check", "measure", "calibrate", "study")
+        return measuring and not (self.notices or self.idle or self.again is not None)
+
+    @property
+    def artifact(self) -> str:
+        """The name of the artifact of the data: each part of a matrix has its own."""
+        if self.command != "measure":
+            return f"perfgate-{self.id}-{'study' if self.command == 'study' else 'data'}"
+        part, _, parts = (self.shard or "1/1").partition("/")
+        return f"perfgate-{self.id}-data-shard{part}of{parts}-session{self.session or 0}"
+
+    @property
+    def use(self) -> str:
+        """What tells this use of the action from others of the same job."""
+        return re.sub(r"[^A-Za-z0-9_-]", "", Path(self.folder).name)[-20:] or "-"
 
 
-def id_of(given: str, directory: Path, top: Path, config: str | None = None) -> str:
+def id_of(given: str, directory: Path, top: Path, config: str | None = None, leg: str = "") -> str:
     """Name a gate: as given, else by the project's directory in the checkout and the file of its own that it goes by.
 
-    "perfgate" for the top and its perfgate.toml.
+    "perfgate" for the top and its perfgate.toml. The leg of a matrix, if it is one, follows.
 
     Raises:
         UserError: what is given could not stand in the name of an artifact.
@@ -146,7 +186,11 @@ def id_of(given: str, directory: Path, top: Path, config: str | None = None) -> 
     # two gates of one folder have a file each
     own = [Path(config).stem] if config is not None and Path(config).name not in _USUAL else []
     parts = [*inside.parts, *own]
-    return slug_of(PurePosixPath(*parts)) if parts else ROOT
+    name = slug_of(PurePosixPath(*parts)) if parts else ROOT
+    if not leg:
+        return name
+    whole = f"{name}_{leg}" if parts else leg
+    return whole if len(whole) <= LONGEST_ID else f"{whole[: LONGEST_ID - _DIGITS - 1]}-{digest_of(whole.encode())}"
 
 
 def as_inputs(error: UserError) -> str:
@@ -224,7 +268,8 @@ def token_of(environment: Mapping[str, str]) -> str | None:
 
 def rules_of(request: Request) -> RulesOptions:
     """Give whose rules a request names, and over which benchmarks; a calibration's budget is not a check's."""
-    budget = [f"plan.budget={request.budget}"] if request.budget and request.command != "calibrate" else []
+    key = "study.budget" if request.command == "study" else "plan.budget"
+    budget = [f"{key}={request.budget}"] if request.budget and request.command != "calibrate" else []
     return RulesOptions(
         config=Path(request.config) if request.config else None,
         rules=request.rules,

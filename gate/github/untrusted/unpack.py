@@ -50,17 +50,41 @@ def unpack(zip_file: Path, folder: Path) -> Path:
     Raises:
         UserError: it is refused, or the folder cannot be written.
     """
+    data = _checked(zip_file)
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as opened:
+            return _write(_content(opened, len(data)), folder)
+    except _BROKEN as error:
+        raise UnpackError(f"cannot be unpacked ({type(error).__name__})") from None
+
+
+def small_member(zip_file: Path, name: str, most: int) -> bytes | None:
+    """Return a small file at the root of a zip file; None: it has none, or holds more than so many bytes.
+
+    Raises:
+        UserError: the zip file is refused, see unpack.
+    """
+    try:
+        data = _checked(zip_file)
+        with zipfile.ZipFile(io.BytesIO(data)) as opened:
+            found = [one for one in _refuse_all_strange(opened, len(data)) if one.filename == name]
+            if len(found) != 1 or found[0].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                return None
+            with opened.open(found[0]) as file:
+                content = file.read(most + 1)
+            return content if len(content) <= most else None
+    except _BROKEN as error:
+        raise UnpackError(f"cannot be unpacked ({type(error).__name__})") from None
+
+
+def _checked(zip_file: Path) -> bytes:
     data = _read(zip_file)
     if not data.startswith(_LOCAL):
         raise UnpackError("is not a zip file")
     # before zipfile makes an object of each
     if data.count(_CENTRAL) > MOST_MEMBERS:
         raise UnpackError(f"has more than {MOST_MEMBERS:,} members")
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as opened:
-            return _write(_content(opened, len(data)), folder)
-    except _BROKEN as error:
-        raise UnpackError(f"cannot be unpacked ({type(error).__name__})") from None
+    return data
 
 
 def _read(zip_file: Path) -> bytes:
@@ -76,13 +100,18 @@ def _read(zip_file: Path) -> bytes:
     return data
 
 
-def _content(opened: zipfile.ZipFile, size: int) -> bytes:
+def _refuse_all_strange(opened: zipfile.ZipFile, size: int) -> list[zipfile.ZipInfo]:
     members = opened.infolist()
     if len(members) > MOST_MEMBERS:
         raise UnpackError(f"has more than {MOST_MEMBERS:,} members")
-    for member in members:
-        _refuse_strange(member)
+    for each in members:
+        _refuse_strange(each)
     _refuse_overlaps(members, size)
+    return members
+
+
+def _content(opened: zipfile.ZipFile, size: int) -> bytes:
+    members = _refuse_all_strange(opened, size)
     found = [member for member in members if member.filename == MEASUREMENTS]
     if len(found) != 1:
         raise UnpackError(f"holds {MEASUREMENTS} {f'{len(found)} times' if found else 'nowhere at its root'}")

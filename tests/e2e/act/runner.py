@@ -153,7 +153,7 @@ class Act:
         """
         number = run_id or next(self.run_ids)
         known = self.github.add_run(number, event.head, event.branch, event.owner, event.name, None, attempt)
-        box = self.folder / str(number)
+        box = self.folder / f"{number}-{attempt}"
         box.mkdir(parents=True)
         files = {"event.json": json.dumps(event.payload), "workflow.yml": f"{workflow.rstrip()}\n{TELL}"}
         # the tokens by files: the benchmarks of a test look for them in the environment and arguments of everything alive

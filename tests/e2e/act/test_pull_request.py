@@ -22,7 +22,7 @@ def test_one_comment_is_created_updated_accepted_and_edited_to_pass(
     act: Act, consumer: Consumer, github: FakeGitHub
 ) -> None:
     change = consumer.change(1.3, ref=BRANCH)
-    first = act.run(consumer.top, change.event("opened"), template("pull-request"))
+    first = act.run(consumer.top, change.event("opened"), template("trusted"))
     assert first.exit == 1, first.log
     gate = first.outputs["gate"]
     assert (gate["verdict"], gate["exit-code"]) == ("regression", "1")
@@ -42,18 +42,18 @@ def test_one_comment_is_created_updated_accepted_and_edited_to_pass(
     assert read("measurements.jsonl", lines).records
 
     github.pulls[12].labels = ["perf-accepted"]
-    labelled = act.run(consumer.top, change.event("labeled", ("perf-accepted",)), template("pull-request"))
+    labelled = act.run(consumer.top, change.event("labeled", ("perf-accepted",)), template("trusted"))
     assert labelled.exit == 0, labelled.log
     assert "gate.measure" not in labelled.steps
     assert labelled.outputs["gate"]["verdict"] == "pass"
     assert "perf-accepted" in github.comments[0]["body"] and "accepted" in github.comments[0]["body"]
 
     github.pulls[12].labels = []
-    second = act.run(consumer.top, consumer.change(1.5, ref=BRANCH).event(), template("pull-request"))
+    second = act.run(consumer.top, consumer.change(1.5, ref=BRANCH).event(), template("trusted"))
     assert second.exit == 1, second.log
     assert re.search(r"\+(49|50)", github.comments[0]["body"])
 
-    third = act.run(consumer.top, consumer.change(1.0, ref=BRANCH).event(), template("pull-request"))
+    third = act.run(consumer.top, consumer.change(1.0, ref=BRANCH).event(), template("trusted"))
     assert third.exit == 0, third.log
     assert third.outputs["gate"]["verdict"] == "pass" and not [one for one in third.annotations if one.level == "error"]
     assert [(one["id"], one["minimized"]) for one in github.comments] == [(opened["id"], None)]

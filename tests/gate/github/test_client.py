@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
@@ -180,13 +181,13 @@ def test_only_the_wanted_runs_of_a_head_are_asked_for_artifacts(github: FakeGitH
     seen: list[RunFacts] = []
 
     def wanted(run: RunFacts) -> bool:
-        seen.append(run)
+        seen.append(dataclasses.replace(run, began=""))
         return run.id == 5
 
     assert [one.id for one in forge(github).artifacts_of_head(HEAD, wanted)] == [made.id]
     assert sorted(seen, key=lambda run: run.id) == [
-        RunFacts(5, 3, "pull_request", ".github/workflows/x.yml@main", "topic", "acme/widget", (12,)),
-        RunFacts(6, 1, "push", ".github/workflows/perfgate.yml", "other", "eve/fork", ()),
+        RunFacts(5, 3, "", "pull_request", ".github/workflows/x.yml@main", "topic", "acme/widget", (12,)),
+        RunFacts(6, 1, "", "push", ".github/workflows/perfgate.yml", "other", "eve/fork", ()),
     ]
     assert not [one for one in github.requests if one.path.endswith("/runs/6/artifacts")]
 
@@ -217,42 +218,3 @@ def test_the_artifacts_of_a_run(github: FakeGitHub) -> None:
     with pytest.raises(Problem) as caught:
         forge(github).artifacts_of_run(7)
     assert caught.value.permission == "actions: read"
-
-
-def test_a_status(github: FakeGitHub) -> None:
-    forge(github).set_status(HEAD, "failure", "2 regressions", "perfgate/gate", "https://example.com/run")
-    forge(github).set_status(HEAD, "pending", f"a\nb {'x' * 200}", "y" * 300, None)
-    first, second = github.statuses
-    assert (first["sha"], first["state"], first["description"]) == (HEAD, "failure", "2 regressions")
-    assert (first["context"], first["target_url"]) == ("perfgate/gate", "https://example.com/run")
-    assert second["description"] == f"a b {'x' * 135}…"
-    assert len(second["description"]) == 140
-    assert second["context"] == "y" * 254 + "…"
-    assert second["target_url"] is None
-
-
-@pytest.mark.parametrize(("what", "count"), [("cut-after", 1), ("cut", 1), (502, 1), (429, 1)])
-def test_a_status_is_set_once(github: FakeGitHub, what: int | str, count: int) -> None:
-    # one of before, with the same context
-    forge(github).set_status(HEAD, "pending", "measuring", "perfgate", None)
-    github.fail("POST", "/statuses/", what)
-    forge(github).set_status(HEAD, "success", "fine", "perfgate", None)
-    assert [one["state"] for one in github.statuses] == ["pending", *["success"] * count]
-
-
-def test_a_status_that_is_not_taken(github: FakeGitHub) -> None:
-    with pytest.raises(Problem, match="that is not a full commit id"):
-        forge(github).set_status("../../x", "success", "", "perfgate", None)
-    github.fail("POST", "/statuses/", 502, times=None)
-    with pytest.raises(Problem, match="cannot set the status of aaaaaaaaaaaa: GitHub answers with 502"):
-        forge(github).set_status(HEAD, "success", "", "perfgate", None)
-    github.faults.clear()
-    github.fail("POST", "/statuses/", 500)
-    github.fail("GET", "/statuses", 404)
-    with pytest.raises(Problem, match="cannot set the status"):
-        forge(github).set_status(HEAD, "success", "", "perfgate", None)
-    github.permissions["statuses"] = "read"
-    with pytest.raises(Problem) as caught:
-        forge(github).set_status(HEAD, "success", "", "perfgate", None)
-    assert caught.value.permission == "statuses: write"
-    assert github.statuses == []

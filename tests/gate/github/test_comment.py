@@ -10,9 +10,11 @@ import pytest
 from gate.github.client import Forge
 from gate.github.comment import Marker, publish_comment
 from gate.github.problems import Problem
+from gate.github.stamp import Stamp
 from tests.support.forge import FakeGitHub
 
 HEAD = "a" * 40
+REST = "by=1.1 job=perfgate.yml/bench use=u"
 BOT = "github-actions[bot]"
 COMMENTS = "/repos/acme/widget/issues/12/comments"
 
@@ -20,7 +22,8 @@ COMMENTS = "/repos/acme/widget/issues/12/comments"
 @pytest.fixture
 def github(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGitHub]:
     monkeypatch.setattr("gate.github.comment._SETTLED_AFTER", 0.0)
-    monkeypatch.setattr("gate.github.transport._FIRST_PAUSE", 0.01)
+    for name in ("_FIRST_PAUSE", "_LIMITED_PAUSE", "_LEAST_LIMITED"):
+        monkeypatch.setattr(f"gate.github.transport.{name}", 0.01)
     with FakeGitHub("acme/widget") as github:
         github.add_pull(12)
         yield github
@@ -31,8 +34,12 @@ def forge(github: FakeGitHub, **more: Any) -> Forge:
     return Forge(api_url=github.url, token=more.pop("token", github.token), repository="acme/widget", **more)
 
 
-def marker(run: int, attempt: int = 1, gate: str = "gate") -> Marker:
-    return Marker(gate, HEAD, run, attempt)
+def stamp(run: int, attempt: int = 1, job: str = "perfgate.yml/bench", use: str = "u") -> Stamp:
+    return Stamp(run=run, attempt=attempt, by_run=run, by_attempt=attempt, job=job, use=use)
+
+
+def marker(run: int, attempt: int = 1, gate: str = "gate", **more: str) -> Marker:
+    return Marker(gate, HEAD, stamp(run, attempt, **more))
 
 
 def text(run: int, attempt: int = 1) -> str:
@@ -52,11 +59,17 @@ def sent(github: FakeGitHub, *methods: str) -> list[tuple[str, str]]:
 
 
 def test_a_marker_is_read_back() -> None:
-    for one in (marker(1), Marker("a.b_C-9", "unknown", 0, 1), Marker("x" * 100, "0" * 64, 10**17, 999)):
+    for one in (
+        marker(1),
+        Marker("a.b_C-9", "unknown", stamp(0, job="a%20b.yml/*")),
+        Marker("x" * 100, "0" * 64, stamp(10**17, 999)),
+    ):
         assert Marker.parse(f"{one.text}\nbody") == one
         assert Marker.parse(f"{one.text}\r\nbody\r\n") == one
         assert Marker.parse(one.text) == one
-    assert marker(7, 2).text == f"<!-- perfgate:gate head={HEAD} run=7 attempt=2 -->"
+    assert marker(7, 2).text == (
+        f"<!-- perfgate:gate head={HEAD} run=7 attempt=2 by=7.2 job=perfgate.yml/bench use=u -->"
+    )
 
 
 @pytest.mark.parametrize(
@@ -70,15 +83,18 @@ def test_a_marker_is_read_back() -> None:
         f"\n{marker(1).text}",
         f"{marker(1).text} and more",
         f"{marker(1).text}{marker(1).text}",
-        f"<!-- perfgate:gate head={HEAD} run=-1 attempt=1 -->",
-        f"<!-- perfgate:gate head={HEAD} run=١ attempt=1 -->",
-        f"<!-- perfgate:gate head={HEAD} run={'9' * 19} attempt=1 -->",
-        f"<!-- perfgate:gate head={HEAD[:39]} run=1 attempt=1 -->",
-        f"<!-- perfgate:gate head={'A' * 40} run=1 attempt=1 -->",
-        f"<!-- perfgate: head={HEAD} run=1 attempt=1 -->",
-        f"<!-- perfgate:{'x' * 101} head={HEAD} run=1 attempt=1 -->",
-        f"<!-- perfgate:a b head={HEAD} run=1 attempt=1 -->",
-        f"<!--perfgate:gate head={HEAD} run=1 attempt=1-->",
+        f"<!-- perfgate:gate head={HEAD} run=-1 attempt=1 {REST} -->",
+        f"<!-- perfgate:gate head={HEAD} run=١ attempt=1 {REST} -->",
+        f"<!-- perfgate:gate head={HEAD} run={'9' * 19} attempt=1 {REST} -->",
+        f"<!-- perfgate:gate head={HEAD[:39]} run=1 attempt=1 {REST} -->",
+        f"<!-- perfgate:gate head={'A' * 40} run=1 attempt=1 {REST} -->",
+        f"<!-- perfgate: head={HEAD} run=1 attempt=1 {REST} -->",
+        f"<!-- perfgate:{'x' * 101} head={HEAD} run=1 attempt=1 {REST} -->",
+        f"<!-- perfgate:a b head={HEAD} run=1 attempt=1 {REST} -->",
+        f"<!-- perfgate:gate head={HEAD} run=1 attempt=1 by=1 job=a use=u -->",
+        f"<!-- perfgate:gate head={HEAD} run=1 attempt=1 by=1.1 job=a>b use=u -->",
+        f"<!-- perfgate:gate head={HEAD} run=1 attempt=1 -->",
+        f"<!--perfgate:gate head={HEAD} run=1 attempt=1 {REST}-->",
     ],
 )
 def test_what_is_no_marker(body: str) -> None:
@@ -86,18 +102,21 @@ def test_what_is_no_marker(body: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("gate", "head", "run", "attempt"),
-    [("", HEAD, 1, 1), ("a b", HEAD, 1, 1), ("a-->", HEAD, 1, 1), ("a", "HEAD", 1, 1), ("a", HEAD, -1, 1)],
+    ("gate", "head", "run", "job"),
+    [
+        *(("", HEAD, 1, "a"), ("a b", HEAD, 1, "a"), ("a-->", HEAD, 1, "a"), ("a", "HEAD", 1, "a")),
+        *(("a", HEAD, -1, "a"), ("a", HEAD, 1, "a b"), ("a", HEAD, 1, "-->")),
+    ],
 )
-def test_a_marker_that_could_not_be_read_is_not_made(gate: str, head: str, run: int, attempt: int) -> None:
+def test_a_marker_that_could_not_be_read_is_not_made(gate: str, head: str, run: int, job: str) -> None:
     with pytest.raises(ValueError, match="no marker can be made"):
-        Marker(gate, head, run, attempt)
+        Marker(gate, head, stamp(run, job=job))
 
 
 def test_one_comment_is_created_updated_and_left_alone(github: FakeGitHub) -> None:
     posted = publish_comment(forge(github), 12, marker(1), "body of 1.1")
     assert posted.did == "created"
-    assert posted.url.endswith(f"#issuecomment-{github.comments[0]['id']}")
+    assert posted.url is not None and posted.url.endswith(f"#issuecomment-{github.comments[0]['id']}")
     assert bodies(github) == [text(1)]
     assert publish(github, 1) == "unchanged"
     assert publish(github, 2) == "updated"
@@ -365,3 +384,45 @@ def test_a_pull_request_that_is_not_there(github: FakeGitHub) -> None:
     with pytest.raises(Problem, match="cannot read the comments on #99: GitHub finds nothing there") as caught:
         publish_comment(forge(github), 99, marker(1), "body")
     assert caught.value.permission is None
+
+
+# --- another job's ----------------------------------------------------------------------------------------------------
+
+
+def other(run: int, job: str = "perfgate.yml/bench/mac", use: str = "u") -> Marker:
+    return Marker("gate", HEAD, stamp(run, job=job, use=use))
+
+
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        other(5),
+        other(5, "perfgate.yml/bench", use="v"),
+        other(9, "nightly.yml/bench"),
+        other(4, "nightly.yml/bench"),
+        Marker("gate", "b" * 40, stamp(5, job="perfgate.yml/lint")),
+    ],
+)
+def test_another_job_s_comment_is_left_as_it_is(github: FakeGitHub, theirs: Marker) -> None:
+    github.add_comment(12, f"{theirs.text}\nred", BOT)
+    for create in (True, False):
+        posted = publish_comment(forge(github), 12, marker(5), "green", create=create)
+        assert (posted.did, posted.by) == ("taken", theirs.stamp)
+    assert bodies(github) == [f"{theirs.text}\nred"]
+    assert sent(github, "POST", "PATCH") == []
+
+
+def test_a_job_that_was_renamed_since_the_last_commit_goes_on_with_its_comment(github: FakeGitHub) -> None:
+    before = Marker("gate", "b" * 40, stamp(4, job="perfgate.yml/old"))
+    github.add_comment(12, f"{before.text}\nred", BOT)
+    assert publish(github, 5) == "updated"
+    assert bodies(github) == [text(5)]
+
+
+def test_a_comment_that_is_not_wanted_is_only_updated(github: FakeGitHub) -> None:
+    posted = publish_comment(forge(github), 12, marker(5), "plain", create=False)
+    assert (posted.did, posted.url) == ("absent", None)
+    assert bodies(github) == []
+    publish(github, 4)
+    assert publish_comment(forge(github), 12, marker(5), "plain", create=False).did == "updated"
+    assert bodies(github) == [f"{marker(5).text}\nplain"]

@@ -12,14 +12,15 @@ import pytest
 from gate.github.client import Forge
 from gate.github.comment import Marker, Posted, publish_comment, settle
 from gate.github.conversation import Comment
+from gate.github.stamp import Stamp
 from tests.support.forge import FakeGitHub
 
 HEAD = "a" * 40
 ME, OTHER = "github-actions[bot]", "mallory"
 
 
-def marker(run: int) -> Marker:
-    return Marker("gate", HEAD, run, 1)
+def marker(run: int, job: str = "perfgate.yml/bench") -> Marker:
+    return Marker("gate", HEAD, Stamp(run=run, attempt=1, by_run=run, by_attempt=1, job=job, use="u"))
 
 
 def text(run: int) -> str:
@@ -213,6 +214,23 @@ def test_runs_in_many_orders(before: list[tuple[str, str]]) -> None:
         runs = [3, 4] if seed % 3 else [3, 4, 5]
         wall = race(before, runs, random.Random(seed).choice)
         check(wall, before, newest=runs[-1])
+
+
+def test_of_two_jobs_with_one_name_exactly_one_is_refused_and_the_other_is_seen() -> None:
+    jobs = {1: "a.yml/b/linux", 2: "a.yml/b/mac"}
+    for seed in range(300):
+        wall, posted = Wall(), dict[int, Posted]()
+        order = Order(list(jobs), random.Random(seed).choice)
+
+        def publish(name: int, wall: Wall = wall, order: Order = order, posted: dict[int, Posted] = posted) -> None:
+            actor, mine = Actor(wall, order, name), marker(7, jobs[name])
+            posted[name] = settle(actor, mine, f"of {name}", lambda: order.pause(name))
+
+        order.run({name: lambda name=name: publish(name) for name in jobs})  # type: ignore[misc]  # bound at once
+        refused = [name for name, each in posted.items() if each.did == "taken"]
+        assert len(refused) == 1, seed
+        [kept] = set(jobs) - set(refused)
+        assert wall.visible() == [f"{marker(7, jobs[kept]).text}\nof {kept}"], seed
 
 
 def test_without_the_pause_an_order_exists_that_loses_the_newer_run() -> None:

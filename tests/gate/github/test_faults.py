@@ -81,16 +81,16 @@ def measured() -> str:
     return "".join(json.dumps(record) + "\n" for record in [run, *executions])
 
 
-def publish_regression(project: Project, github: FakeGitHub, folder: Path) -> Told:
+def publish_regression(project: Project, github: FakeGitHub, folder: Path, **more: str) -> Told:
     """Decide and publish, as a job does that has the measurements."""
     payload = pull_payload(project, project.git("rev-parse", "main"))
     job = Job(project, folder / "job", "pull_request", payload, github.url, github.token)
     run = folder / "run"
     run.mkdir(exist_ok=True)
     (run / "measurements.jsonl").write_text(measured())
-    options = Options((str(run),), status=True)
+    options = Options((str(run),), status=True, check=True)
     out, began = io.StringIO(), time.monotonic()
-    given = job.environment({}) | {"GITHUB_TOKEN": job.token}
+    given = job.environment({}) | {"GITHUB_TOKEN": job.token} | more
     with mock.patch.dict(os.environ, given, clear=True), contextlib.chdir(project.top):
         code = publish.run(options, out, io.StringIO())
     warnings = [one.data for one in commands(out.getvalue()) if one.name == "warning"]
@@ -111,16 +111,23 @@ def test_without_trouble_all_is_published(project: Project, github: FakeGitHub, 
     ("what", "path"),
     [
         *((what, "/comments") for what in PASSING),
-        *((what, path) for what in (503, "cut") for path in ("/pulls/7$", "/statuses/")),
+        *((what, path) for what in (503, "cut") for path in ("/pulls/7$", "/statuses/", "/check-runs$")),
+        *(
+            (what, path)
+            for what in (429, "secondary")
+            for path in ("/pulls/7$", "/statuses/", "/statuses$", "/check-runs$")
+        ),
     ],
 )
 def test_what_passes_leaves_no_trace(
     project: Project, github: FakeGitHub, tmp_path: Path, what: Any, path: str
 ) -> None:
-    github.fail("*", path, what, headers={"Retry-After": "1"} if what in (429, "secondary") else None)
+    # as long as GitHub asks for when there were too many writes
+    github.fail("*", path, what, headers={"Retry-After": "60"} if what in (429, "secondary") else None)
     told = publish_regression(project, github, tmp_path)
     assert (told.code, told.warnings) == (1, [])
     assert len(github.comments) == 1 and {one["state"] for one in github.statuses} == {"failure"}
+    assert [one["conclusion"] for one in github.checks] == ["failure"]
     assert not any(one.times for one in github.faults), "nothing failed: the test proves nothing"
 
 
@@ -140,7 +147,7 @@ def test_what_does_not_pass_changes_no_verdict(
     assert len(github.comments) <= 1
     # written, only not answered: it is looked for and found
     found = method == "POST" and what in ("cut-after", "cut-half", "slow")
-    assert bool(told.warnings) != found and len(told.warnings) <= 3
+    assert bool(told.warnings) != found and len(told.warnings) <= 4
     assert all(re.search(r"^[^\n]{10,600}$", one) for one in told.warnings)
     # a permission is named where that is the cause, and nowhere else
     assert any("`permissions:`" in one for one in told.warnings) == (what == 403) or what == 404
@@ -159,3 +166,20 @@ def test_a_second_verdict_takes_the_place_of_the_first_in_trouble_too(
     told = publish_regression(project, github, tmp_path)
     assert (told.code, told.warnings) == (1, [])
     assert len(github.comments) == 1 and "### perfgate: Regression" in github.comments[0]["body"]
+
+
+def test_one_that_asks_for_more_time_than_there_is_stops_nothing_else(
+    project: Project, github: FakeGitHub, tmp_path: Path
+) -> None:
+    github.fail("*", "/statuses", 429, times=None, headers={"Retry-After": "3600"})
+    told = publish_regression(project, github, tmp_path)
+    assert (told.code, len(told.warnings)) == (1, 1)
+    assert "no commit status was set" in told.warnings[0] and "GitHub allows a retry in 1h" in told.warnings[0]
+    assert len(github.comments) == len(github.checks) == 1
+
+
+def test_patience_is_an_input(project: Project, github: FakeGitHub, tmp_path: Path) -> None:
+    github.fail("*", "/comments", 429, headers={"Retry-After": "60"})
+    told = publish_regression(project, github, tmp_path, INPUT_PATIENCE="30s")
+    assert (told.code, len(told.warnings), github.comments) == (1, 1, [])
+    assert "GitHub allows a retry in 1m, and perfgate waits" in told.warnings[0]

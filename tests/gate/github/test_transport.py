@@ -25,7 +25,8 @@ TASK = Task("read it", "contents: read")
 
 @pytest.fixture
 def github(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGitHub]:
-    monkeypatch.setattr(module, "_FIRST_PAUSE", 0.01)
+    for name in ("_FIRST_PAUSE", "_LIMITED_PAUSE", "_LEAST_LIMITED"):
+        monkeypatch.setattr(module, name, 0.01)
     with FakeGitHub("acme/widget") as github:
         github.add_pull(12, head_sha="a" * 40)
         yield github
@@ -52,8 +53,6 @@ def test_reading_is_repeated(github: FakeGitHub, what: int | str) -> None:
     ("what", "words"),
     [
         (500, "GitHub answers with 500 (4 tries)"),
-        (429, "GitHub's rate limit is reached (429) (4 tries)"),
-        ("secondary", "GitHub's rate limit is reached (403) (4 tries)"),
         ("cut", "the connection to 127.0.0.1 broke off (4 tries)"),
     ],
 )
@@ -61,6 +60,39 @@ def test_repeating_ends(github: FakeGitHub, what: int | str, words: str) -> None
     github.fail("GET", PULL, what, times=None)
     assert problem(forge(github)).what == f"cannot read pull request #12: {words}"
     assert len(github.requests) == TRIES
+
+
+@pytest.mark.parametrize("what", [429, "secondary", "primary"])
+def test_a_limit_is_waited_for_however_often_it_refuses(github: FakeGitHub, what: int | str) -> None:
+    github.fail("GET", PULL, what, times=2 * TRIES, headers={"Retry-After": "0"})
+    assert forge(github).pull(12).number == 12
+    assert len(github.requests) == 2 * TRIES + 1
+
+
+@pytest.mark.parametrize("what", [429, "secondary", "primary"])
+def test_a_limit_that_does_not_end_is_given_up(github: FakeGitHub, what: int | str) -> None:
+    github.fail("GET", PULL, what, times=None)
+    assert "GitHub allows a retry in" in problem(forge(github, patience=0.3)).what
+    assert 2 < len(github.requests) < 10
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_limit_without_a_time_is_a_minute_at_least(
+    github: FakeGitHub, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    monkeypatch.undo()
+    slept: list[float] = []
+    monkeypatch.setattr(Patience, "sleep", lambda self, seconds: slept.append(seconds))
+    github.fail(method, "", "secondary", times=3)
+    one = forge(github, patience=600)
+    if method == "GET":
+        one.pull(12)
+    else:
+        # it was not carried out: to send it again writes nothing twice
+        path = f"/repos/acme/widget/statuses/{'a' * 40}"
+        one.transport.send(TASK, "POST", path, {"state": "success"}, dict[str, Any])
+        assert len(github.statuses) == 1
+    assert slept == [60, 120, 240]
 
 
 @pytest.mark.parametrize("what", [400, 401, 403, 404, 409, 410, 422, "garbage"])
@@ -234,7 +266,8 @@ def test_a_repository_that_was_renamed_is_asked_the_same(github: FakeGitHub, sta
     assert len(one.artifacts_of_run(7)) == len(made)
     assert [seen.query.get("ref") or seen.query["page"] for seen in github.requests] == ["b" * 40] * 2 + ["1", "1", "2"]
     github.fail("POST", "/statuses/", status, headers={"Location": f"/repos/acme/widget/statuses/{'a' * 40}"})
-    one.set_status("a" * 40, "success", "fine", "perfgate", None)
+    task = Task("set it", "statuses: write")
+    one.transport.send(task, "POST", f"/repos/acme/widget/statuses/{'a' * 40}", {"state": "success"}, dict[str, Any])
     assert len(github.statuses) == 1 and github.requests[-1].body == github.requests[-2].body
 
 

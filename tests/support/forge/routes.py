@@ -236,6 +236,78 @@ def combined_status(call: Call) -> Answer:
     return Answer(200, made)
 
 
+CONCLUSIONS = {
+    *("success", "failure", "neutral", "cancelled", "skipped", "timed_out", "action_required"),
+}
+
+
+def checked(call: Call, run: dict[str, Any]) -> Answer:
+    """Take what a request says of a check run, as GitHub does: a conclusion completes it."""
+    said = call.body
+    if said.get("status") == "completed" and "conclusion" not in said:
+        raise invalid("CheckRun", "conclusion", "Conclusion is required for a completed check run")
+    now = call.state.moment()
+    for name in ("name", "external_id", "details_url", "output"):
+        if name in said:
+            run[name] = said[name]
+    if "conclusion" in said:
+        if said["conclusion"] not in CONCLUSIONS:
+            raise invalid("CheckRun", "conclusion", "not a conclusion")
+        run.update(status="completed", conclusion=said["conclusion"], completed_at=now)
+    elif "status" in said:
+        run.update(status=said["status"], conclusion=None, completed_at=None)
+    return Answer(200, shapes.check_run(run, call.api))
+
+
+@route("POST", f"{REPO}/check-runs", "checks", level="write")
+def add_check(call: Call) -> Answer:
+    made = {
+        "id": call.state.new_id(),
+        "head_sha": call.body["head_sha"],
+        "status": "queued",
+        "conclusion": None,
+        "external_id": None,
+        "details_url": None,
+        "output": None,
+        "started_at": call.state.moment(),
+        "completed_at": None,
+    }
+    answer = checked(call, made)
+    call.state.checks.append(made)
+    return Answer(201, answer.body)
+
+
+@route("PATCH", f"{REPO}/check-runs/{{check_run_id}}", "checks", level="write")
+def edit_check(call: Call) -> Answer:
+    return checked(call, check_of(call))
+
+
+def check_of(call: Call) -> dict[str, Any]:
+    """Find the check run that a path names."""
+    wanted = int(call.parameters["check_run_id"])
+    for one in call.state.checks:
+        if one["id"] == wanted:
+            return one
+    raise Refused(404)
+
+
+@route("GET", f"{REPO}/check-runs/{{check_run_id}}", "checks")
+def check(call: Call) -> Answer:
+    return Answer(200, shapes.check_run(check_of(call), call.api))
+
+
+@route("GET", f"{REPO}/commits/{{ref}}/check-runs", "checks")
+def checks(call: Call) -> Answer:
+    """List the check runs of a commit, the newest first; by default of each name the latest."""
+    name = call.query.get("check_name")
+    found = [one for one in reversed(call.state.checks) if one["head_sha"] == call.parameters["ref"]]
+    found = [one for one in found if name in (None, one["name"])]
+    if call.query.get("filter", "latest") == "latest":
+        found = list({one["name"]: one for one in reversed(found)}.values())
+    shown = [shapes.check_run(one, call.api) for one in found]
+    return Answer(200, {"total_count": len(shown), "check_runs": shown}, pages="check_runs")
+
+
 @route("GET", f"{REPO}/commits/{{commit_sha}}/pulls", "pull-requests")
 def pulls_of_commit(call: Call) -> Answer:
     """Give the pull requests of a commit; the fake knows those of forks no more than GitHub always does."""

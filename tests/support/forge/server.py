@@ -95,6 +95,11 @@ class FakeGitHub:
         return self.state.statuses
 
     @property
+    def checks(self) -> list[dict[str, Any]]:
+        """The check runs in order: name, head_sha, status, conclusion, external_id, details_url, output."""
+        return self.state.checks
+
+    @property
     def files(self) -> dict[tuple[str, str], str | bytes]:
         """The files by (ref, path)."""
         return self.state.files

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 # What perfgate's templates grant together; a test takes some away.
-GRANTED = {"contents": "read", "pull-requests": "write", "actions": "read", "statuses": "write"}
+GRANTED = {"contents": "read", "pull-requests": "write", "actions": "read", "statuses": "write", "checks": "write"}
 FIRST_MOMENT = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
 
@@ -55,6 +55,8 @@ class Run:
     name: str
     path: str = ".github/workflows/perfgate.yml"
     pulls: tuple[int, ...] | None = None
+    started: str = "2026-11-20T09:00:00Z"
+    """When its newest attempt began."""
 
 
 @dataclass
@@ -91,6 +93,7 @@ class State:
     pulls: dict[int, Pull] = field(default_factory=dict)
     comments: list[dict[str, Any]] = field(default_factory=list)
     statuses: list[dict[str, Any]] = field(default_factory=list)
+    checks: list[dict[str, Any]] = field(default_factory=list)
     files: dict[tuple[str, str], str | bytes] = field(default_factory=dict)
     refs: dict[str, str] = field(default_factory=dict)
     merge_bases: dict[tuple[str, str], str | None] = field(default_factory=dict)
@@ -144,6 +147,7 @@ class State:
         return {
             "comments": self.comments,
             "statuses": self.statuses,
+            "checks": self.checks,
             "pulls": [dataclasses.asdict(pull) for pull in self.pulls.values()],
             "artifacts": [
                 {"id": one.id, "run_id": one.run_id, "name": one.name, "size": len(one.data)} for one in self.artifacts

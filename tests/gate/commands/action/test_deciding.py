@@ -102,6 +102,32 @@ def test_a_part_that_broke_off_fails_the_gate(tmp_path: Path, forge: FakeGitHub)
     assert "No space left on device" in done.said("error")[0]
 
 
+def test_parts_that_did_not_come_to_measuring_say_why(tmp_path: Path, forge: FakeGitHub) -> None:
+    job = gate_job(tmp_path, forge)
+    for part in ("one", "two"):
+        folder = tmp_path / "downloads" / part
+        folder.mkdir(parents=True)
+        (folder / "status.json").write_text('{"code":2,"lines":["treshold: unknown"],"attempt":1}')
+    done = job.run(command="publish", runs=f"{tmp_path}/downloads/*", measuring="failure")
+    assert (done.code, done.outputs["verdict"]) == (2, "error")
+    assert [error.partition("measuring in ")[2] for error in done.said("error")] == [
+        f"{part} did not end well: treshold: unknown" for part in ("one", "two")
+    ]
+
+
+@pytest.mark.parametrize("result", ["cancelled", "skipped"])
+def test_parts_of_what_was_cancelled_are_no_whole(tmp_path: Path, forge: FakeGitHub, result: str) -> None:
+    job = gate_job(tmp_path, forge)
+    folder = tmp_path / "downloads"
+    folder.mkdir()
+    (folder / "measurements.jsonl").write_text(measured("a"))
+    done = job.run(command="publish", runs=str(folder), measuring=result)
+    assert (done.code, done.outputs["verdict"]) == (4, "error")
+    assert "has no verdict" in done.said("error")[0]
+    job.attempt = 2
+    assert job.run(command="publish", runs=str(folder), measuring="success").code == 0
+
+
 @pytest.mark.parametrize("text", ["", "{}", '{"code":0,"verdict":"error","notices":[],"report":false}', "not json"])
 def test_a_broken_outcome_is_never_a_pass(tmp_path: Path, forge: FakeGitHub, text: str) -> None:
     job = gate_job(tmp_path, forge)

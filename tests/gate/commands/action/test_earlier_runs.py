@@ -24,7 +24,7 @@ from tests.support.workflow_job import Job, changed, pull_payload
 
 PULL = Pull(number=12, head_sha=HEAD, head_ref="topic", base_sha=BASE, base_ref="main", fork=False)
 LABELED = dataclasses.replace(EVENT, name="pull_request", action="labeled", source=None, pull=PULL)
-PLAIN = WantedRun("", None, None, RulesOptions())
+PLAIN = WantedRun("", None, None, RulesOptions(), "perfgate.yml/bench")
 FILE = ".github/workflows/perfgate.yml"
 NAME = "perfgate-perfgate-data"
 
@@ -279,3 +279,23 @@ def test_a_label_decides_over_its_own_and_measures_after_a_dispatch(tmp_path: Pa
         fake.runs[1000].event = "workflow_dispatch"
         assert again.step("prepare", **inputs).outputs["measure"] == "true"
         assert fake.violations == []
+
+
+def test_another_job_s_measurements_are_not_taken(github: FakeGitHub, tmp_path: Path) -> None:
+    """Two jobs without an id name their artifacts alike: a label must not decide one by the other's."""
+    github.add_artifact(60, NAME, packed(lines(job="perfgate.yml/other")), HEAD)
+    assert "has the measurements of another job under this id (perfgate.yml/other)" in refused(github, tmp_path)
+    github.add_artifact(61, NAME, packed(lines(job=PLAIN.job)), HEAD)
+    assert measured(github, tmp_path) is not None
+
+
+def test_measurements_of_an_attempt_before_are_not_those_of_the_one_that_runs(
+    github: FakeGitHub, tmp_path: Path
+) -> None:
+    github.add_run(60, HEAD, attempt=2).started = github.state.moment()
+    github.add_artifact(60, NAME, packed(lines()), HEAD)
+    found = measured(github, tmp_path / "one")
+    assert found is not None and found.attempt == 2
+    github.runs[60].started = github.state.moment()
+    found = measured(github, tmp_path / "two")
+    assert found is not None and found.attempt == 1

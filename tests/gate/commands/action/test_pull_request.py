@@ -37,8 +37,9 @@ def test_a_regression_fails_and_is_told_everywhere_and_then_accepted_by_a_label(
     [comment] = forge.comments
     head = project.git("rev-parse", "HEAD")
     assert comment["body"].startswith(
-        f"<!-- perfgate:perfgate head={head} run=1000 attempt=1 -->\n### perfgate: Regression"
+        f"<!-- perfgate:perfgate head={head} run=1000 attempt=1 by=1000.1 job=perfgate.yml/bench use="
     )
+    assert "-->\n### perfgate: Regression" in comment["body"]
     assert "https://github.example/report" in comment["body"]
     assert done.outputs["comment-url"]
     assert "### perfgate: Regression" in done.summary
@@ -73,7 +74,7 @@ def test_a_regression_fails_and_is_told_everywhere_and_then_accepted_by_a_label(
     assert "the label perf&#45;accepted of" in comment["body"] or "perf-accepted" in comment["body"]
     assert "### perfgate: Pass" in comment["body"]
     # of the run that measured: its next attempt is newer than the label
-    assert " run=1000 attempt=1 -->" in comment["body"]
+    assert " run=1000 attempt=1 by=1001.1 " in comment["body"]
 
 
 def zipped(measurements: bytes) -> bytes:
@@ -220,7 +221,9 @@ def test_gates_in_folders_have_names_of_their_own(tmp_path: Path, forge: FakeGit
     project.commit("base")
     project.git("switch", "-q", "-c", "topic")
     project.commit("head")
-    done = pull_job(tmp_path, project, forge).run(**{"working-directory": "packages/a b", "status": "true"})
+    done = pull_job(tmp_path, project, forge).run(
+        **{"working-directory": "packages/a b", "status": "true", "comment": "true"}
+    )
     assert done.code == 0
     name = slug_of(PurePosixPath("packages/a b"))
     assert f"<!-- perfgate:{name} head=" in forge.comments[0]["body"]
@@ -269,14 +272,15 @@ def test_the_comment_names_the_commits_of_the_pull_request(tmp_path: Path, forge
     project = changed(tmp_path / "repository", base=0.1, head=0.1)
     job = pull_job(tmp_path, project, forge)
     base, head = project.git("rev-parse", "main"), project.git("rev-parse", "HEAD")
-    job.run(set="plan.executions=1")
+    job.run(set="plan.executions=1", comment="always")
     assert (
         f"`main {base[:10]}` → `{job.payload['pull_request']['head']['ref']} {head[:10]}`" in forge.comments[0]["body"]
     )
     project.git("checkout", "-q", "--detach", "main")
     project.git("merge", "-q", "--no-ff", "-m", "merge", head)
     merge = project.git("rev-parse", "HEAD")
-    job.run(set="plan.executions=1")
+    job.run_id += 1
+    job.run(set="plan.executions=1", comment="always")
     assert f"{head[:10]} merged as {merge[:10]}`" in forge.comments[0]["body"]
     assert "head is the commit that was checked out" in forge.comments[0]["body"]
 

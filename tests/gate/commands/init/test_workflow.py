@@ -126,26 +126,60 @@ def test_tokens_and_jobs_are_bounded(repository: Path, kind: str) -> None:
                     assert len(step["uses"].partition("@")[2]) == len(COMMIT)
 
 
-@pytest.mark.parametrize(("kind", "required"), [("pull-request", 1), ("forks", 0), ("matrix", 1)])
+@pytest.mark.parametrize(("kind", "required"), [("pull-request", 1), ("trusted", 1), ("forks", 0), ("matrix", 1)])
 def test_the_required_check_is_never_skipped(repository: Path, kind: str, required: int) -> None:
     write(repository, kind)
     jobs = loaded(written(repository)["perfgate.yml"])["jobs"]
-    conditions = {name: job["if"] for name, job in jobs.items() if "if" in job}
-    assert conditions == ({"gate": "${{ !cancelled() }}"} if kind == "matrix" else {})
     # a check and a status of one name are both required: with forks it is the status
-    assert [job["name"] for job in jobs.values()].count("perfgate") == required
+    named = [job for job in jobs.values() if job["name"] == "perfgate"]
+    assert len(named) == required
+    for job in named:
+        assert job.get("if") == ("${{ always() }}" if "needs" in job else None)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_workflow_bounds_how_many_run(repository: Path, kind: str) -> None:
+    write(repository, kind)
+    for text in written(repository).values():
+        assert loaded(text)["concurrency"].keys() == {"group", "cancel-in-progress"}
+
+
+@pytest.mark.parametrize(("kind", "measuring"), [("pull-request", "measure"), ("matrix", "measure")])
+def test_what_runs_code_of_the_project_can_only_read_and_what_decides_runs_none(
+    repository: Path, kind: str, measuring: str
+) -> None:
+    write(repository, kind)
+    jobs = loaded(written(repository)["perfgate.yml"])["jobs"]
+    measure = jobs.pop(measuring)
+    assert measure["permissions"] == {"contents": "read"}
+    assert measure["runs-on"] == ["self-hosted", "perf"]
+    (decides,) = (job for job in jobs.values() if job["name"] == "perfgate")
+    assert decides["permissions"]["pull-requests"] == "write" and decides["runs-on"] == "ubuntu-latest"
+    assert not [step for step in decides["steps"] if step["uses"].startswith("actions/checkout@")]
+    (given,) = (step["with"] for step in decides["steps"] if step["uses"].startswith("perfgate/"))
+    assert (given["command"], given["measuring"]) == ("publish", "${{ needs.measure.result }}")
+
+
+def test_a_study_may_write_nothing_and_is_no_check_of_every_pull_request(repository: Path) -> None:
+    write(repository, "study")
+    workflow = loaded(written(repository)["perfgate-study.yml"])
+    assert workflow["on"] == {"pull_request": {"types": ["labeled"]}, "workflow_dispatch": None}
+    (job,) = workflow["jobs"].values()
+    assert job["permissions"] == {"contents": "read"} and "perf-study" in job["if"]
 
 
 def test_what_measures_the_code_of_forks_has_no_rights_and_what_publishes_takes_nothing(repository: Path) -> None:
     write(repository, "forks")
     files = {name: loaded(text) for name, text in written(repository).items()}
-    (measure,) = gates(files["perfgate.yml"])
+    measure, decide = gates(files["perfgate.yml"])
     (publish,) = gates(files["perfgate-publish.yml"])
     assert "pull_request_target" not in str(files)
+    assert measure["with"] == {"command": "measure"}
     # the action writes nothing for a fork
-    assert measure["with"] == {"status": True}
-    runner = files["perfgate.yml"]["jobs"]["perfgate"]["runs-on"]
-    assert "head.repo.full_name != github.repository && 'ubuntu-latest'" in runner
+    assert decide["with"]["status"] is True
+    measuring = files["perfgate.yml"]["jobs"]["measure"]
+    assert measuring["permissions"] == {"contents": "read"}
+    assert "head.repo.full_name != github.repository && 'ubuntu-latest'" in measuring["runs-on"]
     assert files["perfgate-publish.yml"]["on"]["workflow_run"]["workflows"] == [files["perfgate.yml"]["name"]]
     assert publish["with"] == {"status": True}
     assert len(files["perfgate-publish.yml"]["jobs"]["publish"]["steps"]) == 1
@@ -168,7 +202,7 @@ def test_a_project_in_a_folder_has_files_and_names_of_its_own(repository: Path) 
     assert workflow["name"] == f"perfgate {slug}"
     assert workflow["jobs"]["perfgate"]["name"] == f"perfgate {slug} run"
     assert publish["on"]["workflow_run"]["workflows"] == [f"perfgate {slug}"]
-    assert [step["with"]["working-directory"] for step in gates(workflow) + gates(publish)] == ["crates/core it"] * 2
+    assert [step["with"]["working-directory"] for step in gates(workflow) + gates(publish)] == ["crates/core it"] * 3
     assert "perfgate.yml" not in "".join(texts.values())
 
 
@@ -276,7 +310,7 @@ def test_no_action(repository: Path, action: str) -> None:
 
 def test_an_unknown_kind_names_those_that_there_are(repository: Path) -> None:
     with pytest.raises(
-        UserError, match=r"--workflow 'nightly': unknown.*pull-request \(.*forks \(.*matrix \(.*calibrate \("
+        UserError, match=r"--workflow 'nightly': unknown.*pull-request \(.*trusted \(.*matrix \(.*study \("
     ):
         write(repository, "nightly")
 

@@ -96,7 +96,7 @@ def test_the_label_accepts_here_too(tmp_path: Path, job: Job, forge: FakeGitHub)
 
 def test_another_pull_request_is_looked_up(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
     forge.add_pull(8, head_sha=HEAD)
-    run(job, wanted(folder(tmp_path / "run", measured()), pull=8))
+    run(job, wanted(folder(tmp_path / "run", measured()), pull=8, comment="always"))
     [comment] = forge.comments
     assert comment["issue"] == 8
     assert f"head={HEAD} " in comment["body"]
@@ -124,6 +124,30 @@ def test_without_a_token_it_is_the_summary_and_one_warning(tmp_path: Path, job: 
     assert "this step has no token" in warning
     assert forge.requests == []
     assert "### perfgate: Pass" in (job.directory / "summary.md").read_text()
+
+
+def test_a_plain_pass_makes_no_comment_unless_asked(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
+    runs = folder(tmp_path / "run", measured())
+    assert run(job, wanted(runs)).code == 0
+    assert forge.comments == []
+    run(job, wanted(runs, comment="always"))
+    assert len(forge.comments) == 1
+
+
+def test_another_job_s_comment_is_refused(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
+    run(job, wanted(folder(tmp_path / "red", measured(head=1.5))))
+    job.job = "other"
+    done = run(job, wanted(folder(tmp_path / "green", measured())))
+    assert done.code == 2
+    assert "it belongs to the job perfgate.yml/bench of run 1000" in done.said("error")[0]
+    assert "### perfgate: Regression" in forge.comments[0]["body"]
+
+
+def test_a_closed_pull_request_is_left_alone(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
+    job.payload["action"] = "closed"
+    done = run(job, wanted(tmp_path / "none"))
+    assert (done.code, done.said("error"), forge.requests) == (0, [], [])
+    assert "#7 was closed" in done.log
 
 
 def test_outside_of_a_workflow_it_is_one_line(tmp_path: Path) -> None:
@@ -156,6 +180,7 @@ def foreign(tmp_path: Path, forge: FakeGitHub) -> Job:
         "workflow_run": {
             "id": 500, "run_attempt": 2, "head_sha": HEAD, "head_branch": "topic", "event": "pull_request",
             "head_repository": {"full_name": "someone/widget"}, "conclusion": "failure", "name": "perfgate",
+            "path": ".github/workflows/perfgate.yml",
         },
     }  # fmt: skip
     return Job(project, tmp_path / "job", "workflow_run", payload, forge.url, forge.token)
@@ -169,15 +194,103 @@ def test_a_fork_s_run_is_published_by_the_action(foreign: Job, forge: FakeGitHub
     [comment] = forge.comments
     # of the run that measured, so that an older one never replaces it
     assert comment["body"].startswith(
-        f"<!-- perfgate:perfgate head={HEAD} run=500 attempt=2 -->\n### perfgate: Regression"
+        f"<!-- perfgate:perfgate head={HEAD} run=500 attempt=2 by=1000.1 job=perfgate.yml/* use="
     )
+    assert "-->\n### perfgate: Regression" in comment["body"]
     assert "everyone" not in comment["body"]
     assert [status["sha"] for status in forge.statuses] == [HEAD]
 
 
+@pytest.mark.parametrize(
+    ("head", "labels", "state", "conclusion"),
+    [
+        (1.0, [], "pending", "action_required"),
+        (1.0, ["perf-accepted"], "success", "success"),
+        (1.5, ["perf-accepted"], "success", "success"),
+        (1.5, [], "failure", "failure"),
+    ],
+)
+def test_no_value_of_a_fork_makes_its_status_green(
+    foreign: Job, forge: FakeGitHub, head: float, labels: list[str], state: str, conclusion: str
+) -> None:
+    """Its machine could write any value: only a maintainer's label confirms them."""
+    forge.add_artifact(500, "perfgate-perfgate-data", packed(measured(head=head)), head_sha=HEAD)
+    forge.pulls[7].labels += labels
+    foreign.run(status="true", check="true")
+    [status] = forge.statuses
+    assert (status["context"], status["state"]) == ("perfgate", state)
+    [check] = forge.checks
+    assert (check["status"], check["conclusion"], check["head_sha"]) == ("completed", conclusion, HEAD)
+    for said in (status["description"], check["output"]["title"]):
+        assert said.startswith("unverified, ") == (state == "pending")
+        assert ("the label perf-accepted confirms it" in said) == (state == "pending")
+
+
+@pytest.mark.parametrize(
+    ("conclusion", "first"),
+    [
+        ("cancelled", "measuring was cancelled"),
+        ("timed_out", "measuring was cancelled"),
+        ("failure", "nothing was measured"),
+    ],
+)
+def test_a_fork_s_run_without_measurements_marks_the_old_result_as_the_old_commit_s(
+    foreign: Job, forge: FakeGitHub, conclusion: str, first: str
+) -> None:
+    forge.add_artifact(500, "perfgate-perfgate-data", packed(measured(head=1.5)), head_sha=HEAD)
+    foreign.run(status="true")
+    new = "e" * 40
+    forge.pulls[7].head_sha = new
+    forge.add_run(501, head_sha=new, head_repository="someone/widget")
+    # its measuring job said why, in words of its own
+    left = io.BytesIO()
+    with zipfile.ZipFile(left, "w") as archive:
+        archive.writestr("status.json", json.dumps({"code": 4, "lines": ["everyone look here"]}))
+    if conclusion == "failure":
+        forge.add_artifact(501, "perfgate-perfgate-data-shard1of1-session0", left.getvalue(), head_sha=new)
+    foreign.run_id = 1001
+    foreign.payload["workflow_run"] |= {"id": 501, "run_attempt": 1, "head_sha": new, "conclusion": conclusion}
+    done = foreign.run(status="true")
+    assert (done.code, done.outputs["verdict"]) == (4, "error")
+    [comment] = forge.comments
+    assert comment["body"].splitlines()[2] == f"### perfgate: {first}"
+    assert f"#### Of commit {HEAD[:10]}: perfgate: Regression" in comment["body"]
+    assert (forge.statuses[-1]["sha"], forge.statuses[-1]["state"]) == (new, "error")
+    assert "everyone" not in comment["body"] + done.log + done.summary
+
+
+def test_a_newer_result_of_a_fork_is_not_replaced_by_an_older_one(foreign: Job, forge: FakeGitHub) -> None:
+    forge.add_artifact(500, "perfgate-perfgate-data", packed(measured(head=1.5)), head_sha=HEAD)
+    foreign.run(status="true")
+    forge.add_artifact(499, "perfgate-perfgate-data", packed(measured()), head_sha=HEAD)
+    foreign.run_id = 1001
+    foreign.payload["workflow_run"] |= {"id": 499, "run_attempt": 1}
+    late = foreign.run(status="true")
+    assert [each["state"] for each in forge.statuses] == ["failure"]
+    assert "it is of the newer run 500" in late.said("warning")[0]
+    assert "### perfgate: Regression" in forge.comments[0]["body"]
+
+
+def test_the_run_that_measured_and_the_one_that_publishes_it_have_one_comment(foreign: Job, forge: FakeGitHub) -> None:
+    """A workflow that publishes all runs, not only those of forks, meets what the run itself has written."""
+    by = f"<!-- perfgate:perfgate head={HEAD} run=500 attempt=2 by=500.2 job=perfgate.yml/bench use=x -->"
+    forge.add_comment(7, f"{by}\nof the run itself", "github-actions[bot]")
+    forge.add_artifact(500, "perfgate-perfgate-data", packed(measured(head=1.5)), head_sha=HEAD)
+    assert foreign.run().code == 1
+    [comment] = forge.comments
+    assert "### perfgate: Regression" in comment["body"]
+
+
+def test_an_id_that_the_run_does_not_have_is_answered_with_those_that_it_has(foreign: Job, forge: FakeGitHub) -> None:
+    for name in ("perfgate-linux-data", "perfgate-mac-data-shard1of2-session0", "logs"):
+        forge.add_artifact(500, name, packed(measured()), head_sha=HEAD)
+    [error] = foreign.run().said("error")
+    assert "it left those of linux, mac: set the input `id` to one of them" in error
+
+
 def test_the_command_does_the_same(foreign: Job, forge: FakeGitHub) -> None:
     forge.add_artifact(500, "perfgate-perfgate-data", packed(measured()), head_sha=HEAD)
-    done = run(foreign, OPTIONS)
+    done = run(foreign, wanted(comment="always"))
     assert done.code == 0
     assert "run=500 attempt=2" in forge.comments[0]["body"]
 

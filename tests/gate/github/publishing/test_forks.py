@@ -40,7 +40,7 @@ builds = 6
 )
 SOURCE = SourceRun(
     id=70, attempt=2, head_sha=HEAD, head_branch="topic", head_repository=FORK, event="pull_request",
-    conclusion="success", name="perfgate",
+    conclusion="success", name="perfgate", path=".github/workflows/perfgate.yml",
 )  # fmt: skip
 EVENT = Event(
     name="workflow_run", action="completed", repository="acme/widget", default_branch="main", ref="refs/heads/main",

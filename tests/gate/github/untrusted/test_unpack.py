@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from gate.github.untrusted import unpack as unpacking
-from gate.github.untrusted.unpack import MEASUREMENTS, unpack
+from gate.github.untrusted.unpack import MEASUREMENTS, small_member, unpack
 from gate.model import UserError
 
 LINE = b'{"type":"run"}\n'
@@ -110,6 +110,18 @@ def test_the_measurements_are_taken_and_nothing_else_is_written(tmp_path: Path) 
         assert unpack(tmp_path / "data.zip", folder / "deep") == folder / "deep" / MEASUREMENTS
         assert (folder / "deep" / MEASUREMENTS).read_bytes() == LINE
         assert [path.name for path in folder.rglob("*")] == ["deep", MEASUREMENTS]
+
+
+def test_a_small_file_beside_them_is_read_and_a_large_one_is_not(tmp_path: Path) -> None:
+    file = tmp_path / "data.zip"
+    for members, found in (
+        ({"status.json": b"{}", MEASUREMENTS: LINE}, b"{}"),
+        ({MEASUREMENTS: LINE}, None),
+        ({"run/status.json": b"{}"}, None),
+        ({"status.json": b"x" * 11}, None),
+    ):
+        file.write_bytes(zipped(members))
+        assert small_member(file, "status.json", 10) == found
 
 
 NAME = MEASUREMENTS.encode()

@@ -1,0 +1,155 @@
+"""The measurements of another job of the run, for the job that decides; or why there are none: that is never green.
+
+After a label nothing is measured: the measurements of an earlier run of the same head commit are decided again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from gate.codes import Exit
+from gate.commands.action.earlier_runs import WantedRun, fetch_measured, oldest_run, workflow_path
+from gate.evidence.records import Located
+from gate.github.event import LABELS
+from gate.github.notice import Notice, What
+from gate.github.problems import Problem
+from gate.github.publishing.forge import forge_of, problem_line
+from gate.github.publishing.forks import Fetched, fetch, part_of, write_records
+from gate.github.publishing.request import Before, Request, Result, folded
+from gate.model import Execution, Failure, Same, UserError
+
+_CODES = (Exit.USAGE, Exit.ERROR, Exit.UNFIT)
+_WHY = {
+    "cancelled": (
+        "commit {} has no verdict; to measure it, re-run the failed jobs of this run (the measuring job was stopped by "
+        "hand, by a newer commit, or by its timeout-minutes)"
+    ),
+    "skipped": (
+        "commit {} has no verdict; re-run all jobs of this run (the measuring job was skipped: a job that it needs "
+        "failed, or its condition is false)"
+    ),
+    "failure": (
+        "commit {} has no verdict; re-run the failed jobs of this run (the measuring job failed before it left "
+        "measurements: its runner was lost, its time ran out, or a step failed, as its log shows)"
+    ),
+    "success": (
+        "commit {} has no verdict; the measuring job left no measurements: give it command: measure and the same id, "
+        "config and working-directory as this job, and leave its uploads on (artifact)"
+    ),
+}
+_FAILED_OTHERWISE = (
+    "the measuring job failed, although nothing that it measured did: another step of it failed, as its log shows; "
+    "re-run the failed jobs of this run"
+)
+_LOST = "commit {} has no verdict, because nothing of it can be decided again ({}): {}"
+
+
+def collected(request: Request, result: Result, environment: Mapping[str, str]) -> Request:
+    """Bring what the measuring job left into the folder of the run.
+
+    Args:
+        result: of that job, as `needs` has it.
+    """
+    try:
+        if result == "skipped" and request.event.pull is not None and request.event.action in LABELS:
+            return _of_earlier(request, environment)
+        if result in ("cancelled", "skipped"):
+            return _unmeasured(request, result, environment)
+        # downloaded by a step before
+        return request if request.runs else _of_this(request, result, environment)
+    except UserError as error:
+        return _with(request, [Notice(Exit.ERROR, str(error))])
+    except Problem as problem:
+        return _with(request, [Notice(Exit.ERROR, problem_line("nothing is decided", problem))])
+
+
+def _of_this(request: Request, result: Result, environment: Mapping[str, str]) -> Request:
+    event, forge = request.event, forge_of(request.event, environment)
+    # what the job that decides uploads is no part of it
+    left = [one for one in forge.artifacts_of_run(event.run_id) if part_of(one, request.id) and not one.expired]
+    if not left:
+        return _unmeasured(request, result, environment)
+    found = fetch(forge, left, request.run_folder, request.id)
+    if result == "failure" and all(0 < job.attempt < event.run_attempt for job in found.jobs):
+        # measured by an earlier attempt, and this one came to nothing
+        return _unmeasured(request, result, environment)
+    if found.broken:
+        return _with(request, _notices(found))
+    if result == "failure" and _ended_well(found.records):
+        return _with(request, [Notice(Exit.ERROR, _FAILED_OTHERWISE)])
+    write_records(found.records, request.run_folder)
+    return msgspec.structs.replace(
+        request,
+        again=Before(run=event.run_id, attempt=event.run_attempt),
+        how=next((job.how for job in found.jobs if job.how is not None), None),
+        warnings=[*folded([warning for job in found.jobs for warning in job.warnings])],
+    )
+
+
+def _notices(found: Fetched) -> list[Notice]:
+    return [
+        Notice(job.code if job.code in _CODES else Exit.ERROR, line)
+        for job in found.broken
+        for line in job.lines or [f"measuring ended with exit code {job.code}"]
+    ]
+
+
+def _ended_well(records: Sequence[Located]) -> bool:
+    measured = any(isinstance(each.record, (Execution, Same)) for each in records)
+    return measured and not any(isinstance(each.record, Failure) for each in records)
+
+
+def _of_earlier(request: Request, environment: Mapping[str, str]) -> Request:
+    """Take what an earlier run measured of this head; without that, say which run to repeat."""
+    event, forge = request.event, forge_of(request.event, environment)
+    workflow = workflow_path(environment.get("GITHUB_WORKFLOW_REF", ""), event.repository)
+    # which job that was, and by whose rules, is settled by the workflow
+    asked = WantedRun(workflow, request.base, request.head, None, None)
+    why = "no measurements, or they have expired"
+    try:
+        found = fetch_measured(forge, None, event, request.run_folder, request.id, asked)
+    except UserError as error:
+        found, why = None, str(error)
+    if found is not None:
+        return msgspec.structs.replace(request, again=Before(run=found.run, attempt=found.attempt))
+    first = oldest_run(forge, event, workflow)
+    advice = "push a commit, or close and reopen the pull request, to measure it"
+    if first is not None:
+        place = f"{event.server_url}/{event.repository}/actions/runs/{first.id}"
+        advice = f"re-run all jobs of run {first.id}, which then counts the label: {place}"
+        # its next attempt is newer than this comment
+        request = msgspec.structs.replace(request, again=Before(run=first.id, attempt=first.attempt or 1))
+    message = _LOST.format(_head(request), why, advice)
+    return _with(request, [Notice(Exit.ERROR, message, "nothing-measured")])
+
+
+def _unmeasured(request: Request, result: Result, environment: Mapping[str, str]) -> Request:
+    what: What = "cancelled" if result == "cancelled" else "nothing-measured"
+    message = _WHY[result].format(_head(request))
+    if _moved_on(request, environment):
+        # the run of the newer commit has the comment
+        request = msgspec.structs.replace(request, wanted=msgspec.structs.replace(request.wanted, comment="never"))
+        message = f"{message}; the pull request has a newer commit by now, whose own run comments on it"
+    return _with(request, [Notice(Exit.ERROR, message, what)])
+
+
+def _moved_on(request: Request, environment: Mapping[str, str]) -> bool:
+    """Return whether the pull request has another head by now; in doubt the order of runs decides who comments."""
+    pull = request.event.pull
+    if pull is None or request.wanted.comment == "never":
+        return False
+    try:
+        return forge_of(request.event, environment).pull(pull.number).head_sha != pull.head_sha
+    except Problem:
+        return False
+
+
+def _head(request: Request) -> str:
+    event = request.event
+    return (event.pull.head_sha if event.pull is not None else event.merge_head or event.sha)[:10]
+
+
+def _with(request: Request, notices: list[Notice]) -> Request:
+    return msgspec.structs.replace(request, notices=[*request.notices, *notices])

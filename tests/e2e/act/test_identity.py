@@ -1,0 +1,92 @@
+"""Legs of a matrix and the check run under the real workflow runner: no leg's result is another's."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from tests.e2e.act.consumer import Consumer, workflow
+from tests.e2e.act.runner import Act
+from tests.support.forge import FakeGitHub
+
+pytestmark = [pytest.mark.xdist_group("act"), pytest.mark.endtoend]
+
+MATRIX = """\
+name: perfgate
+on: pull_request
+permissions: {contents: read, pull-requests: write, statuses: write, checks: write}
+jobs:
+  bench:
+    runs-on: self-hosted
+    strategy:
+      fail-fast: false
+      matrix: {threshold: ["5%", "90%"], os: [linux]}
+    steps:
+      - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1
+        with: {fetch-depth: 0, persist-credentials: false}
+      - uses: acme/perfgate@v1
+        with: INPUTS
+  last:
+    runs-on: self-hosted
+    needs: bench
+    if: ${{ always() }}
+    steps:
+      - run: "true"
+"""
+
+
+def legs(**inputs: str) -> str:
+    given = {
+        "perfgate-path": sys.prefix,
+        "set": "gate.threshold=${{ matrix.threshold }}",
+        "status": "true",
+        "check": "true",
+        **inputs,
+    }
+    return MATRIX.replace("INPUTS", json.dumps(given))
+
+
+def test_each_leg_has_a_name_of_its_own(act: Act, consumer: Consumer, github: FakeGitHub) -> None:
+    change = consumer.change(1.3)
+    ran = act.run(consumer.top, change.event("opened"), legs())
+    assert ran.exit == 1, ran.log
+    states = {each["context"]: each["state"] for each in github.statuses}
+    assert sorted(states.values()) == ["failure", "success"], ran.log
+    assert all(name.startswith("perfgate/") and "linux" in name for name in states)
+    assert {each["name"]: each["conclusion"] for each in github.checks} == states
+    assert len(github.comments) == 1, "the leg that passes needs none"
+    names = {each.name for each in github.artifacts}
+    assert len(names) == 4 == len(github.artifacts)
+    assert github.violations == []
+
+
+def test_legs_under_one_id_are_red_and_say_why(act: Act, consumer: Consumer, github: FakeGitHub) -> None:
+    change = consumer.change(1.3)
+    ran = act.run(consumer.top, change.event("opened"), legs(id="mine", comment="always"))
+    assert ran.exit == 1
+    said = [one.message for one in ran.annotations if one.level == "error" and "set the input `id`" in one.message]
+    assert len(said) == 1, ran.log
+    # one of both, and not now this one and now that one
+    assert len({(each["context"], each["state"]) for each in github.statuses}) == 1
+    assert len({(each["name"], each["conclusion"]) for each in github.checks}) == 1
+    assert len(github.comments) == 1
+    assert len({each.name for each in github.artifacts}) == len(github.artifacts) == 2
+
+
+def test_a_job_without_a_matrix_keeps_the_plain_names(act: Act, consumer: Consumer, github: FakeGitHub) -> None:
+    change = consumer.change(1.3)
+    ran = act.run(consumer.top, change.event("opened"), workflow(status="true", check="true"))
+    assert ran.exit == 1, ran.log
+    assert [(each["context"], each["state"]) for each in github.statuses] == [("perfgate", "failure")]
+    assert [(each["name"], each["status"], each["conclusion"]) for each in github.checks] == [
+        ("perfgate", "completed", "failure")
+    ]
+    assert sorted(each.name for each in github.artifacts) == ["perfgate-perfgate-1.html", "perfgate-perfgate-data"]
+    assert f"head={change.head} run={ran.id} attempt=1 " in github.comments[0]["body"]
+    assert github.violations == []
+
+    closed = act.run(consumer.top, change.event("closed"), workflow(status="true", check="true"))
+    assert (closed.exit, closed.outputs["gate"]["exit-code"]) == (0, "0"), closed.log
+    assert len(github.statuses) == len(github.checks) == len(github.comments) == 1

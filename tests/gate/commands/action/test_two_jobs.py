@@ -1,0 +1,352 @@
+"""A gate in two jobs: one measures without a token that writes, the other decides over its artifact, whatever came of it."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from gate.evidence.records import read
+from gate.model import Build, Look
+from tests.support.forge.server import FakeGitHub
+from tests.support.forge.state import Artifact
+from tests.support.project import Project
+from tests.support.workflow_job import CONFIG, Ended, Job, changed, pull_job, pull_payload
+
+QUICK = "plan.executions=1"
+
+
+@dataclass
+class Gate:
+    """A workflow of two jobs for pull request 7, on a machine each."""
+
+    folder: Path
+    project: Project
+    forge: FakeGitHub
+    count: int = 0
+    run_id: int = 1000
+    attempt: int = 1
+    measured: list[Ended] = field(default_factory=list)
+
+    def job(self, name: str = "measure", action: str = "synchronize") -> Job:
+        self.count += 1
+        payload = pull_payload(self.project, self.project.git("rev-parse", "main"), action=action)
+        job = Job(
+            self.project,
+            self.folder / f"job-{self.count}",
+            "pull_request",
+            payload,
+            api=self.forge.url,
+            run_id=self.run_id,
+            attempt=self.attempt,
+            job=name,
+        )
+        self.head = payload["pull_request"]["head"]["sha"]
+        self.forge.runs.get(self.run_id) or self.forge.add_run(self.run_id, self.head)
+        self.forge.runs[self.run_id].attempt = self.attempt
+        return job
+
+    def measure(self, **inputs: str) -> str:
+        """Measure, upload, and return how the job ended."""
+        job = self.job()
+        done = job.run(command="measure", **({"set": QUICK} | inputs))
+        self.measured.append(done)
+        decided = done.steps["decide"].outputs
+        if decided["data"]:
+            self.uploaded(decided["artifact"], packed(Path(decided["data"])))
+        return "failure" if done.code else "success"
+
+    def uploaded(self, name: str, data: bytes) -> Artifact:
+        """Upload an artifact of the run over one of its name."""
+        for one in [one for one in self.forge.artifacts if (one.run_id, one.name) == (self.run_id, name)]:
+            self.forge.artifacts.remove(one)
+        return self.forge.add_artifact(self.run_id, name, data, self.head)
+
+    def decide(self, result: str, action: str = "synchronize", **inputs: str) -> Ended:
+        """Decide on a hosted machine, without a checkout."""
+        job = self.job("perfgate", action)
+        job.token = self.forge.token
+        empty = self.folder / "nothing checked out"
+        empty.mkdir(exist_ok=True)
+        job.more |= {"GITHUB_WORKSPACE": str(empty), "RUNNER_ENVIRONMENT": "github-hosted"}
+        usual = {"command": "publish", "measuring": result, "status": "true", "comment": "always"}
+        return job.run(**(usual | inputs))
+
+    def body(self) -> str:
+        [comment] = self.forge.comments
+        return str(comment["body"])
+
+
+def packed(folder: Path) -> bytes:
+    into = io.BytesIO()
+    with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted(folder.iterdir()):
+            archive.write(file, file.name)
+    return into.getvalue()
+
+
+def gate_of(tmp_path: Path, forge: FakeGitHub, *, head: float, config: str = CONFIG) -> Gate:
+    project = changed(tmp_path / "repository", base=0.1, head=head, config=config)
+    pull_job(tmp_path, project, forge)
+    base, tip = project.git("rev-parse", "main"), project.git("rev-parse", "HEAD")
+    forge.state.merge_bases[base, tip] = forge.state.merge_bases["main", tip] = base
+    return Gate(tmp_path, project, forge)
+
+
+def pushed(gate: Gate, speed: float) -> str:
+    """Push another commit to the pull request, and begin the run of it."""
+    gate.project.bench(speed)
+    head = gate.project.commit(f"speed {speed}")
+    gate.forge.pulls[7].head_sha = head
+    gate.run_id += 1
+    gate.attempt = 1
+    return head
+
+
+def test_the_deciding_job_decides_over_what_the_other_measured(tmp_path: Path, forge: FakeGitHub) -> None:
+    gate = gate_of(tmp_path, forge, head=0.15)
+    assert gate.measure() == "success"
+    assert forge.comments == forge.statuses == [] and forge.requests == []
+    done = gate.decide("success")
+    assert (done.code, done.outputs["verdict"]) == (1, "regression")
+    assert set(done.steps) == {"prepare", "decide", "publish"}
+    marker, shown = gate.body().splitlines()[:2]
+    assert f"head={gate.head} run=1000 attempt=1 " in marker and shown.startswith("### perfgate: Regression")
+    assert [(one["state"], one["sha"]) for one in forge.statuses] == [("failure", gate.head)]
+    # what only the measuring job knows stands in the report all the same
+    assert "base is the merge base with main; head is the commit that was checked out" in gate.body()
+    assert Path(done.steps["decide"].outputs["report"]).is_file()
+    assert done.steps["decide"].outputs["artifact"] == "perfgate-perfgate-data"
+
+
+def test_early_stopping_does_not_take_a_job_that_decides(tmp_path: Path, forge: FakeGitHub) -> None:
+    config = CONFIG.replace("builds = 5", "builds = { min = 4, max = 12 }")
+    assert config != CONFIG
+    gate = gate_of(tmp_path, forge, head=0.15, config=config)
+    gate.measure()
+    done = gate.decide("success")
+    assert done.code == 1
+    data = Path(done.steps["decide"].outputs["data"], "measurements.jsonl").read_bytes()
+    records = [located.record for located in read("measurements.jsonl", data).records]
+    assert any(isinstance(record, Look) for record in records)
+    assert max(record.build for record in records if isinstance(record, Build)) < 11
+
+
+def test_warnings_of_the_measuring_job_reach_the_comment(tmp_path: Path, forge: FakeGitHub) -> None:
+    gate = gate_of(tmp_path, forge, head=0.1)
+    gate.project.bench(0.1, leftover="")
+    gate.measure()
+    assert gate.decide("success").code == 0
+    assert "not in its commit" in gate.body()
+
+
+def test_what_keeps_a_job_from_measuring_is_told_by_the_other(tmp_path: Path, forge: FakeGitHub) -> None:
+    gate = gate_of(tmp_path, forge, head=0.1, config=CONFIG.replace("threshold", "treshold"))
+    assert gate.measure() == "failure"
+    done = gate.decide("failure")
+    assert (done.code, done.outputs["verdict"]) == (2, "error")
+    assert "treshold" in gate.body() and "perfgate could not run" in gate.body()
+
+
+def test_a_failed_benchmark_is_decided_over_although_its_job_failed(tmp_path: Path, forge: FakeGitHub) -> None:
+    gate = gate_of(tmp_path, forge, head=0.1)
+    gate.project.write("bench.py", "import sys; sys.exit('broken')")
+    pushed_head = gate.project.commit("broken")
+    forge.pulls[7].head_sha = pushed_head
+    assert gate.measure() == "failure"
+    done = gate.decide("failure")
+    assert (done.code, done.outputs["verdict"]) == (4, "error")
+    assert "### perfgate: Error" in gate.body() and "broken" in gate.body()
+
+
+# --- no measurements --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("result", "first"),
+    [
+        ("cancelled", "### perfgate: measuring was cancelled"),
+        ("failure", "### perfgate: nothing was measured"),
+        ("skipped", "### perfgate: nothing was measured"),
+        ("success", "### perfgate: nothing was measured"),
+    ],
+)
+def test_without_measurements_the_comment_says_so_and_keeps_the_old_result_as_the_old_commit_s(
+    tmp_path: Path, forge: FakeGitHub, result: str, first: str
+) -> None:
+    gate = gate_of(tmp_path, forge, head=0.15)
+    gate.measure()
+    gate.decide("success")
+    old = gate.head
+    new = pushed(gate, 0.1)
+    done = gate.decide(result)
+    assert (done.code, done.outputs["verdict"]) == (4, "error")
+    assert next(line for line in gate.body().splitlines() if not line.startswith("<!--")) == first
+    assert gate.body().startswith(f"<!-- perfgate:perfgate head={new} run=1001 attempt=1 ")
+    above, summary, folded = gate.body().partition("<details><summary>Result of an older commit, ")
+    assert summary and folded.startswith(f"{old[:10]}; commit {new[:10]} has none</summary>\n")
+    assert "Regression" not in above and f"#### Of commit {old[:10]}: perfgate: Regression" in folded
+    state = forge.statuses[-1]
+    assert (state["state"], state["sha"]) == ("error", new)
+    assert state["description"].startswith(first.removeprefix("### "))
+
+    # again: what is kept is kept once, and a result of the new commit takes its place
+    gate.attempt = 2
+    gate.decide("cancelled")
+    assert gate.body().count("<summary>Result of an older commit, ") == 1
+    assert gate.body().count("perfgate: Regression") == 1
+    gate.attempt = 3
+    gate.measure()
+    assert gate.decide("success").code == 0
+    assert "older commit" not in gate.body() and "Regression" not in gate.body()
+
+
+def test_what_an_earlier_attempt_measured_is_not_taken_for_a_lost_runner_s(tmp_path: Path, forge: FakeGitHub) -> None:
+    gate = gate_of(tmp_path, forge, head=0.1)
+    gate.measure()
+    assert gate.decide("success").code == 0
+    gate.attempt = 2
+    done = gate.decide("failure")
+    assert done.code == 4 and "### perfgate: nothing was measured" in gate.body()
+    assert "Earlier result of this commit" in gate.body()
+    # only the deciding job was repeated: what was measured before still holds
+    gate.attempt = 3
+    assert gate.decide("success").code == 0
+
+
+def test_a_job_that_fails_for_another_reason_is_never_green(tmp_path: Path, forge: FakeGitHub) -> None:
+    gate = gate_of(tmp_path, forge, head=0.1)
+    assert gate.measure() == "success"
+    done = gate.decide("failure")
+    assert (done.code, done.outputs["verdict"]) == (4, "error")
+    assert "another step of it failed" in gate.body()
+
+
+def test_a_run_that_a_newer_commit_cancelled_leaves_the_comment_to_it(tmp_path: Path, forge: FakeGitHub) -> None:
+    gate = gate_of(tmp_path, forge, head=0.15)
+    gate.measure()
+    gate.decide("success")
+    before = gate.body()
+    job = gate.job()
+    # while it ends, the next commit is there
+    forge.pulls[7].head_sha = "c" * 40
+    gate.run_id += 1
+    done = gate.decide("cancelled")
+    assert done.code == 4
+    assert gate.body() == before
+    assert (forge.statuses[-1]["state"], forge.statuses[-1]["sha"]) == (
+        "error",
+        job.payload["pull_request"]["head"]["sha"],
+    )
+    assert "newer commit" in done.summary
+
+
+def test_a_run_that_ends_late_does_not_replace_the_comment_of_a_newer_one(tmp_path: Path, forge: FakeGitHub) -> None:
+    gate = gate_of(tmp_path, forge, head=0.15)
+    gate.run_id = 2000
+    gate.measure()
+    gate.decide("success")
+    before = gate.body()
+    gate.run_id = 1999
+    gate.decide("cancelled")
+    assert gate.body() == before
+
+
+def test_an_expired_or_foreign_artifact_is_none(tmp_path: Path, forge: FakeGitHub) -> None:
+    gate = gate_of(tmp_path, forge, head=0.1)
+    gate.measure()
+    [artifact] = forge.artifacts
+    artifact.expired = True
+    gate.uploaded("perfgate-other-data-shard1of1-session0", artifact.data)
+    gate.uploaded("perfgate-perfgate-data", artifact.data)
+    assert gate.decide("success").code == 4
+
+
+def test_a_missing_permission_is_named_and_nothing_is_green(tmp_path: Path, forge: FakeGitHub) -> None:
+    gate = gate_of(tmp_path, forge, head=0.1)
+    gate.measure()
+    del forge.permissions["actions"]
+    done = gate.decide("success")
+    assert (done.code, done.outputs["verdict"]) == (4, "error")
+    assert "add `actions: read` below `permissions:`" in done.said("error")[0]
+
+
+def test_a_closed_pull_request_measures_and_decides_nothing(tmp_path: Path, forge: FakeGitHub) -> None:
+    gate = gate_of(tmp_path, forge, head=0.1)
+    idle = gate.job("measure", "closed").run(command="measure")
+    assert idle.code == 0 and idle.steps["decide"].outputs["data"] == ""
+    assert gate.decide("success", "closed").code == 0
+    assert forge.comments == forge.statuses == []
+
+
+def test_a_hostile_artifact_is_refused_in_one_line(tmp_path: Path, forge: FakeGitHub) -> None:
+    gate = gate_of(tmp_path, forge, head=0.1)
+    gate.job()
+    gate.uploaded("perfgate-perfgate-data-shard1of1-session0", b"not even a zip")
+    done = gate.decide("success")
+    assert done.code == 4 and "is not a zip file" in done.said("error")[0]
+
+
+# --- labels -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_label_decides_again_over_what_the_earlier_run_s_measuring_job_left(
+    tmp_path: Path, forge: FakeGitHub
+) -> None:
+    gate = gate_of(tmp_path, forge, head=0.15)
+    gate.measure(budget="7m")
+    assert gate.decide("success").code == 1
+    forge.pulls[7].labels.append("perf-accepted")
+    gate.run_id = 1001
+    done = gate.decide("skipped", "labeled")
+    assert (done.code, done.outputs["verdict"]) == (0, "pass")
+    assert " run=1000 attempt=1 by=1001.1 " in gate.body().splitlines()[0]
+    assert done.steps["decide"].outputs["data"] == ""
+
+
+def test_a_label_without_measurements_names_the_run_to_repeat_which_then_has_the_comment(
+    tmp_path: Path, forge: FakeGitHub
+) -> None:
+    gate = gate_of(tmp_path, forge, head=0.1)
+    gate.decide("cancelled")
+    gate.run_id = 1001
+    done = gate.decide("skipped", "labeled")
+    assert (done.code, done.outputs["verdict"]) == (4, "error")
+    [error] = done.said("error")
+    assert "re-run all jobs of run 1000, which then counts the label: https://github.example/" in error
+    assert "### perfgate: nothing was measured" in gate.body()
+    gate.run_id, gate.attempt = 1000, 2
+    gate.measure()
+    assert gate.decide("success").code == 0
+    assert "### perfgate: Pass" in gate.body()
+
+
+def test_a_label_does_not_take_measurements_of_another_base(tmp_path: Path, forge: FakeGitHub) -> None:
+    gate = gate_of(tmp_path, forge, head=0.1)
+    gate.measure()
+    for pair in list(forge.state.merge_bases):
+        forge.state.merge_bases[pair] = "d" * 40
+    gate.run_id = 1001
+    done = gate.decide("skipped", "labeled")
+    assert done.code == 4
+    assert "measured against another base" in done.said("error")[0]
+
+
+# --- inputs -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("inputs", "said"),
+    [
+        ({"measuring": "great"}, "input measuring: 'great' is not one of success, failure, cancelled, skipped"),
+        ({"measuring": ""}, "input measuring: is empty"),
+        ({"command": "check"}, "input measuring: goes with command publish, not with check"),
+    ],
+)
+def test_a_wrong_result_is_named(tmp_path: Path, forge: FakeGitHub, inputs: dict[str, str], said: str) -> None:
+    gate = gate_of(tmp_path, forge, head=0.1)
+    done = gate.decide("success", **inputs)
+    assert done.code == 2 and any(said in error for error in done.said("error"))
