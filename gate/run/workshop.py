@@ -11,7 +11,6 @@ import msgspec
 
 from gate.config.types import Config
 from gate.model import SIDES, Failure
-from gate.model.warnings.setup import BaseWithoutConfig
 from gate.run.build_cache import build_cache
 from gate.run.job import Job
 from gate.run.project import Project
@@ -33,11 +32,18 @@ class Workshop:
     """What builds the sides of a job, and executes their benchmarks."""
 
     job: Job
+    trees: Trees
     conditions: Conditions
     builder: TreeBuilder
     hint: Hint
     processes: Executor
     """Starts processes without a budget."""
+
+    def afresh(self, job: Job) -> Workshop:
+        """Return what builds and executes for another job in these trees, which holds nothing of what was built."""
+        self.trees.remove("base")
+        builder = TreeBuilder(self.conditions, self.trees, job.run.seed or 0, self.hint, build_cache())
+        return replace(self, job=job, builder=builder)
 
     def executions(self, iterations: int, within: Budget | None = None) -> Executions:
         """Return what makes executions of so many iterations; within: another budget than that of the run."""
@@ -69,7 +75,7 @@ def workshop(job: Job, trees: Trees, budget: Budget) -> Iterator[Workshop]:
         conditions = Conditions(executor, recipes, os.environ, scratch, shims, job.session, study, budget)
         hint = _hint(job.project)
         builder = TreeBuilder(conditions, trees, job.run.seed or 0, hint, build_cache())
-        yield Workshop(job, conditions, builder, hint, processes)
+        yield Workshop(job, trees, conditions, builder, hint, processes)
 
 
 def one_path(project: Project) -> bool:
@@ -117,9 +123,6 @@ def _hint(project: Project) -> Hint:
 
     def hint(failure: Failure, unstarted: bool) -> str | None:
         found = missing(failure, unstarted)
-        if failure.side == "base" and BaseWithoutConfig() in project.settings.warnings:
-            first = "base has no perfgate.toml and may lack what head adds, so there is nothing to compare yet"
-            return f"{first}: merge perfgate.toml and its benchmarks first; the next change is gated"
         if found is None or failure.side != "base" or shares["head"] <= shares["base"]:
             return found
         more = ", ".join(sorted(shares["head"] - shares["base"]))

@@ -81,6 +81,7 @@ AnyWarning = (
     | setup.LeftBehind
     | setup.LfsPointers
     | setup.BaseWithoutConfig
+    | setup.NothingToCompare
     | setup.HeadWithoutConfig
     | setup.RulesChanged
     | setup.MeasuringChanged

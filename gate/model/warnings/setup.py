@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 
 import msgspec
 
+from gate.model.names import FailureKind
 from gate.model.warnings.base import Base, Weight, tag
 
 # --- the sides and the rules ------------------------------------------------------------------------------------------
@@ -45,6 +46,20 @@ class BaseWithoutConfig(Base, frozen=True):
     """Base has no configuration, so that head's counts for both sides."""
 
     weight: ClassVar[Weight] = "first"
+
+
+class NothingToCompare(Base, frozen=True):
+    """Base has no configuration and runs none of head's benchmarks, so that there is nothing to compare with."""
+
+    weight: ClassVar[Weight] = "first"
+    base: str | None
+    """The commit of base, whatever was measured in its place."""
+    itself: bool
+    """Whether head was measured against itself."""
+    failed: FailureKind
+    """What failed in base first; missing: it does not have the folder of the project."""
+    benchmark: str | None = None
+    status: str = ""
 
 
 class HeadWithoutConfig(Base, frozen=True):

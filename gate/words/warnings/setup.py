@@ -38,6 +38,21 @@ def _measuring_changed(warning: kinds.MeasuringChanged) -> str:
     return f"head changes how {warning.benchmark} is measured: the sides may not be comparable"
 
 
+def base_lacks(warning: kinds.NothingToCompare) -> str:
+    """Say what base lacks: "base has no perfgate.toml, and head's build fails there (exit 2)"."""
+    first = "base has no perfgate.toml"
+    if warning.failed == "missing":
+        return f"{first}, nor the folder of the project"
+    what = "head's build fails there" if warning.benchmark is None else "none of head's benchmarks runs there"
+    status = f" ({warning.status})" if warning.status and warning.benchmark is None else ""
+    return f"{first}, and {what}{status}"
+
+
+def _nothing_to_compare(warning: kinds.NothingToCompare) -> str:
+    measured = "head is measured against itself" if warning.itself else "head is measured alone"
+    return f"{base_lacks(warning)}: {measured}. The next change is compared once head is merged"
+
+
 def _expired_accept(warning: kinds.ExpiredAccept) -> str:
     return f"the [[accept]] entry of {warning.benchmark} expired on {warning.until}: remove it ({warning.reason})"
 
@@ -209,6 +224,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     ),
     kinds.LeftBehind: _left_behind,
     kinds.BaseWithoutConfig: lambda _: "base has no perfgate.toml: head's is used for both sides",
+    kinds.NothingToCompare: _nothing_to_compare,
     kinds.HeadWithoutConfig: lambda _: "head has no perfgate.toml: base's is used for both sides",
     kinds.RulesChanged: _rules_changed,
     kinds.MeasuringChanged: _measuring_changed,
