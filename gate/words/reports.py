@@ -25,6 +25,7 @@ _MEANINGS = {
 }
 _SIZED = ("inconclusive", "unchanged", "no-sign")
 _HEADLINE = 300
+_BESIDE = 3
 _AMOUNT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)(?=[^\W\d_]+\b)")
 
 
@@ -34,7 +35,9 @@ _AMOUNT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)(?=[^\W\d_]+\b)")
 def headline(report: Report) -> str:
     """The verdict in words, and what a reader must know beside it: "Pass: ...; x is 94.5% faster: does head ..."."""
     beside = [say(each) for each in report.warnings if each.in_headline]
-    said = "; ".join(clip(visible(text), _HEADLINE) for text in (say(report.summary), *beside))
+    more = [f"{len(beside) - _BESIDE:,} more such warnings"] if len(beside) > _BESIDE + 1 else []
+    shown = beside[:_BESIDE] if more else beside
+    said = "; ".join(clip(visible(text), _HEADLINE) for text in (say(report.summary), *shown, *more))
     if isinstance(report.summary, (outcomes.NotEnoughMeasured, outcomes.NothingToCompare)):
         return capitalized(said)
     return f"{_VERDICTS[report.verdict]}: {said}"

@@ -85,6 +85,7 @@ AnyWarning = (
     | setup.HeadWithoutConfig
     | setup.RulesChanged
     | setup.MeasuringChanged
+    | setup.BuildChanged
     | setup.ExpiredAccept
     | setup.FewBuilds
     | setup.FewBuildsPerMachine

@@ -77,11 +77,31 @@ class RulesChanged(Base, frozen=True):
     """Whose rules count: a side, or the name of a file."""
 
 
+class Differing(msgspec.Struct, frozen=True):
+    """Something that was one way and is another."""
+
+    name: str
+    was: str | int | None
+    now: str | int | None
+
+
 class MeasuringChanged(Base, frozen=True):
     """Head changes how a benchmark is measured."""
 
     weight: ClassVar[Weight] = "first"
+    in_headline: ClassVar[bool] = True
     benchmark: str
+    changes: tuple[Differing, ...] = ()
+    """By key; empty: of an older perfgate."""
+
+
+class BuildChanged(Base, frozen=True):
+    """Head changes how both sides are built, or the environment that they run in, so that each does it its own way."""
+
+    weight: ClassVar[Weight] = "first"
+    in_headline: ClassVar[bool] = True
+    changes: tuple[Differing, ...]
+    """By key: build.command, env.set.LC_ALL."""
 
 
 class ExpiredAccept(Base, frozen=True):
@@ -294,14 +314,6 @@ class MemoryOfOneFile(Base, frozen=True):
     """The files were measured apart, and what they remember does not agree."""
 
     weight: ClassVar[Weight] = "later"
-
-
-class Differing(msgspec.Struct, frozen=True):
-    """Something that was one way and is another."""
-
-    name: str
-    was: str | int | None
-    now: str | int | None
 
 
 class MemoryOfOtherMachine(Base, frozen=True):

@@ -493,7 +493,29 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
         )
     ],
     "measuring-changed": [
-        (s.MeasuringChanged("a"), "head changes how a is measured: the sides may not be comparable")
+        (s.MeasuringChanged("a"), "head changes how a is measured: the sides may not be comparable"),
+        (
+            s.MeasuringChanged("a", (s.Differing("command", "./a", "./a --fast"),)),
+            "not the same command for a: base ran `./a`, head `./a --fast`",
+        ),
+        (
+            s.MeasuringChanged("a", (s.Differing("command", "./a", "./b"), s.Differing("warmup", "1", "3"))),
+            "not the same command for a: base ran `./a`, head `./b`; head also changes warmup from `1` to `3`",
+        ),
+        (
+            s.MeasuringChanged("a", (s.Differing("service", None, "x"),)),
+            "head changes how a is measured (service from none to `x`): the sides may not be comparable",
+        ),
+    ],
+    "build-changed": [
+        (
+            s.BuildChanged((s.Differing("build.command", "make", "make fast"), s.Differing("env.set.A", None, "1"))),
+            "base and head are not built alike: head changes build.command from `make` to `make fast` and env.set.A from none to `1`",
+        ),
+        (
+            s.BuildChanged(tuple(s.Differing(f"env.set.{n}", None, "1") for n in range(5))),
+            "base and head are not built alike: head changes env.set.0 from none to `1`, env.set.1 from none to `1`, env.set.2 from none to `1` and 2 more",
+        ),
     ],
     "expired-accept": [
         (
