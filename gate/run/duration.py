@@ -217,9 +217,16 @@ class _Executions:
                 own = record.seconds * (record.lines or 1)
                 self._times.add(record.suite or record.benchmark, record.factors, own)
         self._costs = costs_of(records)
+        self._found: dict[tuple[str, str], float | None] = {}
 
     def of(self, step: ExecutionStep) -> float | None:
         """Return what an execution takes; None: the run has none of its benchmark."""
+        key = step.benchmark, canonical(step.factors)
+        if key not in self._found:
+            self._found[key] = self._of(step)
+        return self._found[key]
+
+    def _of(self, step: ExecutionStep) -> float | None:
         seconds = self._times.of(step.benchmark, step.factors)
         if seconds is None:
             return None
