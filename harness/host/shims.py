@@ -48,7 +48,7 @@ class Shims:
         self._known: dict[tuple[str, ...], Shim | None] = {}
 
     def find(self, command: str | Sequence[str]) -> Shim | None:
-        """Look whether the program of a command is a shim; then start it and the program behind it a few times, once."""
+        """Look whether the program of a command is a shim; and start it and what is behind it a few times, once."""
         words = _words(command)
         path = _found(words[0], self._environment) if words else None
         if path is None:
