@@ -28,6 +28,7 @@ import sysconfig
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ACTION = Path(__file__).resolve().parent.parent
@@ -55,9 +56,9 @@ OF_A_STUDY = frozenset({
 })  # fmt: skip
 # A requirement of a lock, with the hashes below it.
 LOCKED = re.compile(r"^(?P<name>[\w.-]+) ?[=@].*\n(?:[ \t]+.*\n)*", re.MULTILINE)
-# Parts of libraries that a check does not load, or hardly any of.
+# Parts of libraries that a check does not load, or hardly any of, and what is compiled while they are downloaded.
 SELDOM = re.compile(
-    r"(pandas|scipy|statsmodels|patsy|formulaic|interface_meta|narwhals|dateutil|tzdata|wrapt|packaging|"
+    r"(gate|harness|pandas|scipy|statsmodels|patsy|formulaic|interface_meta|narwhals|dateutil|tzdata|wrapt|packaging|"
     r"numpy/(f2py|typing|distutils|testing|polynomial|_pyinstaller)|.*\.dist-info|.*\.libs)(/|$)"
 )
 
@@ -238,8 +239,13 @@ def _make(place: Path) -> str:
     _print(f"perfgate {version()}: making its environment with {_base()} (once for each version)")
     try:
         unfinished.chmod(0o755)  # jobs of other users may use it too
-        by = _with_uv(unfinished, "uv") if _has_uv(unfinished) else _with_pip(unfinished)
-        _copy_perfgate(unfinished)
+        uv = _has_uv(unfinished)
+        _bare(unfinished, uv=uv)
+        with ThreadPoolExecutor(1) as beside:
+            # while packages are downloaded
+            own = beside.submit(_copy_perfgate, unfinished)
+            by = _with_uv(unfinished, "uv") if uv else _with_pip(unfinished)
+        own.result()
         _trim_and_compile(unfinished)
         _perfgate_of(unfinished / "bin/python")
         # a machine that loses its power must not find a half under the final name
@@ -263,8 +269,22 @@ def _has_uv(folder: Path) -> bool:
     return shutil.which("uv") is not None and _run(["uv", "--version"], folder).returncode == 0
 
 
+def _bare(target: Path, *, uv: bool) -> None:
+    """Make an environment without packages."""
+    if uv:
+        _must("uv", _run(["uv", "--quiet", "venv", "--python", _base(), target], target.parent))
+        return
+    done = _run([_base(), "-I", "-c", "import venv, ensurepip"], target)
+    if done.returncode:
+        package = f"python3.{sys.version_info.minor}-venv"
+        raise InstallError(
+            f"{_base()} cannot make environments: install its venv (Debian: apt-get install {package}) or uv"
+        )
+    without = ["--without-pip"] if _pip_wheel() else []
+    _must("venv", _run([_base(), "-I", "-m", "venv", *without, target], target))
+
+
 def _with_uv(target: Path, uv: str | Path, **settings: str) -> str:
-    _must("uv", _run([uv, "--quiet", "venv", "--allow-existing", "--python", _base(), target], target.parent))
     python = target / "bin/python"
     install = [uv, "--quiet", "pip", "install", "--python", python, *_requirements(target)]
     done = _run(install, target, **settings)
@@ -277,17 +297,9 @@ def _with_uv(target: Path, uv: str | Path, **settings: str) -> str:
 
 def _with_pip(target: Path) -> str:
     """Install with the uv that pip brings, otherwise with pip itself."""
-    done = _run([_base(), "-I", "-c", "import venv, ensurepip"], target)
-    if done.returncode:
-        package = f"python3.{sys.version_info.minor}-venv"
-        raise InstallError(
-            f"{_base()} cannot make environments: install its venv (Debian: apt-get install {package}) or uv"
-        )
     wheel = _pip_wheel()
-    _must("venv", _run([_base(), "-I", "-m", "venv", *(["--without-pip"] if wheel else []), target], target))
-    python = target / "bin/python"
     # to start the wheel spares unpacking it
-    pip = [python, "-I", *([wheel / "pip"] if wheel else ["-m", "pip"]), "--isolated", "--quiet"]
+    pip = [target / "bin/python", "-I", *([wheel / "pip"] if wheel else ["-m", "pip"]), "--isolated", "--quiet"]
     install = [*pip, "install", "--no-input", "--disable-pip-version-check", "--no-compile"]
     with tempfile.TemporaryDirectory(prefix=".uv.", dir=target) as folder:
         uv = _bring_uv(install, Path(folder))
@@ -365,6 +377,7 @@ def _copy_perfgate(target: Path) -> None:
             to.parent.mkdir(parents=True, exist_ok=True)
             # the contents only: the action's files may be read-only
             shutil.copyfile(file, to)
+    _compile(target, [path for name in ("gate", "harness") for path in _files(_packages(target) / name)])
 
 
 def _trim_and_compile(target: Path) -> None:
@@ -379,11 +392,15 @@ def _trim_and_compile(target: Path) -> None:
             folders.remove(tests)
             shutil.rmtree(Path(at, tests), ignore_errors=True)
         inner = Path(at).relative_to(packages).as_posix()
-        often += [Path(at, name) for name in files if name.endswith(".py") and not SELDOM.match(f"{inner}/")]
-    wanted = target / "compiled.txt"
-    wanted.write_text("".join(f"{path}\n" for path in often), encoding="utf-8")
+        often += [Path(at, name) for name in files if not SELDOM.match(f"{inner}/")]
+    _compile(target, often)
+
+
+def _compile(target: Path, files: Sequence[Path]) -> None:
+    names = [f"{path}\n" for path in files if path.suffix == ".py"]
     # what a library brings that does not compile is nothing that perfgate loads
-    _run([target / "bin/python", "-I", "-m", "compileall", "-qq", "-j", "0", "-i", wanted], target)
+    command = [_base(), "-I", "-m", "compileall", "-qq", "-j", "0", "-i", "-"]
+    _run(command, target, given="".join(names))
 
 
 def _packages(target: Path) -> Path:
@@ -395,14 +412,16 @@ def _must(tool: str, done: subprocess.CompletedProcess[str]) -> None:
         raise InstallError(f"perfgate's environment cannot be made, {tool} says: {_reason(done)}")
 
 
-def _run(command: Sequence[str | Path], folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
+def _run(
+    command: Sequence[str | Path], folder: Path, *, given: str = "", **more: str
+) -> subprocess.CompletedProcess[str]:
     """Run without the caller's Python settings and in a folder without a project, whose uv.toml would count."""
     kept = {name: value for name, value in os.environ.items() if not HOSTILE.match(name)}
     return subprocess.run(
         command,
         cwd=folder,
         env={**kept, **more},
-        stdin=subprocess.DEVNULL,
+        input=given,
         capture_output=True,
         text=True,
         errors="replace",
