@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -124,15 +125,14 @@ def _remembered(
     rounds: Sequence[Round], config: Config, costs: Mapping[str, Costs], kept: Collection[Side]
 ) -> float | None:
     """Return how long rounds take by what is remembered; the builds are those of the benchmark that has the longest."""
-    total, used = 0.0, set[str]()
-    for each in rounds:
-        for step in each.executions:
-            lines = _lines(costs, step.benchmark)
-            seconds = [_execution(cost, _iterations(config, step.benchmark)) for cost in lines]
-            if not lines or None in seconds:
-                return None
-            used.add(step.benchmark)
-            total += sum(filter(None, seconds)) + sum(cost.other or 0.0 for cost in lines)
+    used = Counter(step.benchmark for each in rounds for step in each.executions)
+    total = 0.0
+    for name, count in used.items():
+        lines = _lines(costs, name)
+        seconds = [_execution(cost, _iterations(config, name)) for cost in lines]
+        if not lines or None in seconds:
+            return None
+        total += count * (sum(filter(None, seconds)) + sum(cost.other or 0.0 for cost in lines))
     known = [cost for name in used for cost in _lines(costs, name)]
     later = max((cost.build or 0.0 for cost in known), default=0.0)
     first = max((cost.build or 0.0 if cost.first is None else cost.first for cost in known), default=0.0)
