@@ -103,7 +103,7 @@ class _Decoder:
 
     def struct(self, kind: type[Any], raw: dict[str, Any], path: Path) -> Any:
         """Decode a table with fixed keys."""
-        fields, hints = _keys(kind)
+        fields, hints = _keys(kind)  # type: ignore[arg-type]  # any type can be hashed
         meant = set() if self._lenient else self._unknown(raw, list(fields), path)
         values = {}
         for name, field in fields.items():
