@@ -19,7 +19,7 @@ from gate.run.project import Project
 from gate.run.trust import is_proposed
 from harness.build.builder import TreeBuilder
 from harness.build.by_path import in_project, keeps_by_path
-from harness.build.cache import directory_of
+from harness.build.cache import BuildCache, directory_of
 from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import make_shims, uses_go
 from harness.build.work import links
@@ -44,11 +44,18 @@ class Workshop:
     """What builds the sides of a job, and executes their benchmarks."""
 
     job: Job
+    trees: Trees
     conditions: Conditions
     builder: TreeBuilder
     hint: Hint
     processes: Executor
     """Starts processes without a budget."""
+
+    def afresh(self, job: Job) -> Workshop:
+        """Return what builds and executes for another job in these trees, which holds nothing of what was built."""
+        self.trees.remove("base")
+        builder = TreeBuilder(self.conditions, self.trees, job.run.seed or 0, self.hint, _cache(job))
+        return replace(self, job=job, builder=builder)
 
     def executions(self, iterations: int, within: Budget | None = None) -> Executions:
         """Return what makes executions of so many iterations; within: another budget than that of the run."""
@@ -87,9 +94,16 @@ def workshop(job: Job, trees: Trees, budget: Budget) -> Iterator[Workshop]:
             executor, recipes, os.environ, scratch, shims, job.session, study, budget, sandbox, prefix
         )
         hint = _hint(job)
-        sandboxed = job.run.sandbox is not None and job.run.sandbox.on
-        builder = TreeBuilder(conditions, trees, job.run.seed or 0, hint, build_cache(sandboxed=sandboxed))
-        yield Workshop(job, conditions, builder, hint, processes)
+        builder = TreeBuilder(conditions, trees, job.run.seed or 0, hint, _cache(job))
+        yield Workshop(job, trees, conditions, builder, hint, processes)
+
+
+def _cache(job: Job) -> BuildCache | None:
+    """Return what keeps first builds of a job: of a proposal only base's, by base's own recipe."""
+    sandboxed = job.run.sandbox is not None and job.run.sandbox.on
+    if is_proposed() and BaseWithoutConfig() in job.project.settings.warnings:
+        return None
+    return build_cache(sandboxed=sandboxed)
 
 
 def _sandbox(job: Job, trees: Trees, recipes: Mapping[Side, Recipe], stack: ExitStack) -> Sandbox:
@@ -160,9 +174,6 @@ def _hint(job: Job) -> Hint:
 
     def hint(failure: Failure, unstarted: bool) -> str | None:
         found = missing(failure, unstarted)
-        if failure.side == "base" and BaseWithoutConfig() in project.settings.warnings:
-            first = "base has no perfgate.toml and may lack what head adds, so there is nothing to compare yet"
-            return f"{first}: merge perfgate.toml and its benchmarks first; the next change is gated"
         if found is None and sandboxed and _REFUSED.search(failure.stderr):
             return (
                 "the sandbox lets commands write their own tree, $HOME and $TMPDIR only: name more folders in [build] "
