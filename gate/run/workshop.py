@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
@@ -11,9 +10,10 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from gate.config.types import Config
-from gate.model import SIDES, Failure, Side
+from gate.model import SIDES, Side
 from gate.model.warnings.setup import BaseWithoutConfig
 from gate.run.build_cache import build_cache
+from gate.run.hints import hints
 from gate.run.job import Job
 from gate.run.project import Project
 from gate.run.trust import is_proposed
@@ -30,13 +30,11 @@ from harness.sandbox.caches import named
 from harness.sandbox.sandbox import Ground, Landlocked, Sandbox, Unconfined
 from harness.source.repository import files_at
 from harness.source.trees import Trees
-from harness.source.untracked import Hint, checkout_hint
+from harness.source.untracked import Hint
 from harness.source.workdir import RUNNING
 
 OUTPUTS = "outputs"
 """In the work directory: what commands give."""
-# what programs say in every language; their own words
-_REFUSED = re.compile(r"permission denied|operation not permitted|read-only file system|EACCES|EPERM", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +91,7 @@ def workshop(job: Job, trees: Trees, budget: Budget) -> Iterator[Workshop]:
         conditions = Conditions(
             executor, recipes, os.environ, scratch, shims, job.session, study, budget, sandbox, prefix
         )
-        hint = _hint(job)
+        hint = hints(job)
         builder = TreeBuilder(conditions, trees, job.run.seed or 0, hint, _cache(job))
         yield Workshop(job, trees, conditions, builder, hint, processes)
 
@@ -163,28 +161,3 @@ def _commands(project: Project) -> list[str]:
             companions = (benchmark.service, benchmark.load)
             found += [benchmark.command, *(each.command for each in companions if each is not None)]
     return [" ".join(command) if isinstance(command, list) else command for command in found if command]
-
-
-def _hint(job: Job) -> Hint:
-    """Return hints about missing files that know that each side shares what its own config says, and of the sandbox."""
-    project = job.project
-    sandboxed = job.run.sandbox is not None and job.run.sandbox.on
-    missing = checkout_hint(project.repository)
-    shares = {side: set(project.settings.sides[side].build.share) for side in SIDES}
-
-    def hint(failure: Failure, unstarted: bool) -> str | None:
-        found = missing(failure, unstarted)
-        if found is None and sandboxed and _REFUSED.search(failure.stderr):
-            return (
-                "the sandbox lets commands write their own tree, $HOME and $TMPDIR only: name more folders in [build] "
-                "write, or try `--set plan.sandbox=off`"
-            )
-        if found is None or failure.side != "base" or shares["head"] <= shares["base"]:
-            return found
-        more = ", ".join(sorted(shares["head"] - shares["base"]))
-        return (
-            f"{found}. Head's perfgate.toml shares {more}, base's does not: use head's for both sides with "
-            "--config perfgate.toml, or put it on the default branch first"
-        )
-
-    return hint
