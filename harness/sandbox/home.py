@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.sandbox.caches import VARIABLES, home_of
+from harness.sandbox.caches import SHARED, VARIABLES, home_of
 
 TMP = ".tmp"
 """Below the home: what TMPDIR names."""
@@ -75,7 +75,7 @@ def make_home(
         directory = Path(value)
         if real is not None and directory.is_relative_to(real):
             told[variable] = str(place / directory.relative_to(real))
-        elif any(each.is_relative_to(directory) and to != each for each, to in wanted.items()):
+        elif variable in SHARED or any(each.is_relative_to(directory) and to != each for each, to in wanted.items()):
             roots.setdefault(directory, Path(_ELSEWHERE, variable))
             told[variable] = str(place / roots[directory])
     path.mkdir(parents=True)

@@ -203,6 +203,7 @@ class Landlocked:
         self._at: dict[Side, Path] = {}
         self._rulesets: dict[tuple[Side, int, bool], int] = {}
         self._apart = False
+        self._made: list[Path] = []
         self._network = network()
         if self._user >= 0:
             # what is below belongs to the other user, and is found by it; nobody else is let further
@@ -280,7 +281,10 @@ class Landlocked:
                         Path(entry.path).unlink()
 
     def close(self) -> None:
-        """Give back the descriptors."""
+        """Give back the descriptors, and remove caches that nothing was put into."""
+        while self._made:
+            with suppress(OSError):
+                self._made.pop().rmdir()
         while self._rulesets:
             os.close(self._rulesets.popitem()[1])
         if self._network is not None:
@@ -303,7 +307,12 @@ class Landlocked:
         if ground.copied:
             return None
         if self._user < 0:
-            cache.mkdir(parents=True, exist_ok=True)
+            missing = [each for each in (*reversed(cache.parents), cache) if not each.exists()]
+            try:
+                cache.mkdir(parents=True, exist_ok=True)
+            except OSError:
+                return None  # another user's place: what would be put there is the home's
+            self._made += missing
             return cache
         if ground.kept is None:
             return None
