@@ -67,7 +67,8 @@ def caches(
 
     Args:
         write: of its [build] table: below ~, below a variable, or relative to the project; a tool's folder below ~
-            stands for where a variable says that it is. None: those of the project's tools.
+            stands for where a variable says that it is. None: those of the project's tools. Caches of compilers come to
+            these where they exist.
         names: as `named` gives them.
         environment: of its commands.
         project: the directory of perfgate.toml in the checkout.
@@ -77,14 +78,13 @@ def caches(
         found = [each for entry in write for each in _at(entry, environment, home, project)]
     else:
         found = [each for tool in _TOOLS if tool.names & names for each in _of_tool(tool, environment, home)]
-        for tool in _COMPILER_CACHES:
-            found += [each for each in _of_tool(tool, environment, home) if each.is_dir()]
+    for tool in _COMPILER_CACHES:
+        found += [each for each in _of_tool(tool, environment, home) if each.is_dir()]
     return list(dict.fromkeys(found))
 
 
-def defaults(commands: Iterable[str]) -> list[str]:
-    """Return what to write as [build] write for a project whose tools these are: folders below ~."""
-    names = frozenset(commands)
+def defaults(names: frozenset[str]) -> list[str]:
+    """Return what to write as [build] write for a project of these names: folders below ~."""
     return [f"~/{folder}" for tool in _TOOLS if tool.names & names for folder in tool.folders]
 
 

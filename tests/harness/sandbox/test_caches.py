@@ -54,13 +54,14 @@ def test_the_cache_directory_of_all_tools_can_be_elsewhere(home: Path) -> None:
     assert found(home, "go.mod", write=["~/.cache/go-build"], XDG_CACHE_HOME="/data") == ["/data/go-build"]
 
 
-def test_write_names_all_there_is(home: Path) -> None:
-    (home / ".cache/ccache").mkdir(parents=True)
+def test_write_names_all_but_the_compilers_caches(home: Path) -> None:
     write = ["~/.npm", "data/", "../shared", "$STORE/x", "${STORE}"]
     assert found(home, "Cargo.toml", write=write, STORE="/store") == [
         "~/.npm", "/project/data", "/shared", "/store/x", "/store",
     ]  # fmt: skip
     assert found(home, "Cargo.toml", write=[]) == []
+    (home / ".cache/ccache").mkdir(parents=True)
+    assert found(home, "Cargo.toml", write=[]) == ["~/.cache/ccache"]
 
 
 def test_a_tools_folder_in_write_stands_for_where_its_variable_says_that_it_is(home: Path) -> None:
@@ -78,6 +79,6 @@ def test_without_a_home_there_are_the_variables(tmp_path: Path) -> None:
 
 
 def test_what_is_written_into_a_new_file_is_what_would_be_found(home: Path) -> None:
-    write = defaults(["cargo", "npm"])
+    write = defaults(named((), ["cargo build", "npm ci"]))
     assert found(home, write=write) == found(home, "cargo", "npm") == write
-    assert defaults(["make"]) == []
+    assert defaults(named((), ["make all"])) == []
