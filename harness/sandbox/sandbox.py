@@ -32,7 +32,24 @@ _DEVICES = (
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108  # semaphores of all programs are there
 _SECONDS = 10.0
 _JAVA = "JAVA_TOOL_OPTIONS"
-_JVM = frozenset(["java", "javac", "mvn", "mvnw", "pom.xml", "gradle", "gradlew", "sbt", "build.sbt"])
+_JVM = frozenset(
+    [
+        "java",
+        "javac",
+        "mvn",
+        "mvnw",
+        "pom.xml",
+        "gradle",
+        "gradlew",
+        "sbt",
+        "build.sbt",
+        "ant",
+        "lein",
+        "scala",
+        "kotlin",
+    ]
+)
+_OF_JVM = (".java", ".kt", ".kts", ".scala", ".clj", ".jar")
 """A Java virtual machine does not look at HOME and TMPDIR."""
 
 Wanted = Literal["auto", "require", "off"]
@@ -216,7 +233,7 @@ class Landlocked:
     def environment(self, side: Side) -> Mapping[str, str]:
         """Return the variables that a side's commands need changed."""
         changed = self._home(side).environment
-        if not self._ground.names & _JVM:
+        if not any(name in _JVM or name.endswith(_OF_JVM) for name in self._ground.names):
             return changed
         given = self._ground.environments[side].get(_JAVA)
         told = f"-Duser.home={changed['HOME']} -Djava.io.tmpdir={changed['TMPDIR']}"
