@@ -32,8 +32,8 @@ def hints(job: Job) -> Hint:
         found = missing(failure, unstarted)
         if found is None and sandboxed and was_refused(failure.stderr):
             return (
-                "the sandbox lets commands write their own tree, $TMPDIR and new files in $HOME only: name more folders "
-                "in [build] write, or try `--set plan.sandbox=off`"
+                "the sandbox lets commands write their own tree, $TMPDIR and new files in $HOME only: name more "
+                "folders in [build] write, or try `--set plan.sandbox=off`"
             )
         if found is None or failure.side != "base" or shares["head"] <= shares["base"]:
             return found

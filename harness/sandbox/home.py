@@ -7,6 +7,7 @@ fill them; otherwise they are copies.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
@@ -22,6 +23,8 @@ _OPENED = (".cache", ".config", ".local", ".local/bin", ".local/share", ".local/
 _ELSEWHERE = ".elsewhere"
 LARGEST = 2_000_000_000
 """Bytes of a cache that is copied; a larger one begins empty."""
+_LEFT = 4
+"""Times its size that must be free for a copy: both sides have one, and build beside it."""
 SECRETS = (
     ".aws", ".azure", ".config/gcloud", ".config/gh", ".config/google-chrome", ".gnupg", ".kube", ".mozilla",
     ".password-store", ".pypirc", ".terraform.d",
@@ -129,12 +132,12 @@ class _Mirror:
 
 
 def copy(directory: Path, to: Path) -> None:
-    """Copy a cache, whose copy begins empty if it is large.
+    """Copy a cache, whose copy begins empty if it is large, or if there is little room.
 
     Raises:
         OSError: there is no cp, or no room for a directory.
     """
-    if _size(directory) <= LARGEST:
+    if _size(directory) <= min(LARGEST, shutil.disk_usage(to.parent).free // _LEFT):
         # what cannot be copied is fetched or compiled again
         subprocess.run(["cp", "-a", "--reflink=auto", "-T", "--", directory, to], check=False, capture_output=True)
     to.mkdir(parents=True, exist_ok=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -66,6 +67,16 @@ def test_a_proposals_cache_is_a_copy(real: Path) -> None:
 def test_a_large_cache_begins_empty(real: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LARGEST", 10)
     assert list((made(real, {real / ".cargo/registry": None}).path / ".cargo/registry").iterdir()) == []
+
+
+def test_a_cache_that_would_fill_the_disk_begins_empty(real: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    large = real / ".cargo/registry/large"
+    large.write_bytes(b"x" * 100_000)
+    for free, expected in ((300_000, []), (10**9, ["index", "large"])):
+        monkeypatch.setattr("shutil.disk_usage", lambda _, free=free: SimpleNamespace(free=free))
+        to = real.parent / f"copy-{free}"
+        module.copy(real / ".cargo/registry", to)
+        assert sorted(each.name for each in to.iterdir()) == expected
 
 
 def test_a_cache_that_is_not_there_yet(real: Path) -> None:
