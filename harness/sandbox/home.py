@@ -37,6 +37,13 @@ FETCHING = (
 
 
 @dataclass(frozen=True, slots=True)
+class Copied:
+    """What a side gets for a cache that it may not write: a copy of a directory."""
+
+    source: Path
+
+
+@dataclass(frozen=True, slots=True)
 class Home:
     """A home directory of a side. path: where it is now. environment: changed variables, as if it stood at `place`."""
 
@@ -50,7 +57,7 @@ def make_home(
     path: Path,
     place: Path,
     environment: Mapping[str, str],
-    caches: Mapping[Path, Path | None],
+    caches: Mapping[Path, Path | Copied],
     *,
     own: Callable[[Path], None],
 ) -> Home:
@@ -60,7 +67,7 @@ def make_home(
         path: where; it must not exist.
         place: where it stands when the side's commands run.
         environment: of the commands.
-        caches: directories that they may write, and what they get for them: a directory that is linked; None: a copy.
+        caches: directories that they may write, and what they get for them: a directory that is linked, or a copy.
         own: gives a directory, with all below it, to the user that commands run as.
 
     Raises:
@@ -87,13 +94,13 @@ def make_home(
     for directory, below in roots.items():
         mirror.make(directory, path / below)
     own(path)
-    return Home(path, told, tuple(to for to in wanted.values() if to is not None))
+    return Home(path, told, tuple(to for to in wanted.values() if isinstance(to, Path)))
 
 
 @dataclass(frozen=True, slots=True)
 class _Mirror:
     hidden: Collection[Path]
-    caches: Mapping[Path, Path | None]
+    caches: Mapping[Path, Path | Copied]
 
     def make(self, real: Path, to: Path) -> None:
         """Link all of a directory, and make those that are written themselves."""
@@ -108,13 +115,14 @@ class _Mirror:
                     continue
                 if path in self.caches:
                     self._cache(path, to / entry.name)
-                elif self._opened(path, real) and entry.is_dir(follow_symlinks=False):
+                # not by the entry, which raises where links lead in a circle
+                elif self._opened(path, real) and path.is_dir():
                     self.make(path, to / entry.name)
                 elif not os.path.lexists(to / entry.name):
                     (to / entry.name).symlink_to(path)
         for cache in self.caches:
-            if cache.is_relative_to(real) and not cache.exists():
-                (to / cache.relative_to(real)).mkdir(parents=True, exist_ok=True)
+            if cache.is_relative_to(real) and not os.path.lexists(to / cache.relative_to(real)):
+                self._cache(cache, to / cache.relative_to(real))
 
     def _opened(self, path: Path, real: Path) -> bool:
         below = path.as_posix()
@@ -125,8 +133,8 @@ class _Mirror:
     def _cache(self, real: Path, to: Path) -> None:
         to.parent.mkdir(parents=True, exist_ok=True)
         other = self.caches[real]
-        if other is None:
-            copy(real, to)
+        if isinstance(other, Copied):
+            copy(other.source, to)
         else:
             to.symlink_to(other)
 

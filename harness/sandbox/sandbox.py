@@ -19,7 +19,7 @@ from gate.model.sandbox import Sandboxed
 from harness.sandbox import landlock
 from harness.sandbox.caches import caches, home_of
 from harness.sandbox.enter import MACHINES, enter
-from harness.sandbox.home import FETCHING, SECRETS, TMP, Home, copy, make_home
+from harness.sandbox.home import FETCHING, SECRETS, TMP, Copied, Home, copy, make_home
 from harness.sandbox.landlock import DEVICE, LEAST, READ, WRITE, Rule
 from harness.sandbox.network import network
 from harness.sandbox.sight import runner_secrets, sight
@@ -318,23 +318,23 @@ class Landlocked:
             self._at[side] = at
         return self._homes[side]
 
-    def _shared(self, cache: Path) -> Path | None:
-        """Return what commands get for a cache: what stays for the next run, or None where nothing may."""
+    def _shared(self, cache: Path) -> Path | Copied:
+        """Return what commands get for a cache: what stays for the next run, or a copy where nothing may."""
         ground = self._ground
+        # the other user could not write what root has
+        place = ground.kept / cache.relative_to("/") if self._user >= 0 and ground.kept is not None else None
         if ground.copied:
-            return None
+            return Copied(place if place is not None and place.is_dir() else cache)
         if self._user < 0:
             missing = [each for each in (*reversed(cache.parents), cache) if not each.exists()]
             try:
                 cache.mkdir(parents=True, exist_ok=True)
             except OSError:
-                return None  # another user's place: what would be put there is the home's
+                return Copied(cache)  # another user's place: what would be put there is the home's
             self._made += missing
             return cache
-        if ground.kept is None:
-            return None
-        # the other user could not write what root has
-        place = ground.kept / cache.relative_to("/")
+        if place is None:
+            return Copied(cache)
         if not place.is_dir():
             made = place.with_name(f"{place.name}.{os.getpid()}")
             made.parent.mkdir(parents=True, exist_ok=True)

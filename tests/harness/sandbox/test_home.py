@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from harness.sandbox import home as module
-from harness.sandbox.home import Home, make_home
+from harness.sandbox.home import Copied, Home, make_home
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def real(tmp_path: Path) -> Path:
     return made
 
 
-def made(real: Path, caches: Mapping[Path, Path | None] | None = None, **environment: str) -> Home:
+def made(real: Path, caches: Mapping[Path, Path | Copied] | None = None, **environment: str) -> Home:
     given = {"HOME": str(real), **environment}
     work = real.parent / "work"
     return make_home(work / "home-base", work / "home", given, caches or {}, own=lambda _: None)
@@ -58,7 +58,7 @@ def test_a_cache_is_linked_and_its_neighbours_are_the_users(real: Path) -> None:
 
 
 def test_a_proposals_cache_is_a_copy(real: Path) -> None:
-    home = made(real, {real / ".cargo/registry": None})
+    home = made(real, {real / ".cargo/registry": Copied(real / ".cargo/registry")})
     (home.path / ".cargo/registry/index").write_text("poison")
     assert (real / ".cargo/registry/index").read_text() == ".cargo/registry/index"
     assert home.written == ()
@@ -66,7 +66,14 @@ def test_a_proposals_cache_is_a_copy(real: Path) -> None:
 
 def test_a_large_cache_begins_empty(real: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "LARGEST", 10)
-    assert list((made(real, {real / ".cargo/registry": None}).path / ".cargo/registry").iterdir()) == []
+    assert (
+        list(
+            (
+                made(real, {real / ".cargo/registry": Copied(real / ".cargo/registry")}).path / ".cargo/registry"
+            ).iterdir()
+        )
+        == []
+    )
 
 
 def test_a_cache_that_would_fill_the_disk_begins_empty(real: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,8 +87,19 @@ def test_a_cache_that_would_fill_the_disk_begins_empty(real: Path, monkeypatch: 
 
 
 def test_a_cache_that_is_not_there_yet(real: Path) -> None:
-    home = made(real, {real / ".m2/repository": None})
+    home = made(real, {real / ".m2/repository": Copied(real / ".m2/repository")})
     assert (home.path / ".m2/repository").is_dir() and not (real / ".m2").exists()
+
+
+def test_nothing_is_written_through_a_link_to_where_caches_are(real: Path, tmp_path: Path) -> None:
+    (real / ".cache").rename(tmp_path / "data")
+    (real / ".cache").symlink_to(tmp_path / "data")
+    (real / ".local/loop").symlink_to("loop")
+    cache = real / ".cache/go-build"
+    home = made(real, {cache: Copied(cache)})
+    (home.path / ".cache/go-build/x").touch()
+    assert [each.name for each in (tmp_path / "data").iterdir()] == ["other"]
+    assert (home.path / ".cache/other/file").is_file() and (home.path / ".config/git/config").is_file()
 
 
 def test_a_cache_in_a_secret_place_is_none(real: Path) -> None:
@@ -102,7 +120,7 @@ def test_a_cache_elsewhere_gets_a_place_of_its_own(real: Path, tmp_path: Path) -
     (elsewhere / "bin").mkdir(parents=True)
     (elsewhere / "registry").mkdir()
     (elsewhere / "registry/index").write_text("1")
-    home = made(real, {elsewhere / "registry": None}, CARGO_HOME=str(elsewhere))
+    home = made(real, {elsewhere / "registry": Copied(elsewhere / "registry")}, CARGO_HOME=str(elsewhere))
     place = home.path / Path(home.environment["CARGO_HOME"]).relative_to(real.parent / "work/home")
     assert (place / "bin").resolve() == elsewhere / "bin"
     (place / "registry/index").write_text("2")

@@ -94,6 +94,21 @@ def test_what_a_proposal_leaves_in_a_cache_is_gone_with_the_run(ground: Ground) 
     assert not (ground.work.parent / "kept").exists()
 
 
+def test_a_proposal_copies_what_trusted_runs_have_fetched(ground: Ground) -> None:
+    with opened(ground) as sandbox:
+        ran(
+            ground,
+            sandbox,
+            "head",
+            "echo 1 > ~/.cargo/registry/fetched; mkdir -p ~/.cargo/git && echo 2 > ~/.cargo/git/db",
+        )
+    again = replace(ground, work=ground.work.parent / "w", outputs=ground.work.parent / "w/outputs", copied=True)
+    for each in (again.outputs, again.work / "base", again.work / "head"):
+        each.mkdir(parents=True)
+    with opened(again) as sandbox:
+        assert ran(again, sandbox, "head", "cat ~/.cargo/registry/fetched ~/.cargo/git/db") == "1\n2"
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root's are elsewhere")
 def test_a_cache_that_nothing_was_put_into_is_not_made(ground: Ground) -> None:
     home = Path(ground.environments["head"]["HOME"])
