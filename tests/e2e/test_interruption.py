@@ -221,7 +221,7 @@ def test_what_a_killed_run_was_executing_is_ended_by_the_next(project: Project, 
     notes.chmod(0o777)
     marker = notes / "pid"
     config = (project.top / "perfgate.toml").read_text()
-    project.write("perfgate.toml", f'{config}\n[build]\nwrite = ["{notes}"]\n')
+    project.write("perfgate.toml", config.replace("[build]\n", f'[build]\nwrite = ["{notes}"]\n'))
     project.write("bench.py", f"import os, time\nopen({str(marker)!r}, 'w').write(str(os.getpid()))\ntime.sleep(300)\n")
     running = start(project)
     deadline = time.monotonic() + 60
