@@ -199,7 +199,8 @@ class ProcessExecutor:
         """
         mark = f"{_MARK}={secrets.token_hex(8)}"
         marked = replace(command, environment={**command.environment, _MARK: mark.partition("=")[2]})
-        fd = os.open(log, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        log.unlink(missing_ok=True)
+        fd = os.open(log, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             with self._descendants.starting(mark) as adopt:
                 process = self._start(marked, fd, fd)
@@ -299,9 +300,11 @@ def _resolved(program: str, path: str) -> str | None:
 
 
 def _output(path: Path | None) -> BinaryIO:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
-    # never through a link that a program of an earlier command has put there
-    return os.fdopen(os.open(path or os.devnull, flags | (os.O_NOFOLLOW if path else 0), 0o600), "wb")
+    if path is None:
+        return Path(os.devnull).open("wb")
+    # never through what a program of an earlier command has put there: a link, or a pipe, which would wait
+    path.unlink(missing_ok=True)
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb")
 
 
 def _append_only(fd: int) -> None:

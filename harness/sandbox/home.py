@@ -23,12 +23,14 @@ _ELSEWHERE = ".elsewhere"
 LARGEST = 2_000_000_000
 """Bytes of a cache that is copied; a larger one begins empty."""
 SECRETS = (
-    ".aws", ".azure", ".config/gcloud", ".config/gh", ".config/google-chrome", ".gnupg", ".kube", ".mozilla",
-    ".password-store", ".pypirc", ".terraform.d",
+    ".aws", ".azure", ".config/chromium", ".config/gcloud", ".config/gh", ".config/google-chrome", ".config/hub",
+    ".gnupg", ".kube", ".local/share/keyrings", ".mozilla", ".password-store", ".pypirc", ".terraform.d",
+    ".vault-token",
 )  # fmt: skip
 """Out of sight of all that is measured or built."""
 FETCHING = (
-    ".cargo/credentials", ".cargo/credentials.toml", ".docker", ".git-credentials", ".netrc", ".ssh",
+    ".cargo/credentials", ".cargo/credentials.toml", ".config/git/credentials", ".docker", ".git-credentials", ".netrc",
+    ".ssh",
 )  # fmt: skip
 """What builds may need to fetch what they are made of, and what benchmarks do not."""
 
@@ -49,6 +51,7 @@ def make_home(
     environment: Mapping[str, str],
     caches: Mapping[Path, Path | None],
     *,
+    hidden: Collection[Path],
     own: Callable[[Path], None],
 ) -> Home:
     """Make a side's home directory.
@@ -58,6 +61,7 @@ def make_home(
         place: where it stands when the side's commands run.
         environment: of the commands.
         caches: directories that they may write, and what they get for them: a directory that is linked; None: a copy.
+        hidden: what no command sees; a cache that lies in it, or holds some of it, is none.
         own: gives a directory, with all below it, to the user that commands run as.
 
     Raises:
@@ -67,7 +71,7 @@ def make_home(
     roots = {real: Path()} if real is not None else {}
     told: dict[str, str] = {"HOME": str(place), "TMPDIR": str(place / TMP)}
     secrets = [real / each for each in SECRETS] if real is not None else []
-    wanted = {each: to for each, to in caches.items() if not any(each.is_relative_to(secret) for secret in secrets)}
+    wanted = {each: to for each, to in caches.items() if not _overlaps(each, hidden)}
     for variable in VARIABLES:
         value = environment.get(variable, "")
         if not os.path.isabs(value):  # noqa: PTH117
@@ -85,6 +89,13 @@ def make_home(
         mirror.make(directory, path / below)
     own(path)
     return Home(path, told, tuple(to for to in wanted.values() if to is not None))
+
+
+def _overlaps(cache: Path, hidden: Collection[Path]) -> bool:
+    # as the kernel sees them: a commit may have a link to what is hidden
+    real = Path(os.path.realpath(cache))
+    others = [Path(os.path.realpath(each)) for each in hidden]
+    return any(real.is_relative_to(other) or other.is_relative_to(real) for other in others)
 
 
 @dataclass(frozen=True, slots=True)
