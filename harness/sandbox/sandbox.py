@@ -168,13 +168,23 @@ def outputs(directory: Path, side: Side) -> Path:
     return directory / side
 
 
-def _empty(directory: int) -> None:
-    for name in os.listdir(directory):
-        with suppress(OSError):
-            if stat.S_ISDIR(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode):
-                shutil.rmtree(name, ignore_errors=True, dir_fd=directory)
-            else:
-                os.unlink(name, dir_fd=directory)
+def _clear(tmp: Path) -> None:
+    """Empty a directory, or make it anew where a command has put something else."""
+    try:
+        directory = os.open(tmp, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        tmp.unlink(missing_ok=True)
+        tmp.mkdir()
+        return
+    try:
+        for name in os.listdir(directory):  # noqa: PTH208  # of a descriptor
+            with suppress(OSError):
+                if stat.S_ISDIR(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode):
+                    shutil.rmtree(name, ignore_errors=True, dir_fd=directory)
+                else:
+                    os.unlink(name, dir_fd=directory)
+    finally:
+        os.close(directory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,12 +301,8 @@ class Landlocked:
         """Remove what commands left in their directories for temporary files."""
         for at in self._at.values():
             with suppress(OSError):
-                # a command may have put a link there
-                tmp = os.open(at / TMP, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-                try:
-                    _empty(tmp)
-                finally:
-                    os.close(tmp)
+                _clear(at / TMP)
+                self.own(at / TMP)
 
     def close(self) -> None:
         """Give back the descriptors."""
