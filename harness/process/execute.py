@@ -30,6 +30,7 @@ from harness.process.groups import (
     exit_status as exit_status,  # instruments put what became of their own children so, too
 )
 from harness.process.leftovers import marks, note
+from harness.process.pace import Pace, PaceError
 from harness.process.processors import ProcessorsError, started_with, weigh_session
 from harness.process.secret_names import is_of_runner, is_secret
 from harness.sandbox.enter import enter
@@ -151,6 +152,8 @@ class ProcessExecutor:
         self._descendants = Descendants()
         self._background: list[ProcessBackground] = []
         self._servers: dict[Path, ForkServer | None] = {}
+        self._paces = [Pace(os.getpid())]
+        """Of what starts commands."""
 
     def run(self, command: Command, complaint: Callable[[], str] = no_complaint) -> Outcome:
         """Start a process and wait for it.
@@ -233,6 +236,8 @@ class ProcessExecutor:
             with suppress(ForkServerError):
                 server = ForkServer(launch.script, self._marks())
                 self._servers[launch.script] = server
+                if command.confined is not None:
+                    self._paces.append(Pace(server.pid))
                 self._descendants.keep(server.pid)
                 self._note(server.pid)
         return self._servers[launch.script]
@@ -245,11 +250,25 @@ class ProcessExecutor:
         given = environment.get(_CEILINGS)
         return {_CEILINGS: os.pathsep.join(filter(None, (self._ceilings, given)))} if self._ceilings else {}
 
+    def _check_pace(self) -> None:
+        """Make sure that no command has slowed down what starts the next one.
+
+        Raises:
+            StartError: one has.
+        """
+        try:
+            for each in self._paces:
+                each.check()
+        except PaceError as error:
+            raise StartError(f"cannot start: {error}") from None
+
     def _note(self, pid: int) -> None:
         if self._running is not None:
             note(self._running, pid)
 
     def _start(self, command: Command, output: int, errors: int, server: ForkServer | None = None) -> Process:
+        if command.confined is not None:
+            self._check_pace()
         added = {"PWD": str(command.directory), **self._marks(), **self._without_git(command.environment)}
         if server is not None and command.launch is not None:
             environment = {**command.environment, **added}

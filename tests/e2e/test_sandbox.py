@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harness.sandbox.sandbox import examined
-from tests.support.project import Project, environment
+from tests.support.project import Project, environment, perfgate
 
 # Two gates never measure at once on one machine: on one worker they do not wait for each other.
 pytestmark = [
@@ -85,26 +85,28 @@ class Machine:
             "GITHUB_PATH": str(commands / "path"),
         }  # fmt: skip
 
-    def commit(self, config: str, bench: str = BENCH, **more: str) -> None:
-        """Make base, which attacks nobody, and head."""
+    def commit(
+        self, config: str, bench: str = BENCH, files: Mapping[str, str] | None = None, *, own: bool = True
+    ) -> None:
+        """Make base, which attacks nobody, and head; own: the environment of these tests is a victim, too."""
         tracked = [each for each in self.files if ".perfgate" not in each.parts]
         victims = {
-            "files": [str(each) for each in (*tracked, Path(sys.prefix) / "pyvenv.cfg")],
+            "files": [str(each) for each in (*tracked, *([Path(sys.prefix) / "pyvenv.cfg"] if own else []))],
             "secrets": [str(each) for each in (self.secret, *tracked[-4:]) if each.name in ("credentials", "config")],
             "token": TOKEN,
             "links": str(self.secret),
         }
         shutil.copy(Path(__file__).with_name("toolbox.py"), self.project.top)
-        files = {
+        tree = {
             "perfgate.toml": config,
             "bench.py": bench,
             "server.py": SERVER,
             "victims.json": json.dumps(victims),
-            **more,
+            **(files or {}),
         }
         for number in range(2):
             for name, text in {
-                **files,
+                **tree,
                 "number": str(number),
                 ".gitignore": ".perfgate\nnew\nbuilt\n*.o\napp\n",
             }.items():
@@ -114,10 +116,7 @@ class Machine:
     def check(self, *arguments: str, **more: str) -> str:
         """Run the check; return all that anybody is shown of it."""
         before = {each: each.read_bytes() for each in self.files if ".perfgate" not in each.parts}
-        environ = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG")}
-        done = self.project.process(
-            "check", "--base", "HEAD~1", "--head", "HEAD", *arguments, **{**environ, **self.variables, **more}
-        )
+        done = self.perfgate("check", "--base", "HEAD~1", "--head", "HEAD", *arguments, **more)
         shown = done.stdout + done.stderr
         for file in (self.project.top / ".perfgate").glob("*"):
             if file.is_file():
@@ -130,6 +129,13 @@ class Machine:
         assert not list(self.root.glob("**/planted.pth"))
         self.code = done.returncode
         return shown
+
+    def perfgate(self, *arguments: str, before: Sequence[str] = (), **more: str) -> subprocess.CompletedProcess[str]:
+        """Run perfgate as a step of a job does; before: words that start it."""
+        return subprocess.run(
+            [*before, *perfgate(*arguments)], cwd=self.project.top, capture_output=True, text=True, check=False,
+            env=environment(**{**self.project.own(), **self.variables, **more}), timeout=200,
+        )  # fmt: skip
 
     def report(self) -> dict[str, Any]:
         return self.project.report()
@@ -165,7 +171,7 @@ KINDS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_is_reached(machine: Machine, kind: str) -> None:
-    machine.commit(KINDS[kind], **{"main.c": "int main(void) { return 0; }\n"})
+    machine.commit(KINDS[kind], files={"main.c": "int main(void) { return 0; }\n"})
     shown = machine.check("--quiet")
     assert "REACHED" not in shown, shown
     assert machine.code == 0, shown
@@ -174,7 +180,7 @@ def test_nothing_is_reached(machine: Machine, kind: str) -> None:
 
 def test_what_is_reached_without_a_sandbox(machine: Machine) -> None:
     """The same toolbox: it does attack."""
-    machine.commit(KINDS["values"].replace("sandbox", "").replace("[plan]", '[plan]\nsandbox = "off"'))
+    machine.commit(KINDS["values"].replace("[plan]", '[plan]\nsandbox = "off"'), own=False)
     with pytest.raises(AssertionError):
         machine.check("--quiet")
     assert "hacked" in (machine.home / ".profile").read_text()
@@ -203,7 +209,7 @@ rm -f "$log"; ln -s "$S" "$log"; sleep 0.1; exit 3
 def test_perfgate_reads_nothing_through_links(machine: Machine, kind: str) -> None:
     config, script = PRINTS[kind]
     only_head = f'S="{machine.secret}"\n'
-    machine.commit(config, **{"bench.sh": only_head + script, "service.sh": only_head + SERVICE})
+    machine.commit(config, files={"bench.sh": only_head + script, "service.sh": only_head + SERVICE})
     machine.check()
     assert machine.code == 4
 
@@ -218,7 +224,7 @@ for d in "$(dirname "$PERFGATE_OUTPUT")/.." "$TMPDIR/../../outputs/head" "$TMPDI
 done
 """
     config = plan('instrument = "values"\ncommand = "sh bench.sh; echo 1; echo 1"\nsame_output = "out.txt"')
-    machine.commit(config, **{"bench.sh": script})
+    machine.commit(config, files={"bench.sh": script})
     machine.check()
     assert machine.code == 0
 
@@ -236,7 +242,7 @@ def test_heads_own_caches_give_it_no_secrets(machine: Machine, entry: str) -> No
 
 def test_temporary_files_that_are_cleared_are_the_sides_own(machine: Machine) -> None:
     script = f'rm -rf "$TMPDIR"; ln -s "{machine.home}" "$TMPDIR"; ln -sfn "{machine.home}" "$HOME/.cache"'
-    machine.commit(plan('instrument = "spawn"\ncommand = "sh bench.sh"'), **{"bench.sh": script})
+    machine.commit(plan('instrument = "spawn"\ncommand = "sh bench.sh"'), files={"bench.sh": script})
     machine.check()
     assert machine.code == 0
 
@@ -245,19 +251,9 @@ def test_temporary_files_that_are_cleared_are_the_sides_own(machine: Machine) ->
 def test_a_system_without_landlock(machine: Machine, wanted: str) -> None:
     """As a container's filter of system calls refuses it."""
     machine.commit(plan(SPAWN, plan=f'sandbox = "{wanted}"'), bench="")
-    argv = (
-        sys.executable,
-        "-I",
-        str(Path(__file__).with_name("without_landlock.py")),
-        sys.executable,
-        "-I",
-        "-m",
-        "gate",
-    )
-    done = subprocess.run(
-        [*argv, "check", "--base", "HEAD~1", "--head", "HEAD", "--set", "build.command=:"],
-        cwd=machine.project.top, env=environment(**machine.project.own()), capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    filtered = (sys.executable, "-I", str(Path(__file__).with_name("without_landlock.py")))
+    more = ("--base", "HEAD~1", "--head", "HEAD", "--set", "build.command=:")
+    done = machine.perfgate("check", *more, before=filtered)
     if wanted == "require":
         assert done.returncode == 2, done.stdout + done.stderr
         (line,) = done.stderr.splitlines()

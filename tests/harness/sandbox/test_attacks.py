@@ -283,3 +283,26 @@ def test_daemons_end_with_their_execution(arena: Arena, sandbox: Landlocked) -> 
 
 def test_reopening_standard_streams_works(arena: Arena, sandbox: Landlocked) -> None:
     assert arena.sh(sandbox, "echo said > /dev/stderr").stderr.strip() == "said"
+
+
+@pytest.mark.parametrize("attack", ["pin", "be_nice", "batch", "limit"])
+def test_nobody_slows_down_what_starts_the_other_side(arena: Arena, sandbox: Landlocked, attack: str) -> None:
+    """As another user it is refused; as the same one it is found before the next command starts."""
+    confined = sandbox.confined("head", arena.tree("head"), building=False)
+    launch = Launch(Path(launcher.__file__), arena.work / "result.json", 1, ("true",), confined)
+    command = Command(
+        launch.by_itself(None), arena.tree("head"), arena.environment, 20.0, launch=launch, confined=confined,
+        enters=entered(confined),
+    )  # fmt: skip
+    assert not arena.executor.run(command).status
+    (server,) = arena.executor._servers.values()
+    assert server is not None
+    said = arena.attack(sandbox, attack, server.pid)
+    again = arena.run(sandbox, ("true",), side="base")
+    if said.startswith("refused"):
+        assert not again.status
+    else:
+        assert os.geteuid() != 0
+        assert "changed the" in again.status
+        assert not again.begun
+    arena.executor.close()
