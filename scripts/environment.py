@@ -2,8 +2,12 @@
 
     python3 -I -S scripts/environment.py
 
-It reads INPUT_PERFGATE_PATH and the runner's variables, and writes `python=<path>` to GITHUB_OUTPUT. Whatever goes
-wrong is one line and exit code 4. The standard library only: this is what runs before anything is installed.
+It reads INPUT_PERFGATE_PATH, INPUT_COMMAND and the runner's variables, and writes `python=<path>` to GITHUB_OUTPUT.
+Whatever goes wrong is one line and exit code 4. The standard library only: this runs before anything is installed.
+
+Where uv is not on PATH, pip brings it: the one of requirements-dev.lock, by its hash. It installs in a second what pip
+takes eight for. pip does it all where uv cannot be had. Only a study gets the packages that a study alone loads, half
+of the files. Of byte code only that is made which a check needs: the rest follows when it is first used.
 
 An environment is made beside its place under another name, and renamed: killed at any moment it is there whole or not
 at all. perfgate runs it as `bin/python -I -m gate`, which works wherever it stands.
@@ -11,6 +15,7 @@ at all. perfgate runs it as `bin/python -I -m gate`, which works wherever it sta
 
 from __future__ import annotations
 
+import configparser
 import contextlib
 import fcntl
 import hashlib
@@ -19,15 +24,18 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ACTION = Path(__file__).resolve().parent.parent
 # What perfgate is made of; that a wheel holds the templates elsewhere is in pyproject.toml.
 PACKAGES = {"gate": "gate", "harness": "harness", "templates": "gate/templates", "perfgate.py": "perfgate.py"}
 LOCK = "requirements.lock"
+LOCK_OF_UV = "requirements-dev.lock"
 UNUSED_SECONDS = 30 * 24 * 3600
 EXIT_ERROR = 4
 # an environment, or one that is not finished
@@ -35,6 +43,24 @@ NAME = re.compile(r"(?P<name>\d[\w.+]*-[0-9a-f]{16})|\.(?P<unfinished>\d[\w.+]*-
 # The caller's Python, environment and installers are the benchmarks' business. What the machine's owner says counts:
 # pip.conf of the system, uv.toml of the system and the user (mirrors), and variables for proxies and certificates.
 HOSTILE = re.compile(r"(PYTHON|UV_|PIP_|VIRTUAL_ENV|CONDA_|__PYVENV_LAUNCHER__)")
+# What the machine's pip.conf says of where packages come from -> the variable of uv that says it too.
+PIP_CONF = {
+    "index-url": "UV_DEFAULT_INDEX", "extra-index-url": "UV_INDEX", "find-links": "UV_FIND_LINKS",
+    "no-index": "UV_NO_INDEX", "trusted-host": "UV_INSECURE_HOST", "proxy": "ALL_PROXY", "cert": "SSL_CERT_FILE",
+    "client-cert": "SSL_CLIENT_CERT",
+}  # fmt: skip
+# Packages that only a study or a CSV loads, with what they alone need.
+OF_A_STUDY = frozenset({
+    "formulaic", "interface-meta", "narwhals", "packaging", "pandas", "patsy", "python-dateutil", "statsmodels",
+    "typing-extensions", "tzdata", "wrapt",
+})  # fmt: skip
+# A requirement of a lock, with the hashes below it.
+LOCKED = re.compile(r"^(?P<name>[\w.-]+) ?[=@].*\n(?:[ \t]+.*\n)*", re.MULTILINE)
+# Parts of libraries that a check does not load, or hardly any of, and what is compiled while they are downloaded.
+SELDOM = re.compile(
+    r"(gate|harness|pandas|scipy|statsmodels|patsy|formulaic|interface_meta|narwhals|dateutil|tzdata|wrapt|packaging|"
+    r"numpy/(f2py|typing|distutils|testing|polynomial|_pyinstaller)|.*\.dist-info|.*\.libs)(/|$)"
+)
 
 
 class InstallError(Exception):
@@ -139,12 +165,17 @@ def environment() -> Path:
 
 def _key() -> str:
     """Hash everything that the environment follows from."""
-    found = hashlib.sha256(repr((sys.version, sys.abiflags, _base(), os.uname().machine, sys.platform)).encode())
+    about = (sys.version, sys.abiflags, _base(), os.uname().machine, sys.platform, _studies())
+    found = hashlib.sha256(repr(about).encode())
     for name in (LOCK, "pyproject.toml", "scripts/environment.py", *PACKAGES):
         for file in _files(ACTION / name):
             found.update(f"\0{file.relative_to(ACTION)}\0".encode())
             found.update(file.read_bytes())
     return found.hexdigest()[:16]
+
+
+def _studies() -> bool:
+    return os.environ.get("INPUT_COMMAND") == "study"
 
 
 def _files(path: Path) -> list[Path]:
@@ -208,8 +239,13 @@ def _make(place: Path) -> str:
     _print(f"perfgate {version()}: making its environment with {_base()} (once for each version)")
     try:
         unfinished.chmod(0o755)  # jobs of other users may use it too
-        by = _with_uv(unfinished) if _has_uv(unfinished) else _with_pip(unfinished)
-        _copy_perfgate(unfinished)
+        uv = _has_uv(unfinished)
+        _bare(unfinished, uv=uv)
+        with ThreadPoolExecutor(1) as beside:
+            # while packages are downloaded
+            own = beside.submit(_copy_perfgate, unfinished)
+            by = _with_uv(unfinished, "uv") if uv else _with_pip(unfinished)
+        own.result()
         _trim_and_compile(unfinished)
         _perfgate_of(unfinished / "bin/python")
         # a machine that loses its power must not find a half under the final name
@@ -233,35 +269,105 @@ def _has_uv(folder: Path) -> bool:
     return shutil.which("uv") is not None and _run(["uv", "--version"], folder).returncode == 0
 
 
-def _with_uv(target: Path) -> str:
-    _must("uv", _run(["uv", "--quiet", "venv", "--python", _base(), target], target.parent))
+def _bare(target: Path, *, uv: bool) -> None:
+    """Make an environment without packages."""
+    if uv:
+        _must("uv", _run(["uv", "--quiet", "venv", "--python", _base(), target], target.parent))
+        return
+    done = _run([_base(), "-I", "-c", "import venv, ensurepip"], target)
+    if done.returncode:
+        package = f"python3.{sys.version_info.minor}-venv"
+        raise InstallError(
+            f"{_base()} cannot make environments: install its venv (Debian: apt-get install {package}) or uv"
+        )
+    without = ["--without-pip"] if _pip_wheel() else []
+    _must("venv", _run([_base(), "-I", "-m", "venv", *without, target], target))
+
+
+def _with_uv(target: Path, uv: str | Path, **settings: str) -> str:
     python = target / "bin/python"
-    install = ["uv", "--quiet", "pip", "install", "--python", python, *_requirements()]
-    done = _run(install, target)
+    install = [uv, "--quiet", "pip", "install", "--python", python, *_requirements(target)]
+    done = _run(install, target, **settings)
     if done.returncode and "certificate" in done.stderr:
         # uv trusts those that it brings, pip those of the machine: only that knows a company's proxy
-        done = _run(install, target, UV_SYSTEM_CERTS="1", UV_NATIVE_TLS="1")
+        done = _run(install, target, UV_SYSTEM_CERTS="1", UV_NATIVE_TLS="1", **settings)
     _must("uv", done)
     return "uv"
 
 
 def _with_pip(target: Path) -> str:
-    done = _run([_base(), "-I", "-c", "import venv, ensurepip"], target)
-    if done.returncode:
-        python = f"python3.{sys.version_info.minor}"
-        raise InstallError(
-            f"{_base()} cannot make environments: install its venv (Debian: apt-get install {python}-venv) or uv"
-        )
-    _must("venv", _run([_base(), "-I", "-m", "venv", target], target))
-    pip: list[str | Path] = [target / "bin/python", "-I", "-m", "pip", "--isolated", "--quiet"]
-    install = [*pip, "install", "--no-input", "--disable-pip-version-check", "--no-compile", *_requirements()]
-    _must("pip", _run(install, target))
+    """Install with the uv that pip brings, otherwise with pip itself."""
+    wheel = _pip_wheel()
+    # to start the wheel spares unpacking it
+    pip = [target / "bin/python", "-I", *([wheel / "pip"] if wheel else ["-m", "pip"]), "--isolated", "--quiet"]
+    install = [*pip, "install", "--no-input", "--disable-pip-version-check", "--no-compile"]
+    with tempfile.TemporaryDirectory(prefix=".uv.", dir=target) as folder:
+        uv = _bring_uv(install, Path(folder))
+        if uv is not None:
+            # what uv cannot do, pip may, and says why not
+            with contextlib.suppress(InstallError, OSError):
+                return f"{_with_uv(target, uv, **_pip_conf(_pip_confs()))} that pip brought"
+    _must("pip", _run([*install, *_requirements(target)], target))
     return "pip"
 
 
-def _requirements() -> list[str | Path]:
+def _pip_wheel() -> Path | None:
+    """Find the pip that comes with Python; Debian keeps it elsewhere."""
+    folders = [sysconfig.get_config_var("WHEEL_PKG_DIR"), f"{sysconfig.get_path('stdlib')}/ensurepip/_bundled"]
+    found = [each for folder in folders if folder for each in sorted(Path(folder).glob("pip-*.whl"))]
+    return found[-1] if found else next(iter(Path("/usr/share/python-wheels").glob("pip-*.whl")), None)
+
+
+def _bring_uv(install: Sequence[str | Path], folder: Path) -> Path | None:
+    """Install the locked uv into a folder; None: it cannot be had, such as from a mirror that lacks it."""
+    with contextlib.suppress(OSError):
+        text = (ACTION / LOCK_OF_UV).read_text(encoding="utf-8")
+        uv = [each[0] for each in LOCKED.finditer(text) if each["name"] == "uv"]
+        if uv:
+            only = ["--no-deps", "--retries", "1", *_locked_to(folder / "uv.txt", uv)]
+            done = _run([*install, "--target", folder, *only], folder)
+            return folder / "bin/uv" if done.returncode == 0 and (folder / "bin/uv").is_file() else None
+    return None
+
+
+def _pip_confs() -> list[Path]:
+    """Name the machine's files of pip; an isolated pip reads no others."""
+    shared = os.environ.get("XDG_CONFIG_DIRS") or "/etc/xdg"
+    folders = [*shared.split(":"), "/Library/Application Support"]
+    return [*(Path(folder) / "pip/pip.conf" for folder in folders), Path("/etc/pip.conf")]
+
+
+def _pip_conf(files: Sequence[Path]) -> dict[str, str]:
+    """Return what files of pip say of where packages come from, as settings of uv.
+
+    Raises:
+        InstallError: one cannot be read.
+    """
+    found: dict[str, str] = {}
+    for file in files:
+        parser = configparser.RawConfigParser()
+        try:
+            parser.read(file, encoding="utf-8")
+        except (configparser.Error, UnicodeDecodeError) as error:
+            raise InstallError(f"{file}: {error}") from None
+        for section in ("global", "install"):
+            for key, value in parser.items(section) if parser.has_section(section) else ():
+                if key in PIP_CONF and value.strip():
+                    found[PIP_CONF[key]] = " ".join(value.split())
+    # all come by their hash, from wherever
+    return {**found, "UV_INDEX_STRATEGY": "unsafe-best-match"} if found else {}
+
+
+def _requirements(target: Path) -> list[str | Path]:
+    text = (ACTION / LOCK).read_text(encoding="utf-8")
+    wanted = [each[0] for each in LOCKED.finditer(text) if _studies() or each["name"] not in OF_A_STUDY]
+    return _locked_to(target / LOCK, wanted)
+
+
+def _locked_to(file: Path, requirements: Sequence[str]) -> list[str | Path]:
+    file.write_text("".join(requirements), encoding="utf-8")
     # a build from source would run for an hour, and fail for want of a compiler
-    return ["--only-binary", ":all:", "--require-hashes", "--requirement", ACTION / LOCK]
+    return ["--only-binary", ":all:", "--require-hashes", "--requirement", file]
 
 
 def _copy_perfgate(target: Path) -> None:
@@ -271,15 +377,30 @@ def _copy_perfgate(target: Path) -> None:
             to.parent.mkdir(parents=True, exist_ok=True)
             # the contents only: the action's files may be read-only
             shutil.copyfile(file, to)
+    _compile(target, [path for name in ("gate", "harness") for path in _files(_packages(target) / name)])
 
 
 def _trim_and_compile(target: Path) -> None:
-    """Remove the tests that libraries install with themselves, a quarter of the environment, and compile the rest."""
+    """Remove the tests that libraries install with themselves, a quarter of the environment, and compile.
+
+    What a check seldom loads is compiled when it first does.
+    """
     packages = _packages(target)
-    for tests in [path for path in packages.rglob("tests") if path.is_dir()]:
-        shutil.rmtree(tests, ignore_errors=True)
+    often: list[Path] = []
+    for at, folders, files in os.walk(packages):
+        for tests in [name for name in folders if name == "tests"]:
+            folders.remove(tests)
+            shutil.rmtree(Path(at, tests), ignore_errors=True)
+        inner = Path(at).relative_to(packages).as_posix()
+        often += [Path(at, name) for name in files if not SELDOM.match(f"{inner}/")]
+    _compile(target, often)
+
+
+def _compile(target: Path, files: Sequence[Path]) -> None:
+    names = [f"{path}\n" for path in files if path.suffix == ".py"]
     # what a library brings that does not compile is nothing that perfgate loads
-    _run([target / "bin/python", "-I", "-m", "compileall", "-qq", "-j", "0", packages], target)
+    command = [_base(), "-I", "-m", "compileall", "-qq", "-j", "0", "-i", "-"]
+    _run(command, target, given="".join(names))
 
 
 def _packages(target: Path) -> Path:
@@ -291,14 +412,16 @@ def _must(tool: str, done: subprocess.CompletedProcess[str]) -> None:
         raise InstallError(f"perfgate's environment cannot be made, {tool} says: {_reason(done)}")
 
 
-def _run(command: Sequence[str | Path], folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
+def _run(
+    command: Sequence[str | Path], folder: Path, *, given: str = "", **more: str
+) -> subprocess.CompletedProcess[str]:
     """Run without the caller's Python settings and in a folder without a project, whose uv.toml would count."""
     kept = {name: value for name, value in os.environ.items() if not HOSTILE.match(name)}
     return subprocess.run(
         command,
         cwd=folder,
         env={**kept, **more},
-        stdin=subprocess.DEVNULL,
+        input=given,
         capture_output=True,
         text=True,
         errors="replace",

@@ -6,6 +6,7 @@ import datetime
 import difflib
 import types
 import typing
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -102,8 +103,7 @@ class _Decoder:
 
     def struct(self, kind: type[Any], raw: dict[str, Any], path: Path) -> Any:
         """Decode a table with fixed keys."""
-        fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
-        hints = typing.get_type_hints(kind, include_extras=True)
+        fields, hints = _keys(kind)  # type: ignore[arg-type]  # any type can be hashed
         meant = set() if self._lenient else self._unknown(raw, list(fields), path)
         values = {}
         for name, field in fields.items():
@@ -186,6 +186,19 @@ class _Decoder:
 _Field = msgspec.structs.FieldInfo
 _WRONG: Any = object()
 """In place of a value that is no such thing."""
+
+
+class _Keys(typing.NamedTuple):
+    """The keys of a table: what is said of each, by the name in the file, and the types by the name in the code."""
+
+    fields: dict[str, _Field]
+    hints: dict[str, Any]
+
+
+@cache
+def _keys(kind: type[Any]) -> _Keys:
+    fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
+    return _Keys(fields, typing.get_type_hints(kind, include_extras=True))
 
 
 def _default(field: _Field) -> Any:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from gate.config.changed import changed_measuring
 from gate.config.parse import parse, parse_types
 from gate.config.rules import matches
 from gate.config.schema import to_tables
@@ -17,7 +18,7 @@ from gate.config.source import ConfigError, Fault, Path, Source, dotted, from_ta
 from gate.config.types import Benchmark, Config
 from gate.model import SIDES, Side
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.setup import BaseWithoutConfig, HeadWithoutConfig, MeasuringChanged, RulesChanged
+from gate.model.warnings.setup import BaseWithoutConfig, HeadWithoutConfig, RulesChanged
 
 _RULES = ("gate", "override", "accept", "plan")
 """The tables that decide; [study] goes by the same file, but decides nothing."""
@@ -94,7 +95,7 @@ def resolve(
     if changed:
         in_force = rules if isinstance(rules, str) else origin.name
         warnings.append(RulesChanged(tuple(changed), in_force))
-    warnings += map(MeasuringChanged, _changed_measuring(sides))
+    warnings += changed_measuring(sides)
     merged = msgspec.structs.replace(
         decisive,
         build=sides["head"].build,
@@ -210,25 +211,6 @@ def _changed_rules(sides: dict[Side, Config]) -> list[str]:
         changed += [f"metrics of {name}"] if other.metric != own.metric else []
         changed += [f"same_output of {name}"] if other.same_output != own.same_output else []
     return changed
-
-
-def _changed_measuring(sides: dict[Side, Config]) -> list[str]:
-    base = {b.name: b for b in sides["base"].benchmark}
-    return [h.name for h in sides["head"].benchmark if h.name in base and _measuring(h) != _measuring(base[h.name])]
-
-
-def _measuring(benchmark: Benchmark) -> Benchmark:
-    """Return what is measured and how, without what it is judged by and what only limits it."""
-    none = Benchmark(name=benchmark.name, command="")
-    return msgspec.structs.replace(
-        benchmark,
-        metric={},
-        timeout=none.timeout,
-        max_output=none.max_output,
-        include=[],
-        exclude=[],
-        same_output=False,
-    )
 
 
 def _measured_by_rules(sides: dict[Side, Config], rules: Config) -> dict[Side, Config]:

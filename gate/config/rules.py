@@ -43,7 +43,10 @@ def matches(glob: str, name: str) -> bool:
 
 def benchmark_rules(config: Config, benchmark: str) -> Benchmark | None:
     """Return the [[benchmark]] of a name; a suite's "bench/case" belongs to the longest name that leads it."""
-    owners = [b for b in config.benchmark if benchmark == b.name or benchmark.startswith(b.name + "/")]
+    own = next((b for b in config.benchmark if b.name == benchmark), None)
+    if own is not None:
+        return own
+    owners = [b for b in config.benchmark if benchmark.startswith(b.name + "/")]
     return max(owners, key=lambda b: len(b.name), default=None)
 
 

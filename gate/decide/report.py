@@ -19,6 +19,7 @@ from gate.decide.identical import identical_of
 from gate.decide.importance import curves_of
 from gate.decide.interactions import Explained, explained
 from gate.decide.looks import Walk, walk
+from gate.decide.nothing_to_compare import new_benchmarks, nothing_to_compare, summary
 from gate.decide.overall import overall_of
 from gate.decide.plausibility import implausible
 from gate.model import (
@@ -40,7 +41,7 @@ from gate.model import (
 from gate.model.case import MEAN
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.estimates import NoisyHost
-from gate.model.warnings.setup import ExpiredAccept, NothingRemembered, ZeroThreshold
+from gate.model.warnings.setup import ExpiredAccept, NothingRemembered, NothingToCompare, ZeroThreshold
 from gate.stats.prior import FEWEST_COMMON, with_layouts
 
 _EXITS: dict[ReportVerdict, Exit] = {
@@ -64,15 +65,22 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     walked = walk(subjects, design, contrasts.found)
     size = _family_size(walked)
     told = explained(walked, findings_of(walked.judged, design, size))
+    itself, why = told.findings, nothing_to_compare(evidence)
+    if why is not None:
+        # of head against itself, which show its noise and judge nothing
+        told = Explained([], [], {})
     findings, identical = told.findings, identical_of(evidence, policy)
-    verdict = _report_verdict([*findings, *identical], evidence, policy)
+    verdict = _report_verdict([*findings, *identical], evidence, policy, why)
     stopped = _stopped(evidence, walked)
+    new = evidence.new if why is None else new_benchmarks(evidence)
     gate = policy.config.gate
     return Report(
         schema=REPORT_SCHEMA,
         verdict=verdict,
         exit_code=_exit_code(verdict, findings, policy),
-        summary=_summary(verdict, stopped, evidence, policy, walked, told, identical),
+        summary=summary(why, itself, len(new))
+        if why is not None and verdict == "pass"
+        else _summary(verdict, stopped, evidence, policy, walked, told, identical),
         stopped=stopped,
         run=_run_facts(evidence, design, walked),
         policy=PolicyFacts(
@@ -86,11 +94,11 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         findings=findings,
         identical=identical,
         interactions=told.interactions,
-        recorded=_recorded([case for case in evidence.cases if not case.decided], design),
+        recorded=_recorded([case for case in evidence.cases if why is not None or not case.decided], design),
         failures=evidence.failures,
-        overall=overall_of(walked.judged, _without_case(evidence), design),
-        curves=curves_of(subjects, findings),
-        new=evidence.new,
+        overall=overall_of(walked.judged, _without_case(evidence), design) if why is None else [],
+        curves=curves_of(subjects, findings) if why is None else [],
+        new=new,
         warnings=[
             *implausible(findings, policy.config),
             *evidence.warnings,
@@ -291,7 +299,9 @@ def _expired(policy: Policy) -> list[ExpiredAccept]:
     ]
 
 
-def _report_verdict(findings: Sequence[Finding | Identical], evidence: Evidence, policy: Policy) -> ReportVerdict:
+def _report_verdict(
+    findings: Sequence[Finding | Identical], evidence: Evidence, policy: Policy, why: NothingToCompare | None
+) -> ReportVerdict:
     if any(f.verdict == "regression" for f in findings):
         return "regression"
     # a whole shard or session that is missing is no matter of policy
@@ -300,6 +310,9 @@ def _report_verdict(findings: Sequence[Finding | Identical], evidence: Evidence,
         for f in evidence.failures
         if f.kind != "missing" or f.benchmark is None or policy.config.gate.missing == "fail"
     ]
+    if why is not None and not counted:
+        # what was measured is head alone, with or without itself as base
+        return "pass" if (evidence.cases if why.itself else evidence.new) else "error"
     if counted or not findings:
         return "error"
     if any(f.verdict == "inconclusive" for f in findings):

@@ -33,6 +33,7 @@ from gate.model.warnings.measured import (
     SameBuilds,
     TwoSessions,
 )
+from gate.model.warnings.setup import NothingToCompare
 from gate.units import plural
 
 
@@ -65,10 +66,14 @@ def presence(
     expected = _expected(run, measured, suites, select)
     failed, proved = {f.benchmark for f in failures}, {same.benchmark for same in identical}
     build_failed = any(f.kind in ("build", "tree", "lock") for f in failures)
+    # where nothing is compared, that head itself runs is all that is shown
+    alone = run is not None and any(isinstance(warning, NothingToCompare) for warning in run.warnings)
     missing: list[Failure] = []
     for name in expected["base"] | expected["head"]:
         lacking = [side for side in SIDES if name in expected[side] and name not in measured[side]]
-        if name in proved or name in failed or suites.get(name) in failed or name not in expected["base"]:
+        if name in proved or name in failed or suites.get(name) in failed:
+            continue
+        if name not in expected["base"] and not alone:
             continue
         if name not in expected["head"]:
             missing.append(Failure(kind="missing", benchmark=name, side="head", status="base has it, head does not"))

@@ -62,7 +62,7 @@ def state_changes(begin: Mapping[str, Any], end: Mapping[str, Any]) -> list[Even
         begin, end: as harness.host.state gives them; what is not in both is not spoken of.
     """
     system = _system_changes(begin, end)
-    if _differs(begin, end, "boot_id"):
+    if _rebooted(begin, end):
         # counters and loads began anew
         return system
     events = [
@@ -94,8 +94,14 @@ def _differs(begin: Mapping[str, Any], end: Mapping[str, Any], key: str) -> bool
     return key in begin and key in end and begin[key] != end[key]
 
 
+def _rebooted(begin: Mapping[str, Any], end: Mapping[str, Any]) -> bool:
+    # an older perfgate wrote the id itself, a newer one its hash: between them nothing can be said
+    alike = len({"-" in str(state.get("boot_id")) for state in (begin, end)}) == 1
+    return alike and _differs(begin, end, "boot_id")
+
+
 def _system_changes(begin: Mapping[str, Any], end: Mapping[str, Any]) -> list[Event]:
-    events: list[Event] = [Rebooted()] if _differs(begin, end, "boot_id") else []
+    events: list[Event] = [Rebooted()] if _rebooted(begin, end) else []
     if _differs(begin, end, "kernel"):
         events.append(KernelChanged(str(begin["kernel"]), str(end["kernel"])))
     return events

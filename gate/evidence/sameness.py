@@ -8,6 +8,7 @@ from gate.evidence.records import Located
 from gate.evidence.runs import EvidenceError
 from gate.model import Execution, Failure, HostState, Record, Run, Same, Unproved
 from gate.model.warnings.measured import ProvedInPart, SameCommit
+from gate.model.warnings.setup import NothingToCompare
 
 
 def identical(records: Sequence[Located], run: Run | None) -> list[Same]:
@@ -56,7 +57,8 @@ def is_one_commit(run: Run | None) -> bool:
 def sameness_warnings(records: Sequence[Located], run: Run | None) -> list[SameCommit | ProvedInPart]:
     """Warn of an A/A run, and of benchmarks that are proved in some sessions only."""
     if is_one_commit(run):
-        return [SameCommit()]
+        meant = run is not None and any(isinstance(each, NothingToCompare) for each in run.warnings)
+        return [] if meant else [SameCommit()]
     executions = [each.record for each in records if isinstance(each.record, Execution)]
     measured = {name for e in executions for name in (e.benchmark, e.suite)}
     proved = {each.record.benchmark: None for each in records if isinstance(each.record, Same)}

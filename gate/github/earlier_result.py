@@ -9,7 +9,7 @@ from gate.github.conversation import LONGEST_COMMENT
 
 NO_RESULT = "<!-- perfgate:no-result -->"
 """The first line below the marker of a comment that says why there is no result."""
-_KEPT = re.compile(r"^<!-- perfgate:earlier head=([0-9a-f]{40,64}|unknown) -->\n", re.MULTILINE)
+_KEPT = re.compile(r"^<!-- perfgate:earlier=([0-9a-f]{40,64}|unknown) -->\n", re.MULTILINE)
 _END = "\n\n</details>"
 _DIGITS = 10
 
@@ -56,7 +56,7 @@ def keeping(text: str, head: str, earlier: EarlierResult | None) -> str:
         if earlier.head == head
         else f"Result of an older commit, {of}; commit {_short(head)} has none"
     )
-    named = f"{text.rstrip()}\n\n<!-- perfgate:earlier head={earlier.head} -->\n"
+    named = f"{text.rstrip()}\n\n<!-- perfgate:earlier={earlier.head} -->\n"
     whole = f"{named}<details><summary>{what}</summary>\n\n{_headed(of, earlier.text)}{_END}"
     if earlier.text and len(whole) <= LONGEST_COMMENT:
         return whole

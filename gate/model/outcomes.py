@@ -8,6 +8,7 @@ import msgspec
 
 from gate.model.evidence import Unfinished
 from gate.model.reasons import IncompleteBuilds, Kind, NoSpreadOrRounds, Trouble, ZeroValue
+from gate.model.warnings import setup
 
 # --- factors ----------------------------------------------------------------------------------------------------------
 
@@ -200,6 +201,24 @@ class AllIdentical(Kind, frozen=True, kw_only=True):
     benchmarks: int
 
 
+class Noise(msgspec.Struct, frozen=True, kw_only=True):
+    """The smallest change that the gate could find in one benchmark."""
+
+    benchmark: str
+    metric: str
+    detectable: float
+
+
+class NothingToCompare(Kind, frozen=True, kw_only=True):
+    """Base has no configuration and runs none of head's benchmarks, and all of them were measured."""
+
+    benchmarks: int
+    why: setup.NothingToCompare
+    quietest: Noise | None
+    """By head against itself; None: not measured, or no noise is known."""
+    noisiest: Noise | None
+
+
 class NothingRegressed(Kind, frozen=True, kw_only=True):
     """All is well."""
 
@@ -221,6 +240,7 @@ Summary = (
     | NotEnoughMeasured
     | SomeAccepted
     | AllIdentical
+    | NothingToCompare
     | NothingRegressed
 )
 

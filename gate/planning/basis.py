@@ -235,7 +235,8 @@ def from_memory(
         and is_decided(config, found.benchmark, found.metric)
         and found.statistic in metric_rules(config, found.benchmark, found.metric).statistics
     ]
-    unknown = [name for name in benchmarks if name not in {_owner(config, f.benchmark) for f in findings}]
+    known = {_owner(config, each.benchmark) for each in findings}
+    unknown = [name for name in benchmarks if name not in known]
     unused = typed(memory.unused)
     if not findings:
         why = say(unused[0]) if unused else "measure with `perfgate calibrate` first"

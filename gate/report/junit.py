@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import msgspec
 
 from gate.decide.steps import blocks
-from gate.model import Finding, Identical, Report
+from gate.model import Finding, Identical, Report, outcomes
 from gate.words import failures, numbers, reports, sameness
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
@@ -143,6 +143,8 @@ def _failure(group: FailureGroup, report: Report) -> _Case:
 
 def _whole(report: Report, found: list[_Case]) -> list[_Case]:
     """Return a test case for the report itself where nothing else would tell that it is not green."""
+    if isinstance(report.summary, outcomes.NothingToCompare):
+        return [_Case(_SUITE, "compared", "skipped", reports.headline(report), kind="nothing-to-compare")]
     if not report.exit_code or any(case.outcome in ("failure", "error") for case in found):
         return []
     return [_Case(_SUITE, "measured", "error", reports.headline(report), kind=report.verdict)]

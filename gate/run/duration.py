@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -128,15 +129,14 @@ def _remembered(
     rounds: Sequence[Round], config: Config, costs: Mapping[str, Costs], kept: Collection[Side]
 ) -> float | None:
     """Return how long rounds take by what is remembered; the builds are those of the benchmark that has the longest."""
-    total, used = 0.0, set[str]()
-    for each in rounds:
-        for step in each.executions:
-            lines = _lines(costs, step.benchmark)
-            seconds = [_execution(cost, _iterations(config, step.benchmark)) for cost in lines]
-            if not lines or None in seconds:
-                return None
-            used.add(step.benchmark)
-            total += sum(filter(None, seconds)) + sum(cost.other or 0.0 for cost in lines)
+    used = Counter(step.benchmark for each in rounds for step in each.executions)
+    total = 0.0
+    for name, count in used.items():
+        lines = _lines(costs, name)
+        seconds = [_execution(cost, _iterations(config, name)) for cost in lines]
+        if not lines or None in seconds:
+            return None
+        total += count * (sum(filter(None, seconds)) + sum(cost.other or 0.0 for cost in lines))
     known = [cost for name in used for cost in _lines(costs, name)]
     later = max((cost.build or 0.0 for cost in known), default=0.0)
     first = max((cost.build or 0.0 if cost.first is None else cost.first for cost in known), default=0.0)
@@ -221,9 +221,16 @@ class _Executions:
                 own = record.seconds * (record.lines or 1)
                 self._times.add(record.suite or record.benchmark, record.factors, own)
         self._costs = costs_of(records)
+        self._found: dict[tuple[str, str], float | None] = {}
 
     def of(self, step: ExecutionStep) -> float | None:
         """Return what an execution takes; None: the run has none of its benchmark."""
+        key = step.benchmark, canonical(step.factors)
+        if key not in self._found:
+            self._found[key] = self._of(step)
+        return self._found[key]
+
+    def _of(self, step: ExecutionStep) -> float | None:
         seconds = self._times.of(step.benchmark, step.factors)
         if seconds is None:
             return None

@@ -21,13 +21,14 @@ from gate.config.shards import Part, part_of, part_warnings, refuse_other_part, 
 from gate.config.types import Builds, Config, Plan
 from gate.evidence.runs import config_of
 from gate.memory.entries import Costs
-from gate.model import SIDES, Memory, Run, UserError
+from gate.model import SIDES, Memory, Run, Side, UserError
 from gate.model.sandbox import Sandboxed
 from gate.model.warnings.setup import PlannedAsConfigured, PlannedFromMemory
 from gate.planning.plan import auto_plan
 from gate.run import folder
 from gate.run.duet import refuse_duet
 from gate.run.duration import budget_warnings
+from gate.run.first_comparison import as_begun
 from gate.run.memory import Recalled, costs_here, recall_memory
 from gate.run.plan_warnings import plan_warnings
 from gate.run.project import Project, of_shard
@@ -60,6 +61,15 @@ class Job:
     resumes: bool = False
     costs: Mapping[str, Costs] = field(default_factory=dict, hash=False)
 
+    def of(self, project: Project) -> Job:
+        """Return the job that measures the benchmarks of a project's sides by the same plan and seed."""
+        run = msgspec.structs.replace(
+            self.run,
+            base=project.sources.base.commit,
+            benchmarks=_expected(project),
+        )
+        return replace(self, project=project, run=run, rounds=_rounds(project, run, self.treated))
+
     @property
     def session(self) -> int:
         """Which session the lines of this job are of."""
@@ -88,6 +98,8 @@ def prepare(
     told = refuse_duet(project.settings, planned=bool(treated.planned))
     project = replace(project, settings=treated.with_baseline(project.settings))
     past = folder.interrupted(out) if options.resume else None
+    if past is not None:
+        project = as_begun(project, past)
     instruments = instruments_of(project)
     host = {**facts(), **instruments.versions}
     # what one machine remembers is of no use to the others, and no plan of theirs
@@ -114,21 +126,24 @@ def prepare(
         refuse_other_part(past, run, out)
         folder.refuse_other(past, run, out)
         run = past
-    single = {b.name for b in rules.benchmark if is_single(rules, b.name)}
-    benchmarks = planned.project.settings.benchmarks
-    rounds = schedule(
-        benchmarks,
-        most_builds(rules.plan),
-        rules.plan.executions,
-        run.seed or 0,
-        single,
-        treated.planned,
-        rules.build.layouts,
-    )
+    rounds = _rounds(planned.project, run, treated)
     costs = costs_here(options.history, project, host) if remembers else {}
     if past is None:
         run = msgspec.structs.replace(run, warnings=[*run.warnings, *budget_warnings(rounds, out, rules, costs)])
     return Job(planned.project, run, out, rounds, instruments, part, treated, past is not None, costs)
+
+
+def _rounds(project: Project, run: Run, treated: JobTreatments) -> tuple[Round, ...]:
+    rules = project.settings.rules
+    return schedule(
+        project.settings.benchmarks,
+        most_builds(rules.plan),
+        rules.plan.executions,
+        run.seed or 0,
+        {b.name for b in rules.benchmark if is_single(rules, b.name)},
+        treated.planned,
+        rules.build.layouts,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,10 +223,7 @@ def run_line(project: Project, part: Part | None, seed: int | None, host: dict[s
         choice=project.sources.choice,
         rules=str(project.whose),
         whose=project.whose,
-        benchmarks={
-            side: [name for name in names if name not in project.narrowed]
-            for side, names in settings.benchmarks.items()
-        },
+        benchmarks=_expected(project),
         commands={
             b.name: b.command if isinstance(b.command, str) else _shell(b.command) for b in settings.rules.benchmark
         },
@@ -233,6 +245,11 @@ def _sandboxed(rules: Config, instruments: Instruments) -> Sandboxed:
     if rules.plan.sandbox == "require":
         raise UserError(f'plan.sandbox = "require", and the sandbox is {sandbox_text(found)}')
     return found
+
+
+def _expected(project: Project) -> dict[Side, list[str]]:
+    benchmarks = project.settings.benchmarks.items()
+    return {side: [name for name in names if name not in project.narrowed] for side, names in benchmarks}
 
 
 def now() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -15,12 +15,15 @@ import msgspec
 
 from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.codes import Exit
+from gate.config.types import Config
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import Appender
 from gate.model import SIDES, AfterRound, HostState, Record, Run, UnprovedKind, UserError
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.hosts import UnfitHost
+from gate.run.base_trial import tried
 from gate.run.duet import refuse_wall_time
+from gate.run.first_comparison import lacking, may_lack
 from gate.run.folder import make_room, outputs_in, resumed
 from gate.run.interruption import Folder, orderly
 from gate.run.job import Job, now, prepare
@@ -28,7 +31,7 @@ from gate.run.locked import record_held
 from gate.run.progress import Progress
 from gate.run.project import Project, open_project
 from gate.run.shims import shim_warnings
-from gate.run.workshop import one_path, workshop
+from gate.run.workshop import Workshop, one_path, workshop
 from gate.units import format_duration
 from gate.words.sentences import say
 from harness.host.fitness import problems, standing_problems
@@ -44,6 +47,13 @@ from harness.source.trees import Trees, open_trees
 from harness.source.workdir import WorkDirectory
 
 T = TypeVar("T")
+Looking = Callable[[Run, Config], AfterRound | None]
+"""Gives what a run asks after each round, by its first line and the rules in force."""
+
+
+def never(_run: Run, _rules: Config) -> AfterRound | None:
+    """Ask nothing: the design is fixed."""
+    return None
 
 
 class UnfitError(UserError):
@@ -136,14 +146,14 @@ class Measuring:
         self._folder.make(job.out)
         self._say(*lines)
 
-    def measure(self, job: Job, after_round: AfterRound | None = None) -> Done:
+    def measure(self, job: Job, looking: Looking = never) -> Done:
         """Measure what is not yet recorded; every record is on disk before the next step begins.
 
         The machine is held from now on until the run is closed, so that no other gate in this checkout can move its
         files away while they are concluded on. If another one does not give it back in time, that is recorded as a
         failure.
 
-        after_round: asked between rounds which benchmarks need no more; None: the design is fixed.
+        looking: gives what is asked between rounds which benchmarks need no more.
 
         Raises:
             UserError: sources or a shared path cannot be had; UnfitError with --strict.
@@ -186,7 +196,7 @@ class Measuring:
             ) as trees,
             Appender(job.out / MEASUREMENTS) as append,
         ):
-            measured = self._measure(job, trees, append, records, after_round, budget)
+            job, measured = self._measure(job, trees, append, records, looking, budget)
             if self._options.keep:
                 self._say(f"the trees stay in {trees.directory}")
         return Done(job, measured)
@@ -205,14 +215,16 @@ class Measuring:
         trees: Trees,
         append: Appender,
         records: Sequence[Record],
-        after_round: AfterRound | None,
+        looking: Looking,
         budget: Budget,
-    ) -> Measured:
-        settings = job.project.settings
-        with (
-            closing(self._progress(budget, early=after_round is not None)) as progress,
-            workshop(job, trees, budget) as made,
-        ):
+    ) -> tuple[Job, Measured]:
+        with workshop(job, trees, budget) as made, ExitStack() as stack:
+            if not records and job.treated.study is None and may_lack(job.project):
+                made = self._without_lacking(made)
+                job = made.job
+            settings = job.project.settings
+            after_round = looking(job.run, settings.rules)
+            progress = stack.enter_context(closing(self._progress(budget, early=after_round is not None)))
             executions = made.executions(settings.rules.plan.iterations)
             loop = Loop(
                 job.rounds,
@@ -231,7 +243,23 @@ class Measuring:
             append(HostState(when="begin", session=job.session, time=now(), state=state()))
             measured = loop.run()
             append(_end(job, measured, budget.elapsed))
-        return measured
+        return job, measured
+
+    def _without_lacking(self, made: Workshop) -> Workshop:
+        """Leave base the benchmarks that it runs."""
+        job = made.job
+        self._say("base has no perfgate.toml: building it with head's, to see which of head's benchmarks it runs")
+        found = tried(made)
+        if found is None or len(found.benchmarks) == len(job.project.settings.benchmarks["base"]):
+            return made.afresh(job)
+        project, why = lacking(job.project, found, alone=job.part is None)
+        job = job.of(project)
+        if why is not None:
+            job = replace(job, run=_with_warnings(job.run, [why]))
+            self._say(say(why))
+        if why is not None and why.itself:
+            made.trees.sources = project.sources
+        return made.afresh(job)
 
     def hold(self, job: Job) -> None:
         """Hold the machine until the run is closed.

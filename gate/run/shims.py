@@ -6,7 +6,7 @@ import os
 
 from gate.model.warnings.setup import StartedByShim
 from gate.run.job import Job
-from harness.host.shims import Shim, find_shim
+from harness.host.shims import Shim, Shims
 from harness.instruments.declaration import declared
 from harness.process.execute import clean_environment
 
@@ -16,12 +16,13 @@ def shim_warnings(job: Job) -> list[StartedByShim]:
     head = job.project.settings.sides["head"]
     environment = clean_environment(os.environ, head.env.pass_, head.env.set)
     directory = job.project.repository.project
+    shims = Shims(environment, directory)
     commands: dict[str, list[str]] = {}
     found: dict[str, Shim] = {}
     for benchmark in job.project.settings.rules.benchmark:
         if not declared(benchmark.instrument).any_command:
             continue
-        shim = find_shim(benchmark.command, environment, directory)
+        shim = shims.find(benchmark.command)
         if shim is not None:
             found.setdefault(shim.path, shim)
             commands.setdefault(shim.path, []).append(benchmark.name)

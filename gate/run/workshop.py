@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
@@ -11,15 +10,16 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from gate.config.types import Config
-from gate.model import SIDES, Failure, Side
+from gate.model import SIDES, Side
 from gate.model.warnings.setup import BaseWithoutConfig
 from gate.run.build_cache import build_cache
+from gate.run.hints import hints
 from gate.run.job import Job
 from gate.run.project import Project
 from gate.run.trust import is_proposed
 from harness.build.builder import TreeBuilder
 from harness.build.by_path import in_project, keeps_by_path
-from harness.build.cache import directory_of
+from harness.build.cache import BuildCache, directory_of
 from harness.build.conditions import Conditions, Recipe
 from harness.build.perturb import make_shims, uses_go
 from harness.build.work import links
@@ -30,13 +30,11 @@ from harness.sandbox.caches import named
 from harness.sandbox.sandbox import Ground, Landlocked, Sandbox, Unconfined
 from harness.source.repository import files_at
 from harness.source.trees import Trees
-from harness.source.untracked import Hint, checkout_hint
+from harness.source.untracked import Hint
 from harness.source.workdir import RUNNING
 
 OUTPUTS = "outputs"
 """In the work directory: what commands give."""
-# what programs say in every language; their own words
-_REFUSED = re.compile(r"permission denied|operation not permitted|read-only file system|EACCES|EPERM", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +42,18 @@ class Workshop:
     """What builds the sides of a job, and executes their benchmarks."""
 
     job: Job
+    trees: Trees
     conditions: Conditions
     builder: TreeBuilder
     hint: Hint
     processes: Executor
     """Starts processes without a budget."""
+
+    def afresh(self, job: Job) -> Workshop:
+        """Return what builds and executes for another job in these trees, which holds nothing of what was built."""
+        self.trees.remove("base")
+        builder = TreeBuilder(self.conditions, self.trees, job.run.seed or 0, self.hint, _cache(job))
+        return replace(self, job=job, builder=builder)
 
     def executions(self, iterations: int, within: Budget | None = None) -> Executions:
         """Return what makes executions of so many iterations; within: another budget than that of the run."""
@@ -86,10 +91,17 @@ def workshop(job: Job, trees: Trees, budget: Budget) -> Iterator[Workshop]:
         conditions = Conditions(
             executor, recipes, os.environ, scratch, shims, job.session, study, budget, sandbox, prefix
         )
-        hint = _hint(job)
-        sandboxed = job.run.sandbox is not None and job.run.sandbox.on
-        builder = TreeBuilder(conditions, trees, job.run.seed or 0, hint, build_cache(sandboxed=sandboxed))
-        yield Workshop(job, conditions, builder, hint, processes)
+        hint = hints(job)
+        builder = TreeBuilder(conditions, trees, job.run.seed or 0, hint, _cache(job))
+        yield Workshop(job, trees, conditions, builder, hint, processes)
+
+
+def _cache(job: Job) -> BuildCache | None:
+    """Return what keeps first builds of a job: of a proposal only base's, by base's own recipe."""
+    sandboxed = job.run.sandbox is not None and job.run.sandbox.on
+    if is_proposed() and BaseWithoutConfig() in job.project.settings.warnings:
+        return None
+    return build_cache(sandboxed=sandboxed)
 
 
 def _sandbox(job: Job, trees: Trees, recipes: Mapping[Side, Recipe], stack: ExitStack) -> Sandbox:
@@ -150,31 +162,3 @@ def _commands(project: Project) -> list[str]:
             companions = (benchmark.service, benchmark.load)
             found += [benchmark.command, *(each.command for each in companions if each is not None)]
     return [" ".join(command) if isinstance(command, list) else command for command in found if command]
-
-
-def _hint(job: Job) -> Hint:
-    """Return hints about missing files that know that each side shares what its own config says, and of the sandbox."""
-    project = job.project
-    sandboxed = job.run.sandbox is not None and job.run.sandbox.on
-    missing = checkout_hint(project.repository)
-    shares = {side: set(project.settings.sides[side].build.share) for side in SIDES}
-
-    def hint(failure: Failure, unstarted: bool) -> str | None:
-        found = missing(failure, unstarted)
-        if failure.side == "base" and BaseWithoutConfig() in project.settings.warnings:
-            first = "base has no perfgate.toml and may lack what head adds, so there is nothing to compare yet"
-            return f"{first}: merge perfgate.toml and its benchmarks first; the next change is gated"
-        if found is None and sandboxed and _REFUSED.search(failure.stderr):
-            return (
-                "the sandbox lets commands write their own tree, $HOME and $TMPDIR only: name more folders in [build] "
-                "write, or try `--set plan.sandbox=off`"
-            )
-        if found is None or failure.side != "base" or shares["head"] <= shares["base"]:
-            return found
-        more = ", ".join(sorted(shares["head"] - shares["base"]))
-        return (
-            f"{found}. Head's perfgate.toml shares {more}, base's does not: use head's for both sides with "
-            "--config perfgate.toml, or put it on the default branch first"
-        )
-
-    return hint

@@ -101,6 +101,10 @@ class _Search:
         self.executions = _steps(limits.executions)[:, None]
         self.build = max(case.costs.build for case in cases)
         self.costs = benchmark_costs(cases)
+        places: dict[str, list[int]] = {}
+        for place, case in enumerate(self.cases):
+            places.setdefault(case.benchmark, []).append(place)
+        self.of_benchmark = [*places.values()]
         self.changes = (0.0, *sorted({aim.change for case in cases for aim in case.aims if aim.change > 0}))
 
     def least(self, looks: tuple[int, ...]) -> float:
@@ -230,15 +234,15 @@ class _Search:
     def _seconds(self, looks: tuple[int, ...], stages: Sequence[Sequence[Array]], iterations: Array) -> Array:
         """Return the expected time: builds go on while any case is open, executions while one of the benchmark is."""
         total = 2 * looks[0] * self._per_build(iterations)
-        names = [case.benchmark for case in self.cases]
         for before, after, still in zip(looks, looks[1:], stages, strict=False):
             all_settled = np.prod([1 - p for p in still], axis=0)
             part = self.build * (1 - all_settled)
-            for name in dict.fromkeys(names):
-                own = [1 - p for n, p in zip(names, still, strict=True) if n == name]
-                costs = next(case.costs for case in self.cases if case.benchmark == name)
+            for own in self.of_benchmark:
+                costs = self.cases[own[0]].costs
                 one = costs.start + costs.warmup + iterations * costs.iteration
-                part = part + (1 - np.prod(own, axis=0)) * self.executions * one
+                # the probability that one of its cases is open
+                some = still[own[0]] if len(own) == 1 else 1 - np.prod([1 - still[i] for i in own], axis=0)
+                part = part + some * self.executions * one
             total = total + 2 * (after - before) * part
         return total
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Literal
 
 import msgspec
@@ -131,6 +132,7 @@ def benchmark_costs(cases: Iterable[PlannedCase]) -> list[Costs]:
     return list({case.benchmark: case.costs for case in cases}.values())
 
 
+@lru_cache(maxsize=1024)
 def _levels(looks: tuple[int, ...], alpha: float, interval: Interval) -> tuple[float, ...]:
     paired, design = interval.spends_less, spending(looks)
     return tuple(design.nominal(k, alpha, paired=paired) for k in range(len(looks)))

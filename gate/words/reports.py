@@ -25,6 +25,7 @@ _MEANINGS = {
 }
 _SIZED = ("inconclusive", "unchanged", "no-sign")
 _HEADLINE = 300
+_BESIDE = 3
 _AMOUNT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)(?=[^\W\d_]+\b)")
 
 
@@ -34,8 +35,10 @@ _AMOUNT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)(?=[^\W\d_]+\b)")
 def headline(report: Report) -> str:
     """The verdict in words, and what a reader must know beside it: "Pass: ...; x is 94.5% faster: does head ..."."""
     beside = [say(each) for each in report.warnings if each.in_headline]
-    said = "; ".join(clip(visible(text), _HEADLINE) for text in (say(report.summary), *beside))
-    if isinstance(report.summary, outcomes.NotEnoughMeasured):
+    more = [f"{len(beside) - _BESIDE:,} more such warnings"] if len(beside) > _BESIDE + 1 else []
+    shown = beside[:_BESIDE] if more else beside
+    said = "; ".join(clip(visible(text), _HEADLINE) for text in (say(report.summary), *shown, *more))
+    if isinstance(report.summary, (outcomes.NotEnoughMeasured, outcomes.NothingToCompare)):
         return capitalized(said)
     return f"{_VERDICTS[report.verdict]}: {said}"
 
@@ -44,6 +47,8 @@ def meaning(report: Report) -> str:
     """What the verdict of a report means, for a newcomer."""
     if isinstance(report.summary, outcomes.NotEnoughMeasured):
         return "The budget ended before there were enough builds to tell a change from noise."
+    if isinstance(report.summary, outcomes.NothingToCompare):
+        return "Base has no configuration and runs no benchmark of head, so head is not judged. Head itself ran."
     if isinstance(report.summary, outcomes.AllIdentical):
         return "Every file that the benchmarks open is the same on both sides, so there is no difference to measure."
     return _MEANINGS[report.verdict]

@@ -9,6 +9,7 @@ from gate.evidence.factors import pairs
 from gate.model import Cut, outcomes
 from gate.units import Duration, format_duration, format_share
 from gate.words.numbers import plural
+from gate.words.warnings.setup import base_lacks
 
 
 def _regressed(of: outcomes.Regressed) -> str:
@@ -50,6 +51,17 @@ def _nothing_regressed(of: outcomes.NothingRegressed) -> str:
         f"nothing regressed in {plural(of.findings, 'finding')}; in {of.no_sign:,} of them a regression of {size} or "
         "more would have shown"
     )
+
+
+def _nothing_to_compare(of: outcomes.NothingToCompare) -> str:
+    said = f"nothing to compare yet: {base_lacks(of.why)}"
+    if of.quietest is None or of.noisiest is None:
+        return said
+    least, most = format_share(of.quietest.detectable), format_share(of.noisiest.detectable)
+    noise = f"a change of {least} or more would show in {of.quietest.benchmark}"
+    if of.noisiest != of.quietest:
+        noise += f", of {most} in {of.noisiest.benchmark}, the noisiest of {plural(of.benchmarks, 'benchmark')}"
+    return f"{said}; head's noise: {noise}"
 
 
 def _failed(of: outcomes.Failed) -> str:
@@ -153,6 +165,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.NotEnoughMeasured: lambda of: f"not enough measured: {of.builds} of {plural(of.needed, 'build')}",
     outcomes.SomeAccepted: _accepted,
     outcomes.AllIdentical: _all_identical,
+    outcomes.NothingToCompare: _nothing_to_compare,
     outcomes.NothingRegressed: _nothing_regressed,
     outcomes.RestoreBenchmark: lambda _: 'Restore the missing benchmark, or allow it with `missing = "pass"` in [gate]',
     outcomes.RepeatJob: lambda _: "Run the job that should have measured it again, or download its artifact",

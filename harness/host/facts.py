@@ -12,8 +12,10 @@ import socket
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 from gate.model.warnings.setup import Differing
+from harness.host.pseudonym import pseudonym
 
 UNKNOWN = "unknown"
 
@@ -31,7 +33,7 @@ def facts() -> Facts:
     """Describe the machine, ready for JSON; what cannot be read is "unknown".
 
     cores: logical processors of the machine. affinity: those this process may use. memory: bytes. fingerprint: the
-    same for machines of one make; neither name nor boot changes it.
+    same for machines of one make; neither name nor boot changes it. hostname, boot_id: hashed (harness.host.pseudonym).
     """
     known: Facts = {
         "os": platform.system() or UNKNOWN,
@@ -41,11 +43,15 @@ def facts() -> Facts:
         "cores": os.cpu_count() or UNKNOWN,
         "affinity": _affinity(),
         "memory": _memory(),
-        "hostname": socket.gethostname() or UNKNOWN,
+        "hostname": _hashed("host", socket.gethostname()),
         "python": platform.python_version(),
-        "boot_id": _read("/proc/sys/kernel/random/boot_id").strip() or UNKNOWN,
+        "boot_id": _hashed("boot", _read("/proc/sys/kernel/random/boot_id").strip()),
     }
     return known | {"fingerprint": fingerprint(known)}
+
+
+def _hashed(kind: Literal["host", "boot"], name: str) -> str:
+    return pseudonym(kind, name) if name else UNKNOWN
 
 
 def fingerprint(known: Facts) -> str:

@@ -38,30 +38,38 @@ class Shim:
     """What it takes longer to start than that program; None: not known."""
 
 
-def find_shim(command: str | Sequence[str], environment: Mapping[str, str], directory: Path) -> Shim | None:
-    """Look whether the program of a command is a shim; then start it and the program behind it a few times.
+class Shims:
+    """The shims among commands that are executed in one environment and directory."""
 
-    Args:
-        command: of a benchmark.
-        environment: that it is executed in.
-        directory: likewise; version managers choose by the files there.
-    """
-    words = _words(command)
-    path = _found(words[0], environment) if words else None
-    if path is None:
-        return None
-    manager = _manager(path)
-    if manager is None:
-        return None
-    run = _Runner(environment, directory)
-    if Path(path).name == _NVM:
-        # the program is its first argument
-        ask, shim = (path, "sh", "-c", 'command -v "$0"', *words[1:2]), (path, *words[1:2])
-    else:
-        name = Path(path).name
-        ask, shim = (_called(manager, environment), "which", name), (path,)
-    program = run.said(ask) if len(words) > 1 or Path(path).name != _NVM else ""
-    return Shim(Path(manager).name, path, program, run.longer(shim, (program,)) if program else None)
+    def __init__(self, environment: Mapping[str, str], directory: Path) -> None:
+        """Begin; directory: version managers choose by the files there."""
+        self._environment = environment
+        self._run = _Runner(environment, directory)
+        self._known: dict[tuple[str, ...], Shim | None] = {}
+
+    def find(self, command: str | Sequence[str]) -> Shim | None:
+        """Look whether the program of a command is a shim; and start it and what is behind it a few times, once."""
+        words = _words(command)
+        path = _found(words[0], self._environment) if words else None
+        if path is None:
+            return None
+        # the program of nvm-exec is its first argument
+        shim = (path, *words[1:2]) if Path(path).name == _NVM else (path,)
+        if shim not in self._known:
+            self._known[shim] = self._looked_at(shim)
+        return self._known[shim]
+
+    def _looked_at(self, shim: tuple[str, ...]) -> Shim | None:
+        path = shim[0]
+        manager = _manager(path)
+        if manager is None:
+            return None
+        if Path(path).name == _NVM:
+            ask = (path, "sh", "-c", 'command -v "$0"', *shim[1:])
+            program = self._run.said(ask) if shim[1:] else ""
+        else:
+            program = self._run.said((_called(manager, self._environment), "which", Path(path).name))
+        return Shim(Path(manager).name, path, program, self._run.longer(shim, (program,)) if program else None)
 
 
 def _words(command: str | Sequence[str]) -> list[str]:

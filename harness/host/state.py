@@ -7,6 +7,7 @@ from typing import Any
 
 from harness.host.fitness import cgroup, counters
 from harness.host.fitness.kernel_files import Tree
+from harness.host.pseudonym import pseudonym
 
 
 def state(tree: Tree | None = None) -> dict[str, Any]:
@@ -15,11 +16,13 @@ def state(tree: Tree | None = None) -> dict[str, Any]:
     time: ISO 8601. uptime, throttled_seconds: s. cpu_total, cpu_idle, cpu_steal: clock ticks of all processors.
     pressure_cpu, pressure_memory, pressure_io: microseconds in which some program waited. throttled: periods that the
     cgroup's quota cut short. thermal_throttles, oom_kills: counts. swap_in, swap_out: pages. memory_available: B.
+    boot_id: hashed.
     """
     files = Tree() if tree is None else tree
+    boot = files.text("proc/sys/kernel/random/boot_id")
     found: dict[str, Any] = {
         "time": datetime.datetime.now(tz=datetime.UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-        "boot_id": files.text("proc/sys/kernel/random/boot_id"),
+        "boot_id": pseudonym("boot", boot) if boot else None,
         "kernel": files.text("proc/sys/kernel/osrelease"),
         "uptime": _uptime(files),
         "load": counters.load(files),

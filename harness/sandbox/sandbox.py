@@ -317,19 +317,23 @@ class Landlocked:
             ground, at = self._ground, self._ground.work / f"home-{side}"
             environment = ground.environments[side]
             wanted = caches(ground.write[side], ground.names, environment, ground.project)
-            written = {each: self._shared(each) for each in wanted}
+            written = {each: self._shared(side, each) for each in wanted}
             hidden = self._hidden(side, building=False)
             self._homes[side] = make_home(at, self._place(side), environment, written, hidden=hidden, own=self.own)
             self._at[side] = at
         return self._homes[side]
 
-    def _shared(self, cache: Path) -> Path | None:
+    def _shared(self, side: Side, cache: Path) -> Path | None:
         """Return what commands get for a cache: what stays for the next run, or None where nothing may."""
         ground = self._ground
         if ground.copied:
             return None
         if self._user < 0:
             cache.mkdir(parents=True, exist_ok=True)
+            return cache
+        home = home_of(ground.environments[side])
+        if home is None or not cache.is_relative_to(home):
+            # nothing can stand in for it: the other user writes what root has let it
             return cache
         if ground.kept is None:
             return None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
+import importlib.util
 import os
 import shutil
 import signal
@@ -11,9 +13,13 @@ import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.action.tree import ROOT, VERSION, Action, base_python
 
@@ -73,6 +79,83 @@ def test_it_is_made_once_and_then_used_again(tmp_path: Path, by: str) -> None:
     assert second.returncode == 0 and "used again" in second.stdout, second.stdout
     assert action.python() == python and state(python.parent) == before
     assert state(action.path) == sources, "the action's folder may be read-only"
+
+
+def test_pip_brings_the_locked_uv(tmp_path: Path) -> None:
+    action = Action(tmp_path)
+    action.lock_uv()
+    done = action.install()
+    assert done.returncode == 0 and "made by uv that pip brought" in done.stdout, done.stdout
+    assert runs(action.python(), action.project) == f"perfgate {VERSION}\n"
+    # it is no part of the environment
+    assert not list(action.python().parent.glob("uv*")) and not list(packages_of(action).glob("uv*"))
+
+
+@pytest.mark.parametrize("wrong", ["another hash", "no lock"])
+def test_without_the_locked_uv_pip_installs(tmp_path: Path, wrong: str) -> None:
+    action = Action(tmp_path)
+    if wrong == "another hash":
+        action.lock_uv("0" * 64)
+    done = action.install()
+    assert done.returncode == 0 and "made by pip " in done.stdout, done.stdout
+    assert runs(action.python(), action.project) == f"perfgate {VERSION}\n"
+
+
+def test_only_a_study_gets_the_packages_of_a_study(action: Action) -> None:
+    lock = (action.path / "requirements.lock").read_text()
+    wheel = action.wheel("patsy")
+    digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    action.write("requirements.lock", f"patsy @ {wheel.as_uri()} \\\n    --hash=sha256:{digest}\n    # via x\n{lock}")
+    for command, there in (("", False), ("check", False), ("study", True)):
+        assert action.install(INPUT_COMMAND=command).returncode == 0
+        assert (packages_of(action) / "patsy.py").exists() == there
+        assert (packages_of(action) / "tiny.py").exists()
+    assert len(action.made()) == 2
+
+
+def _own_script() -> Any:
+    spec = importlib.util.spec_from_file_location("environment", ROOT / "scripts" / "environment.py")
+    assert spec is not None and spec.loader is not None
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+def test_a_check_lacks_nothing_that_its_packages_need() -> None:
+    script = _own_script()
+    locked = {each["name"] for each in script.LOCKED.finditer((ROOT / "requirements.lock").read_text())}
+    assert locked > script.OF_A_STUDY and len(locked) > 20
+
+    def needed(names: set[str]) -> set[str]:
+        found = set(names)
+        for name in names:
+            for text in metadata.requires(name) or ():
+                requirement = Requirement(text)
+                if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+                    found.add(canonicalize_name(requirement.name))
+        return found if found == names else needed(found)
+
+    check = locked - script.OF_A_STUDY
+    assert needed(check) == check
+    # nothing is left out that no package of a study brings
+    assert needed({"pandas", "statsmodels"}) - {"numpy", "scipy"} | {"tzdata"} >= script.OF_A_STUDY
+
+
+def test_what_the_machine_says_to_pip_is_said_to_uv(tmp_path: Path) -> None:
+    script, file = _own_script(), tmp_path / "pip.conf"
+    file.write_text(
+        "[global]\nindex-url = https://mirror.example/simple\ntimeout = 3\n"
+        "extra-index-url =\n    https://a.example\n    https://b.example\n[install]\ntrusted-host = mirror.example\n"
+    )
+    assert script._pip_conf([tmp_path / "none", file]) == {
+        "UV_DEFAULT_INDEX": "https://mirror.example/simple",
+        "UV_INDEX": "https://a.example https://b.example",
+        "UV_INSECURE_HOST": "mirror.example",
+        "UV_INDEX_STRATEGY": "unsafe-best-match",
+    }
+    file.write_text("not a section\n")
+    with pytest.raises(script.InstallError, match=r"pip\.conf"):
+        script._pip_conf([file])
 
 
 def test_its_own_code_is_compiled(action: Action) -> None:
@@ -334,7 +417,8 @@ TWO_SIDES = "".join(
 
 
 @pytest.mark.tools
-def test_the_real_one(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("command", "most"), [("check", 180e6), ("study", 300e6)])
+def test_the_real_one(tmp_path: Path, command: str, most: float) -> None:
     """Everything that the lock names, by uv, and a decision made with it in a project with a gate/ of its own."""
     action = Action(tmp_path)
     action.with_uv()
@@ -346,7 +430,7 @@ def test_the_real_one(tmp_path: Path) -> None:
     kept = {
         name: os.environ[name] for name in ("HOME", "SSL_CERT_FILE", "HTTPS_PROXY", "https_proxy") if name in os.environ
     }
-    done = action.install(**kept)
+    done = action.install(INPUT_COMMAND=command, **kept)
     assert done.returncode == 0 and "made by uv" in done.stdout, done.stdout
 
     def perfgate(*words: str | Path) -> str:
@@ -364,10 +448,11 @@ def test_the_real_one(tmp_path: Path) -> None:
     report = tmp_path / "report.html"
     perfgate("decide", "-", "--html", report)
     assert "<svg" in report.read_text(encoding="utf-8")
-    # what only these load: pandas, statsmodels
-    perfgate("report", "-", "--format", "csv")
-    perfgate("study", "analyse", "-", "--out", tmp_path / "study")
+    if command == "study":
+        # what only these load: pandas, statsmodels
+        perfgate("report", "-", "--format", "csv")
+        perfgate("study", "analyse", "-", "--out", tmp_path / "study")
     size = sum(
         file.stat().st_blocks * 512 for file in action.python().parent.parent.rglob("*") if not file.is_symlink()
     )
-    assert size <= 300e6, f"{size / 1e6:.0f} MB, with byte code"
+    assert size <= most, f"{size / 1e6:.0f} MB, with byte code"

@@ -40,7 +40,8 @@ class Action:
         self.bin = top / "bin"
         self.bin.mkdir(parents=True)
         self.bin.joinpath("python3").symlink_to(base_python())
-        wheel = _wheel(top / "tiny-1.0-py3-none-any.whl")
+        self.top = top
+        wheel = self.wheel("tiny")
         (self.path / "scripts").mkdir(parents=True)
         for script in ("install", "environment.py"):
             shutil.copy(ROOT / "scripts" / script, self.path / "scripts" / script)
@@ -62,6 +63,23 @@ class Action:
     def lock(self, address: str, digest: str) -> None:
         """Lock the one package to where it is and its hash."""
         self.write("requirements.lock", f"tiny @ {address} --hash=sha256:{digest}\n")
+
+    def wheel(self, name: str, *, program: str = "") -> Path:
+        """Make a package of one empty module, with a program of its name where one is given."""
+        return _wheel(self.top / f"{name}-1.0-py3-none-any.whl", name, program)
+
+    def lock_uv(self, digest: str = "") -> None:
+        """Lock a uv that pip can bring, by its hash or a wrong one."""
+        real = Path(sys.executable).parent / "uv"
+        wheel = self.wheel("uv", program=f'#!/bin/sh\nexec "{real}" "$@"\n')
+        digest = digest or hashlib.sha256(wheel.read_bytes()).hexdigest()
+        lines = (
+            "ruff @ file:///nowhere --hash=sha256:0",
+            f"uv @ {wheel.as_uri()} \\",
+            f"    --hash=sha256:{digest}",
+            "    # via x",
+        )
+        self.write("requirements-dev.lock", "\n".join(lines) + "\n")
 
     def with_uv(self) -> None:
         """Put uv on PATH."""
@@ -137,13 +155,19 @@ class Action:
         (self.project / "uv.toml").write_text("no such key = 1\n", encoding="utf-8")
 
 
-def _wheel(file: Path) -> Path:
-    info = "tiny-1.0.dist-info"
+def _wheel(file: Path, name: str, program: str) -> Path:
+    info = f"{name}-1.0.dist-info"
+    script = f"{name}-1.0.data/scripts/{name}"
     with zipfile.ZipFile(file, "w") as made:
-        made.writestr("tiny.py", "")
-        made.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: tiny\nVersion: 1.0\n")
+        made.writestr(f"{name}.py", "")
+        made.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        if program:
+            executable = zipfile.ZipInfo(script)
+            executable.external_attr = 0o100755 << 16
+            made.writestr(executable, program)
         made.writestr(
             f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
         )
-        made.writestr(f"{info}/RECORD", f"tiny.py,,\n{info}/METADATA,,\n{info}/WHEEL,,\n{info}/RECORD,,\n")
+        names = [f"{name}.py", f"{info}/METADATA", f"{info}/WHEEL", f"{info}/RECORD", *([script] if program else [])]
+        made.writestr(f"{info}/RECORD", "".join(f"{each},,\n" for each in names))
     return file

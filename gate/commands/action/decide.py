@@ -182,7 +182,8 @@ def _explained(located: Located, request: Request) -> Located:
         merged = "" if head.sha == pull.head_sha else f" {pull.head_sha[:10]} merged as"
         head = msgspec.structs.replace(head, ref=f"{pull.head_ref}{merged}")
     if pull is not None and base is not None:
-        base = msgspec.structs.replace(base, ref=pull.base_ref)
+        itself = run.head is not None and base.sha == run.head.sha
+        base = head if itself else msgspec.structs.replace(base, ref=pull.base_ref)
     made = msgspec.structs.replace(run, base=base, head=head)
     if run.choice is not None:
         # the run line knows only that commits were given

@@ -158,7 +158,7 @@ def _measured(request: Request, out: TextIO) -> int:
     from gate.decide.measurements import looking
     from gate.evidence.inputs import DEFAULT_FOLDER
     from gate.run.folder import records_of
-    from gate.run.measuring import opened
+    from gate.run.measuring import never, opened
     from gate.run.memory import append_check
     from gate.run.preview import introduction
 
@@ -169,7 +169,7 @@ def _measured(request: Request, out: TextIO) -> int:
         job = replace(job, run=msgspec.structs.replace(job.run, job=request.job))
         run.begin(job, introduction(job))
         # looks are taken over all shards and sessions together, or not at all
-        job = run.measure(job, looking(job.run, job.project.settings.rules) if job.part is None else None).job
+        job = run.measure(job, looking if job.part is None else never).job
         records = records_of(job.out)
         warnings = append_check(options.history, job.project, job.run, records, allowed=request.remember)
         out.writelines(f"perfgate: warning: {warning}\n" for warning in warnings)

@@ -20,7 +20,9 @@ from gate.report.outputs import colored, require_writable, write
 from gate.words.grid import paint
 from gate.words.numbers import plural
 from gate.words.plain import pad, visible, wrap
+from gate.words.sandbox import sandbox_text
 from harness.host.fitness import Check, State, examine, unfit
+from harness.sandbox.sandbox import examined
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ def run(options: DoctorOptions, out: TextIO) -> int:
         UserError: the JSON cannot be written.
     """
     require_writable(OutputOptions({"json": options.json} if options.json is not None else {}))
-    checks = examine(_history())
+    checks = [*examine(_history()), _sandbox()]
     if options.json == "-":
         out.write(render_json(checks))
     else:
@@ -47,6 +49,12 @@ def run(options: DoctorOptions, out: TextIO) -> int:
         if options.json is not None:
             write(Path(options.json), render_json(checks))
     return Exit.UNFIT if options.strict and unfit(checks) else 0
+
+
+def _sandbox() -> Check:
+    found = examined("auto")
+    why = "It keeps what is measured from everything but its own tree (docs/security.md)."
+    return Check("sandbox", "ok" if found.on else "warn", sandbox_text(found), why)
 
 
 def _history() -> Path | None:

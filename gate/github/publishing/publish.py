@@ -23,6 +23,7 @@ from gate.github.publishing.outcome import Outcome
 from gate.github.publishing.request import CALIBRATION, STUDY, Occasion, Wanted
 from gate.github.runner import append_summary, error_line, warning_line
 from gate.model import Finding, Report, UserError
+from gate.model.outcomes import NothingToCompare
 from gate.report.links import Links
 from gate.report.markdown import comment, summary
 from gate.report.markdown.escape import block, escape, link
@@ -178,7 +179,8 @@ def calls_for_comment(occasion: Occasion, outcome: Outcome, report: Report | Non
     if occasion == "regression":
         return any(finding.verdict == "regression" for finding in report.findings)
     changed = any(finding.verdict not in _PLAIN for finding in report.findings)
-    warned = any(warning.in_headline for warning in report.warnings)
+    # that nothing was compared is a pass, and no plain one
+    warned = isinstance(report.summary, NothingToCompare) or any(warning.in_headline for warning in report.warnings)
     return outcome.verdict != "pass" or changed or warned or bool(report.failures)
 
 

@@ -81,9 +81,11 @@ AnyWarning = (
     | setup.LeftBehind
     | setup.LfsPointers
     | setup.BaseWithoutConfig
+    | setup.NothingToCompare
     | setup.HeadWithoutConfig
     | setup.RulesChanged
     | setup.MeasuringChanged
+    | setup.BuildChanged
     | setup.ExpiredAccept
     | setup.FewBuilds
     | setup.FewBuildsPerMachine

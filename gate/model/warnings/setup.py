@@ -6,6 +6,7 @@ from typing import ClassVar, Literal
 
 import msgspec
 
+from gate.model.names import FailureKind
 from gate.model.warnings.base import Base, Weight, tag
 
 # --- the sides and the rules ------------------------------------------------------------------------------------------
@@ -47,6 +48,20 @@ class BaseWithoutConfig(Base, frozen=True):
     weight: ClassVar[Weight] = "first"
 
 
+class NothingToCompare(Base, frozen=True):
+    """Base has no configuration and runs none of head's benchmarks, so that there is nothing to compare with."""
+
+    weight: ClassVar[Weight] = "first"
+    base: str | None
+    """The commit of base, whatever was measured in its place."""
+    itself: bool
+    """Whether head was measured against itself."""
+    failed: FailureKind
+    """What failed in base first; missing: it does not have the folder of the project."""
+    benchmark: str | None = None
+    status: str = ""
+
+
 class HeadWithoutConfig(Base, frozen=True):
     """Head has no configuration, so that base's counts for both sides."""
 
@@ -62,11 +77,31 @@ class RulesChanged(Base, frozen=True):
     """Whose rules count: a side, or the name of a file."""
 
 
+class Differing(msgspec.Struct, frozen=True):
+    """Something that was one way and is another."""
+
+    name: str
+    was: str | int | None
+    now: str | int | None
+
+
 class MeasuringChanged(Base, frozen=True):
     """Head changes how a benchmark is measured."""
 
     weight: ClassVar[Weight] = "first"
+    in_headline: ClassVar[bool] = True
     benchmark: str
+    changes: tuple[Differing, ...] = ()
+    """By key; empty: of an older perfgate."""
+
+
+class BuildChanged(Base, frozen=True):
+    """Head changes how both sides are built, or the environment that they run in, so that each does it its own way."""
+
+    weight: ClassVar[Weight] = "first"
+    in_headline: ClassVar[bool] = True
+    changes: tuple[Differing, ...]
+    """By key: build.command, env.set.LC_ALL."""
 
 
 class ExpiredAccept(Base, frozen=True):
@@ -279,14 +314,6 @@ class MemoryOfOneFile(Base, frozen=True):
     """The files were measured apart, and what they remember does not agree."""
 
     weight: ClassVar[Weight] = "later"
-
-
-class Differing(msgspec.Struct, frozen=True):
-    """Something that was one way and is another."""
-
-    name: str
-    was: str | int | None
-    now: str | int | None
 
 
 class MemoryOfOtherMachine(Base, frozen=True):

@@ -33,7 +33,10 @@ from gate.words.sentences import say
 
 _SAID = 5
 _LISTED = 20
-_HOST = {"boot_id": "boot", "cores": "processors", "affinity": "processors allowed", "cpu": "processor"}
+_HOST = {
+    "hostname": "host, hashed", "boot_id": "boot, hashed", "cores": "processors", "affinity": "processors allowed",
+    "cpu": "processor",
+}  # fmt: skip
 
 
 class Said(msgspec.Struct, frozen=True):

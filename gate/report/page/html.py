@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gate.decide.importance import tallies
-from gate.model import Failure, Report
+from gate.model import Failure, Report, outcomes
 from gate.report.measurements import Material
 from gate.report.page.bars import BAR_WIDTH
 from gate.report.templates import render_template
@@ -34,6 +34,7 @@ def render(report: Report, material: Material | None = None) -> str:
         "page": page_of(report, material or Material()),
         "report": report,
         "tallies": tallies(report),
+        "neutral": isinstance(report.summary, outcomes.NothingToCompare),
         "shapes": SHAPES,
         "same": reports.uniform(finding_words.quantity(f) for f in report.findings),
         "better": reports.uniform(f.better for f in report.findings),

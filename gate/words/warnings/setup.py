@@ -9,6 +9,10 @@ from gate.model.warnings import setup as kinds
 from gate.units import format_duration, format_share
 from gate.words.numbers import plural
 from gate.words.phrases import joined, listed
+from gate.words.plain import clip, visible
+
+_MOST = 3
+_LONGEST = 60
 
 # --- the sides and the rules ------------------------------------------------------------------------------------------
 
@@ -35,7 +39,44 @@ def _rules_changed(warning: kinds.RulesChanged) -> str:
 
 
 def _measuring_changed(warning: kinds.MeasuringChanged) -> str:
-    return f"head changes how {warning.benchmark} is measured: the sides may not be comparable"
+    name = warning.benchmark
+    commands = [each for each in warning.changes if each.name == "command"]
+    others = [each for each in warning.changes if each.name != "command"]
+    if commands:
+        also = f"; head also changes {_changes(others)}" if others else ""
+        ran = f"base ran {_side(commands[0].was)}, head {_side(commands[0].now)}"
+        return f"not the same command for {name}: {ran}{also}"
+    what = f" ({_changes(others)})" if others else ""
+    return f"head changes how {name} is measured{what}: the sides may not be comparable"
+
+
+def _build_changed(warning: kinds.BuildChanged) -> str:
+    return f"base and head are not built alike: head changes {_changes(warning.changes)}"
+
+
+def _changes(changes: Sequence[kinds.Differing]) -> str:
+    more = len(changes) - _MOST
+    said = [f"{each.name} from {_side(each.was)} to {_side(each.now)}" for each in changes[:_MOST]]
+    return joined([*said, *([f"{more} more"] if more > 0 else [])])
+
+
+def _side(value: str | int | None) -> str:
+    return "none" if value is None else f"`{clip(visible(str(value)), _LONGEST)}`"
+
+
+def base_lacks(warning: kinds.NothingToCompare) -> str:
+    """Say what base lacks: "base has no perfgate.toml, and head's build fails there (exit 2)"."""
+    first = "base has no perfgate.toml"
+    if warning.failed == "missing":
+        return f"{first}, nor the folder of the project"
+    what = "head's build fails there" if warning.benchmark is None else "none of head's benchmarks runs there"
+    status = f" ({warning.status})" if warning.status and warning.benchmark is None else ""
+    return f"{first}, and {what}{status}"
+
+
+def _nothing_to_compare(warning: kinds.NothingToCompare) -> str:
+    measured = "head is measured against itself" if warning.itself else "head is measured alone"
+    return f"{base_lacks(warning)}: {measured}. The next change is compared once head is merged"
 
 
 def _expired_accept(warning: kinds.ExpiredAccept) -> str:
@@ -209,9 +250,11 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     ),
     kinds.LeftBehind: _left_behind,
     kinds.BaseWithoutConfig: lambda _: "base has no perfgate.toml: head's is used for both sides",
+    kinds.NothingToCompare: _nothing_to_compare,
     kinds.HeadWithoutConfig: lambda _: "head has no perfgate.toml: base's is used for both sides",
     kinds.RulesChanged: _rules_changed,
     kinds.MeasuringChanged: _measuring_changed,
+    kinds.BuildChanged: _build_changed,
     kinds.ExpiredAccept: _expired_accept,
     kinds.FewBuilds: _few_builds,
     kinds.FewBuildsPerMachine: _few_builds_per_machine,

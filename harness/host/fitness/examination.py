@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from gate.model.warnings.hosts import Problem
+from harness.host.facts import facts
 from harness.host.fitness import directories, disturbances, load, machine, memory, processors, tools, tracing
 from harness.host.fitness.counters import Window, watch
 from harness.host.fitness.kernel_files import Check, Tree, unreadable
@@ -38,6 +39,7 @@ def examine(history: Path | None, tree: Tree | None = None, seconds: float = WIN
             "tools": tools.tools,
             "tracer": tracing.tracer,
             "temporary files": _temporary,
+            "name in reports": _name,
             "history": lambda: directories.history(history),
             "other gates": lambda: directories.others(lock_file(os.environ)),
         }
@@ -81,6 +83,11 @@ def _worded(checks: Iterable[Check]) -> list[str]:
 def unfit(checks: Iterable[Check]) -> list[Check]:
     """Return the checks for which measuring now would mislead; none: the machine is fit."""
     return [check for check in checks if check.state == "bad"]
+
+
+def _name() -> Check:
+    why = "Reports name the machine by a hash, so that they can be published."
+    return Check("name in reports", "ok", str(facts()["hostname"]), why)
 
 
 def _temporary() -> Check:

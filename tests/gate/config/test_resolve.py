@@ -10,7 +10,7 @@ from gate.config.rules import accepts_of, floor_of, is_decided, matches, thresho
 from gate.config.schema import json_schema, to_tables
 from gate.config.source import ConfigError, Source, from_tables, read_source
 from gate.config.types import Config
-from gate.model.warnings.setup import BaseWithoutConfig, MeasuringChanged, RulesChanged
+from gate.model.warnings.setup import BaseWithoutConfig, BuildChanged, Differing, MeasuringChanged, RulesChanged
 from tests.gate.config.test_parse import EXAMPLE
 
 BENCH = '[[benchmark]]\nname = "{0}"\ncommand = "{1}"\n'
@@ -37,8 +37,43 @@ def test_rules_come_from_the_side_named_and_commands_from_each_side() -> None:
 
 def test_the_report_learns_that_head_changes_rules_and_commands() -> None:
     warnings = resolve(BASE, HEAD, rules="base").warnings
-    assert warnings == [RulesChanged(("gate.threshold",), "base"), MeasuringChanged("a")]
+    changes = (Differing("command", "old", "new"),)
+    assert warnings == [RulesChanged(("gate.threshold",), "base"), MeasuringChanged("a", changes)]
     assert resolve(BASE, BASE, rules="base").warnings == []
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "key"),
+    [
+        ('[build]\ncommand = "make"', '[build]\ncommand = "make fast"', ("build.command", "make", "make fast")),
+        ("", '[build]\nsetup = "npm ci"', ("build.setup", None, "npm ci")),
+        ("", '[build]\noverlay = ["bench"]', None),
+        ("", '[env]\nset = {GOGC = "off"}', ("env.set.GOGC", None, "off")),
+        ("", '[env]\npass = ["LD_LIBRARY_PATH"]', ("env.pass", None, "LD_LIBRARY_PATH")),
+        ('[build]\ntimeout = "1m"', '[build]\ntimeout = "2m"', None),
+    ],
+)
+def test_the_report_learns_that_head_builds_in_another_way(
+    base: str, head: str, key: tuple[str, str | None, str] | None
+) -> None:
+    benchmark = BENCH.format("a", "x")
+    found = resolve(source(f"{base}\n{benchmark}"), source(f"{head}\n{benchmark}"), rules="base").warnings
+    assert found == ([BuildChanged((Differing(*key),))] if key else [])
+
+
+@pytest.mark.parametrize(
+    ("key", "changed"),
+    [
+        ('service = {command = "./server", ready = "tcp:80"}', ["service"]),
+        ("warmup = 3", ["warmup"]),
+        ('timeout = "1m"', []),
+    ],
+)
+def test_the_report_learns_that_head_measures_in_another_way(key: str, changed: list[str]) -> None:
+    benchmark = BENCH.format("a", "x")
+    warnings = resolve(source(benchmark), source(benchmark + key), rules="base").warnings
+    assert [each.name for w in warnings if isinstance(w, MeasuringChanged) for each in w.changes] == changed
+    assert len(warnings) == len(changed)
 
 
 def test_a_side_without_a_config_falls_back_to_the_other() -> None:

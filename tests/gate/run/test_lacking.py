@@ -77,6 +77,10 @@ def test_enough_memory(project: Project) -> None:
         (OSError(errno.EMFILE, "Too many open files"), "too many open files: raise the limit (`ulimit -n`)"),
         (OSError(errno.EAGAIN, "Resource temporarily unavailable"), "no more processes or threads can be started"),
         (MemoryError(), "not enough memory: free some"),
+        (
+            ModuleNotFoundError("No module named 'pandas'", name="pandas"),
+            "pandas is not installed; the action installs",
+        ),
         (ImportError("/lib/x.so: failed to map segment from shared object"), "not enough memory: free some"),
         (ImportError("/lib/x.so: cannot map zero-fill pages: Cannot allocate memory"), "not enough memory: free some"),
         (RuntimeError("can't start new thread"), "no more processes or threads can be started"),

@@ -7,6 +7,7 @@ import pytest
 
 from gate.model import Accepted, Cut, MemoryUse, Phase, Unfinished, outcomes, reasons
 from gate.model.report import Interaction
+from gate.model.warnings.setup import NothingToCompare
 from gate.words.sentences import SENTENCES, say
 from tests.gate.report import examples
 
@@ -225,6 +226,27 @@ HEADLINES: list[tuple[outcomes.Summary, str]] = [
     (
         outcomes.AllIdentical(benchmarks=1),
         "the benchmark runs the same program on the same data as base; nothing was measured, and nothing needed to be",
+    ),
+    (
+        outcomes.NothingToCompare(
+            benchmarks=3,
+            why=NothingToCompare(base="1" * 40, itself=True, failed="build", status="exit 2"),
+            quietest=outcomes.Noise(benchmark="a", metric="time", detectable=0.012),
+            noisiest=outcomes.Noise(benchmark="b", metric="time", detectable=0.08),
+        ),
+        (
+            "nothing to compare yet: base has no perfgate.toml, and head's build fails there (exit 2); head's noise: "
+            "a change of 1.2% or more would show in a, of 8.0% in b, the noisiest of 3 benchmarks"
+        ),
+    ),
+    (
+        outcomes.NothingToCompare(
+            benchmarks=1,
+            why=NothingToCompare(base="1" * 40, itself=False, failed="execution", benchmark="a", status="exit 2"),
+            quietest=None,
+            noisiest=None,
+        ),
+        "nothing to compare yet: base has no perfgate.toml, and none of head's benchmarks runs there",
     ),
     (outcomes.NothingRegressed(findings=1), "nothing regressed in 1 finding"),
 ]

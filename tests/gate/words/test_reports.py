@@ -5,6 +5,10 @@ import pytest
 
 from gate.decide import importance
 from gate.model import Commit, Counts, Family, Finding, MemoryFacts, Report, Round
+from gate.model.warnings.setup import BuildChanged, Differing, MeasuringChanged
+from gate.report.markdown import comment as markdown
+from gate.report.page import html
+from gate.report.text import terminal
 from gate.words import failures, numbers, reports
 from gate.words.phrases import more_are
 from tests.gate.report import examples
@@ -249,3 +253,23 @@ def test_what_is_left_out_is_counted_in_good_grammar() -> None:
         "1 more note is",
     )
     assert more_are(1234) == "1,234 more are"
+
+
+def test_another_command_of_head_stands_in_the_headline_of_every_format() -> None:
+    changed = MeasuringChanged("parse", (Differing("command", "./parse large", "./parse small"),))
+    built = BuildChanged((Differing("build.command", "make", "make O=3"),))
+    report = examples.report("pass", [examples.finding()], warnings=[changed, built])
+    ran = "not the same command for parse: base ran `./parse large`, head `./parse small`"
+    made = "base and head are not built alike: head changes build.command from `make` to `make O=3`"
+    assert reports.headline(report).endswith(f"; {ran}; {made}")
+    plain = " ".join(terminal.render(report).split())
+    assert plain.index(ran) < plain.index("1 finding:")
+    assert ran.replace("`", "&#96;") in markdown.render(report).splitlines()[0]
+    page = html.render(report)
+    assert ran in page[page.index("<h1>") : page.index("</h1>")]
+
+
+def test_of_many_other_commands_the_headline_names_three() -> None:
+    changed = [MeasuringChanged(f"b{n}", (Differing("command", "x", "y"),)) for n in range(9)]
+    said = reports.headline(examples.report("pass", [examples.finding()], warnings=changed))
+    assert "b2" in said and "b3" not in said and said.endswith("; 6 more such warnings")

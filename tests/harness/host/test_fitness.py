@@ -35,7 +35,7 @@ def states(checks: Mapping[str, Check], state: str) -> set[str]:
     return {name for name, check in checks.items() if check.state == state}
 
 
-HERE = {"mount namespaces", "tools", "tracer", "temporary files", "history", "other gates"}
+HERE = {"name in reports", "mount namespaces", "tools", "tracer", "temporary files", "history", "other gates"}
 """Checks of the machine that the tests run on."""
 
 
@@ -224,7 +224,7 @@ def test_namespaces_cost_no_precision(monkeypatch: pytest.MonkeyPatch, works: bo
 
 def test_the_machine_here() -> None:
     checks = examine(None, seconds=0.05)
-    assert len({check.name for check in checks}) == len(checks) == 34
+    assert len({check.name for check in checks}) == len(checks) == 35
     assert all(check.value and check.why and "\n" not in check.value + check.why for check in checks)
     assert {check.name: check for check in checks}["history"].state == "warn"
     assert all(": " in text for text in problems(seconds=0.05))

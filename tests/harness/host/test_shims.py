@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.host.shims import Shim, find_shim
+from harness.host.shims import Shim, Shims
 
 PYENV = """\
 #!/usr/bin/env bash
@@ -59,7 +59,7 @@ def test_a_script_that_starts_the_manager(
         ["/usr/bin/env", "A=b", "python", "bench.py"],
         "SEED=1 exec python bench.py | tail",
     ):
-        found = find_shim(command, environment(shim.parent, manager.parent), tmp_path)
+        found = Shims(environment(shim.parent, manager.parent), tmp_path).find(command)
         assert found is not None
         assert (found.manager, found.path, found.program) == (name, str(shim), str(program))
         assert found.seconds is not None
@@ -71,7 +71,7 @@ def test_a_link_to_a_program_that_looks_at_its_own_name(tmp_path: Path, program:
     volta = script(tmp_path / "bin" / "volta", MANAGER.format(program=program))
     script(tmp_path / "bin" / "volta-shim", f'#!/bin/sh\nexec "{program}" "$@"\n')
     (tmp_path / "bin" / "node").symlink_to("volta-shim")
-    found = find_shim(["node", "x.js"], environment(volta.parent), tmp_path)
+    found = Shims(environment(volta.parent), tmp_path).find(["node", "x.js"])
     assert found is not None
     assert (found.manager, found.path, found.program) == ("volta", str(volta.parent / "node"), str(program))
 
@@ -79,7 +79,7 @@ def test_a_link_to_a_program_that_looks_at_its_own_name(tmp_path: Path, program:
 def test_nvm_names_the_program_as_its_first_argument(tmp_path: Path, program: Path) -> None:
     text = f'#!/usr/bin/env bash\n# nvm.sh\nPATH="{program.parent}:$PATH"\nexec "$@"\n'
     shim = script(tmp_path / "nvm-exec", text)
-    found = find_shim([str(shim), "python", "x.py"], environment(), tmp_path)
+    found = Shims(environment(), tmp_path).find([str(shim), "python", "x.py"])
     assert found is not None
     assert (found.manager, found.program) == ("nvm", str(program))
 
@@ -87,10 +87,22 @@ def test_nvm_names_the_program_as_its_first_argument(tmp_path: Path, program: Pa
 def test_a_manager_that_does_not_tell(tmp_path: Path) -> None:
     manager = script(tmp_path / "bin" / "pyenv", "#!/bin/sh\nexit 1\n")
     shim = script(tmp_path / "shims" / "python", PYENV.format(root=tmp_path, manager=manager))
-    assert find_shim([str(shim)], environment(), tmp_path) == Shim("pyenv", str(shim), "", None)
+    assert Shims(environment(), tmp_path).find([str(shim)]) == Shim("pyenv", str(shim), "", None)
 
 
 @pytest.mark.parametrize("command", [["python"], ["./python", "x"], ["missing"], "'unfinished", "", ["sh", "-c", "x"]])
 def test_what_is_no_shim(tmp_path: Path, program: Path, command: str | list[str]) -> None:
     script(tmp_path / "python", '#!/bin/sh\nexec "$PYTHON" "$@"\n')
-    assert find_shim(command, environment(program.parent), tmp_path) is None
+    assert Shims(environment(program.parent), tmp_path).find(command) is None
+
+
+def test_each_shim_is_started_once_however_many_benchmarks_it_has(tmp_path: Path, program: Path) -> None:
+    log = tmp_path / "log"
+    manager = script(
+        tmp_path / "bin" / "pyenv", MANAGER.format(program=program).replace("sleep 0.2", f'echo started >> "{log}"')
+    )
+    script(tmp_path / "shims" / "python", PYENV.format(root=tmp_path, manager=manager))
+    shims = Shims(environment(tmp_path / "shims", manager.parent), tmp_path)
+    found = {shims.find(["python", f"bench{n}.py"]) for n in range(20)}
+    assert len(found) == 1 and None not in found
+    assert log.read_text().splitlines() == ["started"] * 3

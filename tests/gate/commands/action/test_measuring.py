@@ -85,7 +85,7 @@ def test_hostile_code_finds_no_token_and_changes_no_later_step(tmp_path: Path, f
     project.write("bench.py", SPY.replace("SEEN", repr(str(seen))))
     project.commit("hostile")
     job = pull_job(tmp_path, project, forge)
-    request = job.step("prepare").outputs["request"]
+    request = job.step("prepare", set="plan.sandbox=off").outputs["request"]
     # a process of its own: the one that runs these tests has the token in its memory and not in its environment
     given = job.environment({"request": request}) | dict.fromkeys(HIDDEN, "") | {"INPUT_PYTHON": "/of/perfgate"}
     done = in_process(given, project.top, "measure")
@@ -123,7 +123,7 @@ def test_a_signal_ends_the_measuring_step_with_its_number(tmp_path: Path, forge:
     project.write("bench.py", "import os, signal, time; os.kill(os.getppid(), signal.SIGTERM); time.sleep(30)")
     project.commit("hangs up")
     job = pull_job(tmp_path, project, forge)
-    request = job.step("prepare").outputs["request"]
+    request = job.step("prepare", set="plan.sandbox=off").outputs["request"]
     done = in_process(job.environment({"request": request}), project.top, "measure")
     assert done.returncode == 143
     assert commands(done.stdout) == [], "the fence is closed"

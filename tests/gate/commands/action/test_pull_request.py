@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from gate.github.publishing.request import slug_of
 from tests.support.forge.server import FakeGitHub
-from tests.support.project import Project
+from tests.support.project import Project, Step, committed
 from tests.support.workflow_job import (
     BENCH,
     CONFIG,
@@ -313,3 +313,25 @@ def test_nothing_is_measured_under_pull_request_target(tmp_path: Path, forge: Fa
     job.event = "pull_request_target"
     done = job.run(forks="measure")
     assert (done.code, "measure" in done.steps) == (4, False)
+
+
+def test_the_pull_request_that_adds_perfgate_is_green_and_neutral(tmp_path: Path, forge: FakeGitHub) -> None:
+    bench = BENCH.replace("SPEED", "0.1")
+    project = committed(
+        tmp_path / "repository",
+        Step("main", "base", (("readme", "x"),)),
+        Step("topic", "head", (("perfgate.toml", CONFIG), ("bench.py", bench))),
+    )
+    done = pull_job(tmp_path, project, forge).run(status="true")
+    assert (done.code, done.outputs["verdict"]) == (0, "pass"), done.log
+    report = json.loads(Path(done.outputs["json"]).read_text())
+    assert (report["summary"]["kind"], report["findings"]) == ("nothing-to-compare", [])
+    # base is named as what it is: head
+    assert report["run"]["base"]["sha"] == report["run"]["head"]["sha"]
+    assert report["run"]["base"]["ref"] == report["run"]["head"]["ref"]
+    said = "Nothing to compare yet: base has no perfgate.toml"
+    [comment] = forge.comments
+    assert f"### perfgate: {said}" in comment["body"] and f"### perfgate: {said}" in done.summary
+    [status] = forge.statuses
+    assert status["state"] == "success" and status["description"].startswith(said)
+    assert done.said("error") == []

@@ -475,6 +475,16 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
         )
     ],
     "base-without-config": [(s.BaseWithoutConfig(), "base has no perfgate.toml: head's is used for both sides")],
+    "nothing-to-compare": [
+        (
+            s.NothingToCompare(base="1" * 40, itself=True, failed="build", status="exit 2"),
+            "base has no perfgate.toml, and head's build fails there (exit 2): head is measured against itself. The next change is compared once head is merged",
+        ),
+        (
+            s.NothingToCompare(base=None, itself=False, failed="missing"),
+            "base has no perfgate.toml, nor the folder of the project: head is measured alone. The next change is compared once head is merged",
+        ),
+    ],
     "head-without-config": [(s.HeadWithoutConfig(), "head has no perfgate.toml: base's is used for both sides")],
     "rules-changed": [
         (
@@ -483,7 +493,29 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
         )
     ],
     "measuring-changed": [
-        (s.MeasuringChanged("a"), "head changes how a is measured: the sides may not be comparable")
+        (s.MeasuringChanged("a"), "head changes how a is measured: the sides may not be comparable"),
+        (
+            s.MeasuringChanged("a", (s.Differing("command", "./a", "./a --fast"),)),
+            "not the same command for a: base ran `./a`, head `./a --fast`",
+        ),
+        (
+            s.MeasuringChanged("a", (s.Differing("command", "./a", "./b"), s.Differing("warmup", "1", "3"))),
+            "not the same command for a: base ran `./a`, head `./b`; head also changes warmup from `1` to `3`",
+        ),
+        (
+            s.MeasuringChanged("a", (s.Differing("service", None, "x"),)),
+            "head changes how a is measured (service from none to `x`): the sides may not be comparable",
+        ),
+    ],
+    "build-changed": [
+        (
+            s.BuildChanged((s.Differing("build.command", "make", "make fast"), s.Differing("env.set.A", None, "1"))),
+            "base and head are not built alike: head changes build.command from `make` to `make fast` and env.set.A from none to `1`",
+        ),
+        (
+            s.BuildChanged(tuple(s.Differing(f"env.set.{n}", None, "1") for n in range(5))),
+            "base and head are not built alike: head changes env.set.0 from none to `1`, env.set.1 from none to `1`, env.set.2 from none to `1` and 2 more",
+        ),
     ],
     "expired-accept": [
         (
