@@ -51,7 +51,6 @@ def make_home(
     environment: Mapping[str, str],
     caches: Mapping[Path, Path | None],
     *,
-    hidden: Collection[Path],
     own: Callable[[Path], None],
 ) -> Home:
     """Make a side's home directory.
@@ -61,7 +60,6 @@ def make_home(
         place: where it stands when the side's commands run.
         environment: of the commands.
         caches: directories that they may write, and what they get for them: a directory that is linked; None: a copy.
-        hidden: what no command sees; a cache that lies in it, or holds some of it, is none.
         own: gives a directory, with all below it, to the user that commands run as.
 
     Raises:
@@ -71,7 +69,6 @@ def make_home(
     roots = {real: Path()} if real is not None else {}
     told: dict[str, str] = {"HOME": str(place), "TMPDIR": str(place / TMP)}
     secrets = [real / each for each in SECRETS] if real is not None else []
-    wanted = {each: to for each, to in caches.items() if not _overlaps(each, hidden)}
     for variable in VARIABLES:
         value = environment.get(variable, "")
         if not os.path.isabs(value):  # noqa: PTH117
@@ -79,19 +76,20 @@ def make_home(
         directory = Path(value)
         if real is not None and directory.is_relative_to(real):
             told[variable] = str(place / directory.relative_to(real))
-        elif any(each.is_relative_to(directory) and to != each for each, to in wanted.items()):
+        elif any(each.is_relative_to(directory) and to != each for each, to in caches.items()):
             roots.setdefault(directory, Path(_ELSEWHERE, variable))
             told[variable] = str(place / roots[directory])
     path.mkdir(parents=True)
     (path / TMP).mkdir()
-    mirror = _Mirror(frozenset(secrets), wanted)
+    mirror = _Mirror(frozenset(secrets), caches)
     for directory, below in roots.items():
         mirror.make(directory, path / below)
     own(path)
-    return Home(path, told, tuple(to for to in wanted.values() if to is not None))
+    return Home(path, told, tuple(to for to in caches.values() if to is not None))
 
 
-def _overlaps(cache: Path, hidden: Collection[Path]) -> bool:
+def overlaps(cache: Path, hidden: Collection[Path]) -> bool:
+    """Return whether a directory lies in what is hidden, or holds some of it: then it is no cache."""
     # as the kernel sees them: a commit may have a link to what is hidden
     real = Path(os.path.realpath(cache))
     others = [Path(os.path.realpath(each)) for each in hidden]

@@ -20,7 +20,7 @@ from gate.model.sandbox import Sandboxed
 from harness.sandbox import landlock
 from harness.sandbox.caches import caches, home_of
 from harness.sandbox.enter import MACHINES, enter, hide
-from harness.sandbox.home import FETCHING, SECRETS, TMP, Home, copy, make_home
+from harness.sandbox.home import FETCHING, SECRETS, TMP, Home, copy, make_home, overlaps
 from harness.sandbox.landlock import DEVICE, LEAST, READ, REOPEN, WRITE, Rule
 from harness.sandbox.network import network
 from harness.sandbox.sight import git_secrets, runner_secrets, sight, system_secrets
@@ -317,9 +317,9 @@ class Landlocked:
             ground, at = self._ground, self._ground.work / f"home-{side}"
             environment = ground.environments[side]
             wanted = caches(ground.write[side], ground.names, environment, ground.project)
-            written = {each: self._shared(side, each) for each in wanted}
             hidden = self._hidden(side, building=False)
-            self._homes[side] = make_home(at, self._place(side), environment, written, hidden=hidden, own=self.own)
+            written = {each: self._shared(side, each) for each in wanted if not overlaps(each, hidden)}
+            self._homes[side] = make_home(at, self._place(side), environment, written, own=self.own)
             self._at[side] = at
         return self._homes[side]
 
