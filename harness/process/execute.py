@@ -164,7 +164,7 @@ class ProcessExecutor:
         started = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         server = self._server(command)
         with (
-            tempfile.TemporaryFile(dir=None if command.confined is None else command.confined.streams) as errors,
+            _errors(confined=command.confined is not None) as errors,
             _output(command.stdout) as output,
             self._descendants.execution(),
         ):
@@ -316,6 +316,13 @@ def _resolved(program: str, path: str) -> str | None:
     """Find a program by looking: to try it in each folder of PATH takes longer. None: leave it to the system."""
     found = shutil.which(program, path=path) if program and not os.path.dirname(program) else None  # noqa: PTH120
     return found if found is not None and Path(found).is_absolute() else None
+
+
+def _errors(*, confined: bool) -> BinaryIO:
+    """Return a file for standard error, which a confined program may open again: that is so in memory."""
+    if confined and sys.platform == "linux":
+        return os.fdopen(os.memfd_create("stderr"), "w+b")
+    return tempfile.TemporaryFile()
 
 
 def _output(path: Path | None) -> BinaryIO:

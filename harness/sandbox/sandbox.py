@@ -49,8 +49,6 @@ class Confinement:
     """To become; -1: none."""
     network: int
     """The descriptor of a network namespace; -1: the host's network."""
-    streams: Path
-    """A directory that it may write, for files that are its standard streams: a program may open them again."""
 
 
 class Sandbox(Protocol):
@@ -261,7 +259,7 @@ class Landlocked:
         if key not in self._rulesets:
             self._rulesets[key] = landlock.ruleset(self._rules(side, tree, scratch, building=building))
         inside = -1 if network or self._network is None else self._network
-        return Confinement(self._rulesets[key], self._user, inside, outputs(self._ground.outputs, side))
+        return Confinement(self._rulesets[key], self._user, inside)
 
     def standing(self, side: Side) -> Mapping[Path, Path]:
         """Return where a side's home is, and where it is to stand."""
