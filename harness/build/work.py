@@ -192,7 +192,7 @@ class Works:
         sandbox = self._conditions.sandbox
         environment |= sandbox.environment(side)
         output = outputs(self._conditions.scratch, side) / "build"
-        output.parent.mkdir(exist_ok=True)
+        output.parent.mkdir(parents=True, exist_ok=True)
         directory = self._trees.stands(*wanted.tree)
         confined = sandbox.confined(side, self._trees.root(*wanted.tree), building=True)
         self._ran = True

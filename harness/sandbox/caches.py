@@ -70,7 +70,7 @@ def caches(
     """
     home = home_of(environment)
     if write is not None:
-        return [_at(entry, environment, home, project) for entry in write]
+        return _outermost([_at(entry, environment, home, project) for entry in write])
     found: list[Path] = []
     for tool in (*(each for each in _TOOLS if each.names & names), *_COMPILER_CACHES):
         found += [home / each for each in tool.folders] if home is not None else []
@@ -78,7 +78,13 @@ def caches(
             value = environment.get(variable, "")
             if os.path.isabs(value):  # noqa: PTH117
                 found += [Path(value, folder) for folder in folders]
-    return [each for each in dict.fromkeys(found) if each.is_dir()]
+    return _outermost([each for each in found if each.is_dir()])
+
+
+def _outermost(found: Iterable[Path]) -> list[Path]:
+    """Leave out what lies in another one: whoever writes that may have put a link in its place."""
+    kept = dict.fromkeys(found)
+    return [each for each in kept if not any(above in kept for above in each.parents)]
 
 
 def named(paths: Iterable[str], commands: Iterable[str]) -> frozenset[str]:

@@ -54,6 +54,10 @@ def enter(ruleset: int, user: int = -1, network: int = -1) -> None:
         _become(call, machine, user)
     _do("no_new_privs", call(prctl, _NO_NEW_PRIVS, 1, 0, 0, 0))
     _do("landlock_restrict_self", call(RESTRICT_SELF, ruleset, 0))
+    # a program that has the ruleset could add to it, for whatever enters it next
+    for descriptor in (ruleset, network):
+        if descriptor >= 0:
+            posix.set_inheritable(descriptor, False)
 
 
 def hide() -> None:
