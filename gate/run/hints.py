@@ -9,7 +9,16 @@ from gate.run.job import Job
 from harness.source.untracked import Hint, checkout_hint
 
 # what programs say in every language; their own words
-_REFUSED = re.compile(r"permission denied|operation not permitted|read-only file system|EACCES|EPERM", re.IGNORECASE)
+_REFUSED = re.compile(
+    r"permission denied|operation not permitted|read-only file system|cross-device link|no new privileges|"
+    r"AccessDenied|\bE(ACCES|PERM|ROFS|XDEV)\b",
+    re.IGNORECASE,
+)
+
+
+def was_refused(told: str) -> bool:
+    """Return whether a program says that the system refused it something, as a sandbox does."""
+    return _REFUSED.search(told) is not None
 
 
 def hints(job: Job) -> Hint:
@@ -21,10 +30,10 @@ def hints(job: Job) -> Hint:
 
     def hint(failure: Failure, unstarted: bool) -> str | None:
         found = missing(failure, unstarted)
-        if found is None and sandboxed and _REFUSED.search(failure.stderr):
+        if found is None and sandboxed and was_refused(failure.stderr):
             return (
-                "the sandbox lets commands write their own tree, $HOME and $TMPDIR only: name more folders in [build] "
-                "write, or try `--set plan.sandbox=off`"
+                "the sandbox lets commands write their own tree, $TMPDIR and new files in $HOME only: name more "
+                "folders in [build] write, or try `--set plan.sandbox=off`"
             )
         if found is None or failure.side != "base" or shares["head"] <= shares["base"]:
             return found

@@ -218,7 +218,8 @@ class TreeBuilder:
         except SourceError:
             return None
         place = self._trees.directory / "tree"
-        return Subject(files, table, wanted.recipe.environment, place).key()
+        sandboxed = self._conditions.sandbox.environment(wanted.side)
+        return Subject(files, table, wanted.recipe.environment, place, sandboxed).key()
 
     def keeps(self, side: Side) -> bool:
         """Return whether the first build of a side is kept for later runs."""

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -69,6 +69,8 @@ class Subject:
     table: BuildTable
     environment: Mapping[str, str]
     place: Path
+    sandboxed: Mapping[str, str] = field(default_factory=dict)
+    """What a sandbox changes of the environment: builds note where toolchains and packages are below HOME."""
 
     def key(self) -> str:
         """Return the name of its entry."""
@@ -81,6 +83,7 @@ class Subject:
             "table": repr(self.table),
             "environment": {name: value for name, value in self.environment.items() if not _of_session(name)},
             "place": str(self.place),
+            "sandboxed": dict(self.sandboxed),
             "tools": [_facts(shutil.which(tool, path=path)) for tool in _TOOLS],
             "installed": [_facts(each) for each in _INSTALLED],
             "local": [_facts(each) for each in _LOCAL],

@@ -9,8 +9,9 @@ from pathlib import Path, PurePath
 from gate.config.study import Study
 from gate.config.types import BuildTable
 from gate.model import Side
+from harness.build.perturb import without_shims
 from harness.process.budget import Budget
-from harness.process.execute import Executor
+from harness.process.execute import Executor, environment_difference
 from harness.sandbox.sandbox import Sandbox, Unconfined
 
 
@@ -52,3 +53,14 @@ class Conditions:
     def root(self, directory: Path) -> Path:
         """Return the root of a tree by the project's directory in it."""
         return directory.parents[len(self.prefix.parts) - 1] if self.prefix.parts else directory
+
+    def difference(self, side: Side, environment: Mapping[str, str]) -> dict[str, str]:
+        """Return what to change in the caller's environment to repeat a side's command by hand.
+
+        What only serves a run is left out: shims, and the home and temporary directory that the sandbox gives.
+        """
+        own, given = self.recipes[side].environment, self.sandbox.environment(side)
+        replaced = {name for name, value in given.items() if environment.get(name) == value}
+        kept = {name: value for name, value in environment.items() if name not in replaced}
+        restored = {name: own[name] for name in replaced if name in own}
+        return environment_difference(self.caller, without_shims(kept | restored, self.shims))

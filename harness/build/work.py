@@ -16,10 +16,10 @@ from gate.model.case import canonical
 from gate.model.records import FullBuilds, Ordered
 from harness.build.archives import TREE
 from harness.build.conditions import Conditions, Recipe
-from harness.build.perturb import build_environment, without_shims
+from harness.build.perturb import build_environment
 from harness.build.relink import Recording, refused
 from harness.instruments.protocol import TAIL, arguments, both_outputs, by_hand, tail
-from harness.process.execute import Command, Outcome, environment_difference
+from harness.process.execute import Command, Outcome
 from harness.process.together import Work
 from harness.sandbox.sandbox import outputs
 from harness.source.trees import Trees
@@ -217,11 +217,7 @@ class Works:
         environment: Mapping[str, str] | None = None,
     ) -> Failure:
         """Say that a build failed, and where a person finds its tree; environment: of the command."""
-        changed = None
-        if environment is not None:
-            changed = environment_difference(
-                self._conditions.caller, without_shims(environment, self._conditions.shims)
-            )
+        changed = None if environment is None else self._conditions.difference(wanted.side, environment)
         failure = Failure(
             kind="build",
             side=wanted.side,

@@ -22,7 +22,7 @@ from gate.config.types import Benchmark
 from gate.model import SIDES, Execution, Failure, Metric, Side
 from gate.model.case import canonical
 from harness.build.conditions import Conditions
-from harness.build.perturb import execution_environment, without_shims
+from harness.build.perturb import execution_environment
 from harness.instruments.protocol import (
     OUTPUT,
     SHELL,
@@ -35,7 +35,7 @@ from harness.instruments.protocol import (
 )
 from harness.loop.steps import ExecutionStep
 from harness.process.deadline import DeadlineError, deadline
-from harness.process.execute import Command, Outcome, environment_difference
+from harness.process.execute import Command, Outcome
 from harness.process.forkserver import entered
 from harness.sandbox.sandbox import outputs
 from harness.service.service import Companions, Living, free_port
@@ -326,9 +326,7 @@ class Executions:
     def failure(self, attempt: Attempt, why: Unusable, seconds: float | None) -> Failure:
         """Record an execution that gave nothing to be used."""
         step = attempt.step
-        difference = environment_difference(
-            self.conditions.caller, without_shims(attempt.command.environment, self.conditions.shims)
-        )
+        difference = self.conditions.difference(step.side, attempt.command.environment)
         if "PERFGATE_OUTPUT" in difference:
             difference["PERFGATE_OUTPUT"] = _BY_HAND_OUTPUT
         failure = Failure(

@@ -48,37 +48,44 @@ _COMPILER_CACHES = (
     _tool("", ".cache/sccache", SCCACHE_DIR=""),
 )
 """A compiler may be one that uses them, whatever it is called."""
-VARIABLES = frozenset(
-    {"XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"}.union(
-        *(tool.variables for tool in (*_TOOLS, *_COMPILER_CACHES))
-    )
-)
+_XDG = {
+    "XDG_CACHE_HOME": ".cache",
+    "XDG_CONFIG_HOME": ".config",
+    "XDG_DATA_HOME": ".local/share",
+    "XDG_STATE_HOME": ".local/state",
+}
+SHARED = frozenset(_XDG)
+"""Variables that name folders of all tools."""
+VARIABLES = SHARED.union(*(tool.variables for tool in (*_TOOLS, *_COMPILER_CACHES)))
 """Variables that say where a tool keeps its things."""
 
 
 def caches(
     write: Iterable[str] | None, names: frozenset[str], environment: Mapping[str, str], project: Path
 ) -> list[Path]:
-    """Return the directories that a side's build may write besides its tree.
+    """Return the directories that a side's build may write besides its tree, whether they exist yet or not.
 
     Args:
-        write: of its [build] table: below ~, below a variable, or relative to the project; None: those that the tools
-            of the project have on this host.
+        write: of its [build] table: below ~, below a variable, or relative to the project; a tool's folder below ~
+            stands for where a variable says that it is. None: those of the project's tools. Caches of compilers come to
+            these where they exist.
         names: as `named` gives them.
         environment: of its commands.
         project: the directory of perfgate.toml in the checkout.
     """
     home = home_of(environment)
     if write is not None:
-        return _outermost([_at(entry, environment, home, project) for entry in write])
-    found: list[Path] = []
-    for tool in (*(each for each in _TOOLS if each.names & names), *_COMPILER_CACHES):
-        found += [home / each for each in tool.folders] if home is not None else []
-        for variable, folders in tool.variables.items():
-            value = environment.get(variable, "")
-            if os.path.isabs(value):  # noqa: PTH117
-                found += [Path(value, folder) for folder in folders]
-    return _outermost([each for each in found if each.is_dir()])
+        found = [each for entry in write for each in _at(entry, environment, home, project)]
+    else:
+        found = [each for tool in _TOOLS if tool.names & names for each in _of_tool(tool, environment, home)]
+    for tool in _COMPILER_CACHES:
+        found += [each for each in _of_tool(tool, environment, home) if each.is_dir()]
+    return _outermost(found)
+
+
+def defaults(names: frozenset[str]) -> list[str]:
+    """Return what to write as [build] write for a project of these names: folders below ~."""
+    return [f"~/{folder}" for tool in _TOOLS if tool.names & names for folder in tool.folders]
 
 
 def _outermost(found: Iterable[Path]) -> list[Path]:
@@ -93,16 +100,50 @@ def named(paths: Iterable[str], commands: Iterable[str]) -> frozenset[str]:
     return frozenset(words | {path.rpartition("/")[2] for path in paths})
 
 
+def is_told(cache: Path, environment: Mapping[str, str]) -> bool:
+    """Return whether commands find a directory by their home, or by a variable."""
+    home = home_of(environment)
+    told = [Path(value) for name in VARIABLES if os.path.isabs(value := environment.get(name, ""))]  # noqa: PTH117
+    return any(cache.is_relative_to(each) for each in (*told, *([home] if home is not None else [])))
+
+
 def home_of(environment: Mapping[str, str]) -> Path | None:
     """Return the home directory that commands see; None: they have none."""
     home = environment.get("HOME", "")
     return Path(home) if os.path.isabs(home) and os.path.isdir(home) and home != "/" else None  # noqa: PTH112, PTH117
 
 
-def _at(entry: str, environment: Mapping[str, str], home: Path | None, project: Path) -> Path:
+def _at(entry: str, environment: Mapping[str, str], home: Path | None, project: Path) -> list[Path]:
     first, _, rest = entry.partition("/")
-    if first == "~" and home is not None:
-        return home / rest
+    if first == "~":
+        if home is None:
+            return []
+        folder = rest.rstrip("/")
+        tools = [tool for tool in (*_TOOLS, *_COMPILER_CACHES) if folder in tool.folders]
+        moved = [each for tool in tools for each in _moved(tool, environment)]
+        return moved or [_below_home(folder, environment, home)]
     if first.startswith("$"):
-        return Path(environment.get(first[1:].strip("{}"), first), rest)
-    return Path(os.path.normpath(project / entry))
+        place = Path(environment.get(first[1:].strip("{}"), ""), rest)
+        return [place] if place.is_absolute() else []
+    return [Path(os.path.normpath(project / entry))]
+
+
+def _of_tool(tool: _Tool, environment: Mapping[str, str], home: Path | None) -> list[Path]:
+    below = [] if home is None else [_below_home(folder, environment, home) for folder in tool.folders]
+    moved = _moved(tool, environment)
+    return [*(each for each in below if not moved or each.is_dir()), *moved]
+
+
+def _moved(tool: _Tool, environment: Mapping[str, str]) -> list[Path]:
+    """Return where a tool's variables say that its caches are."""
+    values = {name: environment.get(name, "") for name in tool.variables}
+    told = {name: value for name, value in values.items() if os.path.isabs(value)}  # noqa: PTH117
+    return [Path(value, folder) for name, value in told.items() for folder in tool.variables[name]]
+
+
+def _below_home(folder: str, environment: Mapping[str, str], home: Path) -> Path:
+    for variable, usual in _XDG.items():
+        value = environment.get(variable, "")
+        if folder.startswith(f"{usual}/") and os.path.isabs(value):  # noqa: PTH117
+            return Path(value, folder.removeprefix(f"{usual}/"))
+    return home / folder

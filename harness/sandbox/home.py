@@ -7,13 +7,14 @@ fill them; otherwise they are copies.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.sandbox.caches import VARIABLES, home_of
+from harness.sandbox.caches import SHARED, VARIABLES, home_of
 
 TMP = ".tmp"
 """Below the home: what TMPDIR names."""
@@ -22,6 +23,8 @@ _OPENED = (".cache", ".config", ".local", ".local/bin", ".local/share", ".local/
 _ELSEWHERE = ".elsewhere"
 LARGEST = 2_000_000_000
 """Bytes of a cache that is copied; a larger one begins empty."""
+_LEFT = 4
+"""Times its size that must be free for a copy: both sides have one, and build beside it."""
 SECRETS = (
     ".aws", ".azure", ".config/chromium", ".config/gcloud", ".config/gh", ".config/google-chrome", ".config/hub",
     ".gnupg", ".kube", ".local/share/keyrings", ".mozilla", ".password-store", ".pypirc", ".terraform.d",
@@ -33,6 +36,13 @@ FETCHING = (
     ".ssh",
 )  # fmt: skip
 """What builds may need to fetch what they are made of, and what benchmarks do not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """What a side gets for a cache that it may not write: a copy of a directory."""
+
+    source: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +59,7 @@ def make_home(
     path: Path,
     place: Path,
     environment: Mapping[str, str],
-    caches: Mapping[Path, Path | None],
+    caches: Mapping[Path, Path | Copied],
     *,
     own: Callable[[Path], None],
 ) -> Home:
@@ -59,7 +69,7 @@ def make_home(
         path: where; it must not exist.
         place: where it stands when the side's commands run.
         environment: of the commands.
-        caches: directories that they may write, and what they get for them: a directory that is linked; None: a copy.
+        caches: directories that they may write, and what they get for them: a directory that is linked, or a copy.
         own: gives a directory, with all below it, to the user that commands run as.
 
     Raises:
@@ -76,7 +86,7 @@ def make_home(
         directory = Path(value)
         if real is not None and directory.is_relative_to(real):
             told[variable] = str(place / directory.relative_to(real))
-        elif any(each.is_relative_to(directory) and to != each for each, to in caches.items()):
+        elif variable in SHARED or any(each.is_relative_to(directory) and to != each for each, to in caches.items()):
             roots.setdefault(directory, Path(_ELSEWHERE, variable))
             told[variable] = str(place / roots[directory])
     path.mkdir(parents=True)
@@ -85,7 +95,7 @@ def make_home(
     for directory, below in roots.items():
         mirror.make(directory, path / below)
     own(path)
-    return Home(path, told, tuple(to for to in caches.values() if to is not None))
+    return Home(path, told, tuple(to for to in caches.values() if isinstance(to, Path)))
 
 
 def overlaps(cache: Path, hidden: Collection[Path]) -> bool:
@@ -99,7 +109,7 @@ def overlaps(cache: Path, hidden: Collection[Path]) -> bool:
 @dataclass(frozen=True, slots=True)
 class _Mirror:
     hidden: Collection[Path]
-    caches: Mapping[Path, Path | None]
+    caches: Mapping[Path, Path | Copied]
 
     def make(self, real: Path, to: Path) -> None:
         """Link all of a directory, and make those that are written themselves."""
@@ -114,13 +124,14 @@ class _Mirror:
                     continue
                 if path in self.caches:
                     self._cache(path, to / entry.name)
-                elif self._opened(path, real) and entry.is_dir(follow_symlinks=False):
+                # not by the entry, which raises where links lead in a circle
+                elif self._opened(path, real) and path.is_dir():
                     self.make(path, to / entry.name)
                 elif not os.path.lexists(to / entry.name):
                     (to / entry.name).symlink_to(path)
         for cache in self.caches:
-            if cache.is_relative_to(real) and not cache.exists():
-                (to / cache.relative_to(real)).mkdir(parents=True, exist_ok=True)
+            if cache.is_relative_to(real) and not os.path.lexists(to / cache.relative_to(real)):
+                self._cache(cache, to / cache.relative_to(real))
 
     def _opened(self, path: Path, real: Path) -> bool:
         below = path.as_posix()
@@ -131,19 +142,19 @@ class _Mirror:
     def _cache(self, real: Path, to: Path) -> None:
         to.parent.mkdir(parents=True, exist_ok=True)
         other = self.caches[real]
-        if other is None:
-            copy(real, to)
+        if isinstance(other, Copied):
+            copy(other.source, to)
         else:
             to.symlink_to(other)
 
 
 def copy(directory: Path, to: Path) -> None:
-    """Copy a cache, whose copy begins empty if it is large.
+    """Copy a cache, whose copy begins empty if it is large, or if there is little room.
 
     Raises:
         OSError: there is no cp, or no room for a directory.
     """
-    if _size(directory) <= LARGEST:
+    if _size(directory) <= min(LARGEST, shutil.disk_usage(to.parent).free // _LEFT):
         # what cannot be copied is fetched or compiled again
         subprocess.run(["cp", "-a", "--reflink=auto", "-T", "--", directory, to], check=False, capture_output=True)
     to.mkdir(parents=True, exist_ok=True)

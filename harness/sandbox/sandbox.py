@@ -18,9 +18,9 @@ from typing import Literal, Protocol
 from gate.model import SIDES, Side
 from gate.model.sandbox import Sandboxed
 from harness.sandbox import landlock
-from harness.sandbox.caches import caches, home_of
+from harness.sandbox.caches import caches, home_of, is_told
 from harness.sandbox.enter import MACHINES, enter, hide
-from harness.sandbox.home import FETCHING, SECRETS, TMP, Home, copy, make_home, overlaps
+from harness.sandbox.home import FETCHING, SECRETS, TMP, Copied, Home, copy, make_home, overlaps
 from harness.sandbox.landlock import DEVICE, LEAST, READ, REOPEN, WRITE, Rule
 from harness.sandbox.network import network
 from harness.sandbox.sight import git_secrets, runner_secrets, sight, system_secrets
@@ -33,7 +33,24 @@ _TERMINALS = Path("/dev/pts")
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108  # semaphores of all programs are there
 _SECONDS = 10.0
 _JAVA = "JAVA_TOOL_OPTIONS"
-_JVM = frozenset(["java", "javac", "mvn", "mvnw", "pom.xml", "gradle", "gradlew", "sbt", "build.sbt"])
+_JVM = frozenset(
+    [
+        "java",
+        "javac",
+        "mvn",
+        "mvnw",
+        "pom.xml",
+        "gradle",
+        "gradlew",
+        "sbt",
+        "build.sbt",
+        "ant",
+        "lein",
+        "scala",
+        "kotlin",
+    ]
+)
+_OF_JVM = (".java", ".kt", ".kts", ".scala", ".clj", ".jar")
 """A Java virtual machine does not look at HOME and TMPDIR."""
 
 Wanted = Literal["auto", "require", "off"]
@@ -225,6 +242,7 @@ class Landlocked:
         self._at: dict[Side, Path] = {}
         self._rulesets: dict[tuple[Side, int, bool, int], int] = {}
         self._apart = False
+        self._made: list[Path] = []
         self._network = network()
         # the thread that starts a command is inside as well, and has the memory of this process
         hide()
@@ -239,7 +257,7 @@ class Landlocked:
     def environment(self, side: Side) -> Mapping[str, str]:
         """Return the variables that a side's commands need changed."""
         changed = self._home(side).environment
-        if not self._ground.names & _JVM:
+        if not any(name in _JVM or name.endswith(_OF_JVM) for name in self._ground.names):
             return changed
         given = self._ground.environments[side].get(_JAVA)
         told = f"-Duser.home={changed['HOME']} -Djava.io.tmpdir={changed['TMPDIR']}"
@@ -303,7 +321,10 @@ class Landlocked:
                 self.own(at / TMP)
 
     def close(self) -> None:
-        """Give back the descriptors."""
+        """Give back the descriptors, and remove caches that nothing was put into."""
+        while self._made:
+            with suppress(OSError):
+                self._made.pop().rmdir()
         while self._rulesets:
             os.close(self._rulesets.popitem()[1])
         if self._network is not None:
@@ -321,25 +342,29 @@ class Landlocked:
             self._at[side] = at
         return self._homes[side]
 
-    def _shared(self, side: Side, cache: Path) -> Path | None:
-        """Return what commands get for a cache: what stays for the next run, or None where nothing may."""
+    def _shared(self, side: Side, cache: Path) -> Path | Copied:
+        """Return what commands get for a cache: what stays for the next run, or a copy where nothing may."""
         ground = self._ground
-        if ground.copied:
-            return None
-        if self._user < 0:
-            cache.mkdir(parents=True, exist_ok=True)
-            return cache
-        home = home_of(ground.environments[side])
-        if home is None or not cache.is_relative_to(home):
-            # nothing can stand in for it: the other user writes what root has let it
-            return cache
-        if ground.kept is None:
-            return None
         # the other user could not write what root has
-        place = ground.kept / cache.relative_to("/")
+        place = ground.kept / cache.relative_to("/") if self._user >= 0 and ground.kept is not None else None
+        if ground.copied:
+            return Copied(place if place is not None and place.is_dir() else cache)
+        if self._user < 0:
+            missing = [each for each in (*reversed(cache.parents), cache) if not each.exists()]
+            try:
+                cache.mkdir(parents=True, exist_ok=True)
+            except OSError:
+                return Copied(cache)  # another user's place: what would be put there is the home's
+            self._made += missing
+            return cache
+        if not is_told(cache, ground.environments[side]):
+            # commands cannot be told of another place: the other user writes what root has let it
+            return cache
+        if place is None or ground.kept is None:
+            return Copied(cache)
         if place.resolve() != ground.kept.resolve() / cache.relative_to("/"):
             # commands of an earlier run have put a link there
-            return None
+            return Copied(cache)
         if not place.is_dir():
             made = place.with_name(f"{place.name}.{os.getpid()}")
             made.parent.mkdir(parents=True, exist_ok=True)

@@ -21,6 +21,7 @@ from gate.report.templates import render_template
 from gate.run.trial import tried
 from gate.words.plain import visible
 from harness.errors import SourceError
+from harness.sandbox.caches import defaults, named
 from harness.source.git import Git
 
 FILE = "perfgate.toml"
@@ -95,7 +96,10 @@ def render(tree: Tree, found: Found) -> str:
     # what a build makes is never shared: one side would measure the other's
     share = list(dict.fromkeys([*found.share, *(path for path in tree.needed if not _holds(path, made))]))
     doubtful = [path for path in tree.doubtful if path not in share and not _holds(path, made)][:_MOST_OFFERED]
-    values = {"found": found, "share": share, "doubtful": doubtful}
+    texts = [found.build, found.setup, *(measured.command for measured in found.benchmarks)]
+    commands = [each if isinstance(each, str) else " ".join(each) for each in texts if each]
+    write = defaults(named((), commands))
+    values = {"found": found, "share": share, "doubtful": doubtful, "write": write}
     return render_template("init.toml.j2", {**values, "toml": toml_value, "command": _command}, html=False)
 
 

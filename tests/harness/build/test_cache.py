@@ -215,3 +215,11 @@ def test_a_setting_of_the_user_makes_another_entry(name: str, tmp_path: Path) ->
     (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / name).write_text("1")
     assert key() != before
+
+
+def test_what_was_built_in_a_sandbox_is_another_entry(tmp_path: Path) -> None:
+    def key(**sandboxed: str) -> str:
+        return Subject("1", BuildTable(), {"HOME": str(tmp_path)}, tmp_path / "tree", sandboxed).key()
+
+    assert key(HOME="/work/home") not in (key(), key(HOME="/other/home"))
+    assert key(HOME="/work/home") == key(HOME="/work/home")

@@ -161,3 +161,16 @@ def test_a_target_that_downloads_is_not_measured(project: Project) -> None:
         "it.c": _MAIN,
     }
     assert detected(project(files)).benchmark.command == ["./it"]
+
+
+def test_caches_that_builds_fill_are_written_down(project: Project) -> None:
+    assert written(
+        project({"Cargo.toml": '[package]\nname = "it"\nversion = "1.0.0"\n', "src/main.rs": ""})
+    ).build.write == [
+        "~/.cargo/registry",
+        "~/.cargo/git",
+    ]
+
+
+def test_without_a_package_manager_there_are_none(project: Project) -> None:
+    assert written(project({"Makefile": "it: it.c\n", "it.c": _MAIN})).build.write is None

@@ -1,0 +1,28 @@
+"""What a failure may lack, by what its program said."""
+
+from __future__ import annotations
+
+import pytest
+
+from gate.run.hints import was_refused
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "sh: 1: cannot create /opt/x: Permission denied",
+        "java.nio.file.AccessDeniedException: /opt/x",
+        "Error: EACCES: permission denied, mkdir '/opt/x'",
+        "npm error code EROFS",
+        "error: failed to rename: Invalid cross-device link (os error 18)",
+        'sudo: The "no new privileges" flag is set, which prevents sudo from running as root.',
+        "kill: (1) - Operation not permitted",
+    ],
+)
+def test_what_programs_say_where_the_sandbox_refused_them(told: str) -> None:
+    assert was_refused(told)
+
+
+@pytest.mark.parametrize("told", ["", "error: could not compile `x`", "PERMANENT failure", "undefined: ACCESS"])
+def test_other_failures(told: str) -> None:
+    assert not was_refused(told)

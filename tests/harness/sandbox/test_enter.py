@@ -1,0 +1,107 @@
+"""What a thread can do once it is inside: as an ordinary user, and as the user that root's commands become."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.sandbox import landlock
+from harness.sandbox.enter import enter
+from harness.sandbox.landlock import DEVICE, READ, WRITE, Rule
+
+pytestmark = pytest.mark.skipif(landlock.version() < landlock.LEAST, reason="Landlock is Linux's")
+NOBODY = 65534
+ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes another user")
+
+
+def inside(action: Callable[[], object], *rules: Rule, user: int = -1) -> object:
+    """What an action gives inside, or its OSError."""
+    got: list[object] = []
+    ruleset = landlock.ruleset([Rule(Path("/"), READ), Rule(Path("/dev/null"), DEVICE), *rules])
+
+    def run() -> None:
+        try:
+            enter(ruleset, user)
+            got.append(action())
+        except OSError as error:
+            got.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    os.close(ruleset)
+    return got[0]
+
+
+def shell(script: str, *rules: Rule, user: int = -1) -> str:
+    """The exit status and output of a script that is started inside."""
+
+    def run() -> str:
+        done = subprocess.run(["/bin/sh", "-c", script], capture_output=True, text=True, timeout=30)
+        return f"{done.returncode} {done.stdout.strip()}"
+
+    return str(inside(run, *rules, user=user))
+
+
+def test_a_thread_and_what_it_starts_write_where_they_may_and_the_others_stay_free(tmp_path: Path) -> None:
+    own, other = tmp_path / "own", tmp_path / "other"
+    own.mkdir()
+    other.mkdir()
+    assert shell(f"echo 1 > '{own}/file' && cat '{own}/file'", Rule(own, WRITE)) == "0 1"
+    assert shell(f"echo 1 > '{other}/file'", Rule(own, WRITE)).split()[0] != "0"
+    assert not (other / "file").exists()
+    assert isinstance(inside(lambda: (other / "file").write_text("x"), Rule(own, WRITE)), PermissionError)
+    (other / "file").write_text("x")
+
+
+def test_a_command_inside_gets_no_rights_back_from_a_setuid_program() -> None:
+    assert shell("grep NoNewPrivs /proc/self/status") == "0 NoNewPrivs:\t1"
+
+
+@pytest.mark.skipif(not landlock.stops_signals(), reason="since Linux 6.12")
+def test_no_signal_goes_outside() -> None:
+    with subprocess.Popen([sys.executable, "-I", "-c", "input()"], stdin=subprocess.PIPE) as outside:
+        assert shell(f"kill -0 {outside.pid}").split()[0] != "0"
+        assert shell("sleep 9 & kill $!").split()[0] == "0"
+        assert outside.poll() is None
+        outside.communicate(b"\n")
+
+
+@ROOT
+def test_root_becomes_another_user_with_nothing_but_the_right_to_read() -> None:
+    kept = 1 << 2  # CAP_DAC_READ_SEARCH
+    status = shell("id -u; id -g; id -G; sed -n 's/^Cap\\(Eff\\|Prm\\|Bnd\\):.//p' /proc/self/status", user=NOBODY)
+    code, user, group, groups, permitted, effective, _ = status.split()
+    assert (code, user, group, groups) == ("0", *[str(NOBODY)] * 3)
+    assert int(permitted, 16) == int(effective, 16) and int(effective, 16) in (0, kept)
+    assert os.geteuid() == 0, "the other threads are root still"
+
+
+@ROOT
+def test_what_lies_below_a_directory_of_roots_is_found_by_access_too(tmp_path: Path) -> None:
+    """Gcc asks access(2) whether there is a linker, and access(2) disregards capabilities unless it is told not to."""
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o700)
+    program = closed / "program"
+    program.write_text("#!/bin/sh\necho ran\n")
+    program.chmod(0o755)
+    assert shell(f"'{program}'", user=NOBODY) == "0 ran"
+    asked = [sys.executable, "-I", "-c", "import os, sys; print(os.access(sys.argv[1], os.X_OK))", str(program)]
+    assert inside(lambda: subprocess.run(asked, capture_output=True, text=True).stdout, user=NOBODY) == "True\n"
+
+
+def test_a_hidden_process_belongs_to_root() -> None:
+    script = (
+        "import os, sys; sys.path[:0] = sys.argv[1:]; from harness.sandbox.enter import hide\n"
+        "print(os.stat('/proc/self/mem').st_uid); hide(); print(os.stat('/proc/self/mem').st_uid)"
+    )
+    program = [sys.executable, "-I", "-c", script, str(Path(landlock.__file__).parents[2])]
+    user = NOBODY if os.geteuid() == 0 else -1
+    told = inside(lambda: subprocess.run(program, capture_output=True, text=True).stdout, user=user)
+    assert told == f"{user if user >= 0 else os.geteuid()}\n0\n"

@@ -1,0 +1,163 @@
+"""Where a side's commands are confined: homes that stand by turns, rulesets, caches, and what is left at the end."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gate.model import SIDES, Side
+from harness.process.execute import Command, ProcessExecutor
+from harness.sandbox import landlock
+from harness.sandbox.sandbox import Ground, Landlocked, examined
+
+pytestmark = pytest.mark.skipif(landlock.version() < landlock.LEAST, reason="Landlock is Linux's")
+
+
+@pytest.fixture
+def ground(tmp_path: Path) -> Ground:
+    # of the other user, whose commands run below
+    for each in (tmp_path, *tmp_path.parents[:2]):
+        each.chmod(0o755)
+    user, work = tmp_path / "user", tmp_path / "work"
+    (user / ".cargo/registry").mkdir(parents=True)
+    (user / ".cargo/registry/index").write_text("user")
+    (work / "outputs").mkdir(parents=True)
+    for side in SIDES:
+        (work / side).mkdir()
+    environment = {"HOME": str(user), "PATH": os.defpath}
+    return Ground(
+        work=work, outputs=work / "outputs", project=tmp_path / "project", write=dict.fromkeys(SIDES, None),
+        environments=dict.fromkeys(SIDES, environment), links={side: work / "links" / side for side in SIDES},
+        names=frozenset({"cargo"}), copied=False, one_path=True, kept=tmp_path / "kept", git=tmp_path / "git", caller={},
+    )  # fmt: skip
+
+
+@contextmanager
+def opened(ground: Ground) -> Iterator[Landlocked]:
+    with closing(Landlocked(ground)) as made:
+        for side in SIDES:
+            made.own(ground.work / side)
+        yield made
+
+
+def ran(ground: Ground, sandbox: Landlocked, side: Side, script: str) -> str:
+    """What a script says, as a side's build, or why it failed."""
+    tree, out = ground.work / side, ground.outputs / side / "out"
+    environment = {**ground.environments[side], **sandbox.environment(side)}
+    confined = sandbox.confined(side, tree, building=True)
+    with closing(ProcessExecutor()) as executor:
+        command = Command(("/bin/sh", "-c", script), tree, environment, 30, stdout=out, confined=confined)
+        outcome = executor.run(command)
+    return outcome.status or out.read_text().strip()
+
+
+def test_a_side_writes_its_tree_its_home_and_nothing_of_the_other_one(ground: Ground) -> None:
+    with opened(ground) as sandbox:
+        assert (
+            ran(ground, sandbox, "base", "echo 1 > file; echo 2 > ~/file; mktemp > /dev/null; cat file ~/file")
+            == "1\n2"
+        )
+        assert ran(ground, sandbox, "head", f"echo 1 > '{ground.work}/base/file'").startswith("exit")
+        assert ran(ground, sandbox, "head", f"echo 1 > '{ground.environments['head']['HOME']}/x'").startswith("exit")
+        assert ran(ground, sandbox, "head", "ls -A ~/file").startswith("exit"), "homes stand at one path by turns"
+        assert ran(ground, sandbox, "base", "cat ~/file") == "2"
+
+
+def test_what_is_left_in_tmpdir_is_removed(ground: Ground) -> None:
+    with opened(ground) as sandbox:
+        ran(ground, sandbox, "base", 'mkdir "$TMPDIR/x" && touch "$TMPDIR/x/y" "$TMPDIR/z"')
+        sandbox.clear()
+        assert ran(ground, sandbox, "base", 'ls -A "$TMPDIR"') == ""
+
+
+def test_a_cache_is_warm_for_the_next_run(ground: Ground) -> None:
+    with opened(ground) as sandbox:
+        assert ran(ground, sandbox, "base", "cat ~/.cargo/registry/index; echo 1 > ~/.cargo/registry/new") == "user"
+    again = replace(ground, work=ground.work.parent / "again", outputs=ground.work.parent / "again/outputs")
+    for each in (again.outputs, again.work / "base", again.work / "head"):
+        each.mkdir(parents=True)
+    with opened(again) as sandbox:
+        assert ran(again, sandbox, "head", "cat ~/.cargo/registry/new") == "1"
+
+
+def test_what_a_proposal_leaves_in_a_cache_is_gone_with_the_run(ground: Ground) -> None:
+    proposed = replace(ground, copied=True)
+    with opened(proposed) as sandbox:
+        assert ran(proposed, sandbox, "head", "cat ~/.cargo/registry/index; echo 1 > ~/.cargo/registry/index") == "user"
+        assert ran(proposed, sandbox, "base", "cat ~/.cargo/registry/index") == "user"
+    assert (Path(ground.environments["head"]["HOME"]) / ".cargo/registry/index").read_text() == "user"
+    assert not (ground.work.parent / "kept").exists()
+
+
+def test_a_proposal_copies_what_trusted_runs_have_fetched(ground: Ground) -> None:
+    with opened(ground) as sandbox:
+        ran(
+            ground,
+            sandbox,
+            "head",
+            "echo 1 > ~/.cargo/registry/fetched; mkdir -p ~/.cargo/git && echo 2 > ~/.cargo/git/db",
+        )
+    again = replace(ground, work=ground.work.parent / "w", outputs=ground.work.parent / "w/outputs", copied=True)
+    for each in (again.outputs, again.work / "base", again.work / "head"):
+        each.mkdir(parents=True)
+    with opened(again) as sandbox:
+        assert ran(again, sandbox, "head", "cat ~/.cargo/registry/fetched ~/.cargo/git/db") == "1\n2"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root's are elsewhere")
+def test_a_cache_that_nothing_was_put_into_is_not_made(ground: Ground) -> None:
+    home = Path(ground.environments["head"]["HOME"])
+    with opened(replace(ground, names=frozenset({"npm", "go"}))) as sandbox:
+        ran(ground, sandbox, "head", "touch ~/.npm/x")
+        assert (home / "go/pkg").is_dir()
+    assert (home / ".npm/x").is_file() and not (home / "go").exists() and not (home / ".cache").exists()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_cache_in_another_users_place_begins_empty(ground: Ground, tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir(mode=0o555)
+    given = {side: {**ground.environments[side], "CARGO_HOME": str(closed)} for side in SIDES}
+    elsewhere = replace(ground, environments=given)
+    with opened(elsewhere) as sandbox:
+        assert ran(elsewhere, sandbox, "head", 'touch "$CARGO_HOME/registry/x" && ls "$CARGO_HOME/registry"') == "x"
+
+
+def test_homes_stand_at_one_path_also_when_both_sides_run_at_once(ground: Ground) -> None:
+    with opened(ground) as sandbox:
+        place = ground.work / "home"
+        sandbox.confined("base", ground.work / "base", building=True)
+        with sandbox.apart():
+            assert [*sandbox.standing("base").values(), *sandbox.standing("head").values()] == [place, place]
+            assert sandbox.standing("base").keys() != sandbox.standing("head").keys()
+            assert list(place.iterdir()) == []
+        sandbox.confined("head", ground.work / "head", building=True)
+        assert (place / ".tmp").is_dir()
+
+
+def test_a_java_virtual_machine_is_told_where_home_is(ground: Ground) -> None:
+    with opened(ground) as sandbox:
+        assert "JAVA_TOOL_OPTIONS" not in sandbox.environment("base")
+    given = {side: {**ground.environments[side], "JAVA_TOOL_OPTIONS": "-Xmx1g"} for side in SIDES}
+    java = replace(
+        ground,
+        work=ground.work / "java",
+        outputs=ground.work / "java",
+        names=frozenset({"pom.xml"}),
+        environments=given,
+    )
+    java.work.mkdir()
+    with closing(Landlocked(java)) as sandbox:
+        told = sandbox.environment("base")["JAVA_TOOL_OPTIONS"].split()
+    assert told == ["-Xmx1g", f"-Duser.home={java.work}/home", f"-Djava.io.tmpdir={java.work}/home/.tmp"]
+
+
+def test_what_the_sandbox_of_a_run_will_be() -> None:
+    assert examined("off").why == "asked"
+    found = examined("auto")
+    assert found.on and found.landlock == landlock.version() and found.user == (os.geteuid() == 0)
