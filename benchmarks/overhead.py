@@ -6,7 +6,8 @@ Programs are started in turns, in blocks: by posix_spawn and wait alone, by hype
 measuring loop with each instrument, every record flushed to disk. A figure is the median over the blocks of the time of
 one execution; what is added is that less the bare time of the same block. Ends with 1 unless `values`
 adds at most 2% to executions of 100 ms, and to any at most what hyperfine by hand adds, and `hyperfine` at most twice
-that, hyperfine included. The built-in spawn is shown here; benchmarks.against limits it.
+that, hyperfine included, and unless the sandbox adds at most 1 ms to any. The built-in spawn is shown here;
+benchmarks.against limits it.
 """
 
 from __future__ import annotations
@@ -34,8 +35,12 @@ from harness.loop.execution import Executions
 from harness.loop.measure import Loop
 from harness.loop.schedule import schedule
 from harness.process.execute import ProcessExecutor
+from harness.sandbox.sandbox import Ground, Landlocked, Unconfined, examined
 
 SHARE = 0.02
+MOST_INSIDE = 1e-3
+"""Seconds that the sandbox may add to an execution."""
+INSIDE = ", sandbox"
 BARE = "bare"
 BY_HAND = "hyperfine by hand"
 PROGRAMS = {"100 ms": "sleep 0.1; echo 1", "nothing": "echo 1"}
@@ -104,13 +109,33 @@ def _hyperfine(script: str, directory: Path, count: int) -> float:
     return (time.perf_counter() - begin) / count
 
 
-def _perfgate(instrument: str, script: str, directory: Path, count: int) -> float:
+def _sandbox(directory: Path) -> Landlocked:
+    environment = dict(os.environ)
+    return Landlocked(
+        Ground(
+            work=directory,
+            outputs=directory / "outputs",
+            project=directory,
+            write={side: [] for side in SIDES},
+            environments=dict.fromkeys(SIDES, environment),
+            links={side: directory / "links" / side for side in SIDES},
+            names=frozenset(),
+            copied=False,
+            one_path=True,
+            git=directory,
+            kept=None,
+        )
+    )
+
+
+def _perfgate(instrument: str, script: str, directory: Path, sandbox: Landlocked | None, count: int) -> float:
     table = {"b": Benchmark(name="b", command=["sh", "-c", script], instrument=instrument)}
     rounds = schedule({"base": ["b"], "head": ["b"]}, 1, count // 2, seed=1)
     recipe = Recipe(BuildTable(perturb=["environment", "hash-seed"]), os.environ)
     conditions = Conditions(
-        ProcessExecutor(), dict.fromkeys(SIDES, recipe), os.environ, directory / "outputs", directory / "shims"
-    )
+        ProcessExecutor(), dict.fromkeys(SIDES, recipe), os.environ, directory / "outputs", directory / "shims",
+        sandbox=sandbox or Unconfined(),
+    )  # fmt: skip
     executions = Executions(conditions, choose({instrument}, os.environ).by_name, 1)
     file = directory / "measurements.jsonl"
     with Appender(file) as append:
@@ -139,13 +164,19 @@ def main() -> int:
 
 def _compare(directory: Path, blocks: int) -> int:
     instruments: tuple[str, ...] = ("values", "spawn", "hyperfine")
+    inside = [_sandbox(directory)] if examined("auto").on else []
     passed = True
-    sys.stdout.write(f"{'program':8}  {'by':20}  {'execution':>10}  {'added':>9}  of program  of hyperfine\n")
+    sys.stdout.write(f"{'program':8}  {'by':27}  {'execution':>10}  {'added':>9}  of program  of hyperfine\n")
     for name, script in PROGRAMS.items():
         ways: dict[str, Callable[[int], float]] = {
             BARE: partial(_bare, script),
             BY_HAND: partial(_hyperfine, script, directory),
-            **{f"perfgate {i}": partial(_perfgate, i, script, directory) for i in instruments},
+            **{f"perfgate {i}": partial(_perfgate, i, script, directory, None) for i in instruments},
+            **{
+                f"perfgate {i}{INSIDE}": partial(_perfgate, i, script, directory, each)
+                for i in instruments
+                for each in inside
+            },
         }
         times: dict[str, list[float]] = {way: [] for way in ways}
         for _ in range(blocks):
@@ -165,9 +196,12 @@ def _print(program: str, times: dict[str, list[float]]) -> bool:
         allowed = 2.0 if way == "perfgate hyperfine" else 1.0
         fails = way in ("perfgate values", "perfgate hyperfine") and of_hyperfine > allowed
         fails |= way == "perfgate values" and "ms" in program and of_program > SHARE
+        if way.endswith(INSIDE):
+            without = times[way.removesuffix(INSIDE)]
+            fails |= median(t - b for t, b in zip(own, without, strict=True)) > MOST_INSIDE
         passed &= not fails
         sys.stdout.write(
-            f"{program:8}  {way:20}  {median(own) * 1e3:7.2f} ms  {added[way] * 1e3:6.2f} ms  {of_program:10.1%}  "
+            f"{program:8}  {way:27}  {median(own) * 1e3:7.2f} ms  {added[way] * 1e3:6.2f} ms  {of_program:10.1%}  "
             f"{of_hyperfine:12.2f}{'  too much' if fails else ''}\n"
         )
     return passed

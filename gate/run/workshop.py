@@ -120,6 +120,7 @@ def _sandbox(job: Job, trees: Trees, recipes: Mapping[Side, Recipe], stack: Exit
         copied=is_proposed(),
         one_path=trees.one_path,
         names=named(_paths(job.project), _commands(job.project)),
+        git=trees.repository.common,
         kept=None if builds is None else builds.parent / "caches",
     )
     return stack.enter_context(closing(Landlocked(ground)))

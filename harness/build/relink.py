@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import marshal
 import os
 import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+from gate.adapters.values import OutputError
 from gate.config.types import BuildTable
-from gate.model.records import FullBuilds, Ordered
+from gate.model.records import FullBuilds, FullKind, Ordered
 from harness.build import check, replay
 from harness.build.record import LINKS
+from harness.instruments.protocol import read_regular
 
+_LARGEST = 1 << 16
+"""Bytes of an answer."""
 _SEEDS = ("{seed}", "PERFGATE_SEED", "PERFGATE_BUILD")
 
 
@@ -68,16 +71,25 @@ class Recording:
 
     def found(self) -> Found:
         """Read what the check or a link that failed has left."""
+        kind, said = self._answer()
+        if kind is None:
+            return Found(None, said)
+        self.remove()
+        # a name that is no UTF-8 is no JSON either
+        return Found(FullBuilds(kind=kind, path=said.encode(errors="replace").decode()))
+
+    def _answer(self) -> tuple[FullKind | None, Any]:
+        """Read the kind and what is said; a build can write there what it likes."""
         try:
-            values: Any = marshal.loads((self._folder / replay.ANSWER).read_bytes())  # noqa: S302  # our own
-            kind, said = values
-        except (OSError, ValueError, EOFError, TypeError):
-            kind, said = "failed", ""
-        if kind:
-            self.remove()
-            # a name that is no UTF-8 is no JSON either
-            return Found(FullBuilds(kind=kind, path=said.encode(errors="replace").decode()))
-        return Found(None, said)
+            kind, _, said = os.fsdecode(read_regular(self._folder / replay.ANSWER, _LARGEST) or b"failed").partition(
+                "\0"
+            )
+        except OutputError:
+            return "failed", ""
+        if not kind and said in get_args(Ordered):
+            return None, said
+        known: FullKind = next((each for each in get_args(FullKind) if each == kind), "failed")
+        return known, said
 
     def remove(self) -> None:
         """Remove the records."""

@@ -139,7 +139,7 @@ def write(recording: Path, plan: Plan) -> None:
 def answer(recording: Path, kind: str, said: str) -> None:
     """Leave an answer beside the records, and no result."""
     shutil.rmtree(recording / SCRATCH, ignore_errors=True)
-    (recording / ANSWER).write_bytes(marshal.dumps((kind, said)))
+    (recording / ANSWER).write_bytes(os.fsencode(f"{kind}\0{said}"))
 
 
 def run(recording: Path, root: Path, seed: int) -> None:

@@ -46,6 +46,10 @@ def main(spec: dict[str, Any]) -> None:
     # by what is added perfgate knows its processes
     added = {name: value for name, value in os.environ.items() if name not in known}
     sides = spec["sides"]
+    for descriptor in {each for side in sides for each in (side["sandbox"][0], side["sandbox"][2])}:
+        # neither program may inherit what both enter
+        if descriptor >= 0:
+            os.set_inheritable(descriptor, False)
     for side in sides:
         side["environment"] = {**side["environment"], **added, "PWD": side["directory"]}
     measured: list[list[list[float]]] = [[], []]

@@ -153,7 +153,8 @@ def serve(number: int) -> None:
 
     asked = _socket.socket(fileno=number)
     while True:
-        head, beside, *_ = asked.recvmsg(HEAD, _socket.CMSG_SPACE(16))
+        # no program may inherit what comes beside a request
+        head, beside, *_ = asked.recvmsg(HEAD, _socket.CMSG_SPACE(16), _socket.MSG_CMSG_CLOEXEC)
         if not head:
             return
         files = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import stat
@@ -257,10 +258,14 @@ TAIL = 16 * 1024
 def tail(path: Path) -> str:
     """Return the end of what a program wrote into a file, "" where there is none."""
     try:
-        with path.open("rb") as file:
+        # a link or a pipe is the program's, and not what it wrote
+        opened = regular(path, math.inf)
+        if opened is None:
+            return ""
+        with opened as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL))
             return file.read().decode("utf-8", "replace").strip("\n")
-    except OSError:
+    except (OSError, OutputError):
         return ""
 
 

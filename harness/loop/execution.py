@@ -245,7 +245,9 @@ class Executions:
             port=free_port() if wants_port else 0,
             treatment=canonical(step.factors),
             apart=self._apart[step.side].fresh(),
-            confined=sandbox.confined(step.side, self.conditions.root(directory), building=False, network=needs),
+            confined=sandbox.confined(
+                step.side, self.conditions.root(directory), building=False, network=needs, scratch=scratch
+            ),
         )
 
     def _run(self, benchmark: Benchmark, step: ExecutionStep, context: Context, living: Living) -> Executed:

@@ -190,9 +190,11 @@ class _One:
         first = self._pair["base"]
         step = replace(self._pair[side], seed=first.seed, padding=first.padding)
         self._begin(step)
-        place = outputs(self._executions.conditions.scratch, side) / "same-output"
-        place.parent.mkdir(exist_ok=True)
-        output = Output(benchmark, directory, place) if self._asked else None
+        scratch = self._executions.conditions.scratch
+        printed = outputs(scratch, side) / "same-output"
+        printed.parent.mkdir(exist_ok=True)
+        place = scratch / f"same-output-{side}"
+        output = Output(benchmark, directory, place, printed) if self._asked else None
         ran, accesses = self._traced(benchmark, step, directory, output, ground, "seccomp")
         if accesses is not None and accesses.disturbed and not ran.ended:
             ran, again = self._traced(benchmark, step, directory, output, ground, "ptrace")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
+import sys
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
@@ -15,6 +15,7 @@ from gate.config.types import Benchmark
 from gate.model.visible import visible
 from harness.instruments.protocol import OUTPUT, Unusable, regular
 
+_CHUNK = 1 << 20
 _SHOWN = 200
 """Bytes of a line that are shown."""
 _BEFORE = 40
@@ -32,37 +33,56 @@ class Kept:
 class Output:
     """The output of one side that is to be compared: looked at before its execution, and kept after it.
 
-    benchmark: whose `same_output` says which. directory: where it runs. place: where perfgate may keep it.
+    benchmark: whose `same_output` says which. directory: where it runs. place: where perfgate keeps it, and no command
+    writes. printed: a file for standard output, which the command may open again.
     """
 
-    def __init__(self, benchmark: Benchmark, directory: Path, place: Path) -> None:
+    def __init__(self, benchmark: Benchmark, directory: Path, place: Path, printed: Path) -> None:
         self._benchmark = benchmark
         self._place = place
         same = benchmark.same_output
-        self.printed = place.with_suffix(".stdout") if same is True else None
+        self.printed = printed if same is True else None
         """The file that takes standard output; None: nobody wants it."""
-        self._file = self.printed or (place if same == NAMED else directory / str(same))
-        for old in (place, place.with_suffix(".stdout")):
+        self._directory = directory
+        for old in (place, printed):
             old.unlink(missing_ok=True)
-        self._before = _state(self._file)
+        self._before = None if same == NAMED else _state(self.printed or directory / str(same))
 
     def keep(self, scratch: Path) -> Kept | Unusable:
         """Keep what the execution gave, or say why there is nothing; scratch: its directory."""
         same = self._benchmark.same_output
-        if same == NAMED and _state(scratch / OUTPUT) is not None:
-            (scratch / OUTPUT).rename(self._place)
+        inside = scratch if same == NAMED else self._directory
+        file = self.printed or inside / (OUTPUT if same == NAMED else str(same))
+        # what the checkout has, or a build left, is nobody's output
+        changed = _state(file) != self._before
         try:
-            # what the checkout has, or a build left, is nobody's output
-            changed = _state(self._file) != self._before
-            digest = _digest(self._file, self._benchmark.max_output.value) if changed else None
+            digest = self._copied(file, None if self.printed else inside) if changed else None
         except OutputError as error:
             return Unusable(str(error), "")
-        if digest is None:
-            return Unusable(f"{same} was not written", "")
-        if self._file not in (self._place, self.printed):
-            # the other side's tree will stand where this one does
-            return Kept(Path(shutil.copyfile(self._file, self._place)), digest)
-        return Kept(self._file, digest)
+        return Unusable(f"{same} was not written", "") if digest is None else Kept(self._place, digest)
+
+    def _copied(self, file: Path, inside: Path | None) -> str | None:
+        """Copy and hash a file, since the other side's tree will stand where this one does; None when there is none.
+
+        Args:
+            inside: the directory that it must be in; None: any.
+
+        Raises:
+            OutputError: it is a link, no regular file, elsewhere, or longer than max_output.
+        """
+        opened = regular(file, self._benchmark.max_output.value)
+        if opened is None:
+            return None
+        digest = hashlib.sha256()
+        with opened as content, self._place.open("wb") as kept:
+            # a directory on the way may be a link to what the command itself cannot read
+            real = os.path.realpath(f"/proc/self/fd/{content.fileno()}") if sys.platform == "linux" else None
+            if inside is not None and real is not None and not Path(real).is_relative_to(inside.resolve()):
+                raise OutputError("the output lies outside the project, by way of a link")
+            while chunk := content.read(_CHUNK):
+                digest.update(chunk)
+                kept.write(chunk)
+        return digest.hexdigest()
 
 
 def difference(benchmark: Benchmark, base: Kept, head: Kept) -> Unusable | None:
@@ -80,19 +100,6 @@ def _state(file: Path) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return found.st_ino, found.st_mtime_ns, found.st_ctime_ns
-
-
-def _digest(file: Path, limit: float) -> str | None:
-    """Hash a file; None when there is none.
-
-    Raises:
-        OutputError: it is a link, no regular file, or longer than the limit in bytes.
-    """
-    opened = regular(file, limit)
-    if opened is None:
-        return None
-    with opened as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def _first_difference(base: Path, head: Path) -> tuple[int, str, str]:

@@ -30,6 +30,7 @@ from harness.process.groups import (
     exit_status as exit_status,  # instruments put what became of their own children so, too
 )
 from harness.process.leftovers import marks, note
+from harness.process.pace import Pace, PaceError
 from harness.process.processors import ProcessorsError, started_with, weigh_session
 from harness.process.secret_names import is_of_runner, is_secret
 from harness.sandbox.enter import enter
@@ -151,6 +152,8 @@ class ProcessExecutor:
         self._descendants = Descendants()
         self._background: list[ProcessBackground] = []
         self._servers: dict[Path, ForkServer | None] = {}
+        self._paces = [Pace(os.getpid())]
+        """Of what starts commands."""
 
     def run(self, command: Command, complaint: Callable[[], str] = no_complaint) -> Outcome:
         """Start a process and wait for it.
@@ -161,7 +164,7 @@ class ProcessExecutor:
         started = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         server = self._server(command)
         with (
-            tempfile.TemporaryFile(dir=None if command.confined is None else command.confined.streams) as errors,
+            _errors(confined=command.confined is not None) as errors,
             _output(command.stdout) as output,
             self._descendants.execution(),
         ):
@@ -199,7 +202,8 @@ class ProcessExecutor:
         """
         mark = f"{_MARK}={secrets.token_hex(8)}"
         marked = replace(command, environment={**command.environment, _MARK: mark.partition("=")[2]})
-        fd = os.open(log, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        log.unlink(missing_ok=True)
+        fd = os.open(log, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             with self._descendants.starting(mark) as adopt:
                 process = self._start(marked, fd, fd)
@@ -232,6 +236,8 @@ class ProcessExecutor:
             with suppress(ForkServerError):
                 server = ForkServer(launch.script, self._marks())
                 self._servers[launch.script] = server
+                if command.confined is not None:
+                    self._paces.append(Pace(server.pid))
                 self._descendants.keep(server.pid)
                 self._note(server.pid)
         return self._servers[launch.script]
@@ -244,11 +250,25 @@ class ProcessExecutor:
         given = environment.get(_CEILINGS)
         return {_CEILINGS: os.pathsep.join(filter(None, (self._ceilings, given)))} if self._ceilings else {}
 
+    def _check_pace(self) -> None:
+        """Make sure that no command has slowed down what starts the next one.
+
+        Raises:
+            StartError: one has.
+        """
+        try:
+            for each in self._paces:
+                each.check()
+        except PaceError as error:
+            raise StartError(f"cannot start: {error}") from None
+
     def _note(self, pid: int) -> None:
         if self._running is not None:
             note(self._running, pid)
 
     def _start(self, command: Command, output: int, errors: int, server: ForkServer | None = None) -> Process:
+        if command.confined is not None:
+            self._check_pace()
         added = {"PWD": str(command.directory), **self._marks(), **self._without_git(command.environment)}
         if server is not None and command.launch is not None:
             environment = {**command.environment, **added}
@@ -298,10 +318,19 @@ def _resolved(program: str, path: str) -> str | None:
     return found if found is not None and Path(found).is_absolute() else None
 
 
+def _errors(*, confined: bool) -> BinaryIO:
+    """Return a file for standard error, which a confined program may open again: that is so in memory."""
+    if confined and sys.platform == "linux":
+        return os.fdopen(os.memfd_create("stderr"), "w+b")
+    return tempfile.TemporaryFile()
+
+
 def _output(path: Path | None) -> BinaryIO:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
-    # never through a link that a program of an earlier command has put there
-    return os.fdopen(os.open(path or os.devnull, flags | (os.O_NOFOLLOW if path else 0), 0o600), "wb")
+    if path is None:
+        return Path(os.devnull).open("wb")
+    # never through what a program of an earlier command has put there: a link, or a pipe, which would wait
+    path.unlink(missing_ok=True)
+    return os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb")
 
 
 def _append_only(fd: int) -> None:

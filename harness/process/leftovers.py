@@ -77,7 +77,8 @@ def _marked(wanted: dict[str, str]) -> Iterator[int]:
     with suppress(OSError), os.scandir("/proc") as processes:
         for process in processes:
             with suppress(OSError):  # it has ended, or is another user's
-                if process.name.isdecimal() and process.stat().st_uid == os.getuid():
+                # of root's runs commands are another user's
+                if process.name.isdecimal() and os.getuid() in (0, process.stat().st_uid):
                     environment = Path(process.path, "environ").read_bytes().split(b"\0")
                     if all(entry in environment for entry in entries):
                         yield int(process.name)

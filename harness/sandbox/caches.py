@@ -80,7 +80,7 @@ def caches(
         found = [each for tool in _TOOLS if tool.names & names for each in _of_tool(tool, environment, home)]
     for tool in _COMPILER_CACHES:
         found += [each for each in _of_tool(tool, environment, home) if each.is_dir()]
-    return list(dict.fromkeys(found))
+    return _outermost(found)
 
 
 def defaults(names: frozenset[str]) -> list[str]:
@@ -88,10 +88,23 @@ def defaults(names: frozenset[str]) -> list[str]:
     return [f"~/{folder}" for tool in _TOOLS if tool.names & names for folder in tool.folders]
 
 
+def _outermost(found: Iterable[Path]) -> list[Path]:
+    """Leave out what lies in another one: whoever writes that may have put a link in its place."""
+    kept = dict.fromkeys(found)
+    return [each for each in kept if not any(above in kept for above in each.parents)]
+
+
 def named(paths: Iterable[str], commands: Iterable[str]) -> frozenset[str]:
     """Return the names of a project's files and of what its commands run, by which its tools are known."""
     words = {word for command in commands for word in re.findall(r"[\w.-]+", command)}
     return frozenset(words | {path.rpartition("/")[2] for path in paths})
+
+
+def is_told(cache: Path, environment: Mapping[str, str]) -> bool:
+    """Return whether commands find a directory by their home, or by a variable."""
+    home = home_of(environment)
+    told = [Path(value) for name in VARIABLES if os.path.isabs(value := environment.get(name, ""))]  # noqa: PTH117
+    return any(cache.is_relative_to(each) for each in (*told, *([home] if home is not None else [])))
 
 
 def home_of(environment: Mapping[str, str]) -> Path | None:

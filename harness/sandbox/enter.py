@@ -24,7 +24,7 @@ _SETNS = {"x86_64": 308, "aarch64": 268, "riscv64": 268}
 _CAPSET = {"x86_64": 126, "aarch64": 91, "riscv64": 91}
 MACHINES = frozenset(_PRCTL)
 """Whose system calls are known."""
-_DUMPABLE, _KEEPCAPS, _SECURE_BITS, _NO_NEW_PRIVS, _AMBIENT, _RAISE = 4, 8, 28, 38, 47, 2  # linux/prctl.h
+_DUMPABLE, _KEEPCAPS, _SECUREBITS, _NO_NEW_PRIVS, _AMBIENT, _RAISE = 4, 8, 28, 38, 47, 2  # linux/prctl.h
 _NO_SETUID_FIXUP = 1 << 2  # linux/securebits.h
 _NOW = 2  # RTLD_NOW
 _NEW_NETWORK = 0x40000000  # CLONE_NEWNET
@@ -54,6 +54,10 @@ def enter(ruleset: int, user: int = -1, network: int = -1) -> None:
         _become(call, machine, user)
     _do("no_new_privs", call(prctl, _NO_NEW_PRIVS, 1, 0, 0, 0))
     _do("landlock_restrict_self", call(RESTRICT_SELF, ruleset, 0))
+    # a program that has the ruleset could add to it, for whatever enters it next
+    for descriptor in (ruleset, network):
+        if descriptor >= 0:
+            posix.set_inheritable(descriptor, False)
 
 
 def hide() -> None:
@@ -70,8 +74,8 @@ def hide() -> None:
 def _become(call: Callable[..., int], machine: str, user: int) -> None:
     prctl = _PRCTL[machine]
     _do("setgroups", call(_SETGROUPS[machine], 0, None))
-    # access(2), by which gcc looks for its linker, counts a capability of another user than root only with this
-    if call(prctl, _SECURE_BITS, _NO_SETUID_FIXUP, 0, 0, 0) != 0:
+    # nothing is lost with root's name: access(2), by which compilers look for their parts, would not count what is kept
+    if call(prctl, _SECUREBITS, _NO_SETUID_FIXUP, 0, 0, 0) != 0:
         _do("keepcaps", call(prctl, _KEEPCAPS, 1, 0, 0, 0))
     _do("setresgid", call(_SETRESGID[machine], user, user, user))
     _do("setresuid", call(_SETRESUID[machine], user, user, user))

@@ -26,12 +26,14 @@ LARGEST = 2_000_000_000
 _LEFT = 4
 """Times its size that must be free for a copy: both sides have one, and build beside it."""
 SECRETS = (
-    ".aws", ".azure", ".config/gcloud", ".config/gh", ".config/google-chrome", ".gnupg", ".kube", ".mozilla",
-    ".password-store", ".pypirc", ".terraform.d",
+    ".aws", ".azure", ".config/chromium", ".config/gcloud", ".config/gh", ".config/google-chrome", ".config/hub",
+    ".gnupg", ".kube", ".local/share/keyrings", ".mozilla", ".password-store", ".pypirc", ".terraform.d",
+    ".vault-token",
 )  # fmt: skip
 """Out of sight of all that is measured or built."""
 FETCHING = (
-    ".cargo/credentials", ".cargo/credentials.toml", ".docker", ".git-credentials", ".netrc", ".ssh",
+    ".cargo/credentials", ".cargo/credentials.toml", ".config/git/credentials", ".docker", ".git-credentials", ".netrc",
+    ".ssh",
 )  # fmt: skip
 """What builds may need to fetch what they are made of, and what benchmarks do not."""
 
@@ -77,7 +79,6 @@ def make_home(
     roots = {real: Path()} if real is not None else {}
     told: dict[str, str] = {"HOME": str(place), "TMPDIR": str(place / TMP)}
     secrets = [real / each for each in SECRETS] if real is not None else []
-    wanted = {each: to for each, to in caches.items() if not any(each.is_relative_to(secret) for secret in secrets)}
     for variable in VARIABLES:
         value = environment.get(variable, "")
         if not os.path.isabs(value):  # noqa: PTH117
@@ -85,16 +86,24 @@ def make_home(
         directory = Path(value)
         if real is not None and directory.is_relative_to(real):
             told[variable] = str(place / directory.relative_to(real))
-        elif variable in SHARED or any(each.is_relative_to(directory) and to != each for each, to in wanted.items()):
+        elif variable in SHARED or any(each.is_relative_to(directory) and to != each for each, to in caches.items()):
             roots.setdefault(directory, Path(_ELSEWHERE, variable))
             told[variable] = str(place / roots[directory])
     path.mkdir(parents=True)
     (path / TMP).mkdir()
-    mirror = _Mirror(frozenset(secrets), wanted)
+    mirror = _Mirror(frozenset(secrets), caches)
     for directory, below in roots.items():
         mirror.make(directory, path / below)
     own(path)
-    return Home(path, told, tuple(to for to in wanted.values() if isinstance(to, Path)))
+    return Home(path, told, tuple(to for to in caches.values() if isinstance(to, Path)))
+
+
+def overlaps(cache: Path, hidden: Collection[Path]) -> bool:
+    """Return whether a directory lies in what is hidden, or holds some of it: then it is no cache."""
+    # as the kernel sees them: a commit may have a link to what is hidden
+    real = Path(os.path.realpath(cache))
+    others = [Path(os.path.realpath(each)) for each in hidden]
+    return any(real.is_relative_to(other) or other.is_relative_to(real) for other in others)
 
 
 @dataclass(frozen=True, slots=True)

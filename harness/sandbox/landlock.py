@@ -26,6 +26,8 @@ _OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | _TRUNCATE | _IOCTL_DEV
 _SIGNALS_SINCE, _NET_SINCE = 6, 4
 _SCOPES = 1 | 2  # abstract Unix sockets, signals
 READ = EXECUTE | READ_FILE | READ_DIR
+REOPEN = READ | WRITE_FILE | _TRUNCATE
+"""All that one does with files that are there: nothing is made, removed or renamed."""
 DEVICE = READ_FILE | WRITE_FILE | _IOCTL_DEV
 WRITE = (
     READ | WRITE_FILE | _REMOVE_DIR | _REMOVE_FILE | _MAKE_DIR | _MAKE_REG | _MAKE_SOCK | _MAKE_FIFO | _MAKE_SYM

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import threading
@@ -17,18 +18,18 @@ from typing import Literal, Protocol
 from gate.model import SIDES, Side
 from gate.model.sandbox import Sandboxed
 from harness.sandbox import landlock
-from harness.sandbox.caches import caches, home_of
-from harness.sandbox.enter import MACHINES, enter
-from harness.sandbox.home import FETCHING, SECRETS, TMP, Copied, Home, copy, make_home
-from harness.sandbox.landlock import DEVICE, LEAST, READ, WRITE, Rule
+from harness.sandbox.caches import caches, home_of, is_told
+from harness.sandbox.enter import MACHINES, enter, hide
+from harness.sandbox.home import FETCHING, SECRETS, TMP, Copied, Home, copy, make_home, overlaps
+from harness.sandbox.landlock import DEVICE, LEAST, READ, REOPEN, WRITE, Rule
 from harness.sandbox.network import network
-from harness.sandbox.sight import runner_secrets, sight
+from harness.sandbox.sight import git_secrets, runner_secrets, sight, system_secrets
 
 _NOBODY = 65534
 _DEVICES = (
-    "null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "fd", "stdin", "stdout", "stderr", "kvm", "dri",
-    "kfd", "fuse",
+    "null", "zero", "full", "random", "urandom", "tty", "ptmx", "kvm", "dri", "kfd", "fuse",
 )  # fmt: skip
+_TERMINALS = Path("/dev/pts")
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108  # semaphores of all programs are there
 _SECONDS = 10.0
 _JAVA = "JAVA_TOOL_OPTIONS"
@@ -65,8 +66,6 @@ class Confinement:
     """To become; -1: none."""
     network: int
     """The descriptor of a network namespace; -1: the host's network."""
-    streams: Path
-    """A directory that it may write, for files that are its standard streams: a program may open them again."""
 
 
 class Sandbox(Protocol):
@@ -76,11 +75,13 @@ class Sandbox(Protocol):
         """Return the variables that a side's commands need changed."""
         ...
 
-    def confined(self, side: Side, tree: Path, *, building: bool, network: bool = True) -> Confinement | None:
+    def confined(
+        self, side: Side, tree: Path, *, building: bool, network: bool = True, scratch: Path | None = None
+    ) -> Confinement | None:
         """Return what a side's next command enters, and put its home where it stands; None: nothing.
 
         tree: the root of its tree, wherever that is now. building: a benchmark sees less. network: whether it needs
-        one.
+        one. scratch: the directory of its outputs.
         """
         ...
 
@@ -182,6 +183,25 @@ def outputs(directory: Path, side: Side) -> Path:
     return directory / side
 
 
+def _clear(tmp: Path) -> None:
+    """Empty a directory, or make it anew where a command has put something else."""
+    try:
+        directory = os.open(tmp, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        tmp.unlink(missing_ok=True)
+        tmp.mkdir()
+        return
+    try:
+        for name in os.listdir(directory):  # noqa: PTH208  # of a descriptor
+            with suppress(OSError):
+                if stat.S_ISDIR(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode):
+                    shutil.rmtree(name, ignore_errors=True, dir_fd=directory)
+                else:
+                    os.unlink(name, dir_fd=directory)
+    finally:
+        os.close(directory)
+
+
 @dataclass(frozen=True, slots=True)
 class Ground:
     """Where a run's commands are confined."""
@@ -204,6 +224,8 @@ class Ground:
     """Whether caches are copied, so that nothing of this run is there for the next one."""
     one_path: bool
     """Whether both sides stand at one path, by turns."""
+    git: Path
+    """The git directory of the checkout."""
     kept: Path | None
     """Where root keeps caches for the other user that commands run as; None: nowhere."""
     caller: Mapping[str, str] = field(default_factory=lambda: os.environ)
@@ -218,10 +240,12 @@ class Landlocked:
         self._user = _user()
         self._homes: dict[Side, Home] = {}
         self._at: dict[Side, Path] = {}
-        self._rulesets: dict[tuple[Side, int, bool], int] = {}
+        self._rulesets: dict[tuple[Side, int, bool, int], int] = {}
         self._apart = False
         self._made: list[Path] = []
         self._network = network()
+        # the thread that starts a command is inside as well, and has the memory of this process
+        hide()
         if self._user >= 0:
             # what is below belongs to the other user, and is found by it; nobody else is let further
             ground.work.chmod(0o711)
@@ -239,19 +263,21 @@ class Landlocked:
         told = f"-Duser.home={changed['HOME']} -Djava.io.tmpdir={changed['TMPDIR']}"
         return {**changed, _JAVA: f"{given} {told}" if given else told}
 
-    def confined(self, side: Side, tree: Path, *, building: bool, network: bool = True) -> Confinement:
+    def confined(
+        self, side: Side, tree: Path, *, building: bool, network: bool = True, scratch: Path | None = None
+    ) -> Confinement:
         """Return what a side's next command enters, and put its home where it stands.
 
         Raises:
             OSError: the home cannot be made or moved.
         """
         self._turn(side)
-        # a tree that is made anew is another one
-        key = (side, tree.stat().st_ino, building)
+        # a directory that is made anew is another one, one that is renamed is not
+        key = (side, tree.stat().st_ino, building, scratch.stat().st_ino if scratch is not None else 0)
         if key not in self._rulesets:
-            self._rulesets[key] = landlock.ruleset(self._rules(side, tree, building=building))
+            self._rulesets[key] = landlock.ruleset(self._rules(side, tree, scratch, building=building))
         inside = -1 if network or self._network is None else self._network
-        return Confinement(self._rulesets[key], self._user, inside, outputs(self._ground.outputs, side))
+        return Confinement(self._rulesets[key], self._user, inside)
 
     def standing(self, side: Side) -> Mapping[Path, Path]:
         """Return where a side's home is, and where it is to stand."""
@@ -280,22 +306,19 @@ class Landlocked:
         if self._user < 0 or not os.path.lexists(directory):
             return
         os.lchown(directory, self._user, self._user)
-        for parent, folders, files in os.walk(directory):
+        # by descriptors: no link that is put there meanwhile leads elsewhere
+        for _, folders, files, parent in os.fwalk(directory):
             for name in (*folders, *files):
-                path = f"{parent}/{name}"
                 # unchanged where it is so already: the time of that would be
-                if os.lstat(path).st_uid != self._user:
-                    os.lchown(path, self._user, self._user)
+                if os.stat(name, dir_fd=parent, follow_symlinks=False).st_uid != self._user:
+                    os.chown(name, self._user, self._user, dir_fd=parent, follow_symlinks=False)
 
     def clear(self) -> None:
         """Remove what commands left in their directories for temporary files."""
         for at in self._at.values():
             with suppress(OSError):
-                for entry in os.scandir(at / TMP):
-                    if entry.is_dir(follow_symlinks=False):
-                        shutil.rmtree(entry.path, ignore_errors=True)
-                    else:
-                        Path(entry.path).unlink()
+                _clear(at / TMP)
+                self.own(at / TMP)
 
     def close(self) -> None:
         """Give back the descriptors, and remove caches that nothing was put into."""
@@ -313,12 +336,13 @@ class Landlocked:
             ground, at = self._ground, self._ground.work / f"home-{side}"
             environment = ground.environments[side]
             wanted = caches(ground.write[side], ground.names, environment, ground.project)
-            written = {each: self._shared(each) for each in wanted}
+            hidden = self._hidden(side, building=False)
+            written = {each: self._shared(side, each) for each in wanted if not overlaps(each, hidden)}
             self._homes[side] = make_home(at, self._place(side), environment, written, own=self.own)
             self._at[side] = at
         return self._homes[side]
 
-    def _shared(self, cache: Path) -> Path | Copied:
+    def _shared(self, side: Side, cache: Path) -> Path | Copied:
         """Return what commands get for a cache: what stays for the next run, or a copy where nothing may."""
         ground = self._ground
         # the other user could not write what root has
@@ -333,7 +357,13 @@ class Landlocked:
                 return Copied(cache)  # another user's place: what would be put there is the home's
             self._made += missing
             return cache
-        if place is None:
+        if not is_told(cache, ground.environments[side]):
+            # commands cannot be told of another place: the other user writes what root has let it
+            return cache
+        if place is None or ground.kept is None:
+            return Copied(cache)
+        if place.resolve() != ground.kept.resolve() / cache.relative_to("/"):
+            # commands of an earlier run have put a link there
             return Copied(cache)
         if not place.is_dir():
             made = place.with_name(f"{place.name}.{os.getpid()}")
@@ -363,22 +393,35 @@ class Landlocked:
                 at.rename(aside)
                 self._at[side] = aside
 
-    def _rules(self, side: Side, tree: Path, *, building: bool) -> Iterator[Rule]:
-        home = self._homes[side]
+    def _hidden(self, side: Side, *, building: bool) -> list[Path]:
+        """Return what a side's commands do not see."""
         real = home_of(self._ground.environments[side])
-        secret = (*SECRETS, *(() if building else FETCHING)) if real is not None else ()
-        hidden = [real / each for each in secret if real is not None]
-        yield from sight([*hidden, *runner_secrets(self._ground.caller)])
+        names = (*SECRETS, *(() if building else FETCHING))
+        return [
+            *(real / each for each in names if real is not None),
+            *runner_secrets(self._ground.caller),
+            *git_secrets(self._ground.git),
+            *system_secrets((*SECRETS, *FETCHING), real, root=self._user >= 0),
+        ]
+
+    def _rules(self, side: Side, tree: Path, scratch: Path | None, *, building: bool) -> Iterator[Rule]:
+        home = self._homes[side]
+        yield from sight(self._hidden(side, building=building))
         for path in (
             tree,
             self._at[side],
-            outputs(self._ground.outputs, side),
             self._ground.links[side],
+            *([scratch] if scratch is not None else []),
             *home.written,
         ):
             yield Rule(path, WRITE)
+        # perfgate writes and reads there by name, so a command can put nothing in the place of a file
+        yield Rule(outputs(self._ground.outputs, side), REOPEN)
         yield Rule(Path(_SHARED_MEMORY), WRITE)
         for name in _DEVICES:
             yield Rule(Path("/dev", name), DEVICE)
+        if not any(each.name != "ptmx" for each in _TERMINALS.glob("*")):
+            # whoever works at a terminal would be read there, and answered
+            yield Rule(_TERMINALS, DEVICE)
         for device in Path("/dev").glob("nvidia*"):
             yield Rule(device, DEVICE)

@@ -19,6 +19,14 @@ _REGISTRATION = (
     "_diag",
 )
 _OF_RUNNER = ("GITHUB_WORKSPACE", "RUNNER_WORKSPACE", "RUNNER_TEMP", "RUNNER_TOOL_CACHE")
+_OF_STEPS = ("GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY")
+_IN_TEMP = "git-credentials-*.config"
+"""Where actions/checkout keeps the job's token."""
+_OF_GIT = ("config", "config.worktree", "FETCH_HEAD", "modules/**/config", "worktrees/*/config.worktree")
+"""What may have a token in it: earlier versions of actions/checkout write it there, and URLs have it."""
+_OF_CONTAINER = ("/run/secrets", "/var/run/secrets")
+_OF_ROOT = ("etc/shadow*", "etc/gshadow*", "etc/ssh/ssh_host_*_key", "etc/ssl/private")
+_HOMES = ("root", "home/*")
 
 
 def runner_secrets(environment: Mapping[str, str]) -> list[Path]:
@@ -33,7 +41,36 @@ def runner_secrets(environment: Mapping[str, str]) -> list[Path]:
         for above in Path(value).parents if os.path.isabs(value) else ():  # noqa: PTH117
             if (above / ".runner").is_file() or (above / ".credentials").is_file():
                 found += [above / name for name in _REGISTRATION]
+    temp = environment.get("RUNNER_TEMP", "")
+    if os.path.isabs(temp):  # noqa: PTH117
+        found += Path(temp).glob(_IN_TEMP)
+    for variable in _OF_STEPS:
+        value = environment.get(variable, "")
+        if os.path.isabs(value):  # noqa: PTH117
+            found.append(Path(value))
     return list(dict.fromkeys(found))
+
+
+def git_secrets(common: Path) -> list[Path]:
+    """Return what may hold a token in the git directory of a checkout."""
+    return [each for pattern in _OF_GIT for each in common.glob(pattern)]
+
+
+def system_secrets(names: Iterable[str], own: Path | None, *, root: bool, system: Path = Path("/")) -> list[Path]:
+    """Return what a container is given in secret; for root, who may read all, also what is meant for root alone.
+
+    Args:
+        names: of secrets in the home directories of others.
+        own: the home directory that is not looked at.
+        root: whether perfgate is root.
+        system: the root directory.
+    """
+    found = [Path(each) for each in _OF_CONTAINER]
+    if root:
+        homes = [home for pattern in _HOMES for home in system.glob(pattern) if home != own]
+        found += [each for pattern in _OF_ROOT for each in system.glob(pattern)]
+        found += [home / name for home in homes for name in names]
+    return found
 
 
 def sight(hidden: Iterable[Path]) -> Iterator[Rule]:

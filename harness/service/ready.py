@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import socket
 import struct
 import time
@@ -12,7 +13,9 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import SplitResult, urlsplit
 
+from gate.adapters.values import OutputError
 from gate.units import Duration
+from harness.instruments.protocol import regular
 from harness.process.budget import Budget
 
 _LOOPBACK = ("127.0.0.1", "::1")
@@ -96,7 +99,14 @@ class LogProbe:
 
     def ask(self, seconds: float) -> str:  # noqa: ARG002  # the Protocol's
         """Read on from where the last look ended."""
-        with self._log.open("rb") as file:
+        try:
+            # by name: a service may have put a link there
+            opened = regular(self._log, math.inf)
+        except OutputError as error:
+            return str(error)
+        if opened is None:
+            return "its output was removed"
+        with opened as file:
             if self._position > file.seek(0, 2):  # it has been cut to its end
                 self._position = 0
             # what was found last time may have been the beginning of the text

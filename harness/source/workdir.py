@@ -271,6 +271,32 @@ def _spread(directory: Path) -> None:
         os.close(descriptor)
 
 
+def _open_up(directory: Path) -> None:
+    """Let all directories be emptied.
+
+    By descriptors: no link that is put there meanwhile leads elsewhere.
+    """
+    with suppress(OSError):
+        _open(directory, None)
+        for _, names, _, parent in os.fwalk(directory):
+            for name in names:
+                with suppress(OSError):  # a link
+                    _open(name, parent)
+
+
+def _open(directory: Path | str, parent: int | None) -> None:
+    # macOS has neither: what is opened must be readable there
+    flags = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
+    descriptor = os.open(directory, flags, dir_fd=parent)
+    try:
+        if sys.platform == "linux":
+            Path(f"/proc/self/fd/{descriptor}").chmod(0o700)
+        else:
+            os.fchmod(descriptor, 0o700)
+    finally:
+        os.close(descriptor)
+
+
 def remove_tree(directory: Path) -> str | None:
     """Remove a directory, with read-only ones in it (Go's module cache); return why that cannot be.
 
@@ -279,12 +305,7 @@ def remove_tree(directory: Path) -> str | None:
     shutil.rmtree(directory, ignore_errors=True)
     if not os.path.lexists(directory):
         return None
-    for parent, names, _ in os.walk(directory):
-        for name in names:
-            path = Path(parent, name)
-            if not path.is_symlink():
-                with suppress(OSError):
-                    path.chmod(0o700)
+    _open_up(directory)
     shutil.rmtree(directory, ignore_errors=True)
     try:
         shutil.rmtree(directory)

@@ -215,7 +215,13 @@ def test_a_gate_that_waited_for_another_in_the_same_checkout_keeps_both_runs(pro
 
 
 def test_what_a_killed_run_was_executing_is_ended_by_the_next(project: Project, tmp_path: Path) -> None:
-    marker = tmp_path / "pid"
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    # the sandbox of root's runs is another user's
+    notes.chmod(0o777)
+    marker = notes / "pid"
+    config = (project.top / "perfgate.toml").read_text()
+    project.write("perfgate.toml", config.replace("[build]\n", f'[build]\nwrite = ["{notes}"]\n'))
     project.write("bench.py", f"import os, time\nopen({str(marker)!r}, 'w').write(str(os.getpid()))\ntime.sleep(300)\n")
     running = start(project)
     deadline = time.monotonic() + 60

@@ -25,6 +25,7 @@ sameness = "off"
 [build]
 command = "echo $$ > $NOTES/build-$PERFGATE_SIDE-$PERFGATE_BUILD; cp source built; pwd >> $NOTES/built-in; @WAIT"
 git = "off"
+write = ["$NOTES"]
 [[benchmark]]
 name = "x"
 command = "cat built; pwd >> $NOTES/ran-in; @RUN"
@@ -36,6 +37,8 @@ instrument = "spawn"
 def project(tmp_path: Path) -> Project:
     made = Project(tmp_path / "repo")
     (tmp_path / "notes").mkdir()
+    # the sandbox of root's runs is another user's
+    (tmp_path / "notes").chmod(0o777)
     for content in ("1", "2"):
         made.write("source", content)
         configure(made)

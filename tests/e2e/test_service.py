@@ -50,6 +50,8 @@ sameness = "off"
 builds = 5
 executions = 2
 iterations = 4
+[build]
+write = ["$NOTES"]
 [env]
 set = { NOTES = "@NOTES" }
 [[benchmark]]
@@ -68,6 +70,8 @@ class Served(Project):
         super().__init__(top)
         self.notes = top.parent / "notes"
         self.notes.mkdir()
+        # the sandbox of root's runs is another user's
+        self.notes.chmod(0o777)
         self.config = CONFIG.replace("@NOTES", str(self.notes))
         for speed in ("1.0", "1.2"):
             self.write("server.py", SERVER.replace("SPEED", speed))

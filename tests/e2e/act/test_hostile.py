@@ -50,6 +50,7 @@ CONFIG = """\
 [gate]
 threshold = "5%"
 [plan]
+sandbox = "off"
 builds = 5
 executions = 1
 iterations = 4

@@ -30,7 +30,7 @@ def ground(tmp_path: Path) -> Ground:
     return Ground(
         work=work, outputs=work / "outputs", project=tmp_path / "project", write=dict.fromkeys(SIDES, None),
         environments=dict.fromkeys(SIDES, environment), links={side: work / "links" / side for side in SIDES},
-        names=frozenset({"cargo"}), copied=False, one_path=True, kept=tmp_path / "kept", caller={},
+        names=frozenset({"cargo"}), copied=False, one_path=True, kept=tmp_path / "kept", git=tmp_path / "git", caller={},
     )  # fmt: skip
 
 

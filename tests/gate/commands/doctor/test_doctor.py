@@ -112,14 +112,16 @@ def test_json(examined: list[Check], tmp_path: Path) -> None:
     found = json.loads(on_stdout.out)
     assert (found["schema"], found["verdict"], len(found["checks"])) == (1, "unfit", len(UNFIT) + 1)
     assert found["checks"][-1]["name"] == "sandbox"
-    assert [list(check) for check in found["checks"]] == [["name", "state", "value", "why", "command"]] * len(UNFIT)
+    assert [list(check) for check in found["checks"]] == [["name", "state", "value", "why", "command"]] * (
+        len(UNFIT) + 1
+    )
     assert found["checks"][0]["command"] is None
     file = tmp_path / "doctor.json"
     examined[:] = [*FIT, Check("history", "warn", "/home/\udcff", "why", None)]
     shown = perfgate("doctor", "--json", str(file))
     assert shown.out.startswith("warn")
     written = json.loads(file.read_text())
-    assert (written["verdict"], written["checks"][-1]["value"]) == ("fit", "/home/\\udcff")
+    assert (written["verdict"], written["checks"][-2]["value"]) == ("fit", "/home/\\udcff")
 
 
 @pytest.mark.parametrize(

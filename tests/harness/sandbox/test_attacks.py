@@ -1,0 +1,308 @@
+"""A hostile program in the sandbox: what it writes, reads, signals and leaves outside."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+
+import pytest
+
+from harness.instruments import launcher
+from harness.process.execute import Command
+from harness.process.forkserver import Launch, entered
+from harness.sandbox.sandbox import Landlocked
+from harness.source.workdir import remove_tree
+from tests.harness.sandbox.conftest import LIBRARY, Arena
+
+
+@pytest.fixture
+def victim() -> Iterator[int]:
+    """Give a process of the user who runs perfgate, with a token."""
+    with subprocess.Popen(["sleep", "60"], env={"GITHUB_TOKEN": "secret"}) as process:
+        yield process.pid
+        process.kill()
+
+
+def around(arena: Arena) -> list[Path]:
+    """Name what every run has around it, as files that exist."""
+    runner = arena.root / "actions-runner"
+    files = [
+        Path(sys.prefix) / "pyvenv.cfg",
+        arena.tree("base") / "main.c",
+        arena.work / "records",
+        arena.checkout / "perfgate.toml",
+        arena.checkout / ".git" / "config",
+        arena.checkout / ".git" / "perfgate" / "work.json",
+        arena.checkout / ".perfgate" / "measurements.jsonl",
+        arena.root / "history.sqlite",
+        arena.home / ".profile",
+        arena.home / ".cache" / "perfgate" / "builds" / "key" / "about.json",
+        runner / ".runner",
+        runner / "_work" / "_temp" / "_runner_file_commands" / "set_env_1",
+        Path("/dev/sda"), Path("/proc/sys/kernel/core_pattern"),
+    ]  # fmt: skip
+    for file in files:
+        if file.is_relative_to(arena.root) and not file.exists():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("mine\n")
+    return [file for file in files if file.exists()]
+
+
+@pytest.mark.parametrize("attack", ["write", "truncate", "remove"])
+def test_files_outside_stay_as_they_are(arena: Arena, sandbox: Landlocked, attack: str) -> None:
+    files = around(arena)
+    assert len(files) >= 12
+    before = [file.read_bytes() for file in files if file.is_file()]
+    for file in files:
+        assert arena.attack(sandbox, attack, file).startswith("refused"), file
+    assert [file.read_bytes() for file in files if file.is_file()] == before
+    # and what it may do, it can
+    own = arena.tree("head") / "own"
+    own.write_text("x")
+    sandbox.own(own)
+    assert arena.attack(sandbox, attack, own) == "done"
+
+
+def test_files_are_not_made_outside(arena: Arena, sandbox: Landlocked) -> None:
+    for file in around(arena):
+        made = file.with_name("planted.pth")
+        assert arena.attack(sandbox, "make", made).startswith("refused"), made
+        assert not made.exists()
+
+
+def test_files_outside_cannot_be_moved_or_linked_inside(arena: Arena, sandbox: Landlocked) -> None:
+    inside = arena.tree("head") / "taken"
+    for attack in ("rename", "hard_link"):
+        assert arena.attack(sandbox, attack, arena.home / ".profile", inside).startswith("refused")
+        assert arena.attack(sandbox, attack, arena.tree("base"), inside).startswith("refused")
+    # nor can the directories that it may write
+    assert arena.attack(sandbox, "rename", arena.tree("head"), arena.tree("head").with_name("moved")).startswith(
+        "refused"
+    )
+    assert arena.attack(sandbox, "rename", arena.outputs(), f"{arena.outputs()}-").startswith("refused")
+
+
+@pytest.mark.parametrize("building", [False, True])
+def test_secrets_are_not_read(tmp_path: Path, arena: Arena, building: bool) -> None:
+    runner, temp = arena.root / "runner", arena.root / "runner" / "_work" / "_temp"
+    secret = [
+        arena.home / ".aws" / "credentials", arena.checkout / ".git" / "config", runner / ".credentials",
+        temp / "git-credentials-1.config", temp / "_runner_file_commands" / "set_env_1",
+    ]  # fmt: skip
+    for file in (*secret, runner / ".runner", arena.home / ".ssh" / "id"):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("secret\n")
+    arena.more = {"RUNNER_TEMP": str(temp), "GITHUB_ENV": str(secret[-1])}
+    if not building:
+        secret.append(arena.home / ".ssh" / "id")
+    if os.geteuid() == 0:
+        secret.append(Path("/etc/shadow"))
+    with closing(arena.sandbox()) as sandbox:
+        for file in secret:
+            for how in (f"cat {file}", f'{sys.executable} -I -S {LIBRARY} handle {file} 2>&1 | grep "^b\'"'):
+                assert arena.sh(sandbox, how, building=building).status, file
+        assert not arena.sh(sandbox, f"cat {arena.home}/.profile", building=building).status
+
+
+PROCESS = ["ptrace", "seize", "memory", "readv", "descriptor", "threads"]
+
+
+@pytest.mark.parametrize("attack", PROCESS)
+def test_other_processes_are_not_reached(arena: Arena, sandbox: Landlocked, victim: int, attack: str) -> None:
+    for pid in (victim, os.getpid()):
+        said = arena.attack(sandbox, attack, pid)
+        assert said.startswith(("refused EPERM", "refused EACCES")), (attack, said)
+    # it is the sandbox that refuses: a child of its own can be had
+    assert arena.attack(sandbox, "own_child", attack) == "done"
+
+
+@pytest.mark.parametrize("file", ["environ", "maps", "stack", "auxv", "pagemap"])
+def test_other_processes_are_not_read(arena: Arena, sandbox: Landlocked, victim: int, file: str) -> None:
+    for pid in (victim, os.getpid(), os.getppid()):
+        assert arena.attack(sandbox, "read", f"/proc/{pid}/{file}").startswith("refused")
+        for link in ("fd/0", "cwd", "exe"):
+            # whatever it leads to
+            assert arena.attack(sandbox, "follow", f"/proc/{pid}/{link}").startswith("refused")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGSTOP, signal.SIGCONT, 0])
+def test_other_processes_are_not_signalled(arena: Arena, sandbox: Landlocked, victim: int, number: int) -> None:
+    for pid in (victim, os.getpid()):
+        assert arena.attack(sandbox, "kill", pid, number) == "refused EPERM"
+
+
+def test_abstract_sockets_are_not_reached(arena: Arena, sandbox: Landlocked) -> None:
+    name = f"perfgate-{secrets.token_hex(4)}"
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(f"\0{name}")
+        listening.listen()
+        assert arena.attack(sandbox, "abstract", name) == "refused EPERM"
+
+
+def test_rights_are_not_won_back(arena: Arena, sandbox: Landlocked) -> None:
+    assert arena.attack(sandbox, "status", "NoNewPrivs") == "1"
+    assert arena.attack(sandbox, "root").startswith("refused")
+    assert arena.attack(sandbox, "mount").startswith("refused")
+    assert arena.attack(sandbox, "device", arena.tree("head") / "sda").startswith("refused")
+    rights = int(arena.attack(sandbox, "status", "CapEff"), 16)
+    # the one to read and search, for who was root
+    assert rights == (1 << 2 if os.geteuid() == 0 else 0)
+
+
+def launched(arena: Arena, sandbox: Landlocked, attack: str, *, served: bool) -> str:
+    """Make an attack in the program that the launcher of spawn starts."""
+    confined = sandbox.confined("head", arena.tree("head"), building=False)
+    argv = (sys.executable, "-I", "-S", str(LIBRARY), attack)
+    launch = Launch(Path(launcher.__file__), arena.work / f"{secrets.token_hex(4)}.json", 1, argv, confined)
+    command = Command(
+        launch.by_itself(None), arena.tree("head"), arena.environment, 20.0, launch=launch if served else None,
+        confined=confined, enters=entered(confined),
+    )  # fmt: skip
+    done = arena.executor.run(command)
+    assert not done.status, done
+    assert launch.output.is_file()
+    return done.stderr.strip()
+
+
+@pytest.mark.parametrize("served", [False, True])
+def test_a_program_inherits_no_descriptors(arena: Arena, sandbox: Landlocked, served: bool) -> None:
+    """With the ruleset that it entered it could widen what its next execution may do."""
+    assert launched(arena, sandbox, "descriptors", served=served) == "[]"
+    assert launched(arena, sandbox, "widen", served=served).startswith("refused")
+    arena.executor.close()
+
+
+def test_a_started_program_inherits_no_descriptors(arena: Arena, sandbox: Landlocked) -> None:
+    assert arena.attack(sandbox, "descriptors") == "[]"
+
+
+def test_links_in_the_place_of_temporary_files_are_not_followed(arena: Arena, sandbox: Landlocked) -> None:
+    assert not arena.sh(sandbox, 'rm -r "$TMPDIR" && ln -s "$REAL" "$TMPDIR"'.replace("$REAL", str(arena.home))).status
+    sandbox.clear()
+    assert (arena.home / ".profile").exists()
+    assert (arena.home / ".aws" / "credentials").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_giving_files_away_follows_no_links(arena: Arena, sandbox: Landlocked) -> None:
+    arena.sh(sandbox, f"ln -s {arena.home} folder; ln -s {arena.home}/.profile file")
+    sandbox.own(arena.tree("head"))
+    assert arena.home.stat().st_uid == 0
+    assert (arena.home / ".profile").stat().st_uid == 0
+
+
+def test_removing_a_tree_changes_nothing_that_links_lead_to(arena: Arena, sandbox: Landlocked) -> None:
+    outside = arena.home / "mine"
+    outside.mkdir(mode=0o500)
+    arena.sh(sandbox, f"mkdir -p d/e; ln -s {outside} d/e/l; ln -s {outside} l; touch d/f; chmod 0 d/e; chmod 500 d")
+    assert remove_tree(arena.tree("head")) is None
+    assert outside.stat().st_mode & 0o777 == 0o500
+
+
+@pytest.mark.parametrize("plant", ["ln -sf {} {}", "rm -f {1}; mkfifo {1}; : {0}", "ln -f {} {}", "mv {1} {1}-"])
+def test_nothing_is_put_in_the_place_of_perfgates_files(arena: Arena, sandbox: Landlocked, plant: str) -> None:
+    """A build's output, a service's log and standard streams are where a command can write and make nothing."""
+    place = arena.outputs() / "build"
+    place.write_text("perfgate's\n")
+    sandbox.own(place)
+    inode = place.stat().st_ino
+    arena.sh(sandbox, plant.format(arena.home / ".profile", place))
+    assert place.lstat().st_ino == inode
+    # to write it, as by /dev/stdout, is all right
+    assert not arena.sh(sandbox, f"echo said >> {place}").status
+
+
+@pytest.mark.parametrize("plant", ["ln -s {} {}", "mkfifo {1}; : {0}", "mkdir {1}; : {0}"])
+def test_standard_output_goes_through_nothing_that_was_put_there(arena: Arena, sandbox: Landlocked, plant: str) -> None:
+    scratch = arena.outputs() / "scratch"
+    scratch.mkdir()
+    sandbox.own(scratch)
+    secret, stdout = arena.home / ".profile", scratch / "stdout"
+    done = arena.run(sandbox, ("sh", "-c", plant.format(secret, stdout)), scratch=scratch)
+    assert not done.status
+    confined = sandbox.confined("head", arena.tree("head"), building=False, scratch=scratch)
+    with suppress(OSError):
+        arena.executor.run(
+            Command(("echo", "x"), arena.tree("head"), arena.environment, 5.0, stdout=stdout, confined=confined)
+        )
+    assert secret.read_text() == "mine\n"
+
+
+def test_the_directory_of_outputs_cannot_be_replaced(arena: Arena, sandbox: Landlocked) -> None:
+    scratch = arena.outputs() / "scratch"
+    scratch.mkdir()
+    sandbox.own(scratch)
+    replace = f"mv {scratch} {scratch}- || rmdir {scratch}; ln -s {arena.home} {scratch}"
+    arena.run(sandbox, ("sh", "-c", replace), scratch=scratch)
+    assert scratch.is_dir()
+    assert not scratch.is_symlink()
+    # it is the same directory under another name
+    moved = scratch.rename(scratch.with_name("again"))
+    assert not arena.run(sandbox, ("sh", "-c", f"touch {moved}/x"), scratch=moved).status
+
+
+@pytest.mark.parametrize("copied", [False, True])
+@pytest.mark.parametrize("entry", ["~", "~/.aws", "~/../home/.aws", "aws"])
+def test_a_cache_is_no_way_to_secrets(arena: Arena, copied: bool, entry: str) -> None:
+    """Head's own file says which directories are caches, and perfgate copies them."""
+    (arena.checkout / "aws").symlink_to(arena.home / ".aws")
+    arena.write["head"], arena.copied = [entry], copied
+    with closing(arena.sandbox()) as sandbox:
+        assert arena.sh(sandbox, f"grep -r secret $HOME/ {arena.home}/.aws {arena.checkout}/aws/credentials").status
+        assert arena.sh(sandbox, f"touch {arena.home}/.aws/x {arena.home}/x").status
+
+
+def test_a_cache_inside_another_one_is_not_opened_through_a_link(arena: Arena) -> None:
+    outer, inner = arena.home / "cache", arena.home / "cache" / "inner"
+    inner.mkdir(parents=True)
+    arena.write["head"] = ["~/cache", "~/cache/inner"]
+    for _ in range(2):
+        with closing(arena.sandbox()) as sandbox:
+            script = f'for c in {outer} "$HOME/cache"; do rm -rf $c/inner && ln -s {arena.checkout} $c/inner; done'
+            arena.sh(sandbox, script)
+            assert arena.sh(sandbox, f"touch {arena.checkout}/planted").status
+        remove_tree(arena.work / "home-head")
+        remove_tree(arena.work / "home-base")
+        remove_tree(arena.work / "home")
+
+
+def test_daemons_end_with_their_execution(arena: Arena, sandbox: Landlocked) -> None:
+    late = arena.tree("head") / "late"
+    arena.attack(sandbox, "daemon", late)
+    assert not late.exists()
+    assert arena.sh(sandbox, "sleep 5").status == ""
+    assert not late.exists()
+
+
+def test_reopening_standard_streams_works(arena: Arena, sandbox: Landlocked) -> None:
+    assert arena.sh(sandbox, "echo said > /dev/stderr").stderr.strip() == "said"
+
+
+@pytest.mark.parametrize("attack", ["pin", "be_nice", "batch", "limit"])
+def test_nobody_slows_down_what_starts_the_other_side(arena: Arena, sandbox: Landlocked, attack: str) -> None:
+    """As another user it is refused; as the same one it is found before the next command starts."""
+    confined = sandbox.confined("head", arena.tree("head"), building=False)
+    launch = Launch(Path(launcher.__file__), arena.work / "result.json", 1, ("true",), confined)
+    command = Command(
+        launch.by_itself(None), arena.tree("head"), arena.environment, 20.0, launch=launch, confined=confined,
+        enters=entered(confined),
+    )  # fmt: skip
+    assert not arena.executor.run(command).status
+    (server,) = arena.executor._servers.values()
+    assert server is not None
+    said = arena.attack(sandbox, attack, server.pid)
+    again = arena.run(sandbox, ("true",), side="base")
+    if said.startswith("refused"):
+        assert not again.status
+    else:
+        assert os.geteuid() != 0
+        assert "changed the" in again.status
+        assert not again.begun
+    arena.executor.close()
