@@ -20,9 +20,6 @@ pytestmark = pytest.mark.skipif(landlock.version() < landlock.LEAST, reason="Lan
 
 @pytest.fixture
 def ground(tmp_path: Path) -> Ground:
-    # of the other user, whose commands run below
-    for each in (tmp_path, *tmp_path.parents[:2]):
-        each.chmod(0o755)
     user, work = tmp_path / "user", tmp_path / "work"
     (user / ".cargo/registry").mkdir(parents=True)
     (user / ".cargo/registry/index").write_text("user")
