@@ -334,7 +334,7 @@ class TestFull:
         project(checkout)
         with relinking(checkout, tmp_path, "make clean app") as builder:
             assert built(builder, 2)[1].relinked
-            (plan,) = builder.directory("head").parent.glob("links/*/plan")
+            (plan,) = builder.directory("head").parent.glob("links/*/*/plan")
             plan.unlink()
             third = good(builder.build("head", 2, 3))
             assert (third.relinked, third.full) == (False, FullBuilds(kind="failed"))
