@@ -56,7 +56,7 @@ class Launch:
 
 
 def entering(confined: Confinement | None) -> tuple[str, str, str]:
-    """Return how a program is told which sandbox to enter, as harness/sandbox/enter.py has it."""
+    """Return the arguments that name the sandbox to enter; see harness/sandbox/enter.py."""
     if confined is None:
         return ("-1", "-1", "-1")
     return (str(confined.ruleset), str(confined.user), str(confined.network))

@@ -115,7 +115,7 @@ def test_a_build_that_writes_into_the_tree_of_the_other_side(checkout: Checkout,
         )
         assert "head" in (failure.hint or "")
         assert "changes =" not in (failure.hint or "")
-        assert builder.changed(0, executed=True) == [], "it is told once"
+        assert builder.changed(0, executed=True) == [], "reported once"
 
 
 def test_a_failing_build_is_looked_at_too(checkout: Checkout) -> None:
@@ -150,7 +150,7 @@ def test_what_was_built_is_not_for_the_other_side_to_change(checkout: Checkout) 
         good(builder.build("head", 0, 5))
         (failure,) = builder.changed(0, executed=False)
         assert (failure.kind, failure.side, failure.status) == ("tree", "base", "app, by the build of head in round 1")
-        assert builder.changed(0, executed=True) == [], "it is told once"
+        assert builder.changed(0, executed=True) == [], "reported once"
 
 
 @pytest.mark.parametrize("artifact", ["app", "out/"])

@@ -85,7 +85,7 @@ def test_root_becomes_another_user_with_nothing_but_the_right_to_read() -> None:
 
 @ROOT
 def test_what_lies_below_a_directory_of_roots_is_found_by_access_too(tmp_path: Path) -> None:
-    """Gcc asks access(2) whether there is a linker, and access(2) disregards capabilities unless it is told not to."""
+    """Gcc asks access(2) whether there is a linker, and access(2) counts capabilities only with a secure bit."""
     closed = tmp_path / "closed"
     closed.mkdir(mode=0o700)
     program = closed / "program"
