@@ -81,6 +81,7 @@ def analyse_inputs(inputs: Inputs, options: AnalyseOptions) -> Analysed:
         scale="log" if options.log else "value",
         declared=declared,
         order=options.settings,
+        block=options.block or (study.block if study else None),
     )
     observed = responses(executions, _selection(options, config), wanted)
     method = Method(

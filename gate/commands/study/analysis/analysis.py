@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -13,24 +14,32 @@ from gate.commands.study.analysis.observations import Observed
 from gate.commands.study.analysis.words import words_of
 from gate.model.study import (
     Abridged,
+    Claim,
     Dependence,
     Diagnostics,
     LinearModel,
     QuantileEffects,
     Response,
     SeriesPoint,
+    Spread,
     Varies,
 )
 from gate.stats.design.blocks import blocks
 from gate.stats.design.cells import balanced, interactions, lacking, main_effects, treatments
+from gate.stats.design.claims import claims, of_mean, of_quantile, of_spread
 from gate.stats.design.dependence import dependence
 from gate.stats.design.diagnostics import diagnostics
+from gate.stats.design.layers import Layers, layers
 from gate.stats.design.linear import linear_model
 from gate.stats.design.one_way import one_ways, percents
 from gate.stats.design.quantiles import quantile_effects
 from gate.stats.design.rank_tests import kruskal, spreads
 from gate.stats.design.sample_size import sample_sizes
-from gate.stats.design.strata import strata
+from gate.stats.design.strata import aligned
+from gate.words.effects import percentile
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _IN_TIME = 5000
 """Most units that the picture in time shows."""
@@ -58,8 +67,14 @@ def analyse(observed: Observed, method: Method) -> Response:
     units, values, factors = observed.units, observed.values, observed.factors
     confidence = method.confidence
     varied = any(len(factor.settings) > 1 for factor in factors)
-    linear = linear_model(units, factors, method.order, confidence, observed.metric) if varied else None
+    lie = _layers(observed)
+    linear = linear_model(units, factors, method.order, confidence, observed.metric, lie) if varied else None
     mains = main_effects(units, factors)
+    alike = aligned(units, factors, lie, "execution")
+    quantiles = _quantiles(observed, method, lie) if varied else None
+    varying = spreads(alike, factors)
+    told = [model.tau for model in quantiles.models if model.enough] if quantiles else []
+    claimed = family(observed, method, linear, told, varying, lie)
     found = Response(
         benchmark=observed.benchmark,
         metric=observed.metric,
@@ -71,12 +86,12 @@ def analyse(observed: Observed, method: Method) -> Response:
         treatments=treatments(units, values, factors),
         lacking=lacking(units, factors),
         balanced=balanced(units, factors),
-        linear=linear,
-        strata=strata(units, factors, method.order, confidence, observed.metric) if varied else [],
-        diagnostics=_diagnostics(observed, method) if varied else None,
-        quantiles=_quantiles(observed, method) if varied else None,
-        kruskal=kruskal(units, factors) if varied else None,
-        spreads=spreads(units, factors),
+        linear=_in_family(linear, claimed),
+        claims=claimed,
+        diagnostics=_diagnostics(observed, alike, method) if varied else None,
+        quantiles=quantiles,
+        kruskal=kruskal(alike, factors) if varied else None,
+        spreads=varying,
         one_ways=one_ways(units, factors, confidence),
         percents=percents(units, factors, observed.better, confidence, unit=observed.unit, log=observed.scale == "log"),
         mains=mains,
@@ -92,21 +107,59 @@ def analyse(observed: Observed, method: Method) -> Response:
     return msgspec.structs.replace(found, words=words_of(found, confidence))
 
 
-def _quantiles(observed: Observed, method: Method) -> QuantileEffects:
+def _layers(observed: Observed) -> Layers:
+    return layers(observed.units, observed.factors, observed.block, repeated=observed.analysis_unit != "iteration")
+
+
+def _in_family(linear: LinearModel | None, found: Sequence[Claim]) -> LinearModel | None:
+    """Give the terms the adjusted p of the family of the response."""
+    if linear is None:
+        return None
+    adjusted = {claim.term: claim.p_adjusted for claim in found if claim.statistic == "mean"}
+    terms = [msgspec.structs.replace(term, p_adjusted=adjusted.get(term.term)) for term in linear.terms]
+    return msgspec.structs.replace(linear, terms=terms)
+
+
+USUAL = (0.5, 0.9, 0.99)
+"""The quantiles that sentences are about, where they are analysed; else the last three."""
+
+
+def family(
+    observed: Observed,
+    method: Method,
+    linear: LinearModel | None,
+    taus: Sequence[float],
+    varying: Sequence[Spread],
+    lie: Layers,
+) -> list[Claim]:
+    """Test the family of a response; taus: the quantiles that have their values."""
+    if linear is None:
+        return []
+    told = [tau for tau in taus if any(abs(tau - usual) < 1e-9 for usual in USUAL)] or [*taus[-3:]]
+    hypotheses = of_mean(linear)
+    for tau in told:
+        hypotheses += of_quantile(
+            observed.values, observed.units, observed.factors, method.order, tau, percentile(tau), lie
+        )
+    # executions of one build or session are alike in that, whatever the setting
+    alone = {factor.name for factor in observed.factors if factor.varies == "execution"}
+    hypotheses += of_spread([s for s in varying if not s.at and s.factor in alone])
+    return claims(hypotheses, 1 - method.confidence)
+
+
+def _quantiles(observed: Observed, method: Method, lie: Layers) -> QuantileEffects:
     return quantile_effects(
         observed.values,
         observed.factors,
         method.taus,
-        cluster=_cluster(observed),
+        cluster=_cluster(observed, lie),
         confidence=method.confidence,
         iid=method.iid,
     )
 
 
-def _diagnostics(observed: Observed, method: Method) -> Diagnostics:
-    return diagnostics(
-        observed.units, observed.factors, method.order, observed.analysis_unit, method.confidence, observed.scale
-    )
+def _diagnostics(observed: Observed, alike: pd.DataFrame, method: Method) -> Diagnostics:
+    return diagnostics(alike, observed.factors, method.order, observed.analysis_unit, method.confidence, observed.scale)
 
 
 def _dependences(observed: Observed, confidence: float) -> list[Dependence]:
@@ -114,13 +167,16 @@ def _dependences(observed: Observed, confidence: float) -> list[Dependence]:
     return [each for each in found if each is not None]
 
 
-def _cluster(observed: Observed) -> Varies:
-    """Return within what values may be alike: what factors vary by, if each treatment has two of those or more."""
+def _cluster(observed: Observed, lie: Layers) -> Varies:
+    """Return within what values may be alike: what factors vary by, if each treatment has two of those or more.
+
+    Else a build, where builds repeat treatments: then what it does to all of them cancels, and to one is an error.
+    """
     values, varies = observed.values, {factor.varies for factor in observed.factors}
     wanted: list[Varies] = []
     if "session" in varies:
         wanted.append("session")
-    if "build" in varies or observed.analysis_unit == "build":
+    if "build" in varies or observed.analysis_unit == "build" or lie.cells:
         wanted.append("build")
     treatments = values.groupby([f"f{i}" for i in range(len(observed.factors))])
     return next((level for level in wanted if int(treatments[level].nunique().min()) > 1), "execution")
@@ -134,7 +190,7 @@ def _abridged(observed: Observed, abridgement: Abridgement, method: Method) -> A
         name=abridgement.name,
         treatments=len(treatments(kept.units, kept.values, kept.factors)),
         balanced=balanced(kept.units, kept.factors),
-        linear=linear_model(kept.units, kept.factors, method.order, method.confidence, observed.metric),
+        linear=linear_model(kept.units, kept.factors, method.order, method.confidence, observed.metric, _layers(kept)),
         mains=main_effects(kept.units, kept.factors),
         interactions=interactions(kept.units, kept.factors),
         blocks=blocks(kept.units, kept.factors),

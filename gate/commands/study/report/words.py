@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from gate.model.study import Abridged, Blocks, Effect, Response, Stratum
+from gate.model.study import Abridged, Block, Blocks, Effect, Error, LinearModel, Response, Term
 from gate.units import format_number, format_share, shown_unit
 from gate.words.effects import settings_text
 from gate.words.numbers import plural
@@ -65,6 +65,37 @@ def coding(response: Response) -> str:
     return "; ".join(parts)
 
 
+ERRORS: dict[Error, str] = {
+    "session": "sessions",
+    "build": "builds",
+    "build x treatment": "builds by treatment",
+    "execution": "executions",
+}
+_BLOCKS: dict[Block, str] = {
+    "replicate": "iterations of the design",
+    "build": "rounds of builds",
+    "session": "sessions",
+}
+
+
+def error_of(term: Term) -> str:
+    """Name what a term is told from: "builds (8 df)"."""
+    if term.error_df is None:
+        return f"too few {ERRORS[term.stratum]}"
+    return f"{ERRORS[term.stratum]} ({term.error_df:.3g} df)"
+
+
+def method(model: LinearModel) -> str:
+    """Say how errors were separated, and within what executions are compared."""
+    block = f"compared within {model.blocks} {_BLOCKS[model.block]}; " if model.block else ""
+    exact = {
+        "least squares": "by least squares",
+        "projections": "balanced, so that sums of squares are exact",
+        "REML": "not balanced: variances by REML, degrees of freedom by Satterthwaite",
+    }
+    return f"{block}{exact[model.method]}"
+
+
 def effect_name(effect: Effect, response: Response) -> str:
     """Name an effect: its term, and the settings where the term alone is ambiguous."""
     sizes = {f.name: len(f.settings) for f in response.factors}
@@ -101,13 +132,6 @@ def abridged(response: Response, found: Abridged) -> list[str]:
             beside = "" if full is None else f" (with all treatments {number(full.estimate, response, sign=True)})"
             lines.append(f"{effect_name(effect, response)}: {number(effect.estimate, response, sign=True)}{beside}")
     return lines
-
-
-def stratum(found: Stratum) -> str:
-    """Say what a stratum is for."""
-    names = list(dict.fromkeys(name for term in found.linear.terms for name in term.factors))
-    varies = f"{' and '.join(names)} {'varies' if len(names) == 1 else 'vary'} by {found.level}"
-    return f"{varies}: on the means of the {found.units} {found.level}s, whose executions share their luck"
 
 
 def lacking(response: Response) -> list[str]:

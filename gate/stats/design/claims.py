@@ -1,0 +1,180 @@
+"""What may be claimed of a response: one family of hypotheses, each that a term does nothing to a statistic.
+
+The mean is tested by the linear model. A quantile is tested without a density: what share of an execution's values lies
+below a common quantile is a response of its own, with the same strata. Under the hypothesis that share is alike at all
+settings of the term, whatever builds, sessions or the time do to the values (a rank score of quantile regression,
+Gutenbrunner, Jureckova, Koenker and Portnoy 1993; of one quantile Mood's median test in blocks).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from gate.model.study import Claim
+from gate.stats.design.coding import coded, lay_out
+from gate.stats.design.layers import groups
+from gate.stats.design.strata import stratified
+from gate.stats.family import weighted_holm
+from gate.stats.quantile import needed_values, type8
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+
+    from gate.model.study import Factor, LinearModel, Spread
+    from gate.stats.design.coding import Coded, Design
+    from gate.stats.design.layers import Layers
+
+    Array = npt.NDArray[np.float64]
+    Codes = npt.NDArray[np.int64]
+
+INTERACTION_OF_MEAN = 0.2
+QUANTILE = 0.04
+INTERACTION_OF_QUANTILE = 0.01
+"""Weights beside 1 for a factor's effect on the mean: what is asked first keeps nearly all of its power."""
+MOST_CELLS = 2000
+"""Most treatments of which quantiles are claimed."""
+
+
+class Hypothesis(msgspec.Struct, frozen=True):
+    """One of the family; p: None where nothing is known of it."""
+
+    term: str
+    statistic: str
+    weight: float
+    p: float | None
+
+
+def claims(hypotheses: Sequence[Hypothesis], alpha: float) -> list[Claim]:
+    """Share alpha over the hypotheses of a response by Holm's procedure with weights."""
+    tested = [each for each in hypotheses if each.p is not None]
+    shares = iter(weighted_holm([e.p for e in tested if e.p is not None], [e.weight for e in tested], alpha))
+    found = []
+    for each in hypotheses:
+        share = next(shares) if each.p is not None else None
+        found.append(
+            Claim(
+                term=each.term,
+                statistic=each.statistic,
+                weight=each.weight,
+                p=each.p,
+                p_adjusted=share.p_adjusted if share else None,
+                claimed=share is not None and share.rejected,
+            )
+        )
+    return found
+
+
+def of_mean(model: LinearModel) -> list[Hypothesis]:
+    """Return the terms of the linear model."""
+    return [Hypothesis(t.term, "mean", 1.0 if len(t.factors) == 1 else INTERACTION_OF_MEAN, t.p) for t in model.terms]
+
+
+def of_spread(found: Sequence[Spread]) -> list[Hypothesis]:
+    """Return the factors whose settings may differ in variance: by both tests, since each is misled by something."""
+    return [
+        Hypothesis(s.factor, "spread", QUANTILE, max(s.levene_p, s.f_p))
+        for s in found
+        if s.levene_p is not None and s.f_p is not None
+    ]
+
+
+def of_quantile(
+    values: pd.DataFrame, units: pd.DataFrame, factors: Sequence[Factor], order: int, tau: float, name: str,
+    layers: Layers,
+) -> list[Hypothesis]:  # fmt: skip
+    """Test each term of up to `order` factors at one quantile; none where a treatment lacks values for it.
+
+    values, units: a row for each value and for each unit, with y, f0, f1, ... and the `execution` they are of. An
+    interaction has to be seen both with a quantile common to all of its settings and with what the other terms do to
+    the quantiles taken off: each is misled where the other is not.
+    """
+    design = lay_out(values, factors)
+    if len(design.counts) > MOST_CELLS or int(design.counts.min()) < needed_values(tau):
+        return []
+    y = values["y"].to_numpy(dtype=np.float64)
+    own = lay_out(units, factors)
+    model = coded(own.codes, own.sizes, order)
+    data = _Data(y, design, own, model, _unit_of(values, units, len(factors)), tau, factors, layers)
+    found = []
+    for number, term in enumerate(model.terms[1:], 1):
+        single = len(term.factors) == 1
+        p = _p(data, number, _common(data, term.factors))
+        if p is not None and not single:
+            apart = _p(data, number, _without(data, number))
+            p = None if apart is None else max(p, apart)
+        weight = QUANTILE if single else INTERACTION_OF_QUANTILE
+        found.append(Hypothesis(":".join(own.names[f] for f in term.factors), name, weight, p))
+    return found
+
+
+class _Data(msgspec.Struct, frozen=True, eq=False):
+    y: Array
+    values: Design
+    units: Design
+    model: Coded
+    unit: Codes
+    """Of each value, the number of its unit."""
+    tau: float
+    factors: Sequence[Factor]
+    layers: Layers
+
+
+def _unit_of(values: pd.DataFrame, units: pd.DataFrame, factors: int) -> Codes:
+    if len(units) == len(values):
+        return np.arange(len(values))
+    names = [*(f"f{i}" for i in range(factors)), "session", "round", "build", "execution"]
+    if units["execution"].nunique() < values["execution"].nunique():
+        # units are builds, which name their first execution
+        names.pop()
+    both = groups(*(np.concatenate((units[n].to_numpy(np.int64), values[n].to_numpy(np.int64))) for n in names)).of
+    place = np.zeros(int(both.max()) + 1, dtype=np.int64)
+    place[both[: len(units)]] = np.arange(len(units))
+    found: Codes = place[both[len(units) :]]
+    return found
+
+
+def _p(data: _Data, number: int, apart: Array) -> float | None:
+    """Test a term by the share of each unit's values that lie below; apart: values less their quantile."""
+    below = (apart < 0) + 0.5 * (apart == 0)
+    counts = np.bincount(data.unit, minlength=len(data.units.place))
+    shares = np.bincount(data.unit, weights=below, minlength=len(counts)) / counts
+    if not np.ptp(shares) > 0:
+        return 1.0
+    found = stratified(shares - shares.mean(), data.units, data.model, data.factors, data.layers)
+    test = found.tests[number - 1]
+    if test is not None:
+        return test.p
+    error = found.errors.get(found.of[number - 1])
+    return None if error is None or error.df < 1 else 1.0
+
+
+def _common(data: _Data, term: Sequence[int]) -> Array:
+    """Take the quantile off that is common to all settings of a term, at each combination of the other factors."""
+    others = [f for f in range(len(data.factors)) if f not in term]
+    codes = data.values.codes[data.values.place]
+    places = groups(*(codes[:, f] for f in others)).of if others else np.zeros(len(data.y), dtype=np.int64)
+    return data.y - _quantiles(data.y, places, data.tau)[places]
+
+
+def _without(data: _Data, number: int) -> Array:
+    """Take off what all terms but one do to the quantiles of treatments."""
+    own = data.values
+    quantiles = _quantiles(data.y, own.place, data.tau)
+    full = coded(own.codes, own.sizes, len(own.sizes))
+    term = data.model.terms[number].factors
+    kept = [t for t in full.terms if not set(term) <= set(t.factors)]
+    matrix = np.hstack([full.matrix[:, t.start : t.stop] for t in kept])
+    fitted = matrix @ np.linalg.lstsq(matrix, quantiles)[0]
+    apart = data.y - fitted[own.place]
+    return apart - type8(apart, data.tau)
+
+
+def _quantiles(y: Array, places: Codes, tau: float) -> Array:
+    order = np.lexsort((y, places))
+    parts = np.split(y[order], np.cumsum(np.bincount(places))[:-1])
+    return np.array([type8(part, tau) for part in parts])
