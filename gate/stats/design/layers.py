@@ -85,6 +85,18 @@ class Layers(msgspec.Struct, frozen=True, eq=False):
         # a replicate runs through all builds of its round, so neither holds the other
         return [*plots, *([self.blocks] if self.block_at(error) and self.blocks.count > 1 else [])]
 
+    def shared(self) -> Groups | None:
+        """Return the groups that both whole plots and the blocks across them lie in; None: the whole."""
+        return self.rounds if self.rounds is not None and "build" in self.errors else self.errors.get("session")
+
+    def dimension(self, error: Error) -> int:
+        """Return how many independent means of groups are held, the whole's among them."""
+        held = self.held(error)
+        if len(held) < 2:
+            return held[0].count if held else 1
+        shared = self.shared()
+        return sum(each.count for each in held) - (1 if shared is None else shared.count)
+
     def block_at(self, error: Error) -> bool:
         """Return whether blocks are beside whole plots, not the same or above them."""
         if "build" not in self.errors:
@@ -155,17 +167,19 @@ def complete_within(units: pd.DataFrame, factors: Sequence[Factor]) -> Block | N
 
     Only builds and sessions: a number of an execution does not say what ran beside it.
     """
-    within = [units[f"f{i}"].to_numpy(dtype=np.int64) for i, f in enumerate(factors) if f.varies == "execution"]
-    if not within or not len(units):
+    codes = [units[f"f{i}"].to_numpy(dtype=np.int64) for i in range(len(factors))]
+    if not len(units) or all(f.varies != "execution" for f in factors):
         return None
     session, round_ = (units[name].to_numpy(dtype=np.int64) for name in ("session", "round"))
-    treatments = groups(*within)
+    treatments = groups(*codes)
+    upper = groups(np.zeros_like(session), *(c for c, f in zip(codes, factors, strict=True) if f.varies == "session"))
+    every = np.bincount(_first(treatments, upper))
     candidates: tuple[tuple[Block, Groups], ...] = (
         ("build", groups(session, round_)),
         ("session", groups(session)),
     )
     for name, own in candidates:
         held = groups(own.of, treatments.of)
-        if own.count > 1 and bool((np.bincount(_first(held, own)) == treatments.count).all()):
+        if own.count > 1 and bool((np.bincount(_first(held, own)) == every[_first(own, upper)]).all()):
             return name
     return None

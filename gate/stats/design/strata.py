@@ -188,14 +188,9 @@ def _space(centered: Array, layers: Layers, error: Error) -> ErrorTerm:
     if not held:
         return ErrorTerm(whole, dimension - 1)
     less = sum(_squares(each.means(centered)) for each in held)
-    gone = sum(each.count for each in held)
-    if len(held) > 1:
-        # two crossed kinds of groups share the coarser ones that hold both
-        shared = layers.rounds if layers.rounds is not None and "build" in layers.errors else None
-        shared = shared if shared is not None else layers.errors.get("session")
-        less -= 0.0 if shared is None else _squares(shared.means(centered))
-        gone -= 1 if shared is None else shared.count
-    return ErrorTerm(whole - less, dimension - gone)
+    if len(held) > 1 and (shared := layers.shared()) is not None:
+        less -= _squares(shared.means(centered))
+    return ErrorTerm(whole - less, dimension - layers.dimension(error))
 
 
 def _rows(errors: dict[Error, ErrorTerm], layers: Layers, n: int) -> tuple[Stratum, ...]:
@@ -320,14 +315,19 @@ def aligned(units: pd.DataFrame, factors: Sequence[Factor], layers: Layers, vari
     treatments = groups(*codes)
     middle = treatments.means(y)
     apart = y - middle
-    held = own.held("execution" if varies == "execution" else error)
+    lowest: Error = "execution" if varies == "execution" else error
+    held = own.held(lowest)
     for _ in range(1 if len(held) < 2 else 30):
         for each in held:
             apart = apart - each.means(apart)
         apart = apart - treatments.means(apart)
-    upper = [c for c, f in zip(codes, factors, strict=True) if f.varies != "execution"]
-    plots = own.errors[error].count if varies != "execution" else len(y)
-    room = plots - (treatments if varies == "execution" else groups(*upper)).count
-    left = room - sum(each.count - 1 for each in held)
+    ranks = [RANK[f.varies] for f in factors]
+    own_codes, above = (
+        [c for c, r in zip(codes, ranks, strict=True) if r >= least] for least in (RANK[varies], RANK[varies] + 1)
+    )
+    plots = len(y) if varies == "execution" else own.errors[error].count
+    room = plots - groups(*own_codes).count
+    # settings that vary by what is held are among its means already
+    left = room - own.dimension(lowest) + (groups(*above).count if above else 1)
     stretch = (room / left) ** 0.5 if held and left > 0 else 1.0
     return units.assign(y=middle + apart * stretch)
