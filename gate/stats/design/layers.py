@@ -43,11 +43,15 @@ class Groups(msgspec.Struct, frozen=True, eq=False):
 
     def means(self, values: Array) -> Array:
         """Return the mean of each unit's group; values: shape (n,) or (n, k)."""
-        sums = np.zeros((self.count, *values.shape[1:]))
-        np.add.at(sums, self.of, values)
         shape = (self.count, *(1,) * (values.ndim - 1))
-        found: Array = (sums / self.sizes.reshape(shape))[self.of]
+        found: Array = (self.sums(values) / self.sizes.reshape(shape))[self.of]
         return found
+
+    def sums(self, values: Array) -> Array:
+        """Return the sum of each group; values: shape (n,) or (n, k)."""
+        columns = values.reshape(len(values), -1).T
+        sums = [np.bincount(self.of, weights=own, minlength=self.count) for own in columns]
+        return np.array(sums, dtype=np.float64).T.reshape(self.count, *values.shape[1:])
 
 
 class Layers(msgspec.Struct, frozen=True, eq=False):

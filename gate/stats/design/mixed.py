@@ -114,8 +114,17 @@ def _best(both: Array, nested: Sequence[Groups]) -> Array:
     bounds = [(0.0, 1e4)] * len(nested)
 
     def deviance(roots: Any) -> float:
-        return _deviance(both, nested, np.square(roots))
+        return _deviance(both, nested, np.square(np.atleast_1d(roots)))
 
+    if len(nested) == 1:
+        # a share of 0 to 1 stands for roots of all sizes
+        share = float(
+            optimize.minimize_scalar(
+                lambda u: deviance(u / (1 - u)), bounds=(0, 0.99), method="bounded", options={"xatol": 1e-9}
+            ).x
+        )
+        ratio = min((0.0, share / (1 - share)), key=deviance) ** 2
+        return np.array([ratio if ratio >= _BOUNDARY else 0.0])
     # likelihoods of few groups may have a second top at 0
     starts: list[Any] = [np.full(len(nested), start) for start in (1.0, 0.1)]
     tops = [optimize.minimize(deviance, start, method="L-BFGS-B", bounds=bounds).x for start in starts]
@@ -155,11 +164,9 @@ def _without_groups(values: Array, nested: Sequence[Groups], ratios: Array) -> t
     for own, ratio in zip(reversed(nested), reversed(ratios.tolist()), strict=True):
         if not ratio:
             continue
-        sums = np.bincount(own.of, weights=ones, minlength=own.count)
+        sums = own.sums(ones)
         share = ratio / (1 + ratio * sums)
-        totals = np.zeros((own.count, values.shape[1]))
-        np.add.at(totals, own.of, found)
-        found = found - ones[:, None] * (share[:, None] * totals)[own.of]
+        found = found - ones[:, None] * (share[:, None] * own.sums(found))[own.of]
         log_v += float(np.log1p(ratio * sums).sum())
         ones = ones / (1 + ratio * sums[own.of])
     return found, log_v
