@@ -67,7 +67,7 @@ def analyse(observed: Observed, method: Method) -> Response:
     units, values, factors = observed.units, observed.values, observed.factors
     confidence = method.confidence
     varied = any(len(factor.settings) > 1 for factor in factors)
-    lie = _layers(observed)
+    lie = lie_of(observed)
     linear = linear_model(units, factors, method.order, confidence, observed.metric, lie) if varied else None
     mains = main_effects(units, factors)
     alike = aligned(units, factors, lie, "execution")
@@ -107,7 +107,8 @@ def analyse(observed: Observed, method: Method) -> Response:
     return msgspec.structs.replace(found, words=words_of(found, confidence))
 
 
-def _layers(observed: Observed) -> Layers:
+def lie_of(observed: Observed) -> Layers:
+    """Return how the units of a response lie in blocks, builds and sessions."""
     return layers(observed.units, observed.factors, observed.block, repeated=observed.analysis_unit != "iteration")
 
 
@@ -190,7 +191,7 @@ def _abridged(observed: Observed, abridgement: Abridgement, method: Method) -> A
         name=abridgement.name,
         treatments=len(treatments(kept.units, kept.values, kept.factors)),
         balanced=balanced(kept.units, kept.factors),
-        linear=linear_model(kept.units, kept.factors, method.order, method.confidence, observed.metric, _layers(kept)),
+        linear=linear_model(kept.units, kept.factors, method.order, method.confidence, observed.metric, lie_of(kept)),
         mains=main_effects(kept.units, kept.factors),
         interactions=interactions(kept.units, kept.factors),
         blocks=blocks(kept.units, kept.factors),
