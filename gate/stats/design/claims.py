@@ -93,23 +93,75 @@ def of_quantile(
     interaction has to be seen both with a quantile common to all of its settings and with what the other terms do to
     the quantiles taken off: each is misled where the other is not.
     """
-    design = lay_out(values, factors)
-    if len(design.counts) > MOST_CELLS or int(design.counts.min()) < needed_values(tau):
+    data = _laid(values, units, factors, order, tau, layers)
+    if len(data.values.counts) > MOST_CELLS or int(data.values.counts.min()) < needed_values(tau):
         return []
-    y = values["y"].to_numpy(dtype=np.float64)
-    own = lay_out(units, factors)
-    model = coded(own.codes, own.sizes, order)
-    data = _Data(y, design, own, model, _unit_of(values, units, len(factors)), tau, factors, layers)
     found = []
-    for number, term in enumerate(model.terms[1:], 1):
+    for number, term in enumerate(data.model.terms[1:], 1):
         single = len(term.factors) == 1
         p = _p(data, number, _common(data, term.factors))
         if p is not None and not single:
             apart = _p(data, number, _without(data, number))
             p = None if apart is None else max(p, apart)
         weight = QUANTILE if single else INTERACTION_OF_QUANTILE
-        found.append(Hypothesis(":".join(own.names[f] for f in term.factors), name, weight, p))
+        found.append(Hypothesis(":".join(data.units.names[f] for f in term.factors), name, weight, p))
     return found
+
+
+def change_of_quantile(
+    values: pd.DataFrame, units: pd.DataFrame, factors: Sequence[Factor], order: int, tau: float, layers: Layers,
+    factor: int, confidence: float,
+) -> tuple[float, float] | None:  # fmt: skip
+    """Return the changes of a quantile from a factor's first setting to its second that its test does not reject.
+
+    The values at the second setting are moved by a change and tested as if there were none, as rank score intervals of
+    quantile regression are made. None: no change is left, so that settings do not differ by one change alone, or no end
+    is found.
+    """
+    data = _laid(values, units, factors, order, tau, layers)
+    number = next((k for k, t in enumerate(data.model.terms) if t.factors == (factor,)), None)
+    second = data.values.codes[data.values.place][:, factor] == 1
+    if number is None:
+        return None
+    middle = float(np.mean(_quantiles(data.y, second.astype(np.int64), tau) @ np.array([-1.0, 1.0])))
+    spread = float(np.subtract(*np.quantile(data.y, [0.999, 0.001]))) or 1.0
+
+    def rejected(change: float) -> bool:
+        moved = msgspec.structs.replace(data, y=np.where(second, data.y - change, data.y))
+        p = _p(moved, number, _common(moved, (factor,)))
+        return p is not None and p < 1 - confidence
+
+    if rejected(middle):
+        return None
+    ends = []
+    for sign in (-1.0, 1.0):
+        inside, step = middle, spread / 64
+        while not rejected(middle + sign * step):
+            inside, step = middle + sign * step, 2 * step
+            if step > 64 * spread:
+                return None
+        outside = middle + sign * step
+        for _ in range(24):
+            half = (inside + outside) / 2
+            inside, outside = (inside, half) if rejected(half) else (half, outside)
+        ends.append((inside + outside) / 2)
+    return ends[0], ends[1]
+
+
+def _laid(
+    values: pd.DataFrame, units: pd.DataFrame, factors: Sequence[Factor], order: int, tau: float, layers: Layers
+) -> _Data:
+    own = lay_out(units, factors)
+    return _Data(
+        values["y"].to_numpy(dtype=np.float64),
+        lay_out(values, factors),
+        own,
+        coded(own.codes, own.sizes, order),
+        _unit_of(values, units, len(factors)),
+        tau,
+        factors,
+        layers,
+    )
 
 
 class _Data(msgspec.Struct, frozen=True, eq=False):

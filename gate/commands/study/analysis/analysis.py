@@ -26,7 +26,7 @@ from gate.model.study import (
 )
 from gate.stats.design.blocks import blocks
 from gate.stats.design.cells import balanced, interactions, lacking, main_effects, treatments
-from gate.stats.design.claims import claims, of_mean, of_quantile, of_spread
+from gate.stats.design.claims import change_of_quantile, claims, of_mean, of_quantile, of_spread
 from gate.stats.design.dependence import dependence
 from gate.stats.design.diagnostics import diagnostics
 from gate.stats.design.layers import Layers, layers
@@ -145,7 +145,22 @@ def family(
     # executions of one build or session are alike in that, whatever the setting
     alone = {factor.name for factor in observed.factors if factor.varies == "execution"}
     hypotheses += of_spread([s for s in varying if not s.at and s.factor in alone])
-    return claims(hypotheses, 1 - method.confidence)
+    found = claims(hypotheses, 1 - method.confidence)
+    of = {percentile(tau): tau for tau in told}
+    return [
+        _with_ends(claim, observed, method, of[claim.statistic], lie) if claim.statistic in of else claim
+        for claim in found
+    ]
+
+
+def _with_ends(claim: Claim, observed: Observed, method: Method, tau: float, lie: Layers) -> Claim:
+    """Give a claimed change of a quantile between two settings its interval."""
+    place = next((k for k, f in enumerate(observed.factors) if f.name == claim.term and len(f.settings) == 2), None)
+    if place is None or not claim.claimed:
+        return claim
+    units, factors = observed.units, observed.factors
+    ends = change_of_quantile(observed.values, units, factors, method.order, tau, lie, place, method.confidence)
+    return claim if ends is None else msgspec.structs.replace(claim, low=ends[0], high=ends[1])
 
 
 def _quantiles(observed: Observed, method: Method, lie: Layers) -> QuantileEffects:

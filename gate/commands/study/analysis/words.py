@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import msgspec
+
 from gate.model.study import Effect, Factor, LinearModel, QuantileEffects, QuantileModel, Response, Term
 from gate.stats.special import stdtrit
 from gate.units import format_share
@@ -106,7 +108,7 @@ def _at(response: Response, model: QuantileModel, confidence: float) -> str:
         return f"At {percentile(model.tau)} no effect is clear."
     names = {factor.name for factor in response.factors}
     mains = [e for e in clear if e.term in names]
-    said = [_effect(response, e, confidence if not i else None) for i, e in enumerate(mains[:_SAID])]
+    said = [_effect(response, e, model, confidence if not i else None) for i, e in enumerate(mains[:_SAID])]
     together = [e for e in clear if e.term not in names]
     parts = [", ".join(said)] if said else []
     if together:
@@ -122,10 +124,15 @@ def _by_twice(response: Response, effects: Sequence[Effect], term: str) -> str:
     return f" (by ±{size(2 * most, response)})"
 
 
-def _effect(response: Response, effect: Effect, confidence: float | None) -> str:
+def _effect(response: Response, effect: Effect, model: QuantileModel, confidence: float | None) -> str:
     factor = next((f for f in response.factors if f.name == effect.term), None)
     if factor is not None and len(factor.settings) == 2:
-        said = say_change(change_of(effect, factor), response, confidence)
+        own = next(c for c in response.claims if c.term == effect.term and c.statistic == percentile(model.tau))
+        change = change_of(effect, factor)
+        # where settings differ by more than one change the estimate need not be among those that the test leaves
+        inside = own.low is not None and own.high is not None and own.low <= change.estimate <= own.high
+        change = msgspec.structs.replace(change, low=own.low if inside else None, high=own.high if inside else None)
+        said = say_change(change, response, confidence)
         return f"{factor.name} ({factor.settings[0]} to {factor.settings[1]}): {said}"
     return f"{settings_text(effect.settings)}: {signed(effect.estimate, response.unit, response.scale)}"
 

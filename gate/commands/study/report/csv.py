@@ -89,7 +89,7 @@ def _strata(response: Response) -> Iterator[Cells]:
 
 def _claims(response: Response) -> Iterator[Cells]:
     for c in response.claims:
-        yield c.term, c.statistic, c.weight, c.p, c.p_adjusted, c.claimed
+        yield c.term, c.statistic, c.weight, c.p, c.p_adjusted, c.claimed, c.low, c.high
 
 
 def _effect(e: Effect) -> Cells:
@@ -176,7 +176,7 @@ _TABLES = (
         _terms,
     ),
     _Table("strata", ("data", "stratum", "groups", "df", "mean_square", "component"), _strata),
-    _Table("claims", ("term", "statistic", "weight", "p", "p_adjusted", "claimed"), _claims),
+    _Table("claims", ("term", "statistic", "weight", "p", "p_adjusted", "claimed", "low", "high"), _claims),
     _Table("effects", ("data", *_EFFECT), _effects),
     _Table("quantile-effects", ("intervals", "tau", "enough", *_EFFECT), _quantile_effects),
     _Table("one-way", ("factor", "at", "setting", "count", "mean", "sd", *_SCHED, "letters"), _one_way),
