@@ -18,6 +18,7 @@ from gate.model.study import (
     Dependence,
     Diagnostics,
     LinearModel,
+    PercentRow,
     QuantileEffects,
     Response,
     SeriesPoint,
@@ -93,7 +94,7 @@ def analyse(observed: Observed, method: Method) -> Response:
         kruskal=kruskal(alike, factors) if varied else None,
         spreads=varying,
         one_ways=one_ways(units, factors, confidence),
-        percents=percents(units, factors, observed.better, confidence, unit=observed.unit, log=observed.scale == "log"),
+        percents=_percents(observed, confidence, lie),
         mains=mains,
         interactions=interactions(units, factors),
         blocks=blocks(units, factors),
@@ -172,6 +173,19 @@ def _quantiles(observed: Observed, method: Method, lie: Layers) -> QuantileEffec
         confidence=method.confidence,
         iid=method.iid,
     )
+
+
+def _percents(observed: Observed, confidence: float, lie: Layers) -> list[PercentRow]:
+    """Compare each factor's settings by units of its own stratum."""
+    factors, log = observed.factors, observed.scale == "log"
+    found: dict[str, list[PercentRow]] = {factor.name: [] for factor in factors}
+    for varies in dict.fromkeys(factor.varies for factor in factors):
+        own = {factor.name for factor in factors if factor.varies == varies}
+        units = aligned(observed.units, factors, lie, varies)
+        for row in percents(units, factors, observed.better, confidence, unit=observed.unit, log=log):
+            if row.factor in own:
+                found[row.factor].append(row)
+    return [row for rows in found.values() for row in rows]
 
 
 def _diagnostics(observed: Observed, alike: pd.DataFrame, method: Method) -> Diagnostics:
