@@ -141,7 +141,9 @@ def layers(units: pd.DataFrame, factors: Sequence[Factor], block: Block | None, 
     several = int(np.bincount(_first(cells, treatments)).min()) > 1 if len(cells.sizes) else False
     if repeated and several and int(cells.sizes.max()) > 1:
         errors["build x treatment"] = cells
-    return Layers(block, _blocks(block, columns, cells="build x treatment" in errors), rounds, errors)
+        # the means of a build's executions of a treatment hold all replicates of their round alike
+        block = "build" if block == "replicate" else block
+    return Layers(block, _blocks(block, columns), rounds, errors)
 
 
 def _first(inner: Groups, outer: Groups) -> Integers:
@@ -151,12 +153,10 @@ def _first(inner: Groups, outer: Groups) -> Integers:
     return found
 
 
-def _blocks(block: Block | None, columns: dict[str, Integers], *, cells: bool) -> Groups:
+def _blocks(block: Block | None, columns: dict[str, Integers]) -> Groups:
     whole = np.zeros(len(columns["session"]), dtype=np.int64)
     names = {"replicate": ("session", "round", "replicate"), "build": ("session", "round"), "session": ("session",)}
-    # the means of a build's executions of a treatment hold all replicates of their round alike
-    name = "build" if block == "replicate" and cells else block
-    return groups(whole, *(columns[each] for each in names[name])) if name else groups(whole)
+    return groups(whole, *(columns[each] for each in names[block])) if block else groups(whole)
 
 
 def _holds(rounds: Groups, codes: Sequence[Integers]) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 import pytest
-from scipy import optimize
+from scipy import optimize, stats
 
 from gate.model.study import Block, Error, Factor
 from gate.stats.design.coding import coded, lay_out
@@ -232,3 +232,42 @@ def test_without_a_design_a_build_is_a_block_where_it_has_every_treatment() -> N
     assert complete_within(frame, factors) == "build"
     assert complete_within(frame.drop(index=[3]), factors) is None
     assert complete_within(frame.assign(round=0), factors) is None
+
+
+def test_sessions_builds_and_executions_each_test_their_own_factor() -> None:
+    rng = np.random.default_rng(1)
+    rows = []
+    for session in range(8):
+        luck = 2 * rng.normal()
+        for round_ in range(3):
+            of_build = rng.normal(size=2)
+            rows += [
+                (session % 2, v, a, session, 3 * session + round_, 6 * session + 2 * round_ + v, r,
+                 10 + luck + of_build[v] + rng.normal())
+                for r in range(2) for v in range(2) for a in range(2)
+            ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["f0", "f1", "f2", "session", "round", "build", "replicate", "y"])
+    factors = [
+        Factor(name="machine", settings=[0, 1], varies="session"),
+        Factor(name="flags", settings=[0, 1], varies="build"),
+        Factor(name="load", settings=[0, 1]),
+    ]
+    lie = layers(frame, factors, "replicate", repeated=False)
+    design = lay_out(frame, factors)
+    model = coded(design.codes, design.sizes, 2)
+    y = frame["y"].to_numpy()
+    found = stratified(y, design, model, factors, lie)
+    assert [(own[0], own[2]) for own in shown(found)] == [
+        ("session", 6.0), ("build", 22.0), ("execution", 117.0), ("build", 22.0), ("execution", 117.0),
+        ("execution", 117.0),
+    ]  # fmt: skip
+    means = frame.groupby(["session", "f0"])["y"].mean().reset_index()
+    t = stats.ttest_ind(*(means[means["f0"] == k]["y"] for k in (0, 1)))
+    assert shown(found)[0][3] == near(t.pvalue, 1e-9)
+    # the likelihood has the same variances, all above 0
+    blocks = np.array([(frame["replicate"] + 2 * frame["round"] == k) * 1.0 for k in range(48)]).T
+    within = blocks - pd.DataFrame(blocks).groupby(frame["session"]).transform("mean").to_numpy()
+    kept = [k for k in range(48) if k % 6 != 5]
+    fit = reml(y - y.mean(), np.column_stack((model.matrix[design.place], within[:, kept])),
+               [groups(frame[name].to_numpy()) for name in ("session", "build")])  # fmt: skip
+    assert fit.components.tolist() == near([s.component for s in found.found], 1e-4)
