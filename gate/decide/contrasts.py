@@ -6,6 +6,7 @@ sides. Source: docs/method.md, by factor.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import Any
 
@@ -40,6 +41,11 @@ class Contrast(msgspec.Struct, frozen=True, eq=False):
     def subject(self) -> Subject:
         """Any of the subjects: case but for the factors, statistic and threshold are those of all."""
         return self.parts[0].subject
+
+    @property
+    def squares(self) -> float:
+        """The variance of the contrast, where each combination has a variance of 1 by itself."""
+        return math.fsum(part.weight**2 for part in self.parts)
 
 
 class Contrasts(msgspec.Struct, frozen=True, eq=False):

@@ -1,0 +1,88 @@
+"""Interactions of the gate where builds differ: false ones, and the power that is left (docs/method.md, by factor).
+
+`python -m tests.promise.test_interactions` prints the table of docs/method.md.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from tests.promise.test_fieller import standard_error
+from tests.support.treated import Shape, crossed, report
+
+PLAIN = Shape()
+SHAPES = {
+    "builds alike": PLAIN,
+    "builds, 1 sd": Shape(builds=1),
+    "builds, 3 sd": Shape(builds=3),
+    "builds, 3 sd, 50:50": Shape(builds=3, effects="bimodal 50:50"),
+    "build x treatment, 0.5 sd": Shape(by_treatment=0.5, common=0.0),
+    "build x treatment, 1 sd": Shape(by_treatment=1, common=0.0),
+    "build x treatment, 1 sd, skewed": Shape(by_treatment=1, common=0.0, effects="skewed"),
+    "build x factor, 3 sd": Shape(by_factor=3, common=0.0),
+    "drift of 3 sd, and of 6": Shape(drift=3),
+    "one setting 4 times as noisy": Shape(noisy=4),
+    "builds of each setting, 1 sd": Shape(builds=1, common=0.0, own=True),
+}
+DESIGNS = ((1, (2, 2)), (5, (2, 2)))
+"""Benchmarks and settings of each factor: too few interactions to share their variance, and enough."""
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Shares of reports with a false interaction, and of true ones that are found."""
+
+    false: float
+    power: float
+
+
+def rates(reports: int, rounds: int, benchmarks: int, factors: tuple[int, ...], shape: Shape) -> Rates:
+    """Simulate; the true interaction is 3 standard deviations of the noise, of the first factor of every benchmark."""
+    rng = np.random.default_rng([20, reports, rounds, benchmarks])
+    false = found = 0
+    for _ in range(reports):
+        null = crossed(report(rng, rounds, benchmarks, factors, shape))
+        false += any(c.regression.rejected or c.improvement.rejected for c in null)
+    for _ in range(reports // 4):
+        true = crossed(report(rng, rounds, benchmarks, factors, shape, interaction=0.06))
+        found += sum(c.regression.rejected for c in true if c.contrast.factor == "f0")
+    return Rates(false / reports, found / (reports // 4) / benchmarks)
+
+
+@pytest.mark.promise
+@pytest.mark.parametrize("rounds", [3, 5, 10])
+@pytest.mark.parametrize(("benchmarks", "factors"), DESIGNS)
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_at_most_one_report_in_twenty_claims_anything(
+    shape: Shape, benchmarks: int, factors: tuple[int, ...], rounds: int
+) -> None:
+    found = rates(1000, rounds, benchmarks, factors, shape)
+    assert found.false <= 0.05 + 3 * standard_error(0.05, 1000), found
+
+
+@pytest.mark.promise
+@pytest.mark.parametrize(("benchmarks", "factors"), DESIGNS)
+def test_what_builds_have_in_common_costs_no_power(benchmarks: int, factors: tuple[int, ...]) -> None:
+    alike = rates(400, 10, benchmarks, factors, PLAIN).power
+    assert alike >= 0.95
+    for shape in (Shape(builds=3), Shape(builds=3, common=0.0), replace(PLAIN, drift=3)):
+        assert rates(400, 10, benchmarks, factors, shape).power >= alike - 0.05, shape
+
+
+def table(reports: int) -> None:
+    """Print the rows of docs/method.md."""
+    for name, shape in SHAPES.items():
+        cells = []
+        for benchmarks, factors in DESIGNS:
+            for rounds in (3, 5, 10):
+                found = rates(reports, rounds, benchmarks, factors, shape)
+                cells.append(f"{found.false:.1%}, {found.power:.0%}")
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    table(int(sys.argv[1]))
