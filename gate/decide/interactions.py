@@ -255,6 +255,7 @@ def _proven(own: Sides) -> outcomes.Outcome:
         over=list(own.over),
         both_regress=own.both_regress,
         matters=own.matters,
+        shown=own.shown,
     )
 
 

@@ -15,7 +15,8 @@ from gate.config.types import Config
 from gate.memory.entries import Costs as Spent
 from gate.model import Memory, Side, UserError
 from gate.model.case import MEAN
-from gate.planning.basis import Known, from_memory
+from gate.planning.basis import from_memory
+from gate.planning.known import Known
 from gate.planning.plan import terms_of
 from gate.planning.text import POWER
 from gate.stats.plan_types import PlannedCase
