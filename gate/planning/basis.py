@@ -334,10 +334,11 @@ def _assumed(findings: Sequence[_Finding]) -> list[str]:
     notes = []
     for name in dict.fromkeys(finding.benchmark for finding in findings if finding.assumed):
         own = {canonical(finding.factors): finding.assumed for finding in findings if finding.benchmark == name}
-        some = f"{sum(own.values())} of {len(own)} treatments were" if not all(own.values()) else "no treatment was"
+        count = sum(own.values())
+        some = f"none of {count} treatments was" if all(own.values()) else f"{count} of {len(own)} treatments were not"
         notes.append(
-            f"{name}: {some} measured: the plan assumes the noise of the noisiest measurement for them. A check "
-            "measures them: plan again from it."
+            f"{name}: {some} measured, so the plan assumes the noise of the noisiest measurement. A check measures "
+            "them: plan again from its run."
         )
     return notes
 

@@ -275,8 +275,8 @@ def _interactions(planned: Planned, width: int) -> list[str]:
         )
     if not all(row.interaction.builds_df for row in planned.interactions):
         told.append(
-            "How much of the noise of builds the settings share is not known: the figures assume nothing. A check "
-            "measures it: plan again from its run, and they become smaller."
+            "How much of the noise of builds the settings have in common is not known, so the figures count all of it. "
+            "A check measures it: plan again from its run."
         )
     return [*lines, *(f"  {line}" for text in told for line in wrap(text, width - 2))]
 

@@ -81,7 +81,8 @@ def table(reports: int) -> None:
             for rounds in (3, 5, 10):
                 found = rates(reports, rounds, benchmarks, factors, shape)
                 cells.append(f"{found.false:.1%}, {found.power:.0%}")
-        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+        sys.stdout.write(f"| {name} | {' | '.join(cells)} |\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -54,11 +54,11 @@ def report(
     shape: Shape,
     *,
     interaction: float = 0.0,
-    planned: int | None = None,
+    executions: int = _EXECUTIONS,
 ) -> Evidence:
     """Draw one report; factors: how many settings each has. interaction: head's change at the first one's last setting.
 
-    planned: rounds where those that were measured are fewer; None: as many.
+    executions: of a build; NOISE is that of a mean over _EXECUTIONS.
     """
     draw = simulate.DISTRIBUTIONS[shape.effects]
     cells = list(itertools.product(*map(range, factors)))
@@ -83,7 +83,7 @@ def report(
             pair = []
             for s in range(2):
                 build = of_builds[at if shape.own else 0][s] + of_factor[at][s] + apart[s] + slope
-                logs = build[:, None] + noise * rng.normal(0, 1, (rounds, _EXECUTIONS)) + s * last * interaction
+                logs = build[:, None] + noise * rng.normal(0, 1, (rounds, executions)) + s * last * interaction
                 pair.append(_sample(np.exp(logs)))
             pairs.append((pair[0], pair[1]))
     found = simulate.evidence(pairs)
@@ -92,7 +92,7 @@ def report(
         found,
         # common layouts, as a run of perfgate's own says
         run=Run(config={"build": {}}),
-        rounds=Round(done=rounds, planned=planned or rounds),
+        rounds=Round(done=rounds, planned=rounds),
         cases=[
             msgspec.structs.replace(case, benchmark=name, factors={f"f{i}": value for i, value in enumerate(cell)})
             for case, (name, cell) in zip(found.cases, names, strict=True)

@@ -184,7 +184,7 @@ def test_interactions_share_their_variance_as_findings_do(tmp_path: Path) -> Non
     assert {i["ratio"]["method"] for i in found} == {"paired-shared"}
     assert all(3 < i["ratio"]["df"] <= 11 for i in found)
     # four builds are enough with it, as for a finding
-    assert [i["verdict"] for i in found][0] == "worse"
+    assert found[0]["verdict"] == "worse"
     few = decided(tmp_path, many(4, benchmarks=4))["interactions"]
     assert {i["ratio"]["method"] for i in few} == {"paired"}
     assert few[0]["verdict"] == "inconclusive"
@@ -194,7 +194,7 @@ def test_interactions_share_their_variance_as_findings_do(tmp_path: Path) -> Non
 def test_the_shared_variance_is_that_of_the_rounds_contrasts(tmp_path: Path) -> None:
     lines = many(6)
     rows = decided(tmp_path, lines)["interactions"]
-    d = {}
+    d: dict[tuple[str, int], float] = {}
     for line in lines[1:]:
         key = (line["benchmark"], line["build"])
         sign = (1 if line["side"] == "head" else -1) * (1 if line["factors"]["load"] == "busy" else -1)
