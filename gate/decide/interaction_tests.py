@@ -25,9 +25,9 @@ from gate.decide.troubles import trouble_of
 from gate.model import SIDES, Side, outcomes, reasons
 from gate.stats.estimate import PAIRED, Method, Reduced, ratio_of, reduce
 from gate.stats.family import Tested
-from gate.stats.fixed_sessions import Machine, by_machine, together
+from gate.stats.fixed_sessions import Machine, average, by_machine, effect, together
 from gate.stats.levels import Tops
-from gate.stats.ratio import WITHHELD, Limits, MeanPair, Ratio
+from gate.stats.ratio import WITHHELD, Limits, LogPair, MeanPair, Ratio
 from gate.stats.round_ratio import Rounds, rounds_of
 from gate.stats.shared_variance import FEWEST_BUILDS, share_variance
 from gate.stats.shared_variance import Shared as SharedVariance
@@ -180,8 +180,47 @@ def _crossed(contrast: Contrast, reduced: dict[int, _Part], design: Design, look
         return plain
     if all(each.exact for each in found):
         return _as_numbers(plain, found, weights)
-    base, head = (combined([part.side(side) for part in parts], weights) for side in SIDES)
+    base, head = _combined(parts, weights)
+    if not base.n and not head.n and (groups := _of_sessions(parts)) is not None:
+        return _apart(plain, [_combined(*_chosen(parts, weights, group)) for group in groups], design)
     return _tested(plain, base, head, design)
+
+
+def _combined(parts: Sequence[_Part], weights: Sequence[float]) -> tuple[Tops, Tops]:
+    base, head = (combined([part.side(side) for part in parts], weights) for side in SIDES)
+    return base, head
+
+
+def _chosen(parts: Sequence[_Part], weights: Sequence[float], places: Sequence[int]) -> tuple[list[_Part], list[float]]:
+    return [parts[place] for place in places], [weights[place] for place in places]
+
+
+def _of_sessions(parts: Sequence[_Part]) -> list[list[int]] | None:
+    """Group the places of settings that have sessions of their own; None where two groups have one in common."""
+    groups: dict[frozenset[int], list[int]] = {}
+    for place, part in enumerate(parts):
+        sessions = {unit[0] if isinstance(unit, tuple) else unit for unit in part.side("base").units}
+        groups.setdefault(frozenset(sessions), []).append(place)
+    every = [session for sessions in groups for session in sessions]
+    return [*groups.values()] if len(groups) > 1 and len(every) == len(set(every)) else None
+
+
+def _apart(plain: Crossed, groups: Sequence[tuple[Tops, Tops]], design: Design) -> Crossed:
+    """Test a factor that varies by session: nothing cancels between settings, and their errors add up."""
+    effects = []
+    for base, head in groups:
+        if design.machines:
+            pair = by_machine(base, head)
+        else:
+            rounds = rounds_of(base, head)
+            pair = rounds.pair(rounds.contrast, rounds.df) if rounds is not None and rounds.df > 0 else None
+        if pair is None or pair.df is None:
+            return _with_ratio(plain, None, plain.method, design)
+        effects.append(effect(pair.logs))
+    mean, count = average(effects), len(effects)
+    half, share = mean.value * count / 2, mean.variance * count**2 / 4
+    ratio = LogPair(MeanPair(-half, half, share, share, -share, mean.df))
+    return _with_ratio(plain, ratio, METHOD if design.machines else "paired", design)
 
 
 def _builds(contrast: Contrast, found: Sequence[Reduced]) -> int:
