@@ -124,6 +124,11 @@ class Sides(msgspec.Struct, frozen=True, eq=False):
         """Return whether all findings regressed, here more than there."""
         return all(f.verdict in REGRESSED for f in (*self.worse, *self.better))
 
+    @property
+    def both_improve(self) -> bool:
+        """Return whether all findings improved, here less than there."""
+        return all(f.verdict == "improvement" for f in (*self.worse, *self.better))
+
 
 class Confined(msgspec.Struct, frozen=True, eq=False):
     """A combination of two settings or more; findings: all those there; worse: whether they regressed or improved."""

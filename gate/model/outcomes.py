@@ -83,6 +83,7 @@ class Differs(Kind, frozen=True, kw_only=True):
     over: list[str]
     """The other factors, over whose settings both are averages."""
     both_regress: bool
+    both_improve: bool
     matters: bool
     """Whether the difference is beyond the findings' threshold."""
     shown: Shown

@@ -104,10 +104,11 @@ _UNSHOWN = "not shown to have changed"
 
 def _more(of: Interaction, found: outcomes.Differs) -> str:
     if found.worse == "others" and len(of.against) > 1:
-        return f"better under {_at(of, 'setting')} ({times(of.ratio.estimate)} of the others)"
+        what = "less" if found.both_regress else "more" if found.both_improve else "better"
+        return f"{what} under {_at(of, 'setting')} ({times(of.ratio.estimate)} of the others)"
     ratio = of.ratio.estimate
     apart = times(ratio if ratio is None or found.worse == "setting" else 1 / ratio)
-    what = "more" if found.both_regress else "worse"
+    what = "more" if found.both_regress else "less" if found.both_improve else "worse"
     return f"{what} under {_at(of, found.worse)} ({apart} of the others)"
 
 
