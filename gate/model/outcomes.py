@@ -83,11 +83,11 @@ class Differs(Kind, frozen=True, kw_only=True):
     over: list[str]
     """The other factors, over whose settings both are averages."""
     both_regress: bool
-    both_improve: bool
     matters: bool
     """Whether the difference is beyond the findings' threshold."""
-    shown: Shown
-    """On which sides a finding is shown to have changed by itself."""
+    both_improve: bool = False
+    shown: Shown = "both"
+    """On which sides a finding is shown to have changed by itself; a report of an older program does not say."""
 
 
 class Same(Kind, frozen=True, kw_only=True):

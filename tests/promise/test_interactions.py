@@ -5,14 +5,20 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 import pytest
+from scipy import stats
 
+from gate.decide.contrasts import contrasts_of
+from gate.decide.design import subjects_of
+from gate.model import Evidence, Sample
 from tests.promise.test_fieller import standard_error
-from tests.support.treated import Shape, crossed, report
+from tests.support.treated import RULES, Shape, crossed, report
 
 PLAIN = Shape()
 SHAPES = {
@@ -73,6 +79,45 @@ def test_what_builds_have_in_common_costs_no_power(benchmarks: int, factors: tup
         assert rates(400, 10, benchmarks, factors, shape).power >= alike - 0.05, shape
 
 
+def pooled(reports: int, rounds: int, benchmarks: int, shape: Shape, *, interaction: float = 0.0) -> float:
+    """Return the share of reports that claim anything by the error of an analysis of variance.
+
+    That is builds x treatment, over all factors together. The correction is Bonferroni's, for findings and interactions.
+    """
+    rng = np.random.default_rng([20, reports, rounds, benchmarks])
+    drawn = (report(rng, rounds, benchmarks, (2, 2), shape, interaction=interaction) for _ in range(reports))
+    return sum(map(_claims, drawn)) / reports
+
+
+def _claims(found: Evidence) -> bool:
+    """Return whether any interaction is claimed."""
+    subjects = subjects_of(found, RULES)
+    contrasts = contrasts_of(subjects, None).found
+    level = 0.025 / (len(subjects) + len(contrasts))
+    claimed = False
+    for contrast in contrasts:
+        name = contrast.subject.case.benchmark
+        d = {id(s): _rounds(s.case.head) - _rounds(s.case.base) for s in subjects if s.case.benchmark == name}
+        every = np.array(list(d.values()))
+        rest = every - every.mean(axis=0) - every.mean(axis=1)[:, None] + every.mean()
+        df = (every.shape[0] - 1) * (every.shape[1] - 1)
+        error = math.sqrt((rest**2).sum() / df * contrast.squares / every.shape[1])
+        value = sum(part.weight * d[id(part.subject)].mean() for part in contrast.parts)
+        claimed |= bool(stats.t.sf(abs(value) / error, df) < level)
+    return claimed
+
+
+def _rounds(side: Sample) -> npt.NDArray[np.float64]:
+    means: npt.NDArray[np.float64] = np.log(side.values.reshape(len(side.builds), -1).mean(axis=1))
+    return means
+
+
+@pytest.mark.promise
+@pytest.mark.parametrize("benchmarks", [1, 5])
+def test_the_pooled_error_of_a_stratum_calls_chance_an_interaction(benchmarks: int) -> None:
+    assert pooled(400, 5, benchmarks, SHAPES["build x factor, 3 sd"]) > 0.08
+
+
 def table(reports: int) -> None:
     """Print the rows of docs/method.md."""
     for name, shape in SHAPES.items():
@@ -83,6 +128,11 @@ def table(reports: int) -> None:
                 cells.append(f"{found.false:.1%}, {found.power:.0%}")
         sys.stdout.write(f"| {name} | {' | '.join(cells)} |\n")
         sys.stdout.flush()
+    for benchmarks in (1, 5):
+        wrong = pooled(reports, 5, benchmarks, SHAPES["build x factor, 3 sd"])
+        sys.stdout.write(f"pooled, build x factor, {benchmarks} benchmarks, 5 rounds: {wrong:.1%}\n")
+    found_pooled = pooled(reports, 5, 1, PLAIN, interaction=0.06)
+    sys.stdout.write(f"pooled, builds alike, 1 benchmark, 5 rounds, true: {found_pooled:.0%}\n")
 
 
 if __name__ == "__main__":
