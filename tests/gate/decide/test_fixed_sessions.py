@@ -432,6 +432,19 @@ def half_width(ratio: RatioInterval) -> float:
     return math.log(ratio.high / ratio.low) / 2
 
 
+@pytest.mark.parametrize("toml", [FIXED, RANDOM])
+def test_another_factor_is_compared_within_the_machines_that_a_setting_belongs_to(toml: str) -> None:
+    study = {"factor": {"host": {"old": {"session": [0, 1]}, "new": {"session": [2, 3]}}, "load": ["idle", "busy"]}}
+    lines = [run(0, 4, config={"study": study | {"gate": True}}), *under_load([1.2, 1.21, 1.2, 1.19])]
+    for line in lines[1:]:
+        line["factors"] = {"host": "old" if line["session"] < 2 else "new", **line["factors"]}
+    found = {i.factor: i for i in judged(lines, toml).interactions}
+    assert found["load"].ratio.estimate == pytest.approx(1.2, rel=0.02)
+    # what a build has at both loads cancels, though builds differ by 5%
+    assert half_width(found["load"].ratio) < (0.03 if toml == FIXED else 0.08)
+    assert found["host"].ratio.kind == "bounded"
+
+
 def test_a_setting_of_one_session_says_nothing_of_others() -> None:
     study = {"factor": {"host": {"old": {"session": [0, 1]}, "new": {"session": [2, 3]}}}, "gate": True}
     lines = [run(0, 4, config={"study": study}), *on_machines([1.2, 1.21, 1.4, 1.41])]
