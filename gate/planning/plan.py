@@ -269,7 +269,7 @@ def terms_of(config: Config, size: int, *, sharing: int | None = None, remembere
         family=1 if gate.family == "none" else size,
         min_builds=fewest,
         interval=choice,
-        correlation=1.0 if sessions > 1 else CORRELATIONS[layouts] if remembered is None else remembered,
+        correlation=1.0 if shares or sessions > 1 else CORRELATIONS[layouts] if remembered is None else remembered,
         cases=(size if sharing is None else sharing) if shares else 1,
         gives_up=show_of(config, "", "", MEAN) == "no-sign",
     )
