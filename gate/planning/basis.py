@@ -138,9 +138,11 @@ def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Poli
     findings: dict[CaseId, _Finding] = {}
     exact: dict[CaseId, str] = {}
     notes = []
+    undecided = False
     contrasts: dict[InteractionId, list[MeanSquare]] = defaultdict(list)
     for inputs in readings:
         evidence = gather(inputs.records, policy.config, select)
+        undecided |= bool(evidence.cases)
         failed = sorted({f.benchmark for f in evidence.failures if f.benchmark})
         notes += [f"{name} is left out: it failed" for name in failed]
         proved = [same.benchmark for same in evidence.identical]
@@ -161,7 +163,8 @@ def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Poli
     costs = Spending(costs_of(records), costs_at_treatments(records), contrasts, builds_a_round(records))
     origin = ", ".join(names)
     if not findings:
-        told = notes[0] if notes else "both sides have no benchmark in common"
+        none = "no metric is decided" if undecided else "both sides have no benchmark in common"
+        told = notes[0] if notes else none
         raise UserError(f"{origin}: nothing to plan from: {told}")
     kept = [finding for case, finding in findings.items() if case not in exact]
     if not kept:

@@ -157,6 +157,12 @@ def test_without_study_gate_nothing_changes(folder: Path) -> None:
         plan(measured(ALL), interaction=Share(0.0))
 
 
+def test_a_run_that_decided_nothing(folder: Path) -> None:
+    config = CONFIG | {"plan": {"metrics": ["memory"]}}
+    with pytest.raises(UserError, match=r"run\.jsonl: nothing to plan from: no metric is decided"):
+        plan(measured(ALL), config)
+
+
 def test_an_interaction_to_be_found(folder: Path) -> None:
     found = plan_json(measured(ALL), interaction=Share(0.015))
     assert found["reached"]
