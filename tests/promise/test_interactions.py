@@ -60,14 +60,20 @@ def rates(reports: int, rounds: int, benchmarks: int, factors: tuple[int, ...], 
 
 
 @pytest.mark.promise
-@pytest.mark.parametrize("rounds", [3, 5, 10])
+@pytest.mark.parametrize("rounds", [5, 10])
 @pytest.mark.parametrize(("benchmarks", "factors"), DESIGNS)
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
 def test_at_most_one_report_in_twenty_claims_anything(
     shape: Shape, benchmarks: int, factors: tuple[int, ...], rounds: int
 ) -> None:
-    found = rates(1000, rounds, benchmarks, factors, shape)
-    assert found.false <= 0.05 + 3 * standard_error(0.05, 1000), found
+    found = rates(400, rounds, benchmarks, factors, shape)
+    assert found.false <= 0.05 + 3 * standard_error(0.05, 400), found
+
+
+@pytest.mark.promise
+@pytest.mark.parametrize(("benchmarks", "factors"), DESIGNS)
+def test_three_rounds_claim_nothing(benchmarks: int, factors: tuple[int, ...]) -> None:
+    assert rates(200, 3, benchmarks, factors, PLAIN) == Rates(0.0, 0.0)
 
 
 @pytest.mark.promise
