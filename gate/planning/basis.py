@@ -44,7 +44,14 @@ from gate.model.study import Setting
 from gate.model.warnings import typed
 from gate.planning.costs import Spending, about_costs, builds_a_round, planned_costs, spent_once
 from gate.planning.known import Known
-from gate.planning.treatments import Interaction, InteractionId, interactions_of, measured_contrasts, planned_treatments
+from gate.planning.treatments import (
+    Interaction,
+    InteractionId,
+    interactions_of,
+    measured_contrasts,
+    planned_treatments,
+    questions,
+)
 from gate.stats.components import correlation_of, estimate, shared_share, squares_of
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
 from gate.stats.planning import Costs, build_variance
@@ -298,14 +305,13 @@ def _gathered(
     used = {k.benchmark: spent.of[k.benchmark] for k in known}
     treatments = max(Counter((k.benchmark, k.metric, k.statistic) for k in known).values())
     interactions = interactions_of(known, spent.contrasts, config)
-    count = len(findings) + more * treatments
     return Gathered(
         known=tuple(known),
         interactions=tuple(interactions),
         treatments=treatments,
         builds=builds,
-        findings=count,
-        size=count + len(interactions),
+        findings=len(findings) + more * treatments,
+        size=len(findings) + len(interactions) + more * questions(config),
         config=config,
         notes=(*notes, *about_costs(used), *_of_sessions(config)),
         origin=origin,

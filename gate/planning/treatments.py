@@ -44,6 +44,19 @@ def planned_treatments(config: Config) -> Treatments | None:
     return Treatments(tuple(settings.values()), len({canonical(each.building) for each in here}))
 
 
+def questions(config: Config) -> int:
+    """Count the findings and interactions that a check has of each case and statistic."""
+    wanted = planned_treatments(config)
+    if wanted is None:
+        return 1
+    compared = compare(wanted.settings, _order(config)).values()
+    return len(wanted.settings) + sum(len(each.weighed) for each in compared)
+
+
+def _order(config: Config) -> dict[str, list[Setting]]:
+    return {name: settings_of(table) for name, table in config.study.factor.items()} if config.study else {}
+
+
 @dataclass(frozen=True, slots=True)
 class InteractionId:
     """A setting of a factor against the others, of one case and statistic."""
@@ -109,7 +122,7 @@ def interactions_of(
     for each in known:
         if each.factors:
             groups.setdefault((each.benchmark, each.metric, each.statistic, frozenset(each.factors)), []).append(each)
-    order = {name: settings_of(table) for name, table in config.study.factor.items()} if config.study else {}
+    order = _order(config)
     own = {f.name for f in model_factors(config.study, config.build) if f.varies == "build"} if config.study else set()
     found = []
     for (benchmark, metric, statistic, _), group in groups.items():

@@ -24,6 +24,7 @@ from gate.model import FindingMemory, Memory, UserError
 from gate.planning.basis import from_memory
 from gate.planning.plan import Wanted, planned
 from gate.planning.text import as_json
+from gate.planning.treatments import questions
 from gate.stats.remembered_variance import remember
 from gate.units import Quantity, Share
 from tests.support import lines, simulate
@@ -194,6 +195,15 @@ def test_from_memory() -> None:
     assert all(i["smallest_difference"] < 0.2 for i in found_plan["interactions"])
     # what the builds of two settings share is not remembered
     assert [i["variance"]["build_df"] for i in found_plan["interactions"]] == [0, 0]
+
+
+def test_what_is_not_remembered_counts_with_all_its_questions() -> None:
+    config = parse(from_tables(CONFIG, "test"))
+    assert questions(config) == 6
+    three = CONFIG | {"study": {"gate": True, "factor": {"load": ["a", "b", "c"], "size": [1, 2]}}}
+    # six treatments, three settings against the others and one pair
+    assert questions(parse(from_tables(three, "test"))) == 10
+    assert questions(parse(from_tables(CONFIG | {"study": {"factor": {"load": ["a", "b"]}}}, "test"))) == 1
 
 
 @pytest.mark.parametrize("shape", [Shape(builds=3), Shape(by_treatment=1, common=0.0)], ids=["builds", "by treatment"])
