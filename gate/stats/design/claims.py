@@ -99,7 +99,7 @@ def of_quantile(
     found = []
     for number, term in enumerate(data.model.terms[1:], 1):
         single = len(term.factors) == 1
-        p = _p(data, number, _common(data, term.factors))
+        p = _p(data, number, _common(data, _others(data, term.factors)))
         if p is not None and not single:
             apart = _p(data, number, _without(data, number))
             p = None if apart is None else max(p, apart)
@@ -123,12 +123,13 @@ def change_of_quantile(
     second = data.values.codes[data.values.place][:, factor] == 1
     if number is None:
         return None
-    middle = float(np.mean(_quantiles(data.y, second.astype(np.int64), tau) @ np.array([-1.0, 1.0])))
+    low, high = _places(second.astype(np.int64)).quantiles(data.y, tau).tolist()
+    middle, others = high - low, _others(data, (factor,))
     spread = float(np.subtract(*np.quantile(data.y, [0.999, 0.001]))) or 1.0
 
     def rejected(change: float) -> bool:
         moved = msgspec.structs.replace(data, y=np.where(second, data.y - change, data.y))
-        p = _p(moved, number, _common(moved, (factor,)))
+        p = _p(moved, number, _common(moved, others))
         return p is not None and p < 1 - confidence
 
     if rejected(middle):
@@ -141,7 +142,7 @@ def change_of_quantile(
             if step > 64 * spread:
                 return None
         outside = middle + sign * step
-        for _ in range(24):
+        for _ in range(20):
             half = (inside + outside) / 2
             inside, outside = (inside, half) if rejected(half) else (half, outside)
         ends.append((inside + outside) / 2)
@@ -205,18 +206,38 @@ def _p(data: _Data, number: int, apart: Array) -> float | None:
     return None if error is None or error.df < 1 else 1.0
 
 
-def _common(data: _Data, term: Sequence[int]) -> Array:
+class _Places(msgspec.Struct, frozen=True, eq=False):
+    """Values sorted into places, which stay where values move."""
+
+    of: Codes
+    parts: list[Codes]
+
+    def quantiles(self, y: Array, tau: float) -> Array:
+        """Return the quantile of the values at each place."""
+        return np.array([type8(y[part], tau) for part in self.parts])
+
+
+def _places(of: Codes) -> _Places:
+    return _Places(of, np.split(np.argsort(of, kind="stable"), np.cumsum(np.bincount(of))[:-1]))
+
+
+def _others(data: _Data, term: Sequence[int]) -> _Places:
+    """Sort values by the combinations of the factors that are not in a term."""
+    codes = data.values.codes
+    others = [codes[:, f] for f in range(len(data.factors)) if f not in term]
+    own = groups(*others).of if others else np.zeros(len(codes), dtype=np.int64)
+    return _places(own[data.values.place])
+
+
+def _common(data: _Data, others: _Places) -> Array:
     """Take the quantile off that is common to all settings of a term, at each combination of the other factors."""
-    others = [f for f in range(len(data.factors)) if f not in term]
-    codes = data.values.codes[data.values.place]
-    places = groups(*(codes[:, f] for f in others)).of if others else np.zeros(len(data.y), dtype=np.int64)
-    return data.y - _quantiles(data.y, places, data.tau)[places]
+    return data.y - others.quantiles(data.y, data.tau)[others.of]
 
 
 def _without(data: _Data, number: int) -> Array:
     """Take off what all terms but one do to the quantiles of treatments."""
     own = data.values
-    quantiles = _quantiles(data.y, own.place, data.tau)
+    quantiles = _places(own.place).quantiles(data.y, data.tau)
     full = coded(own.codes, own.sizes, len(own.sizes))
     term = data.model.terms[number].factors
     kept = [t for t in full.terms if not set(term) <= set(t.factors)]
@@ -224,9 +245,3 @@ def _without(data: _Data, number: int) -> Array:
     fitted = matrix @ np.linalg.lstsq(matrix, quantiles)[0]
     apart = data.y - fitted[own.place]
     return apart - type8(apart, data.tau)
-
-
-def _quantiles(y: Array, places: Codes, tau: float) -> Array:
-    order = np.lexsort((y, places))
-    parts = np.split(y[order], np.cumsum(np.bincount(places))[:-1])
-    return np.array([type8(part, tau) for part in parts])
