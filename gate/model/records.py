@@ -27,6 +27,8 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
     dirty: bool = False
     tree: str | None = None
     """Tree object of the uncommitted changes when dirty; what --resume compares."""
+    sources: str | None = None
+    """Of a study: "sha256:..." over all files but perfgate's own configuration, of which --resume compares the keys."""
 
 
 class Metric(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -225,6 +227,8 @@ class HostState(msgspec.Struct, frozen=True, kw_only=True, tag="host"):
     """At the end: what the probe took of them; None: nothing was probed."""
     unproved: dict[str, Unproved] = {}
     """At the end: why each benchmark that was measured is not proved the same; a suite by its [[benchmark]]."""
+    replicates: list[Index] = []
+    """When a study begins or goes on: the replicates of each round, as planned from now on."""
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):

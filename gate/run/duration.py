@@ -261,9 +261,10 @@ class _Builds:
 
     def of(self, step: BuildStep, *, first: bool) -> float | None:
         """Return what a build takes, with the set-up of its tree; what one side never did, the other tells."""
-        if not first or step.side in self._kept:
-            return self._later.of(step.side, step.factors) or self._later.of(_other(step.side), step.factors)
-        return self._first.of(step.side, step.factors) or self._first.of(_other(step.side), step.factors)
+        times = self._later if not first or step.side in self._kept else self._first
+        own = times.of(step.side, step.factors)
+        # a checkout that is the build takes no time
+        return times.of(_other(step.side), step.factors) if own is None else own
 
 
 def _other(side: Side) -> Side:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from gate.config.differences import differences
 from gate.config.schema import to_tables
+from gate.config.source import Path as Key
 from gate.config.source import dotted
 from gate.config.wrong import shown
 from gate.evidence.inputs import MEASUREMENTS
@@ -108,8 +109,10 @@ def interrupted(folder: Path) -> Run | None:
     return records[0]
 
 
-def refuse_other(past: Run, now: Run, folder: Path) -> None:
+def refuse_other(past: Run, now: Run, folder: Path, free: Collection[Key] = ()) -> None:
     """Refuse to go on with a run of other commits, changes, rules, seed or host.
+
+    free: keys of the rules that may differ.
 
     Raises:
         UserError: naming what differs.
@@ -119,9 +122,9 @@ def refuse_other(past: Run, now: Run, folder: Path) -> None:
         if _named(getattr(past, name)) == _named(getattr(now, name))
         else f"{name} was {_named(getattr(past, name))}, is {_named(getattr(now, name))}"
         for name in ("base", "head")
-        if _identity(getattr(past, name)) != _identity(getattr(now, name))
+        if not _same(getattr(past, name), getattr(now, name))
     ]
-    differing += _changed_rules(past, now)
+    differing += _changed_rules(past, now, free)
     if past.seed != now.seed:
         differing.append(f"the seed was {past.seed}, is {now.seed}")
     before, after = past.host or {}, now.host or {}
@@ -140,10 +143,11 @@ def refuse_other(past: Run, now: Run, folder: Path) -> None:
 _MOST = 4
 
 
-def _changed_rules(past: Run, now: Run) -> list[str]:
+def _changed_rules(past: Run, now: Run, free: Collection[Key]) -> list[str]:
     # as types: another version may have written a key that has its default
     before, after = (to_tables(config) if (config := config_of(run)) else {} for run in (past, now))
-    found = [f"{dotted(key)} was {_value(was)}, is {_value(value)}" for key, was, value in differences(before, after)]
+    changed = [each for each in differences(before, after) if each[0] not in free]
+    found = [f"{dotted(key)} was {_value(was)}, is {_value(value)}" for key, was, value in changed]
     if not found:
         sides = ((side, (past.benchmarks or {}).get(side), (now.benchmarks or {}).get(side)) for side in SIDES)
         return [
@@ -157,8 +161,11 @@ def _value(value: object) -> str:
     return "none" if value is None else shown(value)
 
 
-def _identity(commit: Commit | None) -> tuple[str | None, str | None]:
-    return (commit.sha, commit.tree) if commit else (None, None)
+def _same(past: Commit | None, now: Commit | None) -> bool:
+    """Return whether two commits are the same to a run, in a study also where only perfgate's configuration differs."""
+    if past is None or now is None:
+        return past is now
+    return (past.sha, past.tree) == (now.sha, now.tree) or (past.sources is not None and past.sources == now.sources)
 
 
 def _named(commit: Commit | None) -> str:

@@ -240,7 +240,7 @@ class Measuring:
             )
             if not records:
                 append(_with_warnings(job.run, trees.warnings))
-            append(HostState(when="begin", session=job.session, time=now(), state=state()))
+            append(_begin(job))
             measured = loop.run()
             append(_end(job, measured, budget.elapsed))
         return job, measured
@@ -291,6 +291,12 @@ class Measuring:
         if not self._quiet and lines:
             self._err.writelines(f"perfgate: {line}\n" for line in lines)
             self._err.flush()
+
+
+def _begin(job: Job) -> HostState:
+    # none of a gate, whose rounds have no replicates
+    shares = [each.replicates for each in job.rounds if each.replicates]
+    return HostState(when="begin", session=job.session, time=now(), state=state(), replicates=shares)
 
 
 def _end(job: Job, measured: Measured, seconds: float) -> HostState:
