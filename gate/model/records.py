@@ -27,8 +27,6 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
     dirty: bool = False
     tree: str | None = None
     """Tree object of the uncommitted changes when dirty; what --resume compares."""
-    sources: str | None = None
-    """Of a study: "sha256:..." over all files but perfgate's own configuration, of which --resume compares the keys."""
 
 
 class Metric(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -94,6 +92,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     """Whose rules are in force, for people alone: "base with gate.threshold=5%"."""
     whose: Whose | None = None
     """The same as data; None: of an older or another program."""
+    sources: dict[Side, str] = {}
+    """Of a study: "sha256:..." over all files but perfgate's own configuration, of which --resume compares the keys."""
     benchmarks: dict[Side, list[str]] | None = None
     """The benchmarks each side is expected to measure."""
     commands: dict[str, str] | None = None
@@ -225,10 +225,10 @@ class HostState(msgspec.Struct, frozen=True, kw_only=True, tag="host"):
     """At the end: since the machine was free, or since the run was resumed."""
     probe: float | None = None
     """At the end: what the probe took of them; None: nothing was probed."""
-    unproved: dict[str, Unproved] = {}
-    """At the end: why each benchmark that was measured is not proved the same; a suite by its [[benchmark]]."""
     replicates: list[Index] = []
     """When a study begins or goes on: the replicates of each round, as planned from now on."""
+    unproved: dict[str, Unproved] = {}
+    """At the end: why each benchmark that was measured is not proved the same; a suite by its [[benchmark]]."""
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):

@@ -15,7 +15,7 @@ from gate.config.wrong import shown
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import cut_incomplete, cut_torn, read
 from gate.evidence.runs import config_of
-from gate.model import SIDES, Commit, Failure, Record, Run, UserError
+from gate.model import SIDES, Commit, Failure, Record, Run, Side, UserError
 from gate.units import plural
 
 __all__ = ["MEASUREMENTS", "OF_A_RUN", "interrupted", "make_room", "records_of", "refuse_other", "resumed"]
@@ -121,8 +121,8 @@ def refuse_other(past: Run, now: Run, folder: Path, free: Collection[Key] = ()) 
         f"the uncommitted changes of {name} have changed"
         if _named(getattr(past, name)) == _named(getattr(now, name))
         else f"{name} was {_named(getattr(past, name))}, is {_named(getattr(now, name))}"
-        for name in ("base", "head")
-        if not _same(getattr(past, name), getattr(now, name))
+        for name in SIDES
+        if _identity(getattr(past, name)) != _identity(getattr(now, name)) and not _same_sources(past, now, name)
     ]
     differing += _changed_rules(past, now, free)
     if past.seed != now.seed:
@@ -161,11 +161,13 @@ def _value(value: object) -> str:
     return "none" if value is None else shown(value)
 
 
-def _same(past: Commit | None, now: Commit | None) -> bool:
-    """Return whether two commits are the same to a run, in a study also where only perfgate's configuration differs."""
-    if past is None or now is None:
-        return past is now
-    return (past.sha, past.tree) == (now.sha, now.tree) or (past.sources is not None and past.sources == now.sources)
+def _identity(commit: Commit | None) -> tuple[str | None, str | None]:
+    return (commit.sha, commit.tree) if commit else (None, None)
+
+
+def _same_sources(past: Run, now: Run, side: Side) -> bool:
+    """Return whether a side of a study differs in perfgate's configuration only."""
+    return side in past.sources and past.sources[side] == now.sources.get(side)
 
 
 def _named(commit: Commit | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +24,7 @@ from gate.config.rules import is_single
 from gate.config.shards import Part, part_of, refuse_other_part
 from gate.config.treatments import Planned, measured_by
 from gate.evidence.inputs import DEFAULT_FOLDER
-from gate.model import SIDES, Commit, Execution, Failure, Side, UserError
+from gate.model import SIDES, Execution, Failure, Side, UserError
 from gate.model.warnings import typed
 from gate.report.outputs import require_writable
 from gate.run import folder as runs
@@ -138,7 +138,7 @@ def to_do(job: Job) -> Job:
     return of_the_rest(job, runs.records_of(job.out)) if job.resumes else job
 
 
-def prepare_study(design: Design, options: StudyOptions, out: Path, configs: Sequence[Path | str | None] = ()) -> Job:
+def prepare_study(design: Design, options: StudyOptions, out: Path, configs: Collection[Path | str | None] = ()) -> Job:
     """Lay out the run; for --resume with the seed of the run that was interrupted, if there is one.
 
     Args:
@@ -161,8 +161,8 @@ def prepare_study(design: Design, options: StudyOptions, out: Path, configs: Seq
     run = msgspec.structs.replace(
         run,
         looks=None,
-        base=_commit(project, "base", configs) if "base" in design.sides else None,
-        head=_commit(project, "head", configs),
+        base=run.base if "base" in design.sides else None,
+        sources=_sources(project, design.sides, configs),
         benchmarks={side: list(design.benchmarks) for side in design.sides},
         commands={name: text for name, text in (run.commands or {}).items() if name in design.benchmarks},
         warnings=[
@@ -187,12 +187,12 @@ def prepare_study(design: Design, options: StudyOptions, out: Path, configs: Seq
     return Job(project, run, out, rounds, instruments, part, treated, past is not None)
 
 
-def _commit(project: Project, side: Side, configs: Sequence[Path | str | None]) -> Commit:
-    """Return a side as the run line names it, with what a resumed study compares."""
-    source, repository = project.sources.of(side), project.repository
+def _sources(project: Project, sides: Collection[Side], configs: Collection[Path | str | None]) -> dict[Side, str]:
+    """Return what a resumed study compares of each side, whatever changes in the files of rules."""
+    repository = project.repository
     files = [Path(each).resolve() for each in configs if each not in (None, *SIDES)]
     names = [each.relative_to(repository.top).as_posix() for each in files if each.is_relative_to(repository.top)]
-    return msgspec.structs.replace(source.commit, sources=sources_of(repository, source.revision, names))
+    return {side: sources_of(repository, project.sources.of(side).revision, names) for side in sides}
 
 
 def _part(design: Design, options: StudyOptions) -> Part | None:

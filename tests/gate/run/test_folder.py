@@ -72,7 +72,8 @@ def test_keys_that_may_differ_and_others_are_told_apart() -> None:
 
 def test_another_commit_with_the_same_sources_is_the_same_to_a_study() -> None:
     def at(sha: str, sources: str | None) -> Run:
-        return msgspec.structs.replace(run(), head=Commit(ref="HEAD", sha=sha, sources=sources))
+        sources_of = {"head": sources} if sources else {}
+        return msgspec.structs.replace(run(), head=Commit(ref="HEAD", sha=sha), sources=sources_of)
 
     refuse_other(at("a", "sha256:1"), at("b", "sha256:1"), Path("folder"))
     assert differing(at("a", "sha256:1"), at("b", "sha256:2")) == "head was a, is b"

@@ -376,8 +376,8 @@ def test_what_goes_on_has_a_new_budget(tmp_path: Path, kept: int, budget: float,
     whole = Bench(tmp_path)
     whole.run()
     bench = Bench(tmp_path, budget=budget)
-    left = [record for record in whole.appended if isinstance(record, Build)][:4]
-    left += executions(whole.appended)[:kept]
+    builds = [record for record in whole.appended if isinstance(record, Build)]
+    left: list[Record] = [*builds[:4], *executions(whole.appended)[:kept]]
     measured = bench.run([*left, HostState(when="end", stop="budget")])
     assert (measured.stop, measured.replicates) == ("finished" if made == 80 else "budget", replicates)
     assert places(left + bench.appended) == wanted(bench.rounds)[:made]
