@@ -172,6 +172,7 @@ def test_changed_programs_are_refused(project: Project) -> None:
 def test_kills_pauses_and_extensions_at_random_moments(project: Project, seed: int) -> None:
     rng = random.Random(seed)
     replicates, sets = 4, ["study.replicates=4"]
+    options: list[str] = []
     for part in range(14):
         budget = rng.choice(("1s", "2s", "1h"))
         if part in (3, 6, 9):
