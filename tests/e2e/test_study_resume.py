@@ -89,7 +89,7 @@ def test_a_budget_that_ends_is_a_pause_and_the_command_it_names_goes_on(project:
     assert f"paused: the budget of 2.0 s ended; {len(first) // TREATMENTS} of 4 replicates" in done.stderr
     (command,) = re.findall(r"to measure them: perfgate (.*?)(?: \(.*)?$", done.stderr, re.MULTILINE)
     analysed = project.perfgate("study", "analyse", "--quiet")
-    assert analysed.stdout.startswith(f"Not measured to its end: {len(first) // TREATMENTS} of 4 replicates")
+    assert analysed.stdout.startswith(f"Not finished: {len(first) // TREATMENTS} of 4 replicates")
     planned = project.perfgate(*shlex.split(command), "--dry-run", "--all")
     assert planned.returncode == 0, planned.stderr
     assert f"goes on: {len(first) // TREATMENTS} of 4 replicates" in planned.stdout
@@ -105,7 +105,7 @@ def test_a_budget_that_ends_is_a_pause_and_the_command_it_names_goes_on(project:
     assert parts <= 3
     require_whole(project, 4)
     done = project.process("study", "--resume", "--quiet")
-    assert done.returncode == 0 and "Not measured" not in done.stdout, done.stderr
+    assert done.returncode == 0 and "Not finished" not in done.stdout, done.stderr
     assert executions(project) == first
 
 
@@ -189,7 +189,7 @@ def test_kills_pauses_and_extensions_at_random_moments(project: Project, seed: i
             running.send_signal(number)
         _, err = running.communicate(timeout=120)
         assert "Traceback" not in err
-        assert running.returncode in (0, 4, -signal.SIGKILL, 128 + signal.SIGTERM), err
+        assert running.returncode in (0, 4, -signal.SIGKILL, -signal.SIGTERM, 128 + signal.SIGTERM), err
     last = project.process("study", "measure", "--resume", *options, "--set", "study.budget=1h")
     assert last.returncode == 0, last.stderr
     require_whole(project, replicates)
@@ -201,10 +201,14 @@ def test_each_job_goes_on_with_its_own_part(project: Project) -> None:
         part = project.process("study", "measure", *job, "--set", "study.budget=1500ms", NAP="0.2")
         assert (part.returncode, "paused" in part.stderr) == (0, True), part.stderr
     told = project.perfgate("study", "analyse", "out-0", "out-1", "--quiet").stdout
-    assert re.search(r"end: session 0: \d of 4 replicates \w+ complete.*; session 1: \d of 4", " ".join(told.split()))
+    assert re.search(
+        r"finished: session 0: \d of 4 replicates \w+ complete.*; session 1: \d of 4", " ".join(told.split())
+    )
     other = project.perfgate("study", "measure", "--resume", *jobs[0][:4], "--out", "out-1")
     assert other.returncode == 2
     for number, job in enumerate(jobs):
         assert project.process("study", "measure", "--resume", *job, "--set", "study.replicates=6").returncode == 0
         require_whole(project, 6, f"out-{number}")
-    assert "end" not in project.perfgate("study", "analyse", "out-0", "out-1", "--quiet").stdout.splitlines()[0]
+    assert (
+        "Not finished" not in project.perfgate("study", "analyse", "out-0", "out-1", "--quiet").stdout.splitlines()[0]
+    )

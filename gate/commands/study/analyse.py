@@ -180,7 +180,7 @@ def _unfinished(progress: Sequence[Progress]) -> str:
     parts = [
         f"{f'session {each.session}: ' if several else ''}{_complete(each)}" for each in progress if not each.finished
     ]
-    return f"Not measured to its end: {'; '.join(parts)}. `perfgate study --resume` measures the rest."
+    return f"Not finished: {'; '.join(parts)}. `perfgate study --resume` measures the rest."
 
 
 def _complete(progress: Progress) -> str:

@@ -55,11 +55,9 @@ def run(options: StudyOptions, rules: RulesOptions, out: TextIO, err: TextIO) ->
         done = measure_study(run, design, job, err)
         job = done.job
         told = outcome(done, err)
-        more = f", with the other jobs: this is {job.part}" if job.part else ""
-        file = job.out / runs.MEASUREMENTS
-        out.write(
-            f"{plural(told.executions, 'execution')} in {file}; `perfgate study analyse {job.out}` analyses{more}\n"
-        )
+        more = f" (this is {job.part}: add the files of the other jobs)" if job.part else ""
+        count, file = plural(told.executions, "execution"), job.out / runs.MEASUREMENTS
+        out.write(f"{count} in {file}; to see the results: perfgate study analyse {job.out}{more}\n")
         return told.code
 
 

@@ -15,7 +15,7 @@ from gate.config.source import Path as Key
 from gate.config.study import Study
 from gate.config.treatments import builds_of
 from gate.evidence.runs import config_of
-from gate.model import SIDES, Record, Run, UserError
+from gate.model import SIDES, Execution, Record, Run, UserError
 from gate.model.case import canonical
 from gate.run.job import Earlier, Job
 from gate.run.preview import expected_seconds
@@ -104,21 +104,19 @@ def paused(job: Job, measured: Measured, records: Sequence[Record]) -> list[str]
     complete = f"{measured.replicates} of {plural(measured.planned_replicates, 'replicate')}"
     is_ = agree(measured.replicates, "is", "are")
     lines = [f"paused: the budget of {format_duration(budget)} ended{during}; {complete} {is_} complete"]
-    left = plural(sum(len(each.executions) for each in rest.rounds), "execution")
+    left = f"{plural(sum(len(each.executions) for each in rest.rounds), 'execution')} left"
     seconds = expected_seconds(rest)
-    again = _command()
-    if seconds is None:
-        lines.append(f"{left} are left; to continue: {again}" if again else f"{left} are left; raise study.budget")
-        return lines
-    cost = f"{left} are left, about {format_duration(seconds)}"
-    needed = _rounded(_SLACK * seconds)
+    # of what never came to an end only a larger budget can tell
+    more = seconds is None and not any(isinstance(record, Execution) for record in records)
+    needed = 2 * budget if more else _rounded(_SLACK * (seconds or 0.0))
+    cost = f"{left}, which take an unknown time" if seconds is None else f"{left}, about {format_duration(seconds)}"
+    again = continuing(sys.argv[1:], Duration(needed) if needed > budget else None)
     if again is None:
-        lines.append(f"{cost}; a study.budget of {Duration(needed + budget)} holds all of it")
-    elif needed <= budget:
-        lines.append(f"{cost}; to measure them: {again}")
+        # in a workflow nothing is there to be continued
+        lines.append(f"{cost}; raise study.budget{'' if seconds is None else f' to {Duration(budget + needed)}'}")
     else:
-        more = f"--resume alone continues for another {format_duration(budget)}"
-        lines.append(f"{cost}; to measure them: {_command(Duration(needed))} ({more})")
+        alone = f" (--resume alone continues for another {format_duration(budget)})" if needed > budget else ""
+        lines.append(f"{cost}; to measure them: {again}{'' if more else alone}")
     return lines
 
 
@@ -133,12 +131,15 @@ def _rounded(seconds: float) -> float:
     return math.ceil(seconds / step) * step
 
 
-def _command(budget: Duration | None = None) -> str | None:
-    """Return the command line of this process with --resume, and a budget; None: another one measures the study."""
-    if sys.argv[1:2] != ["study"]:
+def continuing(arguments: Sequence[str], budget: Duration | None = None) -> str | None:
+    """Return a command line with --resume, and with a budget in place of its own; None: it is not of a study.
+
+    arguments: of the command line without the program's name.
+    """
+    if arguments[:1] != ["study"]:
         return None
     words: list[str] = []
-    for word in sys.argv[1:]:
+    for word in arguments:
         if budget is not None and word.removeprefix("--set=").startswith("study.budget="):
             if not word.startswith("--set="):
                 words.pop()
