@@ -212,3 +212,30 @@ def test_each_job_goes_on_with_its_own_part(project: Project) -> None:
     assert (
         "Not finished" not in project.perfgate("study", "analyse", "out-0", "out-1", "--quiet").stdout.splitlines()[0]
     )
+
+
+def test_a_study_that_another_process_extended_meanwhile_is_not_cut_short(project: Project) -> None:
+    project.process("study", "measure", "--set", "study.budget=1s", NAP="0.1")
+    before = executions(project)
+    own = environment(**project.own(), NAP="1")
+    quiet = {"cwd": project.top, "env": own, "text": True, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    holder = subprocess.Popen(perfgate("study", "measure", "--out", "other"), **quiet)  # type: ignore[call-overload]
+    try:
+        while not (project.top / "other/measurements.jsonl").exists():
+            time.sleep(0.02)
+        waiting = subprocess.Popen(perfgate("study", "measure", "--resume"), **quiet)  # type: ignore[call-overload]
+        assert waiting.stderr is not None
+        while "waiting for" not in (line := waiting.stderr.readline()):
+            assert line, "it does not wait"
+        with (project.top / ".perfgate/study/measurements.jsonl").open("ab") as file:
+            file.write(b'{"type":"host","when":"begin","replicates":[2,2,2]}\n')
+    finally:
+        holder.kill()
+        holder.communicate()
+    _, err = waiting.communicate(timeout=60)
+    assert (waiting.returncode, err) == (
+        2, "perfgate: --resume: the study in .perfgate/study was extended meanwhile; run the same command again\n",
+    )  # fmt: skip
+    assert project.process("study", "measure", "--resume").returncode == 0
+    require_whole(project, 6)
+    assert executions(project)[: len(before)] == before

@@ -174,7 +174,8 @@ def prepare_study(design: Design, options: StudyOptions, out: Path, configs: Col
         refuse_other_part(past, run, out)
         runs.refuse_other(past, run, out, free_keys(past, design.study))
         shares = shares_now(past, runs.records_of(out), design.study, out)
-        run = msgspec.structs.replace(past, warnings=still_true(typed(past.warnings), shares))
+        warnings = still_true(typed(past.warnings), shares)
+        run = msgspec.structs.replace(past, warnings=warnings, rules=run.rules, whose=run.whose)
     else:
         shares = shares_of(design.study)
     single = {name for name in design.benchmarks if is_single(settings.rules, name)}
