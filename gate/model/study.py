@@ -63,13 +63,16 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True):
     low: float | None
     high: float | None
     p: float | None
+    against: dict[str, Setting] = {}
+    """Where combinations are lacking: the settings that these alone are compared with, as if factors had these two."""
 
 
 class Term(msgspec.Struct, frozen=True, kw_only=True):
     """A factor or an interaction in the linear model: "load", "load:sched".
 
     sum_of_squares: what the model loses without it (type III; on balanced data the same as any other type). share: of
-    the total sum of squares. p_adjusted: by Holm over the terms of the model.
+    the total sum of squares. p_adjusted: by Holm over the terms of the model. whole_df: df if every combination of its
+    settings had been measured; None: not known.
     """
 
     term: str
@@ -81,6 +84,7 @@ class Term(msgspec.Struct, frozen=True, kw_only=True):
     p: float | None
     p_adjusted: float | None
     effects: list[Effect]
+    whole_df: int | None = None
 
 
 class LinearModel(msgspec.Struct, frozen=True, kw_only=True):
