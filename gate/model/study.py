@@ -18,6 +18,7 @@ AnalysisUnit = Literal["iteration", "execution", "build"]
 """What one observation of the linear model is: a value, the mean of an execution, the mean of a build."""
 Scale = Literal["value", "log"]
 Varies = Literal["execution", "build", "session"]
+Axis = Literal["setting", "log2"]
 
 
 class Factor(msgspec.Struct, frozen=True, kw_only=True):
@@ -198,13 +199,58 @@ class PairwiseDifference(msgspec.Struct, frozen=True, kw_only=True):
     p: float | None
 
 
+class AgainstFirst(msgspec.Struct, frozen=True, kw_only=True):
+    """A setting's mean less that of the first, by Dunnett: intervals hold together, p is shared over the settings."""
+
+    setting: Setting
+    difference: float
+    percent: float | None
+    """Of the first mean; None where that is not above 0."""
+    low: float | None
+    high: float | None
+    """Interval of the difference."""
+    p: float | None
+
+
 class OneWay(msgspec.Struct, frozen=True, kw_only=True):
-    """One factor at fixed settings of the others: quantile table, Tukey-Kramer comparisons and groups."""
+    """One factor at fixed settings of the others: quantile table, Tukey-Kramer comparisons and groups.
+
+    firsts: each setting against the first; of three settings and more.
+    """
 
     factor: str
     at: dict[str, Setting]
     rows: list[OneWayRow]
     pairs: list[PairwiseDifference]
+    firsts: list[AgainstFirst] = []
+
+
+class Slope(msgspec.Struct, frozen=True, kw_only=True):
+    """A sum of effects with its interval; low, high, p: None where nothing is known of the error."""
+
+    estimate: float
+    low: float | None
+    high: float | None
+    p: float | None
+
+
+class Trend(msgspec.Struct, frozen=True, kw_only=True):
+    """The trend of a factor whose settings are numbers, through its means of the linear model.
+
+    On the axis "log2" a step is a doubling of the setting. fitted: the line, of three settings and more the parabola,
+    at each setting, as distances from the mean.
+    """
+
+    factor: str
+    axis: Axis
+    settings: list[float]
+    slope: Slope
+    """For one step of the axis."""
+    per_unit: Slope | None
+    """For one unit of the setting: of two settings on the axis "log2"."""
+    curvature: Slope | None
+    """By how much the slope changes with each step of the axis; None: two settings."""
+    fitted: list[float]
 
 
 class PercentRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -358,6 +404,7 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     """Kruskal-Wallis over treatments."""
     spreads: list[Spread]
     one_ways: list[OneWay]
+    trends: list[Trend]
     percents: list[PercentRow]
     mains: list[MainEffect]
     interactions: list[MainEffect]

@@ -118,7 +118,7 @@ class _Told(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def whole(self) -> bool:
-        return self.columns.shape[1] == self.of
+        return bool(self.columns.shape[1] == self.of)
 
 
 def coded(codes: Codes, sizes: Sequence[int], order: int) -> Coded:
@@ -146,13 +146,11 @@ def coded(codes: Codes, sizes: Sequence[int], order: int) -> Coded:
         if parts is not None:
             sums = np.vstack([part.sums for part in parts])
             partly = {
-                own.factors: part.contrasts
-                for own, part in zip(told, parts, strict=True)
-                if part.contrasts is not None
+                own.factors: part.contrasts for own, part in zip(told, parts, strict=True) if part.contrasts is not None
             }
             # columns of which these sums of treatment means are the coefficients
-            matrix = np.linalg.pinv(sums)
-            return Coded(np.ascontiguousarray(matrix[place]), _placed(told), left_out, partly, coded=False)
+            inverse: Array = np.asarray(np.linalg.pinv(sums), dtype=np.float64)
+            return Coded(np.ascontiguousarray(inverse[place]), _placed(told), left_out, partly, coded=False)
         gone.add(partial[-1])
 
 

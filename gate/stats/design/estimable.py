@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Codes = npt.NDArray[np.int64]
 
 MOST_TREATMENTS = 400
-"""Of more treatments the work, which grows with their third power, is not done: terms are then estimated whole or not."""
+"""Of more treatments, whose third power the work grows with, terms are estimated whole or not at all."""
 _NONE = 1e-9
 """Singular values below this share of the largest are 0."""
 
@@ -37,7 +37,7 @@ class Contrast(msgspec.Struct, frozen=True):
     settings: dict[int, int]
     """Factor number -> number of its setting."""
     weights: tuple[float, ...]
-    against: dict[int, int] = {}  # noqa: RUF012 # msgspec makes a new one for each
+    against: dict[int, int] = {}
     """The settings that these alone are compared with, as if factors had these two; {}: all settings."""
 
 
@@ -86,7 +86,8 @@ def estimable(rows: Codes, sizes: Sequence[int], terms: Sequence[Term], df: Sequ
 def _alike(rows: Codes, term: Term) -> Array:
     """Return which treatments have the same settings of a term's factors."""
     chosen = rows[:, list(term)]
-    return (chosen[:, None, :] == chosen[None, :, :]).all(axis=2).astype(np.float64)
+    found: Array = (chosen[:, None, :] == chosen[None, :, :]).all(axis=2).astype(np.float64)
+    return found
 
 
 def _span(squares: Sequence[Array]) -> Array:

@@ -126,9 +126,7 @@ def _exact(fit: Fit, own: Sequence[Addend]) -> list[Effect]:
         known = fit.variance is not None and fit.total_ss > 0
         end, p = (shown, float(not shown)) if known else (None, None)
         found.append(
-            Effect(
-                term=each.term, settings=each.settings, against=each.against, estimate=shown, low=end, high=end, p=p
-            )
+            Effect(term=each.term, settings=each.settings, against=each.against, estimate=shown, low=end, high=end, p=p)
         )
     return found
 

@@ -31,6 +31,7 @@ from gate.stats.design.quantiles import quantile_effects
 from gate.stats.design.rank_tests import kruskal, spreads
 from gate.stats.design.sample_size import sample_sizes
 from gate.stats.design.strata import strata
+from gate.stats.design.trends import trends
 
 _IN_TIME = 5000
 """Most units that the picture in time shows."""
@@ -77,7 +78,8 @@ def analyse(observed: Observed, method: Method) -> Response:
         quantiles=_quantiles(observed, method) if varied else None,
         kruskal=kruskal(units, factors) if varied else None,
         spreads=spreads(units, factors),
-        one_ways=one_ways(units, factors, confidence),
+        one_ways=one_ways(units, factors, confidence, log=observed.scale == "log"),
+        trends=trends(units, factors, method.order, confidence) if varied else [],
         percents=percents(units, factors, observed.better, confidence, unit=observed.unit, log=observed.scale == "log"),
         mains=mains,
         interactions=interactions(units, factors),
