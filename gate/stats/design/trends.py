@@ -82,7 +82,10 @@ def residual_sums(fit: Fit) -> Sums:
 def _numbers(settings: Sequence[Setting]) -> list[float]:
     """Return the settings as numbers; [] where they are none, or there are fewer than two."""
     found = [float(s) for s in settings if isinstance(s, (int, float))]
-    return found if len(found) == len(settings) > 1 and all(map(math.isfinite, found)) else []
+    if len(found) < len(settings) or len(set(found)) < max(len(found), 2):
+        return []
+    # squares of what is farther from 1 are no floats
+    return found if 1e-100 < max(map(abs, found)) < 1e100 and np.ptp(found) > 1e-9 * max(map(abs, found)) else []
 
 
 def axis_of(numbers: Sequence[float]) -> Axis:

@@ -9,13 +9,14 @@ import msgspec
 import numpy as np
 
 from gate.commands.study.analysis.abridge import Abridgement, abridged
-from gate.commands.study.analysis.observations import Observed
+from gate.commands.study.analysis.observations import Observed, on_scale
 from gate.commands.study.analysis.words import words_of
 from gate.model.study import (
     Abridged,
     Dependence,
     Diagnostics,
     LinearModel,
+    OtherScale,
     QuantileEffects,
     Response,
     SeriesPoint,
@@ -72,6 +73,7 @@ def analyse(observed: Observed, method: Method) -> Response:
         treatments=treatments(units, values, factors),
         lacking=lacking(units, factors),
         balanced=balanced(units, factors),
+        other_scale=_other_scale(observed, method, linear),
         linear=linear,
         strata=strata(units, factors, method.order, confidence, observed.metric) if varied else [],
         diagnostics=_diagnostics(observed, method) if varied else None,
@@ -92,6 +94,26 @@ def analyse(observed: Observed, method: Method) -> Response:
         warnings=_warnings(observed, linear),
     )
     return msgspec.structs.replace(found, words=words_of(found, confidence))
+
+
+def _other_scale(observed: Observed, method: Method, linear: LinearModel | None) -> OtherScale | None:
+    """Fit the same linear model to logarithms instead of values, or to values instead of logarithms."""
+    if linear is None or (observed.scale == "value" and float(observed.values["y"].min()) <= 0):
+        return None
+    other = on_scale(observed, "value" if observed.scale == "log" else "log")
+    own = linear_model(other.units, other.factors, method.order, method.confidence, observed.metric)
+    here, there = (_clear(model, 1 - method.confidence) for model in (linear, own))
+    if here is None or there is None:
+        return None
+    return OtherScale(
+        scale=other.scale, more=[t for t in there if t not in here], fewer=[t for t in here if t not in there]
+    )
+
+
+def _clear(model: LinearModel, alpha: float) -> list[str] | None:
+    """Return the terms that are clear; None where none is tested."""
+    tested = [term for term in model.terms if term.p_adjusted is not None]
+    return [t.term for t in tested if t.p_adjusted is not None and t.p_adjusted < alpha] if tested else None
 
 
 def _quantiles(observed: Observed, method: Method) -> QuantileEffects:

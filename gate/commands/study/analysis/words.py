@@ -170,7 +170,7 @@ def _effect(response: Response, effect: Effect, confidence: float | None) -> str
     if factor is not None and len(factor.settings) == 2:
         said = say_change(change_of(effect, factor), response, confidence)
         return f"{factor.name} ({factor.settings[0]} to {factor.settings[1]}): {said}"
-    return f"{settings_text(effect.settings)}: {signed(effect.estimate, response.unit, response.scale)}"
+    return f"{settings_text(effect.settings)}: {signed(effect.estimate, response)}"
 
 
 def _along(models: Sequence[QuantileModel], factor: Factor, alpha: float) -> str:

@@ -63,7 +63,7 @@ def mains(prefix: str, response: Response) -> Picture | None:
     factors = factors_by_name(response)
     drawn = [(factors[m.factors[0]], m) for m in response.mains if len(m.factors) == 1 and len(m.points) > 1]
     values = _values([m for _, m in drawn])
-    of = scale(response, values, linear=True)
+    of = scale(response, values)
     if not drawn or of is None:
         return None
     rows = _packed(drawn)
@@ -196,7 +196,7 @@ def interactions(prefix: str, response: Response, listed: Sequence[MainEffect]) 
     kept = sorted(sorted(range(len(found)), key=lambda k: -found[k].size)[:MOST])
     drawn = [found[k] for k in kept]
     values = np.array([v for lines in drawn for v in lines.means.values()])
-    of = scale(response, values, linear=True)
+    of = scale(response, values)
     if not drawn or of is None:
         return None
     y = vertical(of.of(values), of.measure.log, 0, _TALL)

@@ -258,10 +258,13 @@ def test_the_bar_is_the_mean_of_the_values() -> None:
     assert bars == pytest.approx([pixel(ticks, 15), pixel(ticks, 35)], abs=0.3), "in the order of the settings"
 
 
-def test_values_over_decades_have_a_log_axis() -> None:
+def test_an_axis_is_a_logarithm_where_the_analysis_is_one() -> None:
     own = examples.response((SCHED,))
     samples = [TreatmentValues({"sched": s}, np.geomspace(1e-4, 1e-1, 40)) for s in ("cfs", "bfs")]
-    picture = violins("v", own, samples)
+    plain = violins("v", own, samples)
+    assert plain is not None and not any("(log axis)" in text for text in texts(plain))
+    logs = [msgspec.structs.replace(t, mean=math.log(t.mean)) for t in own.treatments]
+    picture = violins("v", msgspec.structs.replace(own, scale="log", treatments=logs), samples)
     assert picture is not None
     assert any("(log axis)" in text for text in texts(picture))
     (one, at), (two, to), *_ = sorted(ticks_of(picture, 90).items())
