@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,6 +67,7 @@ def mains(prefix: str, response: Response) -> Picture | None:
     if not drawn or of is None:
         return None
     rows = _packed(drawn)
+    curves = {t.factor: t.fitted for t in response.trends if len(t.settings) > 3}
     y = vertical(of.of(values), of.measure.log, 0, _PLOT)
     slots = [_slot(row, y.room) for row in rows]
     below = _BELOW + max(_lower(_row_names(row), slot) for row, slot in zip(rows, slots, strict=True))
@@ -75,11 +76,13 @@ def mains(prefix: str, response: Response) -> Picture | None:
     name(sheet, response, of, "mean ")
     for number, row in enumerate(rows):
         top = _HEAD + pitch * number + _TITLE
-        _main_row(sheet, row, _moved(y, top, _PLOT), of, slots[number])
+        _main_row(sheet, row, _moved(y, top, _PLOT), of, slots[number], curves)
     caption = (
         "Mean of each setting, over the treatments that have it, each treatment counting alike. The steeper a line, "
         "the more its factor matters; the dotted line is the mean of all. All panels have one scale."
     )
+    if curves:
+        caption += " Dashed: the parabola through the settings of a factor that are numbers."
     caption += "" if response.balanced else " The treatments are not balanced: a mean also holds what else differs."
     shown = [f"{elide(said(f.name), 30)} {_spread(m, of)}" for f, m in drawn[:8]]
     title = f"Main effects on {response.benchmark}, {response.metric}"
@@ -132,7 +135,9 @@ def _sorted(factor: Factor, main: MainEffect) -> list[MeanPoint]:
     return sorted(main.points, key=lambda p: order.get(p.settings[factor.name], len(order)))
 
 
-def _main_row(sheet: Sheet, row: Sequence[_Main], y: Vertical, of: Scale, slot: float) -> None:
+def _main_row(
+    sheet: Sheet, row: Sequence[_Main], y: Vertical, of: Scale, slot: float, curves: Mapping[str, Sequence[float]]
+) -> None:
     left, right = y.room, _WIDTH - 10
     grid(sheet, y.axis, y.ticks, left, right)
     every = np.array([p.mean for m in row for p in m[1].points])
@@ -146,6 +151,10 @@ def _main_row(sheet: Sheet, row: Sequence[_Main], y: Vertical, of: Scale, slot: 
         own = [at + slot * (k + 0.7) for k in range(len(main.points))]
         line = [(x, y.axis.at(of.one(p.mean))) for x, p in zip(own, _sorted(factor, main), strict=True)]
         sheet.lines(f"line-{_PLAIN.colour}", [line])
+        curve = curves.get(factor.name, ())
+        if len(curve) == len(own):
+            level = float(np.mean([p.mean for p in main.points]))
+            sheet.lines("hair-s1", [[(x, y.axis.at(of.one(level + c))) for x, c in zip(own, curve, strict=True)]])
         _PLAIN.marks(sheet, line, "large")
         width = slot * (len(main.points) + 0.4)
         write(sheet, at + width / 2, y.axis.end - 12, said(factor.name), width - 10, "strong other")

@@ -123,9 +123,14 @@ def quantile(response: Response, model: QuantileModel, confidence: float) -> Vie
         beside = (*_ends(alone[i], response)[::2], format_p(alone[i].p)) if alone else ()
         rows.append((say.effect_name(effect, response), *_ends(effect, response), format_p(effect.p), *beside))
     unit = say.change_unit(response)
+    level = (
+        f", intercept in {say.unit_name(response)}"
+        if unit != say.unit_name(response) and say.unit_name(response)
+        else ""
+    )
     few = "" if model.enough else "; too few values beyond it in some treatment to be sure"
     return View(
-        f"Effects on {percentile(model.tau)}{f' in {unit}' if unit else ''}{few}",
+        f"Effects on {percentile(model.tau)}{f' in {unit}{level}' if unit else ''}{few}",
         _head("effect", f"low {percent}", "estimate", f"high {percent}", "p", *extra),
         tuple(rows),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from gate.commands.study.report import tables as views
 from gate.commands.study.report import words as say
 from gate.model.study import Effect, LinearModel, Response, StudyReport
 from gate.units import format_confidence, format_share, plural
@@ -98,7 +99,7 @@ def _response(writer: _Writer, response: Response, report: StudyReport, *, brief
             _linear(writer, response, stratum.linear, report.confidence, say.stratum(stratum))
         _quantiles(writer, response, report.confidence)
         _percents(writer, response)
-        writer.items("Trends", say.trends(response))
+        _trends(writer, response, report.confidence)
         writer.items("The other scale", filter(None, [say.other_scale(response)]))
         writer.items("What the checks say", _checks(response))
         writer.items("Block plots", [say.blocks(response, each) for each in response.blocks if each.complete > 1])
@@ -179,6 +180,12 @@ def _percents(writer: _Writer, response: Response) -> None:
         for row in response.percents
     ]
     writer.table("Setting against setting", head, rows)
+
+
+def _trends(writer: _Writer, response: Response, confidence: float) -> None:
+    found = views.trends(response, confidence)
+    if found is not None:
+        writer.table(found.caption, [Column(h.name, right=h.number) for h in found.head], found.rows, found.note)
 
 
 def _checks(response: Response) -> list[str]:

@@ -6,7 +6,7 @@ import math
 
 from gate.model.study import Abridged, Blocks, Effect, QuantileEffects, QuantileModel, Response, Stratum, Term
 from gate.units import format_number, format_share
-from gate.words.effects import level_of, say_trend, settings_text, unit_of
+from gate.words.effects import level_of, settings_text, unit_of
 from gate.words.numbers import plural
 
 UNITS = {"iteration": "iterations", "execution": "executions", "build": "builds"}
@@ -73,11 +73,6 @@ def other_scale(response: Response) -> str:
     parts = [f"clear too: {', '.join(other.more)}"] if other.more else []
     parts += [f"not clear: {', '.join(other.fewer)}"] if other.fewer else []
     return f"{where} other terms of the linear model are clear ({'; '.join(parts)})."
-
-
-def trends(response: Response) -> list[str]:
-    """Say the trends of factors whose settings are numbers."""
-    return [f"{trend.factor}: {say_trend(trend, response)}" for trend in response.trends]
 
 
 def coding(response: Response) -> str:
