@@ -10,7 +10,8 @@ effects of the usual coding, whose means weigh all settings alike.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
+from functools import lru_cache
+from itertools import islice, product
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -22,10 +23,14 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
     Codes = npt.NDArray[np.int64]
 
-MOST_TREATMENTS = 400
+MOST_TREATMENTS = 256
 """Of more treatments, whose third power the work grows with, terms are estimated whole or not at all."""
 _NONE = 1e-9
 """Singular values below this share of the largest are 0."""
+
+_SAME = 1e-7
+_TRIED = 100
+"""Most combinations of settings that are tried as the one that others are compared with."""
 
 Term = tuple[int, ...]
 """The numbers of its factors; (): the intercept."""
@@ -61,6 +66,17 @@ def estimable(rows: Codes, sizes: Sequence[int], terms: Sequence[Term], df: Sequ
     """
     if len(rows) > MOST_TREATMENTS:
         return None
+    return _estimable(
+        np.ascontiguousarray(rows, dtype=np.int64).tobytes(), rows.shape[1], tuple(sizes), tuple(terms), tuple(df)
+    )
+
+
+@lru_cache(maxsize=32)
+def _estimable(
+    data: bytes, factors: int, sizes: tuple[int, ...], terms: tuple[Term, ...], df: tuple[int, ...]
+) -> list[Part] | None:
+    """Do it once for the models of one design."""
+    rows = np.frombuffer(data, dtype=np.int64).reshape(-1, factors)
     same = {term: _alike(rows, term) for term in terms}
     within = _span([same[term] for term in terms])
     if within.shape[1] != sum(df):
@@ -113,7 +129,7 @@ def _part(rows: Codes, sizes: Sequence[int], term: Term, sums: Array) -> Part:
     held = inside @ sums
     effects = np.array([_effect(term, sizes, cell) for cell in product(*(range(1, sizes[f]) for f in term))])
     solved = np.linalg.lstsq(held, effects.T)[0]
-    if sums.shape[1] == len(effects) and np.allclose(held @ solved, effects.T, atol=1e-7):
+    if sums.shape[1] == len(effects) and np.allclose(held @ solved, effects.T, atol=_SAME):
         return Part((sums @ solved).T, None)
     return Part(sums.T, _between(term, sizes, held))
 
@@ -131,20 +147,24 @@ def _effect(term: Term, sizes: Sequence[int], cell: tuple[int, ...]) -> Array:
 def _between(term: Term, sizes: Sequence[int], held: Array) -> list[Contrast]:
     """Return the effects between two settings of each factor, one of them the same in all; those that are estimable.
 
-    That one is the first setting of each factor, or where that leaves fewer effects the one that leaves most.
+    That one is the first setting of each factor, or where that leaves fewer effects than degrees of freedom the one
+    that leaves most.
     """
+    inverse = np.asarray(np.linalg.pinv(held), dtype=np.float64)
     best: list[Contrast] = []
-    for base in product(*(range(sizes[f]) for f in term)):
-        others = [[s for s in range(sizes[f]) if s != b] for f, b in zip(term, base, strict=True)]
-        found = []
-        for cell in product(*others):
-            wanted = _two(term, sizes, cell, base)
-            weights = np.linalg.lstsq(held, wanted)[0]
-            if np.allclose(held @ weights, wanted, atol=1e-7):
-                against = dict(zip(term, base, strict=True))
-                found.append(Contrast(dict(zip(term, cell, strict=True)), tuple(weights.tolist()), against))
-        if len(found) > len(best):
-            best = found
+    for base in islice(product(*(range(sizes[f]) for f in term)), _TRIED):
+        cells = list(product(*([s for s in range(sizes[f]) if s != b] for f, b in zip(term, base, strict=True))))
+        wanted = np.array([_two(term, sizes, cell, base) for cell in cells])
+        weights = wanted @ inverse.T
+        there = (np.abs(weights @ held.T - wanted) < _SAME).all(axis=1)
+        if int(there.sum()) > len(best):
+            against = dict(zip(term, base, strict=True))
+            best = [
+                Contrast(dict(zip(term, cells[k], strict=True)), tuple(weights[k].tolist()), against)
+                for k in np.flatnonzero(there).tolist()
+            ]
+        if len(best) >= held.shape[1]:
+            break
     return best
 
 

@@ -62,12 +62,12 @@ def mains(prefix: str, response: Response) -> Picture | None:
     """Draw the mean of each setting of each factor, all on one scale; None where no factor has two settings."""
     factors = factors_by_name(response)
     drawn = [(factors[m.factors[0]], m) for m in response.mains if len(m.factors) == 1 and len(m.points) > 1]
-    values = _values([m for _, m in drawn])
+    curves = _curves(response, [m for _, m in drawn])
+    values = np.append(_values([m for _, m in drawn]), [v for own in curves.values() for v in own])
     of = scale(response, values)
     if not drawn or of is None:
         return None
     rows = _packed(drawn)
-    curves = {t.factor: t.fitted for t in response.trends if len(t.settings) > 3}
     y = vertical(of.of(values), of.measure.log, 0, _PLOT)
     slots = [_slot(row, y.room) for row in rows]
     below = _BELOW + max(_lower(_row_names(row), slot) for row, slot in zip(rows, slots, strict=True))
@@ -81,12 +81,31 @@ def mains(prefix: str, response: Response) -> Picture | None:
         "Mean of each setting, over the treatments that have it, each treatment counting alike. The steeper a line, "
         "the more its factor matters; the dotted line is the mean of all. All panels have one scale."
     )
-    if curves:
+    if curves and response.lacking:
+        caption += " Dashed: the means of the linear model, which allow for the combinations that were not measured."
+    elif curves:
         caption += " Dashed: the parabola through the settings of a factor that are numbers."
     caption += "" if response.balanced else " The treatments are not balanced: a mean also holds what else differs."
     shown = [f"{elide(said(f.name), 30)} {_spread(m, of)}" for f, m in drawn[:8]]
     title = f"Main effects on {response.benchmark}, {response.metric}"
     return sheet.picture(prefix, title, f"Means by setting: {'; '.join(shown)}.", caption)
+
+
+def _curves(response: Response, drawn: Sequence[MainEffect]) -> dict[str, list[float]]:
+    """Return a second line for factors: beside empty cells their means in the linear model, else their parabola."""
+    model = response.linear
+    if response.lacking:
+        found = {}
+        for term in model.terms if model else []:
+            effects = [e.estimate for e in term.effects]
+            effects = [-effects[0], *effects] if len(effects) == 1 else effects
+            found[term.term] = (
+                [model.intercept.estimate + e for e in effects] if model and len(term.factors) == 1 else []
+            )
+        return found
+    level = {m.factors[0]: float(np.mean([p.mean for p in m.points])) for m in drawn}
+    return {t.factor: [level[t.factor] + f for f in t.fitted] for t in response.trends
+            if len(t.settings) > 3 and t.factor in level}  # fmt: skip
 
 
 def _spread(main: MainEffect, of: Scale) -> str:
@@ -153,8 +172,7 @@ def _main_row(
         sheet.lines(f"line-{_PLAIN.colour}", [line])
         curve = curves.get(factor.name, ())
         if len(curve) == len(own):
-            level = float(np.mean([p.mean for p in main.points]))
-            sheet.lines("hair-s1", [[(x, y.axis.at(of.one(level + c))) for x, c in zip(own, curve, strict=True)]])
+            sheet.lines("hair-s1", [[(x, y.axis.at(of.one(v))) for x, v in zip(own, curve, strict=True)]])
         _PLAIN.marks(sheet, line, "large")
         width = slot * (len(main.points) + 0.4)
         write(sheet, at + width / 2, y.axis.end - 12, said(factor.name), width - 10, "strong other")

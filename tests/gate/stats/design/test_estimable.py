@@ -40,7 +40,8 @@ def term(model: LinearModel, name: str) -> Term:
 
 
 def means(units: pd.DataFrame) -> dict[tuple[int, int], float]:
-    return {(a, b): y for (a, b), y in units.groupby(["f0", "f1"])["y"].mean().items()}  # type: ignore[misc]
+    cells = units.groupby(["f0", "f1"])["y"].mean().reset_index().itertuples(index=False)
+    return {(int(f0), int(f1)): float(y) for f0, f1, y in cells}
 
 
 def goodnight(rows: Codes, y: Array, terms: list[tuple[int, ...]]) -> dict[tuple[int, ...], tuple[float, int]]:
