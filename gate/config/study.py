@@ -91,6 +91,13 @@ class Study(Table, frozen=True, kw_only=True):
     order: Annotated[
         int, Meta(ge=1, le=16, description="The linear model has interactions of up to this many factors.")
     ] = 2
+    scale: Annotated[
+        Literal["auto", "plain", "log"],
+        Meta(
+            description="Scale of the analysis: plain values, or logarithms, where effects are percentages. "
+            "auto: log if the spread of treatments grows with their mean."
+        ),
+    ] = "auto"
     exclude: Annotated[
         list[dict[str, Setting]],
         Meta(description="Combinations to leave out: every treatment that has all settings of an entry."),

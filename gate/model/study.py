@@ -22,6 +22,7 @@ Block = Literal["replicate", "build", "session"]
 """Within what executions are compared: an iteration of the design, a round of builds, a session."""
 Error = Literal["session", "build", "build x treatment", "execution"]
 """An error stratum: what its terms are tested against (Montgomery, Design and Analysis of Experiments, chapter 14)."""
+Axis = Literal["setting", "log2"]
 
 
 class Factor(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,6 +68,8 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True):
     low: float | None
     high: float | None
     p: float | None
+    against: dict[str, Setting] = {}
+    """Where combinations are lacking: the settings that these alone are compared with, as if factors had these two."""
 
 
 class Term(msgspec.Struct, frozen=True, kw_only=True):
@@ -74,7 +77,8 @@ class Term(msgspec.Struct, frozen=True, kw_only=True):
 
     sum_of_squares: what the model loses without it (type III; on balanced data the same as any other type). share: of
     the total sum of squares. stratum: whose error it is tested against, with error_df degrees of freedom; None: there
-    is no such error. p_adjusted: in the family of the response where it has one, else by Holm over the terms.
+    is no such error. p_adjusted: in the family of the response where it has one, else by Holm over the terms. whole_df:
+    df if every combination of its settings had been measured; None: not known.
     """
 
     term: str
@@ -88,6 +92,7 @@ class Term(msgspec.Struct, frozen=True, kw_only=True):
     effects: list[Effect]
     stratum: Error = "execution"
     error_df: float | None = None
+    whole_df: int | None = None
 
 
 class Stratum(msgspec.Struct, frozen=True, kw_only=True):
@@ -240,13 +245,58 @@ class PairwiseDifference(msgspec.Struct, frozen=True, kw_only=True):
     p: float | None
 
 
+class AgainstFirst(msgspec.Struct, frozen=True, kw_only=True):
+    """A setting's mean less that of the first, by Dunnett: intervals hold together, p is shared over the settings."""
+
+    setting: Setting
+    difference: float
+    percent: float | None
+    """Of the first mean; None where that is not above 0."""
+    low: float | None
+    high: float | None
+    """Interval of the difference."""
+    p: float | None
+
+
 class OneWay(msgspec.Struct, frozen=True, kw_only=True):
-    """One factor at fixed settings of the others: quantile table, Tukey-Kramer comparisons and groups."""
+    """One factor at fixed settings of the others: quantile table, Tukey-Kramer comparisons and groups.
+
+    firsts: each setting against the first; of three settings and more.
+    """
 
     factor: str
     at: dict[str, Setting]
     rows: list[OneWayRow]
     pairs: list[PairwiseDifference]
+    firsts: list[AgainstFirst] = []
+
+
+class Slope(msgspec.Struct, frozen=True, kw_only=True):
+    """A sum of effects with its interval; low, high, p: None where nothing is known of the error."""
+
+    estimate: float
+    low: float | None
+    high: float | None
+    p: float | None
+
+
+class Trend(msgspec.Struct, frozen=True, kw_only=True):
+    """The trend of a factor whose settings are numbers, through its means of the linear model.
+
+    On the axis "log2" a step is a doubling of the setting. fitted: the line, of three settings and more the parabola,
+    at each setting, as distances from the mean.
+    """
+
+    factor: str
+    axis: Axis
+    settings: list[float]
+    slope: Slope
+    """For one step of the axis."""
+    per_unit: Slope | None
+    """For one unit of the setting: of two settings on the axis "log2"."""
+    curvature: Slope | None
+    """By how much the slope changes with each step of the axis; None: two settings."""
+    fitted: list[float]
 
 
 class PercentRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -368,6 +418,17 @@ class Abridged(msgspec.Struct, frozen=True, kw_only=True):
     blocks: list[Blocks]
 
 
+class OtherScale(msgspec.Struct, frozen=True, kw_only=True):
+    """What the linear model would say on the other scale.
+
+    more, fewer: terms that are clear (p_adjusted by Holm over the terms of the model) there only, and here only.
+    """
+
+    scale: Scale
+    more: list[str]
+    fewer: list[str]
+
+
 class Response(msgspec.Struct, frozen=True, kw_only=True):
     """Everything said about one case. words: which factors matter for what, by how much, and whether it is enough."""
 
@@ -382,6 +443,8 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     lacking: list[dict[str, Setting]]
     """Combinations of settings that were not measured."""
     balanced: bool
+    other_scale: OtherScale | None
+    """None: there are values without a logarithm, or nothing to test."""
     linear: LinearModel | None
     """None: too few observations or settings; `warnings` says what is lacking."""
     claims: list[Claim]
@@ -392,6 +455,7 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     """Kruskal-Wallis over treatments."""
     spreads: list[Spread]
     one_ways: list[OneWay]
+    trends: list[Trend]
     percents: list[PercentRow]
     mains: list[MainEffect]
     interactions: list[MainEffect]

@@ -7,9 +7,27 @@ from collections.abc import Mapping
 
 import msgspec
 
-from gate.model.study import Effect, Factor, Response, Scale, Setting
-from gate.units import format_confidence, format_value
+from gate.model.study import Effect, Factor, Response, Setting, Trend
+from gate.units import format_confidence, format_number, shown_unit
 from gate.words import numbers
+
+
+class Unit(msgspec.Struct, frozen=True):
+    """What numbers in the base unit of a response are divided by, and the name of the result."""
+
+    factor: float
+    name: str
+
+
+def unit_of(response: Response) -> Unit:
+    """Return the one unit of all words, tables and pictures of a response: that of its middle treatment."""
+    means = sorted(abs(level_of(t.mean, response)) for t in response.treatments if math.isfinite(t.mean))
+    return Unit(*shown_unit(means[len(means) // 2] if means else 1.0, response.unit))
+
+
+def level_of(value: float, response: Response) -> float:
+    """Return a value of a response itself, where it is its logarithm."""
+    return math.exp(min(value, 700.0)) if response.scale == "log" else value
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -30,26 +48,40 @@ def change_of(effect: Effect, factor: Factor) -> Change:
 
 def say_change(change: Change, response: Response, confidence: float | None) -> str:
     """Write a change: "+3.1 ms (95%: +2.8 to +3.4 ms)"; without a confidence the estimate alone."""
-    text = signed(change.estimate, response.unit, response.scale)
+    text = signed(change.estimate, response)
     if confidence is None or change.low is None or change.high is None:
         return text
-    low, high = (signed(end, response.unit, response.scale, like=change.estimate) for end in (change.low, change.high))
+    low, high = (signed(end, response) for end in (change.low, change.high))
     return f"{text} ({format_confidence(confidence)}: {low} to {high})"
 
 
-def signed(value: float, unit: str, scale: Scale, *, like: float | None = None) -> str:
+def signed(value: float, response: Response) -> str:
     """Write a difference with its sign; of logarithms as the share by which values change."""
-    if scale == "log":
+    if response.scale == "log":
         return numbers.changed(math.exp(min(value, 700.0)))
-    text = format_value(abs(value), unit, like=None if like is None else abs(like), digits=3)
-    return f"{'-' if value < 0 else '+'}{text}"
+    return f"{'-' if value < 0 else '+'}{size(value, response)}"
 
 
 def size(value: float, response: Response) -> str:
     """Write the size of a change without its sign."""
     if response.scale == "log":
         return numbers.size(math.exp(min(abs(value), 700.0)))
-    return format_value(abs(value), response.unit, digits=3)
+    unit = unit_of(response)
+    return f"{format_number(abs(value) / unit.factor, 3)} {unit.name}".rstrip()
+
+
+def say_trend(trend: Trend, response: Response) -> str:
+    """Write a trend: "+2.3 ms per doubling, less at the high end (curvature -0.4 ms)".
+
+    The curvature is said where its interval leaves out 0.
+    """
+    step = "doubling" if trend.axis == "log2" else f"unit of {trend.factor}"
+    text = f"{signed(trend.slope.estimate, response)} per {step}"
+    bend = trend.curvature
+    if bend is None or bend.low is None or bend.high is None or bend.low <= 0 <= bend.high:
+        return text
+    more = "more" if (bend.estimate > 0) == (trend.slope.estimate > 0) else "less"
+    return f"{text}, {more} at the high end (curvature {signed(bend.estimate, response)})"
 
 
 def percentile(tau: float) -> str:

@@ -6,10 +6,10 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TextIO
+from typing import Literal, TextIO
 
 from gate import __version__
-from gate.codes import Exit
+from gate.codes import Exit, MisuseError
 from gate.commands.study.analysis.abridge import Abridgement
 from gate.commands.study.analysis.analysis import Method, analyse
 from gate.commands.study.analysis.observations import Observed, Wanted, plain
@@ -27,7 +27,7 @@ from gate.evidence.hosts import machines, run_states
 from gate.evidence.inputs import Inputs, read_inputs
 from gate.evidence.runs import config_of, in_order
 from gate.model import SCHEMA, Execution, Failure, HostState, Run, UserError
-from gate.model.study import Response, StudyReport, StudyRun
+from gate.model.study import Response, Scale, StudyReport, StudyRun
 from gate.report import json
 from gate.report.measurements import attachments
 from gate.report.outputs import colored, make_folder, refuse_inputs, write
@@ -77,7 +77,7 @@ def analyse_inputs(inputs: Inputs, options: AnalyseOptions) -> Analysed:
     declared = model_factors(study, config.build) if config and study else []
     wanted = Wanted(
         analysis_unit=options.unit or "execution",
-        scale="log" if options.log else "value",
+        scale=_scale(options, study),
         declared=declared,
         order=options.settings,
         block=options.block or (study.block if study else None),
@@ -117,6 +117,13 @@ def analyse_inputs(inputs: Inputs, options: AnalyseOptions) -> Analysed:
         observed,
         inputs,
     )
+
+
+def _scale(options: AnalyseOptions, study: Study | None) -> Scale | Literal["auto"]:
+    if options.log and options.scale not in (None, "log"):
+        raise MisuseError(f"--log is --scale log: leave out --log or --scale {options.scale}")
+    chosen = "log" if options.log else options.scale or (study.scale if study else "auto")
+    return "value" if chosen == "plain" else chosen
 
 
 def _config(runs: Sequence[Run]) -> Config | None:

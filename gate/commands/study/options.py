@@ -18,6 +18,8 @@ Unit = Literal["iteration", "execution", "build"]
 UNITS: tuple[Unit, ...] = get_args(Unit)
 BlockOption = Literal["replicate", "build", "session", "none"]
 BLOCKS: tuple[BlockOption, ...] = get_args(BlockOption)
+ScaleOption = Literal["auto", "plain", "log"]
+SCALES: tuple[ScaleOption, ...] = get_args(ScaleOption)
 FOLDER = ".perfgate/study"
 
 
@@ -241,7 +243,13 @@ class AnalyseOptions:
     iid: bool = switch(
         "also show the intervals that treat all values as independent, and why they are too narrow", section="method"
     )
-    log: bool = switch("analyse the logarithms of the values: effects are ratios", section="method")
+    scale: ScaleOption | None = option(
+        "plain values, or their logarithms, where effects are percentages (default: study.scale, which is auto: log "
+        "where the spread grows with the level)",
+        choices=SCALES,
+        section="method",
+    )
+    log: bool = switch("the same as --scale log", section="method")
     confidence: float | None = option(
         "confidence of intervals (default: gate.confidence)", metavar="C", parse=confidence, section="method"
     )

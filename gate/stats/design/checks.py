@@ -196,7 +196,7 @@ def growth(fit: Fit, log_fit: Fit | None) -> Finding:
     log_rho = _ranked(log_fit)[0] if log_fit is not None and log_fit.residual_ss else None
     helps = log_rho is not None and abs(log_rho) < HELPS * abs(rho)
     how = "grows" if rho > 0 else "falls"
-    advice = "try --log" if helps else "see the quantile effects"
+    advice = "try --scale log" if helps else "see the quantile effects"
     return Finding(
         name=name,
         statistic=rho,

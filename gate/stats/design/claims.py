@@ -238,8 +238,11 @@ def _without(data: _Data, number: int) -> Array:
     """Take off what all terms but one do to the quantiles of treatments."""
     own = data.values
     quantiles = _places(own.place).quantiles(data.y, data.tau)
-    full = coded(own.codes, own.sizes, len(own.sizes))
     term = data.model.terms[number].factors
+    full = coded(own.codes, own.sizes, len(own.sizes))
+    if not full.coded:
+        # where combinations are lacking, the terms of fewer factors only
+        full = coded(own.codes, own.sizes, len(term) - 1)
     kept = [t for t in full.terms if not set(term) <= set(t.factors)]
     matrix = np.hstack([full.matrix[:, t.start : t.stop] for t in kept])
     fitted = matrix @ np.linalg.lstsq(matrix, quantiles)[0]

@@ -2,7 +2,8 @@
 
 A factor of k settings has k - 1 columns; its first setting is -1 in all of them, setting j is 1 in column j and 0 in
 the others. With two settings that is -1 and +1 (Born de Oliveira et al. 2013, section 5). A column of an interaction is
-a product of columns, one of each factor. Terms that the treatments measured do not tell from others are left out.
+a product of columns, one of each factor. Terms that the treatments measured do not tell from others are left out; where
+they tell a part of an interaction, that part has columns (gate.stats.design.estimable).
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
+
+from gate.stats.design.estimable import Contrast, estimable
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -100,49 +103,88 @@ class Coded(msgspec.Struct, frozen=True, eq=False):
     terms: tuple[Columns, ...]
     left_out: tuple[tuple[int, ...], ...]
     """Terms that the rows do not tell from those before them; they have no columns."""
+    partly: dict[tuple[int, ...], list[Contrast]]
+    """Terms of which the rows tell a part only, and what that says about their settings."""
+    coded: bool
+    """Whether all columns are of effect coding."""
 
 
-class Contrast(msgspec.Struct, frozen=True):
-    """What a term adds at some settings: the sum of weights times the term's own coefficients."""
+class _Told(msgspec.Struct, frozen=True, eq=False):
+    """A term that the rows tell; columns: those that stand apart from the ones before them, of how many."""
 
-    settings: dict[int, int]
-    """Factor number -> number of its setting."""
-    weights: tuple[float, ...]
+    factors: tuple[int, ...]
+    columns: Array
+    of: int
+
+    @property
+    def whole(self) -> bool:
+        return bool(self.columns.shape[1] == self.of)
 
 
 def coded(codes: Codes, sizes: Sequence[int], order: int) -> Coded:
     """Return the design matrix of all terms of up to `order` factors.
 
-    A term of which a column depends on the columns before it (settings that were not measured together) is left out
-    whole, as is every interaction that holds it.
+    A term of which all columns depend on the columns before it is left out, as is every interaction that holds it. Of
+    an interaction of which some do (settings that were not measured together) the estimable part stays, and then all
+    coefficients are the type III hypotheses of SAS. If a part is mixed up with a term that it does not contain, as in
+    fractions of factors with three settings, the interaction is left out.
 
     Args:
         codes: shape (n, factors), the number of each row's setting, from 0.
         sizes: how many settings each factor has.
     """
-    n, count = codes.shape
     rows, place = np.unique(codes, axis=0, return_inverse=True)
-    parts = [np.ones((len(rows), 1))]
-    width = 1
+    place = place.reshape(len(codes))
+    gone: set[tuple[int, ...]] = set()
+    while True:
+        told, left_out = _told(rows, sizes, order, gone)
+        partial = [own.factors for own in told if not own.whole]
+        if not partial:
+            matrix = np.hstack([own.columns for own in told])
+            return Coded(np.ascontiguousarray(matrix[place]), _placed(told), left_out, {}, coded=True)
+        parts = estimable(rows, sizes, [own.factors for own in told], [own.columns.shape[1] for own in told])
+        if parts is not None:
+            sums = np.vstack([part.sums for part in parts])
+            partly = {
+                own.factors: part.contrasts for own, part in zip(told, parts, strict=True) if part.contrasts is not None
+            }
+            # columns of which these sums of treatment means are the coefficients
+            inverse: Array = np.asarray(np.linalg.pinv(sums), dtype=np.float64)
+            return Coded(np.ascontiguousarray(inverse[place]), _placed(told), left_out, partly, coded=False)
+        gone.add(partial[-1])
+
+
+def _told(
+    rows: Codes, sizes: Sequence[int], order: int, gone: set[tuple[int, ...]]
+) -> tuple[list[_Told], tuple[tuple[int, ...], ...]]:
+    """Return the terms in order with the columns that stand apart from those before them, and those left out."""
     q = np.empty((len(rows), len(rows)), order="F")
     q[:, 0] = 1 / np.sqrt(len(rows))
-    terms = [Columns((), 0, 1)]
+    width = 1
+    told = [_Told((), np.ones((len(rows), 1)), 1)]
     left_out: list[tuple[int, ...]] = []
-    for size in range(1, min(order, count) + 1):
-        for factors in combinations(range(count), size):
+    for size in range(1, min(order, rows.shape[1]) + 1):
+        for factors in combinations(range(rows.shape[1]), size):
             columns = _columns(rows, sizes, factors)
-            lost = any(set(gone) <= set(factors) for gone in left_out)
-            apart = None if lost or not columns.shape[1] else _apart(q[:, :width], columns)
-            if apart is None:
+            lost = factors in gone or any(set(other) <= set(factors) for other in left_out)
+            kept = np.zeros(0, dtype=np.int64) if lost or not columns.shape[1] else _apart(q[:, :width], columns)
+            if not len(kept):
                 left_out.append(factors)
                 continue
-            stop = width + columns.shape[1]
-            terms.append(Columns(factors, width, stop))
-            parts.append(columns)
-            q[:, width:stop] = apart
-            width = stop
-    matrix = np.hstack(parts)
-    return Coded(np.ascontiguousarray(matrix[place.reshape(n)]), tuple(terms), tuple(left_out))
+            own = columns[:, kept]
+            q[:, width : width + len(kept)] = _orthonormal(q[:, :width], own)
+            width += len(kept)
+            told.append(_Told(factors, own, columns.shape[1]))
+    return told, tuple(left_out)
+
+
+def _placed(told: Sequence[_Told]) -> tuple[Columns, ...]:
+    found, start = [], 0
+    for own in told:
+        stop = start + own.columns.shape[1]
+        found.append(Columns(own.factors, start, stop))
+        start = stop
+    return tuple(found)
 
 
 def contrasts(factors: Sequence[int], sizes: Sequence[int]) -> list[Contrast]:
@@ -178,17 +220,34 @@ def _columns(codes: Codes, sizes: Sequence[int], factors: Sequence[int]) -> Arra
     return columns
 
 
-def _apart(q: Array, columns: Array) -> Array | None:
-    """Return what columns add to the orthonormal ones of q; None where one lies in the space of those before it."""
+def _apart(q: Array, columns: Array) -> Codes:
+    """Return which columns stand apart from the orthonormal ones of q, and from those before them."""
     lengths = np.linalg.norm(columns, axis=0)
-    if not lengths.all() or q.shape[1] + columns.shape[1] > len(q):
-        return None
+    room = len(q) - q.shape[1]
+    if columns.shape[1] <= room and lengths.all():
+        left = np.linalg.qr(_less(q, columns))[1]
+        # the diagonal is what of each column stands apart from those of its own term before it, too
+        if (np.abs(np.diag(left)) > DEPENDENT * lengths).all():
+            return np.arange(columns.shape[1])
+    kept: list[int] = []
+    for k in range(columns.shape[1]):
+        if len(kept) == room:
+            break
+        rest = _less(q, columns[:, k : k + 1])
+        if np.linalg.norm(rest) > DEPENDENT * lengths[k] > 0:
+            q = np.hstack((q, rest / np.linalg.norm(rest)))
+            kept.append(k)
+    return np.array(kept, dtype=np.int64)
+
+
+def _less(q: Array, columns: Array) -> Array:
     apart = columns - q @ (q.T @ columns)
-    apart -= q @ (q.T @ apart)
-    found, left = np.linalg.qr(apart)
-    # the diagonal is what of each column stands apart from those of its own term before it, too
-    if (np.abs(np.diag(left)) <= DEPENDENT * lengths).any():
-        return None
+    found: Array = apart - q @ (q.T @ apart)
+    return found
+
+
+def _orthonormal(q: Array, columns: Array) -> Array:
+    found = np.linalg.qr(_less(q, columns))[0]
     again: Array = found - q @ (q.T @ found)
     return again
 
@@ -201,6 +260,8 @@ class Addend(msgspec.Struct, frozen=True, eq=False):
     term: str
     settings: dict[str, Setting]
     weights: Array
+    against: dict[str, Setting]
+    """The settings that these alone are compared with; {}: all."""
 
 
 def addends(design: Design, model: Coded) -> list[Addend]:
@@ -208,12 +269,17 @@ def addends(design: Design, model: Coded) -> list[Addend]:
     found = []
     for number, columns in enumerate(model.terms):
         name = ":".join(design.names[f] for f in columns.factors) or INTERCEPT
-        for contrast in contrasts(columns.factors, design.sizes):
+        own = model.partly.get(columns.factors)
+        for contrast in contrasts(columns.factors, design.sizes) if own is None else own:
             weights = np.zeros(model.matrix.shape[1])
             weights[columns.start : columns.stop] = contrast.weights
-            settings = {design.names[f]: design.settings[f][code] for f, code in contrast.settings.items()}
-            found.append(Addend(number, name, settings, weights))
+            settings, against = _named(design, contrast.settings), _named(design, contrast.against)
+            found.append(Addend(number, name, settings, weights, against))
     return found
+
+
+def _named(design: Design, codes: dict[int, int]) -> dict[str, Setting]:
+    return {design.names[f]: design.settings[f][code] for f, code in codes.items()}
 
 
 def inestimable(design: Design, model: Coded) -> list[str]:
@@ -233,22 +299,36 @@ def inestimable(design: Design, model: Coded) -> list[str]:
         holding = [_term(design, other) for other in gone if set(factors) < set(other)]
         without = f"; without it there is no {_some(holding)}" if holding else ""
         found.append(f"{_term(design, factors)}: {_why(design, model, factors)}{without}")
-    return found
+    return found + [_partly(design, factors) for factors in model.partly]
+
+
+def _partly(design: Design, factors: tuple[int, ...]) -> str:
+    """Name the combinations that lack: "load:clients at load=busy, clients=8: not measured together"."""
+    lacking = [", ".join(_settings(design, factors, codes)) for codes in _lacking(design, factors)]
+    return f"{_term(design, factors)} at {_some(lacking, '; ')}: not measured together"
+
+
+def _lacking(design: Design, factors: Sequence[int]) -> list[tuple[int, ...]]:
+    met = set(map(tuple, design.codes[:, list(factors)].tolist()))
+    return [codes for codes in product(*(range(design.sizes[f]) for f in factors)) if codes not in met]
+
+
+def _settings(design: Design, factors: Sequence[int], codes: Sequence[int]) -> list[str]:
+    return [f"{design.names[f]}={design.settings[f][c]}" for f, c in zip(factors, codes, strict=True)]
 
 
 def _term(design: Design, factors: Sequence[int]) -> str:
     return ":".join(design.names[f] for f in factors)
 
 
-def _some(names: Sequence[str]) -> str:
+def _some(names: Sequence[str], between: str = ", ") -> str:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
+    return between.join(names[:_NAMED]) + more
 
 
 def _why(design: Design, model: Coded, factors: tuple[int, ...]) -> str:
     if len(factors) > 1:
-        met = set(map(tuple, design.codes[:, list(factors)].tolist()))
-        lacking = [codes for codes in product(*(range(design.sizes[f]) for f in factors)) if codes not in met]
+        lacking = _lacking(design, factors)
         if lacking:
             return _some([_not_together(design, factors, codes) for codes in lacking])
     own = coded(design.codes[:, list(factors)], [design.sizes[f] for f in factors], len(factors))
@@ -260,7 +340,7 @@ def _why(design: Design, model: Coded, factors: tuple[int, ...]) -> str:
 
 
 def _not_together(design: Design, factors: Sequence[int], codes: Sequence[int]) -> str:
-    settings = [f"{design.names[f]}={design.settings[f][c]}" for f, c in zip(factors, codes, strict=True)]
+    settings = _settings(design, factors, codes)
     return f"{' and '.join(settings[:-1])} was not measured with {settings[-1]}"
 
 

@@ -141,13 +141,18 @@ def _by_formula(means: Array, design: Design, model: Coded) -> Any:
     import pandas as pd
     from statsmodels.regression.linear_model import WLS  # type: ignore[import-untyped] # it has no types
 
+    if not model.coded:
+        return _fitted(WLS(means, model.matrix, weights=design.counts), design, model)
     names = [f"C(f{i}, Sum(omit=0))" for i in range(len(design.sizes))]
     # of an interaction the first factor's columns are the fastest there, the last one's here
     terms = ["1", *(":".join(names[f] for f in reversed(term.factors)) for term in model.terms[1:])]
     frame = pd.DataFrame({"y": means} | {f"f{i}": own for i, own in enumerate(design.codes.T)})
-    found = WLS.from_formula(f"y ~ {' + '.join(terms)}", frame, weights=design.counts)
-    found.df_resid = max(int(design.counts.sum()) - model.matrix.shape[1], 1)
-    return found.fit()
+    return _fitted(WLS.from_formula(f"y ~ {' + '.join(terms)}", frame, weights=design.counts), design, model)
+
+
+def _fitted(model: Any, design: Design, own: Coded) -> Any:
+    model.df_resid = max(int(design.counts.sum()) - own.matrix.shape[1], 1)
+    return model.fit()
 
 
 def _exact(values: Array, matrix: Array, solve: Array) -> Array:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import combinations
-from math import fsum, sqrt
+from math import fsum, prod, sqrt
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -44,7 +44,8 @@ def linear_model(
 
     units: a row for each unit of analysis, with y and f0, f1, ... (numbers of settings). confidence: of each effect's
     interval, by t on the residual degrees of freedom. response: what y is called in the formula, which is for readers.
-    Sums of squares are of type III: what is lost without the columns of the term. Without residual degrees of freedom
+    Sums of squares are of type III: what is lost without the columns of the term; beside empty cells the hypotheses are
+    those of SAS's type III (gate.stats.design.estimable). Without residual degrees of freedom
     there are estimates only; where all units of a treatment are alike, intervals have no width and p is 0 or 1; of a
     constant response nothing is tested.
 
@@ -132,10 +133,10 @@ def _in_stratum(fit: Fit, strata: Strata, each: Addend, confidence: float) -> Ef
 
 def _terms(fit: Fit, tested: Any, own: Sequence[Addend], effects: Sequence[Effect]) -> list[Term]:
     """Test each term by what its columns explain beside the others; tested: what statsmodels says of the fit."""
-    table = tested.wald_test_terms(scalar=True).table
     found = []
     for number, columns in enumerate(fit.coded.terms[1:], 1):
-        f, p = (float(table[name].iloc[number]) for name in ("statistic", "pvalue"))
+        test = tested.f_test(np.eye(fit.p)[columns.start : columns.stop])
+        f, p = float(np.squeeze(test.fvalue)), float(np.squeeze(test.pvalue))
         within = [effect for each, effect in zip(own, effects, strict=True) if each.number == number]
         found.append(_term(fit, columns, f, p, within))
     return found
@@ -151,6 +152,7 @@ def _term(fit: Fit, columns: Columns, f: float, p: float, effects: list[Effect])
         term=":".join(names),
         factors=names,
         df=df,
+        whole_df=prod(fit.design.sizes[factor] - 1 for factor in columns.factors),
         sum_of_squares=ss * fit.scale * fit.scale,
         share=ss / fit.total_ss if fit.total_ss else None,
         f=f if fit.variance else None,
@@ -174,6 +176,7 @@ def _tested(fit: Fit, tested: Any, own: Sequence[Addend], confidence: float) -> 
             low=low,
             high=high,
             p=p,
+            against=each.against,
         )
         for each, (estimate, low, high), p in rows
     ]
@@ -187,7 +190,9 @@ def _exact(fit: Fit, own: Sequence[Addend]) -> list[Effect]:
         shown = (estimate if abs(estimate) > fit.noise else 0.0) * fit.scale + (0.0 if number else fit.location)
         known = fit.variance is not None and fit.total_ss > 0
         end, p = (shown, float(not shown)) if known else (None, None)
-        found.append(Effect(term=each.term, settings=each.settings, estimate=shown, low=end, high=end, p=p))
+        found.append(
+            Effect(term=each.term, settings=each.settings, against=each.against, estimate=shown, low=end, high=end, p=p)
+        )
     return found
 
 

@@ -7,15 +7,16 @@ comparisons in its appendix, and before them tables of how much faster the secon
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
 from gate.model import Better
-from gate.model.study import Factor, OneWay, OneWayRow, PairwiseDifference, PercentRow, Setting
+from gate.model.study import AgainstFirst, Factor, OneWay, OneWayRow, PairwiseDifference, PercentRow, Setting
 from gate.stats.design.cells import HAIR, Box, Cell, boxes, cells, complete, sd
+from gate.stats.design.dunnett import Against, against_first
 from gate.stats.design.tukey import Mean, tukey_kramer
 from gate.stats.levels import Tops
 from gate.stats.ratio import Limits, LogPair, unpaired
@@ -33,7 +34,21 @@ MOST_TABLES = 200
 """Most combinations of the other factors that have a table each."""
 
 
-def one_ways(units: pd.DataFrame, factors: Sequence[Factor], confidence: float) -> list[OneWay]:
+class Error(msgspec.Struct, frozen=True):
+    """What comparisons of a factor rest on: the variance of one unit, on df degrees of freedom."""
+
+    variance: float
+    df: float
+
+
+def one_ways(
+    units: pd.DataFrame,
+    factors: Sequence[Factor],
+    confidence: float,
+    *,
+    errors: Mapping[str, Error] | None = None,
+    log: bool = False,
+) -> list[OneWay]:
     """Return a table of each factor at each combination of the others, then one over the combinations ({}).
 
     Quantiles are those of JMP, which SCHED used: the value at rank (n + 1) tau (Hyndman and Fan's definition 6), so
@@ -45,29 +60,43 @@ def one_ways(units: pd.DataFrame, factors: Sequence[Factor], confidence: float) 
     The table over all ({}; where there are several combinations) is of those combinations at which every setting was
     measured. Its means are means of treatment means, so that settings are compared like with like, and its comparisons
     rest on the variance within treatments; quantiles and sd are of all its units, other factors' effects among them.
+
+    Args:
+        errors: of factors that are compared by another error than that within the treatments of the table.
+        log: y is ln(value), so that a difference is a percentage of the value.
     """
     of = cells(units, factors)
-    return [table for k in range(len(factors)) for table in _tables(boxes(of, k), factors, k, confidence)]
+    given = errors or {}
+    return [
+        table
+        for k, factor in enumerate(factors)
+        for table in _tables(boxes(of, k), factors, k, _Method(confidence, given.get(factor.name), log))
+    ]
 
 
-def _tables(of: list[Box], factors: Sequence[Factor], factor: int, confidence: float) -> list[OneWay]:
+class _Method(msgspec.Struct, frozen=True):
+    confidence: float
+    error: Error | None
+    log: bool
+
+
+def _tables(of: list[Box], factors: Sequence[Factor], factor: int, method: _Method) -> list[OneWay]:
     single = of if len(of) <= MOST_TABLES else []
-    tables = [_table([box], factors[factor], box.at(factors), confidence) for box in single]
+    tables = [_table([box], factors[factor], box.at(factors), method) for box in single]
     whole = complete(of)
     if len(of) > 1 and whole:
-        tables.append(_table(whole, factors[factor], {}, confidence))
+        tables.append(_table(whole, factors[factor], {}, method))
     return tables
 
 
-def _table(of: Sequence[Box], factor: Factor, at: dict[str, Setting], confidence: float) -> OneWay:
+def _table(of: Sequence[Box], factor: Factor, at: dict[str, Setting], method: _Method) -> OneWay:
     """Make a table of boxes that all have the same settings of the factor."""
     groups = list(zip(*(box.cells for box in of), strict=True))
     own = [factor.settings[code] for code in of[0].codes]
-    every = [cell for group in groups for cell in group]
-    df = sum(len(cell.y) - 1 for cell in every)
-    variance = sum(cell.squares for cell in every) / max(df, 1)
+    error = method.error or _within([cell for group in groups for cell in group])
     means = [_mean(group) for group in groups]
-    compared = tukey_kramer(means, variance, df, confidence)
+    compared = tukey_kramer(means, error.variance, error.df, method.confidence)
+    firsts = against_first(means, error.variance, error.df, method.confidence) if len(means) > 2 else []
     return OneWay(
         factor=factor.name,
         at=at,
@@ -86,6 +115,19 @@ def _table(of: Sequence[Box], factor: Factor, at: dict[str, Setting], confidence
             )
             for pair in compared.pairs
         ],
+        firsts=[_against(each, own[each.number], means[0].value, log=method.log) for each in firsts],
+    )
+
+
+def _within(every: Sequence[Cell]) -> Error:
+    df = sum(len(cell.y) - 1 for cell in every)
+    return Error(sum(cell.squares for cell in every) / max(df, 1), df)
+
+
+def _against(found: Against, setting: Setting, first: float, *, log: bool) -> AgainstFirst:
+    share = math.expm1(min(found.difference, 700.0)) if log else found.difference / first if first > 0 else None
+    return AgainstFirst(
+        setting=setting, difference=found.difference, percent=share, low=found.low, high=found.high, p=found.p
     )
 
 

@@ -60,7 +60,7 @@ class Compared(msgspec.Struct, frozen=True):
     letters: list[str]
 
 
-def tukey_kramer(means: Sequence[Mean], variance: float, df: int, confidence: float) -> Compared:
+def tukey_kramer(means: Sequence[Mean], variance: float, df: float, confidence: float) -> Compared:
     """Compare all pairs; the confidence holds for all intervals together.
 
     variance: common to all, on df degrees of freedom. p < 1 - confidence exactly where the interval leaves out 0, and
@@ -103,15 +103,15 @@ def _pair(means: Sequence[Mean], of: _Chosen, half: float | None, p: float | Non
     return Pair(of.first, of.second, difference, difference - half, difference + half, p)
 
 
-def _p(q: Array, k: int, df: int) -> Array:
+def _p(q: Array, k: int, df: float) -> Array:
     if k == 2:
-        found: Array = 2 * stdtr(df, -q / math.sqrt(2))
+        found: Array = np.asarray(2 * stdtr(df, -q / math.sqrt(2)), dtype=np.float64)
         return np.minimum(found, 1.0)
     return studentized_range(q, k, df)
 
 
 @lru_cache(maxsize=1024)
-def _critical(k: int, df: int, confidence: float) -> float:
+def _critical(k: int, df: float, confidence: float) -> float:
     if k == 2:
         return math.sqrt(2) * t_quantile(df, (1 - confidence) / 2)
     return studentized_range_quantile(confidence, k, df)
@@ -198,7 +198,7 @@ def studentized_range(q: Array, k: int, df: float) -> Array:
 
     Within 1e-10 of the exact value. scipy.stats.studentized_range is the same integral, at 20 ms a value.
     """
-    at, weights = _deviations(float(df))
+    at, weights = deviations(float(df))
     table = _ranges(k)
     found = np.empty(len(q))
     for start in range(0, len(q), _AT_ONCE):
@@ -222,7 +222,7 @@ def studentized_range_quantile(confidence: float, k: int, df: float) -> float:
 
 
 @lru_cache(maxsize=64)
-def _deviations(df: float) -> tuple[Array, Array]:
+def deviations(df: float) -> tuple[Array, Array]:
     """Return values of the standard deviation of normal values with df degrees of freedom, and their weights.
 
     The trapezoidal rule over its logarithm x, of density proportional to exp(df (x - exp(2 x) / 2)): the error falls as

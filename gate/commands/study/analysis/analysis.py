@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from gate.commands.study.analysis.abridge import Abridgement, abridged
-from gate.commands.study.analysis.observations import Observed
+from gate.commands.study.analysis.observations import Observed, on_scale
 from gate.commands.study.analysis.words import words_of
 from gate.model.study import (
     Abridged,
@@ -18,6 +18,7 @@ from gate.model.study import (
     Dependence,
     Diagnostics,
     LinearModel,
+    OtherScale,
     PercentRow,
     QuantileEffects,
     Response,
@@ -37,6 +38,7 @@ from gate.stats.design.quantiles import quantile_effects
 from gate.stats.design.rank_tests import kruskal, spreads
 from gate.stats.design.sample_size import sample_sizes
 from gate.stats.design.strata import aligned
+from gate.stats.design.trends import trends
 from gate.words.effects import percentile
 
 if TYPE_CHECKING:
@@ -87,13 +89,15 @@ def analyse(observed: Observed, method: Method) -> Response:
         treatments=treatments(units, values, factors),
         lacking=lacking(units, factors),
         balanced=balanced(units, factors),
+        other_scale=_other_scale(observed, method, linear),
         linear=_in_family(linear, claimed),
         claims=claimed,
         diagnostics=_diagnostics(observed, alike, method) if varied else None,
         quantiles=quantiles,
         kruskal=kruskal(alike, factors) if varied else None,
         spreads=varying,
-        one_ways=one_ways(units, factors, confidence),
+        one_ways=one_ways(units, factors, confidence, log=observed.scale == "log"),
+        trends=trends(units, factors, method.order, confidence) if varied else [],
         percents=_percents(observed, confidence, lie),
         mains=mains,
         interactions=interactions(units, factors),
@@ -106,6 +110,26 @@ def analyse(observed: Observed, method: Method) -> Response:
         warnings=_warnings(observed, linear),
     )
     return msgspec.structs.replace(found, words=words_of(found, confidence))
+
+
+def _other_scale(observed: Observed, method: Method, linear: LinearModel | None) -> OtherScale | None:
+    """Fit the same linear model to logarithms instead of values, or to values instead of logarithms."""
+    if linear is None or (observed.scale == "value" and float(observed.values["y"].min()) <= 0):
+        return None
+    other = on_scale(observed, "value" if observed.scale == "log" else "log")
+    own = linear_model(other.units, other.factors, method.order, method.confidence, observed.metric, lie_of(other))
+    here, there = (_clear(model, 1 - method.confidence) for model in (linear, own))
+    if here is None or there is None:
+        return None
+    return OtherScale(
+        scale=other.scale, more=[t for t in there if t not in here], fewer=[t for t in here if t not in there]
+    )
+
+
+def _clear(model: LinearModel, alpha: float) -> list[str] | None:
+    """Return the terms that are clear; None where none is tested."""
+    tested = [term for term in model.terms if term.p_adjusted is not None]
+    return [t.term for t in tested if t.p_adjusted is not None and t.p_adjusted < alpha] if tested else None
 
 
 def lie_of(observed: Observed) -> Layers:

@@ -13,6 +13,7 @@ import numpy as np
 from gate.model import SIDES, Better, Execution, UserError
 from gate.model.study import AnalysisUnit, Block, Factor, Scale, Setting, Varies
 from gate.stats.design.layers import complete_within
+from gate.stats.design.scale import spread_grows
 from gate.units import to_base
 
 if TYPE_CHECKING:
@@ -65,12 +66,13 @@ class Observed:
 class Wanted:
     """How observations are made.
 
-    declared: factors as the design has them, none where no design is known; order: settings as the user wants them;
-    block: as the user wants it, None: the lowest that holds every treatment.
+    scale: "auto": the logarithm where the spread of treatments grows with their level. declared: factors as the design
+    has them, none where no design is known; order: settings as the user wants them; block: as the user wants it, None:
+    the lowest that holds every treatment.
     """
 
     analysis_unit: AnalysisUnit
-    scale: Scale
+    scale: Scale | Literal["auto"]
     declared: Sequence[Factor]
     order: Mapping[str, Sequence[str]]
     block: Block | Literal["none"] | None = None
@@ -91,7 +93,7 @@ def observations(executions: Sequence[Execution], metric: str, wanted: Wanted) -
     ordered = sorted(executions, key=lambda e: (e.session, e.build, -1 if e.order is None else e.order, e.execution))
     settings = _columns(ordered, wanted)
     factors = tuple(column.factor for column in settings)
-    values = [_values(e, metric, wanted.scale) for e in ordered]
+    values = [_values(e, metric) for e in ordered]
     lengths = np.array([len(own) for own in values], dtype=np.int64)
     columns: dict[str, Any] = {f"f{i}": _codes(column) for i, column in enumerate(settings)}
     columns["session"] = _sessions(ordered, settings)
@@ -107,18 +109,39 @@ def observations(executions: Sequence[Execution], metric: str, wanted: Wanted) -
     ends = np.cumsum(lengths)
     long["iteration"] = np.arange(len(long), dtype=np.int64) - np.repeat(ends - lengths, lengths)
     units = _units(long, len(factors), wanted.analysis_unit)
-    return Observed(
+    plain = Observed(
         benchmark=first.benchmark,
         metric=metric,
         unit=unit,
         better=better,
-        scale=wanted.scale,
+        scale="value",
         analysis_unit=wanted.analysis_unit,
         factors=factors,
         values=long,
         units=units,
         block=_block(units, factors, wanted),
     )
+    auto = wanted.scale == "auto" and spread_grows(plain.units, factors)
+    return on_scale(plain, "log") if auto or wanted.scale == "log" else plain
+
+
+def on_scale(observed: Observed, scale: Scale) -> Observed:
+    """Return the same observations on a scale.
+
+    Raises:
+        UserError: a value that has no logarithm.
+    """
+    if scale == observed.scale:
+        return observed
+    y = observed.values["y"].to_numpy(dtype=np.float64)
+    if scale == "log" and y.min() <= 0:
+        raise UserError(
+            f"{observed.benchmark}: {observed.metric} has the value {y.min():g}, which has no logarithm: "
+            "use --scale plain"
+        )
+    long = observed.values.assign(y=np.log(y) if scale == "log" else np.exp(y))
+    units = _units(long, len(observed.factors), observed.analysis_unit)
+    return replace(observed, scale=scale, values=long, units=units)
 
 
 def _block(units: pd.DataFrame, factors: Sequence[Factor], wanted: Wanted) -> Block | None:
@@ -174,14 +197,9 @@ def _better(executions: Sequence[Execution], metric: str) -> Better:
     return found.pop()
 
 
-def _values(e: Execution, metric: str, scale: Scale) -> Array:
+def _values(e: Execution, metric: str) -> Array:
     measured = e.metrics[metric]
-    values = np.array(measured.values, dtype=np.float64) * to_base(measured.unit)[1]
-    if scale == "value":
-        return values
-    if values.min() <= 0:
-        raise UserError(f"{e.benchmark}: {metric} has the value {values.min():g}, which has no logarithm: remove --log")
-    return np.log(values)
+    return np.array(measured.values, dtype=np.float64) * to_base(measured.unit)[1]
 
 
 def plain(value: object) -> Setting:

@@ -134,7 +134,7 @@ def _effect(response: Response, effect: Effect, model: QuantileModel, confidence
         change = msgspec.structs.replace(change, low=own.low if inside else None, high=own.high if inside else None)
         said = say_change(change, response, confidence)
         return f"{factor.name} ({factor.settings[0]} to {factor.settings[1]}): {said}"
-    return f"{settings_text(effect.settings)}: {signed(effect.estimate, response.unit, response.scale)}"
+    return f"{settings_text(effect.settings)}: {signed(effect.estimate, response)}"
 
 
 def _along(response: Response, models: Sequence[QuantileModel], factor: Factor) -> str:

@@ -72,7 +72,7 @@ def quantile_effects(prefix: str, response: Response, effects: QuantileEffects, 
     sizes = np.array([e.estimate for row in rows if row[0][1].settings for _, e, _, _ in row])
     of = differences(response, sizes) if sizes.size else None
     level = np.array([e.estimate for row in rows if not row[0][1].settings for _, e, _, _ in row])
-    absolute = scale(response, level, linear=True) if level.size else None
+    absolute = scale(response, level) if level.size else None
     chosen = _choose(rows, response, of, absolute)
     panels = [*([chosen.intercept] if chosen.intercept else []), *chosen.effects]
     if not chosen.effects:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,8 +62,9 @@ def mains(prefix: str, response: Response) -> Picture | None:
     """Draw the mean of each setting of each factor, all on one scale; None where no factor has two settings."""
     factors = factors_by_name(response)
     drawn = [(factors[m.factors[0]], m) for m in response.mains if len(m.factors) == 1 and len(m.points) > 1]
-    values = _values([m for _, m in drawn])
-    of = scale(response, values, linear=True)
+    curves = _curves(response, [m for _, m in drawn])
+    values = np.append(_values([m for _, m in drawn]), [v for own in curves.values() for v in own])
+    of = scale(response, values)
     if not drawn or of is None:
         return None
     rows = _packed(drawn)
@@ -75,15 +76,36 @@ def mains(prefix: str, response: Response) -> Picture | None:
     name(sheet, response, of, "mean ")
     for number, row in enumerate(rows):
         top = _HEAD + pitch * number + _TITLE
-        _main_row(sheet, row, _moved(y, top, _PLOT), of, slots[number])
+        _main_row(sheet, row, _moved(y, top, _PLOT), of, slots[number], curves)
     caption = (
         "Mean of each setting, over the treatments that have it, each treatment counting alike. The steeper a line, "
         "the more its factor matters; the dotted line is the mean of all. All panels have one scale."
     )
+    if curves and response.lacking:
+        caption += " Dashed: the means of the linear model, which allow for the combinations that were not measured."
+    elif curves:
+        caption += " Dashed: the parabola through the settings of a factor that are numbers."
     caption += "" if response.balanced else " The treatments are not balanced: a mean also holds what else differs."
     shown = [f"{elide(said(f.name), 30)} {_spread(m, of)}" for f, m in drawn[:8]]
     title = f"Main effects on {response.benchmark}, {response.metric}"
     return sheet.picture(prefix, title, f"Means by setting: {'; '.join(shown)}.", caption)
+
+
+def _curves(response: Response, drawn: Sequence[MainEffect]) -> dict[str, list[float]]:
+    """Return a second line for factors: beside empty cells their means in the linear model, else their parabola."""
+    model = response.linear
+    if response.lacking:
+        found = {}
+        for term in model.terms if model else []:
+            effects = [e.estimate for e in term.effects]
+            effects = [-effects[0], *effects] if len(effects) == 1 else effects
+            found[term.term] = (
+                [model.intercept.estimate + e for e in effects] if model and len(term.factors) == 1 else []
+            )
+        return found
+    level = {m.factors[0]: float(np.mean([p.mean for p in m.points])) for m in drawn}
+    return {t.factor: [level[t.factor] + f for f in t.fitted] for t in response.trends
+            if len(t.settings) > 3 and t.factor in level}  # fmt: skip
 
 
 def _spread(main: MainEffect, of: Scale) -> str:
@@ -132,7 +154,9 @@ def _sorted(factor: Factor, main: MainEffect) -> list[MeanPoint]:
     return sorted(main.points, key=lambda p: order.get(p.settings[factor.name], len(order)))
 
 
-def _main_row(sheet: Sheet, row: Sequence[_Main], y: Vertical, of: Scale, slot: float) -> None:
+def _main_row(
+    sheet: Sheet, row: Sequence[_Main], y: Vertical, of: Scale, slot: float, curves: Mapping[str, Sequence[float]]
+) -> None:
     left, right = y.room, _WIDTH - 10
     grid(sheet, y.axis, y.ticks, left, right)
     every = np.array([p.mean for m in row for p in m[1].points])
@@ -146,6 +170,9 @@ def _main_row(sheet: Sheet, row: Sequence[_Main], y: Vertical, of: Scale, slot: 
         own = [at + slot * (k + 0.7) for k in range(len(main.points))]
         line = [(x, y.axis.at(of.one(p.mean))) for x, p in zip(own, _sorted(factor, main), strict=True)]
         sheet.lines(f"line-{_PLAIN.colour}", [line])
+        curve = curves.get(factor.name, ())
+        if len(curve) == len(own):
+            sheet.lines("hair-s1", [[(x, y.axis.at(of.one(v))) for x, v in zip(own, curve, strict=True)]])
         _PLAIN.marks(sheet, line, "large")
         width = slot * (len(main.points) + 0.4)
         write(sheet, at + width / 2, y.axis.end - 12, said(factor.name), width - 10, "strong other")
@@ -196,7 +223,7 @@ def interactions(prefix: str, response: Response, listed: Sequence[MainEffect]) 
     kept = sorted(sorted(range(len(found)), key=lambda k: -found[k].size)[:MOST])
     drawn = [found[k] for k in kept]
     values = np.array([v for lines in drawn for v in lines.means.values()])
-    of = scale(response, values, linear=True)
+    of = scale(response, values)
     if not drawn or of is None:
         return None
     y = vertical(of.of(values), of.measure.log, 0, _TALL)

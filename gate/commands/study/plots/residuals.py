@@ -31,7 +31,7 @@ Array = npt.NDArray[np.float64]
 def residuals(prefix: str, response: Response, diagnostics: Diagnostics) -> Picture | None:
     """Draw residuals against fitted values and against normal quantiles; None where there are fewer than three."""
     found = [r for r in diagnostics.residuals if all(map(math.isfinite, (r.fitted, r.residual, r.quantile)))]
-    fits = scale(response, np.array([r.fitted for r in found]), linear=True)
+    fits = scale(response, np.array([r.fitted for r in found]))
     sizes = np.array([r.residual for r in found])
     of = differences(response, sizes)
     if len(found) < 3 or fits is None or of is None or float(np.abs(sizes).max()) == 0:

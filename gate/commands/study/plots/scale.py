@@ -13,7 +13,8 @@ from gate.model.study import Response
 from gate.plots.axes import quantity, tick_room
 from gate.plots.picture import Sheet
 from gate.plots.scales import Axis, Measure, Range, Tick, limits, log_ticks, measure, minus, ticks
-from gate.units import format_number, shown_unit
+from gate.units import DIMENSIONS, format_number
+from gate.words.effects import Unit, unit_of
 
 Array = npt.NDArray[np.float64]
 
@@ -58,13 +59,13 @@ class Vertical:
         return (numbers >= self.range.low) & (numbers <= self.range.high)
 
 
-def scale(response: Response, values: Array, *, linear: bool = False, plain: bool = False) -> Scale | None:
+def scale(response: Response, values: Array, *, plain: bool = False) -> Scale | None:
     """Choose unit and kind of axis for values of a response; None where floats cannot hold what a picture needs.
 
+    The axis is a logarithm where the response is one.
+
     Args:
-        linear: no log axis but where the response itself is a logarithm.
-        plain: the values are no logarithms, whatever the response is; then they get a log axis, if they are all above
-            0.
+        plain: the values are no logarithms, whatever the response is; they get its axis if they are all above 0.
     """
     logs = response.scale == "log"
     if values.size == 0 or not np.isfinite(values).all():
@@ -73,13 +74,18 @@ def scale(response: Response, values: Array, *, linear: bool = False, plain: boo
         # the intervals of few replicates reach as far as they like
         if not -600 < values.min() <= values.max() < 600:
             return None
-        found = measure(np.exp(values), response.unit)
-        return None if found is None else Scale(Measure(found.factor, found.unit, True), True)
+        unit = _unit(response, np.exp(values))
+        return None if unit is None else Scale(Measure(unit.factor, unit.name, True), True)
+    unit = _unit(response, values)
+    return None if unit is None else Scale(Measure(unit.factor, unit.name, bool(logs and values.min() > 0)), False)
+
+
+def _unit(response: Response, values: Array) -> Unit | None:
+    """Return the unit of the response; of a count one with a power of ten, where its numbers are long."""
     found = measure(values, response.unit)
     if found is None:
         return None
-    log = bool(found.log and not linear) or bool(logs and values.min() > 0)
-    return Scale(Measure(found.factor, found.unit, log), False)
+    return unit_of(response) if response.unit in DIMENSIONS else Unit(found.factor, found.unit)
 
 
 def vertical(numbers: Array, log: bool, top: float, bottom: float, *, cut: bool = False, count: int = 6) -> Vertical:
@@ -138,9 +144,5 @@ def differences(response: Response, sizes: Array) -> Differences | None:
         return None
     if response.scale == "log":
         return Differences(1.0, "%", True)
-    largest = float(finite.max())
-    found = measure(np.array([largest]), response.unit) if largest > 0 else None
-    if found is None:
-        factor, unit = shown_unit(largest, response.unit)
-        return Differences(factor, unit, False)
-    return Differences(found.factor, found.unit, False)
+    found = _unit(response, np.array([float(finite.max())])) or unit_of(response)
+    return Differences(found.factor, found.name, False)

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from gate.commands.study.plots.marks import Entry, Look, combination, legend, legend_height, said
-from gate.commands.study.plots.scale import Vertical, vertical
+from gate.commands.study.plots.scale import Vertical, differences, vertical
 from gate.model.study import Response, SampleSize, SampleSizes
 from gate.plots.axes import grid
 from gate.plots.picture import Picture, Sheet, elide
-from gate.plots.scales import Axis, measure
+from gate.plots.scales import Axis
 from gate.units import format_confidence, format_number
 
 _WIDTH = 720
@@ -31,7 +31,7 @@ def sample_sizes(prefix: str, response: Response, sizes: SampleSizes) -> Picture
         return None
     percent = response.scale == "log"
     effect = sizes.median_effect if sizes.median_effect is not None and sizes.median_effect > 0 else None
-    found = None if percent else measure(widths, response.unit)
+    found = None if percent else differences(response, widths)
     factor, unit = (found.factor, found.unit) if found else (0.01, "%") if percent else (1.0, response.unit)
     every = widths / factor if effect is None else np.append(widths, effect) / factor
     log = bool(every.min() > 0 and every.max() / every.min() > _LOG)

@@ -122,12 +122,24 @@ def _pairs(response: Response) -> Iterator[Cells]:
         yield from ((each.factor, each.at, p.a, p.b, p.difference, p.low, p.high, p.p) for p in each.pairs)
 
 
+def _firsts(response: Response) -> Iterator[Cells]:
+    for each in response.one_ways:
+        yield from ((each.factor, each.at, f.setting, f.difference, f.percent, f.low, f.high, f.p) for f in each.firsts)
+
+
 def _percents(response: Response) -> Iterator[Cells]:
     for r in response.percents:
         yield (
             r.factor, r.at, r.first, r.second, r.first_mean, r.second_mean, r.difference, r.percent, r.low, r.high,
             r.words,
         )  # fmt: skip
+
+
+def _trends(response: Response) -> Iterator[Cells]:
+    for t in response.trends:
+        for name, own in (("slope", t.slope), ("per unit", t.per_unit), ("curvature", t.curvature)):
+            if own is not None:
+                yield t.factor, t.axis, name, own.estimate, own.low, own.high, own.p
 
 
 def _means(response: Response) -> Iterator[Cells]:
@@ -181,12 +193,14 @@ _TABLES = (
     _Table("quantile-effects", ("intervals", "tau", "enough", *_EFFECT), _quantile_effects),
     _Table("one-way", ("factor", "at", "setting", "count", "mean", "sd", *_SCHED, "letters"), _one_way),
     _Table("differences", ("factor", "at", "a", "b", "difference", "low", "high", "p"), _pairs),
+    _Table("against-first", ("factor", "at", "setting", "difference", "percent", "low", "high", "p"), _firsts),
     _Table(
         "percents",
         ("factor", "at", "first", "second", "first_mean", "second_mean", "difference", "percent", "low", "high",
          "words"),
         _percents,
     ),
+    _Table("trends", ("factor", "axis", "what", "estimate", "low", "high", "p"), _trends),
     _Table("means", ("data", "factors", "settings", "mean", "treatments"), _means),
     _Table("blocks", ("data", "factor", "boxes", "complete", "order", "same", "chance", "tail"), _blocks),
     _Table("spreads", ("factor", "at", "ratio", "f_p", "levene_p"), _spreads),

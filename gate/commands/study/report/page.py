@@ -186,10 +186,12 @@ def _mean(response: Response, draw: Drawer, confidence: float) -> Part | None:
         legend="A linear model by least squares, with -1 for the first setting of a factor and +1 for the other. The "
         "share is of the total sum of squares; what the residuals have is noise, or what the design does not vary. "
         "Where the residuals are not normal or their variance is not constant, its intervals and p do not hold.",
+        items=tuple(filter(None, [say.other_scale(response)])),
         figures=_given(draw.mains(), draw.interactions(), draw.residuals()),
         views=(
             views.linear(response, response.linear, confidence),
             *((views.strata(response, response.linear),) if len(response.linear.strata) > 1 else ()),
+            *((trends,) if (trends := views.trends(response, confidence)) else ()),
             views.checks(response),
         ),
     )
@@ -199,7 +201,16 @@ def _quantiles(response: Response, draw: Drawer, confidence: float) -> Part | No
     found = response.quantiles
     if found is None or not found.models:
         return None
-    last = found.models[-1]
+    first = say.shown_quantile(found)
+    others = [model for model in found.models if model is not first]
+    folds = [
+        Fold(title, tuple(views.quantile(response, model, confidence) for model in own))
+        for title, own in (
+            ("Intervals at the other quantiles", [model for model in others if model.enough]),
+            ("Quantiles with too few values beyond them", [model for model in others if not model.enough]),
+        )
+        if own
+    ]
     return Part(
         id=f"{draw.prefix}-quantiles",
         title="Effects over the distribution",
@@ -208,15 +219,8 @@ def _quantiles(response: Response, draw: Drawer, confidence: float) -> Part | No
         f"{found.clusters} {found.cluster}s as clusters.",
         items=tuple(f"not separable: {text}" for text in found.inestimable),
         figures=_given(draw.quantile_effects()),
-        views=(views.quantile(response, last, confidence), views.by_quantile(response, found.models)),
-        folds=(
-            Fold(
-                "Intervals at the other quantiles",
-                tuple(views.quantile(response, model, confidence) for model in found.models[:-1]),
-            ),
-        )
-        if len(found.models) > 1
-        else (),
+        views=(views.quantile(response, first, confidence), views.by_quantile(response, found.models)),
+        folds=tuple(folds),
     )
 
 
@@ -227,7 +231,9 @@ def _against(response: Response, draw: Drawer, confidence: float) -> Part | None
     shown = list(enumerate(response.one_ways[:_ONE_WAYS]))
     folds = [
         Fold(
-            f"{factor.name}: quantiles, all pairs, groups",
+            f"{factor.name}: quantiles, each against the first, all pairs, groups"
+            if len(factor.settings) > 2
+            else f"{factor.name}: quantiles, all pairs, groups",
             tuple(view for _, each in own for view in _one_way(response, each, confidence)),
             _given(*(draw.one_way(each, number) for number, each in own)),
         )
@@ -254,7 +260,8 @@ def _against(response: Response, draw: Drawer, confidence: float) -> Part | None
 
 def _one_way(response: Response, found: OneWay, confidence: float) -> list[View]:
     pairs = [views.differences(response, found, confidence)] if found.pairs else []
-    return [views.one_way(response, found), *pairs]
+    firsts = views.firsts(response, found, confidence)
+    return [views.one_way(response, found), *([firsts] if firsts else []), *pairs]
 
 
 def _blocks(response: Response, draw: Drawer, _: float) -> Part | None:

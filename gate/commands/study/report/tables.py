@@ -69,9 +69,9 @@ def treatments(response: Response) -> View:
             str(t.builds),
             str(t.executions),
             str(t.values),
-            say.number(t.mean, response),
-            _number(t.sd, response),
-            *(_number(t.quantiles.get(tau), response) for tau in taus),
+            say.level(t.mean, response),
+            _change(t.sd, response),
+            *(_level(t.quantiles.get(tau), response) for tau in taus),
         )
         for t in response.treatments
     ]
@@ -89,8 +89,8 @@ def linear(response: Response, model: LinearModel, confidence: float, name: str 
         for i, effect in enumerate(term.effects):
             own = (
                 (
-                    str(term.df),
-                    f"{term.sum_of_squares:.4g}",
+                    say.df(term),
+                    say.squares(term.sum_of_squares, response),
                     _share(term.share),
                     format_p(term.p),
                     format_p(term.p_adjusted),
@@ -102,12 +102,12 @@ def linear(response: Response, model: LinearModel, confidence: float, name: str 
             rows.append((say.effect_name(effect, response), *_ends(effect, response), *own))
     rest = (
         str(model.residual_df),
-        f"{model.residual_ss:.4g}",
+        say.squares(model.residual_ss, response),
         _share(model.unexplained),
         *("",) * (3 if errors else 2),
     )
     rows.append(("residuals", "", "", "", *rest))
-    unit = say.unit_name(response)
+    unit = say.change_unit(response)
     squared = f", {say.squared(response)}" if say.squared(response) else ""
     fitted = f"{model.formula}; {model.observations} observations, R² {_share(model.r2) or 'unknown'}"
     return View(
@@ -136,9 +136,9 @@ def strata(response: Response, model: LinearModel) -> View:
             say.ERRORS[own.name],
             str(own.groups),
             "" if own.df is None else f"{own.df:g}",
-            "" if own.mean_square is None else f"{own.mean_square:.4g}",
-            "" if own.component is None else f"{own.component:.4g}",
-            _number(None if own.component is None else own.component**0.5, response),
+            "" if own.mean_square is None else say.squares(own.mean_square, response),
+            "" if own.component is None else say.squares(own.component, response),
+            "" if own.component is None else say.change(own.component**0.5, response),
         )
         for own in model.strata
     ]
@@ -158,14 +158,17 @@ def quantile(response: Response, model: QuantileModel, confidence: float) -> Vie
     extra = (f"iid low {percent}", f"iid high {percent}", "iid p") if alone else ()
     rows = []
     for i, effect in enumerate(model.effects):
-        beside = (
-            (_number(alone[i].low, response), _number(alone[i].high, response), format_p(alone[i].p)) if alone else ()
-        )
+        beside = (*_ends(alone[i], response)[::2], format_p(alone[i].p)) if alone else ()
         rows.append((say.effect_name(effect, response), *_ends(effect, response), format_p(effect.p), *beside))
-    unit = say.unit_name(response)
+    unit = say.change_unit(response)
+    level = (
+        f", intercept in {say.unit_name(response)}"
+        if unit != say.unit_name(response) and say.unit_name(response)
+        else ""
+    )
     few = "" if model.enough else "; too few values beyond it in some treatment to be sure"
     return View(
-        f"Effects on {percentile(model.tau)}{f' in {unit}' if unit else ''}{few}",
+        f"Effects on {percentile(model.tau)}{f' in {unit}{level}' if unit else ''}{few}",
         _head("effect", f"low {percent}", "estimate", f"high {percent}", "p", *extra),
         tuple(rows),
     )
@@ -174,12 +177,14 @@ def quantile(response: Response, model: QuantileModel, confidence: float) -> Vie
 def by_quantile(response: Response, models: Sequence[QuantileModel]) -> View:
     """Lay out the estimates of all effects beside each other, a column for each quantile."""
     rows = [
-        (say.effect_name(effect, response), *(say.number(model.effects[i].estimate, response) for model in models))
+        (say.effect_name(effect, response), *(_ends(model.effects[i], response)[1] for model in models))
         for i, effect in enumerate(models[0].effects)
     ]
-    unit = say.unit_name(response)
+    unit = say.change_unit(response)
     caption = f"Effects on each quantile{f' in {unit}' if unit else ''}"
-    return View(caption, _head("effect", *(percentile(model.tau) for model in models)), tuple(rows))
+    short = [percentile(model.tau) for model in models if not model.enough]
+    note = f"Too few values beyond {', '.join(short)} in some treatment to be sure." if short else ""
+    return View(caption, _head("effect", *(percentile(model.tau) for model in models)), tuple(rows), note)
 
 
 def percents(response: Response, factor: str) -> View | None:
@@ -193,9 +198,9 @@ def percents(response: Response, factor: str) -> View | None:
         (
             settings_text(row.at) or "everywhere",
             *((f"{row.first} to {row.second}",) if several else ()),
-            say.number(row.first_mean, response),
-            say.number(row.second_mean, response),
-            say.number(row.difference, response, sign=True),
+            say.level(row.first_mean, response),
+            say.level(row.second_mean, response),
+            say.change(row.difference, response, sign=True),
             row.words,
             "" if row.low is None or row.high is None else f"{_signed(row.low)} to {_signed(row.high)}",
         )
@@ -213,9 +218,9 @@ def one_way(response: Response, found: OneWay) -> View:
         (
             str(row.setting),
             str(row.count),
-            say.number(row.mean, response),
-            _number(row.sd, response),
-            *(_number(row.quantiles.get(name), response) for name in _SCHED),
+            say.level(row.mean, response),
+            _change(row.sd, response),
+            *(_level(row.quantiles.get(name), response) for name in _SCHED),
             row.letters,
         )
         for row in found.rows
@@ -232,9 +237,9 @@ def differences(response: Response, found: OneWay, confidence: float) -> View:
     rows = [
         (
             f"{pair.b} - {pair.a}",
-            _number(pair.low, response),
-            say.number(pair.difference, response, sign=True),
-            _number(pair.high, response),
+            _change(pair.low, response),
+            say.change(pair.difference, response, sign=True),
+            _change(pair.high, response),
             format_p(pair.p),
         )
         for pair in found.pairs
@@ -242,6 +247,61 @@ def differences(response: Response, found: OneWay, confidence: float) -> View:
     at = f" at {settings_text(found.at)}" if found.at else ""
     head = _head("difference", f"low {percent}", "estimate", f"high {percent}", "p")
     return View(f"{found.factor}{at}: all pairs by Tukey and Kramer", head, tuple(rows))
+
+
+def firsts(response: Response, found: OneWay, confidence: float) -> View | None:
+    """Lay out each setting against the first."""
+    if not found.firsts:
+        return None
+    percent = format_confidence(confidence)
+    rows = [
+        (
+            str(each.setting),
+            _change(each.low, response),
+            say.change(each.difference, response, sign=True),
+            _change(each.high, response),
+            "" if each.percent is None else _signed(each.percent),
+            format_p(each.p),
+        )
+        for each in found.firsts
+    ]
+    at = f" at {settings_text(found.at)}" if found.at else ""
+    unit = say.change_unit(response)
+    caption = (
+        f"{found.factor}{at}: each setting against the first, {found.rows[0].setting}{f', in {unit}' if unit else ''}"
+    )
+    note = f"By Dunnett: the {percent} holds for all these intervals together, and p is shared over them."
+    head = _head(found.factor, f"low {percent}", "difference", f"high {percent}", "percent", "p")
+    return View(caption, head, tuple(rows), note)
+
+
+def trends(response: Response, confidence: float) -> View | None:
+    """Lay out the trends of factors whose settings are numbers."""
+    if not response.trends:
+        return None
+    percent = format_confidence(confidence)
+    rows = []
+    for trend in response.trends:
+        step = "doubling" if trend.axis == "log2" else "unit"
+        for name, own in (
+            (f"per {step}", trend.slope),
+            ("per unit", trend.per_unit),
+            (f"curvature, per {step}", trend.curvature),
+        ):
+            if own is not None:
+                ends = (
+                    _change(own.low, response),
+                    say.change(own.estimate, response, sign=True),
+                    _change(own.high, response),
+                )
+                rows.append((trend.factor, name, *ends, format_p(own.p)))
+    unit = say.change_unit(response)
+    note = (
+        "Straight lines through the means of the linear model. The curvature is by how much the slope changes with "
+        "each step. Both are told from the error of the factor's own term."
+    )
+    head = _head("factor", _text("trend"), f"low {percent}", "estimate", f"high {percent}", "p")
+    return View(f"Trends of factors with numbers for settings{f', in {unit}' if unit else ''}", head, tuple(rows), note)
 
 
 def spreads(response: Response) -> View | None:
@@ -269,12 +329,12 @@ def sample_sizes(response: Response, found: SampleSizes) -> View:
     rows = [
         (
             f"{row.size}, {'t' if row.method == 't' else 'BCa'}",
-            *(say.number(width, response) for width in row.widths),
+            *(say.change(width, response) for width in row.widths),
             format_share(row.coverage),
         )
         for row in found.rows
     ]
-    unit = say.unit_name(response)
+    unit = say.change_unit(response)
     caption = (
         f"Intervals of the mean from subsamples of {settings_text(found.settings) or 'all'} ({found.units} units)"
         f"{f', widths in {unit}' if unit else ''}; nominal {format_confidence(found.confidence)}"
@@ -330,8 +390,8 @@ def _own(model: LinearModel, effect: Effect, response: Response) -> str:
     )
     if own is None:
         return "-"
-    half = "" if own.low is None or own.high is None else f" ±{say.number((own.high - own.low) / 2, response)}"
-    return f"{say.number(own.estimate, response, sign=True)}{half}"
+    half = "" if own.low is None or own.high is None else f" ±{say.change((own.high - own.low) / 2, response)}"
+    return f"{say.change(own.estimate, response, sign=True)}{half}"
 
 
 def _key(settings: dict[str, Setting]) -> str:
@@ -339,11 +399,16 @@ def _key(settings: dict[str, Setting]) -> str:
 
 
 def _ends(effect: Effect, response: Response) -> tuple[str, str, str]:
-    return _number(effect.low, response), say.number(effect.estimate, response), _number(effect.high, response)
+    write = _change if effect.settings else _level
+    return write(effect.low, response), write(effect.estimate, response), write(effect.high, response)
 
 
-def _number(value: float | None, response: Response) -> str:
-    return "" if value is None else say.number(value, response)
+def _level(value: float | None, response: Response) -> str:
+    return "" if value is None else say.level(value, response)
+
+
+def _change(value: float | None, response: Response) -> str:
+    return "" if value is None else say.change(value, response)
 
 
 def _share(value: float | None) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from gate.commands.study.report import tables as views
 from gate.commands.study.report import words as say
 from gate.model.study import Effect, LinearModel, Response, StudyReport
 from gate.units import format_confidence, format_share, plural
@@ -96,6 +97,8 @@ def _response(writer: _Writer, response: Response, report: StudyReport, *, brief
         _linear(writer, response, response.linear, report.confidence)
         _quantiles(writer, response, report.confidence)
         _percents(writer, response)
+        _trends(writer, response, report.confidence)
+        writer.items("The other scale", filter(None, [say.other_scale(response)]))
         writer.items("What the checks say", _checks(response))
         writer.items("Block plots", [say.blocks(response, each) for each in response.blocks if each.complete > 1])
         for each in response.abridged:
@@ -121,7 +124,7 @@ def _linear(writer: _Writer, response: Response, model: LinearModel | None, conf
         for i, effect in enumerate(term.effects):
             shared = (
                 (
-                    f"{term.sum_of_squares:.4g}",
+                    say.squares(term.sum_of_squares, response),
                     "" if term.share is None else format_share(term.share),
                     format_p(term.p),
                     format_p(term.p_adjusted),
@@ -131,19 +134,20 @@ def _linear(writer: _Writer, response: Response, model: LinearModel | None, conf
             )
             rows.append([say.effect_name(effect, response), *_ends(effect, response), *shared])
     rest = "" if model.unexplained is None else format_share(model.unexplained)
-    rows.append(["residuals", "", "", "", f"{model.residual_ss:.4g}", rest, "", ""])
+    rows.append(["residuals", "", "", "", say.squares(model.residual_ss, response), rest, "", ""])
     notes = [say.coding(response), *(f"not separable: {text}" for text in model.inestimable)]
     writer.table(name or model.formula, head, rows, "; ".join(notes))
 
 
 def _ends(effect: Effect, response: Response) -> list[str]:
     ends = (effect.low, effect.estimate, effect.high)
-    return ["" if end is None else say.number(end, response) for end in ends]
+    write = say.change if effect.settings else say.level
+    return ["" if end is None else write(end, response) for end in ends]
 
 
 def _quantiles(writer: _Writer, response: Response, confidence: float) -> None:
     found = response.quantiles
-    model = found.models[-1] if found and found.models else None
+    model = say.shown_quantile(found) if found and found.models else None
     if found is None or model is None:
         return
     percent = format_confidence(confidence)
@@ -165,15 +169,21 @@ def _percents(writer: _Writer, response: Response) -> None:
         [
             settings_text(row.at) or "everywhere",
             f"{row.factor}={row.first}",
-            say.number(row.first_mean, response),
+            say.level(row.first_mean, response),
             str(row.second),
-            say.number(row.second_mean, response),
-            say.number(row.difference, response, sign=True),
+            say.level(row.second_mean, response),
+            say.change(row.difference, response, sign=True),
             row.words,
         ]
         for row in response.percents
     ]
     writer.table("Setting against setting", head, rows)
+
+
+def _trends(writer: _Writer, response: Response, confidence: float) -> None:
+    found = views.trends(response, confidence)
+    if found is not None:
+        writer.table(found.caption, [Column(h.name, right=h.number) for h in found.head], found.rows, found.note)
 
 
 def _checks(response: Response) -> list[str]:

@@ -4,37 +4,57 @@ from __future__ import annotations
 
 import math
 
-from gate.model.study import Abridged, Block, Blocks, Effect, Error, LinearModel, Response, Term
-from gate.units import format_number, format_share, shown_unit
-from gate.words.effects import settings_text
+from gate.model.study import (
+    Abridged,
+    Block,
+    Blocks,
+    Effect,
+    Error,
+    LinearModel,
+    QuantileEffects,
+    QuantileModel,
+    Response,
+    Term,
+)
+from gate.units import format_number, format_share
+from gate.words.effects import level_of, settings_text, unit_of
 from gate.words.numbers import plural
 
 UNITS = {"iteration": "iterations", "execution": "executions", "build": "builds"}
 
 
-def scale_of(response: Response) -> tuple[float, str]:
-    """Return what the numbers of a response are divided by, and the unit that is then theirs."""
+def level(value: float, response: Response) -> str:
+    """Write a value in the unit of the response, which is named once for all; of a logarithm the value itself."""
+    return format_number(level_of(value, response) / unit_of(response).factor)
+
+
+def change(value: float, response: Response, *, sign: bool = False) -> str:
+    """Write a difference in that unit; of logarithms as a percentage."""
     if response.scale == "log":
-        return 1.0, f"ln({response.unit})" if response.unit else "ln"
-    means = sorted(abs(t.mean) for t in response.treatments if math.isfinite(t.mean)) or [1.0]
-    return shown_unit(means[len(means) // 2], response.unit)
-
-
-def number(value: float, response: Response, *, sign: bool = False) -> str:
-    """Write a number of a response in its own scaled unit, which is named once for all."""
-    factor, _ = scale_of(response)
-    text = format_number(value / factor)
+        return format_share(math.expm1(min(value, 700.0)), sign=sign)
+    text = format_number(value / unit_of(response).factor)
     return f"+{text}" if sign and value > 0 else text
 
 
+def squares(value: float, response: Response) -> str:
+    """Write a sum of squares in the square of that unit; of logarithms it has none."""
+    return f"{value if response.scale == 'log' else value / unit_of(response).factor ** 2:.4g}"
+
+
 def unit_name(response: Response) -> str:
-    """Name the unit that `number` writes in; "" for none."""
-    return scale_of(response)[1]
+    """Name the unit that `level` writes in; "" for none."""
+    return unit_of(response).name
+
+
+def change_unit(response: Response) -> str:
+    """Name the unit that `change` writes in; "" for none."""
+    return "percent" if response.scale == "log" else unit_name(response)
 
 
 def squared(response: Response) -> str:
-    """Name the unit of sums of squares, which are in the base unit; "" for none."""
-    return f"{response.unit}²" if response.unit and response.scale == "value" else ""
+    """Name the unit of sums of squares; "" for none."""
+    unit = unit_name(response)
+    return f"{unit}²" if unit and response.scale == "value" else ""
 
 
 def measured(response: Response) -> str:
@@ -49,8 +69,21 @@ def measured(response: Response) -> str:
         f"{each} {'execution' if each == '1' else 'executions'} each, {plural(values, 'value')} in all. "
         f"{UNITS[response.analysis_unit].capitalize()} are the units of the linear model"
     )
-    kind = " of logarithms" if response.scale == "log" else ""
-    return f"{text}{kind}; numbers are in {unit}." if unit else f"{text}{kind}."
+    kind = " of logarithms, so that means are geometric and effects are in percent" if response.scale == "log" else ""
+    return f"{text}{kind}; values are in {unit}." if unit else f"{text}{kind}."
+
+
+def other_scale(response: Response) -> str:
+    """Say which factors would be clear on the other scale; "" where that is not known."""
+    other = response.other_scale
+    if other is None:
+        return ""
+    where = "On the log scale" if other.scale == "log" else "On the plain scale"
+    if not other.more and not other.fewer:
+        return f"{where} the same terms of the linear model are clear."
+    parts = [f"clear too: {', '.join(other.more)}"] if other.more else []
+    parts += [f"not clear: {', '.join(other.fewer)}"] if other.fewer else []
+    return f"{where} other terms of the linear model are clear ({'; '.join(parts)})."
 
 
 def coding(response: Response) -> str:
@@ -62,6 +95,8 @@ def coding(response: Response) -> str:
         parts.append(f"effects are half the change ({names})")
     if len(two) < len(response.factors):
         parts.append("those of factors with more settings are distances from their mean")
+    if response.linear is not None and any(e.against for t in response.linear.terms for e in t.effects):
+        parts.append("an effect against other settings is that of these alone, a quarter of the change of the change")
     return "; ".join(parts)
 
 
@@ -96,12 +131,25 @@ def method(model: LinearModel) -> str:
     return f"{block}{exact[model.method]}"
 
 
+def df(term: Term) -> str:
+    """Write degrees of freedom, "3 of 4" where combinations of settings are lacking."""
+    return str(term.df) if term.whole_df in (None, term.df) else f"{term.df} of {term.whole_df}"
+
+
 def effect_name(effect: Effect, response: Response) -> str:
     """Name an effect: its term, and the settings where the term alone is ambiguous."""
+    if effect.against:
+        return f"{settings_text(effect.settings)} against {settings_text(effect.against)}"
     sizes = {f.name: len(f.settings) for f in response.factors}
     if all(sizes.get(name, 2) == 2 for name in effect.settings):
         return effect.term
     return settings_text(effect.settings)
+
+
+def shown_quantile(found: QuantileEffects) -> QuantileModel:
+    """Return the quantile that is shown first: the highest that has its values, else the one that needs the fewest."""
+    enough = [model for model in found.models if model.enough]
+    return enough[-1] if enough else min(found.models, key=lambda model: abs(model.tau - 0.5))
 
 
 def blocks(response: Response, found: Blocks) -> str:
@@ -129,8 +177,8 @@ def abridged(response: Response, found: Abridged) -> list[str]:
         for effect in term.effects:
             full = next((e for e in (whole[term.term].effects if term.term in whole else [])
                          if e.settings == effect.settings), None)  # fmt: skip
-            beside = "" if full is None else f" (with all treatments {number(full.estimate, response, sign=True)})"
-            lines.append(f"{effect_name(effect, response)}: {number(effect.estimate, response, sign=True)}{beside}")
+            beside = "" if full is None else f" (with all treatments {change(full.estimate, response, sign=True)})"
+            lines.append(f"{effect_name(effect, response)}: {change(effect.estimate, response, sign=True)}{beside}")
     return lines
 
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,7 @@ def test_the_text_says_what_matters_and_shows_the_effects(additive: str) -> None
     lines, out = out.splitlines(), " ".join(out.split())
     assert "load (idle, busy) x clients (1, 8) x sched (bfs, cfs): 8 treatments, 4 executions each" in out
     assert "Executions are the units of the linear model" in out
-    for part in ("What it shows", "effect on the mean", "Quantile regression at p99", "Block plots", "residuals"):
+    for part in ("What it shows", "effect on the mean", "Quantile regression at p70", "Block plots", "residuals"):
         assert part in out
     assert "load: idle below busy in all 4 boxes" in out
     assert max(map(len, lines)) <= 140
@@ -207,3 +208,112 @@ def test_huge_numbers_are_settings_but_no_values_and_places_in_the_run_need_not_
     code, _, err = analyse(written(tmp_path, lines))
     assert (code, len(err.splitlines())) == (2, 1)
     assert "m.jsonl:6: time holds 1e+300" in err
+
+
+def numeric(folder: Path, level: Callable[[str, int], float], *, noise: float = 0.02) -> str:
+    """A factor with three numbers for settings beside one of two names; the last combination is lacking."""
+    rng = np.random.default_rng(11)
+    lines = []
+    for build in range(6):
+        for n, (load, clients) in enumerate(
+            (a, b) for a in ("idle", "busy") for b in (1, 8, 64) if (a, b) != ("busy", 64)
+        ):
+            own = level(load, clients) * (1 + noise * rng.normal())
+            values = (own * (1 + 0.01 * rng.random(40))).tolist()
+            factors = {"load": load, "clients": clients}
+            lines.append(execution("head", values, build=build, execution=n, factors=factors))
+    return written(folder, lines)
+
+
+def steps(load: str, clients: int) -> float:
+    return 0.0021 + 0.0003 * {1: 0, 8: 3, 64: 4.5}[clients] + (0.0008 if load == "busy" else 0.0)
+
+
+def powers(load: str, clients: int) -> float:
+    return 0.0021 * clients * (1.5 if load == "busy" else 1.0)
+
+
+def test_what_is_estimable_beside_an_empty_cell_stands_in_every_form(tmp_path: Path) -> None:
+    tables = tmp_path / "tables"
+    code, out, err = analyse(numeric(tmp_path, steps), "--settings", "load=idle,busy", "--csv", str(tables))
+    assert (code, err) == (0, "")
+    text_ = " ".join(out.split())
+    assert "load:clients at load=busy, clients=64: not measured together" in text_
+    assert "clients per doubling" in text_
+    assert "curvature, per doubling" in text_
+    rows = list(csv.DictReader(io.StringIO((tables / "terms.csv").read_text(encoding="utf-8"))))
+    assert [(row["term"], row["df"]) for row in rows[:3]] == [("load", "1"), ("clients", "2"), ("load:clients", "1")]
+    trends = list(csv.DictReader(io.StringIO((tables / "trends.csv").read_text(encoding="utf-8"))))
+    assert [(row["factor"], row["axis"], row["what"]) for row in trends] == [
+        ("clients", "log2", "slope"),
+        ("clients", "log2", "curvature"),
+    ]
+    firsts = list(csv.DictReader(io.StringIO((tables / "against-first.csv").read_text(encoding="utf-8"))))
+    assert {row["factor"] for row in firsts} == {"clients"}
+    page = tmp_path / "page.html"
+    assert analyse(numeric(tmp_path, steps), "--settings", "load=idle,busy", "--html", str(page))[0] == 0
+    html = page.read_text(encoding="utf-8")
+    for part in ("each setting against the first, 1", "Trends of factors with numbers for settings", "1 of 2"):
+        assert part in html
+
+
+def test_words_tables_and_pictures_have_one_unit(tmp_path: Path) -> None:
+    # from microseconds to seconds
+    file = numeric(tmp_path, lambda load, clients: 2e-5 * clients**2 * (1.5 if load == "busy" else 1.0))
+    page = tmp_path / "page.html"
+    assert analyse(file, "--html", str(page), "--scale", "plain")[0] == 0
+    code, out, _ = analyse(file, "--scale", "plain")
+    assert code == 0
+    assert "values are in ms" in " ".join(out.split())
+    shown = page.read_text(encoding="utf-8").split("Run and host")[0]
+    other = re.compile(r"\d (us|µs|ns|s)\b|, (us|µs|ns|s)(<|²| \()| in (us|µs|ns|s)\b")
+    assert other.findall(out) == other.findall(shown) == []
+    # small numbers keep their digits in the larger unit
+    assert "0.02" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "log"), [((), True), (("--scale", "plain"), False), (("--scale", "log"), True), (("--log",), True)]
+)
+def test_the_scale_is_chosen_once(tmp_path: Path, options: tuple[str, ...], log: bool) -> None:
+    file, page, data = numeric(tmp_path, powers), tmp_path / "page.html", tmp_path / "study.json"
+    code, _, err = analyse(file, "--html", str(page), "--json", str(data), *options)
+    assert (code, err) == (0, "")
+    (response,) = json.loads(data.read_text(encoding="utf-8"))["responses"]
+    assert response["scale"] == ("log" if log else "value")
+    assert response["other_scale"]["scale"] == ("value" if log else "log")
+    html = page.read_text(encoding="utf-8")
+    assert ("(log axis)" in html.split("How large a sample")[0]) is log
+    assert ("Effects on the mean in percent" in html) is log
+    assert ("On the plain scale" in html) is log
+    assert ("On the log scale" in html) is not log
+
+
+def test_plain_values_are_the_default_where_the_spread_does_not_grow(tmp_path: Path) -> None:
+    data = tmp_path / "study.json"
+    analyse(numeric(tmp_path, steps), "--json", str(data))
+    (response,) = json.loads(data.read_text(encoding="utf-8"))["responses"]
+    assert response["scale"] == "value"
+
+
+def test_two_scales_at_once_are_refused(tmp_path: Path) -> None:
+    code, _, err = analyse(numeric(tmp_path, steps), "--log", "--scale", "plain")
+    assert code == 2
+    assert "--log is --scale log: leave out --log or --scale plain" in err
+
+
+def test_a_value_without_logarithm_is_named(tmp_path: Path) -> None:
+    lines = [execution("head", [0.0, 1.0], build=b, execution=x, factors={"x": x}) for b in range(3) for x in (1, 2)]
+    code, _, err = analyse(written(tmp_path, lines), "--scale", "log")
+    assert code == 2
+    assert "has the value 0, which has no logarithm: use --scale plain" in err
+
+
+def test_the_quantile_shown_first_has_its_values(tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    analyse(numeric(tmp_path, steps), "--html", str(page))
+    html = page.read_text(encoding="utf-8")
+    # 240 values a treatment: ten beyond p90, two beyond p99
+    assert html.index("Effects on p90") < html.index("Intervals at the other quantiles") < html.index("Effects on p99")
+    assert html.index("Quantiles with too few values beyond them") < html.index("Effects on p99")
+    assert "Too few values beyond p99 in some treatment to be sure." in html

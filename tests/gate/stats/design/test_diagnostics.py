@@ -63,9 +63,11 @@ def test_warpbreaks_as_r_has_it() -> None:
 def test_warpbreaks_is_better_on_the_scale_of_logarithms() -> None:
     # as every textbook that has it says
     found = diagnostics(WARP, WARP_FACTORS, 2, "execution", 0.95)
-    assert any("variance grows with the mean (rank correlation 0.42): try --log" in text for text in found.warnings)
+    assert any(
+        "variance grows with the mean (rank correlation 0.42): try --scale log" in text for text in found.warnings
+    )
     logs = diagnostics(WARP.assign(y=np.log(WARPBREAKS)), WARP_FACTORS, 2, "execution", 0.95, "log")
-    assert not any("--log" in text or "grows" in text for text in logs.warnings)
+    assert not any("--scale" in text or "grows" in text for text in logs.warnings)
 
 
 def test_residuals_are_those_of_least_squares() -> None:
@@ -150,7 +152,7 @@ def test_a_variance_that_grows_with_the_mean_is_told() -> None:
     codes = factorial(3, 10)
     y = np.exp(codes @ [1.0, 0.5, 0.2] + 0.3 * np.random.default_rng(6).normal(size=80))
     found = diagnostics(frame(y, codes), FACTORS[:3], 3, "execution", 0.95)
-    assert any("variance grows with the mean" in text and "try --log" in text for text in found.warnings)
+    assert any("variance grows with the mean" in text and "try --scale log" in text for text in found.warnings)
     assert any(
         "treatments differ in their variance (the standard deviation at load=high" in text for text in found.warnings
     )

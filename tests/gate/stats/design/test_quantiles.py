@@ -13,7 +13,7 @@ from statsmodels import datasets  # type: ignore[import-untyped] # it has no typ
 from statsmodels.regression.quantile_regression import QuantReg  # type: ignore[import-untyped] # the same
 
 from gate.model.study import Effect, Factor, QuantileEffects, QuantileModel
-from gate.stats.design import quantile_fit
+from gate.stats.design import estimable, quantile_fit
 from gate.stats.design.linear import linear_model
 from gate.stats.design.quantile_fit import LAST, REACH, around, by_treatment, fit, minimiser
 from gate.stats.design.quantile_limits import clusters_of, joined, limits
@@ -137,14 +137,22 @@ def test_so_it_is_where_settings_were_not_measured_together(tau: float, gone: li
 
 @pytest.mark.parametrize("tau", [0.25, 0.5, 0.9])
 @pytest.mark.parametrize("ties", [False, True])
-def test_so_it_is_with_fewer_coefficients_than_treatments(tau: float, ties: bool) -> None:
+def test_so_it_is_with_fewer_coefficients_than_treatments(
+    monkeypatch: pytest.MonkeyPatch, tau: float, ties: bool
+) -> None:
     of = factors(2, 3, 2)
     treatments = [codes for codes in product(range(2), range(3), range(2)) if codes != (1, 2, 1)]
     values = measured(np.random.default_rng(30), treatments, 3, (4, 9))
     if ties:
         values["y"] = values["y"].round(0)
+    # one of the two degrees of freedom of a:b:c is told; any columns that span the terms before it do: those of a, b, c
+    # by indicators and products; with it every treatment has a coefficient
+    whole = quantile_effects(values, of, [tau])
+    assert [row.against for row in whole.models[0].effects if row.term == "a:b:c"] == [
+        {"a": "a0", "b": "b0", "c": "c0"}
+    ]
+    monkeypatch.setattr(estimable, "MOST_TREATMENTS", 0)
     found = quantile_effects(values, of, [tau])
-    # a:b:c is not told; any columns that span the others do: those of a, b, c by indicators and products
     indicators = [np.ones((len(values), 1))] + [
         (values[[f"f{k}"]].to_numpy() == np.arange(1, len(of[k].settings))).astype(float) for k in range(3)
     ]

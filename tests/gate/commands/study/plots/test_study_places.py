@@ -18,7 +18,7 @@ from gate.commands.study.plots.residuals import residuals
 from gate.commands.study.plots.series import series, sessions
 from gate.commands.study.plots.sizes import sample_sizes
 from gate.commands.study.plots.violins import TreatmentValues, violins
-from gate.model.study import Box, Effect, Factor, MainEffect, MeanPoint, Residual, SeriesPoint
+from gate.model.study import Box, Effect, Factor, MainEffect, MeanPoint, Residual, SeriesPoint, Slope, Trend
 from gate.plots.picture import Picture
 from tests.gate.commands.study.plots import examples as examples
 from tests.gate.plots.drawn import SVG, corners, marks, paths, texts
@@ -258,10 +258,13 @@ def test_the_bar_is_the_mean_of_the_values() -> None:
     assert bars == pytest.approx([pixel(ticks, 15), pixel(ticks, 35)], abs=0.3), "in the order of the settings"
 
 
-def test_values_over_decades_have_a_log_axis() -> None:
+def test_an_axis_is_a_logarithm_where_the_analysis_is_one() -> None:
     own = examples.response((SCHED,))
     samples = [TreatmentValues({"sched": s}, np.geomspace(1e-4, 1e-1, 40)) for s in ("cfs", "bfs")]
-    picture = violins("v", own, samples)
+    plain = violins("v", own, samples)
+    assert plain is not None and not any("(log axis)" in text for text in texts(plain))
+    logs = [msgspec.structs.replace(t, mean=math.log(t.mean)) for t in own.treatments]
+    picture = violins("v", msgspec.structs.replace(own, scale="log", treatments=logs), samples)
     assert picture is not None
     assert any("(log axis)" in text for text in texts(picture))
     (one, at), (two, to), *_ = sorted(ticks_of(picture, 90).items())
@@ -394,3 +397,29 @@ def test_units_are_drawn_where_they_are_given() -> None:
     assert picture is not None
     assert (marks(picture, "dot-s0"), marks(picture, "tri-s1"), marks(picture, "tri-s2")) == (30, 30, 30)
     assert "single units" in picture.caption
+
+
+def test_beside_empty_cells_main_effects_have_the_means_of_the_model_too() -> None:
+    # of the clients the larger were measured without the slow load: their plain mean is too low
+    found = examples.response((SCHED,))
+    assert found.linear is not None
+    effects = [Effect(term="sched", settings={"sched": "bfs"}, estimate=0.004, low=None, high=None, p=None)]
+    terms = [msgspec.structs.replace(found.linear.terms[0], effects=effects)]
+    linear = msgspec.structs.replace(found.linear, terms=terms)
+    whole = mains("m", msgspec.structs.replace(found, linear=linear))
+    lacking = mains("m", msgspec.structs.replace(found, linear=linear, lacking=[{"sched": "bfs"}], balanced=False))
+    assert whole is not None and lacking is not None
+    assert not paths(whole, "hair-s1") and len(paths(lacking, "hair-s1")) == 1
+    assert "means of the linear model" in lacking.caption and "means of the linear model" not in whole.caption
+
+
+def test_four_numbers_have_a_parabola() -> None:
+    clients = Factor(name="clients", settings=[1, 2, 4, 8])
+    trend = Trend(
+        factor="clients", axis="log2", settings=[1, 2, 4, 8], per_unit=None, curvature=None,
+        slope=Slope(estimate=0.001, low=None, high=None, p=None), fitted=[-0.0015, -0.0005, 0.0005, 0.0015],
+    )  # fmt: skip
+    picture = mains("m", examples.response((clients,), trends=[trend]))
+    assert picture is not None
+    assert len(paths(picture, "hair-s1")) == 1
+    assert "the parabola" in picture.caption

@@ -1,0 +1,193 @@
+"""What is estimable beside empty cells: against the literal construction of SAS's type III hypotheses, and by hand."""
+
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import pytest
+from scipy import linalg
+
+from gate.model.study import Factor, LinearModel, Term
+from gate.stats.design.coding import coded
+from gate.stats.design.linear import linear_model
+from gate.stats.design.quantiles import quantile_effects
+
+Array = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int64]
+
+
+def factor(name: str, *settings: str | int) -> Factor:
+    return Factor(name=name, settings=list(settings))
+
+
+LOAD = factor("load", "idle", "mid", "busy")
+CLIENTS = factor("clients", 1, 8, 64)
+
+
+def frame(y: Array, codes: Codes) -> pd.DataFrame:
+    return pd.DataFrame({"y": y} | {f"f{k}": own for k, own in enumerate(codes.T)})
+
+
+def three_by_three(*gone: tuple[int, int], each: int = 4, seed: int = 0) -> pd.DataFrame:
+    cells = np.array([cell for cell in product(range(3), range(3)) if cell not in gone]).repeat(each, axis=0)
+    y = 10 + 2.0 * cells[:, 0] + 0.7 * cells.prod(axis=1) + np.random.default_rng(seed).normal(size=len(cells))
+    return frame(y, cells)
+
+
+def term(model: LinearModel, name: str) -> Term:
+    return next(own for own in model.terms if own.term == name)
+
+
+def means(units: pd.DataFrame) -> dict[tuple[int, int], float]:
+    cells = units.groupby(["f0", "f1"])["y"].mean().reset_index().itertuples(index=False)
+    return {(int(f0), int(f1)): float(y) for f0, f1, y in cells}
+
+
+def goodnight(rows: Codes, y: Array, terms: list[tuple[int, ...]]) -> dict[tuple[int, ...], tuple[float, int]]:
+    """Sum of squares and degrees of freedom by the steps of SAS/STAT, The Four Types of Estimable Functions, type III.
+
+    Of the general form of estimable functions, equate the coefficients of effects that do not contain the effect to
+    zero, then those of its functions that are orthogonal to all of the effects that contain it.
+    """
+    columns, of = [], []
+    for own in terms:
+        for cell in sorted(set(map(tuple, rows[:, list(own)].tolist()))):
+            columns.append((rows[:, list(own)] == cell).all(axis=1).astype(float))
+            of.append(own)
+    x = np.column_stack(columns)
+    inverse = np.linalg.pinv(x.T @ x)
+    beta = inverse @ x.T @ y
+    functions = {}
+    for own in terms:
+        foreign = [k for k, other in enumerate(of) if not set(other) >= set(own)]
+        general = linalg.orth(x.T)
+        functions[own] = general @ linalg.null_space(general[foreign]) if foreign else general
+    found = {}
+    for own in terms:
+        above = [functions[other] for other in terms if set(other) > set(own)]
+        held = functions[own]
+        if above:
+            held = held @ linalg.null_space(np.hstack(above).T @ held)
+        estimate = held.T @ beta
+        ss = float(estimate @ np.linalg.solve(held.T @ inverse @ held, estimate)) if held.shape[1] else 0.0
+        found[own] = (ss, held.shape[1])
+    return found
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_sums_of_squares_are_type_three(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    checked = 0
+    while checked < 4:
+        sizes = rng.integers(2, 4, size=rng.integers(2, 4)).tolist()
+        cells = np.array(list(product(*map(range, sizes))))
+        cells = cells[rng.random(len(cells)) < rng.uniform(0.6, 1)]
+        if any(len(set(cells[:, k].tolist())) < size for k, size in enumerate(sizes)):
+            continue
+        order = int(rng.integers(2, 4))
+        model = coded(cells, sizes, order)
+        if model.coded:
+            continue
+        checked += 1
+        rows = cells.repeat(rng.integers(2, 5, size=len(cells)), axis=0)
+        y = rng.normal(size=len(rows))
+        factors = [factor(name, *range(size)) for name, size in zip("abc", sizes, strict=False)]
+        found = linear_model(frame(y, rows), factors, order, 0.95)
+        wanted = goodnight(rows, y, [own.factors for own in model.terms])
+        for own, columns in zip(found.terms, model.terms[1:], strict=True):
+            ss, df = wanted[columns.factors]
+            assert own.df == df
+            assert own.sum_of_squares == pytest.approx(ss, rel=1e-7)
+
+
+def test_one_empty_cell_of_nine_leaves_three_of_four_degrees() -> None:
+    units = three_by_three((2, 2))
+    model = linear_model(units, [LOAD, CLIENTS], 2, 0.95)
+    assert [(t.term, t.df, t.whole_df) for t in model.terms] == [
+        ("load", 2, 2),
+        ("clients", 2, 2),
+        ("load:clients", 3, 4),
+    ]
+    assert model.inestimable == ["load:clients at load=busy, clients=64: not measured together"]
+    assert model.formula == "y ~ load * clients"
+    assert model.residual_df == len(units) - 8
+    # each pair of settings against the first pair: the change of the change, as if these were all
+    m = means(units)
+    effects = term(model, "load:clients").effects
+    assert [(e.settings, e.against) for e in effects] == [
+        ({"load": load, "clients": clients}, {"load": "idle", "clients": 1})
+        for load, clients in (("mid", 8), ("mid", 64), ("busy", 8))
+    ]
+    for own, (a, b) in zip(effects, ((1, 1), (1, 2), (2, 1)), strict=True):
+        assert own.estimate == pytest.approx((m[a, b] - m[a, 0] - m[0, b] + m[0, 0]) / 4)
+        assert own.low is not None and own.high is not None and own.low < own.estimate < own.high
+
+
+def test_the_interaction_is_what_the_additive_model_lacks() -> None:
+    units = three_by_three((2, 2), (0, 1))
+    whole, without = (linear_model(units, [LOAD, CLIENTS], order, 0.95) for order in (2, 1))
+    own = term(whole, "load:clients")
+    assert own.df == 2
+    assert own.sum_of_squares == pytest.approx(without.residual_ss - whole.residual_ss)
+
+
+def test_main_effects_beside_an_empty_cell_hold_only_cells_that_are_there() -> None:
+    units = three_by_three((2, 2))
+    model = linear_model(units, [LOAD, CLIENTS], 2, 0.95)
+    m = means(units)
+    effects = {e.settings["load"]: e.estimate for e in term(model, "load").effects}
+    assert sum(effects.values()) == pytest.approx(0)
+    # two settings that were measured with the same ones are compared over all of them, weighted alike
+    assert effects["mid"] - effects["idle"] == pytest.approx(np.mean([m[1, b] - m[0, b] for b in range(3)]))
+    # the third against the mean of these, over what it was measured with
+    beside = np.mean([m[2, b] - (m[0, b] + m[1, b]) / 2 for b in range(2)])
+    assert effects["busy"] - (effects["idle"] + effects["mid"]) / 2 == pytest.approx(beside)
+
+
+def test_the_pair_that_others_are_compared_with_is_one_that_was_measured() -> None:
+    model = linear_model(three_by_three((0, 0)), [LOAD, CLIENTS], 2, 0.95)
+    own = term(model, "load:clients")
+    assert own.df == 3 == len(own.effects)
+    (base,) = {tuple(e.against.items()) for e in own.effects}
+    assert base != (("load", "idle"), ("clients", 1))
+    assert all(e.settings != {"load": "idle", "clients": 1} for e in own.effects)
+
+
+def test_without_empty_cells_coefficients_are_those_of_effect_coding() -> None:
+    codes = np.array(list(product(range(3), range(3))))
+    found = coded(codes, [3, 3], 2)
+    assert found.coded and found.partly == {}
+    assert set(np.unique(found.matrix).tolist()) == {-1, 0, 1}
+
+
+def test_a_fraction_of_three_settings_leaves_out_what_is_mixed_with_factors() -> None:
+    # the third factor is the sum of the others, modulo 3: a part of a:b is c
+    codes = np.array([(a, b, (a + b) % 3) for a, b in product(range(3), range(3))])
+    found = coded(codes, [3, 3, 3], 2)
+    assert found.coded
+    assert found.left_out == ((0, 1), (0, 2), (1, 2))
+
+
+def test_exact_values_stay_exact_beside_an_empty_cell() -> None:
+    cells = np.array([cell for cell in product(range(3), range(3)) if cell != (2, 2)]).repeat(2, axis=0)
+    y = 1_000_003 + 50.0 * cells[:, 0] - 10.0 * cells[:, 1]
+    model = linear_model(frame(y, cells), [LOAD, CLIENTS], 2, 0.95)
+    assert [e.estimate for e in term(model, "load").effects] == pytest.approx([-50, 0, 50], abs=1e-6)
+    assert [e.estimate for e in term(model, "load:clients").effects] == pytest.approx([0, 0, 0], abs=1e-6)
+    assert model.residual_ss == 0
+
+
+def test_quantile_effects_are_contrasts_of_the_treatments_own_quantiles() -> None:
+    rng = np.random.default_rng(4)
+    cells = np.array([cell for cell in product(range(3), range(3)) if cell != (2, 2)]).repeat(50, axis=0)
+    values = frame(rng.gamma(2, size=len(cells)) + cells.sum(axis=1), cells).assign(
+        execution=np.arange(len(cells)) // 10
+    )
+    found = quantile_effects(values, [LOAD, CLIENTS], (0.5,))
+    medians = values.groupby(["f0", "f1"])["y"].median()
+    own = next(e for e in found.models[0].effects if e.settings == {"load": "mid", "clients": 8})
+    assert own.against == {"load": "idle", "clients": 1}
+    wanted = (medians[1, 1] - medians[1, 0] - medians[0, 1] + medians[0, 0]) / 4
+    assert own.estimate == pytest.approx(wanted, abs=1e-9)
+    assert found.inestimable == ["load:clients at load=busy, clients=64: not measured together"]
