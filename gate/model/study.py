@@ -160,6 +160,34 @@ class QuantileEffects(msgspec.Struct, frozen=True, kw_only=True):
     warnings: list[str]
 
 
+class RankTest(msgspec.Struct, frozen=True, kw_only=True):
+    """A Kruskal-Wallis test (QR 4.6): of a factor's settings at some settings of the others, or within one setting.
+
+    p_adjusted: by Holm over the tests of the response; None: not known, or the sum over the other factors.
+    """
+
+    factor: str
+    setting: Setting | None
+    """The treatments that have it are compared; None: the settings of the factor are."""
+    at: dict[str, Setting]
+    """What is held; {}: the tests at each combination of the other factors, added up."""
+    groups: int
+    statistic: float | None
+    df: int | None
+    p: float | None
+    p_adjusted: float | None
+
+
+class MeanInterval(msgspec.Struct, frozen=True, kw_only=True):
+    """The mean of a treatment's units with its BCa interval (NIST Fig. 1); None: too few units, or all the same."""
+
+    settings: dict[str, Setting]
+    units: int
+    mean: float
+    low: float | None
+    high: float | None
+
+
 class Spread(msgspec.Struct, frozen=True, kw_only=True):
     """Whether settings differ in their variance (QR section 7): ratio second/first and its F test for two settings."""
 
@@ -352,6 +380,9 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     quantiles: QuantileEffects | None
     kruskal: Check | None
     """Kruskal-Wallis over treatments."""
+    ranks: list[RankTest]
+    """Kruskal-Wallis by factor and within a setting."""
+    means: list[MeanInterval]
     spreads: list[Spread]
     one_ways: list[OneWay]
     percents: list[PercentRow]
@@ -362,6 +393,10 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     dependences: list[Dependence]
     series: list[SeriesPoint]
     abridged: list[Abridged]
+    questionable: list[dict[str, Setting]]
+    """The treatments that an abridged data set is without."""
+    histograms: list[dict[str, Setting]]
+    """The treatments whose histograms were asked for; none: any."""
     words: list[str]
     warnings: list[str]
 

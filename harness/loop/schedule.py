@@ -110,9 +110,9 @@ def design_schedule(
     """Lay out a designed experiment: in each replicate every benchmark at every treatment once, in one random order.
 
     That is a completely random order within each iteration of the design (NIST TN 1855, section 4.5). The replicates
-    are spread over the rounds as evenly as they go, the first rounds having one more; a round first builds, in an order
-    that is balanced over the rounds, what its treatments need. Executions of a benchmark at a treatment are numbered from 0 in each build, which
-    is the number of the replicate in its round.
+    are spread over the rounds as evenly as they go, the first rounds having one more; a round first builds what its
+    treatments need, in an order that is balanced over the rounds. Executions of a benchmark at a treatment are numbered
+    from 0 in each build, which is the number of the replicate in its round.
 
     benchmarks: names that every side planned has. builds: rounds, no more than replicates. single: benchmarks that are
     executed in the first replicate of each round only. Draws are as in schedule.

@@ -470,6 +470,7 @@ def programme(y: Array, design: Array, tau: float) -> Array:
     found = optimize.linprog(
         cost, A_eq=np.hstack((design, np.eye(n), -np.eye(n))), b_eq=y, bounds=[(None, None)] * p + [(0, None)] * 2 * n
     )
+    assert found.x is not None
     return np.asarray(found.x[:p])
 
 
