@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from gate.commands.study.analysis.observations import Observed
 from gate.commands.study.plots import blocks, effects, means, one_way, residuals, series, sizes, violins
-from gate.commands.study.plots.violins import TreatmentValues
+from gate.commands.study.plots.columns import TreatmentValues
 from gate.model.study import Abridged, Blocks, OneWay, Response, Setting
 from gate.plots.picture import Picture
 from gate.report.page.pictures import Figure

@@ -18,7 +18,8 @@ from gate.commands.study.plots.one_way import one_way
 from gate.commands.study.plots.residuals import residuals
 from gate.commands.study.plots.series import series, sessions
 from gate.commands.study.plots.sizes import sample_sizes
-from gate.commands.study.plots.violins import TreatmentValues, violins
+from gate.commands.study.plots.columns import TreatmentValues
+from gate.commands.study.plots.violins import violins
 from gate.model.study import Factor, Response
 from gate.plots.picture import Picture, room
 from tests.gate.commands.study.plots import examples as examples
