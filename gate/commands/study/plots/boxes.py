@@ -54,7 +54,9 @@ def boxes(prefix: str, response: Response, samples: Sequence[TreatmentValues]) -
         draw(stage.sheet, column, box, stage.of, _chosen(box.outliers, quota), mean)
         edges(stage.sheet, stage.of.of(column.sample.values), column)
     words = [LEGEND]
-    outliers, drawn = (sum(counts) for counts in ([b.outliers.size for b in own], [min(b.outliers.size, quota) for b in own]))
+    outliers, drawn = (
+        sum(counts) for counts in ([b.outliers.size for b in own], [min(b.outliers.size, quota) for b in own])
+    )
     if drawn < outliers:
         words.append(f"{drawn:,} of {outliers:,} outliers are drawn, the extremes among them.")
     words += stage.left_out()
@@ -84,7 +86,9 @@ def draw(
         y.axis.at(of.one(value)) for value in (box.low, box.first, box.median, box.third, box.high)
     )
     sheet.lines(
-        f"box-{look.colour}", [[(x - half, first), (x + half, first), (x + half, third), (x - half, third)]], closed=True
+        f"box-{look.colour}",
+        [[(x - half, first), (x + half, first), (x + half, third), (x - half, third)]],
+        closed=True,
     )
     stems = [[(x, first), (x, low)], [(x, third), (x, high)]]
     caps = [[(x - half / 2, end), (x + half / 2, end)] for end in (low, high)]

@@ -26,6 +26,8 @@ _ROWS = 3
 MOST = _PER_ROW * _ROWS
 """Treatments that are drawn at most."""
 _BROAD = 120.0
+_BESIDE = 140.0
+"""The room for names of rows below the labels, in the letters of a phone."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,6 +59,10 @@ class Columns:
     """Its ends are those of all rows."""
     columns: list[Column]
     found: list[TreatmentValues]
+    left: float
+    """Where the axes begin."""
+    labels: float
+    """Height of the labels below an axis."""
     keyed: str
     """What the numbers in place of names stand for, in words."""
 
@@ -91,22 +97,34 @@ class Columns:
         )
 
 
-def columns(response: Response, samples: Sequence[TreatmentValues]) -> Columns | None:
+def columns(
+    response: Response,
+    samples: Sequence[TreatmentValues],
+    *,
+    order: Sequence[Factor] | None = None,
+    below: float = 0,
+    logs: bool = False,
+) -> Columns | None:
     """Lay treatments out, the last factor fastest; None where there is no spread.
 
     More than 24 treatments stand in several rows, at most 72 at all.
+
+    Args:
+        order: the factors from slow to fast; None: those of the response.
+        below: room to leave below the labels.
+        logs: the values are on the scale of the response, which is logarithmic.
     """
     found = [s for s in samples if s.values.size]
     every = np.concatenate([s.values for s in found]) if found else np.zeros(0)
-    of = scale(response, every, plain=True)
+    of = scale(response, every, plain=not logs)
     if of is None or float(every.min()) == float(every.max()):
         return None
-    factors = [f for f in response.factors if any(f.name in s.settings for s in found)]
+    factors = [f for f in order or response.factors if any(f.name in s.settings for s in found)]
     found = [found[k] for k in ordered(factors, [s.settings for s in found])]
     rows = _rows(found[:MOST], factors)
     y = vertical(of.of(every), of.measure.log, 0, _PLOT, cut=True, count=7)
-    left = max(y.room, names_room(factors))
-    pitch = _PLOT + 8 + height(factors) + _GAP
+    left = max(y.room, names_room(factors), _BESIDE if below else 0)
+    pitch = _PLOT + 8 + height(factors) + below + _GAP
     sheet = Sheet(WIDTH, _HEAD + pitch * len(rows))
     name(sheet, response, of)
     stand: list[Column] = []
@@ -120,7 +138,7 @@ def columns(response: Response, samples: Sequence[TreatmentValues]) -> Columns |
         marked = factors[-1] if factors else None
         labels(sheet, factors, [s.settings for s in row], at, top + _PLOT + 8, left, marked=marked)
         words = words or keyed(factors, [s.settings for s in row], at)
-    return Columns(sheet, of, y, stand, found, words)
+    return Columns(sheet, of, y, stand, found, left, 8 + height(factors), words)
 
 
 def edges(sheet: Sheet, numbers: Array, column: Column) -> None:

@@ -137,6 +137,14 @@ def _spreads(response: Response) -> Iterator[Cells]:
     yield from ((s.factor, s.at, s.ratio, s.f_p, s.levene_p) for s in response.spreads)
 
 
+def _ranks(response: Response) -> Iterator[Cells]:
+    yield from ((t.factor, t.setting, t.at, t.groups, t.statistic, t.df, t.p, t.p_adjusted) for t in response.ranks)
+
+
+def _intervals(response: Response) -> Iterator[Cells]:
+    yield from ((m.settings, m.units, m.mean, m.low, m.high) for m in response.means)
+
+
 def _sizes(response: Response) -> Iterator[Cells]:
     found = response.sample_sizes
     if found is not None:
@@ -173,6 +181,8 @@ _TABLES = (
     _Table("means", ("data", "factors", "settings", "mean", "treatments"), _means),
     _Table("blocks", ("data", "factor", "boxes", "complete", "order", "same", "chance", "tail"), _blocks),
     _Table("spreads", ("factor", "at", "ratio", "f_p", "levene_p"), _spreads),
+    _Table("kruskal-wallis", ("factor", "setting", "at", "groups", "h", "df", "p", "p_adjusted"), _ranks),
+    _Table("bca-means", ("settings", "units", "mean", "low", "high"), _intervals),
     _Table(
         "sample-sizes",
         ("settings", "method", "size", "lower_quartile", "median", "upper_quartile", "coverage", "subsamples"),
