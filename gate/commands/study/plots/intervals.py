@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from gate.commands.study.plots.labels import ordered
-from gate.commands.study.plots.marks import combination, entries, legend, legend_height, look_of, said, strongest, write
+from gate.commands.study.plots.marks import (
+    LAYOUTS,
+    combination,
+    entries,
+    legend,
+    legend_height,
+    look_of,
+    said,
+    shortened,
+    write,
+)
 from gate.commands.study.plots.scale import Array, Scale, marks_between, scale
 from gate.model.study import Factor, MeanInterval, Response, Setting
 from gate.plots.axes import grid, tick_room
-from gate.plots.picture import Picture, Sheet
+from gate.plots.picture import Picture, Sheet, elide, room
 from gate.plots.scales import Axis
 from gate.units import format_confidence, plural
 
 _WIDTH = 720
 _HEAD, _TITLE, _HEADING, _PLOT, _GAP = 8, 30, 28, 116, 12
 _ACROSS = 3
+_UNIT = 6
+"""Columns of a unit in the name of a panel."""
 MOST = 24
 """Panels that are drawn at most."""
 
@@ -59,6 +71,7 @@ def means_by_metric(prefix: str, responses: Sequence[Response], confidence: floa
             kept.append(row[:MOST])
     listed = entries(factor)
     several = len(shown) > 1
+    names = _names(kept, several=several)
     top = _HEAD + legend_height(listed, _WIDTH - 24, said(factor.name)) + 8
     heading = _HEADING if several and any(row[0].at for row in kept) else 0
     lines = [-(-len(row) // _ACROSS) for row in kept]
@@ -73,7 +86,7 @@ def means_by_metric(prefix: str, responses: Sequence[Response], confidence: floa
         for number, panel in enumerate(row):
             across = number % _ACROSS
             place = (12 + across * (_WIDTH - 12) / _ACROSS, at + pitch * (number // _ACROSS))
-            _panel(sheet, panel, factor, place, _span(panel, row), several=several)
+            _panel(sheet, panel, factor, place, _span(panel, row), names[id(panel)])
         at += count * pitch
     drawn, total = sum(map(len, kept)), sum(map(len, rows))
     first = shown[0]
@@ -97,9 +110,9 @@ def _caption(kept: Sequence[Sequence[_Panel]], total: int, confidence: float) ->
 
 
 def _told_apart(response: Response) -> Factor:
-    """Choose the factor that colours tell apart: one that varies by boot, as NIST's, else the strongest."""
-    own = next((f for f in response.factors if f.varies == "session" and len(f.settings) > 1), None)
-    return own or strongest(response)
+    """Choose the factor that colours tell apart: of the fewest settings, one that varies by boot first, as NIST's."""
+    several = [f for f in response.factors if len(f.settings) > 1] or list(response.factors)
+    return min(reversed(several), key=lambda f: (len(f.settings), f.varies != "session"))
 
 
 def _rows(responses: Sequence[Response], factor: Factor) -> list[list[_Panel]]:
@@ -119,13 +132,28 @@ def _rows(responses: Sequence[Response], factor: Factor) -> list[list[_Panel]]:
     return rows if len(responses) > 1 else [[panel for row in rows for panel in row]]
 
 
+def _names(rows: Sequence[Sequence[_Panel]], *, several: bool) -> dict[int, dict[str, str]]:
+    """Name the panels for both layouts so that they stay different: by metric, or by their settings."""
+    panels = [panel for row in rows for panel in row]
+    full = [
+        said(p.response.metric) if several or not p.at else ", ".join(said(s) for s in p.at.values()) for p in panels
+    ]
+    found: dict[int, dict[str, str]] = {id(panel): {} for panel in panels}
+    for layout, letters in LAYOUTS:
+        width = int(((_WIDTH - 12) / _ACROSS - 14) / room("0", letters)) - _UNIT - 2
+        cut = shortened(list(dict.fromkeys(full)), width)
+        for number, (panel, text) in enumerate(zip(panels, full, strict=True), start=1):
+            found[id(panel)][layout] = cut.get(text) or f"{number}"
+    return found
+
+
 def _span(panel: _Panel, row: Sequence[_Panel]) -> float:
     alike = [p.ends for p in row if (p.response.unit, p.response.scale) == (panel.response.unit, panel.response.scale)]
     return max(float(ends.max() - ends.min()) for ends in alike)
 
 
 def _panel(
-    sheet: Sheet, panel: _Panel, factor: Factor, place: tuple[float, float], span: float, *, several: bool
+    sheet: Sheet, panel: _Panel, factor: Factor, place: tuple[float, float], span: float, names: Mapping[str, str]
 ) -> None:
     ends = panel.ends
     middle = float(ends.max() + ends.min()) / 2
@@ -139,13 +167,10 @@ def _panel(
     y = Axis(low, high, top + _TITLE + _PLOT, top + _TITLE)
     marks = marks_between(low, high, 4, log=of.measure.log)
     start, right = left + tick_room(marks) - 6, left + (_WIDTH - 12) / _ACROSS - 14
-    unit = f", {said(of.measure.unit)}" if of.measure.unit else ""
-    title = (
-        f"{said(panel.response.metric)}{unit}"
-        if several
-        else f"{combination(panel.at, 100) if panel.at else said(panel.response.metric)}{unit}"
-    )
-    write(sheet, left, top + 18, title, (_WIDTH - 12) / _ACROSS - 14, "soft other", "start")
+    unit = f", {elide(said(of.measure.unit), _UNIT)}" if of.measure.unit else ""
+    for layout, text in names.items():
+        full = f"{said(panel.response.metric)}, {combination(panel.at, 200)}"
+        sheet.text(left, top + 18, f"{text}{unit}", f"soft other {layout}", full=full)
     grid(sheet, y, marks, start, right)
     _means(sheet, panel, factor, y, of, start, right)
 

@@ -8,7 +8,7 @@ from itertools import groupby
 import numpy as np
 
 from gate.commands.study.plots.boxes import draw, whiskers
-from gate.commands.study.plots.columns import Columns, TreatmentValues, columns
+from gate.commands.study.plots.columns import Column, Columns, TreatmentValues, columns
 from gate.commands.study.plots.marks import LAYOUTS, said
 from gate.model.study import Factor, OneWay, Response, Setting
 from gate.plots.picture import Picture, elide, room
@@ -66,26 +66,32 @@ def _tests(stage: Columns, response: Response, factor: Factor) -> bool:
         own = {k: v for k, v in column.sample.settings.items() if k != factor.name}
         return column.y.axis.start, _key(own)
 
+    groups = [
+        [stage.columns[k] for k in group] for _, group in groupby(range(len(stage.columns)), key=lambda k: at(k)[:2])
+    ]
     shown = False
-    for (bottom, key), group in groupby(range(len(stage.columns)), key=at):
-        own = [stage.columns[k] for k in group]
-        middle = (own[0].x + own[-1].x) / 2
-        space = own[-1].x - own[0].x + own[0].slot - 4
-        top = bottom + stage.labels
-        for row, (name, p) in enumerate((("mean", means.get(key)), ("spread", rows.get(key)))):
-            if p is None:
+    for row, (name, found) in enumerate((("mean", means), ("spread", rows))):
+        ps = [found.get(at(stage.columns.index(own[0]))[1]) for own in groups]
+        texts = ["" if p is None else format_p(p) for p in ps]
+        for layout, letters in LAYOUTS:
+            # a row is whole, or it is not there
+            if not any(texts) or not all(
+                room(text, letters) <= _space(own) for text, own in zip(texts, groups, strict=True)
+            ):
                 continue
-            y = top + 16 + 27 * row
-            for layout, letters in LAYOUTS:
-                text = format_p(p)
-                if room(text, letters) <= space:
-                    shown = True
-                    stage.sheet.text(middle, y, text, f"middle {layout}", "middle", full=f"p of equal {name}s: {text}")
-    if shown:
-        for top in dict.fromkeys(column.y.axis.start + stage.labels for column in stage.columns):
-            for row, name in enumerate(("p, mean", "p, spread")):
-                stage.sheet.text(stage.left - 8, top + 16 + 27 * row, name, "soft middle", "end")
+            shown = True
+            for text, own in zip(texts, groups, strict=True):
+                y = own[0].y.axis.start + stage.labels + 16 + 27 * row
+                middle = (own[0].x + own[-1].x) / 2
+                stage.sheet.text(middle, y, text, f"middle {layout}", "middle", full=f"p of equal {name}s: {text}")
+            for bottom in dict.fromkeys(own[0].y.axis.start for own in groups):
+                y = bottom + stage.labels + 16 + 27 * row
+                stage.sheet.text(stage.left - 8, y, f"p, {name}", f"soft middle {layout}", "end")
     return shown
+
+
+def _space(own: Sequence[Column]) -> float:
+    return own[-1].x - own[0].x + own[0].slot - 4
 
 
 def _others(response: Response) -> bool:

@@ -417,7 +417,7 @@ def test_a_histogram_has_a_bar_as_high_as_its_count() -> None:
     assert found is not None
     tops = sorted(min(y for _, y in corners(path)) for path in paths(picture, "pip-s0"))
     assert tops[0] == pytest.approx(pixel(ticks, float(found.counts.max())), abs=0.3)
-    assert {"sched=cfs", "median 10 ms"} <= set(texts(picture))
+    assert {"sched=cfs", "median 10.00 ms"} <= set(texts(picture))
     assert not any(text.startswith("p99") for text in texts(picture)), "45 values have no p99"
 
 
