@@ -132,7 +132,7 @@ def _space(run: Run, places: Places) -> float:
 def _short(factor: Factor, own: Sequence[Run], places: Places, letters: float) -> dict[str, str]:
     """Shorten the names of settings to the narrowest run, to what still tells them apart; {}: nothing fits."""
     # some air between neighbours
-    space = min((_space(run, places) for run in own), default=0.0) - 5
+    space = min((_space(run, places) for run in own), default=0.0) - (5 if letters == LETTERS_NARROW else 10)
     width = int(space / room("0", letters))
     names = [said(setting) for setting in factor.settings]
     cut = shortened(names, width)
