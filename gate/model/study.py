@@ -140,12 +140,14 @@ class QuantileModel(msgspec.Struct, frozen=True, kw_only=True):
     """Quantile regression at one tau, all interactions up to the order asked for, as QR Table 4.
 
     effects: the intercept first. iid: the same effects with the intervals of the paper, which take values for
-    independent; None: not asked for. enough: whether every treatment has 10 values beyond the quantile.
+    independent; None: not asked for. iid_errors: their standard errors. enough: whether every treatment has 10 values
+    beyond the quantile.
     """
 
     tau: float
     effects: list[Effect]
     iid: list[Effect] | None
+    iid_errors: list[float | None] | None
     df: int | None
     enough: bool
 

@@ -95,8 +95,9 @@ def _effects(response: Response) -> Iterator[Cells]:
 
 def _quantile_effects(response: Response) -> Iterator[Cells]:
     for model in response.quantiles.models if response.quantiles else []:
-        yield from (("clustered", model.tau, model.enough, *_effect(e)) for e in model.effects)
-        yield from (("iid", model.tau, model.enough, *_effect(e)) for e in model.iid or [])
+        yield from (("clustered", model.tau, model.enough, *_effect(e), None) for e in model.effects)
+        alone = zip(model.iid or [], model.iid_errors or [], strict=True)
+        yield from (("iid", model.tau, model.enough, *_effect(e), error) for e, error in alone)
 
 
 def _one_way(response: Response) -> Iterator[Cells]:
@@ -169,7 +170,7 @@ _TABLES = (
     ),
     _Table("terms", ("data", "term", "df", "sum_of_squares", "share", "f", "p", "p_adjusted"), _terms),
     _Table("effects", ("data", *_EFFECT), _effects),
-    _Table("quantile-effects", ("intervals", "tau", "enough", *_EFFECT), _quantile_effects),
+    _Table("quantile-effects", ("intervals", "tau", "enough", *_EFFECT, "std_error"), _quantile_effects),
     _Table("one-way", ("factor", "at", "setting", "count", "mean", "sd", *_SCHED, "letters"), _one_way),
     _Table("differences", ("factor", "at", "a", "b", "difference", "low", "high", "p"), _pairs),
     _Table(

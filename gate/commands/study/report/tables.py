@@ -66,7 +66,7 @@ def treatments(response: Response) -> View:
     names = [percentile(float(tau)) for tau in taus]
     rows = [
         (
-            settings_text(t.settings) or "all",
+            (settings_text(t.settings) or "all") + (" (questionable)" if t.settings in response.questionable else ""),
             str(t.builds),
             str(t.executions),
             str(t.values),
@@ -117,12 +117,20 @@ def linear(response: Response, model: LinearModel, confidence: float, name: str 
 def quantile(response: Response, model: QuantileModel, confidence: float) -> View:
     """Lay out the effects on one quantile in the form of QR Table 4, those for independent values beside."""
     percent = format_confidence(confidence)
-    alone = [*(model.iid or [])]
-    extra = (f"iid low {percent}", f"iid high {percent}", "iid p") if alone else ()
+    alone, errors = [*(model.iid or [])], [*(model.iid_errors or [])]
+    extra = (f"iid low {percent}", f"iid high {percent}", "iid error", "iid t", "iid p") if alone else ()
     rows = []
     for i, effect in enumerate(model.effects):
         beside = (
-            (_number(alone[i].low, response), _number(alone[i].high, response), format_p(alone[i].p)) if alone else ()
+            (
+                _number(alone[i].low, response),
+                _number(alone[i].high, response),
+                _number(errors[i], response),
+                say.t_value(alone[i].estimate, errors[i]),
+                format_p(alone[i].p),
+            )
+            if alone
+            else ()
         )
         rows.append((say.effect_name(effect, response), *_ends(effect, response), format_p(effect.p), *beside))
     unit = say.unit_name(response)

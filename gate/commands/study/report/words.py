@@ -32,6 +32,11 @@ def unit_name(response: Response) -> str:
     return scale_of(response)[1]
 
 
+def t_value(estimate: float, error: float | None) -> str:
+    """Write an estimate over its standard error; "" where there is none."""
+    return "" if not error else f"{estimate / error:.2f}"
+
+
 def squared(response: Response) -> str:
     """Name the unit of sums of squares, which are in the base unit; "" for none."""
     return f"{response.unit}²" if response.unit and response.scale == "value" else ""

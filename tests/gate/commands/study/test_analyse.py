@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from gate.cli.main import main
 from gate.model import SCHEMA
 from tests.gate.commands.study.analysis import designs
 from tests.support.lines import execution, text
+from tests.support.pages import ROOT
 
 
 def analyse(*arguments: str) -> tuple[int, str, str]:
@@ -272,3 +275,30 @@ def test_files_of_several_hosts_become_the_table_over_machines(tmp_path: Path) -
     code, _, err = analyse(*files, "--host-factor", "machine=kernell")
     assert code == 2
     assert "says nothing of it; of its host it names cores, cpu, kernel" in err
+
+
+PAPERS = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8").split("\n## ")[1:]
+QR = {"sched": ["bfs", "cfs"], "load": ["compile", "encode"], "machine": ["core2", "p4"], "vmstat": ["off", "on"]}
+NIST = {"os": [0, 1], "fp": [0, 1], "prf": [0, 1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("section", "factors"), [("Born de Oliveira", QR), ("NIST", NIST), ("graysky", {"kernel": ["vanilla", "ck"]})]
+)
+def test_the_commands_of_the_papers_run(section: str, factors: dict[str, list[Any]], tmp_path: Path) -> None:
+    def values(_: designs.Settings, rng: np.random.Generator) -> list[float]:
+        return [float(v) for v in 10 + rng.random(3)]
+
+    lines = designs.lines(factors, values, 3)
+    if section == "graysky":
+        lines = [{**line, "factors": {}, "execution": number} for number, line in enumerate(lines)]
+    file = written(tmp_path, [{"type": "run", "host": {"cpu": "Atom", "kernel": "3.6"}}, *lines])
+    text = next(part for part in PAPERS if part.startswith(section))
+    commands = dict.fromkeys(re.findall(r"`perfgate (study analyse FILE[^`]*)`", text))
+    assert commands
+    for command in commands:
+        arguments = shlex.split(command.replace("FILE...", file).replace("FILE", file))[2:]
+        if "--out" in arguments:
+            arguments[arguments.index("--out") + 1] = str(tmp_path / "out")
+        code, _, err = analyse(*arguments, "--quiet")
+        assert code == 0, (command, err)

@@ -478,11 +478,13 @@ def programme(y: Array, design: Array, tau: float) -> Array:
 def test_iid_intervals_are_those_of_summary_rq(tau: float) -> None:
     rng = np.random.default_rng(14)
     values = frame({codes: [rng.lognormal(size=51 + 2 * codes[0]).tolist()] for codes in FULL})
-    ours = quantile_effects(values, factors(2, 2, 2), [tau], confidence=0.9, iid=True).models[0].iid
+    model = quantile_effects(values, factors(2, 2, 2), [tau], confidence=0.9, iid=True).models[0]
+    ours = model.iid
     beta, errors = printed_by_r(values["y"].to_numpy(), coded_by_hand(values), tau)
     df = len(values) - len(beta)
     assert ours is not None
     assert [row.estimate for row in ours] == pytest.approx(beta, abs=1e-8)
+    assert model.iid_errors == pytest.approx(errors, abs=1e-8)
     assert [row.low for row in ours] == pytest.approx(beta - stats.t.ppf(0.95, df) * errors, abs=1e-7)
     assert [row.high for row in ours] == pytest.approx(beta + stats.t.ppf(0.95, df) * errors, abs=1e-7)
     assert [row.p for row in ours] == pytest.approx(2 * stats.t.sf(np.abs(beta / errors), df), abs=1e-7)
