@@ -191,12 +191,14 @@ class QuantileModel(msgspec.Struct, frozen=True, kw_only=True):
     """Quantile regression at one tau, all interactions up to the order asked for, as QR Table 4.
 
     effects: the intercept first. iid: the same effects with the intervals of the paper, which take values for
-    independent; None: not asked for. enough: whether every treatment has 10 values beyond the quantile.
+    independent; None: not asked for. iid_errors: their standard errors. enough: whether every treatment has 10 values
+    beyond the quantile.
     """
 
     tau: float
     effects: list[Effect]
     iid: list[Effect] | None
+    iid_errors: list[float | None] | None
     df: int | None
     enough: bool
 
@@ -209,6 +211,34 @@ class QuantileEffects(msgspec.Struct, frozen=True, kw_only=True):
     models: list[QuantileModel]
     inestimable: list[str]
     warnings: list[str]
+
+
+class RankTest(msgspec.Struct, frozen=True, kw_only=True):
+    """A Kruskal-Wallis test (QR 4.6): of a factor's settings at some settings of the others, or within one setting.
+
+    p_adjusted: by Holm over the tests of the response; None: not known, or the sum over the other factors.
+    """
+
+    factor: str
+    setting: Setting | None
+    """The treatments that have it are compared; None: the settings of the factor are."""
+    at: dict[str, Setting]
+    """What is held; {}: the tests at each combination of the other factors, added up."""
+    groups: int
+    statistic: float | None
+    df: int | None
+    p: float | None
+    p_adjusted: float | None
+
+
+class MeanInterval(msgspec.Struct, frozen=True, kw_only=True):
+    """The mean of a treatment's units with its BCa interval (NIST Fig. 1); None: too few units, or all the same."""
+
+    settings: dict[str, Setting]
+    units: int
+    mean: float
+    low: float | None
+    high: float | None
 
 
 class Spread(msgspec.Struct, frozen=True, kw_only=True):
@@ -453,6 +483,9 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     quantiles: QuantileEffects | None
     kruskal: Check | None
     """Kruskal-Wallis over treatments."""
+    ranks: list[RankTest]
+    """Kruskal-Wallis by factor and within a setting."""
+    means: list[MeanInterval]
     spreads: list[Spread]
     one_ways: list[OneWay]
     trends: list[Trend]
@@ -464,6 +497,10 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     dependences: list[Dependence]
     series: list[SeriesPoint]
     abridged: list[Abridged]
+    questionable: list[dict[str, Setting]]
+    """The treatments that an abridged data set is without."""
+    histograms: list[dict[str, Setting]]
+    """The treatments whose histograms were asked for; none: any."""
     words: list[str]
     warnings: list[str]
 

@@ -76,6 +76,32 @@ def hall_sheather(n: float | Array, tau: float | Array) -> Array:
     return width
 
 
+def sparsity(residuals: Array, tau: float, coefficients: int) -> float | None:
+    """Return the derivative of the quantile function of independent residuals at a fitted quantile tau.
+
+    The slope, by median regression, of the residuals nearest to 0 over their ranks; those of the values that the fit
+    goes through are left out, and as many follow as Hall and Sheather's bandwidth holds. So does summary.rq(se="iid")
+    of R's quantreg, whose standard errors it gives. None: there are too few residuals, or they do not rise.
+
+    Source: Koenker and Bassett 1978, Koenker 2005, 3.4.1.
+
+    Args:
+        residuals: shape (n,).
+        coefficients: of the fit.
+    """
+    n = len(residuals)
+    sizes = np.abs(residuals)
+    hit = int((sizes <= DEPENDENT * float(sizes.max(initial=0.0))).sum())
+    near = max(coefficients + 1, math.ceil(n * float(hall_sheather(n, tau)))) if n else 0
+    ranks = np.arange(hit, min(hit + near + 1, n))
+    if len(ranks) < 3 or n <= coefficients:
+        return None
+    nearest = np.sort(residuals[np.argsort(sizes, kind="stable")[ranks]])
+    line = np.column_stack((np.ones(len(ranks)), (ranks + 1) / (n - coefficients)))
+    slope = float(quantile_regression(nearest, line, 0.5)[1])
+    return slope if slope > 0 else None
+
+
 def _checked(y: Array, design: Array, tau: float) -> tuple[Array, Array]:
     y, design = np.asarray(y, dtype=np.float64), np.asarray(design, dtype=np.float64)
     if y.ndim != 1 or design.ndim != 2 or len(y) != len(design) or 0 in design.shape:

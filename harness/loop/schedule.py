@@ -109,8 +109,8 @@ def design_schedule(
     """Lay out a designed experiment: in each replicate every benchmark at every treatment once, in one random order.
 
     That is a completely random order within each iteration of the design (NIST TN 1855, section 4.5). A round first
-    builds, in random order, what its treatments need. Executions of a benchmark at a treatment are numbered from 0 in
-    each build, which is the number of the replicate in its round.
+    builds what its treatments need, in an order that is balanced over the rounds. Executions of a benchmark at a
+    treatment are numbered from 0 in each build, which is the number of the replicate in its round.
 
     A study can be extended: no draw of a round depends on how many rounds there are, nor one of a replicate on how many
     its round has. So a schedule begins as a shorter one does.
@@ -132,7 +132,22 @@ def design_schedule(
             ]
         needed = tuple(
             build_step(variants[each].side, build, seed, variants[each].building)
-            for each in shuffled(variants, seed, "builds", build)
+            for each in _balanced(variants, seed, build)
         )
         rounds.append(Round(build, needed, tuple(steps), share))
     return tuple(rounds)
+
+
+def _balanced(variants: Collection[_Key], seed: int, build: int) -> list[_Key]:
+    """Return the order of builds in a round, so that a drift within rounds is no variant's own.
+
+    In as many rounds as there are variants each is once in each place: a Latin square of random rows. In as many again
+    each of these orders comes reversed, so that each two variants are as often in one order as in the other, and the
+    orders never just alternate (NIST TN 1855, 4.5.1). A round's order depends on its number only.
+    """
+    block, row = divmod(build, len(variants))
+    pair, back = divmod(block, 2)
+    names = shuffled(variants, seed, "builds", pair)
+    turn = shuffled(range(len(names)), seed, "turns", pair)[row]
+    order = [*names[turn:], *names[:turn]]
+    return order[::-1] if back else order

@@ -12,6 +12,7 @@ from gate import __version__
 from gate.codes import Exit, MisuseError
 from gate.commands.study.analysis.abridge import Abridgement
 from gate.commands.study.analysis.analysis import Method, analyse
+from gate.commands.study.analysis.hosts import with_host_factors
 from gate.commands.study.analysis.observations import Observed, Wanted, plain
 from gate.commands.study.analysis.selection import Selection, responses
 from gate.commands.study.options import AnalyseOptions
@@ -69,6 +70,9 @@ def analyse_inputs(inputs: Inputs, options: AnalyseOptions) -> Analysed:
         UserError: a selection of nothing, or lines that do not go together.
     """
     records = in_order(inputs.records)
+    planned = [r.record for r in records if isinstance(r.record, Execution)]
+    if options.host_factors:
+        records = with_host_factors(records, options.host_factors)
     refuse_duplicates(records)
     executions = [r.record for r in records if isinstance(r.record, Execution)]
     runs = [r.record for r in records if isinstance(r.record, Run)]
@@ -90,6 +94,8 @@ def analyse_inputs(inputs: Inputs, options: AnalyseOptions) -> Analysed:
         iid=options.iid,
         seed=options.seed if options.seed is not None else next((r.seed for r in runs if r.seed is not None), 0),
         abridgements=_abridgements(options),
+        sample=options.sample,
+        histograms=options.histograms,
     )
     found = [analyse(each, method) for each in observed]
     return Analysed(
@@ -110,7 +116,7 @@ def analyse_inputs(inputs: Inputs, options: AnalyseOptions) -> Analysed:
             warnings=[
                 *map(say, warnings_of_runs(records)),
                 *_commits(runs),
-                *(_unmeasured(config, study, executions) if config and study else ()),
+                *(_unmeasured(config, study, planned) if config and study else ()),
                 *map(say, [*machines(records), *run_states(records), *inputs.warnings]),
             ],
         ),

@@ -57,6 +57,22 @@ def factor_settings(text: str) -> FactorSettings:
     return FactorSettings(name, settings)
 
 
+@dataclass(frozen=True, slots=True)
+class HostFactor:
+    """A factor whose setting is what a run line says of its host."""
+
+    name: str
+    key: str
+
+
+def host_factor(text: str) -> HostFactor:
+    """Read which factor is made of what: "machine=cpu"."""
+    name, sign, key = (piece.strip() for piece in text.partition("="))
+    if not (sign and name and key):
+        raise argparse.ArgumentTypeError(f"{text!r:.80} is no factor of hosts: write NAME=KEY, such as machine=cpu")
+    return HostFactor(name, key)
+
+
 def by_factor(named: Iterable[FactorSettings]) -> dict[str, tuple[str, ...]]:
     """Return the settings by factor.
 
@@ -217,6 +233,19 @@ class AnalyseOptions:
         metavar="F=S,F=S", flag="--without", parse=combination, section="selection",
     )  # fmt: skip
     """Analyses again, each without the treatments that have all these settings."""
+    sample: dict[str, str] | None = option(
+        "treatment of the sample-size study (default: one with the most units)",
+        metavar="F=S,F=S", parse=combination, section="selection",
+    )  # fmt: skip
+    histograms: tuple[dict[str, str], ...] = repeated(
+        "show the histograms of these treatments",
+        metavar="F=S,F=S", flag="--histogram", parse=combination, section="selection",
+    )  # fmt: skip
+    host_factors: tuple[HostFactor, ...] = repeated(
+        "make a factor of what the hosts of the files differ in: machine=cpu, kernel=kernel",
+        metavar="NAME=KEY", flag="--host-factor", parse=host_factor, section="selection",
+    )  # fmt: skip
+    """KEY: what a run line says of its host."""
     chosen: tuple[FactorSettings, ...] = repeated(
         "analyse only these settings of a factor, in this order",
         metavar="F=S,S", flag="--settings", parse=factor_settings, section="selection",

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from gate.stats.design.quantile_fit import Around, Ordered
-from gate.stats.regression import hall_sheather
-from gate.stats.special import ndtri, stdtr, stdtrit
+from gate.stats.design.quantile_fit import ROUNDING, Around, Ordered
+from gate.stats.regression import sparsity
+from gate.stats.special import stdtr, stdtrit
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -131,11 +131,10 @@ def _df(variances: Array, df: Array) -> float:
 
 
 def independent_covariance(cells: Sequence[Ordered], rows: Array, fitted: Array, tau: float) -> Array | None:
-    """Return tau (1 - tau)/f^2 (X'X)^-1, shape (p, p), None where the values do not show the density f.
+    """Return tau (1 - tau) s^2 (X'X)^-1, shape (p, p), None where the values do not show their sparsity s at tau.
 
-    Values count as independent and their residuals as of one distribution. f is the residuals' density at 0 by the
-    kernel of Epanechnikov, the bandwidth that of Hall and Sheather 1988 times the smaller of the standard deviation of
-    the values and the interquartile range of the residuals over 1.34, as statsmodels' QuantReg with vcov="iid".
+    Values count as independent and their residuals as of one distribution, as with summary.rq(se="iid") of R's
+    quantreg.
 
     Source: Koenker and Bassett 1978.
 
@@ -144,19 +143,12 @@ def independent_covariance(cells: Sequence[Ordered], rows: Array, fitted: Array,
         fitted: shape (cells,).
     """
     counts = np.array([len(cell.ordered) for cell in cells])
-    n = int(counts.sum())
     residuals = np.concatenate([cell.ordered - at for cell, at in zip(cells, fitted.tolist(), strict=True)])
-    quarter, three = np.quantile(residuals, (0.25, 0.75))
-    deviation = float(np.concatenate([cell.ordered for cell in cells]).std())
-    width = float(hall_sheather(n, tau))
-    least = 0.5 / n  # statsmodels has no number where the bandwidth reaches beyond 0 or 1
-    span = float(ndtri(min(tau + width, 1 - least)) - ndtri(max(tau - width, least)))
-    h = min(deviation, float(three - quarter) / 1.34) * span
-    if not h > 0:
+    largest = max(float(np.abs(cell.ordered).max()) for cell in cells)
+    # what the fit goes through is 0, not the rounding of a difference
+    residuals[np.abs(residuals) <= ROUNDING * largest] = 0.0
+    slope = sparsity(residuals, tau, rows.shape[1])
+    if slope is None:
         return None
-    near = residuals[np.abs(residuals) <= h] / h
-    density = 0.75 * float((1 - near**2).sum()) / (n * h)
-    if not density > 0:
-        return None
-    found: Array = tau * (1 - tau) / density**2 * np.linalg.inv(rows.T @ (rows * counts[:, None]))
+    found: Array = tau * (1 - tau) * slope**2 * np.linalg.inv(rows.T @ (rows * counts[:, None]))
     return found

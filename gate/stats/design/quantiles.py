@@ -129,10 +129,12 @@ def _at(data: _Data, tau: float, iid: bool) -> AtTau:
         found = [
             limits(estimate, own, together, data.confidence) for estimate, own in zip(estimates, weights, strict=True)
         ]
+    alone = _independent(data, fitted, tau) if iid else None
     model = QuantileModel(
         tau=tau,
         effects=[_effect(own, at, limit) for own, at, limit in zip(data.sums, estimates, found, strict=True)],
-        iid=_independent(data, fitted, tau) if iid else None,
+        iid=None if alone is None else [own.effect for own in alone],
+        iid_errors=None if alone is None else [own.error for own in alone],
         df=min((math.floor(own.df) for own in found if own), default=None),
         enough=min(len(cell.ordered) for cell in data.cells) >= needed_values(tau),
     )
@@ -159,18 +161,25 @@ def _effect(own: Addend, estimate: float, limit: Limits | None) -> Effect:
     return Effect(term=own.term, settings=own.settings, estimate=estimate, low=low, high=high, p=p, against=own.against)
 
 
-def _independent(data: _Data, fitted: Fit, tau: float) -> list[Effect]:
+class _Alone(msgspec.Struct, frozen=True):
+    """An effect with the interval for independent values, and its standard error."""
+
+    effect: Effect
+    error: float | None
+
+
+def _independent(data: _Data, fitted: Fit, tau: float) -> list[_Alone]:
     """Return the effects with intervals for independent values, by t on n - p degrees of freedom."""
     covariance = independent_covariance(data.cells, data.model.matrix, fitted.fitted, tau)
     df = sum(len(cell.ordered) for cell in data.cells) - len(fitted.beta)
     found = []
     for own in data.sums:
-        estimate, limit = float(own.weights @ fitted.beta), None
+        estimate, limit, error = float(own.weights @ fitted.beta), None, None
         if covariance is not None and df > 0:
             error = math.sqrt(float(own.weights @ covariance @ own.weights))
             half = float(stdtrit(df, (1 + data.confidence) / 2)) * error
             limit = Limits(estimate - half, estimate + half, float(2 * stdtr(df, -abs(estimate) / error)), df)
-        found.append(_effect(own, estimate, limit))
+        found.append(_Alone(_effect(own, estimate, limit), error))
     return found
 
 

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from gate.model.study import Factor, MainEffect, SampleSize, SampleSizes
-from gate.stats.design.cells import HAIR, cells, mean, settings
+from gate.stats.design.cells import HAIR, Codes, cells, mean, settings
 from gate.stats.ratio import t_quantile
 from gate.stats.special import ndtr, ndtri
 
@@ -40,9 +40,14 @@ WORK = 4e8
 
 
 def sample_sizes(
-    units: pd.DataFrame, factors: Sequence[Factor], confidence: float, seed: int, mains: Sequence[MainEffect]
+    units: pd.DataFrame,
+    factors: Sequence[Factor],
+    confidence: float,
+    seed: int,
+    mains: Sequence[MainEffect],
+    treatment: Codes | None = None,
 ) -> SampleSizes | None:
-    """Study the treatment with the most units (of several the first); None where it has fewer than FEWEST.
+    """Study one treatment, by default that with the most units (of several the first); None: it has fewer than FEWEST.
 
     mains: the main effects found; the median over the factors of the largest difference between two settings is what
     widths are held against. seed: not negative. Intervals are Student's t and BCa of the mean (Efron 1987).
@@ -51,7 +56,8 @@ def sample_sizes(
     samples would be to the mean behind them, by sqrt(1 - size/units) (Cochran 1977, 2.6). For coverage that distance is
     therefore divided by this root; otherwise intervals would seem to hold more than they do.
     """
-    largest = max(cells(units, factors), key=lambda cell: len(cell.y), default=None)
+    of = [cell for cell in cells(units, factors) if treatment in (None, cell.codes)]
+    largest = max(of, key=lambda cell: len(cell.y), default=None)
     if largest is None or len(largest.y) < FEWEST:
         return None
     rows = [row for size in _sizes(len(largest.y)) for row in _rows(largest.y, size, confidence, seed)]
@@ -140,13 +146,18 @@ def bca_limits(drawn: Array, confidence: float, rng: np.random.Generator) -> Int
     As gate.stats.bootstrap.Distribution has it: limits are replicates, the k-th from their end, k the largest integer
     below (R + 1) times BCa's level. Subsamples are in random order, so they can share how often each place is drawn.
     """
-    count, size = drawn.shape
-    own = drawn.mean(axis=1)
-    away = drawn - own[:, None]
+    size = drawn.shape[1]
     picks = rng.integers(size, size=(REPLICATES, size)) + size * np.arange(REPLICATES)[:, None]
     times = np.bincount(picks.ravel(), minlength=REPLICATES * size).reshape(REPLICATES, size)
-    replicates = away @ (times.T / size)
-    replicates.sort(axis=1)
+    return accelerated(drawn, (drawn - drawn.mean(axis=1, keepdims=True)) @ (times.T / size), confidence)
+
+
+def accelerated(drawn: Array, replicates: Array, confidence: float) -> IntervalLimits:
+    """Return BCa's limits from what replicates of the mean, shape (count, REPLICATES), are away from the mean."""
+    count = len(drawn)
+    own = drawn.mean(axis=1)
+    away = drawn - own[:, None]
+    replicates = np.sort(replicates, axis=1)
     squares = (away**2).sum(axis=1)
     a = np.divide((away**3).sum(axis=1), 6 * squares**1.5, out=np.zeros(count), where=squares > 0)
     hair = HAIR * np.abs(drawn).max(axis=1, keepdims=True)

@@ -318,3 +318,39 @@ def test_treatments_of_a_gate_do_not_change_each_other() -> None:
     assert of_zero(schedule(both("x"), 2, 4, 1, planned=planned(2))) == of_zero(
         schedule(both("x"), 2, 4, 1, planned=planned(5))
     )
+
+
+def orders(count: int, builds: int, seed: int) -> list[tuple[object, ...]]:
+    """The settings in the order in which each round builds them."""
+    opt: FactorTable = {f"O{k}": SettingTable(build_env={"C": f"-O{k}"}) for k in range(count)}
+    rounds = design_schedule(["x"], planned(opt=opt), [1] * builds, seed)
+    return [tuple(b.factors["opt"] for b in each.builds) for each in rounds]
+
+
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_builds_are_balanced_over_the_rounds(count: int) -> None:
+    for seed in range(20):
+        found = orders(count, 4 * count, seed)
+        for begin in range(0, 4 * count, count):
+            for place in zip(*found[begin : begin + count], strict=True):
+                assert len(set(place)) == count, "each is once in each place"
+        for begin in range(0, 4 * count, 2 * count):
+            before = Counter(
+                pair for order in found[begin : begin + 2 * count] for pair in itertools.combinations(order, 2)
+            )
+            assert set(before.values()) == {count}, "each two are as often in one order as in the other"
+    assert len({tuple(orders(count, count, seed)) for seed in range(20)}) > 1
+
+
+def test_two_builds_never_just_alternate() -> None:
+    for seed in range(50):
+        first = [order[0] for order in orders(2, 12, seed)]
+        for begin in range(0, 12, 4):
+            a, b, c, d = first[begin : begin + 4]
+            assert a != b == c != d == a
+    drawn = Counter(orders(2, 1, seed)[0][0] for seed in range(400))
+    assert abs(drawn["O0"] - 200) < 50
+
+
+def test_the_order_of_a_round_does_not_depend_on_how_many_follow() -> None:
+    assert orders(3, 4, 8) == orders(3, 13, 8)[:4]

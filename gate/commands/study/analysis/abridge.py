@@ -51,17 +51,29 @@ def abridged(observed: Observed, abridgement: Abridgement) -> Observed | None:
 
 def _matches(observed: Observed, abridgement: Abridgement, frame: pd.DataFrame) -> Mask:
     found = np.zeros(len(frame), dtype=np.bool_)
+    option = "--only" if abridgement.keep else "--without"
     for pattern in abridgement.patterns:
         own = np.ones(len(frame), dtype=np.bool_)
         for name, text in pattern.items():
-            index, code = _found(observed.factors, name, text, abridgement)
+            index, code = _found(observed.factors, name, text, option)
             own &= frame[f"f{index}"].to_numpy() == code
         found |= own
     return found
 
 
-def _found(factors: Sequence[Factor], name: str, text: str, abridgement: Abridgement) -> tuple[int, int]:
-    option = "--only" if abridgement.keep else "--without"
+def matching(observed: Observed, pattern: Pattern, option: str) -> list[tuple[int, ...]]:
+    """Return the treatments measured that a pattern names, as the numbers of their settings, in standard order.
+
+    Raises:
+        UserError: a factor or setting that was not measured; it names the option.
+    """
+    wanted = dict(_found(observed.factors, name, text, option) for name, text in pattern.items())
+    names = [f"f{i}" for i in range(len(observed.factors))]
+    codes = sorted(map(tuple, observed.units[names].drop_duplicates().to_numpy(dtype=np.int64).tolist()))
+    return [own for own in codes if all(own[index] == code for index, code in wanted.items())]
+
+
+def _found(factors: Sequence[Factor], name: str, text: str, option: str) -> tuple[int, int]:
     names = [factor.name for factor in factors]
     if name not in names:
         raise UserError(f"{option} {name}={text}: there is no factor {name}; there are {', '.join(names) or 'none'}")

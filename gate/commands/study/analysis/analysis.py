@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from gate.commands.study.analysis.abridge import Abridgement, abridged
+from gate.commands.study.analysis.abridge import Abridgement, Pattern, abridged, matching
 from gate.commands.study.analysis.observations import Observed, on_scale
 from gate.commands.study.analysis.words import words_of
+from gate.model import UserError
 from gate.model.study import (
     Abridged,
     Claim,
@@ -23,9 +24,11 @@ from gate.model.study import (
     QuantileEffects,
     Response,
     SeriesPoint,
+    Setting,
     Spread,
     Varies,
 )
+from gate.stats.design.bca_means import mean_intervals
 from gate.stats.design.blocks import blocks
 from gate.stats.design.cells import balanced, interactions, lacking, main_effects, treatments
 from gate.stats.design.claims import change_of_quantile, claims, of_mean, of_quantile, of_spread
@@ -35,11 +38,12 @@ from gate.stats.design.layers import Layers, layers
 from gate.stats.design.linear import linear_model
 from gate.stats.design.one_way import one_ways, percents
 from gate.stats.design.quantiles import quantile_effects
+from gate.stats.design.rank_differences import rank_tests
 from gate.stats.design.rank_tests import kruskal, spreads
-from gate.stats.design.sample_size import sample_sizes
+from gate.stats.design.sample_size import FEWEST, sample_sizes
 from gate.stats.design.strata import aligned
 from gate.stats.design.trends import trends
-from gate.words.effects import percentile
+from gate.words.effects import percentile, settings_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,6 +63,9 @@ class Method:
     iid: bool
     seed: int
     abridgements: tuple[Abridgement, ...]
+    sample: Pattern | None = None
+    """The treatment of the sample-size study; None: one with the most units."""
+    histograms: tuple[Pattern, ...] = ()
 
 
 def analyse(observed: Observed, method: Method) -> Response:
@@ -78,6 +85,8 @@ def analyse(observed: Observed, method: Method) -> Response:
     varying = spreads(alike, factors)
     told = [model.tau for model in quantiles.models if model.enough] if quantiles else []
     claimed = family(observed, method, linear, told, varying, lie)
+    sampled = _sampled(observed, method)
+    sizes = sample_sizes(units, factors, confidence, method.seed, mains, sampled)
     found = Response(
         benchmark=observed.benchmark,
         metric=observed.metric,
@@ -95,6 +104,8 @@ def analyse(observed: Observed, method: Method) -> Response:
         diagnostics=_diagnostics(observed, alike, method) if varied else None,
         quantiles=quantiles,
         kruskal=kruskal(alike, factors) if varied else None,
+        ranks=rank_tests(alike, factors),
+        means=mean_intervals(units, factors, confidence, method.seed),
         spreads=varying,
         one_ways=one_ways(units, factors, confidence, log=observed.scale == "log"),
         trends=trends(units, factors, method.order, confidence) if varied else [],
@@ -102,14 +113,55 @@ def analyse(observed: Observed, method: Method) -> Response:
         mains=mains,
         interactions=interactions(units, factors),
         blocks=blocks(units, factors),
-        sample_sizes=sample_sizes(units, factors, confidence, method.seed, mains),
+        sample_sizes=sizes,
         dependences=_dependences(observed, confidence),
         series=series(observed),
         abridged=[each for a in method.abridgements if (each := _abridged(observed, a, method)) is not None],
+        questionable=_questionable(observed, method),
+        histograms=[
+            observed.settings(codes) for pattern in method.histograms for codes in _histograms(observed, pattern)
+        ],
         words=[],
-        warnings=_warnings(observed, linear),
+        warnings=[*_warnings(observed, linear), *(_too_few(observed, sampled) if sizes is None else [])],
     )
     return msgspec.structs.replace(found, words=words_of(found, confidence))
+
+
+def _sampled(observed: Observed, method: Method) -> tuple[int, ...] | None:
+    """Return the treatment that the sample-size study is asked for."""
+    if method.sample is None:
+        return None
+    found = matching(observed, method.sample, "--sample")
+    named = ",".join(f"{name}={setting}" for name, setting in method.sample.items())
+    if not found:
+        raise UserError(f"--sample {named}: this combination was not measured")
+    if len(found) > 1:
+        lacking = [f.name for f in observed.factors if f.name not in method.sample]
+        raise UserError(f"--sample {named}: {len(found)} treatments have these settings: name {', '.join(lacking)} too")
+    return found[0]
+
+
+def _too_few(observed: Observed, treatment: tuple[int, ...] | None) -> list[str]:
+    if treatment is None:
+        return []
+    own = np.all([observed.units[f"f{i}"] == code for i, code in enumerate(treatment)], axis=0)
+    has = f"{settings_text(observed.settings(treatment))} has {int(own.sum())} {observed.analysis_unit}s"
+    return [f"no study of sample sizes: {has}, and it needs {FEWEST}"]
+
+
+def _histograms(observed: Observed, pattern: Pattern) -> list[tuple[int, ...]]:
+    found = matching(observed, pattern, "--histogram")
+    if not found:
+        named = ",".join(f"{name}={setting}" for name, setting in pattern.items())
+        raise UserError(f"--histogram {named}: this combination was not measured")
+    return found
+
+
+def _questionable(observed: Observed, method: Method) -> list[dict[str, Setting]]:
+    """Return the treatments that an abridgement leaves out by naming them."""
+    patterns = [pattern for a in method.abridgements if not a.keep for pattern in a.patterns]
+    codes = dict.fromkeys(own for pattern in patterns for own in matching(observed, pattern, "--without"))
+    return [observed.settings(own) for own in codes]
 
 
 def _other_scale(observed: Observed, method: Method, linear: LinearModel | None) -> OtherScale | None:

@@ -41,6 +41,8 @@ _TAGGED = 6
 """More marks in a box than this have no room for tags."""
 _GAP = {"wide": 14.0, "narrow": 22.0}
 _LAST = 30
+_RED = "regression"
+"""The colour of questionable treatments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,8 @@ class _Drawn:
     x: float
     odd: bool
     """Its order is not the commonest."""
+    doubted: frozenset[Setting]
+    """The settings at which its treatment is questionable."""
 
 
 def blocks(prefix: str, response: Response, blocks: Blocks) -> Picture | None:
@@ -78,11 +82,15 @@ def blocks(prefix: str, response: Response, blocks: Blocks) -> Picture | None:
     legend(sheet, listed, 12, _HEAD, _WIDTH - 24, said(factor.name))
     grid(sheet, y.axis, y.ticks, left, _WIDTH - 8)
     commonest = _commonest(boxes, factor)
-    for box, x in zip(kept, places.xs, strict=True):
+    doubted = [_doubted(response, factor, box) for box in kept]
+    for box, x, doubt in zip(kept, places.xs, doubted, strict=True):
         own = _order(box, factor)
-        _box(sheet, _Drawn(box, x, own is not None and own != commonest), factor, y, of, slot)
+        _box(sheet, _Drawn(box, x, own is not None and own != commonest, doubt), factor, y, of, slot)
     labels(sheet, others, [box.at for box in kept], places, top + _PLOT + 8, left)
-    caption = _caption(factor, blocks, len(boxes) - len(kept)) + keyed(others, [b.at for b in kept], places)
+    caption = _caption(factor, blocks, len(boxes) - len(kept))
+    if any(doubted):
+        caption += " Red marks in boxes with a red edge are the questionable treatments, which --without names."
+    caption += keyed(others, [b.at for b in kept], places)
     title = f"Block plot of {blocks.factor} for {response.benchmark}, {response.metric}"
     return sheet.picture(prefix, title, _described(factor, kept, of), caption)
 
@@ -131,10 +139,13 @@ def _box(sheet: Sheet, drawn: _Drawn, factor: Factor, y: Vertical, of: Scale, sl
     sheet.lines("frame" if drawn.odd or not whole else "shell", [corners], closed=True)
     if drawn.odd:
         sheet.lines("limit", [corners], closed=True)
+    if drawn.doubted:
+        sheet.lines(f"fine-{_RED}", [corners], closed=True)
     shift = half * 0.35 if slot >= _NUMBERED["wide"] else 0
     for setting, at in points:
         size: Size = "large" if slot >= 24 else "middle"
-        look_of(factor, setting).marks(sheet, [(x - shift, at)], size)
+        red = _RED if setting in drawn.doubted else None
+        look_of(factor, setting).marks(sheet, [(x - shift, at)], size, colour=red)
     for layout, _ in LAYOUTS:
         gap = _GAP[layout]
         if slot < _NUMBERED[layout] or len(points) > _TAGGED:
@@ -145,6 +156,10 @@ def _box(sheet: Sheet, drawn: _Drawn, factor: Factor, y: Vertical, of: Scale, sl
         ends = min(high + 4, middle - spread / 2), max(low - 4, middle + spread / 2)
         for (setting, _), place in zip(points, apart(pixels, gap, *ends), strict=True):
             sheet.text(x + shift * 0.6, place, tags.get(setting, "?"), f"middle small {layout}", full=said(setting))
+
+
+def _doubted(response: Response, factor: Factor, box: Box) -> frozenset[Setting]:
+    return frozenset(s for s, _ in box.points if {**box.at, factor.name: s} in response.questionable)
 
 
 def _caption(factor: Factor, blocks: Blocks, left_out: int) -> str:

@@ -86,8 +86,14 @@ def labels(
         middle = top + ROW * (depth + 0.5)
         write(sheet, left - 8, middle, said(factor.name), left - 12, "soft other small middle", "end")
         short = {layout: _short(factor, own, places, letters) for layout, letters in LAYOUTS}
+        # marks stand before all names of a layout, or before none
+        with_marks = frozenset(
+            layout
+            for layout, letters in LAYOUTS
+            if factor == marked and all(_room(run, short[layout], letters) + 20 <= _space(run, places) for run in own)
+        )
         for run in own:
-            _label(sheet, factor, run, places, middle, short, marked=marked is not None and factor == marked)
+            _label(sheet, factor, run, places, middle, short, with_marks)
         if depth:
             _brackets(sheet, own, places, middle - ROW / 2 - 1)
 
@@ -99,21 +105,24 @@ def _brackets(sheet: Sheet, own: Sequence[Run], places: Places, y: float) -> Non
 
 def _label(
     sheet: Sheet, factor: Factor, run: Run, places: Places, middle: float, short: Mapping[str, Mapping[str, str]],
-    *, marked: bool,
+    with_marks: frozenset[str],
 ) -> None:  # fmt: skip
     if run.setting is None:
         return
     x = (places.xs[run.first] + places.xs[run.last]) / 2
-    space = _space(run, places)
     full = said(run.setting)
     for layout, letters in LAYOUTS:
         text = short[layout].get(full, "")
-        mark = 20 if marked and room(text, letters) + 20 <= space else 0
+        mark = 20 if layout in with_marks else 0
         if mark:
             at = x - room(text, letters) / 2 - 2
             look_of(factor, run.setting).marks(sheet, [(at, middle)], "middle", f" {layout}")
         if text:
             sheet.text(x + mark / 2, middle, text, f"other middle {layout}", "middle", full=full)
+
+
+def _room(run: Run, short: Mapping[str, str], letters: float) -> float:
+    return 0.0 if run.setting is None else room(short.get(said(run.setting), ""), letters)
 
 
 def _space(run: Run, places: Places) -> float:
@@ -122,8 +131,8 @@ def _space(run: Run, places: Places) -> float:
 
 def _short(factor: Factor, own: Sequence[Run], places: Places, letters: float) -> dict[str, str]:
     """Shorten the names of settings to the narrowest run, to what still tells them apart; {}: nothing fits."""
-    # the larger letters of a phone need more air between them
-    space = min((_space(run, places) for run in own), default=0.0) - (5 if letters == LETTERS_NARROW else 0)
+    # some air between neighbours
+    space = min((_space(run, places) for run in own), default=0.0) - (5 if letters == LETTERS_NARROW else 10)
     width = int(space / room("0", letters))
     names = [said(setting) for setting in factor.settings]
     cut = shortened(names, width)

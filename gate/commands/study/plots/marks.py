@@ -44,14 +44,17 @@ class Look:
         dash = self.number % SETTINGS
         return f"{kind}-{self.colour}{f' dash-{dash}' if dash else ''}"
 
-    def marks(self, sheet: Sheet, points: Sequence[Point], size: Size = "middle", also: str = "") -> None:
+    def marks(
+        self, sheet: Sheet, points: Sequence[Point], size: Size = "middle", also: str = "", colour: str | None = None
+    ) -> None:
         """Draw its marks at some points.
 
         Args:
             also: further classes.
+            colour: instead of its own.
         """
         kinds = {"circle": _CIRCLES, "cross": _CROSSES}.get(self.shape, _AREAS)
-        sheet.marks(f"{kinds[size]}-{self.colour}{also}", self.shape, points, _SIZES[size])
+        sheet.marks(f"{kinds[size]}-{colour or self.colour}{also}", self.shape, points, _SIZES[size])
 
     def hollow(self, sheet: Sheet, points: Sequence[Point], size: Size = "small") -> None:
         """Draw its marks without their insides."""

@@ -1,4 +1,4 @@
-"""The units of analysis in time and by session: drift and dependence are seen here (NIST TN 1855, Fig. 4, 5 and 9)."""
+"""The units of analysis in time: drift is seen here (NIST TN 1855, Fig. 4 and 9)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from gate.commands.study.plots.marks import Entry, Look, entries, legend, legend_height, look_of, said, strongest
 from gate.commands.study.plots.scale import Scale, Vertical, name, scale, vertical
-from gate.model.study import Dependence, Factor, Response, SeriesPoint
+from gate.model.study import Factor, Response, SeriesPoint
 from gate.plots.axes import grid
 from gate.plots.picture import Picture, Sheet, elide
 from gate.plots.scales import Axis, ticks
@@ -24,8 +24,6 @@ _EXTREMES = 20
 _FEW = 150
 _LEGEND = 90
 """A legend of treatments that would be higher gives way to one of settings."""
-_BAR = 10.0
-"""Columns of a session that are narrower than this have room for means only."""
 _SESSIONS = 40
 """More sessions than this are not separable."""
 
@@ -44,7 +42,7 @@ class _Kinds:
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """What both pictures draw on."""
+    """What the picture draws on."""
 
     sheet: Sheet
     y: Vertical
@@ -81,63 +79,6 @@ def series(prefix: str, response: Response) -> Picture | None:
     words.append("Without drift each kind of mark keeps its height from left to right.")
     title = f"{response.benchmark}, {response.metric}, in the order of the run"
     return sheet.picture(prefix, title, _described(stage), " ".join(words))
-
-
-def sessions(prefix: str, response: Response) -> Picture | None:
-    """Draw the units of analysis by session, with the means of each kind; None with one session."""
-    stage = _stage(response)
-    found = sorted({p.session for p in stage.points}) if stage is not None else []
-    if stage is None or not len(found) > 1:
-        return None
-    drawn = found[:_SESSIONS]
-    left = stage.y.room
-    slot = min((_WIDTH - left - 12) / len(drawn), 190.0)
-    middles = {s: left + 4 + slot * (k + 0.5) for k, s in enumerate(drawn)}
-    sheet, y = stage.sheet, stage.y
-    grid(sheet, y.axis, y.ticks, left, _WIDTH - 12)
-    columns = len(stage.kinds.entries)
-    crowded = slot * 0.84 / columns < _BAR
-    width = 0.0 if crowded else slot * 0.84 / columns
-
-    def place(session: int, kind: int, share: float) -> float:
-        return middles[session] + (kind - (columns - 1) / 2) * width + (share - 0.5) * width * 0.7
-
-    groups: dict[tuple[int, int], list[SeriesPoint]] = {}
-    for p in stage.points:
-        groups.setdefault((p.session, stage.kinds.of[p.treatment]), []).append(p)
-    share = {id(p): (k + 0.5) / len(own) for own in groups.values() for k, p in enumerate(own)}
-    kept = _Stage(sheet, y, stage.of, stage.kinds, stage.points, [p for p in stage.shown if p.session in middles])
-    if not crowded:
-        _marks(kept, [place(p.session, stage.kinds.of[p.treatment], share[id(p)]) for p in kept.shown])
-    for kind, entry in enumerate(stage.kinds.entries):
-        own = {s: groups[s, kind] for s in drawn if (s, kind) in groups}
-        line = [
-            (place(s, kind, 0.5), y.axis.at(stage.of.one(sum(p.value for p in ps) / len(ps)))) for s, ps in own.items()
-        ]
-        sheet.lines(entry.look.lines("line"), [line] if len(line) > 1 else [])
-        if crowded:
-            entry.look.marks(sheet, line)
-        else:
-            reach = min(width * 0.42, 10.0)
-            sheet.lines("mean", [[(at - reach, level), (at + reach, level)] for at, level in line])
-    sheet.row(y.axis.start + 24, [(middles[s], str(s)) for s in drawn], "soft")
-    sheet.text((left + _WIDTH - 12) / 2, sheet.height - 8, "session", "soft", "middle")
-    if crowded:
-        words = [f"Each mark is the mean of its units in a session; its shape and colour show {stage.kinds.by}."]
-        words.append("Lines join them: without dependence on the session they are level.")
-    else:
-        words = [_opening(stage, response.analysis_unit)]
-        words.append("Bars are means, joined by lines: without dependence on the session the lines are level.")
-    words += [_checked(d) for d in response.dependences if d.level == "session"]
-    if len(drawn) < len(found):
-        words.append(f"The first {len(drawn)} of {len(found)} sessions are drawn.")
-    title = f"{response.benchmark}, {response.metric}, by session"
-    return sheet.picture(prefix, title, _described(stage), " ".join(words))
-
-
-def _checked(dependence: Dependence) -> str:
-    words = said(dependence.check.words).strip()
-    return f"{words[:1].upper()}{words[1:].rstrip('.')}." if words else ""
 
 
 def _stage(response: Response) -> _Stage | None:

@@ -106,8 +106,9 @@ def _effects(response: Response) -> Iterator[Cells]:
 
 def _quantile_effects(response: Response) -> Iterator[Cells]:
     for model in response.quantiles.models if response.quantiles else []:
-        yield from (("clustered", model.tau, model.enough, *_effect(e)) for e in model.effects)
-        yield from (("iid", model.tau, model.enough, *_effect(e)) for e in model.iid or [])
+        yield from (("clustered", model.tau, model.enough, *_effect(e), None) for e in model.effects)
+        alone = zip(model.iid or [], model.iid_errors or [], strict=True)
+        yield from (("iid", model.tau, model.enough, *_effect(e), error) for e, error in alone)
 
 
 def _one_way(response: Response) -> Iterator[Cells]:
@@ -160,6 +161,14 @@ def _spreads(response: Response) -> Iterator[Cells]:
     yield from ((s.factor, s.at, s.ratio, s.f_p, s.levene_p) for s in response.spreads)
 
 
+def _ranks(response: Response) -> Iterator[Cells]:
+    yield from ((t.factor, t.setting, t.at, t.groups, t.statistic, t.df, t.p, t.p_adjusted) for t in response.ranks)
+
+
+def _intervals(response: Response) -> Iterator[Cells]:
+    yield from ((m.settings, m.units, m.mean, m.low, m.high) for m in response.means)
+
+
 def _sizes(response: Response) -> Iterator[Cells]:
     found = response.sample_sizes
     if found is not None:
@@ -190,7 +199,7 @@ _TABLES = (
     _Table("strata", ("data", "stratum", "groups", "df", "mean_square", "component"), _strata),
     _Table("claims", ("term", "statistic", "weight", "p", "p_adjusted", "claimed", "low", "high"), _claims),
     _Table("effects", ("data", *_EFFECT), _effects),
-    _Table("quantile-effects", ("intervals", "tau", "enough", *_EFFECT), _quantile_effects),
+    _Table("quantile-effects", ("intervals", "tau", "enough", *_EFFECT, "std_error"), _quantile_effects),
     _Table("one-way", ("factor", "at", "setting", "count", "mean", "sd", *_SCHED, "letters"), _one_way),
     _Table("differences", ("factor", "at", "a", "b", "difference", "low", "high", "p"), _pairs),
     _Table("against-first", ("factor", "at", "setting", "difference", "percent", "low", "high", "p"), _firsts),
@@ -204,6 +213,8 @@ _TABLES = (
     _Table("means", ("data", "factors", "settings", "mean", "treatments"), _means),
     _Table("blocks", ("data", "factor", "boxes", "complete", "order", "same", "chance", "tail"), _blocks),
     _Table("spreads", ("factor", "at", "ratio", "f_p", "levene_p"), _spreads),
+    _Table("kruskal-wallis", ("factor", "setting", "at", "groups", "h", "df", "p", "p_adjusted"), _ranks),
+    _Table("bca-means", ("settings", "units", "mean", "low", "high"), _intervals),
     _Table(
         "sample-sizes",
         ("settings", "method", "size", "lower_quartile", "median", "upper_quartile", "coverage", "subsamples"),

@@ -10,14 +10,29 @@ import numpy as np
 from markupsafe import Markup
 
 from gate.commands.study.analysis.observations import Observed
-from gate.commands.study.plots import blocks, effects, means, one_way, residuals, series, sizes, violins
-from gate.commands.study.plots.violins import TreatmentValues
-from gate.model.study import Abridged, Blocks, OneWay, Response, Setting
+from gate.commands.study.plots import (
+    blocks,
+    boots,
+    boxes,
+    effects,
+    histogram,
+    intervals,
+    means,
+    one_way,
+    residuals,
+    series,
+    sizes,
+    spreads,
+    violins,
+)
+from gate.commands.study.plots.columns import TreatmentValues
+from gate.model.study import Abridged, Blocks, Factor, OneWay, Response, Setting, Varies
 from gate.plots.picture import Picture
 from gate.report.page.pictures import Figure
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+    import pandas as pd
 
     Array = npt.NDArray[np.float64]
 
@@ -79,28 +94,86 @@ class Drawer:
         codes, y = units[f"f{own}"].to_numpy()[kept], units["y"].to_numpy(dtype=np.float64)[kept]
         return {setting: y[codes == code] for code, setting in enumerate(factors[own].settings)}
 
+    def spreads(self, factor: Factor) -> Figure | None:
+        """Draw the units of a factor's settings beside each other, with tests of mean and spread."""
+        drawn = spreads.spreads(
+            f"{self.prefix}-spread{self.response.factors.index(factor)}",
+            self.response,
+            factor,
+            self._treatments(self.observed.units, logs=True),
+        )
+        return self._figure(f"Mean and spread by {factor.name}", drawn)
+
     def violins(self) -> Figure | None:
         """Draw all values by treatment."""
-        values = self.observed.values
+        samples = self._treatments(self.observed.values)
+        return self._figure("All values", violins.violins(f"{self.prefix}-values", self.response, samples))
+
+    def boxes(self) -> Figure | None:
+        """Draw all values by treatment as boxes with whiskers."""
+        samples = self._treatments(self.observed.values)
+        return self._figure("Box plots", boxes.boxes(f"{self.prefix}-boxes", self.response, samples))
+
+    def histograms(self, most: int) -> list[Figure]:
+        """Draw the histograms that were asked for, else those of the first treatments."""
+        asked = self.response.histograms
+        samples = self._treatments(self.observed.values)
+        chosen = [s for s in samples if not asked or dict(s.settings) in asked]
+        drawn = [
+            self._figure("Histogram", histogram.histogram(f"{self.prefix}-hist{number}", self.response, sample))
+            for number, sample in enumerate(chosen if asked else chosen[:most])
+        ]
+        return [figure for figure in drawn if figure is not None]
+
+    def intervals(self) -> Figure | None:
+        """Draw the means of treatments with BCa intervals."""
+        drawn = intervals.means_by_metric(f"{self.prefix}-bca", [self.response], self.confidence)
+        return self._figure("Means with BCa intervals", drawn)
+
+    def boots(self, level: Varies) -> Figure | None:
+        """Draw the units by session or build."""
+        units, factors = self.observed.units, self.observed.factors
+        if units[level].nunique() < 2:
+            return None
+        own = next((k for k, f in enumerate(factors) if f.varies in (level, "session") and len(f.settings) > 1), None)
+        names = [f"f{k}" for k in range(len(factors))]
+        treatment = units.groupby(names)["y"].transform("mean") if names else units["y"].mean() + 0 * units["y"]
+        kept = (
+            units.assign(m=treatment).groupby(f"f{own}")["m"].transform("mean") if own is not None else treatment.mean()
+        )
+        groups = [f"f{own}"] if own is not None else []
+        adjusted = bool(names) and len(units[names].drop_duplicates()) > len(
+            units[groups].drop_duplicates() if groups else [0]
+        )
+        y = units["y"] - treatment + kept if adjusted else units["y"]
+        frame = units.assign(y=y).sort_values(["order", "session", "build"], kind="stable")
+        found = [
+            boots.Boot(
+                None if own is None else factors[own].settings[int(rows[f"f{own}"].iloc[0])], rows["y"].to_numpy()
+            )
+            for _, rows in frame.groupby(level, sort=False)
+        ]
+        factor = None if own is None else factors[own]
+        drawn = boots.boots(f"{self.prefix}-{level}s", self.response, level, found, factor, adjusted=adjusted)
+        return self._figure(f"By {level}", drawn)
+
+    def _treatments(self, frame: pd.DataFrame, *, logs: bool = False) -> list[TreatmentValues]:
+        """Return the values of each treatment, or its units; logs: leave logarithms as they are."""
+        values = frame
         names = [f"f{i}" for i in range(len(self.observed.factors))]
         y = values["y"].to_numpy(dtype=np.float64)
-        if self.observed.scale == "log":
+        if self.observed.scale == "log" and not logs:
             y = np.exp(y)
         codes = values[names].to_numpy(dtype=np.int64).reshape(len(values), len(names))
         rows, place = np.unique(codes, axis=0, return_inverse=True)
         place = place.reshape(len(values))
-        samples = [
+        return [
             TreatmentValues(self.observed.settings(row.tolist()), y[place == number]) for number, row in enumerate(rows)
         ]
-        return self._figure("All values", violins.violins(f"{self.prefix}-values", self.response, samples))
 
     def series(self) -> Figure | None:
         """Draw the units in the order of time."""
         return self._figure("In time", series.series(f"{self.prefix}-time", self.response))
-
-    def sessions(self) -> Figure | None:
-        """Draw the units by session."""
-        return self._figure("By session", series.sessions(f"{self.prefix}-sessions", self.response))
 
     def sample_sizes(self) -> Figure | None:
         """Draw the sample-size study."""
@@ -120,9 +193,32 @@ class Drawer:
         drawn = means.interactions(f"{self.prefix}-a{number}-interactions", part, found.interactions)
         return self._figure(f"Interactions {found.name}", drawn)
 
+    def abridged_blocks(self, found: Abridged, number: int) -> list[Figure]:
+        """Draw the block plots of an abridged data set."""
+        part = self._part(found)
+        drawn = [
+            self._figure(
+                f"Block plot of {each.factor} {found.name}",
+                blocks.blocks(f"{self.prefix}-a{number}-block{k}", part, each),
+            )
+            for k, each in enumerate(found.blocks)
+        ]
+        return [figure for figure in drawn if figure is not None]
+
     def _part(self, found: Abridged) -> Response:
+        measured = {m.factors[0]: [p.settings[m.factors[0]] for p in m.points] for m in found.mains}
+        factors = [
+            msgspec.structs.replace(f, settings=[s for s in f.settings if s in measured[f.name]])
+            for f in self.response.factors
+            if f.name in measured
+        ]
         return msgspec.structs.replace(
-            self.response, linear=found.linear, mains=found.mains, interactions=found.interactions, blocks=found.blocks
+            self.response,
+            factors=factors,
+            linear=found.linear,
+            mains=found.mains,
+            interactions=found.interactions,
+            blocks=found.blocks,
         )
 
     def _figure(self, name: str, drawn: Picture | None) -> Figure | None:
@@ -130,3 +226,12 @@ class Drawer:
             return None
         svg = Markup(drawn.svg)  # noqa: S704 - made by gate.plots, which escapes every text
         return Figure("study", f"{name} of {self.response.metric}", svg, drawn.caption)
+
+
+def by_metric(responses: list[Response], prefix: str, confidence: float) -> Figure | None:
+    """Draw the means of one benchmark's metrics beside each other."""
+    drawn = intervals.means_by_metric(prefix, responses, confidence)
+    if drawn is None:
+        return None
+    svg = Markup(drawn.svg)  # noqa: S704 - as above
+    return Figure("study", f"Means by metric of {responses[0].benchmark}", svg, drawn.caption)

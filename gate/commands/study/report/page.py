@@ -11,7 +11,7 @@ from markupsafe import Markup
 from gate.commands.study.analysis.observations import Observed
 from gate.commands.study.report import tables as views
 from gate.commands.study.report import words as say
-from gate.commands.study.report.figures import Drawer
+from gate.commands.study.report.figures import Drawer, by_metric
 from gate.commands.study.report.tables import View
 from gate.model import Failure
 from gate.model.study import OneWay, Response, StudyReport
@@ -27,6 +27,8 @@ from gate.words.reports import capitalized, commit
 
 _ONE_WAYS = 24
 """Most one-way tables that a page holds of a response; all are in the CSV tables."""
+_HISTOGRAMS = 12
+"""Most histograms that a page holds of a response without being asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,8 @@ class Page:
     created: str
     unfinished: str
     facts: tuple[Fact, ...]
+    means: tuple[Figure, ...]
+    """The means of each benchmark that has several responses."""
     responses: tuple[Shown, ...]
     failures: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -96,6 +100,7 @@ def page_of(report: StudyReport, observed: Sequence[Observed], attachments: Sequ
         created=next((run.created for run in report.runs if run.created), ""),
         unfinished=report.unfinished,
         facts=tuple(_facts(report)),
+        means=_means_by_metric(report),
         responses=tuple(shown),
         failures=tuple(_failure(failure) for failure in report.failures),
         warnings=tuple(report.warnings),
@@ -105,6 +110,14 @@ def page_of(report: StudyReport, observed: Sequence[Observed], attachments: Sequ
             ["perfgate study analyse", *([file.name for file in data.files] or data.names or ["measurements.jsonl"])]
         ),
     )
+
+
+def _means_by_metric(report: StudyReport) -> tuple[Figure, ...]:
+    found: dict[str, list[Response]] = {}
+    for response in report.responses:
+        found.setdefault(response.benchmark, []).append(response)
+    several = [own for own in found.values() if len(own) > 1]
+    return _given(*(by_metric(own, f"m{number}", report.confidence) for number, own in enumerate(several)))
 
 
 def _failure(failure: Failure) -> str:
@@ -225,7 +238,7 @@ def _quantiles(response: Response, draw: Drawer, confidence: float) -> Part | No
 
 
 def _against(response: Response, draw: Drawer, confidence: float) -> Part | None:
-    tables = [view for f in response.factors if (view := views.percents(response, f.name)) is not None]
+    tables = [view for f in response.factors for view in views.percents(response, f.name)]
     if not tables:
         return None
     shown = list(enumerate(response.one_ways[:_ONE_WAYS]))
@@ -243,7 +256,11 @@ def _against(response: Response, draw: Drawer, confidence: float) -> Part | None
     left = len(response.one_ways) - len(shown)
     spread = views.spreads(response)
     if spread is not None:
-        folds.append(Fold("Do settings differ in their spread?", (spread,)))
+        drawn = _given(*(draw.spreads(factor) for factor in response.factors))
+        folds.append(Fold("Do settings differ in their spread?", (spread,), drawn))
+    ranks = views.ranks(response)
+    if ranks is not None:
+        folds.append(Fold("Do distributions differ? Kruskal-Wallis by factor and within a setting", (ranks,)))
     return Part(
         id=f"{draw.prefix}-settings",
         title="Setting against setting",
@@ -277,15 +294,24 @@ def _blocks(response: Response, draw: Drawer, _: float) -> Part | None:
     )
 
 
-def _values(_: Response, draw: Drawer, __: float) -> Part | None:
-    figures = _given(draw.violins(), draw.series(), draw.sessions())
+def _values(response: Response, draw: Drawer, confidence: float) -> Part | None:
+    histograms = tuple(draw.histograms(_HISTOGRAMS))
+    asked = histograms if response.histograms else ()
+    figures = (*_given(draw.violins(), draw.series(), draw.boots("session"), draw.boots("build")), *asked)
     if not figures:
         return None
+    folds = [Fold("As boxes with whiskers", (), boxes)] if (boxes := _given(draw.boxes())) else []
+    if histograms and not asked:
+        left = len(response.treatments) - len(histograms)
+        more = f", the first {len(histograms)} of {len(response.treatments)} treatments" if left > 0 else ""
+        folds.append(Fold(f"Histograms{more}", (), histograms))
+    folds.append(Fold("Means with BCa intervals", (views.means(response, confidence),), _given(draw.intervals())))
     return Part(
         id=f"{draw.prefix}-values",
         title="The values",
         legend="All that was measured: look here first for several modes, outliers, and a drift in time.",
         figures=figures,
+        folds=tuple(folds),
     )
 
 
@@ -326,7 +352,10 @@ def _abridged(response: Response, draw: Drawer, confidence: float) -> Part | Non
         Fold(
             capitalized(each.name),
             (views.abridged(response, each, confidence),),
-            _given(draw.abridged_mains(each, number), draw.abridged_interactions(each, number)),
+            (
+                *_given(draw.abridged_mains(each, number), draw.abridged_interactions(each, number)),
+                *draw.abridged_blocks(each, number),
+            ),
         )
         for number, each in enumerate(response.abridged)
     ]

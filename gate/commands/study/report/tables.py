@@ -11,6 +11,7 @@ from gate.model.study import (
     Effect,
     LinearModel,
     OneWay,
+    PercentRow,
     QuantileModel,
     Response,
     SampleSizes,
@@ -65,7 +66,7 @@ def treatments(response: Response) -> View:
     names = [percentile(float(tau)) for tau in taus]
     rows = [
         (
-            settings_text(t.settings) or "all",
+            (settings_text(t.settings) or "all") + (" (questionable)" if t.settings in response.questionable else ""),
             str(t.builds),
             str(t.executions),
             str(t.values),
@@ -154,11 +155,20 @@ def strata(response: Response, model: LinearModel) -> View:
 def quantile(response: Response, model: QuantileModel, confidence: float) -> View:
     """Lay out the effects on one quantile in the form of QR Table 4, those for independent values beside."""
     percent = format_confidence(confidence)
-    alone = [*(model.iid or [])]
-    extra = (f"iid low {percent}", f"iid high {percent}", "iid p") if alone else ()
+    alone, errors = [*(model.iid or [])], [*(model.iid_errors or [])]
+    extra = (f"iid low {percent}", f"iid high {percent}", "iid error", "iid t", "iid p") if alone else ()
     rows = []
     for i, effect in enumerate(model.effects):
-        beside = (*_ends(alone[i], response)[::2], format_p(alone[i].p)) if alone else ()
+        beside = (
+            (
+                *_ends(alone[i], response)[::2],
+                _change(errors[i], response),
+                say.t_value(alone[i].estimate, errors[i]),
+                format_p(alone[i].p),
+            )
+            if alone
+            else ()
+        )
         rows.append((say.effect_name(effect, response), *_ends(effect, response), format_p(effect.p), *beside))
     unit = say.change_unit(response)
     level = (
@@ -187,16 +197,40 @@ def by_quantile(response: Response, models: Sequence[QuantileModel]) -> View:
     return View(caption, _head("effect", *(percentile(model.tau) for model in models)), tuple(rows), note)
 
 
-def percents(response: Response, factor: str) -> View | None:
-    """Lay out one factor's settings against its first, in the form of SCHED's result tables."""
+def percents(response: Response, factor: str) -> list[View]:
+    """Lay out one factor's settings against its first, in the form of SCHED's result tables.
+
+    Where another factor is one of machines or boots, a row is one of these, and each combination of the others has a
+    table; of many there is one for all.
+    """
     found = [row for row in response.percents if row.factor == factor]
     if not found:
-        return None
+        return []
+    machine = next(
+        (f.name for f in response.factors if f.varies == "session" and f.name != factor and len(f.settings) > 1), None
+    )
+    apart: dict[str, list[PercentRow]] = {}
+    for row in found:
+        at = {name: setting for name, setting in row.at.items() if name != machine}
+        apart.setdefault(settings_text(at) if machine else "", []).append(row)
+    if machine is None or len(apart) > MOST_APART:
+        return [_percents(response, found, "")]
+    return [_percents(response, rows, at) for at, rows in apart.items()]
+
+
+MOST_APART = 12
+"""Combinations beside machines that have a table of their own."""
+
+
+def _percents(response: Response, found: Sequence[PercentRow], at: str) -> View:
+    factor = found[0].factor
     unit = say.unit_name(response)
     several = len({(row.first, row.second) for row in found}) > 1
+    varied = [name for name in found[0].at if len({str(row.at.get(name)) for row in found}) > 1]
+    single = varied[0] if len(varied) == 1 and (at or len(found[0].at) == 1) else None
     rows = [
         (
-            settings_text(row.at) or "everywhere",
+            str(row.at[single]) if single else settings_text(row.at) or "everywhere",
             *((f"{row.first} to {row.second}",) if several else ()),
             say.level(row.first_mean, response),
             say.level(row.second_mean, response),
@@ -208,8 +242,59 @@ def percents(response: Response, factor: str) -> View | None:
     ]
     means = ("first", "second") if several else (f"{factor}={found[0].first}", f"{factor}={found[0].second}")
     others = (_text("settings"),) if several else ()
-    caption = f"{factor}, setting against setting{f', in {unit}' if unit else ''}"
-    return View(caption, _head("at", *others, *means, "difference", _text("result"), _text("interval")), tuple(rows))
+    caption = f"{factor}, setting against setting{f' at {at}' if at else ''}{f', in {unit}' if unit else ''}"
+    head = _head(single or "at", *others, *means, "difference", _text("result"), _text("interval"))
+    return View(caption, head, tuple(rows))
+
+
+def ranks(response: Response) -> View | None:
+    """Lay out the Kruskal-Wallis tests by factor and within a setting (QR 4.6)."""
+    known = [test for test in response.ranks if test.p is not None]
+    if not known:
+        return None
+    rows = [
+        (
+            test.factor if test.setting is None else f"treatments with {settings_text(test.at)}",
+            settings_text(test.at) if test.setting is None and test.at else "",
+            str(test.groups),
+            "" if test.statistic is None else f"{test.statistic:.4g}",
+            "" if test.df is None else str(test.df),
+            format_p(test.p),
+            format_p(test.p_adjusted),
+        )
+        for test in known[:MOST_RANKS]
+    ]
+    note = (
+        "A row of a factor without settings adds up the tests at each combination of the other factors. Treatments of "
+        "factors that vary by build or session are compared by the means of those. p by chi-square is rough with fewer "
+        "than 5 units a group."
+    )
+    if len(known) > len(rows):
+        note += f" {len(known) - len(rows)} more rows are in the CSV tables."
+    head = _head("compared", _text("at"), "groups", "H", "df", "p", "p, Holm")
+    return View("Kruskal-Wallis: do the distributions differ?", head, tuple(rows), note)
+
+
+MOST_RANKS = 60
+"""Rows of Kruskal-Wallis tests that a page shows."""
+
+
+def means(response: Response, confidence: float) -> View:
+    """Lay out the mean of each treatment with its BCa interval (NIST Fig. 1)."""
+    percent = format_confidence(confidence)
+    rows = [
+        (
+            settings_text(m.settings) or "all",
+            str(m.units),
+            _level(m.low, response),
+            say.level(m.mean, response),
+            _level(m.high, response),
+        )
+        for m in response.means
+    ]
+    unit = say.unit_name(response)
+    caption = f"Means of the units{f', in {unit}' if unit else ''}, with BCa bootstrap intervals"
+    return View(caption, _head("treatment", "units", f"low {percent}", "mean", f"high {percent}"), tuple(rows))
 
 
 def one_way(response: Response, found: OneWay) -> View:

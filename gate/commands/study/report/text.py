@@ -158,6 +158,20 @@ def _quantiles(writer: _Writer, response: Response, confidence: float) -> None:
     rows = [[say.effect_name(e, response), *_ends(e, response), format_p(e.p)] for e in model.effects]
     note = f"intervals by {found.clusters} {found.cluster}s as clusters; other quantiles are in the page"
     writer.table(f"Quantile regression at {percentile(model.tau)}", head, rows, note)
+    if model.iid and model.iid_errors:
+        # in the columns of R's summary(rq(...), se = "iid")
+        head = [Column("effect"), *(Column(name, right=True) for name in ("value", "std. error", "t", "p"))]
+        rows = [
+            [
+                say.effect_name(e, response),
+                _ends(e, response)[1],
+                "" if error is None else say.change(error, response),
+                say.t_value(e.estimate, error),
+                format_p(e.p),
+            ]
+            for e, error in zip(model.iid, model.iid_errors, strict=True)
+        ]
+        writer.table(f"The same at {percentile(model.tau)}, with all values for independent", head, rows)
 
 
 def _percents(writer: _Writer, response: Response) -> None:

@@ -51,6 +51,11 @@ def change_unit(response: Response) -> str:
     return "percent" if response.scale == "log" else unit_name(response)
 
 
+def t_value(estimate: float, error: float | None) -> str:
+    """Write an estimate over its standard error; "" where there is none."""
+    return "" if not error else f"{estimate / error:.2f}"
+
+
 def squared(response: Response) -> str:
     """Name the unit of sums of squares; "" for none."""
     unit = unit_name(response)

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from gate.cli.main import main
 from gate.model import SCHEMA
 from tests.gate.commands.study.analysis import designs
 from tests.support.lines import execution, text
+from tests.support.pages import ROOT
 
 
 def analyse(*arguments: str) -> tuple[int, str, str]:
@@ -317,3 +319,95 @@ def test_the_quantile_shown_first_has_its_values(tmp_path: Path) -> None:
     assert html.index("Effects on p90") < html.index("Intervals at the other quantiles") < html.index("Effects on p99")
     assert html.index("Quantiles with too few values beyond them") < html.index("Effects on p99")
     assert "Too few values beyond p99 in some treatment to be sure." in html
+
+
+def test_the_treatments_of_samples_and_histograms_are_chosen(tmp_path: Path) -> None:
+    def values(at: designs.Settings, rng: np.random.Generator) -> list[float]:
+        return [float(10 + at["a"] + rng.normal())]
+
+    file = written(tmp_path, designs.lines({"a": [1, 2], "b": ["x", "y"]}, values, 45))
+    code, out, _ = analyse(file, "--json", "-", "--sample", "a=2,b=y", "--histogram", "a=1", "--without", "a=1,b=x")
+    response = json.loads(out)["responses"][0]
+    assert code == 0
+    assert response["sample_sizes"]["settings"] == {"a": 2, "b": "y"}
+    assert response["histograms"] == [{"a": 1, "b": "x"}, {"a": 1, "b": "y"}]
+    assert response["questionable"] == [{"a": 1, "b": "x"}]
+    page = tmp_path / "page.html"
+    assert analyse(file, "--html", str(page), "--histogram", "a=1")[0] == 0
+    text = page.read_text(encoding="utf-8")
+    assert text.count("Histogram of bench, ") == 2
+    few = written(tmp_path, designs.lines({"a": [1, 2]}, values, 12))
+    _, out, _ = analyse(few, "--json", "-", "--sample", "a=1")
+    assert (
+        "no study of sample sizes: a=1 has 12 executions, and it needs 40"
+        in json.loads(out)["responses"][0]["warnings"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--sample", "vm=on"], "--sample vm=on: there is no factor vm; there are load, clients, sched"),
+        (["--sample", "load=busy"], "--sample load=busy: 4 treatments have these settings: name clients, sched too"),
+        (["--histogram", "load=full"], "--histogram load=full: load was measured at busy, idle"),
+        (["--host-factor", "machine"], "is no factor of hosts: write NAME=KEY, such as machine=cpu"),
+        (["--host-factor", "machine=cpu"], "has no run line before it that names its host"),
+    ],
+)
+def test_a_treatment_that_was_not_measured_is_refused(additive: str, options: list[str], said: str) -> None:
+    code, _, err = analyse(additive, *options)
+    assert code == 2
+    assert said in err
+    assert len(err.strip().splitlines()) <= 2
+
+
+def test_files_of_several_hosts_become_the_table_over_machines(tmp_path: Path) -> None:
+    files = []
+    for cpu, means in (("Athlon", (558.0, 548.0)), ("Atom", (470.0, 455.0))):
+        for kernel, mean in zip(("3.6-vanilla", "3.6-ck"), means, strict=True):
+            folder = tmp_path / f"{cpu}-{kernel}"
+            folder.mkdir()
+            run = {"type": "run", "host": {"cpu": cpu, "kernel": kernel, "cores": 2}}
+            lines = [execution("head", [mean + 0.1 * k], build=0, execution=k, order=k) for k in range(5)]
+            files.append(written(folder, [run, *lines]))
+    hosts = ["--host-factor", "machine=cpu", "--host-factor", "kernel=kernel"]
+    out = tmp_path / "out"
+    code, _, err = analyse(*files, *hosts, "--settings", "kernel=3.6-vanilla,3.6-ck", "--out", str(out), "--quiet")
+    assert (code, err) == (0, "")
+    response = json.loads((out / "study.json").read_text(encoding="utf-8"))["responses"][0]
+    rows = [(r["at"], round(r["difference"], 6), r["words"]) for r in response["percents"] if r["factor"] == "kernel"]
+    assert rows == [({"machine": "Athlon"}, -10.0, "1.8% faster"), ({"machine": "Atom"}, -15.0, "3.2% faster")]
+    page = (out / "study.html").read_text(encoding="utf-8")
+    table = page[page.index("kernel, setting against setting") :]
+    for cell in ("machine", "kernel=3.6-vanilla", "kernel=3.6-ck", "Athlon", "1.8% faster"):
+        assert f"<bdi>{cell}</bdi>" in table
+    code, _, err = analyse(*files, "--host-factor", "machine=kernell")
+    assert code == 2
+    assert "says nothing of it; of its host it names cores, cpu, kernel" in err
+
+
+PAPERS = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8").split("\n## ")[1:]
+QR = {"sched": ["bfs", "cfs"], "load": ["compile", "encode"], "machine": ["core2", "p4"], "vmstat": ["off", "on"]}
+NIST = {"os": [0, 1], "fp": [0, 1], "prf": [0, 1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("section", "factors"), [("Born de Oliveira", QR), ("NIST", NIST), ("graysky", {"kernel": ["vanilla", "ck"]})]
+)
+def test_the_commands_of_the_papers_run(section: str, factors: dict[str, list[Any]], tmp_path: Path) -> None:
+    def values(_: designs.Settings, rng: np.random.Generator) -> list[float]:
+        return [float(v) for v in 10 + rng.random(3)]
+
+    lines = designs.lines(factors, values, 3)
+    if section == "graysky":
+        lines = [{**line, "factors": {}, "execution": number} for number, line in enumerate(lines)]
+    file = written(tmp_path, [{"type": "run", "host": {"cpu": "Atom", "kernel": "3.6"}}, *lines])
+    text = next(part for part in PAPERS if part.startswith(section))
+    commands = dict.fromkeys(re.findall(r"`perfgate (study analyse FILE[^`]*)`", text))
+    assert commands
+    for command in commands:
+        arguments = shlex.split(command.replace("FILE...", file).replace("FILE", file))[2:]
+        if "--out" in arguments:
+            arguments[arguments.index("--out") + 1] = str(tmp_path / "out")
+        code, _, err = analyse(*arguments, "--quiet")
+        assert code == 0, (command, err)

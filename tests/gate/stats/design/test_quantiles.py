@@ -19,7 +19,7 @@ from gate.stats.design.quantile_fit import LAST, REACH, around, by_treatment, fi
 from gate.stats.design.quantile_limits import clusters_of, joined, limits
 from gate.stats.design.quantiles import DEFAULT_TAUS, quantile_effects
 from gate.stats.quantile import type8
-from gate.stats.regression import quantile_regression
+from gate.stats.regression import quantile_regression, sparsity
 from tests.support.study_values import drawn
 
 Array = npt.NDArray[np.float64]
@@ -435,17 +435,67 @@ def test_an_effect_on_the_upper_tail_alone_is_seen_at_p99_and_not_in_the_mean() 
 # --- independent values
 
 
+@pytest.mark.parametrize(
+    ("tau", "printed"),
+    [
+        # summary(rq(foodexp ~ income, data = engel), se = "iid") of R's quantreg: value, standard error, t value
+        (0.5, [(81.48225, 13.23908, 6.15468), (0.56018, 0.01192, 46.99766)]),
+    ],
+)
+def test_the_sparsity_gives_the_standard_errors_that_r_prints(
+    tau: float, printed: list[tuple[float, float, float]]
+) -> None:
+    data = datasets.engel.load_pandas().data
+    y = data["foodexp"].to_numpy(dtype=np.float64)
+    design = np.column_stack((np.ones(len(y)), data["income"].to_numpy(dtype=np.float64)))
+    beta = quantile_regression(y, design, tau)
+    slope = sparsity(y - design @ beta, tau, 2)
+    assert slope is not None
+    errors = slope * np.sqrt(tau * (1 - tau) * np.diag(np.linalg.inv(design.T @ design)))
+    assert beta == pytest.approx([value for value, _, _ in printed], abs=6e-6)
+    assert errors == pytest.approx([error for _, error, _ in printed], abs=6e-6)
+    assert beta / errors == pytest.approx([t for _, _, t in printed], abs=6e-6)
+
+
+def printed_by_r(y: Array, design: Array, tau: float) -> tuple[Array, Array]:
+    """Coefficients and iid standard errors step by step as summary.rq has them, each fit by a linear programme."""
+    beta, (n, p) = programme(y, design, tau), design.shape
+    away = y - design @ beta
+    z = stats.norm.ppf(tau)
+    width = (
+        n ** (-1 / 3) * stats.norm.ppf(0.975) ** (2 / 3) * (1.5 * stats.norm.pdf(z) ** 2 / (2 * z**2 + 1)) ** (1 / 3)
+    )
+    zeros = int((np.abs(away) < 1e-9).sum())
+    ranks = np.arange(zeros + 1, zeros + max(p + 1, math.ceil(n * width)) + 2)
+    nearest = np.sort(away[np.argsort(np.abs(away))[ranks - 1]])
+    slope = programme(nearest, np.column_stack((np.ones(len(ranks)), ranks / (n - p))), 0.5)[1]
+    return beta, np.sqrt(slope**2 * tau * (1 - tau) * np.diag(np.linalg.inv(design.T @ design)))
+
+
+def programme(y: Array, design: Array, tau: float) -> Array:
+    n, p = design.shape
+    cost = np.concatenate((np.zeros(p), np.full(n, tau), np.full(n, 1 - tau)))
+    found = optimize.linprog(
+        cost, A_eq=np.hstack((design, np.eye(n), -np.eye(n))), b_eq=y, bounds=[(None, None)] * p + [(0, None)] * 2 * n
+    )
+    assert found.x is not None
+    return np.asarray(found.x[:p])
+
+
 @pytest.mark.parametrize("tau", [0.25, 0.5, 0.9])
-def test_iid_intervals_against_statsmodels(tau: float) -> None:
+def test_iid_intervals_are_those_of_summary_rq(tau: float) -> None:
     rng = np.random.default_rng(14)
-    values = frame({codes: [rng.lognormal(size=51 + 2 * codes[0]).tolist()] * 2 for codes in FULL})
-    ours = quantile_effects(values, factors(2, 2, 2), [tau], confidence=0.9, iid=True).models[0].iid
-    fitted = QuantReg(values["y"].to_numpy(), coded_by_hand(values))
-    theirs = fitted.fit(q=tau, vcov="iid", kernel="epa", bandwidth="hsheather", p_tol=1e-12, max_iter=10_000)
+    values = frame({codes: [rng.lognormal(size=51 + 2 * codes[0]).tolist()] for codes in FULL})
+    model = quantile_effects(values, factors(2, 2, 2), [tau], confidence=0.9, iid=True).models[0]
+    ours = model.iid
+    beta, errors = printed_by_r(values["y"].to_numpy(), coded_by_hand(values), tau)
+    df = len(values) - len(beta)
     assert ours is not None
-    assert [row.low for row in ours] == pytest.approx(list(theirs.conf_int(0.1)[:, 0]), abs=1e-4)
-    assert [row.high for row in ours] == pytest.approx(list(theirs.conf_int(0.1)[:, 1]), abs=1e-4)
-    assert [row.p for row in ours] == pytest.approx(list(theirs.pvalues), abs=1e-3)
+    assert [row.estimate for row in ours] == pytest.approx(beta, abs=1e-8)
+    assert model.iid_errors == pytest.approx(errors, abs=1e-8)
+    assert [row.low for row in ours] == pytest.approx(beta - stats.t.ppf(0.95, df) * errors, abs=1e-7)
+    assert [row.high for row in ours] == pytest.approx(beta + stats.t.ppf(0.95, df) * errors, abs=1e-7)
+    assert [row.p for row in ours] == pytest.approx(2 * stats.t.sf(np.abs(beta / errors), df), abs=1e-7)
 
 
 def test_iid_intervals_exist_where_the_bandwidth_reaches_beyond_1() -> None:

@@ -141,3 +141,13 @@ def test_bca_limits_against_scipy() -> None:
         (y,), np.mean, confidence_level=0.9, n_resamples=20_000, method="BCa", rng=np.random.default_rng(11)
     ).confidence_interval
     assert (found.low[0], found.high[0]) == pytest.approx((ends.low, ends.high), rel=0.03)
+
+
+def test_a_treatment_can_be_chosen() -> None:
+    rng = np.random.default_rng(8)
+    units = frame({(0,): rng.normal(5, 1, 60).tolist(), (1,): rng.normal(9, 1, 200).tolist(), (2,): [1.0] * 12})
+    largest = sample_sizes(units, factors(3), 0.95, 1, [])
+    chosen = sample_sizes(units, factors(3), 0.95, 1, [], (0,))
+    assert largest is not None and largest.settings == {"a": 1}
+    assert chosen is not None and (chosen.settings, chosen.units) == ({"a": 0}, 60)
+    assert sample_sizes(units, factors(3), 0.95, 1, [], (2,)) is None, "too few"

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from gate.commands.study.plots.violins import TreatmentValues
+from gate.commands.study.plots.columns import TreatmentValues
 from gate.model.study import (
     Blocks,
     Box,
@@ -95,7 +95,14 @@ def quantile_effects(
                     )
         twins = [msgspec.structs.replace(e, low=e.estimate - half / 3, high=e.estimate + half / 3) for e in rows]
         models.append(
-            QuantileModel(tau=tau, effects=rows, iid=twins if iid else None, df=11, enough=tau < enough_below)
+            QuantileModel(
+                tau=tau,
+                effects=rows,
+                iid=twins if iid else None,
+                iid_errors=[half / 6] * len(rows) if iid else None,
+                df=11,
+                enough=tau < enough_below,
+            )
         )
     return QuantileEffects(cluster="execution", clusters=480, models=models, inestimable=[], warnings=[])
 
@@ -171,7 +178,8 @@ def response(factors: Sequence[Factor] = FACTORS, **more: Any) -> Response:
             formula="", observations=1, intercept=effect("", {}, 0.02), terms=terms, residual_df=1, residual_ss=0.0,
             residual_sd=None, total_ss=1.0, r2=None, unexplained=None, inestimable=[],
         ),
-        diagnostics=None, claims=[], quantiles=None, kruskal=None, spreads=[], one_ways=[], trends=[], percents=[],
+        diagnostics=None, claims=[], quantiles=None, kruskal=None, ranks=[], means=[],
+        questionable=[], histograms=[], spreads=[], one_ways=[], trends=[], percents=[],
         mains=[mean_points(factors, [f], means) for f in factors],
         interactions=[mean_points(factors, pair, means) for pair in itertools.combinations(factors, 2)],
         blocks=[blocks(factors, f, means) for f in factors],

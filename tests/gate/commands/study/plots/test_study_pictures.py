@@ -12,14 +12,20 @@ import numpy as np
 import pytest
 
 from gate.commands.study.plots.blocks import blocks
+from gate.commands.study.plots.boots import Boot, boots
+from gate.commands.study.plots.boxes import boxes
+from gate.commands.study.plots.columns import TreatmentValues
 from gate.commands.study.plots.effects import quantile_effects
+from gate.commands.study.plots.histogram import histogram
+from gate.commands.study.plots.intervals import means_by_metric
 from gate.commands.study.plots.means import interactions, mains
 from gate.commands.study.plots.one_way import one_way
 from gate.commands.study.plots.residuals import residuals
-from gate.commands.study.plots.series import series, sessions
+from gate.commands.study.plots.series import series
 from gate.commands.study.plots.sizes import sample_sizes
-from gate.commands.study.plots.violins import TreatmentValues, violins
-from gate.model.study import Factor, Response
+from gate.commands.study.plots.spreads import spreads
+from gate.commands.study.plots.violins import violins
+from gate.model.study import Factor, MeanInterval, OneWay, PairwiseDifference, Response, Spread
 from gate.plots.picture import Picture, room
 from tests.gate.commands.study.plots import examples as examples
 from tests.gate.plots.drawn import SVG, assert_sound, texts
@@ -57,10 +63,43 @@ def pictures(response: Response) -> Iterator[tuple[str, Picture | None]]:
         yield f"b{number}", blocks(f"b{number}", response, own)
     yield "v", violins("v", response, examples.samples(response.factors, 40))
     yield "s", series("s", timed)
-    yield "t", sessions("t", timed)
+    rng = np.random.default_rng(4)
+    for number, (factor, count) in enumerate(((response.factors[0], 24), (None, 70))):
+        found = [
+            Boot(factor.settings[k % len(factor.settings)] if factor else None, 0.02 + 0.001 * rng.gamma(2, 1, 60))
+            for k in range(count)
+        ]
+        yield f"t{number}", boots(f"t{number}", timed, "session", found, factor, adjusted=factor is None)
+    yield "x", boxes("x", response, examples.samples(response.factors, 40))
+    for number, sample in enumerate(examples.samples(response.factors, 1200)[:2]):
+        yield f"h{number}", histogram(f"h{number}", response, sample)
+    for number, factor in enumerate(response.factors):
+        units = examples.samples(response.factors, 6)
+        yield f"p{number}", spreads(f"p{number}", with_tests(response, factor), factor, units)
+    meant = [MeanInterval(settings=t.settings, units=6, mean=t.mean, low=t.mean * 0.98, high=t.mean * 1.03)
+             for t in response.treatments]  # fmt: skip
+    for number, metrics in enumerate(("ab", "abcdefg"[:1])):
+        several = [replace(response, metric=f"{response.metric}-{name}", means=meant) for name in metrics]
+        yield f"n{number}", means_by_metric(f"n{number}", several, 0.95)
+    doubted = replace(response, questionable=[t.settings for t in response.treatments[::3]])
+    yield "d", blocks("d", doubted, response.blocks[0])
     yield "z", sample_sizes("z", response, examples.sample_sizes(response.treatments[0].settings))
     for number, factor in enumerate(response.factors):
         yield f"o{number}", one_way(f"o{number}", response, examples.one_way(factor, {}))
+
+
+def with_tests(response: Response, factor: Factor) -> Response:
+    """A response with p of mean and spread of a factor wherever the others are held."""
+    others = [f for f in response.factors if f.name != factor.name]
+    pair = PairwiseDifference(
+        a=factor.settings[0], b=factor.settings[-1], difference=0.1, low=None, high=None, p=0.0312
+    )
+    at = examples.treatments(others)
+    return replace(
+        response,
+        one_ways=[OneWay(factor=factor.name, at=own, rows=[], pairs=[pair]) for own in at],
+        spreads=[Spread(factor=factor.name, at=own, ratio=None, f_p=None, levene_p=1e-5) for own in at],
+    )
 
 
 @cache
@@ -138,7 +177,11 @@ def test_nothing_to_draw_gives_no_picture() -> None:
     assert violins("v", empty, []) is None
     assert violins("v", empty, [TreatmentValues({"sched": "cfs"}, np.ones(50))]) is None, "no spread"
     assert series("s", empty) is None
-    assert sessions("t", empty) is None
+    assert boots("t", empty, "session", [], None, adjusted=False) is None
+    assert boxes("x", empty, []) is None
+    assert histogram("h", empty, TreatmentValues({"sched": "cfs"}, np.ones(50))) is None, "no spread"
+    assert spreads("p", empty, examples.SCHED, []) is None
+    assert means_by_metric("n", [empty], 0.95) is None
     assert sample_sizes("z", empty, replace(examples.sample_sizes(), rows=[])) is None
     assert one_way("o", empty, replace(examples.one_way(examples.SCHED), rows=[])) is None
 

@@ -11,14 +11,33 @@ import numpy as np
 import pytest
 
 from gate.commands.study.plots.blocks import blocks
+from gate.commands.study.plots.boots import Boot, boots
+from gate.commands.study.plots.boxes import boxes, whiskers
+from gate.commands.study.plots.columns import TreatmentValues
 from gate.commands.study.plots.effects import MOST, quantile_effects
+from gate.commands.study.plots.histogram import bins, histogram
+from gate.commands.study.plots.intervals import means_by_metric
 from gate.commands.study.plots.means import interactions, mains
 from gate.commands.study.plots.one_way import one_way
 from gate.commands.study.plots.residuals import residuals
-from gate.commands.study.plots.series import series, sessions
+from gate.commands.study.plots.series import series
 from gate.commands.study.plots.sizes import sample_sizes
-from gate.commands.study.plots.violins import TreatmentValues, violins
-from gate.model.study import Box, Effect, Factor, MainEffect, MeanPoint, Residual, SeriesPoint, Slope, Trend
+from gate.commands.study.plots.spreads import spreads
+from gate.commands.study.plots.violins import violins
+from gate.model.study import (
+    Box,
+    Effect,
+    Factor,
+    MainEffect,
+    MeanInterval,
+    MeanPoint,
+    Residual,
+    Response,
+    SeriesPoint,
+    Slope,
+    Spread,
+    Trend,
+)
 from gate.plots.picture import Picture
 from tests.gate.commands.study.plots import examples as examples
 from tests.gate.plots.drawn import SVG, corners, marks, paths, texts
@@ -329,23 +348,130 @@ def test_treatments_are_told_apart_where_few_and_else_by_the_strongest_factor() 
     assert "the setting of load" in many.caption
 
 
-def test_session_means_are_joined_by_lines() -> None:
-    own = examples.response((SCHED,))
-    means = {repr(t.settings): t.mean for t in own.treatments}
-    points = examples.series(means, 4, sessions=3)
-    picture = sessions("t", replace(own, series=points, dependences=[examples.dependence("it does not matter")]))
+def test_boots_stand_in_their_order_with_their_means() -> None:
+    own = replace(examples.response((SCHED,)), dependences=[examples.dependence("it does not matter")])
+    drawn = [Boot(s, 0.01 * (k + 1) + np.linspace(0, 0.001, 30)) for k, s in enumerate(("cfs", "bfs", "bfs", "cfs"))]
+    picture = boots("t", own, "session", drawn, SCHED, adjusted=False)
     assert picture is not None
     ticks = ticks_of(picture, 30)
-    for kind, name in enumerate(("line-s0", "line-s1")):
-        wanted = [
-            float(np.mean([p.value for p in points if p.session == s and p.treatment == kind])) * 1000 for s in range(3)
-        ]
-        assert [y for _, y in xs_of(picture, name)] == pytest.approx([pixel(ticks, w) for w in wanted], abs=0.3)
+    bars = [corners(path)[0][1] for path in paths(picture, "mean")]
+    assert bars == pytest.approx([pixel(ticks, float(b.values.mean()) * 1000) for b in drawn], abs=0.3)
+    assert (marks(picture, "dot-s0"), marks(picture, "tri-s1")) == (60, 60), "each unit in the colour of its setting"
+    assert {"0", "1", "2", "3", "session", "cfs", "bfs"} <= set(texts(picture))
     assert "It does not matter." in picture.caption
+    assert "taken off" not in picture.caption
+    assert boots("t", own, "session", drawn[:1], SCHED, adjusted=False) is None, "one boot"
+    adjusted = boots("t", own, "session", [Boot(None, b.values) for b in drawn], None, adjusted=True)
+    assert adjusted is not None
+    assert "What the treatments differ in is taken off." in adjusted.caption
 
 
-def test_one_session_has_no_picture_of_sessions() -> None:
-    assert sessions("t", examples.response()) is None
+# --- boxes, histograms, spread, means ---------------------------------------------------------------------------------
+
+
+def test_whiskers_end_at_the_last_value_within_reach() -> None:
+    # quartiles of type 8 of 1 to 9: 2.667 and 7.333, so that whiskers reach from -4.333 to 14.333
+    box = whiskers(np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 14.0])[:9])
+    assert (box.median, box.low, box.high, box.outliers.tolist()) == (5, 1, 9, [])
+    assert (box.first, box.third) == pytest.approx((8 / 3, 22 / 3))
+    far = whiskers(np.array([*range(1, 10), 40.0, 50.0]))
+    assert far.high == 9
+    assert far.outliers.tolist() == [40, 50]
+
+
+def test_a_box_has_its_quartiles_outliers_and_mean_at_their_heights() -> None:
+    own = examples.response((SCHED,))
+    values = np.array([*np.linspace(0.02, 0.03, 50), 0.045])
+    picture = boxes("x", own, [TreatmentValues({"sched": s}, values) for s in ("cfs", "bfs")])
+    assert picture is not None
+    ticks = ticks_of(picture, 90)
+    first, third = np.quantile(values, (0.25, 0.75), method="median_unbiased") * 1000
+    ys = sorted({y for _, y in corners(paths(picture, "box-s0")[0])})
+    assert ys == pytest.approx(sorted([pixel(ticks, first), pixel(ticks, third)]), abs=0.3)
+    ends = {y for path in paths(picture, "fine-s0") for _, y in corners(path)}
+    assert any(y == pytest.approx(pixel(ticks, 30), abs=0.3) for y in ends), "the last value within reach"
+    assert xs_of(picture, "ring-s0")[0][1] == pytest.approx(pixel(ticks, 45), abs=0.3)
+    cross = np.mean([y for _, y in xs_of(picture, "mean")])
+    assert cross == pytest.approx(pixel(ticks, float(values.mean()) * 1000), abs=0.5)
+
+
+def test_a_histogram_counts_every_value_once() -> None:
+    rng = np.random.default_rng(3)
+    for values in (rng.gamma(3, 0.01, 700), np.round(rng.gamma(3, 0.01, 700), 3), np.repeat([0.1, 0.2], 9)):
+        found = bins(values)
+        assert found is not None
+        assert int(found.counts.sum()) == values.size
+        assert found.low <= values.min() and found.high >= values.max() - 1e-12
+        for k, count in enumerate(found.counts):
+            low, high = found.low + k * found.width, found.low + (k + 1) * found.width
+            inside = (values >= low - 1e-9) & (values < high - 1e-9)
+            assert int(count) == pytest.approx(int(inside.sum()), abs=1 if k == len(found.counts) - 1 else 0)
+    rounded = bins(np.round(rng.normal(0.5, 0.01, 4000), 3))
+    assert rounded is not None
+    step = rounded.width / 0.001
+    assert step == pytest.approx(round(step)), "bars are whole steps of what an instrument rounds to"
+
+
+def test_a_histogram_has_a_bar_as_high_as_its_count() -> None:
+    own = examples.response((SCHED,))
+    values = np.concatenate([np.full(30, 0.01), np.full(10, 0.02), np.linspace(0.011, 0.019, 5)])
+    picture = histogram("h", own, TreatmentValues({"sched": "cfs"}, values))
+    assert picture is not None
+    ticks = ticks_of(picture, 30)
+    found = bins(values * 1000)
+    assert found is not None
+    tops = sorted(min(y for _, y in corners(path)) for path in paths(picture, "pip-s0"))
+    assert tops[0] == pytest.approx(pixel(ticks, float(found.counts.max())), abs=0.3)
+    assert {"sched=cfs", "median 10.00 ms"} <= set(texts(picture))
+    assert not any(text.startswith("p99") for text in texts(picture)), "45 values have no p99"
+
+
+def test_the_tests_of_mean_and_spread_stand_below_their_boxes() -> None:
+    own = examples.response((LOAD, SCHED))
+    tests = [examples.one_way(SCHED, {"load": load}) for load in LOAD.settings]
+    ratios = [
+        Spread(factor="sched", at={"load": load}, ratio=2.0, f_p=0.034, levene_p=None)
+        for load in LOAD.settings
+    ]  # fmt: skip
+    units = [TreatmentValues(s.settings, s.values[:8]) for s in examples.samples(own.factors, 20)]
+    picture = spreads("p", replace(own, one_ways=tests, spreads=ratios), SCHED, units)
+    assert picture is not None
+    assert texts(picture).count("0.0340") == 2 * 3, "in the letters of both layouts"
+    assert texts(picture).count("0.0100") == 2 * 3
+    assert "F test" in picture.caption
+    without = spreads("p", own, SCHED, units)
+    assert without is not None
+    assert "Below" not in without.caption
+
+
+def test_means_and_their_intervals_have_one_span_for_metrics_of_one_unit() -> None:
+    def of(metric: str, shift: float) -> Response:
+        made = examples.response((SCHED,), metric=metric)
+        means = [
+            MeanInterval(settings=t.settings, units=20, mean=t.mean + shift, low=t.mean + shift - 0.001, high=t.mean + shift + 0.001)
+            for t in made.treatments
+        ]  # fmt: skip
+        return replace(made, means=means)
+
+    picture = means_by_metric("i", [of("user", 0.0), of("elapsed", 1.0)], 0.95)
+    assert picture is not None
+    bars = [corners(path) for name in ("fine-s0", "fine-s1") for path in paths(picture, name)]
+    heights = {round(max(y for _, y in bar) - min(y for _, y in bar), 0) for bar in bars if bar[0][0] == bar[1][0]}
+    assert len(heights) == 1, "intervals as wide are as high in every panel"
+    assert {"user, ms", "elapsed, s"} <= {text.replace("…", "") for text in texts(picture)}
+
+
+def test_questionable_treatments_are_red_in_the_block_plots() -> None:
+    own = examples.response((SCHED, LOAD))
+    doubted = replace(own, questionable=[{"sched": "bfs", "load": "encode"}])
+    picture = blocks("b", doubted, own.blocks[0])
+    assert picture is not None
+    assert marks(picture, "mark-regression") == 1
+    assert marks(picture, "fine-regression") == 1
+    assert "questionable" in picture.caption
+    plain = blocks("b", own, own.blocks[0])
+    assert plain is not None
+    assert "questionable" not in plain.caption
 
 
 # --- sample sizes and one-way ---------------------------------------------------------------------------------------
