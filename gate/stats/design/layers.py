@@ -137,7 +137,7 @@ def layers(units: pd.DataFrame, factors: Sequence[Factor], block: Block | None, 
     if rounds is None and block in ("replicate", "build"):
         block = None
     cells = groups(columns["session"], columns["build"], *codes)
-    treatments = groups(*codes)
+    treatments = groups(np.zeros(len(units), dtype=np.int64), *codes)
     several = int(np.bincount(_first(cells, treatments)).min()) > 1 if len(cells.sizes) else False
     if repeated and several and int(cells.sizes.max()) > 1:
         errors["build x treatment"] = cells

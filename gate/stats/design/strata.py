@@ -312,7 +312,7 @@ def aligned(units: pd.DataFrame, factors: Sequence[Factor], layers: Layers, vari
     own = lay(units, factors, layers.block, repeated=False)
     y = units["y"].to_numpy(dtype=np.float64)
     codes = [units[name].to_numpy(dtype=np.int64) for name in names]
-    treatments = groups(*codes)
+    treatments = groups(np.zeros(len(y), dtype=np.int64), *codes)
     middle = treatments.means(y)
     apart = y - middle
     lowest: Error = "execution" if varies == "execution" else error
@@ -326,7 +326,7 @@ def aligned(units: pd.DataFrame, factors: Sequence[Factor], layers: Layers, vari
         [c for c, r in zip(codes, ranks, strict=True) if r >= least] for least in (RANK[varies], RANK[varies] + 1)
     )
     plots = len(y) if varies == "execution" else own.errors[error].count
-    room = plots - groups(*own_codes).count
+    room = plots - (groups(*own_codes).count if own_codes else 1)
     # settings that vary by what is held are among its means already
     left = room - own.dimension(lowest) + (groups(*above).count if above else 1)
     stretch = (room / left) ** 0.5 if held and left > 0 else 1.0

@@ -258,6 +258,9 @@ def _percents(observed: Observed, confidence: float, lie: Layers) -> list[Percen
     for varies in dict.fromkeys(factor.varies for factor in factors):
         own = {factor.name for factor in factors if factor.varies == varies}
         units = aligned(observed.units, factors, lie, varies)
+        if len(units) <= len(units.groupby([f"f{i}" for i in range(len(factors))])):
+            # one build or session each: the executions in it are all there is, and a warning says so
+            units = observed.units
         for row in percents(units, factors, observed.better, confidence, unit=observed.unit, log=log):
             if row.factor in own:
                 found[row.factor].append(row)

@@ -66,8 +66,7 @@ def boots(
         x = left + slot * (number + 0.5)
         look = look_of(factor, boot.setting) if factor and boot.setting is not None else Look(0)
         kept = _thinned(boot.values, quota)
-        count += kept.size
-        numbers = of.of(kept)
+        numbers, count = of.of(kept), count + kept.size
         share = (np.arange(kept.size) * _GOLDEN) % 1 - 0.5
         points = [
             (x + float(s) * slot * 0.7, at)

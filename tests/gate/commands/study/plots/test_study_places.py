@@ -451,7 +451,7 @@ def test_means_and_their_intervals_have_one_span_for_metrics_of_one_unit() -> No
             MeanInterval(settings=t.settings, units=20, mean=t.mean + shift, low=t.mean + shift - 0.001, high=t.mean + shift + 0.001)
             for t in made.treatments
         ]  # fmt: skip
-        return replace(made, means=means)
+        return replace(made, means=means, treatments=[replace(t, mean=t.mean + shift) for t in made.treatments])
 
     picture = means_by_metric("i", [of("user", 0.0), of("elapsed", 1.0)], 0.95)
     assert picture is not None
