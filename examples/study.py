@@ -101,7 +101,8 @@ def refresh(page: Path, blocks: dict[str, str]) -> None:
     for name, block in blocks.items():
         marks = re.compile(rf"(<!-- from `make study`: {name} -->\n).*?(<!-- end -->)", re.DOTALL)
         text, count = marks.subn(lambda match, block=block: f"{match[1]}{block}\n{match[2]}", text)
-        assert count == 1, f"{page.name} has {count} blocks {name}"
+        if count != 1:
+            raise ValueError(f"{page.name} has {count} blocks {name}")
     page.write_text(text, encoding="utf-8")
 
 
