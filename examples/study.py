@@ -126,11 +126,16 @@ def means(out: Path) -> str:
             if row["metric"] == "time":
                 at = json.loads(row["settings"])
                 column = f"level {at['level']}, {at['threads']} thread{'s' if at['threads'] > 1 else ''}"
-                cells.setdefault(f"{at['input']}, {at['size']} MiB", {})[column] = f"{float(row['mean']) * 1e3:.3g}"
+                cells.setdefault(f"{at['input']}, {at['size']} MiB", {})[column] = three_digits(float(row["mean"]) * 1e3)
     columns = list(dict.fromkeys(column for row in cells.values() for column in row))
     rows = [["ms", *columns], ["---"] * (len(columns) + 1)]
     rows += [[name, *(row.get(column, "") for column in columns)] for name, row in cells.items()]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def three_digits(value: float) -> str:
+    """Write a number with about three digits, and never with an exponent."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 if __name__ == "__main__":
