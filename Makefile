@@ -2,7 +2,7 @@
 PYTHON_ENV = .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: demo test endtoend blas lint promise mutants study evidence bench tools docs lock venv help
+.PHONY: demo test endtoend blas lint promise mutants study latency evidence bench tools docs lock venv help
 
 demo: venv ## Gate a regression and a harmless change of a small real project (under two minutes)
 	@$(PYTHON_ENV) examples/demo.py
@@ -30,8 +30,11 @@ promise: venv ## The statistical promises, by simulation (slow)
 mutants: venv ## Break the code that verdicts rest on, 120 times, and count what the tests notice (an hour)
 	@$(PYTHON_ENV) -m scripts.mutants
 
-study: venv ## Measure and analyse the scheduler-latency example into docs/scheduler-latency (two minutes)
-	@$(PYTHON_ENV) examples/study.py
+study: venv ## A study of zstd into docs/compressor, and its numbers into docs/study.md (under ten minutes)
+	@$(PYTHON_ENV) examples/study.py compressor
+
+latency: venv ## A study of the scheduler into docs/scheduler-latency (two minutes)
+	@$(PYTHON_ENV) examples/study.py scheduler-latency
 
 evidence: venv ## Write docs/evidence.md and its figures by simulation, 40,000 reports behind each number
 	@$(PYTHON_ENV) -m gate simulate --reports 40000 --markdown docs/evidence.md >/dev/null

@@ -1,10 +1,16 @@
-"""`make study`: measures and analyses the scheduler-latency example, and writes its report into docs/.
+"""Measures and analyses an example, and writes its page into docs/: `python examples/study.py compressor`.
 
-`--out DIR` writes it elsewhere. `--replicates N` and `--work SHARE` (of each background load) set how much it measures.
+`make study` and `make latency` call it. For the compressor it also refreshes what docs/study.md shows of the study.
+
+`--out DIR` writes into another folder, and leaves docs/study.md as it is. `--replicates N`, and for scheduler-latency
+`--work SHARE` (of each background load), set how much it measures.
 """
 
 import argparse
+import csv
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,37 +19,63 @@ from pathlib import Path
 
 from make_repo import EXAMPLES, make_repository
 
-DOCS = EXAMPLES.parent / "docs" / "scheduler-latency"
+DOCS = EXAMPLES.parent / "docs"
+WALK = DOCS / "study.md"
+NEEDED = {
+    "compressor": ("python3", "zstd"),
+    "scheduler-latency": ("make", os.environ.get("CC", "cc"), "chrt"),
+}
 LOADS = ("900", "1200")
 FIFO = 'fifo = { prefix = ["chrt", "--fifo", "10"] }'
 BATCH = 'batch = { prefix = ["chrt", "--batch", "0"] }'
+LONG = 12
+"""Most lines of a paragraph of the plan that the walk shows."""
 
 
 def main() -> int:
     """Return the exit code of the study."""
-    parser = argparse.ArgumentParser(description="Measures and analyses the scheduler-latency example.")
-    parser.add_argument("--out", type=Path, default=DOCS, help="default: docs/scheduler-latency")
-    parser.add_argument("--replicates", type=int, default=30)
+    parser = argparse.ArgumentParser(description="Measures and analyses an example of a study.")
+    parser.add_argument("example", choices=sorted(NEEDED))
+    parser.add_argument("--out", type=Path, help="default: the example's folder in docs/")
+    parser.add_argument("--replicates", type=int)
     parser.add_argument("--work", type=float, default=1.0)
     arguments = parser.parse_args()
-    lacking = [tool for tool in ("make", os.environ.get("CC", "cc"), "chrt") if not shutil.which(tool)]
+    lacking = [tool for tool in NEEDED[arguments.example] if not shutil.which(tool)]
     if lacking:
-        print(f"this example needs {' and '.join(lacking)}")
+        print(f"this example needs {' and '.join(lacking)} on PATH: install it and run this again", file=sys.stderr)
         return 2
+    target = arguments.out or DOCS / arguments.example
     with tempfile.TemporaryDirectory(prefix="perfgate-study-") as scratch:
-        repository = Path(scratch) / "scheduler-latency"
-        make_repository("scheduler-latency", repository)
-        permit(repository)
-        shorten(repository, arguments.work)
+        repository = Path(scratch) / arguments.example
+        make_repository(arguments.example, repository)
+        if arguments.example == "scheduler-latency":
+            permit(repository)
+            shorten(repository, arguments.work)
+        counts = ["--set", f"study.replicates={arguments.replicates}"] if arguments.replicates else []
+        plan = perfgate(repository, "--dry-run", *counts, capture=True).stdout
         # named from the repository, so that no path of this machine is in the report
+        code = perfgate(repository, "--out", "out", "--quiet", *counts).returncode
         out = repository / "out"
-        command = ["study", "--out", out.name, "--set", f"study.replicates={arguments.replicates}"]
-        code = subprocess.run([sys.executable, "-I", "-m", "gate", *command], cwd=repository, check=False).returncode
-        arguments.out.mkdir(parents=True, exist_ok=True)
         if (out / "study.html").exists():
-            shutil.copyfile(out / "study.html", arguments.out / "study.html")
-    print(f"the report: {arguments.out / 'study.html'}")
+            target.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(out / "study.html", target / "study.html")
+            print(f"the report: {target / 'study.html'}")
+        if arguments.example == "compressor" and arguments.out is None and not code:
+            told = perfgate(repository, "analyse", "out", "--quiet", capture=True).stdout
+            refresh(WALK, {"plan": fenced(shortened(plan)), "shows": fenced(told), "means": means(out)})
     return code
+
+
+def perfgate(repository: Path, *arguments: str, capture: bool = False) -> subprocess.CompletedProcess[str]:
+    """Run `perfgate study` of this checkout in a repository, as wide as the lines of a page."""
+    return subprocess.run(
+        [sys.executable, "-I", "-m", "gate", "study", *arguments],
+        cwd=repository,
+        env=os.environ | {"COLUMNS": "110", "NO_COLOR": "1"},
+        check=False,
+        text=True,
+        stdout=subprocess.PIPE if capture else None,
+    )
 
 
 def permit(repository: Path) -> None:
@@ -61,6 +93,51 @@ def shorten(repository: Path, share: float) -> None:
     for load in LOADS:
         text = text.replace(f'"{load}"', f'"{max(1, round(int(load) * share))}"')
     file.write_text(text, encoding="utf-8")
+
+
+def refresh(page: Path, blocks: dict[str, str]) -> None:
+    """Write blocks between their marks on a page."""
+    text = page.read_text(encoding="utf-8")
+    for name, block in blocks.items():
+        marks = re.compile(rf"(<!-- from `make study`: {name} -->\n).*?(<!-- end -->)", re.DOTALL)
+        text, count = marks.subn(lambda match, block=block: f"{match[1]}{block}\n{match[2]}", text)
+        if count != 1:
+            raise ValueError(f"{page.name} has {count} blocks {name}")
+    page.write_text(text, encoding="utf-8")
+
+
+def fenced(text: str) -> str:
+    """Return text as a block of a page."""
+    return f"```text\n{text.strip()}\n```"
+
+
+def shortened(plan: str) -> str:
+    """Cut the paragraphs of a plan that list every treatment."""
+    paragraphs = (paragraph.splitlines() for paragraph in plan.split("\n\n"))
+    cut = ([*lines[:4], "  ..."] if len(lines) > LONG else lines for lines in paragraphs)
+    return "\n\n".join("\n".join(lines) for lines in cut)
+
+
+def means(out: Path) -> str:
+    """Return a table of the mean times: a row for each input, a column for each level and number of threads."""
+    cells: dict[str, dict[str, str]] = {}
+    with (out / "tables" / "treatments.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            if row["metric"] == "time":
+                at = json.loads(row["settings"])
+                column = f"level {at['level']}, {at['threads']} thread{'s' if at['threads'] > 1 else ''}"
+                cells.setdefault(f"{at['input']}, {at['size']} MiB", {})[column] = three_digits(
+                    float(row["mean"]) * 1e3
+                )
+    columns = list(dict.fromkeys(column for row in cells.values() for column in row))
+    rows = [["ms", *columns], ["---"] * (len(columns) + 1)]
+    rows += [[name, *(row.get(column, "") for column in columns)] for name, row in cells.items()]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def three_digits(value: float) -> str:
+    """Write a number with about three digits, and never with an exponent."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 if __name__ == "__main__":

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterator, Sequence
 
-from gate.config.commands import is_simple, mentions
+from gate.config.commands import PLACEHOLDERS, is_simple, mentions
 from gate.config.rules import is_studied
 from gate.config.source import Fault, Path
 from gate.config.study import SettingTable, Study
 from gate.config.tables import Command, Load, Service
-from gate.config.treatments import SIDE
+from gate.config.treatments import SIDE, variable
 from gate.config.types import Benchmark, Config
 
 _NAME = re.compile(r"\{([A-Za-z_][A-Za-z0-9_-]*)\}")
@@ -57,6 +58,7 @@ def check_commands(study: Study, config: Config) -> Iterator[Fault]:
     """Find commands that would not do what the factors say."""
     for path, command in _commands(study, config):
         yield from _check_quotes(study, command, path)
+    yield from _check_misspelt(study, config)
     for index, benchmark in enumerate(config.benchmark):
         # a gate measures them all
         if study.gate or is_studied(config, benchmark.name):
@@ -68,6 +70,43 @@ def _check_quotes(study: Study, command: Command | None, path: Path) -> Iterator
     name = next((name for name in quoted if name in study.factor and name != SIDE), None)
     if name is not None:
         yield Fault(path, f"{{{name}}} is inside quotes: remove them, perfgate quotes the value")
+
+
+def unused(study: Study, config: Config) -> list[str]:
+    """Name the factors that change nothing but their own variable of the environment, which no command mentions."""
+    words = [*_words(study, config)]
+
+    def used(name: str) -> bool:
+        return name == SIDE or _gives(study, name) or any(f"{{{name}}}" in w or variable(name) in w for w in words)
+
+    return [name for name in study.factor if not used(name)]
+
+
+def _gives(study: Study, name: str) -> bool:
+    """Return whether a setting of a factor changes more than its value."""
+    table = study.factor[name]
+    return isinstance(table, dict) and any(each != SettingTable(value=each.value) for each in table.values())
+
+
+def _words(study: Study, config: Config) -> Iterator[str]:
+    """Yield every text in which {factor} is replaced."""
+    for _, command in _commands(study, config):
+        yield from [command] if isinstance(command, str) else command or []
+    for _, table in _tables(study):
+        for each in table.values():
+            yield from [*each.prefix, *each.args]
+
+
+def _check_misspelt(study: Study, config: Config) -> Iterator[Fault]:
+    """Find braces that probably mean a factor which no command has."""
+    lacking = unused(study, config)
+    for path, command in _commands(study, config):
+        text = command if isinstance(command, str) else " ".join(command or [])
+        for name in _NAME.findall(text):
+            known = name in study.factor or name in PLACEHOLDERS
+            near = [] if known else difflib.get_close_matches(name, lacking, n=1)
+            if near:
+                yield Fault(path, f"{{{name}}} is no factor: did you mean {{{near[0]}}}?")
 
 
 def _check_words(study: Study, benchmark: Benchmark, path: Path) -> Iterator[Fault]:

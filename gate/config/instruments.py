@@ -51,6 +51,9 @@ KNOWN: Mapping[str, Traits] = {
 }
 """The instruments whose traits no run line carries."""
 
+COMMAND_METRICS = {"time": "s", "user": "s", "system": "s", "memory": "B"}
+"""Metrics of hyperfine and spawn, with their units."""
+
 
 def module_of(name: str) -> str:
     """Return the name of an instrument's module in harness/instruments."""

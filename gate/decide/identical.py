@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gate.config.instruments import COMMAND_METRICS
 from gate.config.rules import (
     Policy,
     benchmark_rules,
@@ -15,9 +16,7 @@ from gate.decide.design import statistics_of
 from gate.model import Evidence, Identical, Same, reasons
 from gate.units import to_base
 
-_OF_COMMANDS = {"time": "s", "user": "s", "system": "s", "memory": "B"}
-"""The metrics of hyperfine and spawn, with their units."""
-_UNITS = _OF_COMMANDS | {"task-clock": "s"}
+_UNITS = COMMAND_METRICS | {"task-clock": "s"}
 
 
 def identical_of(evidence: Evidence, policy: Policy) -> list[Identical]:
@@ -41,7 +40,7 @@ def _metrics(config: Config, benchmark: str) -> list[str]:
     chief = rules.measured.chief
     default = chief[0] if chief else "time"
     # a value of a benchmark that declares no metric is a time
-    own = list(_OF_COMMANDS) if rules.instrument in ("hyperfine", "spawn") else [] if rules.metric else [default]
+    own = list(COMMAND_METRICS) if rules.instrument in ("hyperfine", "spawn") else [] if rules.metric else [default]
     found = [metric for metric in dict.fromkeys([*own, *rules.metric]) if is_decided(config, benchmark, metric)]
     return found or [default]
 

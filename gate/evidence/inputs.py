@@ -43,8 +43,7 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
     files: list[Path] = []
     for path in (part for given in paths for part in parts(given)):
         name, data = _bytes(path)
-        if name.endswith(".json") and data.lstrip()[:1] == b"{" and b'"findings"' in data:
-            raise UserError(f"{name}: is a report, not measurements; `perfgate report {name}` shows it")
+        _refuse_results(name, data)
         reading = read(name, data)
         if reading.torn:
             warnings.append(TornLine(name))
@@ -52,6 +51,14 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
         if path != "-":
             files.append(Path(name))
     return Inputs(records, warnings, files)
+
+
+def _refuse_results(name: str, data: bytes) -> None:
+    """Refuse what perfgate itself wrote about measurements."""
+    if name.endswith(".json") and data.lstrip()[:1] == b"{" and b'"findings"' in data:
+        raise UserError(f"{name}: is a report, not measurements; `perfgate report {name}` shows it")
+    if name.endswith(("study.json", ".html")):
+        raise UserError(f"{name}: is a result, not measurements: give its folder, or the {MEASUREMENTS} in it")
 
 
 def parts(path: str) -> list[str]:
@@ -71,6 +78,8 @@ def _bytes(path: str) -> tuple[str, bytes]:
         return "standard input", _unpacked("standard input", sys.stdin.buffer.read())
     file = Path(path)
     if file.is_dir():
+        if not _holds(file):
+            raise UserError(f"{path}: has no {MEASUREMENTS}: it is not the folder of a run")
         packed = file / f"{MEASUREMENTS}.gz"
         file = packed if packed.exists() and not (file / MEASUREMENTS).exists() else file / MEASUREMENTS
     try:

@@ -48,6 +48,12 @@ def title(failure: Failure) -> str:
     return _title(failure, failure.factors)
 
 
+def sentence(failure: Failure) -> str:
+    """Name what failed and the last thing that it wrote: "parse failed on head: exit 127: sh: 1: pars: not found"."""
+    last = last_words(failure)
+    return f"{title(failure)}{f': {last}' if last else ''}"
+
+
 def heading(group: FailureGroup) -> str:
     """Name what failed in all failures of a group: as title, with the settings that all of them have."""
     return _title(group.first, _shared(group))

@@ -1,4 +1,4 @@
-"""The example of a study: its programs measure what they say, and `make study` makes a report of it."""
+"""The example of a study: its programs measure what they say, and `make latency` makes a report of it."""
 
 import json
 import shutil
@@ -64,6 +64,7 @@ def test_the_study_writes_its_report_by_one_command(tmp_path: Path) -> None:
     command: list[str | Path] = [
         sys.executable,
         ROOT / "examples" / "study.py",
+        "scheduler-latency",
         "--out",
         tmp_path,
         "--replicates",

@@ -11,17 +11,19 @@ from pathlib import Path
 import msgspec
 
 from gate.cli.groups import RulesOptions
+from gate.config.command_checks import unused
+from gate.config.instruments import COMMAND_METRICS
 from gate.config.resolve import tables_of as tables_of_options
 from gate.config.rules import matches
 from gate.config.source import ConfigError
 from gate.config.study import SettingTable, Study
-from gate.config.treatments import SIDE, Planned, builds_of, labels_of, model_factors, sessions_of, treatments
+from gate.config.treatments import SIDE, Planned, builds_of, labels_of, model_factors, sessions_of, treatments, variable
 from gate.config.types import BuildTable, Config
 from gate.model import SIDES, Side, UserError
 from gate.model.choice import Choice
 from gate.model.study import Factor
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.study import OnOneSide, ResponseUndeclared
+from gate.model.warnings.study import FactorUnused, OnOneSide, ResponseUndeclared
 from gate.run.project import Project, open_itself, open_project, selected
 from gate.units import Duration
 
@@ -88,6 +90,8 @@ def _refuse_of_checks(sets: Collection[str]) -> None:
 
 def _designed(project: Project) -> Design:
     study = _study_of(project)
+    if not project.settings.rules.benchmark:
+        raise ConfigError(project.settings.decisive.name, "has no [[benchmark]]: add one; `perfgate init` writes some")
     project = _planned(selected(project, study.benchmarks, "study.benchmarks"), study)
     builds = builds_in(project)
     planned = treatments(study, *builds)
@@ -101,18 +105,28 @@ def _designed(project: Project) -> Design:
     warnings: tuple[AnyWarning, ...] = (
         *map(OnOneSide, lacking),
         *_undeclared(study, project.settings.rules, benchmarks),
+        *_unused(study, project),
     )
     return Design(project, study, tuple(model_factors(study, *builds)), planned, benchmarks, warnings)
 
 
 def _undeclared(study: Study, rules: Config, names: Collection[str]) -> list[ResponseUndeclared]:
-    """Name the responses that no benchmark declares, where all declare what they write: probably misspelt."""
+    """Name the responses that no benchmark has, where it is known which metrics each has: probably misspelt."""
     measured = [b for b in rules.benchmark if b.name in names]
-    if any(not b.metric for b in measured):
+    known = [{*b.metric, *(COMMAND_METRICS if b.instrument in ("hyperfine", "spawn") else ())} for b in measured]
+    if not all(known):
         return []
-    declared = sorted({metric for b in measured for metric in b.metric})
+    declared = sorted(set().union(*known))
     unknown = [glob for glob in study.responses or () if not any(matches(glob, metric) for metric in declared)]
     return [ResponseUndeclared(glob, tuple(declared)) for glob in unknown]
+
+
+def _unused(study: Study, project: Project) -> list[FactorUnused]:
+    """Name the factors that no command has, of either side: probably forgotten."""
+    settings = project.settings
+    configs = [settings.rules, *settings.sides.values()]
+    lacking = [name for name in study.factor if all(name in unused(study, config) for config in configs)]
+    return [FactorUnused(name, variable(name)) for name in lacking]
 
 
 def _study_of(project: Project) -> Study:

@@ -33,9 +33,9 @@ from gate.run.job import Job, instruments_of, run_line, seed_of
 from gate.run.measuring import Done, Measuring, opened
 from gate.run.project import Project
 from gate.run.refusal import refuse_unsafe
-from gate.run.treatments import JobTreatments, treatment_name
+from gate.run.treatments import JobTreatments
 from gate.units import plural
-from gate.words.failures import title
+from gate.words.failures import sentence
 from harness.host.facts import facts
 from harness.loop.schedule import design_schedule
 from harness.source.identity import sources_of
@@ -74,17 +74,9 @@ def outcome(done: Done, err: TextIO) -> Outcome:
     records, measured = runs.records_of(done.job.out), done.measured
     failures = [record for record in records if isinstance(record, Failure)]
     executions = sum(isinstance(record, Execution) for record in records)
-    err.writelines(f"perfgate: {failed(failure)}\n" for failure in failures)
+    err.writelines(f"perfgate: {sentence(failure)}\n" for failure in failures)
     ended = measured.stop == "budget" and not measured.replicates
     return Outcome(executions, Exit.ERROR if failures or ended or not executions else 0)
-
-
-def failed(failure: Failure) -> str:
-    """Say what failed: "latency (load=busy) failed on head: exit 1"."""
-    if failure.kind in ("lock", "tree"):
-        return title(failure)
-    what = treatment_name(failure.benchmark or "the build", failure.factors)
-    return f"{what} failed on {failure.side}: {failure.status}"
 
 
 @contextmanager

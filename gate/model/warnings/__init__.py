@@ -119,6 +119,7 @@ AnyWarning = (
     | checkout.MoreWarnings
     | study.OnOneSide
     | study.ResponseUndeclared
+    | study.FactorUnused
     | study.OneReplicate
     | study.ReplicatesAdded
     | study.BuiltOnce

@@ -18,6 +18,13 @@ class ResponseUndeclared(Base, frozen=True):
     declared: tuple[str, ...]
 
 
+class FactorUnused(Base, frozen=True):
+    """No command names a factor; a program can still read its variable."""
+
+    factor: str
+    variable: str
+
+
 class OneReplicate(Base, frozen=True):
     """Each treatment is measured once."""
 

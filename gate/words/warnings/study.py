@@ -13,6 +13,11 @@ def _response_undeclared(warning: kinds.ResponseUndeclared) -> str:
     return f"study.responses: no benchmark declares {warning.response}, only {', '.join(warning.declared)}"
 
 
+def _factor_unused(warning: kinds.FactorUnused) -> str:
+    name = warning.factor
+    return f"{name}: no command has {{{name}}}, so it changes nothing unless a program reads {warning.variable}"
+
+
 def _built_once(warning: kinds.BuiltOnce) -> str:
     luck = "its effect cannot be separated from the luck of one build; set study.builds = 5"
     return f"{joined([*warning.factors])}: differs between builds, and each setting is built once: {luck}"
@@ -31,6 +36,7 @@ def _one_session_each(warning: kinds.OneSessionEach) -> str:
 SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.OnOneSide: lambda warning: f"{warning.benchmark} is on one side only: it is not measured",
     kinds.ResponseUndeclared: _response_undeclared,
+    kinds.FactorUnused: _factor_unused,
     kinds.OneReplicate: lambda _: (
         "study.replicates = 1: each treatment is measured once, so the noise shows only in interactions "
         "that the model leaves out; set study.replicates = 3 or more to measure it"

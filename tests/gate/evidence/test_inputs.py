@@ -28,8 +28,15 @@ def test_a_folder_of_downloads_stands_for_all_parts(tmp_path: Path) -> None:
     assert read_inputs([str(tmp_path)]).files == [own]
 
 
+@pytest.mark.parametrize("name", ["study.json", "study.html", "report.html"])
+def test_a_result_is_no_measurements(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("{}", encoding="utf-8")
+    with pytest.raises(UserError, match=rf"{name}: is a result, not measurements: give its folder"):
+        read_inputs([str(tmp_path / name)])
+
+
 def test_earlier_runs_are_no_parts(tmp_path: Path) -> None:
     left(tmp_path / "runs" / "perfgate-x-data")
     left(tmp_path / "calibration")
-    with pytest.raises(UserError, match=r"measurements\.jsonl: cannot be read"):
+    with pytest.raises(UserError, match=r"has no measurements\.jsonl"):
         read_inputs([str(tmp_path)])

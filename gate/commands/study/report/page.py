@@ -13,7 +13,6 @@ from gate.commands.study.report import tables as views
 from gate.commands.study.report import words as say
 from gate.commands.study.report.figures import Drawer, by_metric
 from gate.commands.study.report.tables import View
-from gate.model import Failure
 from gate.model.study import OneWay, Response, StudyReport
 from gate.report.measurements import Attachment
 from gate.report.page.embedded import Data, data_of
@@ -22,7 +21,7 @@ from gate.report.templates import Fact, render_template
 from gate.units import agree, format_confidence, format_share
 from gate.words import failures
 from gate.words.numbers import plural
-from gate.words.plain import last_lines, visible
+from gate.words.plain import visible
 from gate.words.reports import capitalized, commit
 
 _ONE_WAYS = 24
@@ -102,7 +101,7 @@ def page_of(report: StudyReport, observed: Sequence[Observed], attachments: Sequ
         facts=tuple(_facts(report)),
         means=_means_by_metric(report),
         responses=tuple(shown),
-        failures=tuple(_failure(failure) for failure in report.failures),
+        failures=tuple(map(failures.sentence, report.failures)),
         warnings=tuple(report.warnings),
         run=tuple(_run(report)),
         data=data,
@@ -118,12 +117,6 @@ def _means_by_metric(report: StudyReport) -> tuple[Figure, ...]:
         found.setdefault(response.benchmark, []).append(response)
     several = [own for own in found.values() if len(own) > 1]
     return _given(*(by_metric(own, f"m{number}", report.confidence) for number, own in enumerate(several)))
-
-
-def _failure(failure: Failure) -> str:
-    """Say what failed, with the last line that it wrote."""
-    last = last_lines(failure.stderr, 1)
-    return f"{failures.title(failure)}{f': {last[-1].strip()}' if last else ''}"
 
 
 def _title(report: StudyReport) -> str:

@@ -9,7 +9,7 @@ from gate.commands.study.report import words as say
 from gate.model.study import Effect, LinearModel, Response, StudyReport
 from gate.units import format_confidence, format_share, plural
 from gate.words.effects import percentile, settings_text
-from gate.words.failures import title
+from gate.words.failures import sentence
 from gate.words.grid import Cell, Column, lay_out, paint
 from gate.words.numbers import format_p
 from gate.words.plain import clip, visible, wrap
@@ -36,7 +36,7 @@ def render(report: StudyReport, *, color: bool = False, width: int = 100, brief:
     if not report.responses:
         writer.line("Nothing was measured: there is nothing to analyse.", _RED)
     for failure in report.failures:
-        writer.line(title(failure), _RED)
+        writer.line(sentence(failure), _RED)
     if not brief:
         writer.items("Warnings", report.warnings, _YELLOW)
     return writer.text()

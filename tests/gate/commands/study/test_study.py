@@ -379,6 +379,64 @@ def test_a_response_that_no_benchmark_declares_is_said_before_measuring(project:
     assert "study.responses: no benchmark declares nope, only time" in out
 
 
+@pytest.mark.parametrize("instrument", ["hyperfine", "spawn"])
+def test_what_a_command_line_is_measured_by_is_known_before_measuring(project: Project, instrument: str) -> None:
+    declared = f'[[benchmark]]\nname = "latency"\ncommand = "x {{clients}}"\ninstrument = "{instrument}"\n'
+    responses = 'responses = ["user", "latency"]'
+    project.write("perfgate.toml", declared + STUDY.replace("[study]\n", f"[study]\n{responses}\n"))
+    code, out, _ = run("study", "--dry-run")
+    assert code == 0
+    assert "study.responses: no benchmark declares latency, only memory, system, time, user" in out
+    assert "declares user" not in out
+
+
+def test_without_a_benchmark_one_line_says_so(project: Project) -> None:
+    project.write("perfgate.toml", STUDY.replace('benchmarks = ["latency"]\n', ""))
+    code, out, err = run("study", "--dry-run")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "has no [[benchmark]]" in err
+
+
+@pytest.mark.parametrize(
+    ("command", "factor", "warned"),
+    [
+        ("x {clients}", "[1, 2]", True),
+        ("x {clients} {depth}", "[1, 2]", False),
+        ("x {clients} $PERFGATE_FACTOR_DEPTH", "[1, 2]", False),
+        ("x {clients}", "{ low = {}, high = { env = { A = '1' } } }", False),
+        ("x {clients}", "{ low = { value = 1 }, high = { value = 2 } }", True),
+    ],
+)
+def test_a_factor_that_no_command_has_is_said_before_measuring(
+    project: Project, command: str, factor: str, warned: bool
+) -> None:
+    declared = f'[[benchmark]]\nname = "latency"\ncommand = "{command}"\ninstrument = "values"\n'
+    project.write("perfgate.toml", f"{declared}{STUDY}depth = {factor}\n")
+    code, out, err = run("study", "--dry-run")
+    assert (code, err) == (0, "")
+    assert ("warning: depth: no command has {depth}" in out) is warned
+
+
+@pytest.mark.parametrize(
+    ("braces", "code"),
+    [
+        ("{clients} {dept}", 2),
+        # awk's, and what perfgate replaces itself
+        ("{clients} {print}", 0),
+        ("{clients} {output} {seed}", 0),
+        # the factor is there: what looks like it is something else
+        ("{clients} {depth} {dept}", 0),
+    ],
+)
+def test_a_misspelt_factor_is_refused(project: Project, braces: str, code: int) -> None:
+    declared = f'[[benchmark]]\nname = "latency"\ncommand = "x {braces}"\ninstrument = "values"\n'
+    project.write("perfgate.toml", f"{declared}{STUDY}depth = [1, 2]\n")
+    found, _, err = run("study", "--dry-run")
+    assert found == code
+    assert err.count("\n") == (1 if code else 0)
+    assert ("{dept} is no factor: did you mean {depth}?" in err) is bool(code)
+
+
 def test_a_study_measures_by_turns_whatever_checks_do(project: Project) -> None:
     # a duet has a pair of both sides for each execution, and a study many treatments of one side
     with open_design(None, None, RulesOptions(sets=('plan.pairing="duet"',))) as design:

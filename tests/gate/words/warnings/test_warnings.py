@@ -767,6 +767,15 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "response-undeclared": [
         (y.ResponseUndeclared("x", ("a", "b")), "study.responses: no benchmark declares x, only a, b")
     ],
+    "factor-unused": [
+        (
+            y.FactorUnused("fast-path", "PERFGATE_FACTOR_FAST_PATH"),
+            (
+                "fast-path: no command has {fast-path}, so it changes nothing unless a program reads "
+                "PERFGATE_FACTOR_FAST_PATH"
+            ),
+        )
+    ],
     "one-replicate": [
         (
             y.OneReplicate(),

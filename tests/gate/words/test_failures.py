@@ -1,0 +1,23 @@
+"""The words of failures."""
+
+from __future__ import annotations
+
+import pytest
+
+from gate.model import Failure
+from gate.words.failures import sentence
+
+
+@pytest.mark.parametrize(
+    ("stderr", "said"),
+    [
+        ("", "gz (tool=gzipp) failed on head: exit 127"),
+        ("\n", "gz (tool=gzipp) failed on head: exit 127"),
+        ("first\nsh: gzipp: not found\n\n", "gz (tool=gzipp) failed on head: exit 127: sh: gzipp: not found"),
+    ],
+)
+def test_a_failure_is_named_with_the_last_thing_that_it_wrote(stderr: str, said: str) -> None:
+    failure = Failure(
+        kind="execution", benchmark="gz", side="head", factors={"tool": "gzipp"}, status="exit 127", stderr=stderr
+    )
+    assert sentence(failure) == said
