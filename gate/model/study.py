@@ -69,7 +69,9 @@ class Term(msgspec.Struct, frozen=True, kw_only=True):
     """A factor or an interaction in the linear model: "load", "load:sched".
 
     sum_of_squares: what the model loses without it (type III; on balanced data the same as any other type). share: of
-    the total sum of squares. p_adjusted: by Holm over the terms of the model.
+    the total sum of squares. p_adjusted: by Holm over the terms of the model. aliases: terms that the treatments do not
+    tell it from, the lowest order first; its effects are theirs as much as its own. partial_aliases: what an effect of
+    1 of another term that is not in the model adds to this one's.
     """
 
     term: str
@@ -81,6 +83,8 @@ class Term(msgspec.Struct, frozen=True, kw_only=True):
     p: float | None
     p_adjusted: float | None
     effects: list[Effect]
+    aliases: list[str] = []  # noqa: RUF012  # msgspec makes a new list for each struct
+    partial_aliases: dict[str, float] = {}  # noqa: RUF012  # the same
 
 
 class LinearModel(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,6 +105,34 @@ class LinearModel(msgspec.Struct, frozen=True, kw_only=True):
     r2: float | None
     unexplained: float | None
     inestimable: list[str]
+
+
+class Contrast(msgspec.Struct, frozen=True, kw_only=True):
+    """One contrast of a two-level design: half the change, as an effect elsewhere. aliases: as those of a Term.
+
+    active: beyond the limit for all contrasts at once (SME); possible: beyond that for one of them (ME).
+    """
+
+    term: str
+    factors: list[str]
+    aliases: list[str]
+    estimate: float
+    active: bool
+    possible: bool
+
+
+class Lenth(msgspec.Struct, frozen=True, kw_only=True):
+    """Lenth's analysis of treatments measured once, all with two settings: pseudo standard error and limits.
+
+    contrasts: the largest first. df: of the limits, a third of the number of contrasts.
+    """
+
+    contrasts: list[Contrast]
+    pse: float
+    me: float
+    sme: float
+    df: float
+    confidence: float
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):
@@ -364,6 +396,8 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     abridged: list[Abridged]
     words: list[str]
     warnings: list[str]
+    lenth: Lenth | None = None
+    """Of two-level designs with one unit a treatment, which have no error of their own."""
 
 
 class StudyRun(msgspec.Struct, frozen=True, kw_only=True):

@@ -107,7 +107,8 @@ def design_schedule(
     seed: int,
     single: Collection[str] = frozenset(),
 ) -> tuple[Round, ...]:
-    """Lay out a designed experiment: in each replicate every benchmark at every treatment once, in one random order.
+    """Lay out a designed experiment: in each replicate every benchmark at every treatment once, in one random order,
+    or block by block where a fraction is folded over.
 
     That is a completely random order within each iteration of the design (NIST TN 1855, section 4.5). The replicates
     are spread over the rounds as evenly as they go, the first rounds having one more; a round first builds, in random
@@ -129,7 +130,10 @@ def design_schedule(
             wanted = [cell for cell in cells if not execution or cell[0] not in single]
             steps += [
                 execution_step(cell[0], cells[cell].side, build, execution, next(order), seed, cells[cell])
-                for cell in shuffled(wanted, seed, "replicate", build, execution)
+                # the second block of a fraction follows the first, each in random order
+                for cell in sorted(
+                    shuffled(wanted, seed, "replicate", build, execution), key=lambda cell: cells[cell].fold
+                )
             ]
         needed = tuple(
             build_step(variants[each].side, build, seed, variants[each].building)

@@ -18,6 +18,7 @@ from gate.commands.study.analysis.selection import Selection, responses
 from gate.commands.study.options import AnalyseOptions
 from gate.commands.study.report import csv
 from gate.commands.study.report import text as study_text
+from gate.config.fractions.chosen import model_order
 from gate.config.rules import is_decided
 from gate.config.study import Study
 from gate.config.treatments import model_factors, treatments
@@ -84,7 +85,7 @@ def analyse_inputs(inputs: Inputs, options: AnalyseOptions) -> Analysed:
     )
     observed = responses(executions, _selection(options, config), wanted)
     method = Method(
-        order=options.order or (study.order if study else _ORDER),
+        order=options.order or (model_order(study) if study else _ORDER),
         taus=options.quantiles or DEFAULT_TAUS,
         confidence=options.confidence or (config.gate.confidence if config else 0.95),
         iid=options.iid,

@@ -25,6 +25,7 @@ from gate.stats.design.blocks import blocks
 from gate.stats.design.cells import balanced, interactions, lacking, main_effects, treatments
 from gate.stats.design.dependence import dependence
 from gate.stats.design.diagnostics import diagnostics
+from gate.stats.design.lenth import lenth
 from gate.stats.design.linear import linear_model
 from gate.stats.design.one_way import one_ways, percents
 from gate.stats.design.quantiles import quantile_effects
@@ -88,6 +89,7 @@ def analyse(observed: Observed, method: Method) -> Response:
         abridged=[each for a in method.abridgements if (each := _abridged(observed, a, method)) is not None],
         words=[],
         warnings=_warnings(observed, linear),
+        lenth=lenth(units, factors, confidence) if varied else None,
     )
     return msgspec.structs.replace(found, words=words_of(found, confidence))
 
@@ -100,6 +102,7 @@ def _quantiles(observed: Observed, method: Method) -> QuantileEffects:
         cluster=_cluster(observed),
         confidence=method.confidence,
         iid=method.iid,
+        order=method.order,
     )
 
 
