@@ -106,6 +106,22 @@ class Study(Table, frozen=True, kw_only=True):
         list[dict[str, Setting]] | None,
         Meta(description="The treatments, each with a setting of every factor. Default: all combinations."),
     ] = None
+    fraction: Annotated[
+        str | None,
+        Meta(description='Measure this part of the combinations of two-setting factors: "1/2", "1/4", ...'),
+    ] = None
+    generators: Annotated[
+        list[str],
+        Meta(description='The same by its generators: "D=AB", or "clients=load:policy". A is the first such factor.'),
+    ] = []
+    design: Annotated[
+        Literal["plackett-burman"] | None,
+        Meta(description="Screen up to 47 two-setting factors in the next multiple of 4 runs, without interactions."),
+    ] = None
+    foldover: Annotated[
+        bool | str,
+        Meta(description="Measure a second block with all two-setting factors, or the one named, the other way round."),
+    ] = False
     gate: Annotated[
         bool,
         Meta(description="`perfgate check` measures every treatment, on both sides."),

@@ -11,6 +11,7 @@ from itertools import islice
 from gate.config.benchmark_checks import check_benchmark
 from gate.config.command_checks import check_commands
 from gate.config.commands import PLACEHOLDERS, mentions
+from gate.config.fractions.chosen import check_fraction, fraction_of
 from gate.config.source import Fault, Path
 from gate.config.study import FactorTable, Setting, SettingTable, Study
 from gate.config.treatments import (
@@ -156,6 +157,7 @@ def _check_parts(study: Study, config: Config) -> Iterator[Fault]:
         yield from _check_settings(study, partial, path)
     if study.treatments is not None:
         yield from _check_listed(study, study.treatments)
+    yield from check_fraction(study)
     yield from check_commands(study, config)
 
 
@@ -228,9 +230,12 @@ def _check_treatments(study: Study) -> Iterator[Fault]:
     """Find too many treatments or none, and treatments whose settings contradict each other."""
     listed = study.treatments is not None
     path: Path = ("study", "treatments" if listed else "factor")
+    fraction = fraction_of(study)
     count = len(study.treatments) if study.treatments is not None else math.prod(map(len, study.factor.values()))
+    if fraction is not None:
+        count = count // 2 ** len(fraction.factors) * fraction.size
     if count > MOST_TREATMENTS:
-        way = "list fewer" if listed else "take fewer factors or settings, or list those wanted in study.treatments"
+        way = "list fewer" if listed else "take fewer factors or settings, or a study.fraction of them"
         yield Fault(path, f"{count} treatments are more than {MOST_TREATMENTS}: {way}")
         return
     found = combinations(study)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from gate.config.commands import extended, filled, mentions, replaced
+from gate.config.fractions.chosen import Fraction, fraction_of
 from gate.config.study import FactorTable, Setting, SettingTable, Study
 from gate.config.tables import Load, Service
 from gate.config.types import Benchmark, BuildTable, Config
@@ -33,12 +34,14 @@ class Planned:
 
     number: its place in standard order (the last factor changes fastest), from 0. side: "head" where side is no factor.
     settings: of every factor but side, in the order of the factors. building: those of them that a build depends on.
+    fold: its block; 1 in the second half of a fraction that is folded over.
     """
 
     number: int
     side: Side
     settings: Mapping[str, Setting]
     building: Mapping[str, Setting]
+    fold: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +63,15 @@ def treatments(study: Study, build: BuildTable, *others: BuildTable) -> tuple[Pl
     build, others: the [build] of the sides; what any of them names is what builds depend on.
     """
     built = _built(study, (build, *others))
+    fraction = fraction_of(study)
+    second = second_block(study, fraction) if fraction else frozenset()
     return tuple(
         Planned(
             number=number,
             side="base" if settings.get(SIDE) == "base" else "head",
             settings={name: setting for name, setting in settings.items() if name != SIDE},
             building={name: setting for name, setting in settings.items() if name in built},
+            fold=int(fraction is not None and _at(settings, fraction) in second),
         )
         for number, settings in enumerate(combinations(study))
     )
@@ -74,8 +80,11 @@ def treatments(study: Study, build: BuildTable, *others: BuildTable) -> tuple[Pl
 def combinations(study: Study) -> list[dict[str, Setting]]:
     """Return the settings of each treatment, side among them, in standard order."""
     factors = {name: settings_of(table) for name, table in study.factor.items()}
-    if study.treatments is None:
-        found: Iterable[tuple[Setting, ...]] = itertools.product(*factors.values())
+    fraction = fraction_of(study)
+    if fraction is not None:
+        found: Iterable[tuple[Setting, ...]] = _of_fraction(study, fraction)
+    elif study.treatments is None:
+        found = itertools.product(*factors.values())
     else:
         places = [[settings.index(each[name]) for name, settings in factors.items()] for each in study.treatments]
         found = (
@@ -83,6 +92,34 @@ def combinations(study: Study) -> list[dict[str, Setting]]:
         )
     named = (dict(zip(factors, settings, strict=True)) for settings in found)
     return [each for each in named if not any(_holds(each, partial) for partial in study.exclude)]
+
+
+def _of_fraction(study: Study, fraction: Fraction) -> list[tuple[Setting, ...]]:
+    """Return the treatments of a fraction, with all settings of the factors that it is not of."""
+    lists = [settings_of(table) for table in study.factor.values()]
+    place = {name: number for number, name in enumerate(fraction.factors)}
+    runs = [run for block in fraction.blocks() for run in block]
+    # a factor of the fraction has one setting in a run, any other all of them
+    choices = [
+        [
+            [run[place[name]]] if name in place else range(len(own))
+            for name, own in zip(study.factor, lists, strict=True)
+        ]
+        for run in runs
+    ]
+    codes = sorted(each for own in choices for each in itertools.product(*own))
+    return [tuple(own[code] for own, code in zip(lists, each, strict=True)) for each in codes]
+
+
+def second_block(study: Study, fraction: Fraction) -> frozenset[tuple[Setting, ...]]:
+    """Return the settings of a fraction's factors in its second block."""
+    lists = [settings_of(study.factor[name]) for name in fraction.factors]
+    runs = fraction.blocks()[1] if fraction.fold else ()
+    return frozenset(tuple(own[code] for own, code in zip(lists, run, strict=True)) for run in runs)
+
+
+def _at(settings: Mapping[str, Setting], fraction: Fraction) -> tuple[Setting, ...]:
+    return tuple(settings[name] for name in fraction.factors)
 
 
 def _holds(settings: Mapping[str, Setting], partial: Mapping[str, Setting]) -> bool:

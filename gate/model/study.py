@@ -78,7 +78,9 @@ class Term(msgspec.Struct, frozen=True, kw_only=True):
     sum_of_squares: what the model loses without it (type III; on balanced data the same as any other type). share: of
     the total sum of squares. stratum: whose error it is tested against, with error_df degrees of freedom; None: there
     is no such error. p_adjusted: in the family of the response where it has one, else by Holm over the terms. whole_df:
-    df if every combination of its settings had been measured; None: not known.
+    df if every combination of its settings had been measured; None: not known. aliases: terms that the treatments do
+    not tell it from, the lowest order first; its effects are theirs as much as its own. partial_aliases: what an effect
+    of 1 of another term that is not in the model adds to this one's.
     """
 
     term: str
@@ -93,6 +95,8 @@ class Term(msgspec.Struct, frozen=True, kw_only=True):
     stratum: Error = "execution"
     error_df: float | None = None
     whole_df: int | None = None
+    aliases: list[str] = []
+    partial_aliases: dict[str, float] = {}
 
 
 class Stratum(msgspec.Struct, frozen=True, kw_only=True):
@@ -152,6 +156,34 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
     claimed: bool
     low: float | None = None
     high: float | None = None
+
+
+class Contrast(msgspec.Struct, frozen=True, kw_only=True):
+    """One contrast of a two-level design: half the change, as an effect elsewhere. aliases: as those of a Term.
+
+    active: beyond the limit for all contrasts at once (SME); possible: beyond that for one of them (ME).
+    """
+
+    term: str
+    factors: list[str]
+    aliases: list[str]
+    estimate: float
+    active: bool
+    possible: bool
+
+
+class Lenth(msgspec.Struct, frozen=True, kw_only=True):
+    """Lenth's analysis of treatments measured once, all with two settings: pseudo standard error and limits.
+
+    contrasts: the largest first. df: of the limits, a third of the number of contrasts.
+    """
+
+    contrasts: list[Contrast]
+    pse: float
+    me: float
+    sme: float
+    df: float
+    confidence: float
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):
@@ -503,6 +535,8 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     """The treatments whose histograms were asked for; none: any."""
     words: list[str]
     warnings: list[str]
+    lenth: Lenth | None = None
+    """Of two-level designs with one unit a treatment, which have no error of their own."""
 
 
 class StudyRun(msgspec.Struct, frozen=True, kw_only=True):

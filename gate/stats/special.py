@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from scipy.special import gammaincinv as gammaincinv
     from scipy.special import gammaln as gammaln
     from scipy.special import log_ndtr as log_ndtr
+    from scipy.special import ncfdtr as ncfdtr
     from scipy.special import nctdtr as nctdtr
     from scipy.special import ndtr as ndtr
     from scipy.special import ndtri as ndtri

@@ -112,6 +112,8 @@ def design_schedule(
     builds what its treatments need, in an order that is balanced over the rounds. Executions of a benchmark at a
     treatment are numbered from 0 in each build, which is the number of the replicate in its round.
 
+    Of a fraction that is folded over, the second block follows the first.
+
     A study can be extended: no draw of a round depends on how many rounds there are, nor one of a replicate on how many
     its round has. So a schedule begins as a shorter one does.
 
@@ -128,7 +130,10 @@ def design_schedule(
             wanted = [cell for cell in cells if not execution or cell[0] not in single]
             steps += [
                 execution_step(cell[0], cells[cell].side, build, execution, next(order), seed, cells[cell])
-                for cell in shuffled(wanted, seed, "replicate", build, execution)
+                # the second block of a fraction follows the first, each in random order
+                for cell in sorted(
+                    shuffled(wanted, seed, "replicate", build, execution), key=lambda cell: cells[cell].fold
+                )
             ]
         needed = tuple(
             build_step(variants[each].side, build, seed, variants[each].building)

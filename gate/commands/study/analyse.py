@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TextIO
@@ -19,6 +19,7 @@ from gate.commands.study.options import AnalyseOptions
 from gate.commands.study.progress import Progress, progress_of, warnings_of_runs
 from gate.commands.study.report import csv
 from gate.commands.study.report import text as study_text
+from gate.config.fractions.chosen import model_order
 from gate.config.rules import is_decided
 from gate.config.study import Study
 from gate.config.treatments import model_factors, treatments
@@ -85,10 +86,11 @@ def analyse_inputs(inputs: Inputs, options: AnalyseOptions) -> Analysed:
         declared=declared,
         order=options.settings,
         block=options.block or (study.block if study else None),
+        fold=_fold(study, config) if study and config else lambda _: 0,
     )
     observed = responses(executions, _selection(options, config), wanted)
     method = Method(
-        order=options.order or (study.order if study else _ORDER),
+        order=options.order or (model_order(study) if study else _ORDER),
         taus=options.quantiles or DEFAULT_TAUS,
         confidence=options.confidence or (config.gate.confidence if config else 0.95),
         iid=options.iid,
@@ -130,6 +132,12 @@ def _scale(options: AnalyseOptions, study: Study | None) -> Scale | Literal["aut
         raise MisuseError(f"--log is --scale log: leave out --log or --scale {options.scale}")
     chosen = "log" if options.log else options.scale or (study.scale if study else "auto")
     return "value" if chosen == "plain" else chosen
+
+
+def _fold(study: Study, config: Config) -> Callable[[Execution], int]:
+    """Tell which block of a fraction that is folded over an execution is of."""
+    folds = {_key(p.settings, p.side): p.fold for p in treatments(study, config.build)} if study.foldover else {}
+    return lambda e: folds.get(_key(e.factors, e.side), 0)
 
 
 def _config(runs: Sequence[Run]) -> Config | None:

@@ -6,7 +6,7 @@ What tables, plots and tests of a designed experiment begin with (NIST TN 1855, 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 
 from gate.model.study import Factor, MainEffect, MeanPoint, Setting, Treatment
+from gate.stats.design.aliases import orthogonal
 from gate.stats.quantile import needed_values, type8
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ Codes = tuple[int, ...]
 """The number of the setting of each factor."""
 TAUS = (0.5, 0.9, 0.95, 0.99)
 """The quantiles of a treatment."""
+_LISTED = 10_000
+"""Most combinations of settings among which those that were not measured are named."""
 HAIR = 1e-12
 """The share of a value that is rounding of floats rather than a difference."""
 
@@ -150,16 +153,30 @@ def _treatment(cell: Cell, inside: Cell | None, values: pd.DataFrame, factors: S
 
 
 def lacking(units: pd.DataFrame, factors: Sequence[Factor]) -> list[dict[str, Setting]]:
-    """Return the combinations of settings without a unit, in standard order."""
+    """Return the combinations of settings without a unit, in standard order.
+
+    None of a fraction, which leaves them out by design, and none of more than 10,000 combinations.
+    """
     there = {cell.codes for cell in cells(units, factors)}
-    every = product(*(range(len(factor.settings)) for factor in factors))
+    sizes = [len(factor.settings) for factor in factors]
+    if math.prod(sizes) > _LISTED or (len(there) > 1 and _orthogonal(there, sizes)):
+        return []
+    every = product(*map(range, sizes))
     return [settings(factors, codes) for codes in every if codes not in there]
 
 
 def balanced(units: pd.DataFrame, factors: Sequence[Factor]) -> bool:
-    """Return whether every combination of settings was measured, and each by as many units."""
-    counts = {len(cell.y) for cell in cells(units, factors)}
-    return len(counts) == 1 and not lacking(units, factors)
+    """Return whether all treatments have as many units and are all combinations, or an orthogonal fraction of them."""
+    of = cells(units, factors)
+    sizes = [len(factor.settings) for factor in factors]
+    if len({len(cell.y) for cell in of}) != 1:
+        return False
+    there = {cell.codes for cell in of}
+    return len(there) == math.prod(sizes) or _orthogonal(there, sizes)
+
+
+def _orthogonal(there: Collection[Codes], sizes: Sequence[int]) -> bool:
+    return orthogonal(np.array(sorted(there), dtype=np.int64), sizes)
 
 
 def main_effects(units: pd.DataFrame, factors: Sequence[Factor]) -> list[MainEffect]:

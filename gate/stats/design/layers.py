@@ -120,10 +120,12 @@ def groups(*columns: Integers) -> Groups:
 def layers(units: pd.DataFrame, factors: Sequence[Factor], block: Block | None, *, repeated: bool = True) -> Layers:
     """Lay out units by what the design says: what factors vary by, and the block.
 
-    units: with session, round, build and replicate, numbered over the whole data. repeated: False where units are taken
+    units: with session, round, build and replicate, numbered over the whole data, and of a fraction that is folded over
+    the fold, which is a block of its own. repeated: False where units are taken
     for independent within builds.
     """
     columns = {name: units[name].to_numpy(dtype=np.int64) for name in ("session", "round", "build", "replicate")}
+    columns["fold"] = units["fold"].to_numpy(dtype=np.int64) if "fold" in units else np.zeros(len(units), np.int64)
     codes = [units[f"f{i}"].to_numpy(dtype=np.int64) for i in range(len(factors))]
     own = {level: [c for c, f in zip(codes, factors, strict=True) if f.varies == level] for level in RANK}
     errors: dict[Error, Groups] = {}
@@ -156,7 +158,7 @@ def _first(inner: Groups, outer: Groups) -> Integers:
 def _blocks(block: Block | None, columns: dict[str, Integers]) -> Groups:
     whole = np.zeros(len(columns["session"]), dtype=np.int64)
     names = {"replicate": ("session", "round", "replicate"), "build": ("session", "round"), "session": ("session",)}
-    return groups(whole, *(columns[each] for each in names[block])) if block else groups(whole)
+    return groups(whole, columns["fold"], *(columns[each] for each in (names[block] if block else ())))
 
 
 def _holds(rounds: Groups, codes: Sequence[Integers]) -> bool:

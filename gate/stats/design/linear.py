@@ -7,7 +7,7 @@ independent between units (section 5). gate.stats.design.diagnostics says whethe
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from math import fsum, prod, sqrt
 from typing import TYPE_CHECKING, Any
@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 
 from gate.model.study import Effect, LinearModel, Term
+from gate.stats.design.aliases import aliases, without_aliased
 from gate.stats.design.coding import addends, inestimable, lay_out
 from gate.stats.design.least_squares import least_squares
 from gate.stats.design.strata import stratified
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gate.model.study import Factor
+    from gate.stats.design.aliases import Aliases
     from gate.stats.design.coding import Addend, Columns, Design
     from gate.stats.design.layers import Layers
     from gate.stats.design.least_squares import Fit
@@ -60,18 +62,19 @@ def linear_model(
     tested = fit.results.get_robustcov_results("fixed scale", scale=fit.variance or 1.0, use_t=True)
     own = addends(design, fit.coded)
     effects = _tested(fit, tested, own, confidence) if fit.variance else _exact(fit, own)
+    alike = aliases(design.codes, design.sizes, fit.coded, order, design.counts)
     found = LinearModel(
         formula=_formula(design, fit, order, response),
         observations=len(fit.residuals),
         intercept=effects[0],
-        terms=_adjusted(_terms(fit, tested, own, effects), 1 - confidence),
+        terms=_with_aliases(_adjusted(_terms(fit, tested, own, effects), 1 - confidence), design, fit, alike),
         residual_df=fit.residual_df,
         residual_ss=fit.residual_ss * square,
         residual_sd=None if fit.variance is None else sqrt(fit.variance) * fit.scale,
         total_ss=fit.total_ss * square,
         r2=1 - fit.residual_ss / fit.total_ss if fit.total_ss else None,
         unexplained=fit.residual_ss / fit.total_ss if fit.total_ss else None,
-        inestimable=inestimable(design, fit.coded),
+        inestimable=inestimable(design, without_aliased(design, fit.coded, alike)),
     )
     if layers is None or layers.plain or not fit.variance:
         return found
@@ -201,6 +204,24 @@ def _adjusted(terms: list[Term], alpha: float) -> list[Term]:
     shares = iter(holm([term.p for term in terms if term.p is not None], alpha))
     return [
         term if term.p is None else msgspec.structs.replace(term, p_adjusted=next(shares).p_adjusted) for term in terms
+    ]
+
+
+def _with_aliases(
+    terms: Sequence[Term], design: Design, fit: Fit, alike: Mapping[tuple[int, ...], Aliases]
+) -> list[Term]:
+    """Name what each term cannot be told from."""
+
+    def name(factors: tuple[int, ...]) -> str:
+        return ":".join(design.names[factor] for factor in factors)
+
+    return [
+        msgspec.structs.replace(
+            term,
+            aliases=[name(own) for own in alike[columns.factors].full],
+            partial_aliases={name(own): part for own, part in alike[columns.factors].partial.items()},
+        )
+        for term, columns in zip(terms, fit.coded.terms[1:], strict=True)
     ]
 
 

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from gate.model.study import Effect, QuantileEffects, QuantileModel, Varies
+from gate.stats.design.aliases import orthogonal, without_aliased
 from gate.stats.design.coding import Addend, Coded, addends, coded, inestimable, lay_out
 from gate.stats.design.quantile_fit import Around, Fit, Ordered, around, by_treatment, fit
 from gate.stats.design.quantile_limits import Clusters, Limits, clusters_of, independent_covariance, joined, limits
@@ -32,6 +33,8 @@ _NAMED = 3
 """Most treatments that one line names."""
 MOST_CELLS = 2000
 """Most treatments that are fitted: the work grows with their third power."""
+_MANY = 12
+"""Factors of which not all interactions are looked at."""
 MOST_SIZE = 40_000
 """Most coefficients times treatments where the model is not one mean a treatment, which takes a linear programme."""
 
@@ -44,12 +47,14 @@ def quantile_effects(
     cluster: Varies = "execution",
     confidence: float = 0.95,
     iid: bool = False,
+    order: int | None = None,
 ) -> QuantileEffects:
     """Fit quantiles of the values by all factors and all their interactions.
 
     values: a row for each value, with y, f0, f1, ... (numbers of settings) and the column `cluster` (any integers):
     values of one of these may depend on each other, in whatever way. taus: the quantiles, 0 < tau < 1. confidence: of
-    each interval, without correction for their number. iid: give the intervals for independent values as well.
+    each interval, without correction for their number. iid: give the intervals for independent values as well. order:
+    of a fraction of the combinations, interactions of up to so many factors.
 
     Coefficients have the least sum of the check function; with all interactions measured they are contrasts of the
     treatments' own quantiles (type 8, where that is such a minimum). Intervals are by clusters (quantile_limits); none
@@ -67,7 +72,7 @@ def quantile_effects(
     design = lay_out(values, factors)
     if len(design.counts) > MOST_CELLS:
         return _none(values, cluster, f"{len(design.counts):,} treatments are more than the {MOST_CELLS:,} possible")
-    model = coded(design.codes, design.sizes, len(design.sizes))
+    model = coded(design.codes, design.sizes, _order(design, order))
     if model.matrix.shape[1] < len(design.counts) and model.matrix.size > MOST_SIZE:
         many = f"{model.matrix.shape[1]:,} coefficients of {len(design.counts):,} treatments are too many to fit"
         return _none(values, cluster, f"{many}, unless every combination of settings is measured")
@@ -87,9 +92,18 @@ def quantile_effects(
         cluster=cluster,
         clusters=len(data.clusters.group),
         models=[at.model for at in found],
-        inestimable=inestimable(design, model),
+        inestimable=inestimable(design, without_aliased(design, model)),
         warnings=warnings_of(design, cells, found, cluster),
     )
+
+
+def _order(design: Design, order: int | None) -> int:
+    """Return the order of the model: of all combinations all interactions, of a fraction those asked for."""
+    count = len(design.sizes)
+    if order is None or len(design.counts) == math.prod(design.sizes):
+        return count
+    # the interactions of many factors are more than a computer counts
+    return min(order, count) if count > _MANY or orthogonal(design.codes, design.sizes) else count
 
 
 def _none(values: pd.DataFrame, cluster: Varies, why: str) -> QuantileEffects:

@@ -306,6 +306,7 @@ def aligned(units: pd.DataFrame, factors: Sequence[Factor], layers: Layers, vari
     if error != "execution":
         kept = {"y": "mean", "execution": "min", "replicate": "min", "order": "min", "count": "sum"}
         kept |= {name: "min" for name in ("round", "build") if name not in at}
+        at += ["fold"] if "fold" in units else []
         units = units.groupby([*at, *names], sort=False).agg(kept).reset_index()
     if layers.plain or not len(units):
         return units

@@ -35,6 +35,7 @@ from gate.stats.design.claims import change_of_quantile, claims, of_mean, of_qua
 from gate.stats.design.dependence import dependence
 from gate.stats.design.diagnostics import diagnostics
 from gate.stats.design.layers import Layers, layers
+from gate.stats.design.lenth import lenth
 from gate.stats.design.linear import linear_model
 from gate.stats.design.one_way import one_ways, percents
 from gate.stats.design.quantiles import quantile_effects
@@ -123,6 +124,7 @@ def analyse(observed: Observed, method: Method) -> Response:
         ],
         words=[],
         warnings=[*_warnings(observed, linear), *(_too_few(observed, sampled) if sizes is None else [])],
+        lenth=lenth(units, factors, confidence) if varied else None,
     )
     return msgspec.structs.replace(found, words=words_of(found, confidence))
 
@@ -248,6 +250,7 @@ def _quantiles(observed: Observed, method: Method, lie: Layers) -> QuantileEffec
         cluster=_cluster(observed, lie),
         confidence=method.confidence,
         iid=method.iid,
+        order=method.order,
     )
 
 

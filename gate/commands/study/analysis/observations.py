@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -68,7 +68,7 @@ class Wanted:
 
     scale: "auto": the logarithm where the spread of treatments grows with their level. declared: factors as the design
     has them, none where no design is known; order: settings as the user wants them; block: as the user wants it, None:
-    the lowest that holds every treatment.
+    the lowest that holds every treatment; fold: tells the block of a fraction that is folded over.
     """
 
     analysis_unit: AnalysisUnit
@@ -76,6 +76,7 @@ class Wanted:
     declared: Sequence[Factor]
     order: Mapping[str, Sequence[str]]
     block: Block | Literal["none"] | None = None
+    fold: Callable[[Execution], int] = lambda _: 0
 
 
 def observations(executions: Sequence[Execution], metric: str, wanted: Wanted) -> Observed:
@@ -100,6 +101,7 @@ def observations(executions: Sequence[Execution], metric: str, wanted: Wanted) -
     sessions = columns["session"].tolist()
     columns["round"] = _numbered([(session, e.build) for session, e in zip(sessions, ordered, strict=True)])
     columns["replicate"] = np.array([e.execution for e in ordered], dtype=np.int64)
+    columns["fold"] = np.array([wanted.fold(e) for e in ordered], dtype=np.int64)
     columns["build"] = _builds(ordered, settings)
     columns["execution"] = np.arange(len(ordered), dtype=np.int64)
     columns["order"] = _order(ordered)
@@ -162,14 +164,14 @@ def _units(values: pd.DataFrame, factors: int, unit: AnalysisUnit) -> pd.DataFra
     names = [f"f{i}" for i in range(factors)]
     if unit == "iteration":
         return values.drop(columns="iteration").assign(count=1)
-    keys = [*names, "session", "round", "build", "replicate", "execution"]
+    keys = [*names, "session", "round", "fold", "build", "replicate", "execution"]
     found = _means(values.assign(count=1), keys)
     if unit == "build":
         # executions count alike within a build, as everywhere in perfgate
         found = _means(found, keys[:-2]).assign(replicate=0)
     sort = ["session", "build", "order"] if unit == "build" else ["execution"]
     return found.sort_values(sort, kind="stable").reset_index(drop=True)[
-        ["y", *names, "session", "round", "build", "replicate", "execution", "order", "count"]
+        ["y", *names, "session", "round", "fold", "build", "replicate", "execution", "order", "count"]
     ]
 
 

@@ -1,0 +1,1 @@
+"""Two-level fractions of a study: defining words, tables of designs, and the treatments that they choose."""

@@ -1,0 +1,162 @@
+"""Which terms of a linear model cannot be told from which others: the alias sets of any treatments, by their columns.
+
+Two terms are fully aliased where the columns of one are those of the other, up to a sign and a constant, in every
+treatment. In Plackett-Burman designs and other plans that are no regular fractions, a term that is left out of the
+model biases others by a part of itself: the alias matrix (X'X)^-1 X'Z says by how much.
+
+Source: Box and Wilson 1951; Montgomery, Design and Analysis of Experiments, chapter 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from gate.stats.design.coding import DEPENDENT, Coded, Design, coded
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.float64]
+    Codes = npt.NDArray[np.int64]
+
+LOWEST = 2
+"""Interactions of two factors are named as aliases whatever the order of the model."""
+_MOST_TERMS = 5000
+_ROUNDING = 1e-9
+
+Factors = tuple[int, ...]
+"""A term, as the numbers of its factors."""
+
+
+class Aliases(msgspec.Struct, frozen=True):
+    """What one term of a model cannot be told from, the lowest order first."""
+
+    full: tuple[Factors, ...]
+    partial: dict[Factors, float]
+    """Of terms with one column: what an effect of 1 of a term that is left out adds to this one's."""
+
+
+def aliases(
+    codes: Codes, sizes: Sequence[int], model: Coded, order: int, counts: Codes | None = None
+) -> dict[Factors, Aliases]:
+    """Return the aliases of each term of a model but its intercept, among the terms that it does not have.
+
+    Args:
+        codes: shape (treatments, factors), numbers of settings; the rows of the model.
+        sizes: how many settings each factor has.
+        order: terms of up to so many factors are looked at, and of two in any case.
+        counts: units of each treatment; None: equal. Only partial aliases depend on it.
+    """
+    found: dict[Factors, Aliases] = {term.factors: Aliases((), {}) for term in model.terms[1:]}
+    others = [own for own in _candidates(sizes, max(order, LOWEST)) if own not in found]
+    if not others or not found:
+        return found
+    basis = [_basis(size)[own] for size, own in zip(sizes, codes.T, strict=True)]
+    parts = [_product([basis[factor] for factor in own]) for own in others]
+    owner = np.repeat(np.arange(len(others)), [part.shape[1] for part in parts])
+    columns: Array = np.asarray(np.hstack(parts), dtype=np.float64)
+    columns = np.asarray(columns - columns.mean(axis=0), dtype=np.float64)
+    lengths = np.linalg.norm(columns, axis=0)
+    # what is constant in all treatments is a defining word, and no alias of a term
+    varying = np.bincount(owner, weights=lengths > _ROUNDING, minlength=len(others)) > 0
+    alias = _alias_matrix(model.matrix, columns, counts)
+    gone: set[int] = set()
+    full: dict[Factors, tuple[int, ...]] = {}
+    for term in model.terms[1:]:
+        own = model.matrix[:, term.start : term.stop]
+        q = np.linalg.qr(own - own.mean(axis=0))[0]
+        apart = np.linalg.norm(columns - q @ (q.T @ columns), axis=0) > DEPENDENT * np.maximum(lengths, _ROUNDING)
+        same = (np.bincount(owner, weights=apart, minlength=len(others)) == 0) & varying
+        full[term.factors] = tuple(np.flatnonzero(same).tolist())
+        gone.update(full[term.factors])
+    single = np.bincount(owner, minlength=len(others))[owner] == 1
+    for term in model.terms[1:]:
+        partial = {
+            others[owner[k]]: float(alias[term.start, k])
+            for k in np.flatnonzero(single).tolist()
+            if term.stop - term.start == 1 and owner[k] not in gone and abs(alias[term.start, k]) > _ROUNDING
+        }
+        found[term.factors] = Aliases(tuple(others[k] for k in full[term.factors]), partial)
+    return found
+
+
+def without_aliased(design: Design, model: Coded, alike: dict[Factors, Aliases] | None = None) -> Coded:
+    """Take from the terms left out those that others stand for, which their aliases name.
+
+    Args:
+        alike: their aliases, where they are known.
+    """
+    order = max((len(factors) for factors in model.left_out), default=0)
+    if alike is None:
+        alike = aliases(design.codes, design.sizes, model, order, design.counts)
+    named = {factors for each in alike.values() for factors in each.full}
+    return msgspec.structs.replace(model, left_out=tuple(own for own in model.left_out if own not in named))
+
+
+def _candidates(sizes: Sequence[int], order: int) -> list[Factors]:
+    varied = [factor for factor, size in enumerate(sizes) if size > 1]
+    found: list[Factors] = []
+    for size in range(1, min(order, len(varied)) + 1):
+        own = list(combinations(varied, size))
+        if size > LOWEST and len(found) + len(own) > _MOST_TERMS:
+            break
+        found += own
+    return found
+
+
+def _alias_matrix(matrix: Array, columns: Array, counts: Codes | None) -> Array:
+    weights = np.ones(len(matrix)) if counts is None else np.sqrt(counts.astype(np.float64))
+    found: Array = np.linalg.lstsq(matrix * weights[:, None], columns * weights[:, None])[0]
+    return found
+
+
+def _basis(size: int) -> Array:
+    return np.vstack((-np.ones((1, size - 1)), np.eye(size - 1)))
+
+
+def _product(parts: Sequence[Array]) -> Array:
+    columns = np.ones((len(parts[0]), 1))
+    for part in parts:
+        columns = (columns[:, :, None] * part[:, None, :]).reshape(len(part), -1)
+    return columns
+
+
+def orthogonal(codes: Codes, sizes: Sequence[int]) -> bool:
+    """Return whether all settings of every two factors occur together equally often: no factor biases another.
+
+    Full factorials, fractions of resolution III and more, and Plackett-Burman designs are such.
+    """
+    varied = [factor for factor, size in enumerate(sizes) if size > 1]
+    if not varied:
+        return False
+    flags = [np.eye(sizes[factor])[codes[:, factor]] for factor in varied]
+    for one, other in combinations(range(len(varied)), 2):
+        together = flags[one].T @ flags[other]
+        if together.min() != together.max():
+            return False
+    return all(own.sum(axis=0).min() == own.sum(axis=0).max() for own in flags)
+
+
+def saturated(codes: Codes, sizes: Sequence[int]) -> Coded | None:
+    """Return the model with as many orthogonal contrasts of two-level factors as the treatments hold.
+
+    Terms of low order come first, and stand for those that they are aliased with. None: some factor has not two
+    settings, or the main effects are not orthogonal. In Plackett-Burman designs these are the main effects alone.
+    """
+    if any(size != 2 for size in sizes) or not orthogonal(codes, sizes):
+        return None
+    found = coded(codes, sizes, 1)
+    for order in range(2, len(sizes) + 1):
+        if found.matrix.shape[1] == len(codes):
+            break
+        further = coded(codes, sizes, order)
+        cross = further.matrix.T @ further.matrix - len(codes) * np.eye(further.matrix.shape[1])
+        if np.abs(cross).max() > _ROUNDING * len(codes):
+            break
+        found = further
+    return found
