@@ -237,22 +237,24 @@ def _refuse_unknown(parser: argparse.ArgumentParser, words: Sequence[str]) -> No
         if name.startswith("--") and name not in known:
             following = words[index + 1] if index + 1 < len(words) else "-"
             value = value if given else "..." if following.startswith("-") else following
-            parser.error(f"{name} is not an option{_advice(name, value, known)}")
+            of_study = parser.prog.split()[1:2] == ["study"]
+            parser.error(f"{name} is not an option{_advice(name, value, known, of_study=of_study)}")
 
 
 def _option_names(parser: argparse.ArgumentParser) -> list[str]:
     return [name for action in parser._actions for name in action.option_strings]  # it lists them nowhere else
 
 
-def _advice(name: str, value: str, known: Sequence[str]) -> str:
+def _advice(name: str, value: str, known: Sequence[str], *, of_study: bool) -> str:
     """Say what an option that there is not was probably meant to be: an option, a key of the config, another command's.
 
     Args:
         name: with its dashes.
         value: that it was given, or dots.
         known: the options that there are.
+        of_study: whether the keys of [study] come before those of [plan].
     """
-    keys = _config_keys() if "--set" in known else {}
+    keys = _config_keys(of_study=of_study) if "--set" in known else {}
     owners = _owners(name) if name not in keys else []
     if owners:
         return f"; {name} belongs to {' and '.join(f'`perfgate {owner}`' for owner in owners)}"
@@ -275,13 +277,14 @@ def _owners(name: str) -> list[str]:
     return found
 
 
-def _config_keys() -> dict[str, str]:
+def _config_keys(*, of_study: bool) -> dict[str, str]:
     """Return the keys that --set takes most often, by what an option would be: "--min-builds" is gate.min_builds."""
+    names = ("Plan", "Gate", *(("Study",) if of_study else ()))
     from json import loads  # late: only a mistake needs it
     from pathlib import Path
 
     tables = loads((Path(__file__).parents[1] / "perfgate.schema.json").read_text(encoding="utf-8"))["$defs"]
-    keys = {key: f"{table.lower()}.{key}" for table in ("Plan", "Gate") for key in tables[table]["properties"]}
+    keys = {key: f"{table.lower()}.{key}" for table in names for key in tables[table]["properties"]}
     return {f"--{key.replace('_', '-')}": whole for key, whole in keys.items()}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import difflib
 import types
 import typing
 from functools import cache
@@ -17,6 +16,7 @@ from gate.config.instruments import KNOWN, instrument_names, traits_of
 from gate.config.source import Fault, Path, Source, dotted
 from gate.config.tables import OF_RUNS
 from gate.config.types import Benchmark, Config
+from gate.config.unknown import advice, closest
 from gate.config.wrong import example, is_struct, shown, wrong
 from gate.units import Duration, Quantity, Share
 
@@ -96,9 +96,9 @@ class _Decoder:
         traits = traits_of(name)
         if traits is None:
             names = instrument_names()
-            near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-            advice = f"did you mean {near[0]}?" if near else f"known: {', '.join(names)}"
-            self._fault((*path, "instrument"), f'"{name}" is not an instrument; {advice}')
+            near = closest(name, names)
+            instead = f"did you mean {near}?" if near else f"known: {', '.join(names)}"
+            self._fault((*path, "instrument"), f'"{name}" is not an instrument; {instead}')
         return msgspec.structs.replace(benchmark, traits=traits)
 
     def struct(self, kind: type[Any], raw: dict[str, Any], path: Path) -> Any:
@@ -125,10 +125,9 @@ class _Decoder:
         meant: set[str] = set()
         for key in raw:
             if key not in keys:
-                near = difflib.get_close_matches(str(key), keys, n=1, cutoff=0.5)
-                meant.update(near)
-                advice = f"did you mean {near[0]}?" if near else f"known here: {', '.join(keys)}"
-                self._fault((*path, key), f"unknown key; {advice}")
+                instead = advice(str(key), keys, path)
+                meant.update([instead.meant] if instead.meant else [])
+                self._fault((*path, key), f"unknown key; {instead.text}")
         return meant
 
     def _value(self, hint: Any, raw: Any, path: Path, field: _Field | None = None) -> Any:

@@ -16,6 +16,7 @@ from gate.config.rules import matches
 from gate.config.schema import to_tables
 from gate.config.source import ConfigError, Fault, Path, Source, dotted, from_tables, has, together
 from gate.config.types import Benchmark, Config
+from gate.config.unknown import advice_on_option
 from gate.model import SIDES, Side
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import BaseWithoutConfig, HeadWithoutConfig, RulesChanged
@@ -151,7 +152,9 @@ def _table_of(text: str) -> dict[str, dict[str, Any]]:
     key, separator, value = text.partition("=")
     path = key.strip().split(".")
     if not separator or len(path) != 2 or path[0] not in _SETTABLE:
-        raise ConfigError(text, f"write TABLE.KEY=VALUE, with a table of {', '.join(_SETTABLE)}", option="set")
+        raise ConfigError(
+            text, advice_on_option(path, value.strip() if separator else "VALUE", _SETTABLE), option="set"
+        )
     try:
         parsed = tomllib.loads(f"value = {value}")["value"]
     except (ValueError, RecursionError):

@@ -81,6 +81,13 @@ class Study(Table, frozen=True, kw_only=True):
     budget: Annotated[
         Duration, Meta(description="Time for all of measuring, from the first checkout and set-up on.")
     ] = default(Duration(3600))
+    block: Annotated[
+        Literal["replicate", "build", "session"] | None,
+        Meta(
+            description="Within what executions are compared: an iteration of the design, a round of builds, or a "
+            "session. Default: the lowest that has every treatment, an iteration of the design."
+        ),
+    ] = None
     order: Annotated[
         int, Meta(ge=1, le=16, description="The linear model has interactions of up to this many factors.")
     ] = 2

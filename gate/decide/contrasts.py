@@ -6,6 +6,7 @@ sides. Source: docs/method.md, by factor.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import Any
 
@@ -41,6 +42,11 @@ class Contrast(msgspec.Struct, frozen=True, eq=False):
         """Any of the subjects: case but for the factors, statistic and threshold are those of all."""
         return self.parts[0].subject
 
+    @property
+    def squares(self) -> float:
+        """The variance of the contrast, where each combination has a variance of 1 by itself."""
+        return math.fsum(part.weight**2 for part in self.parts)
+
 
 class Contrasts(msgspec.Struct, frozen=True, eq=False):
     """All contrasts of a report; warnings: combinations that are left out of one."""
@@ -63,11 +69,41 @@ def contrasts_of(subjects: Sequence[Subject], run: Run | None) -> Contrasts:
     found: list[Contrast] = []
     warnings: list[CombinationsLeftOut] = []
     for group in groups.values():
-        for factor in group[0].case.factors:
-            crossed = _crossed(group, factor, run)
-            found += crossed.found
-            warnings += crossed.warnings
+        case = group[0].case
+        for factor, compared in compare([subject.case.factors for subject in group], _configured(run)).items():
+            for of in compared.weighed:
+                parts = tuple(Part(group[place], weight) for place, weight in of.weights.items())
+                found.append(Contrast(factor, of.setting, of.against, parts))
+            if compared.left_out:
+                whole = bool(compared.weighed)
+                warnings.append(CombinationsLeftOut(case.benchmark, case.metric, factor, whole, compared.left_out))
     return Contrasts(tuple(found), tuple(dict.fromkeys(warnings)))
+
+
+class Weighed(msgspec.Struct, frozen=True):
+    """A setting against others; weights: of the places of the combinations that count."""
+
+    setting: Any
+    against: tuple[Any, ...]
+    weights: dict[int, float]
+
+
+class Compared(msgspec.Struct, frozen=True):
+    """The comparisons of one factor, and the combinations that lack one of its settings."""
+
+    weighed: tuple[Weighed, ...]
+    left_out: tuple[Combination, ...]
+
+
+def compare(places: Sequence[Mapping[str, Any]], order: Mapping[str, Sequence[Any]]) -> dict[str, Compared]:
+    """Compare the settings of each factor that has several.
+
+    Args:
+        places: combinations of settings, all of the same factors.
+        order: in which the settings of a factor stand, where it is known.
+    """
+    found = {factor: _compared(places, factor, order.get(factor, ())) for factor in places[0]}
+    return {factor: compared for factor, compared in found.items() if compared is not None}
 
 
 def _key(value: Any) -> Hashable:
@@ -75,65 +111,61 @@ def _key(value: Any) -> Hashable:
     return value if isinstance(value, (str, int, float)) else repr(value)
 
 
-def _crossed(group: Sequence[Subject], factor: str, run: Run | None) -> Contrasts:
-    settings = _settings(group, factor, run)
+def _compared(places: Sequence[Mapping[str, Any]], factor: str, order: Sequence[Any]) -> Compared | None:
+    settings = _settings(places, factor, order)
     if len(settings) < 2:
-        return Contrasts((), ())
-    strata: dict[Hashable, dict[Hashable, Subject]] = {}
-    for subject in group:
-        place = tuple((name, _key(value)) for name, value in sorted(subject.case.factors.items()) if name != factor)
-        strata.setdefault(place, {})[_key(subject.case.factors[factor])] = subject
+        return None
+    strata: dict[Hashable, dict[Hashable, int]] = {}
+    for place, at in enumerate(places):
+        others = tuple((name, _key(value)) for name, value in sorted(at.items()) if name != factor)
+        strata.setdefault(others, {})[_key(at[factor])] = place
     complete = [own for own in strata.values() if len(own) == len(settings)]
-    warnings = _left_out(strata.values(), factor, settings, whole=bool(complete))
-    if not complete:
-        return Contrasts((), warnings)
-    chosen = settings[1:] if len(settings) == 2 else settings
-    return Contrasts(tuple(_contrast(complete, factor, setting, settings) for setting in chosen), warnings)
+    left_out = _left_out(strata.values(), places, factor, settings)
+    chosen = (settings[1:] if len(settings) == 2 else settings) if complete else []
+    return Compared(tuple(_weighed(complete, setting, settings) for setting in chosen), left_out)
 
 
-def _contrast(
-    strata: Sequence[Mapping[Hashable, Subject]], factor: str, setting: Any, settings: Sequence[Any]
-) -> Contrast:
+def _weighed(strata: Sequence[Mapping[Hashable, int]], setting: Any, settings: Sequence[Any]) -> Weighed:
     against = tuple(other for other in settings if _key(other) != _key(setting))
     share = 1 / len(strata)
-    at = [Part(own[_key(setting)], share) for own in strata]
-    others = [Part(own[_key(other)], -share / len(against)) for own in strata for other in against]
-    return Contrast(factor, setting, against, (*at, *others))
+    at = {own[_key(setting)]: share for own in strata}
+    others = {own[_key(other)]: -share / len(against) for own in strata for other in against}
+    return Weighed(setting, against, at | others)
 
 
-def _settings(group: Sequence[Subject], factor: str, run: Run | None) -> list[Any]:
+def _settings(places: Sequence[Mapping[str, Any]], factor: str, order: Sequence[Any]) -> list[Any]:
     found: dict[Hashable, Any] = {}
-    for subject in group:
-        found.setdefault(_key(subject.case.factors[factor]), subject.case.factors[factor])
-    configured = [_key(each) for each in _configured(run, factor)]
+    for at in places:
+        found.setdefault(_key(at[factor]), at[factor])
+    configured = [_key(each) for each in order]
     if configured:
-        places = {key: configured.index(key) if key in configured else len(configured) for key in found}
-        return [found[key] for key in sorted(found, key=lambda key: places[key])]
+        ranks = {key: configured.index(key) if key in configured else len(configured) for key in found}
+        return [found[key] for key in sorted(found, key=lambda key: ranks[key])]
     if all(isinstance(value, (int, float)) for value in found.values()):
         return sorted(found.values())
     return list(found.values())
 
 
-def _configured(run: Run | None, factor: str) -> list[Any]:
-    """Return the settings of a factor as the rules of the run list them; [] where they do not."""
+def _configured(run: Run | None) -> dict[str, list[Any]]:
+    """Return the settings of each factor as the rules of the run list them, where they do."""
     study = (run.config or {}).get("study") if run else None
     factors = study.get("factor") if isinstance(study, Mapping) else None
-    settings = factors.get(factor) if isinstance(factors, Mapping) else None
-    return list(settings) if isinstance(settings, (list, tuple, Mapping)) else []
+    tables = factors.items() if isinstance(factors, Mapping) else ()
+    return {name: list(of) for name, of in tables if isinstance(of, (list, tuple, Mapping))}
 
 
 def _left_out(
-    strata: Collection[Mapping[Hashable, Subject]], factor: str, settings: Sequence[Any], *, whole: bool
-) -> tuple[CombinationsLeftOut, ...]:
+    strata: Collection[Mapping[Hashable, int]],
+    places: Sequence[Mapping[str, Any]],
+    factor: str,
+    settings: Sequence[Any],
+) -> tuple[Combination, ...]:
     """Name the combinations that lack a setting of the factor on one side or both."""
     left_out = []
     for own in strata:
         lacking = [setting for setting in settings if _key(setting) not in own]
         if lacking:
-            subject = next(iter(own.values()))
-            others = (pair(name, value) for name, value in subject.case.factors.items() if name != factor)
+            at = places[next(iter(own.values()))]
+            others = (pair(name, value) for name, value in at.items() if name != factor)
             left_out.append(Combination(tuple(others), tuple(map(shown, lacking))))
-    if not left_out:
-        return ()
-    case = next(iter(next(iter(strata)).values())).case
-    return (CombinationsLeftOut(case.benchmark, case.metric, factor, whole, tuple(left_out)),)
+    return tuple(left_out)

@@ -11,9 +11,11 @@ import msgspec
 from gate.decide.design import Subject
 from gate.decide.family import beyond
 from gate.model import Finding
+from gate.model.outcomes import Shown
 from gate.model.report import InteractionVerdict
 
 REGRESSED = ("regression", "accepted")
+CHANGED = (*REGRESSED, "improvement")
 
 
 class Sides(msgspec.Struct, frozen=True, eq=False):
@@ -110,9 +112,22 @@ class Sides(msgspec.Struct, frozen=True, eq=False):
         return self.proven and self.matters and improved and all(map(is_no_better, self.every_worse))
 
     @property
+    def shown(self) -> Shown:
+        """Return where a finding is shown to have changed by itself."""
+        worse, better = (any(f.verdict in CHANGED for f in side) for side in (self.worse, self.better))
+        if worse and better:
+            return "both"
+        return "worse" if worse else "better" if better else "neither"
+
+    @property
     def both_regress(self) -> bool:
         """Return whether all findings regressed, here more than there."""
         return all(f.verdict in REGRESSED for f in (*self.worse, *self.better))
+
+    @property
+    def both_improve(self) -> bool:
+        """Return whether all findings improved, here less than there."""
+        return all(f.verdict == "improvement" for f in (*self.worse, *self.better))
 
 
 class Confined(msgspec.Struct, frozen=True, eq=False):

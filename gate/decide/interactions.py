@@ -254,7 +254,9 @@ def _proven(own: Sides) -> outcomes.Outcome:
         better_ratio=better if known else None,
         over=list(own.over),
         both_regress=own.both_regress,
+        both_improve=own.both_improve,
         matters=own.matters,
+        shown=own.shown,
     )
 
 

@@ -93,8 +93,10 @@ def walk(subjects: Sequence[Subject], design: Design, contrasts: Sequence[Contra
             factors = now.factors
             for i, found in zip(still_open, _tests(now, design, look), strict=True):
                 judged[i] = found
-        for i, tested in zip(asked, crossings([contrasts[i] for i in asked], design, look, rounds), strict=True):
-            crossed[i] = tested
+        others = [c for i, c in enumerate(crossed) if c is not None and i not in set(asked)]
+        tested = crossings([contrasts[i] for i in asked], design, look, rounds, others)
+        for i, each in zip(asked, tested, strict=True):
+            crossed[i] = each
         after = _families([j for j in judged if j is not None], [c for c in crossed if c is not None], design)
         judged, crossed = list(after.judged), list(after.crossed)
     ended = [_stopped(j, design) for j in judged if j is not None]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from statistics import fmean
+from typing import TypeVar
 
 import msgspec
 
@@ -14,9 +15,11 @@ from gate.config.types import PERTURBATIONS, Benchmark, Command, Config
 from gate.evidence.cost import cost_of, one_by_one
 from gate.memory.entries import Costs, Learned, Setup
 from gate.model import Build, Case, Execution, Layouts, Record, Run
-from gate.model.case import quantile_of
+from gate.model.case import canonical, quantile_of
 from gate.stats.remembered_variance import remember
 from gate.units import to_base
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 def setups_of(config: Config, rules: Config, host: Mapping[str, object]) -> dict[str, Setup]:
@@ -117,23 +120,32 @@ def costs_of(records: Sequence[Record]) -> dict[str, Costs]:
     An iteration costs what its time says where the benchmark measures its own time in seconds, one after the other;
     else an even share of the execution, whose start is then not known.
     """
+    return _costs_by(records, lambda execution: execution.benchmark)
+
+
+def costs_at_treatments(records: Sequence[Record]) -> dict[tuple[str, str], Costs]:
+    """Return the same by benchmark and treatment."""
+    return _costs_by(records, lambda execution: (execution.benchmark, canonical(execution.factors)))
+
+
+def _costs_by(records: Sequence[Record], key: Callable[[Execution], Key]) -> dict[Key, Costs]:
     cost = cost_of(records)
     builds = [build for build in records if isinstance(build, Build)]
     alone = one_by_one(records)
-    executions: dict[str, list[Execution]] = defaultdict(list)
-    for record in records:
-        if isinstance(record, Execution):
-            executions[record.benchmark].append(record)
-    made = sum(map(len, executions.values()))
+    executions: dict[Key, list[Execution]] = defaultdict(list)
+    made = [record for record in records if isinstance(record, Execution)]
+    for record in made:
+        executions[key(record)].append(record)
+    benchmarks = {record.benchmark for record in made}
     known = Costs(
         build=later_build(builds),
         start=None,
         iteration=None,
         warmup=None,
-        other=(cost.other + (cost.decide or 0.0)) / made if cost.other is not None and made else None,
+        other=(cost.other + (cost.decide or 0.0)) / len(made) if cost.other is not None and made else None,
         setup=mean_of(build.setup for build in alone),
         first=mean_of(map(first_build, (build for build in alone if build.build == 0 and not build.cached))),
-        probe=cost.probe / len(executions) if cost.probe is not None and executions else None,
+        probe=cost.probe / len(benchmarks) if cost.probe is not None and benchmarks else None,
     )
     plans = {_iterations(record) for record in records if isinstance(record, Run)}
     planned = plans.pop() if len(plans) == 1 else None

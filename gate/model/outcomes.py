@@ -71,6 +71,9 @@ class Opposite(Kind, frozen=True, kw_only=True):
     better_span: Span | None
 
 
+Shown = Literal["both", "worse", "better", "neither"]
+
+
 class Differs(Kind, frozen=True, kw_only=True):
     """Head's change is a worse one on one side of the interaction; ratios are geometric means over the findings."""
 
@@ -82,6 +85,9 @@ class Differs(Kind, frozen=True, kw_only=True):
     both_regress: bool
     matters: bool
     """Whether the difference is beyond the findings' threshold."""
+    both_improve: bool = False
+    shown: Shown = "both"
+    """On which sides a finding is shown to have changed by itself; a report of an older program does not say."""
 
 
 class Same(Kind, frozen=True, kw_only=True):

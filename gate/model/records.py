@@ -92,6 +92,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     """Whose rules are in force, for people alone: "base with gate.threshold=5%"."""
     whose: Whose | None = None
     """The same as data; None: of an older or another program."""
+    sources: dict[Side, str] = {}
+    """Of a study: "sha256:..." over all files but perfgate's own configuration, of which --resume compares the keys."""
     benchmarks: dict[Side, list[str]] | None = None
     """The benchmarks each side is expected to measure."""
     commands: dict[str, str] | None = None
@@ -223,6 +225,8 @@ class HostState(msgspec.Struct, frozen=True, kw_only=True, tag="host"):
     """At the end: since the machine was free, or since the run was resumed."""
     probe: float | None = None
     """At the end: what the probe took of them; None: nothing was probed."""
+    replicates: list[Index] = []
+    """When a study begins or goes on: the replicates of each round, as planned from now on."""
     unproved: dict[str, Unproved] = {}
     """At the end: why each benchmark that was measured is not proved the same; a suite by its [[benchmark]]."""
 

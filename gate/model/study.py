@@ -18,6 +18,10 @@ AnalysisUnit = Literal["iteration", "execution", "build"]
 """What one observation of the linear model is: a value, the mean of an execution, the mean of a build."""
 Scale = Literal["value", "log"]
 Varies = Literal["execution", "build", "session"]
+Block = Literal["replicate", "build", "session"]
+"""Within what executions are compared: an iteration of the design, a round of builds, a session."""
+Error = Literal["session", "build", "build x treatment", "execution"]
+"""An error stratum: what its terms are tested against (Montgomery, Design and Analysis of Experiments, chapter 14)."""
 Axis = Literal["setting", "log2"]
 
 
@@ -72,8 +76,9 @@ class Term(msgspec.Struct, frozen=True, kw_only=True):
     """A factor or an interaction in the linear model: "load", "load:sched".
 
     sum_of_squares: what the model loses without it (type III; on balanced data the same as any other type). share: of
-    the total sum of squares. p_adjusted: by Holm over the terms of the model. whole_df: df if every combination of its
-    settings had been measured; None: not known.
+    the total sum of squares. stratum: whose error it is tested against, with error_df degrees of freedom; None: there
+    is no such error. p_adjusted: in the family of the response where it has one, else by Holm over the terms. whole_df:
+    df if every combination of its settings had been measured; None: not known.
     """
 
     term: str
@@ -85,14 +90,32 @@ class Term(msgspec.Struct, frozen=True, kw_only=True):
     p: float | None
     p_adjusted: float | None
     effects: list[Effect]
+    stratum: Error = "execution"
+    error_df: float | None = None
     whole_df: int | None = None
 
 
-class LinearModel(msgspec.Struct, frozen=True, kw_only=True):
-    """Least squares with effect coding, as QR Table 3.
+class Stratum(msgspec.Struct, frozen=True, kw_only=True):
+    """An error of the linear model, above what lies within it.
 
-    unexplained: residual share of the total sum of squares, 1 - r2. inestimable: terms that the treatments measured do
-    not tell from others, in words; they are not in the model.
+    mean_square: of balanced data, for one unit of analysis. component: the variance of sessions, builds, builds by
+    treatment or units; of balanced data by the analysis of variance, 0 where that is negative, else by REML.
+    """
+
+    name: Error
+    groups: int
+    df: float | None
+    mean_square: float | None
+    component: float | None
+
+
+class LinearModel(msgspec.Struct, frozen=True, kw_only=True):
+    """Least squares with effect coding, as QR Table 3; with errors of several strata as statistics.md 17 has them.
+
+    block: within what executions are compared, fixed columns of so many `blocks`; None: there are none. method: how
+    errors are told apart; projections are exact, for balanced data. unexplained: residual share of the total sum of
+    squares, 1 - r2. inestimable: terms that the treatments measured do not tell from others, in words; they are not in
+    the model.
     """
 
     formula: str
@@ -106,6 +129,29 @@ class LinearModel(msgspec.Struct, frozen=True, kw_only=True):
     r2: float | None
     unexplained: float | None
     inestimable: list[str]
+    block: Block | None = None
+    blocks: int = 1
+    method: Literal["least squares", "projections", "REML"] = "least squares"
+    strata: list[Stratum] = []
+
+
+class Claim(msgspec.Struct, frozen=True, kw_only=True):
+    """One hypothesis of the family of a response: that a term does nothing to a statistic.
+
+    statistic: "mean", "p50", "p90", "p99" or another quantile, "spread". weight: its share of alpha, 1 being that of a
+    factor's effect on the mean. p_adjusted: by Holm's procedure with weights (Holm 1979, section 3) over all claims of
+    the response; claimed: p_adjusted is below alpha. low, high: of a claimed change of a quantile between two settings,
+    those that the same test does not reject.
+    """
+
+    term: str
+    statistic: str
+    weight: float
+    p: float | None
+    p_adjusted: float | None
+    claimed: bool
+    low: float | None = None
+    high: float | None = None
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):
@@ -372,14 +418,6 @@ class Abridged(msgspec.Struct, frozen=True, kw_only=True):
     blocks: list[Blocks]
 
 
-class Stratum(msgspec.Struct, frozen=True, kw_only=True):
-    """The effects of factors that vary by build or session, fitted on the means of those units; only their terms."""
-
-    level: Varies
-    units: int
-    linear: LinearModel
-
-
 class OtherScale(msgspec.Struct, frozen=True, kw_only=True):
     """What the linear model would say on the other scale.
 
@@ -409,8 +447,8 @@ class Response(msgspec.Struct, frozen=True, kw_only=True):
     """None: there are values without a logarithm, or nothing to test."""
     linear: LinearModel | None
     """None: too few observations or settings; `warnings` says what is lacking."""
-    strata: list[Stratum]
-    """Of factors that do not vary by execution: what distinguishes their effects from chance; `words` uses it."""
+    claims: list[Claim]
+    """One family: what sentences may say."""
     diagnostics: Diagnostics | None
     quantiles: QuantileEffects | None
     kruskal: Check | None

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
-
-import numpy as np
 
 from gate.cli.groups import RulesOptions
 from gate.config.rules import (
@@ -28,45 +27,40 @@ from gate.evidence.inputs import Inputs, read_inputs
 from gate.evidence.layouts import are_two_programs, layouts_of
 from gate.evidence.runs import run_of
 from gate.memory.entries import Costs as Spent
-from gate.memory.sessions import costs_of
-from gate.model import Case, FindingMemory, Layouts, Memory, Remembered, Run, Sample, UserError
-from gate.model.case import MEAN, CaseId, case_id, quantile_of
+from gate.memory.sessions import costs_at_treatments, costs_of
+from gate.model import (
+    Case,
+    FindingMemory,
+    Layouts,
+    MeanSquare,
+    Memory,
+    Remembered,
+    Run,
+    Sample,
+    UserError,
+)
+from gate.model.case import MEAN, CaseId, canonical, case_id, quantile_of
+from gate.model.study import Setting
 from gate.model.warnings import typed
-from gate.stats.components import Estimated, PlannedLevel, correlation_of, estimate, shared_share, squares_of
+from gate.planning.costs import Spending, about_costs, builds_a_round, planned_costs, spent_once
+from gate.planning.known import Known
+from gate.planning.treatments import (
+    Interaction,
+    InteractionId,
+    interactions_of,
+    measured_contrasts,
+    planned_treatments,
+    questions,
+)
+from gate.stats.components import correlation_of, estimate, shared_share, squares_of
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
 from gate.stats.planning import Costs, build_variance
 from gate.stats.prior import prior_of, remembered_correlation
 from gate.stats.quantile import needed_values
 from gate.stats.remembered_variance import Repetitions, remember
+from gate.stats.subsample import by_session
 from gate.words.phrases import listed
 from gate.words.sentences import say
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """One finding to be, its variance and its cost."""
-
-    benchmark: str
-    metric: str
-    factors: dict[str, Any]
-    statistic: str
-    threshold: float
-    estimated: Estimated
-    levels: tuple[PlannedLevel, ...]
-    """Those that were repeated, whose variance could be told apart."""
-    builds_df: float
-    """Degrees of the variance of builds."""
-    costs: Costs
-    shared: float
-    """Relative covariance of base and head of a round."""
-    degrees: Callable[[float, float], float]
-    """What its remembered variance is worth in a check with so many executions of so many iterations, 0 for nothing."""
-    repeated: Repetitions
-    """The executions and iterations that were measured."""
-    values: int
-    """Fewest values a build that a quantile needs; 1 for a mean."""
-    detectable: float | None
-    """The size that must show for no sign of a change to be green; None: it must be shown not to be worse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +68,16 @@ class Gathered:
     """All that planning goes by."""
 
     known: tuple[Known, ...]
-    size: int
+    interactions: tuple[Interaction, ...]
+    """With the factors of the treatments that are measured."""
+    treatments: int
+    """Combinations of settings that each benchmark is measured at; 1: there are no factors."""
+    builds: int
+    """Of a side in a round: more than one where builds depend on a setting."""
+    findings: int
     """Findings of a report."""
+    size: int
+    """The same, and the interactions that share the error with them."""
     config: Config
     notes: tuple[str, ...]
     """What the reader must know."""
@@ -93,7 +95,7 @@ def _nothing(_executions: float, _iterations: float) -> float:
 
 @dataclass(slots=True, eq=False)
 class _Finding:
-    """What has been gathered of one finding so far."""
+    """What has been gathered of one finding so far; assumed: of another treatment of the same benchmark."""
 
     benchmark: str
     metric: str
@@ -103,6 +105,7 @@ class _Finding:
     samples: list[Sample] = field(default_factory=list)
     degrees: Callable[[float, float], float] = _nothing
     one_build: bool = False
+    assumed: bool = False
 
     @property
     def tau(self) -> float | None:
@@ -142,8 +145,11 @@ def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Poli
     findings: dict[CaseId, _Finding] = {}
     exact: dict[CaseId, str] = {}
     notes = []
+    undecided = False
+    contrasts: dict[InteractionId, list[MeanSquare]] = defaultdict(list)
     for inputs in readings:
         evidence = gather(inputs.records, policy.config, select)
+        undecided |= bool(evidence.cases)
         failed = sorted({f.benchmark for f in evidence.failures if f.benchmark})
         notes += [f"{name} is left out: it failed" for name in failed]
         proved = [same.benchmark for same in evidence.identical]
@@ -151,16 +157,21 @@ def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Poli
         # one program against itself shares all that its layouts do, and two programs share less
         two = are_two_programs(evidence.run, evidence.builds) if evidence.run else False
         layouts = (layouts_of(evidence.run, evidence.builds) if two else None) or "independent"
-        for subject in subjects_of(evidence, policy):
+        subjects = subjects_of(evidence, policy)
+        for name, square in measured_contrasts(subjects, evidence.run):
+            contrasts[name].append(square)
+        for subject in subjects:
             case = case_id(subject.case, subject.statistic)
             finding = findings.setdefault(case, _begun(subject))
             if subject.case.exact and not _has_spread(subject.case):
                 exact[case] = finding.name
             _add_run(finding, subject, evidence.run, layouts)
-    costs = costs_of([located.record for inputs in readings for located in inputs.records])
+    records = [located.record for inputs in readings for located in inputs.records]
+    costs = Spending(costs_of(records), costs_at_treatments(records), contrasts, builds_a_round(records))
     origin = ", ".join(names)
     if not findings:
-        told = notes[0] if notes else "both sides have no benchmark in common"
+        none = "no metric is decided" if undecided else "both sides have no benchmark in common"
+        told = notes[0] if notes else none
         raise UserError(f"{origin}: nothing to plan from: {told}")
     kept = [finding for case, finding in findings.items() if case not in exact]
     if not kept:
@@ -184,7 +195,7 @@ def _has_spread(case: Case) -> bool:
 def _add_run(finding: _Finding, subject: Subject, run: Run | None, layouts: Layouts) -> None:
     case = subject.case
     name, created = (run.id if run else None) or "", (run.created if run else None) or ""
-    for base, head in _by_session(case):
+    for base, head in by_session(case.base, case.head).values():
         finding.one_build |= min(len(base.builds), len(head.builds)) < 2
         found = remember(base, head, subject.tau, session=name, created=created, layouts=layouts)
         if found is not None:
@@ -192,24 +203,6 @@ def _add_run(finding: _Finding, subject: Subject, run: Run | None, layouts: Layo
     finding.samples += [case.base, case.head]
     if subject.memory is not None and run is not None and run.memory is not None:
         finding.degrees = _degrees(subject.memory, run.memory, layouts)
-
-
-def _by_session(case: Case) -> Iterator[tuple[Sample, Sample]]:
-    """Give base and head of each session by itself: what sessions add is no matter of a plan."""
-    sessions = [dict.fromkeys(session for session, _ in side.builds) for side in (case.base, case.head)]
-    for session in sessions[0]:
-        if session in sessions[1]:
-            yield _of_session(case.base, session), _of_session(case.head, session)
-
-
-def _of_session(side: Sample, session: int) -> Sample:
-    kept = np.array([own == session for own, _ in side.builds])
-    executions = np.repeat(kept, side.counts[1])
-    return Sample(
-        side.values[np.repeat(executions, side.counts[0])],
-        (side.counts[0][executions], side.counts[1][kept], np.array([kept.sum()])),
-        tuple(build for build in side.builds if build[0] == session),
-    )
 
 
 # --- from the history -------------------------------------------------------------------------------------------------
@@ -243,7 +236,7 @@ def from_memory(
         raise UserError(f"nothing is remembered about {listed([*unknown]) or 'any benchmark'}: {why}")
     notes = [f"{listed([*unknown])}: nothing is remembered, so the plan leaves it out"] if unknown else []
     notes += map(say, unused)
-    found = _gathered(findings, costs, config, notes, origin, more=len(unknown))
+    found = _gathered(findings, Spending(costs, {}, {}, 1), config, notes, origin, more=len(unknown))
     return replace(found, correlation=remembered_correlation(memory.findings, config.build.layouts))
 
 
@@ -281,7 +274,7 @@ def _degrees(found: FindingMemory, memory: Memory, layouts: Layouts) -> Callable
 
 def _gathered(
     findings: Sequence[_Finding],
-    spent: Mapping[str, Spent],
+    spent: Spending,
     config: Config,
     notes: Sequence[str],
     origin: str,
@@ -291,23 +284,72 @@ def _gathered(
     every = [session for finding in findings for session in finding.sessions]
     share = shared_share([session for session in every if session.layouts == config.build.layouts])
     notes = list(dict.fromkeys(notes))
+    wanted = planned_treatments(config)
+    builds = spent.builds if wanted is None else wanted.builds
+    if wanted is not None:
+        findings = _at_treatments(findings, wanted.settings)
+        notes += _assumed(findings)
     known = []
     silent = [finding for finding in findings if not squares_of(finding.sessions)]
     if silent:
         notes.append(f"{listed([f.name for f in silent])}: left out, no spread over builds from which to plan")
     for finding in findings:
         measured = finding.sessions[0].iterations if finding.sessions else 1.0
-        costs = _costs(spent.get(finding.benchmark), measured)
+        costs = planned_costs(spent.of_treatment(finding.benchmark, finding.factors), measured, builds)
         if costs is None:
             raise UserError(f"{origin}: has no durations for the executions of {finding.benchmark}")
         if finding not in silent:
             known.append(_known(finding, costs, share, config))
     if not known:
         raise UserError(f"{origin}: nothing to plan from: {notes[-1]}")
-    used = {k.benchmark: spent[k.benchmark] for k in known}
+    used = {k.benchmark: spent.of[k.benchmark] for k in known}
+    treatments = max(Counter((k.benchmark, k.metric, k.statistic) for k in known).values())
+    interactions = interactions_of(known, spent.contrasts, config)
     return Gathered(
-        tuple(known), len(findings) + more, config, (*notes, *_about(used), *_of_sessions(config)), origin, _once(used)
+        known=tuple(known),
+        interactions=tuple(interactions),
+        treatments=treatments,
+        builds=builds,
+        findings=len(findings) + more * treatments,
+        size=len(findings) + len(interactions) + more * questions(config),
+        config=config,
+        notes=(*notes, *about_costs(used), *_of_sessions(config)),
+        origin=origin,
+        once=spent_once(used),
     )
+
+
+def _at_treatments(findings: Sequence[_Finding], wanted: Sequence[Mapping[str, Setting]]) -> list[_Finding]:
+    """Return what a check of these treatments finds: what was not measured is taken from the noisiest that was."""
+    groups: dict[CaseId, list[_Finding]] = {}
+    for finding in findings:
+        groups.setdefault(CaseId(finding.benchmark, finding.metric, "", finding.statistic), []).append(finding)
+    found = []
+    for group in groups.values():
+        measured = {canonical(finding.factors): finding for finding in group}
+        noisiest = max(group, key=_noise_of)
+        for settings in wanted:
+            own, factors = measured.get(canonical(settings)), dict(settings)
+            found.append(replace(own or noisiest, factors=factors, assumed=own is None))
+    return found
+
+
+def _noise_of(finding: _Finding) -> float:
+    squares = squares_of(finding.sessions)
+    return squares[-1][1].s2 if squares else -math.inf
+
+
+def _assumed(findings: Sequence[_Finding]) -> list[str]:
+    notes = []
+    for name in dict.fromkeys(finding.benchmark for finding in findings if finding.assumed):
+        own = {canonical(finding.factors): finding.assumed for finding in findings if finding.benchmark == name}
+        count = sum(own.values())
+        some = f"none of {count} treatments was" if all(own.values()) else f"{count} of {len(own)} treatments were not"
+        notes.append(
+            f"{name}: {some} measured, so the plan assumes the noise of the noisiest measurement. A check measures "
+            "them: plan again from its run."
+        )
+    return notes
 
 
 def _of_sessions(config: Config) -> list[str]:
@@ -356,32 +398,3 @@ def _detectable(finding: _Finding, config: Config) -> float | None:
     names = (config, finding.benchmark, finding.metric, finding.statistic)
     size = detectable_of(*names)
     return size if show_of(*names) == "no-sign" and size > threshold_of(*names) else None
-
-
-def _costs(spent: Spent | None, iterations: float) -> Costs | None:
-    if spent is None or spent.iteration is None:
-        return None
-    # of an execution whose start is not known all may be its start: a plan that takes longer than it says is worse
-    # than one that takes less
-    start = spent.iteration * iterations if spent.start is None else spent.start
-    start += spent.other or 0.0
-    return Costs(build=spent.build or 0.0, start=start, warmup=spent.warmup or 0.0, iteration=spent.iteration)
-
-
-def _once(used: Mapping[str, Spent]) -> float:
-    """Return the seconds that both sides take whatever the counts: set-up, what first builds take longer, the probe."""
-    each = [(cost.setup or 0.0) + max(0.0, (cost.first or 0.0) - (cost.build or 0.0)) for cost in used.values()]
-    return 2 * max(each, default=0.0) + sum(cost.probe or 0.0 for cost in used.values())
-
-
-def _about(used: Mapping[str, Spent]) -> list[str]:
-    notes = []
-    if all(spent.build is None for spent in used.values()):
-        notes.append("the cost of a build is not known: counted as 0")
-    hidden = [name for name, spent in used.items() if spent.start is None]
-    if hidden:
-        notes.append(
-            f"{listed([*hidden])}: the time of an iteration is not in the values, so starting an execution is taken to "
-            "cost as much as all its iterations"
-        )
-    return notes

@@ -78,6 +78,7 @@ def _kept(run: Run | None, config: Config, past: Iterable[Sequence[Record]]) -> 
     if (
         run is None
         or config.build.cache == "off"
+        or config.build.command is None
         or build_cache(sandboxed=run.sandbox is not None and run.sandbox.on) is None
     ):
         return frozenset()
@@ -261,9 +262,12 @@ class _Builds:
 
     def of(self, step: BuildStep, *, first: bool) -> float | None:
         """Return what a build takes, with the set-up of its tree; what one side never did, the other tells."""
-        if not first or step.side in self._kept:
-            return self._later.of(step.side, step.factors) or self._later.of(_other(step.side), step.factors)
-        return self._first.of(step.side, step.factors) or self._first.of(_other(step.side), step.factors)
+        # a build that depends on settings is not kept
+        kept = step.side in self._kept and not step.factors
+        times = self._first if first and not kept else self._later
+        own = times.of(step.side, step.factors)
+        # a checkout that is the build takes no time
+        return times.of(_other(step.side), step.factors) if own is None else own
 
 
 def _other(side: Side) -> Side:

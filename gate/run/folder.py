@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from gate.config.differences import differences
 from gate.config.schema import to_tables
+from gate.config.source import Path as Key
 from gate.config.source import dotted
 from gate.config.wrong import shown
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import cut_incomplete, cut_torn, read
 from gate.evidence.runs import config_of
-from gate.model import SIDES, Commit, Failure, Record, Run, UserError
+from gate.model import SIDES, Commit, Failure, Record, Run, Side, UserError
 from gate.units import plural
 
 __all__ = ["MEASUREMENTS", "OF_A_RUN", "interrupted", "make_room", "records_of", "refuse_other", "resumed"]
@@ -108,8 +109,10 @@ def interrupted(folder: Path) -> Run | None:
     return records[0]
 
 
-def refuse_other(past: Run, now: Run, folder: Path) -> None:
+def refuse_other(past: Run, now: Run, folder: Path, free: Collection[Key] = ()) -> None:
     """Refuse to go on with a run of other commits, changes, rules, seed or host.
+
+    free: keys of the rules that may differ.
 
     Raises:
         UserError: naming what differs.
@@ -118,10 +121,10 @@ def refuse_other(past: Run, now: Run, folder: Path) -> None:
         f"the uncommitted changes of {name} have changed"
         if _named(getattr(past, name)) == _named(getattr(now, name))
         else f"{name} was {_named(getattr(past, name))}, is {_named(getattr(now, name))}"
-        for name in ("base", "head")
-        if _identity(getattr(past, name)) != _identity(getattr(now, name))
+        for name in SIDES
+        if _identity(getattr(past, name)) != _identity(getattr(now, name)) and not _same_sources(past, now, name)
     ]
-    differing += _changed_rules(past, now)
+    differing += _changed_rules(past, now, free)
     if past.seed != now.seed:
         differing.append(f"the seed was {past.seed}, is {now.seed}")
     before, after = past.host or {}, now.host or {}
@@ -140,10 +143,11 @@ def refuse_other(past: Run, now: Run, folder: Path) -> None:
 _MOST = 4
 
 
-def _changed_rules(past: Run, now: Run) -> list[str]:
+def _changed_rules(past: Run, now: Run, free: Collection[Key]) -> list[str]:
     # as types: another version may have written a key that has its default
     before, after = (to_tables(config) if (config := config_of(run)) else {} for run in (past, now))
-    found = [f"{dotted(key)} was {_value(was)}, is {_value(value)}" for key, was, value in differences(before, after)]
+    changed = [each for each in differences(before, after) if each[0] not in free]
+    found = [f"{dotted(key)} was {_value(was)}, is {_value(value)}" for key, was, value in changed]
     if not found:
         sides = ((side, (past.benchmarks or {}).get(side), (now.benchmarks or {}).get(side)) for side in SIDES)
         return [
@@ -159,6 +163,11 @@ def _value(value: object) -> str:
 
 def _identity(commit: Commit | None) -> tuple[str | None, str | None]:
     return (commit.sha, commit.tree) if commit else (None, None)
+
+
+def _same_sources(past: Run, now: Run, side: Side) -> bool:
+    """Return whether a side of a study differs in perfgate's configuration only."""
+    return side in past.sources and past.sources[side] == now.sources.get(side)
 
 
 def _named(commit: Commit | None) -> str:

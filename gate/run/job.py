@@ -44,11 +44,26 @@ from harness.sandbox.sandbox import examined
 
 
 @dataclass(frozen=True, slots=True)
+class Earlier:
+    """What a study that goes on has measured already."""
+
+    executions: int
+    planned: int
+    """Executions."""
+    replicates: int
+    """Complete ones."""
+    planned_replicates: int
+    rounds: int
+    """Planned."""
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """What will be measured: the schedule and everything that a resumed run must find unchanged.
 
     part: which part of the gate, where several jobs measure; None: all of it. treated: the treatments that are
     measured. resumes: whether it goes on with the run in its folder. costs: what is remembered, by benchmark.
+    earlier: of a plan of what is left of a study; None: the rounds are all of it.
     """
 
     project: Project
@@ -60,6 +75,7 @@ class Job:
     treated: JobTreatments = NONE
     resumes: bool = False
     costs: Mapping[str, Costs] = field(default_factory=dict, hash=False)
+    earlier: Earlier | None = None
 
     def of(self, project: Project) -> Job:
         """Return the job that measures the benchmarks of a project's sides by the same plan and seed."""

@@ -179,6 +179,7 @@ class Measuring:
         job = replace(job, run=_with_warnings(job.run, warnings))
         # only now, since another gate may have used the folder while this one waited
         records = resumed(job.out, job.run) if job.resumes else ()
+        _refuse_shorter(job, records)
         if not job.resumes:
             make_room(job.out)
         self._folder.begin()
@@ -240,7 +241,7 @@ class Measuring:
             )
             if not records:
                 append(_with_warnings(job.run, trees.warnings))
-            append(HostState(when="begin", session=job.session, time=now(), state=state()))
+            append(_begin(job))
             measured = loop.run()
             append(_end(job, measured, budget.elapsed))
         return job, measured
@@ -291,6 +292,22 @@ class Measuring:
         if not self._quiet and lines:
             self._err.writelines(f"perfgate: {line}\n" for line in lines)
             self._err.flush()
+
+
+def _begin(job: Job) -> HostState:
+    return HostState(when="begin", session=job.session, time=now(), state=state(), replicates=_replicates(job))
+
+
+def _replicates(job: Job) -> list[int]:
+    # none of a gate, whose rounds have no replicates
+    return [each.replicates for each in job.rounds if each.replicates]
+
+
+def _refuse_shorter(job: Job, records: Sequence[Record]) -> None:
+    """Refuse to go on with a study that another process has extended since it was laid out."""
+    planned = max((sum(record.replicates) for record in records if isinstance(record, HostState)), default=0)
+    if planned > sum(_replicates(job)):
+        raise UserError(f"--resume: the study in {job.out} was extended meanwhile; run the same command again")
 
 
 def _end(job: Job, measured: Measured, seconds: float) -> HostState:

@@ -87,9 +87,8 @@ def expected(job: Job) -> str:
         return f"at most {budget} of measuring (the budget; no earlier run to estimate from)"
     if found.seconds > limit:
         return f"cut at the budget of {budget}; all of it would take about {format_duration(found.seconds)}"
-    why = {"last-run": "as in the last run", "trial": "by `perfgate try`", "memory": "as remembered of this host"}[
-        found.source
-    ]
+    last = "by what was measured so far" if job.earlier else "as in the last run"
+    why = {"last-run": last, "trial": "by `perfgate try`", "memory": "as remembered of this host"}[found.source]
     time = format_duration(found.seconds)
     least = _expected(job, plan.builds.min) if isinstance(plan.builds, Builds) else None
     if least is not None and isinstance(plan.builds, Builds) and plan.builds.min < len(job.rounds):

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from gate.stats.futility import FEWEST_BUILDS, largest_futile
-from gate.stats.plan_types import Limits, Plan, PlannedCase, Terms, benchmark_costs
+from gate.stats.plan_types import Limits, Plan, PlannedCase, Terms, execution_costs
 from gate.stats.planning import Interval, largest_variance
 from gate.stats.power import below, detection, largest_variance_for, needed_noncentrality, noncentrality
 from gate.stats.sequential import look_rounds
@@ -100,11 +100,12 @@ class _Search:
         self.terms, self.limits = terms, limits
         self.executions = _steps(limits.executions)[:, None]
         self.build = max(case.costs.build for case in cases)
-        self.costs = benchmark_costs(cases)
+        self.costs = execution_costs(cases)
         places: dict[str, list[int]] = {}
         for place, case in enumerate(self.cases):
             places.setdefault(case.benchmark, []).append(place)
         self.of_benchmark = [*places.values()]
+        self.costs_of_benchmark = [execution_costs(self.cases[i] for i in own) for own in self.of_benchmark]
         self.changes = (0.0, *sorted({aim.change for case in cases for aim in case.aims if aim.change > 0}))
 
     def least(self, looks: tuple[int, ...]) -> float:
@@ -237,9 +238,8 @@ class _Search:
         for before, after, still in zip(looks, looks[1:], stages, strict=False):
             all_settled = np.prod([1 - p for p in still], axis=0)
             part = self.build * (1 - all_settled)
-            for own in self.of_benchmark:
-                costs = self.cases[own[0]].costs
-                one = costs.start + costs.warmup + iterations * costs.iteration
+            for own, costs in zip(self.of_benchmark, self.costs_of_benchmark, strict=True):
+                one = sum(c.start + c.warmup for c in costs) + iterations * sum(c.iteration for c in costs)
                 # the probability that one of its cases is open
                 some = still[own[0]] if len(own) == 1 else 1 - np.prod([1 - still[i] for i in own], axis=0)
                 part = part + some * self.executions * one

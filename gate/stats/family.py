@@ -39,6 +39,28 @@ def holm(p: Sequence[float], alpha: float) -> list[Tested]:
     return [shares[i] for i in range(m)]
 
 
+def weighted_holm(p: Sequence[float], weights: Sequence[float], alpha: float) -> list[Tested]:
+    """Share alpha by weights (Holm 1979, section 3): each is tested at alpha times its share of what is left.
+
+    The closed test whose parts are weighted Bonferroni tests; with equal weights it is `holm`.
+
+    Args:
+        p: one per hypothesis, all of the family.
+        weights: positive, in the order of p.
+    """
+    order = sorted(range(len(p)), key=lambda i: p[i] / weights[i])
+    shares: dict[int, Tested] = {}
+    adjusted, left = 0.0, sum(weights)
+    stopped: float | None = None
+    for i in order:
+        adjusted = min(1.0, max(adjusted, p[i] * left / weights[i]))
+        if stopped is None and not p[i] < alpha * weights[i] / left:
+            stopped = left
+        shares[i] = Tested(adjusted, alpha * weights[i] / (left if stopped is None else stopped), stopped is None)
+        left -= weights[i]
+    return [shares[i] for i in range(len(p))]
+
+
 def unshared(p: Sequence[float], alpha: float) -> list[Tested]:
     """Give every hypothesis the whole alpha."""
     return [Tested(value, alpha, value < alpha) for value in p]

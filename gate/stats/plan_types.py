@@ -28,7 +28,7 @@ class PlannedCase(msgspec.Struct, frozen=True):
     """One finding to be, with what is known of its variance and of its cost."""
 
     benchmark: str
-    """Cases of one benchmark share executions, and all share builds."""
+    """All share builds."""
     components: Components
     costs: Costs
     threshold: float
@@ -39,6 +39,10 @@ class PlannedCase(msgspec.Struct, frozen=True):
     """What its remembered variance is worth, 0 for none."""
     values: int = 1
     """Fewest values of a build, for a quantile."""
+    treatment: str = ""
+    """Cases of one benchmark at one treatment share executions."""
+    sharing: int | None = None
+    """How many share their variance with it; None: as many as the terms say."""
 
 
 class Terms(msgspec.Struct, frozen=True):
@@ -72,7 +76,8 @@ class Terms(msgspec.Struct, frozen=True):
             return Interval("fieller")
         if self.interval == "fieller-paired":
             return Interval("fieller-paired", case.shared)
-        degrees = expected_degrees(self.cases, builds) if self.interval in ("auto", "paired-shared") else 0.0
+        sharing = self.cases if case.sharing is None else case.sharing
+        degrees = expected_degrees(sharing, builds) if self.interval in ("auto", "paired-shared") else 0.0
         if degrees:
             return Interval("paired-shared", case.shared, degrees)
         chosen = self.interval in ("paired", "paired-shared")
@@ -123,13 +128,13 @@ class Plan(msgspec.Struct, frozen=True):
 def seconds(cases: Sequence[PlannedCase], counts: Counts) -> float:
     """Return the time of both sides together when nothing is settled early."""
     per_build = max(case.costs.build for case in cases)
-    per_build += counts.executions * sum(c.of_execution(counts.iterations) for c in benchmark_costs(cases))
+    per_build += counts.executions * sum(c.of_execution(counts.iterations) for c in execution_costs(cases))
     return 2 * counts.builds * per_build
 
 
-def benchmark_costs(cases: Iterable[PlannedCase]) -> list[Costs]:
-    """Return the costs of each benchmark once."""
-    return list({case.benchmark: case.costs for case in cases}.values())
+def execution_costs(cases: Iterable[PlannedCase]) -> list[Costs]:
+    """Return the costs of each benchmark at each treatment once."""
+    return list({(case.benchmark, case.treatment): case.costs for case in cases}.values())
 
 
 @lru_cache(maxsize=1024)

@@ -30,6 +30,16 @@ def of_builds(sample: Sample, wanted: Callable[[tuple[int, int]], bool]) -> Samp
     )
 
 
+def by_session(base: Sample, head: Sample) -> dict[int, tuple[Sample, Sample]]:
+    """Give base and head of each session that has both, by itself."""
+    both = dict.fromkeys(session for session, _ in base.builds if session in {own for own, _ in head.builds})
+    return {at: (_of_session(base, at), _of_session(head, at)) for at in both}
+
+
+def _of_session(sample: Sample, wanted: int) -> Sample:
+    return of_builds(sample, lambda build: build[0] == wanted)
+
+
 def measured_together(base: Sample, head: Sample) -> bool:
     """Return whether a round has both sides; of two runs, each with its sessions, session 0 is not one session."""
     return not set(base.builds).isdisjoint(head.builds)

@@ -87,17 +87,28 @@ def _differs(of: Interaction, found: outcomes.Differs) -> str:
     worse, better = _at(of, found.worse), _at(of, _other(found.worse))
     if found.worse_ratio is None or found.better_ratio is None:
         return f"the change is worse under {worse} than under {better}{over(found.over)}"
-    both = f"{_changed(of, found.worse_ratio)} under {worse} and {_changed(of, found.better_ratio)} under {better}"
-    text = f"{_subject(of)} is {both}{over(found.over)}: {_more(of, found)}"
+    at_worse, at_better = _changed(of, found.worse_ratio), _changed(of, found.better_ratio)
+    if found.shown == "worse":
+        both = f"{at_worse} under {worse} and {_UNSHOWN} under {better} ({at_better}){over(found.over)}"
+    elif found.shown == "better":
+        both = f"{at_better} under {better} and {_UNSHOWN} under {worse} ({at_worse}){over(found.over)}"
+    else:
+        both = f"{at_worse} under {worse} and {at_better} under {better}{over(found.over)}"
+        both += ", neither shown by itself" if found.shown == "neither" else ""
+    text = f"{_subject(of)} is {both}: {_more(of, found)}"
     return text if found.matters else f"{text}, which is real, but below the threshold of {Share(of.threshold)}"
+
+
+_UNSHOWN = "not shown to have changed"
 
 
 def _more(of: Interaction, found: outcomes.Differs) -> str:
     if found.worse == "others" and len(of.against) > 1:
-        return f"better under {_at(of, 'setting')} ({times(of.ratio.estimate)} of the others)"
+        what = "less" if found.both_regress else "more" if found.both_improve else "better"
+        return f"{what} under {_at(of, 'setting')} ({times(of.ratio.estimate)} of the others)"
     ratio = of.ratio.estimate
     apart = times(ratio if ratio is None or found.worse == "setting" else 1 / ratio)
-    what = "more" if found.both_regress else "worse"
+    what = "more" if found.both_regress else "less" if found.both_improve else "worse"
     return f"{what} under {_at(of, found.worse)} ({apart} of the others)"
 
 

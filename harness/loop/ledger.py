@@ -32,8 +32,8 @@ class Ledger:
         self.records: list[Record] = []
         self.looks = [record for record in records if isinstance(record, Look)]
         """Of the interrupted run, to be replayed."""
-        self.ended = _end_by_budget(records, session)
-        """How the budget ended the run that is resumed; None: it did not."""
+        self.ended = None if design else _end_by_budget(records, session)
+        """How the budget ended the gate that is resumed; None: it did not, or what is resumed is an experiment."""
         self.build_failed = False
         self.changed: int | None = None
         """The first round in which a tree was changed."""
@@ -139,9 +139,10 @@ class Ledger:
 
     def pending(self, steps: Sequence[ExecutionStep]) -> list[ExecutionStep]:
         """Return the steps that are not recorded and whose benchmark is neither failed nor settled."""
-        return [step for step in steps if not self._is_made(step) and not self.is_out(step)]
+        return [step for step in steps if not self.is_made(step) and not self.is_out(step)]
 
-    def _is_made(self, step: ExecutionStep) -> bool:
+    def is_made(self, step: ExecutionStep) -> bool:
+        """Return whether an execution is recorded."""
         return (step.benchmark, step.side, canonical(step.factors), step.build, step.execution) in self._made
 
     def built(self, step: BuildStep) -> bool:

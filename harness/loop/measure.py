@@ -117,8 +117,8 @@ class Loop:
     files changed is as one that could not be built. A round other than
     the first does not begin when the slowest so far does not fit what is left of the budget. In the rounds of a
     designed experiment a failed execution ends its benchmark at that treatment, a failed build all treatments that need
-    it, and that is asked before each replicate but the first. Whatever goes on when the budget ends is ended and not
-    recorded.
+    it, and that is asked before each replicate but the first that is begun or completed. Whatever goes on when the
+    budget ends is ended and not recorded.
     """
 
     def __init__(
@@ -144,8 +144,9 @@ class Loop:
             executions: makes the executions.
             append: takes the records.
             records: what an interrupted run of the same schedule left; its steps are not made again, but a side that
-                still has executions to make is built again with its seed, which is not recorded twice. What they took
-                counts against the budget; a run that the budget ended stays ended.
+                still has executions to make is built again with its seed, which is not recorded twice. In the gate what
+                they took counts against the budget, and a run that the budget ended stays ended. A designed experiment
+                goes on with a new budget.
             after_round: asked after every round which benchmarks need no more; its answers are appended, and replayed
                 from the records. None: the design is fixed.
             progress: sees what happens.
@@ -167,13 +168,16 @@ class Loop:
         self._ledger = Ledger(records, executions.conditions.session, suites, design=self._design)
         self._step: BuildStep | ExecutionStep | None = None
         self._executed = False
+        self._begun = False
+        """Whether a part of a round was made, since the run was resumed."""
         self._empty: set[tuple[Side, str, str]] = set()
         self._replicates = 0
         self._unproved: dict[str, Unproved] = {}
         self._probing: float | None = None
         self._off = unproved
         self._probe = Probe(executions, builder, benchmarks, off=unproved, begun=begun)
-        self._budget.resume(self._ledger.seconds)
+        if not self._design:
+            self._budget.resume(self._ledger.seconds)
 
     def run(self) -> Measured:
         """Measure.
@@ -229,7 +233,7 @@ class Loop:
                         return "build-failure"
                     if number == 0 and not self._design:
                         self._examine(part)
-                    built = True
+                    built = self._begun = True
                     self._execute_all(part)
                 self._replicates += bool(each.replicates)
         finally:
@@ -267,7 +271,8 @@ class Loop:
         build, execution = part[0].build, part[0].execution
         # the first part of a round begins with its builds
         begun = ledger.begun(build, execution or None)
-        first = number == 0 and execution == 0
+        # an experiment that goes on has a new budget, so that one too small for a replicate still comes further
+        first = not self._begun if self._design else number == 0 and execution == 0
         return None if first or begun or ledger.fits(self._budget.left, builds=execution == 0) else "budget"
 
     def _build_all(self, number: int, each: Round) -> bool:

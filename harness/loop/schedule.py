@@ -102,28 +102,27 @@ def _base_first(seed: int, cell: _Key, build: int, executions: int) -> list[bool
 def design_schedule(
     benchmarks: Sequence[str],
     planned: Sequence[Planned],
-    builds: int,
-    replicates: int,
+    shares: Sequence[int],
     seed: int,
     single: Collection[str] = frozenset(),
 ) -> tuple[Round, ...]:
     """Lay out a designed experiment: in each replicate every benchmark at every treatment once, in one random order.
 
-    That is a completely random order within each iteration of the design (NIST TN 1855, section 4.5). The replicates
-    are spread over the rounds as evenly as they go, the first rounds having one more; a round first builds, in random
-    order, what its treatments need. Executions of a benchmark at a treatment are numbered from 0 in each build, which
-    is the number of the replicate in its round.
+    That is a completely random order within each iteration of the design (NIST TN 1855, section 4.5). A round first
+    builds, in random order, what its treatments need. Executions of a benchmark at a treatment are numbered from 0 in
+    each build, which is the number of the replicate in its round.
 
-    benchmarks: names that every side planned has. builds: rounds, no more than replicates. single: benchmarks that are
+    A study can be extended: no draw of a round depends on how many rounds there are, nor one of a replicate on how many
+    its round has. So a schedule begins as a shorter one does.
+
+    benchmarks: names that every side planned has. shares: the replicates of each round. single: benchmarks that are
     executed in the first replicate of each round only. Draws are as in schedule.
     """
     cells = {(name, each.side, *key(each.settings)): each for name in benchmarks for each in planned}
     variants = {(each.side, *key(each.building)): each for each in planned}
-    builds = min(builds, replicates)
     rounds = []
     order = count()
-    for build in range(builds):
-        share = replicates // builds + (build < replicates % builds)
+    for build, share in enumerate(shares):
         steps = []
         for execution in range(share):
             wanted = [cell for cell in cells if not execution or cell[0] not in single]

@@ -99,7 +99,7 @@ def test_every_setting_reaches_its_executions_and_builds(tmp_path: Path) -> None
     project = made(tmp_path, CONFIG + study(treatments))
     done = project.process("study", "measure")
     assert (done.returncode, done.stdout) == (
-        0, "16 executions in .perfgate/study/measurements.jsonl; `perfgate study analyse .perfgate/study` analyses\n",
+        0, "16 executions in .perfgate/study/measurements.jsonl; to see the results: perfgate study analyse .perfgate/study\n",
     ), done.stderr  # fmt: skip
     found = records(project)
     executions: list[Execution] = of(Execution, found)
@@ -190,7 +190,7 @@ def test_jobs_of_several_runners_measure_their_own_treatments(tmp_path: Path) ->
         out = f"out-{job['session']}"
         done = project.perfgate("study", "measure", *where, "--out", out)
         assert done.returncode == 0, done.stderr
-        assert f"with the other jobs: this is session {job['session']} of 2" in done.stdout
+        assert f"(this is session {job['session']} of 2: add the files of the other jobs)" in done.stdout
         sessions += [
             (e.session, e.factors["machine"], e.factors["other"]) for e in of(Execution, records(project, out))
         ]

@@ -91,7 +91,7 @@ def run(options: CalibrateOptions, rules: RulesOptions, out: TextIO, err: TextIO
     measuring = _measuring(options)
     with opened(measuring, _FOLDER, err, quiet=options.quiet) as run:
         project = run.enter(open_itself(options.head, rules, run.outputs(written)))
-        job = prepare(_planned(project, options), measuring, run.settle(project), remembers=False)
+        job = prepare(_planned(project, options), measuring, run.settle(project), remembers=False, gates=True)
         if options.dry_run:
             write_preview(job, out)
             return 0
@@ -163,10 +163,12 @@ def _introduction(job: Job) -> list[str]:
         plural(count, noun)
         for count, noun in (
             (len(job.project.settings.benchmarks["head"]), "benchmark"),
+            (job.treated.settings, "treatment"),
             (len(job.rounds), "build"),
             (plan.executions, "execution"),
             (plan.iterations, "iteration"),
         )
+        if count
     )
     what = f"{commit(job.run.head)} against itself: {counts} a side, {expected(job)}"
     return [what, *(f"warning: {warning}" for warning in map(say, news(typed(job.run.warnings))))]

@@ -38,6 +38,12 @@ class PlanOptions:
         parse=values.share,
         exclusive="aim",
     )
+    interaction: Share | None = option(
+        "difference between the changes at the settings of a factor to be found in 80%% of the runs as well (with "
+        "study.gate)",
+        metavar="SHARE",
+        parse=values.share,
+    )
     json: str | None = option("write the plan as JSON (-: to stdout, instead of text)", metavar="FILE")
 
 

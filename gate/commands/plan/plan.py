@@ -29,7 +29,7 @@ def run(options: PlanOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> 
         history = [options.history] if options.history is not None and not options.runs else []
         refuse_inputs([*map(Path, options.runs), *history], [Path(options.json)])
     gathered = from_runs(options.runs, rules) if options.runs else _remembered(options, rules)
-    found = planned(gathered, Wanted(options.budget, options.target, options.detect))
+    found = planned(gathered, Wanted(options.budget, options.target, options.detect, options.interaction))
     if options.json is not None and options.json != "-":
         from gate.report.outputs import write
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from gate.commands.study.analysis.analysis import Method, analyse
 from gate.commands.study.analysis.observations import Observed, Wanted, plain
 from gate.commands.study.analysis.selection import Selection, responses
 from gate.commands.study.options import AnalyseOptions
+from gate.commands.study.progress import Progress, progress_of, warnings_of_runs
 from gate.commands.study.report import csv
 from gate.commands.study.report import text as study_text
 from gate.config.rules import is_decided
@@ -28,7 +28,6 @@ from gate.evidence.inputs import Inputs, read_inputs
 from gate.evidence.runs import config_of, in_order
 from gate.model import SCHEMA, Execution, Failure, HostState, Run, UserError
 from gate.model.study import Response, Scale, StudyReport, StudyRun
-from gate.model.warnings import typed
 from gate.report import json
 from gate.report.measurements import attachments
 from gate.report.outputs import colored, make_folder, refuse_inputs, write
@@ -81,6 +80,7 @@ def analyse_inputs(inputs: Inputs, options: AnalyseOptions) -> Analysed:
         scale=_scale(options, study),
         declared=declared,
         order=options.settings,
+        block=options.block or (study.block if study else None),
     )
     observed = responses(executions, _selection(options, config), wanted)
     method = Method(
@@ -103,12 +103,12 @@ def analyse_inputs(inputs: Inputs, options: AnalyseOptions) -> Analysed:
             runs=[_run(run) for run in runs],
             commands={name: command for run in runs for name, command in (run.commands or {}).items()},
             states=[r.record for r in records if isinstance(r.record, HostState)],
-            unfinished=_unfinished(study, executions) if study else "",
+            unfinished=_unfinished(progress_of(records)),
             responses=found,
             failures=[r.record for r in records if isinstance(r.record, Failure)],
             words=_words(found),
             warnings=[
-                *map(say, dict.fromkeys(warning for run in runs for warning in typed(run.warnings))),
+                *map(say, warnings_of_runs(records)),
                 *_commits(runs),
                 *(_unmeasured(config, study, executions) if config and study else ()),
                 *map(say, [*machines(records), *run_states(records), *inputs.warnings]),
@@ -180,17 +180,22 @@ def _unmeasured(config: Config, study: Study, executions: Sequence[Execution]) -
     return [f"{what} no measurements: {'; '.join(lacking[:3])}{more}"]
 
 
-def _unfinished(study: Study, executions: Sequence[Execution]) -> str:
-    """Say where treatments have fewer executions than the design has replicates: the budget ended it, or a kill."""
-    counts = Counter((e.benchmark, *_key(e.factors, e.side)) for e in executions if not e.suite)
-    short = [count for count in counts.values() if count < study.replicates]
-    if not short:
+def _unfinished(progress: Sequence[Progress]) -> str:
+    """Say what of the design is complete where not all of it was measured: the budget ended it, or a kill."""
+    if all(each.finished for each in progress):
         return ""
-    what = f"{len(short)} of {plural(len(counts), 'treatment')}" if len(short) < len(counts) else "all treatments"
-    lacking = (
-        f"{what} have fewer executions than the {study.replicates} replicates of the design, the least {min(short)}"
-    )
-    return f"Not measured to its end: {lacking}. `perfgate study --resume` goes on where it was interrupted."
+    several = len(progress) > 1
+    parts = [
+        f"{f'session {each.session}: ' if several else ''}{_complete(each)}" for each in progress if not each.finished
+    ]
+    return f"Not finished: {'; '.join(parts)}. `perfgate study --resume` measures the rest."
+
+
+def _complete(progress: Progress) -> str:
+    of = f"{progress.complete} of {plural(progress.planned, 'replicate')} {agree(progress.complete, 'is', 'are')}"
+    more = plural(progress.partial, "execution")
+    next_ = f", and {more} of the next ({progress.each} in each)" if progress.partial else ""
+    return f"{of} complete{next_}"
 
 
 def _key(settings: Mapping[str, object], side: str) -> tuple[object, ...]:

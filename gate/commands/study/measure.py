@@ -16,24 +16,29 @@ from gate.codes import Exit
 from gate.commands.study.design import Design, bound_runners, bound_sessions, open_design
 from gate.commands.study.options import StudyOptions
 from gate.commands.study.plan import introduction, warnings_of, write_plan
+from gate.commands.study.progress import still_true
+from gate.commands.study.resuming import free_keys, of_the_rest, paused, shares_now
 from gate.commands.study.warnings import design_warnings
+from gate.config.replicates import shares_of
 from gate.config.rules import is_single
 from gate.config.shards import Part, part_of, refuse_other_part
-from gate.config.treatments import Planned, builds_of, measured_by
+from gate.config.treatments import Planned, measured_by
 from gate.evidence.inputs import DEFAULT_FOLDER
-from gate.model import Execution, Failure, UserError
+from gate.model import SIDES, Execution, Failure, Side, UserError
+from gate.model.warnings import typed
 from gate.report.outputs import require_writable
 from gate.run import folder as runs
 from gate.run.duration import budget_warnings
 from gate.run.job import Job, instruments_of, run_line, seed_of
 from gate.run.measuring import Done, Measuring, opened
+from gate.run.project import Project
 from gate.run.refusal import refuse_unsafe
 from gate.run.treatments import JobTreatments, treatment_name
-from gate.units import agree, format_duration, plural
+from gate.units import plural
 from gate.words.failures import title
-from gate.words.summaries import phrase
 from harness.host.facts import facts
 from harness.loop.schedule import design_schedule
+from harness.source.identity import sources_of
 
 FOLDER = "study"
 
@@ -45,16 +50,14 @@ def run(options: StudyOptions, rules: RulesOptions, out: TextIO, err: TextIO) ->
     with opened_study(options, err) as run:
         design, job = lay_out(run, options, rules)
         if options.dry_run:
-            write_plan(design, job, options, out)
+            write_plan(design, to_do(job), options, out)
             return 0
         done = measure_study(run, design, job, err)
         job = done.job
         told = outcome(done, err)
-        more = f", with the other jobs: this is {job.part}" if job.part else ""
-        file = job.out / runs.MEASUREMENTS
-        out.write(
-            f"{plural(told.executions, 'execution')} in {file}; `perfgate study analyse {job.out}` analyses{more}\n"
-        )
+        more = f" (this is {job.part}: add the files of the other jobs)" if job.part else ""
+        count, file = plural(told.executions, "execution"), job.out / runs.MEASUREMENTS
+        out.write(f"{count} in {file}; to see the results: perfgate study analyse {job.out}{more}\n")
         return told.code
 
 
@@ -108,30 +111,39 @@ def lay_out(
         UserError: no [study], nothing to measure here, or a run that cannot be resumed.
     """
     design = run.enter(open_design(options.base, options.head, rules, run.outputs(outputs)))
-    return design, prepare_study(design, options, run.settle(design.project))
+    job = prepare_study(design, options, run.settle(design.project), configs=[rules.config, rules.rules])
+    if job.resumes:
+        # the study as it is planned now, by what was planned before
+        shares = [each.replicates for each in job.rounds]
+        study = msgspec.structs.replace(design.study, replicates=sum(shares), builds=len(shares))
+        design = dataclasses.replace(design, study=study)
+    return design, job
 
 
 def measure_study(run: Measuring, design: Design, job: Job, err: TextIO) -> Done:
-    """Measure a job of a study; say so where the budget did not last for all of it."""
+    """Measure a job of a study; where the budget ended first, say how to go on."""
     warnings = (f"warning: {warning}" for warning in warnings_of(design, job))
-    run.begin(job, [introduction(design, job), *warnings])
+    run.begin(job, [introduction(design, to_do(job)), *warnings])
     done = run.measure(job)
-    measured = done.measured
-    if measured.stop == "budget":
-        budget = format_duration(float(design.study.budget))
-        planned = plural(measured.planned_replicates, "replicate")
-        complete = f"{measured.replicates} of {planned} {agree(measured.replicates, 'is', 'are')} complete"
-        during = f" ({phrase(measured.cut)})" if measured.cut else ""
-        err.write(
-            f"perfgate: warning: the budget of {budget} is used up: {complete}{during}; study.budget gives more\n"
-        )
+    if done.measured.stop == "budget":
+        lines = paused(done.job, done.measured, runs.records_of(done.job.out))
+        err.writelines(f"perfgate: {line}\n" for line in lines)
     return done
 
 
-def prepare_study(design: Design, options: StudyOptions, out: Path) -> Job:
+def to_do(job: Job) -> Job:
+    """Return the job with the rounds that are not yet measured."""
+    return of_the_rest(job, runs.records_of(job.out)) if job.resumes else job
+
+
+def prepare_study(design: Design, options: StudyOptions, out: Path, configs: Collection[Path | str | None] = ()) -> Job:
     """Lay out the run; for --resume with the seed of the run that was interrupted, if there is one.
 
-    out: the folder of the run.
+    Args:
+        design: of the study.
+        options: of the command.
+        out: the folder of the run.
+        configs: what the options name as files of rules.
 
     Raises:
         UserError: nothing to measure in this job, or a run that cannot be resumed.
@@ -148,6 +160,7 @@ def prepare_study(design: Design, options: StudyOptions, out: Path) -> Job:
         run,
         looks=None,
         base=run.base if "base" in design.sides else None,
+        sources=_sources(project, design.sides, configs),
         benchmarks={side: list(design.benchmarks) for side in design.sides},
         commands={name: text for name, text in (run.commands or {}).items() if name in design.benchmarks},
         warnings=[
@@ -159,15 +172,26 @@ def prepare_study(design: Design, options: StudyOptions, out: Path) -> Job:
     )
     if past is not None:
         refuse_other_part(past, run, out)
-        runs.refuse_other(past, run, out)
-        run = past
+        runs.refuse_other(past, run, out, free_keys(past, design.study))
+        shares = shares_now(past, runs.records_of(out), design.study, out)
+        warnings = still_true(typed(past.warnings), shares)
+        run = msgspec.structs.replace(past, warnings=warnings, rules=run.rules, whose=run.whose)
+    else:
+        shares = shares_of(design.study)
     single = {name for name in design.benchmarks if is_single(settings.rules, name)}
-    builds, replicates = builds_of(design.study), design.study.replicates
-    rounds = design_schedule(design.benchmarks, treated.planned, builds, replicates, run.seed or 0, single)
+    rounds = design_schedule(design.benchmarks, treated.planned, shares, run.seed or 0, single)
     if past is None:
         beyond = budget_warnings(rounds, out, project.settings.rules, {})
         run = msgspec.structs.replace(run, warnings=[*run.warnings, *beyond])
     return Job(project, run, out, rounds, instruments, part, treated, past is not None)
+
+
+def _sources(project: Project, sides: Collection[Side], configs: Collection[Path | str | None]) -> dict[Side, str]:
+    """Return what a resumed study compares of each side, whatever changes in the files of rules."""
+    repository = project.repository
+    files = [Path(each).resolve() for each in configs if each not in (None, *SIDES)]
+    names = [each.relative_to(repository.top).as_posix() for each in files if each.is_relative_to(repository.top)]
+    return {side: sources_of(repository, project.sources.of(side).revision, names) for side in sides}
 
 
 def _part(design: Design, options: StudyOptions) -> Part | None:

@@ -16,6 +16,8 @@ from gate.codes import MisuseError
 
 Unit = Literal["iteration", "execution", "build"]
 UNITS: tuple[Unit, ...] = get_args(Unit)
+BlockOption = Literal["replicate", "build", "session", "none"]
+BLOCKS: tuple[BlockOption, ...] = get_args(BlockOption)
 ScaleOption = Literal["auto", "plain", "log"]
 SCALES: tuple[ScaleOption, ...] = get_args(ScaleOption)
 FOLDER = ".perfgate/study"
@@ -222,6 +224,11 @@ class AnalyseOptions:
     unit: Unit | None = option(
         "what one observation of the linear model is (default: the mean of an execution)",
         choices=UNITS,
+        section="method",
+    )
+    block: BlockOption | None = option(
+        "within what executions are compared (default: study.block, else the lowest that has every treatment)",
+        choices=BLOCKS,
         section="method",
     )
     order: int | None = option(

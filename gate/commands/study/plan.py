@@ -19,9 +19,10 @@ from gate.config.treatments import SIDE, Planned, builds_of, settings_of, variab
 from gate.model.study import Setting
 from gate.model.warnings import typed
 from gate.report.outputs import write
-from gate.run.job import Job
+from gate.run.job import Earlier, Job
 from gate.run.preview import command_lines, expected, expected_seconds
 from gate.run.treatments import treatment_name
+from gate.units import agree
 from gate.words.effects import settings_text
 from gate.words.numbers import plural
 from gate.words.plain import columns, pad
@@ -77,7 +78,17 @@ _LINES = 40
 
 def introduction(design: Design, job: Job) -> str:
     """Say in one line what will be measured, and how long it is expected to take."""
+    if job.earlier is not None:
+        return f"study of {_sides(job)} goes on: {_left(job, job.earlier)}"
     return f"study of {_sides(job)}: {_counts(design, job)}, {expected(job)}"
+
+
+def _left(job: Job, earlier: Earlier) -> str:
+    planned = plural(earlier.planned_replicates, "replicate")
+    if not job.rounds:
+        return f"nothing is left of its {planned}; `--set study.replicates=N` adds more"
+    complete = f"{earlier.replicates} of {planned} {agree(earlier.replicates, 'is', 'are')} complete"
+    return f"{complete}, {plural(_executions(job), 'execution')} left, {expected(job)}"
 
 
 def _sides(job: Job) -> str:
@@ -194,6 +205,13 @@ def _builds(design: Design, job: Job) -> list[str]:
     built = list(dict.fromkeys(_built(design, each.side, each.building) for each in job.treated.planned))
     each = f", each of {'; '.join(built)}" if len(built) > 1 else ""
     made, executions = (plural(count, noun) for count, noun in ((_made(job), "build"), (_executions(job), "execution")))
+    if job.earlier is not None:
+        open_ = job.earlier.planned_replicates - job.earlier.replicates
+        return [
+            f"measured: {job.earlier.executions:,} of {plural(job.earlier.planned, 'execution')}",
+            f"left: {plural(open_, 'replicate')} in {plural(len(job.rounds), 'round')} of builds: {made}, {executions}",
+            f"expected time: {expected(job) if job.rounds else 'none'}",
+        ]
     return [
         f"{plural(builds, 'round')} of builds{each}: {made} in all",
         f"{plural(replicates, 'replicate')}, in each every treatment once in random order: {executions} in all",
@@ -208,7 +226,7 @@ def _built(design: Design, side: str, factors: Mapping[str, Setting]) -> str:
 
 def _order(design: Design, job: Job) -> list[str]:
     """Return the order, iteration by iteration of the design."""
-    parts = enumerate(_iterations(job.rounds))
+    parts = enumerate(_iterations(job.rounds), job.earlier.replicates if job.earlier else 0)
     return ["order", *(line for number, part in parts for line in _iteration(design, job, number, part))]
 
 
@@ -221,7 +239,8 @@ def _iterations(rounds: Sequence[Round]) -> Iterator[tuple[Round, bool, list[Exe
 
 def _iteration(design: Design, job: Job, number: int, part: tuple[Round, bool, list[ExecutionStep]]) -> list[str]:
     round_, first, steps = part
-    place = f"iteration {number + 1} of {design.study.replicates}, round {round_.build + 1} of {len(job.rounds)}"
+    rounds = job.earlier.rounds if job.earlier else len(job.rounds)
+    place = f"iteration {number + 1} of {design.study.replicates}, round {round_.build + 1} of {rounds}"
     builds = [f"  build    {_built(design, each.side, each.factors)}  seed {each.seed}" for each in round_.builds]
     lines = [place, *(builds if first else ())]
     for step in steps:
@@ -257,6 +276,7 @@ def as_json(design: Design, job: Job) -> dict[str, Any]:
         "iterations": job.project.settings.rules.plan.iterations,
         "builds": _made(job),
         "executions": _executions(job),
+        "measured": job.earlier.executions if job.earlier else 0,
         "session": job.session,
         "sessions": job.part.sessions if job.part else 1,
         "runner": (job.run.host or {}).get("runner"),

@@ -6,7 +6,7 @@ from typing import TextIO
 
 from gate.cli.groups import OutputOptions, RulesOptions
 from gate.codes import Exit
-from gate.commands.study.measure import lay_out, measure_study, opened_study, outcome
+from gate.commands.study.measure import lay_out, measure_study, opened_study, outcome, to_do
 from gate.commands.study.options import AnalyseOptions, StudyOptions
 from gate.commands.study.plan import write_plan
 from gate.model import UserError
@@ -29,7 +29,7 @@ def run(options: StudyOptions, rules: RulesOptions, analysis: AnalyseOptions, ou
     with opened_study(options, err) as run:
         design, job = lay_out(run, options, rules, written)
         if options.dry_run:
-            write_plan(design, job, options, out)
+            write_plan(design, to_do(job), options, out)
             return 0
         done = measure_study(run, design, job, err)
         job = done.job

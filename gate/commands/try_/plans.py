@@ -15,9 +15,11 @@ from gate.config.types import Config
 from gate.memory.entries import Costs as Spent
 from gate.model import Memory, Side, UserError
 from gate.model.case import MEAN
-from gate.planning.basis import Known, from_memory
+from gate.planning.basis import from_memory
+from gate.planning.known import Known
 from gate.planning.plan import terms_of
 from gate.planning.text import POWER
+from gate.planning.treatments import planned_treatments, questions
 from gate.stats.plan_types import PlannedCase
 from gate.stats.planning import Components, Costs, Counts
 from gate.stats.power import minimum_detectable_change
@@ -96,7 +98,7 @@ def plans(
         except UserError as error:
             why = str(error)
     wanted = {case: metric_rules(rules, case.benchmark, case.metric).statistics for case in cases}
-    size = sum(map(len, wanted.values()))
+    size = sum(map(len, wanted.values())) * questions(rules)
     # one execution says nothing of a quantile
     noise = [
         _noise(case, remembered.get((case.benchmark, case.metric)), rules)
@@ -198,7 +200,9 @@ def _smallest(noise: _Noise, builds: int, size: int, rules: Config) -> float:
     planned = noise.planned
     if noise.exact:
         return planned.threshold
-    terms = terms_of(rules, size)
+    treated = planned_treatments(rules)
+    findings = size // questions(rules) * (len(treated.settings) if treated else 1)
+    terms = terms_of(rules, size, sharing=findings)
     interval = terms.interval_of(planned, builds)
     return minimum_detectable_change(
         planned.components,

@@ -120,6 +120,7 @@ AnyWarning = (
     | study.OnOneSide
     | study.ResponseUndeclared
     | study.OneReplicate
+    | study.ReplicatesAdded
     | study.BuiltOnce
     | study.OneSessionEach
 )

@@ -22,6 +22,13 @@ class OneReplicate(Base, frozen=True):
     """Each treatment is measured once."""
 
 
+class ReplicatesAdded(Base, frozen=True):
+    """Replicates were added to a study that had begun."""
+
+    planned: int
+    now: int
+
+
 class BuiltOnce(Base, frozen=True):
     """Each setting of factors that differ between builds is built once."""
 

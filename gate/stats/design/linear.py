@@ -18,18 +18,27 @@ import numpy as np
 from gate.model.study import Effect, LinearModel, Term
 from gate.stats.design.coding import addends, inestimable, lay_out
 from gate.stats.design.least_squares import least_squares
+from gate.stats.design.strata import stratified
 from gate.stats.family import holm
+from gate.stats.special import stdtr, stdtrit
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from gate.model.study import Factor
     from gate.stats.design.coding import Addend, Columns, Design
+    from gate.stats.design.layers import Layers
     from gate.stats.design.least_squares import Fit
+    from gate.stats.design.strata import Strata
 
 
 def linear_model(
-    units: pd.DataFrame, factors: Sequence[Factor], order: int, confidence: float, response: str = "y"
+    units: pd.DataFrame,
+    factors: Sequence[Factor],
+    order: int,
+    confidence: float,
+    response: str = "y",
+    layers: Layers | None = None,
 ) -> LinearModel:
     """Fit the mean of a response by its factors and their interactions of up to `order` factors.
 
@@ -51,7 +60,7 @@ def linear_model(
     tested = fit.results.get_robustcov_results("fixed scale", scale=fit.variance or 1.0, use_t=True)
     own = addends(design, fit.coded)
     effects = _tested(fit, tested, own, confidence) if fit.variance else _exact(fit, own)
-    return LinearModel(
+    found = LinearModel(
         formula=_formula(design, fit, order, response),
         observations=len(fit.residuals),
         intercept=effects[0],
@@ -64,6 +73,62 @@ def linear_model(
         unexplained=fit.residual_ss / fit.total_ss if fit.total_ss else None,
         inestimable=inestimable(design, fit.coded),
     )
+    if layers is None or layers.plain or not fit.variance:
+        return found
+    return _layered(found, fit, stratified(_values(fit), design, fit.coded, factors, layers), own, confidence)
+
+
+def _values(fit: Fit) -> Any:
+    return fit.fitted + fit.residuals
+
+
+def _layered(found: LinearModel, fit: Fit, strata: Strata, own: Sequence[Addend], confidence: float) -> LinearModel:
+    """Give the terms the tests, and the effects the intervals, of their strata."""
+    square = fit.scale * fit.scale
+    effects: dict[int, list[Effect]] = {}
+    for each in own:
+        effects.setdefault(each.number, []).append(_in_stratum(fit, strata, each, confidence))
+    terms = []
+    for number, (term, stratum, test) in enumerate(zip(found.terms, strata.of, strata.tests, strict=True), 1):
+        terms.append(
+            msgspec.structs.replace(
+                term,
+                f=test.f if test else None,
+                p=test.p if test else None,
+                error_df=test.error_df if test else None,
+                stratum=stratum,
+                effects=effects[number],
+            )
+        )
+    lowest = strata.found[-1] if strata.found else None
+    return msgspec.structs.replace(
+        found,
+        intercept=effects[0][0],
+        terms=_adjusted([msgspec.structs.replace(term, p_adjusted=None) for term in terms], 1 - confidence),
+        method=strata.method,
+        block=strata.layers.block if strata.layers.blocks.count > 1 else None,
+        blocks=strata.layers.blocks.count,
+        strata=[
+            msgspec.structs.replace(
+                each,
+                mean_square=None if each.mean_square is None else each.mean_square * square,
+                component=None if each.component is None else each.component * square,
+            )
+            for each in strata.found
+        ],
+        residual_sd=None if lowest is None or lowest.component is None else sqrt(lowest.component) * fit.scale,
+    )
+
+
+def _in_stratum(fit: Fit, strata: Strata, each: Addend, confidence: float) -> Effect:
+    told = strata.sum_of(each.weights, each.number)
+    estimate = told.estimate * fit.scale + (0.0 if each.number else fit.location)
+    low = high = p = None
+    if told.error is not None and told.df is not None and told.error > 0:
+        error = told.error * fit.scale
+        half = float(stdtrit(told.df, (1 + confidence) / 2)) * error
+        low, high, p = estimate - half, estimate + half, 2 * float(stdtr(told.df, -abs(estimate) / error))
+    return Effect(term=each.term, settings=each.settings, estimate=estimate, low=low, high=high, p=p)
 
 
 def _terms(fit: Fit, tested: Any, own: Sequence[Addend], effects: Sequence[Effect]) -> list[Term]:
@@ -132,11 +197,11 @@ def _exact(fit: Fit, own: Sequence[Addend]) -> list[Effect]:
 
 
 def _adjusted(terms: list[Term], alpha: float) -> list[Term]:
-    """Share alpha over the terms by Holm."""
-    if any(term.p is None for term in terms):
-        return terms
-    shares = holm([term.p for term in terms if term.p is not None], alpha)
-    return [msgspec.structs.replace(term, p_adjusted=own.p_adjusted) for term, own in zip(terms, shares, strict=True)]
+    """Share alpha by Holm over the terms that have an error."""
+    shares = iter(holm([term.p for term in terms if term.p is not None], alpha))
+    return [
+        term if term.p is None else msgspec.structs.replace(term, p_adjusted=next(shares).p_adjusted) for term in terms
+    ]
 
 
 def _formula(design: Design, fit: Fit, order: int, response: str) -> str:

@@ -1,60 +1,333 @@
-"""Factors that vary by build or session: their effects against the units that they vary by.
+"""Each term of a designed experiment tested in its own error stratum (NIST TN 1855, 4.5; statistics.md, 17).
 
-Executions of one build share its luck, so that a factor of which each setting has a few builds is told from noise by
-those builds, however many executions they have: the whole plots of a split-plot design (NIST 4.5).
+Where blocks and whole plots hold treatments alike, the sums of squares of strata are projections, as those of R's
+`aov(Error())`, and exact. Else variances are by REML with Satterthwaite's degrees of freedom.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
+import numpy as np
 
-from gate.model.study import Factor, Stratum, Varies
-from gate.stats.design.linear import linear_model
-from gate.stats.family import holm
+from gate.model.study import Error, Stratum
+from gate.stats.design.coding import DEPENDENT, Coded, Columns, Design
+from gate.stats.design.layers import NESTED, RANK, Groups, Layers, groups
+from gate.stats.design.layers import layers as lay
+from gate.stats.design.mixed import FTest, Mixed, reml
+from gate.stats.special import fdtrc
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
     import pandas as pd
 
-_LEVELS: tuple[Varies, ...] = ("build", "session")
-_RANK = {"execution": 0, "build": 1, "session": 2}
+    from gate.model.study import Factor, Varies
+
+    Array = npt.NDArray[np.float64]
+    Codes = npt.NDArray[np.int64]
+
+MOST_COLUMNS = 20_000_000
+"""Most numbers in the columns of blocks and terms together; of more the blocks are rounds or sessions."""
 
 
-def strata(
-    units: pd.DataFrame, factors: Sequence[Factor], order: int, confidence: float, response: str = "y"
-) -> list[Stratum]:
-    """Return the terms of factors that vary by build, and those that vary by session, fitted on the means of those.
+class ErrorTerm(msgspec.Struct, frozen=True):
+    """What a stratum leaves to its terms: residual sum of squares for a unit of analysis, and degrees of freedom."""
 
-    The mean of a build counts the treatments in it alike. Left out are levels at which no factor varies, and those
-    where some build (or session) has treatments that others lack: its mean is then of other things.
+    squares: float
+    df: int
+
+    @property
+    def variance(self) -> float | None:
+        """Mean square; None without degrees of freedom."""
+        return self.squares / self.df if self.df > 0 else None
+
+
+class Sum(msgspec.Struct, frozen=True):
+    """A weighted sum of coefficients with its standard error; None: there is no error to tell it from."""
+
+    estimate: float
+    error: float | None
+    df: float | None
+
+
+class Strata(msgspec.Struct, frozen=True, eq=False):
+    """Least squares or REML of the units' values, scaled as they were given.
+
+    tests: of each term of the model but the intercept, None where there is no error. found: the errors, the lowest
+    last.
     """
-    found = [_stratum(units, factors, level, order, confidence, response) for level in _LEVELS]
-    return [each for each in found if each is not None]
+
+    method: Literal["least squares", "projections", "REML"]
+    layers: Layers
+    of: tuple[Error, ...]
+    """The stratum of each term but the intercept."""
+    tests: tuple[FTest | None, ...]
+    found: tuple[Stratum, ...]
+    coefficients: Array
+    solved: Array
+    """(X'X)^-1 of the terms."""
+    errors: dict[Error, ErrorTerm]
+    mixed: Mixed | None
+    blocks: ErrorTerm
+
+    def sum_of(self, weights: Array, number: int) -> Sum:
+        """Return a sum of the coefficients of one term; number: 0 is the intercept, told from blocks if there are."""
+        if self.mixed is not None:
+            longer = np.zeros(self.mixed.x.shape[1])
+            longer[: len(weights)] = weights
+            variance = float(longer @ self.mixed.covariance @ longer)
+            silent = number > 0 and self.tests[number - 1] is None
+            estimate = float(longer @ self.mixed.coefficients)
+            return Sum(estimate, None, None) if silent else Sum(estimate, variance**0.5, self.mixed.error_df(longer))
+        error = self.errors[self.of[number - 1]] if number else self._coarsest()
+        estimate = float(weights @ self.coefficients)
+        if error.variance is None:
+            return Sum(estimate, None, None)
+        return Sum(estimate, float(error.variance * (weights @ self.solved @ weights)) ** 0.5, float(error.df))
+
+    def _coarsest(self) -> ErrorTerm:
+        """Return the error of the mean over all: what differs most between groups of units."""
+        upper = [self.errors[name] for name in ("session", "build") if name in self.errors]
+        lowest = self.errors["build x treatment" if self.layers.cells else "execution"]
+        return next((each for each in (*upper, self.blocks) if each.df > 0), lowest)
 
 
-def _stratum(
-    units: pd.DataFrame, factors: Sequence[Factor], level: Varies, order: int, confidence: float, response: str
-) -> Stratum | None:
-    whole = [i for i, f in enumerate(factors) if _RANK[f.varies] >= _RANK[level]]
-    within = [f"f{i}" for i in range(len(factors)) if i not in whole]
-    own = {factors[i].name for i in whole if factors[i].varies == level}
-    if not own or not len(units):
-        return None
-    plot = [level, *(f"f{i}" for i in whole)]
-    means = units.groupby([*plot, *within], sort=True)["y"].mean().reset_index()
-    held = {tuple(map(tuple, part[within].to_numpy().tolist())) for _, part in means.groupby(plot, sort=True)}
-    if len(held) > 1:
-        return None
-    plots = means.groupby(plot, sort=True)["y"].mean().reset_index()
-    frame = plots.rename(columns={f"f{i}": f"f{k}" for k, i in enumerate(whole)})
-    model = linear_model(frame, [factors[i] for i in whole], order, confidence, response)
-    # a term of factors that all vary by session is told by sessions alone
-    terms = [term for term in model.terms if own & set(term.factors)]
-    p = [term.p for term in terms if term.p is not None]
-    shares = iter(holm(p, 1 - confidence))
-    adjusted = [
-        term if term.p is None else msgspec.structs.replace(term, p_adjusted=next(shares).p_adjusted) for term in terms
+def stratum_of(columns: Columns, factors: Sequence[Factor], layers: Layers) -> Error:
+    """Return the stratum of a term: the lowest of what its factors vary by."""
+    lowest = min(RANK[factors[f].varies] for f in columns.factors)
+    if lowest:
+        return "build" if lowest == 1 else "session"
+    return "build x treatment" if layers.cells else "execution"
+
+
+def stratified(y: Array, design: Design, model: Coded, factors: Sequence[Factor], layers: Layers) -> Strata:
+    """Test the terms of a model, whose rows are the treatments of a design; y: of the units, shape (n,)."""
+    of = tuple(stratum_of(term, factors, layers) for term in model.terms[1:])
+    x = model.matrix[design.place]
+    if layers.plain or _orthogonal(x, model, of, layers):
+        return _projected(y, model, of, layers, design)
+    return _by_likelihood(y, x, model, of, layers)
+
+
+# --- balanced -------------------------------------------------------------------------------------------------------
+
+
+def _orthogonal(x: Array, model: Coded, of: Sequence[Error], layers: Layers) -> bool:
+    """Return whether every term lies in its own stratum: the groups above it hold its columns alike."""
+    if layers.cells and len(set(layers.errors["build x treatment"].sizes.tolist())) > 1:
+        return False
+    center = x - x.mean(axis=0)
+    for error in dict.fromkeys(of):
+        told = [t for t, e in zip(model.terms[1:], of, strict=True) if e == error]
+        own = np.concatenate([np.arange(t.start, t.stop) for t in told])
+        above = [*layers.held(error), *(layers.errors[e] for e in NESTED[: _depth(error)] if e in layers.errors)]
+        for held in above:
+            if len(own) and np.abs(held.means(center[:, own])).max() > DEPENDENT:
+                return False
+    upper = [g for name in ("build",) if (g := layers.errors.get(name)) is not None]
+    crossed = layers.block == "replicate" and layers.blocks.count > 1 and layers.block_at("execution")
+    if upper and crossed and not layers.cells:
+        return len(set(groups(upper[0].of, layers.blocks.of).sizes.tolist())) == 1
+    return True
+
+
+def _depth(error: Error) -> int:
+    return NESTED.index(error) if error in NESTED else len(NESTED) - 1
+
+
+def _projected(y: Array, model: Coded, of: tuple[Error, ...], layers: Layers, design: Design) -> Strata:
+    counts = design.counts.astype(np.float64)
+    means = design.totals(y) / counts
+    weighted = model.matrix * counts[:, None]
+    solved = np.asarray(np.linalg.inv(model.matrix.T @ weighted), dtype=np.float64)
+    beta = solved @ (weighted.T @ means)
+    squares = []
+    for term in model.terms[1:]:
+        own = slice(term.start, term.stop)
+        squares.append(float(beta[own] @ np.linalg.solve(solved[own, own], beta[own])))
+    errors: dict[Error, ErrorTerm] = {}
+    centered = y - y.mean()
+    lowest: Error = "build x treatment" if layers.cells else "execution"
+    for error in (*(e for e in NESTED if e in layers.errors), *(() if layers.cells else (lowest,))):
+        told = [k for k, own in enumerate(of) if own == error]
+        df = sum(model.terms[k + 1].stop - model.terms[k + 1].start for k in told)
+        whole = _space(centered, layers, error)
+        errors[error] = ErrorTerm(max(whole.squares - sum(squares[k] for k in told), 0.0), whole.df - df)
+    if layers.cells:
+        within = _squares(centered) - _squares(layers.errors["build x treatment"].means(centered))
+        errors["execution"] = ErrorTerm(max(within, 0.0), len(y) - layers.errors["build x treatment"].count)
+    tests: list[FTest | None] = []
+    for term, stratum, ss in zip(model.terms[1:], of, squares, strict=True):
+        error, df = errors[stratum], term.stop - term.start
+        variance = error.variance
+        if variance is None or variance <= 0:
+            tests.append(None)
+            continue
+        f = ss / df / variance
+        tests.append(FTest(f, df, float(error.df), float(fdtrc(df, error.df, f))))
+    blocks = ErrorTerm(_squares(layers.blocks.means(centered)), layers.blocks.count - 1)
+    plain = layers.plain
+    return Strata(
+        "least squares" if plain else "projections", layers, of, tuple(tests), _rows(errors, layers, len(y)), beta,
+        solved, errors, None, blocks,
+    )  # fmt: skip
+
+
+def _squares(values: Array) -> float:
+    return float(values @ values)
+
+
+def _space(centered: Array, layers: Layers, error: Error) -> ErrorTerm:
+    """Return sum of squares and dimension of a stratum, its terms among them."""
+    held = layers.held(error)
+    own = layers.errors.get(error)
+    whole = _squares(centered) if own is None else _squares(own.means(centered))
+    dimension = len(centered) if own is None else own.count
+    if not held:
+        return ErrorTerm(whole, dimension - 1)
+    less = sum(_squares(each.means(centered)) for each in held)
+    if len(held) > 1 and (shared := layers.shared()) is not None:
+        less -= _squares(shared.means(centered))
+    return ErrorTerm(whole - less, dimension - layers.dimension(error))
+
+
+def _rows(errors: dict[Error, ErrorTerm], layers: Layers, n: int) -> tuple[Stratum, ...]:
+    found = []
+    ordered: tuple[Error, ...] = (*NESTED, "execution")
+    below = None
+    for name in reversed([each for each in ordered if each in errors]):
+        own = errors[name]
+        variance = own.variance
+        count = n if name == "execution" else layers.errors[name].count
+        component = variance
+        if name != "execution" and variance is not None and below is not None:
+            component = max(variance - below, 0.0) / (n / count)
+        found.append(Stratum(name=name, groups=count, df=float(own.df), mean_square=variance, component=component))
+        below = variance if variance is not None else below
+    return tuple(reversed(found))
+
+
+# --- not balanced ---------------------------------------------------------------------------------------------------
+
+
+def _by_likelihood(y: Array, x: Array, model: Coded, of: tuple[Error, ...], layers: Layers) -> Strata:
+    nested = [layers.errors[e] for e in NESTED if e in layers.errors]
+    known = [_is_known(own, layers, model, of) for own in of]
+    columns = _block_columns(x, layers)
+    whole = np.column_stack((x, columns)) if columns.shape[1] else x
+    random = [g for g in nested if g.count < len(y)]
+    solved = np.asarray(np.linalg.inv(x.T @ x), dtype=np.float64)
+    if len(y) <= whole.shape[1]:
+        beta = np.asarray(np.linalg.lstsq(whole, y)[0], dtype=np.float64)
+        none = tuple(None for _ in of)
+        empty: dict[Error, ErrorTerm] = dict.fromkeys((*NESTED, "execution"), ErrorTerm(0.0, 0))
+        return Strata("least squares", layers, of, none, (), beta[: x.shape[1]], solved,
+                      empty, None, ErrorTerm(0.0, 0))  # fmt: skip
+    fit = reml(y, whole, random)
+    tests = tuple(
+        fit.test(term.start, term.stop) if clear and fit.components[-1] > 0 else None
+        for term, clear in zip(model.terms[1:], known, strict=True)
+    )
+    names = [e for e in NESTED if e in layers.errors and layers.errors[e].count < len(y)]
+    rows = [
+        Stratum(name=name, groups=layers.errors[name].count, df=None, mean_square=None, component=component)
+        for name, component in zip(names, fit.components.tolist(), strict=False)
     ]
-    return Stratum(level=level, units=len(plots), linear=msgspec.structs.replace(model, terms=adjusted))
+    rest = Stratum(name="execution", groups=len(y), df=None, mean_square=None, component=float(fit.components[-1]))
+    return Strata(
+        "REML" if random else "least squares", layers, of, tests, (*rows, rest), fit.coefficients[: x.shape[1]],
+        solved, {}, fit, ErrorTerm(0.0, 0),
+    )  # fmt: skip
+
+
+def _is_known(error: Error, layers: Layers, model: Coded, of: Sequence[Error]) -> bool:
+    """Return whether a stratum has more groups than its terms and what is held have columns."""
+    own = layers.errors.get(error)
+    if own is None or error == "build x treatment":
+        return True
+    used = sum(t.stop - t.start for t, e in zip(model.terms[1:], of, strict=True) if e == error)
+    return own.count - max([1, *(each.count for each in layers.held(error))]) - used > 0
+
+
+def _block_columns(x: Array, layers: Layers) -> Array:
+    """Return columns of blocks beside those of terms: contrasts of the blocks of a session, if sessions are random."""
+    blocks = layers.blocks
+    if blocks.count < 2 or not layers.block_at("execution" if not layers.cells else "build x treatment"):
+        rounds = layers.rounds
+        if rounds is None or rounds.count < 2 or "build" not in layers.errors or layers.block == "session":
+            return np.zeros((len(x), 0))
+        blocks = rounds
+    if len(x) * (blocks.count + x.shape[1]) > MOST_COLUMNS:
+        coarser = layers.rounds
+        if coarser is None or len(x) * (coarser.count + x.shape[1]) > MOST_COLUMNS:
+            return np.zeros((len(x), 0))
+        blocks = coarser
+    outer = layers.errors.get("session") or Groups(np.zeros(len(x), dtype=np.int64), np.array([len(x)]))
+    owner = np.zeros(blocks.count, dtype=np.int64)
+    owner[blocks.of] = outer.of
+    last = {int(own): k for k, own in enumerate(owner)}
+    columns = []
+    for k, own in enumerate(owner.tolist()):
+        if last[own] != k:
+            columns.append((blocks.of == k).astype(np.float64) - (blocks.of == last[own]))
+    return _independent(x, np.array(columns, dtype=np.float64).T.reshape(len(x), len(columns)))
+
+
+def _independent(x: Array, columns: Array) -> Array:
+    """Return the columns that those of terms, and each other, do not hold."""
+    if not columns.shape[1]:
+        return columns
+    q = np.linalg.qr(x)[0]
+    apart = columns - q @ (q.T @ columns)
+    apart -= q @ (q.T @ apart)
+    from scipy.linalg import qr
+
+    _, r, order = qr(apart, mode="economic", pivoting=True)
+    sizes = np.abs(np.diag(r))
+    rank = int((sizes > DEPENDENT * max(float(np.linalg.norm(columns, axis=0).max()), 1.0)).sum())
+    return columns[:, np.sort(order[:rank])]
+
+
+# --- for methods of one error ---------------------------------------------------------------------------------------
+
+
+def aligned(units: pd.DataFrame, factors: Sequence[Factor], layers: Layers, varies: Varies) -> pd.DataFrame:
+    """Return units for a comparison of settings that knows one error only: that of factors that vary by `varies`.
+
+    A row is the mean of what is one draw of that error (a build's executions of a treatment, a session's). What blocks
+    and whole plots do to all treatments alike is taken off, and what is left is stretched by the degrees of freedom
+    that took, so that its variance is that of the stratum. Means of treatments stay, up to unequal counts.
+    """
+    error: Error = ("build x treatment" if layers.cells else "execution") if varies == "execution" else varies
+    names = [f"f{i}" for i in range(len(factors))]
+    at = ["session"] if varies == "session" else ["session", "round", "build"]
+    if error != "execution":
+        kept = {"y": "mean", "execution": "min", "replicate": "min", "order": "min", "count": "sum"}
+        kept |= {name: "min" for name in ("round", "build") if name not in at}
+        units = units.groupby([*at, *names], sort=False).agg(kept).reset_index()
+    if layers.plain or not len(units):
+        return units
+    own = lay(units, factors, layers.block, repeated=False)
+    y = units["y"].to_numpy(dtype=np.float64)
+    codes = [units[name].to_numpy(dtype=np.int64) for name in names]
+    treatments = groups(*codes)
+    middle = treatments.means(y)
+    apart = y - middle
+    lowest: Error = "execution" if varies == "execution" else error
+    held = own.held(lowest)
+    for _ in range(1 if len(held) < 2 else 30):
+        for each in held:
+            apart = apart - each.means(apart)
+        apart = apart - treatments.means(apart)
+    ranks = [RANK[f.varies] for f in factors]
+    own_codes, above = (
+        [c for c, r in zip(codes, ranks, strict=True) if r >= least] for least in (RANK[varies], RANK[varies] + 1)
+    )
+    plots = len(y) if varies == "execution" else own.errors[error].count
+    room = plots - groups(*own_codes).count
+    # settings that vary by what is held are among its means already
+    left = room - own.dimension(lowest) + (groups(*above).count if above else 1)
+    stretch = (room / left) ** 0.5 if held and left > 0 else 1.0
+    return units.assign(y=middle + apart * stretch)

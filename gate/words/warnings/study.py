@@ -18,6 +18,11 @@ def _built_once(warning: kinds.BuiltOnce) -> str:
     return f"{joined([*warning.factors])}: differs between builds, and each setting is built once: {luck}"
 
 
+def _replicates_added(warning: kinds.ReplicatesAdded) -> str:
+    added = f"replicates were added after the study had begun ({warning.planned} planned, now {warning.now})"
+    return f"{added}: if its first results were the reason, claims are wrong more often than the p values say"
+
+
 def _one_session_each(warning: kinds.OneSessionEach) -> str:
     advice = "its effect cannot be separated from that session's; measure two sessions for each setting"
     return f"{joined([*warning.factors])}: a setting is measured in one session only: {advice}"
@@ -30,6 +35,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
         "study.replicates = 1: each treatment is measured once, so the noise shows only in interactions "
         "that the model leaves out; set study.replicates = 3 or more to measure it"
     ),
+    kinds.ReplicatesAdded: _replicates_added,
     kinds.BuiltOnce: _built_once,
     kinds.OneSessionEach: _one_session_each,
 }

@@ -171,6 +171,51 @@ def test_of_three_settings_each_is_compared_with_the_others(tmp_path: Path) -> N
     assert found["text"].count("  request: head is") == 1
 
 
+def many(builds: int, *, benchmarks: int = 5) -> Lines:
+    """Benchmarks of which the first alone depends on the load; layouts are common."""
+    lines: Lines = [{"type": "run", "config": {"build": {}}}]
+    for k in range(benchmarks):
+        lines += treated({"idle": 1.0, "busy": 1.06 if k == 0 else 1.0}, builds=builds, name=f"b{k}", seed=3 + k)
+    return lines
+
+
+def test_interactions_share_their_variance_as_findings_do(tmp_path: Path) -> None:
+    found = decided(tmp_path, many(4))["interactions"]
+    assert {i["ratio"]["method"] for i in found} == {"paired-shared"}
+    assert all(3 < i["ratio"]["df"] <= 11 for i in found)
+    # four builds are enough with it, as for a finding
+    assert found[0]["verdict"] == "worse"
+    few = decided(tmp_path, many(4, benchmarks=4))["interactions"]
+    assert {i["ratio"]["method"] for i in few} == {"paired"}
+    assert few[0]["verdict"] == "inconclusive"
+    assert few[0]["outcome"]["few_builds"] == 4
+
+
+def test_the_shared_variance_is_that_of_the_rounds_contrasts(tmp_path: Path) -> None:
+    lines = many(6)
+    rows = decided(tmp_path, lines)["interactions"]
+    d: dict[tuple[str, int], float] = {}
+    for line in lines[1:]:
+        key = (line["benchmark"], line["build"])
+        sign = (1 if line["side"] == "head" else -1) * (1 if line["factors"]["load"] == "busy" else -1)
+        d[key] = d.get(key, 0.0) + sign * math.log(np.mean(line["metrics"]["time"]["values"]))
+    by = {name: np.array([d[name, build] for build in range(6)]) for name in dict.fromkeys(key for key, _ in d)}
+    for row in rows:
+        own = by[row["benchmark"]]
+        assert math.log(row["ratio"]["estimate"]) == pytest.approx(own.mean())
+        variances = sorted(v.var(ddof=1) for v in by.values())
+        half = math.log(row["ratio"]["high"] / row["ratio"]["low"]) / 2
+        used = (half / stats.t.ppf(0.975, row["ratio"]["df"])) ** 2 * 6
+        assert variances[0] < used < variances[-1] * 2
+
+
+def test_a_report_says_where_no_change_is_shown(tmp_path: Path) -> None:
+    lines = treated({"idle": 1.0, "busy": 1.3}, noise=0.03)
+    (one,) = decided(tmp_path, lines, "--set", "gate.show=not-worse", "--set", "gate.threshold=0%")["interactions"]
+    assert (one["verdict"], one["only"], one["outcome"]["shown"]) == ("worse", False, "worse")
+    assert "and not shown to have changed under load=idle (" in one["text"]
+
+
 def test_numbers_ascend_and_the_rules_say_the_order_of_names(tmp_path: Path) -> None:
     numbers = treated({"8": 1.0, "1": 1.0}, factor="clients")
     for line in numbers:

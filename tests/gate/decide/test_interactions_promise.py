@@ -18,12 +18,14 @@ from gate.config.types import Config, Gate
 from gate.decide.contrasts import contrasts_of
 from gate.decide.design import Design, design_of, subjects_of
 from gate.decide.findings import findings_of
+from gate.decide.interaction_tests import Crossed
 from gate.decide.interactions import explained
 from gate.decide.looks import Walk, walk
 from gate.model import Evidence, Sample
 from gate.units import Quantity, Share
 from tests.promise.test_fieller import standard_error
 from tests.support import simulate
+from tests.support.treated import Shape, crossed, report
 
 TODAY = datetime.date(2026, 11, 20)
 COUNTS = (3, 3)
@@ -103,6 +105,30 @@ def test_false_alarms_quick() -> None:
     check(found.proven, 0.05, 60)
 
 
+@pytest.mark.parametrize("benchmarks", [1, 5])
+def test_what_builds_and_drift_have_in_common_changes_nothing(benchmarks: int) -> None:
+    """Of the same draws; the prior of a shared variance also looks at the sum of both sides, which holds the drift."""
+
+    def found(shape: Shape) -> list[Crossed]:
+        return crossed(report(np.random.default_rng(5), 8, benchmarks, (2, 2), shape, interaction=0.05))
+
+    alike = found(Shape())
+    shapes = [Shape(builds=3), Shape(builds=3, common=0.0), *([Shape(drift=3)] if benchmarks == 1 else [])]
+    for shape in shapes:
+        for one, other in zip(alike, found(shape), strict=True):
+            assert one.ratio is not None
+            assert other.ratio is not None
+            assert other.ratio.y / other.ratio.x == pytest.approx(one.ratio.y / one.ratio.x, rel=1e-9)
+            assert other.p == pytest.approx(one.p, rel=1e-6)
+
+
+def test_false_interactions_quick() -> None:
+    rng = np.random.default_rng(6)
+    for shape in (Shape(builds=3, effects="bimodal 50:50"), Shape(by_factor=3, common=0.0), Shape(by_treatment=1)):
+        claims = [crossed(report(rng, 5, 2, (2, 2), shape)) for _ in range(40)]
+        check(sum(any(c.regression.rejected or c.improvement.rejected for c in each) for each in claims) / 40, 0.05, 40)
+
+
 @pytest.mark.promise
 @pytest.mark.parametrize(("effects", "own"), [("normal", 0.0), ("skewed", 0.0), ("skewed", 0.04)])
 def test_a_a_reports_keep_the_error_level(effects: str, own: float) -> None:
@@ -129,8 +155,8 @@ def coverage(builds: int, effects: str, interval: Interval, own: float, trials: 
     held = 0
     for _ in range(trials // together):
         found = evidence(rng, builds, together, 1.05, effects, own)
-        for crossed in walked(found, rules)[0].crossed:
-            low, high = crossed.nominal.low, crossed.nominal.high
+        for each in walked(found, rules)[0].crossed:
+            low, high = each.nominal.low, each.nominal.high
             held += low is not None and high is not None and low <= 1 <= high
     return held / trials
 

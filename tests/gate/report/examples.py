@@ -741,7 +741,8 @@ def factors() -> Report:
         interaction(
             **hostile, factor=HOSTILE[4], metric="latency", statistic="p99", estimate=0.9, verdict="better", only=False,
             outcome=outcomes.Differs(
-                worse="others", worse_ratio=1.01, better_ratio=0.9, over=[HOSTILE[5]], both_regress=False, matters=True
+                worse="others", worse_ratio=1.01, better_ratio=0.9, over=[HOSTILE[5]], both_regress=False, matters=True,
+                both_improve=False, shown="both",
             ),
         ),
         interaction("tiny", estimate=None, half=None, p=None, p_adjusted=None, verdict="inconclusive", only=False,

@@ -8,19 +8,21 @@ import pytest
 
 from gate.config.parse import parse
 from gate.config.source import read_source
-from gate.config.types import Config
+from gate.config.study import SettingTable, Study
+from gate.config.treatments import treatments
+from gate.config.types import BuildTable, Config
 from gate.memory.entries import Costs
 from gate.model import Commit, Run
 from gate.model.warnings.setup import RoundBeyondBudget
 from gate.run.duration import budget_warnings, expected_time
-from harness.loop.schedule import Round, schedule
+from harness.loop.schedule import Round, design_schedule, schedule
 from tests.support.lines import execution, text
 
 ROUNDS = schedule({"base": ["b"], "head": ["b"]}, 3, 2, seed=1)
 
 
 def config(budget: float) -> Config:
-    written = f'[plan]\nbudget = "{budget}s"\nbuilds = 3\nexecutions = 2\niterations = 5\n'
+    written = f'[plan]\nbudget = "{budget}s"\nbuilds = 3\nexecutions = 2\niterations = 5\n[build]\ncommand = "x"\n'
     return parse(read_source(written + '[[benchmark]]\nname = "b"\ncommand = "x"\n', "perfgate.toml"))
 
 
@@ -171,3 +173,22 @@ def test_a_commit_that_was_built_before_is_not_compiled_again(tmp_path: Path, mo
     again = [build(side, 2.0, cached=True, relinked=True) for side in ("base", "head")]
     left(tmp_path, first, *again, *ran)
     assert seconds("three", "four") == pytest.approx(2 * 27 + 4 * 2 + 6)
+    # nor is what depends on settings kept
+    study = Study(factor={"opt": {"O2": SettingTable(build_env={"C": "1"}), "O3": SettingTable()}})
+    steps = design_schedule(["b"], treatments(study, BuildTable(command="x")), (1, 1), seed=1)
+    settings: list[dict[str, Any]] = [{"factors": {"opt": opt}} for opt in ("O2", "O3")]
+    left(
+        tmp_path,
+        first,
+        *(build("head", 20.0, 5.0, checked=2.0, **each) for each in settings),
+        *(execution("head", [1.0], benchmark="b", seconds=0.5, **each) for each in settings),
+    )
+    found = expected_time(steps, tmp_path, config(900.0), {}, run("one", "two"))
+    assert found is not None and found.seconds == pytest.approx(2 * 27 + 2 * 2 + 4 * 0.5)
+
+
+def test_a_checkout_that_is_the_build_takes_no_time(tmp_path: Path) -> None:
+    steps = design_schedule(["b"], treatments(Study(factor={"n": [1, 2]}), BuildTable()), (1, 1), seed=1)
+    done = [execution("head", [1.0], benchmark="b", seconds=0.5, factors={"n": n}) for n in (1, 2)]
+    folder = left(tmp_path, build("head", 0.0, 3.0), *done)
+    assert expected(steps, folder) == pytest.approx(3 + 4 * 0.5)

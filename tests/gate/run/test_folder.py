@@ -8,7 +8,7 @@ import pytest
 from gate.config.parse import parse
 from gate.config.schema import to_tables
 from gate.config.source import from_tables
-from gate.model import Run, UserError
+from gate.model import Commit, Run, UserError
 from gate.run.folder import refuse_other
 
 
@@ -60,3 +60,21 @@ def test_a_changed_benchmark_is_named() -> None:
     assert differing(now, msgspec.structs.replace(now, config=more)) == "benchmark.b was none, is a table"
     sides = msgspec.structs.replace(now, benchmarks={"base": ["a"], "head": ["a"]})
     assert differing(now, sides) == 'head\'s benchmarks were none, are ["a"]'
+
+
+def test_keys_that_may_differ_and_others_are_told_apart() -> None:
+    past, now = run(budget="5m", iterations=3), run(budget="10m", iterations=4)
+    with pytest.raises(UserError) as caught:
+        refuse_other(past, now, Path("folder"), [("plan", "budget")])
+    assert str(caught.value).endswith("folder: plan.iterations was 3, is 4")
+    refuse_other(past, run(budget="10m", iterations=3), Path("folder"), [("plan", "budget")])
+
+
+def test_another_commit_with_the_same_sources_is_the_same_to_a_study() -> None:
+    def at(sha: str, sources: str | None) -> Run:
+        sources_of = {"head": sources} if sources else {}
+        return msgspec.structs.replace(run(), head=Commit(ref="HEAD", sha=sha), sources=sources_of)
+
+    refuse_other(at("a", "sha256:1"), at("b", "sha256:1"), Path("folder"))
+    assert differing(at("a", "sha256:1"), at("b", "sha256:2")) == "head was a, is b"
+    assert differing(at("a", None), at("b", None)) == "head was a, is b"

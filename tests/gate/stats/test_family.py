@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gate.stats.family import bh, holm, unshared
+from gate.stats.family import bh, holm, unshared, weighted_holm
 from tests.support.seeds import seeds
 
 
@@ -71,3 +71,29 @@ def test_bh_decides_as_its_adjusted_p_and_as_its_own_alpha(seed: int) -> None:
     for tested, value in zip(bh(p, 0.05), p, strict=True):
         assert tested.rejected == (tested.p_adjusted < 0.05) == (value < tested.alpha)
     assert bh([], 0.05) == []
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_holm_with_equal_weights_is_holm(seed: int) -> None:
+    p = (np.random.default_rng(seed).random(6) ** 3).tolist()
+    assert [t.p_adjusted for t in weighted_holm(p, [0.3] * 6, 0.05)] == pytest.approx(
+        [t.p_adjusted for t in holm(p, 0.05)]
+    )
+    assert [t.rejected for t in weighted_holm(p, [0.3] * 6, 0.05)] == [t.rejected for t in holm(p, 0.05)]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_holm_with_weights_is_the_closed_test_of_weighted_bonferroni(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    p, weights = (rng.random(5) ** 4).tolist(), rng.uniform(0.01, 1, 5).tolist()
+    found = weighted_holm(p, weights, 0.05)
+    for i, own in enumerate(found):
+        least = 0.0
+        for number in range(1, 2**5):
+            members = [k for k in range(5) if number >> k & 1]
+            if i in members:
+                total = sum(weights[k] for k in members)
+                least = max(least, min(p[k] * total / weights[k] for k in members))
+        assert own.p_adjusted == pytest.approx(min(1.0, least))
+        assert own.rejected == (own.p_adjusted < 0.05)
+        assert own.rejected == (p[i] < own.alpha)

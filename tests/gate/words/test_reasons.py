@@ -255,7 +255,9 @@ SPAN = outcomes.Span(least=1.2, most=1.3)
 
 def differs(**changes: Any) -> outcomes.Differs:
     fields: dict[str, Any] = {"worse": "setting", "worse_ratio": 1.3, "better_ratio": 1.1, "over": []}
-    return outcomes.Differs(**(fields | {"both_regress": True, "matters": True} | changes))
+    return outcomes.Differs(
+        **(fields | {"both_regress": True, "both_improve": False, "matters": True, "shown": "both"} | changes)
+    )
 
 
 OUTCOMES: list[tuple[Interaction, str]] = [
@@ -298,8 +300,36 @@ OUTCOMES: list[tuple[Interaction, str]] = [
     (
         examples.interaction(outcome=differs(worse="others", matters=False), against=["a", "b"], estimate=0.8),
         (
-            "head is 30.0% slower under the other settings and 10.0% slower under load=busy: better under load=busy "
+            "head is 30.0% slower under the other settings and 10.0% slower under load=busy: less under load=busy "
             "(x0.80 of the others), which is real, but below the threshold of 3%"
+        ),
+    ),
+    (
+        examples.interaction(outcome=differs(both_regress=False, both_improve=True, worse_ratio=0.9, better_ratio=0.8)),
+        (
+            "head is 10.0% faster under load=busy and 20.0% faster under load=idle: less under load=busy (x1.12 of the "
+            "others)"
+        ),
+    ),
+    (
+        examples.interaction(outcome=differs(both_regress=False, better_ratio=1.01, shown="worse", over=["n"])),
+        (
+            "head is 30.0% slower under load=busy and not shown to have changed under load=idle (1.0% slower), on average "
+            "over n: worse under load=busy (x1.12 of the others)"
+        ),
+    ),
+    (
+        examples.interaction(outcome=differs(both_regress=False, worse_ratio=1.01, better_ratio=0.8, shown="better")),
+        (
+            "head is 20.0% faster under load=idle and not shown to have changed under load=busy (1.0% slower): worse under "
+            "load=busy (x1.12 of the others)"
+        ),
+    ),
+    (
+        examples.interaction(outcome=differs(both_regress=False, worse_ratio=1.05, better_ratio=0.95, shown="neither")),
+        (
+            "head is 5.0% slower under load=busy and 5.0% faster under load=idle, neither shown by itself: worse under "
+            "load=busy (x1.12 of the others)"
         ),
     ),
     (

@@ -4,12 +4,14 @@ import dataclasses
 import hashlib
 import itertools
 import json
+import random
 from collections import Counter
 from collections.abc import Sequence
 
 import pytest
 from scipy import stats
 
+from gate.config.replicates import spread
 from gate.config.study import FactorTable, SettingTable, Study
 from gate.config.treatments import Planned, treatments
 from gate.config.types import BuildTable
@@ -72,7 +74,7 @@ def test_what_has_no_treatments_is_laid_out_as_before() -> None:
 
 def test_a_small_design_as_a_list() -> None:
     # pinned: a resumed study of an older perfgate must find the same steps
-    rounds = design_schedule(["x"], planned(2, opt=OPT), builds=2, replicates=3, seed=7)
+    rounds = design_schedule(["x"], planned(2, opt=OPT), spread(3, 2), seed=7)
     lines = [
         [(b.side, b.factors["opt"], b.seed) for b in each.builds]
         + [(s.order, s.execution, s.treatment, s.factors, s.building, s.seed, s.padding) for s in each.executions]
@@ -108,7 +110,7 @@ EXPECTED: list[list[tuple[object, ...]]] = [
 @pytest.mark.parametrize(("builds", "wanted"), [(1, [7]), (2, [4, 3]), (5, [2, 2, 1, 1, 1]), (9, [1] * 7)])
 def test_each_treatment_is_there_once_in_each_replicate(builds: int, wanted: list[int]) -> None:
     plan = planned(3, 2, side=True, opt=OPT)
-    rounds = design_schedule(["x", "y"], plan, builds, 7, seed=3)
+    rounds = design_schedule(["x", "y"], plan, spread(7, builds), seed=3)
     assert [each.replicates for each in rounds] == wanted
     expected = Counter({(name, each.side, canonical(each.settings)): 1 for name in "xy" for each in plan})
     assert len(expected) == 48
@@ -134,15 +136,15 @@ def test_each_treatment_is_there_once_in_each_replicate(builds: int, wanted: lis
 
 def test_a_round_builds_once_what_its_treatments_need() -> None:
     both = planned(2, side=True, opt=OPT)
-    for each in design_schedule(["x"], both, 3, 3, seed=1):
+    for each in design_schedule(["x"], both, spread(3, 3), seed=1):
         assert Counter((b.side, b.factors["opt"]) for b in each.builds) == dict.fromkeys(
             itertools.product(SIDES, ["O2", "O3"]), 1
         )
         assert len({b.seed for b in each.builds}) == 2, "one of both sides at each setting"
-    head = design_schedule(["x"], planned(2), 1, 1, seed=1)[0]
+    head = design_schedule(["x"], planned(2), spread(1, 1), seed=1)[0]
     assert [(b.side, b.factors) for b in head.builds] == [("head", {})]
     some = [p for p in both if (p.side, p.building["opt"]) != ("base", "O3")]
-    assert len(design_schedule(["x"], some, 1, 1, seed=1)[0].builds) == 3
+    assert len(design_schedule(["x"], some, spread(1, 1), seed=1)[0].builds) == 3
 
 
 def test_places_in_a_replicate_are_uniform_over_seeds() -> None:
@@ -152,11 +154,11 @@ def test_places_in_a_replicate_are_uniform_over_seeds() -> None:
     pairs = Counter[tuple[int | None, int | None]]()
     builds = Counter[str]()
     for seed in range(runs):
-        (first,) = design_schedule(["x"], plan, 1, 1, seed)
+        (first,) = design_schedule(["x"], plan, spread(1, 1), seed)
         for place, step in enumerate(first.executions):
             places[place][step.treatment or 0] += 1
         pairs[first.executions[0].treatment, first.executions[1].treatment] += 1
-        builds[str(design_schedule(["x"], planned(opt=OPT), 1, 1, seed)[0].builds[0].factors["opt"])] += 1
+        builds[str(design_schedule(["x"], planned(opt=OPT), spread(1, 1), seed)[0].builds[0].factors["opt"])] += 1
     # seeded, so that these are no chance: each p is one draw of a uniform
     assert all(stats.chisquare([counts[i] for i in range(count)]).pvalue > 0.001 for counts in places.values())
     # who comes first says nothing of who comes next
@@ -166,7 +168,9 @@ def test_places_in_a_replicate_are_uniform_over_seeds() -> None:
 
 
 def test_replicates_of_a_run_are_different_orders() -> None:
-    orders = [tuple(map(cell, steps)) for steps in replicates(design_schedule(["x"], planned(4, 2), 3, 30, seed=1))]
+    orders = [
+        tuple(map(cell, steps)) for steps in replicates(design_schedule(["x"], planned(4, 2), spread(30, 3), seed=1))
+    ]
     assert len(set(orders)) == 30
     firsts = Counter(order[0] for order in orders)
     assert max(firsts.values()) < 15
@@ -175,7 +179,7 @@ def test_replicates_of_a_run_are_different_orders() -> None:
 def test_the_draw_is_the_one_that_it_says() -> None:
     """The twin: permutation by sorting hashes, each written out."""
     plan = planned(2, 2, side=True)
-    rounds = design_schedule(["y", "x"], plan, 2, 4, seed=9)
+    rounds = design_schedule(["y", "x"], plan, spread(4, 2), seed=9)
     for steps in replicates(rounds):
         hashed = []
         for each in plan:
@@ -195,21 +199,38 @@ def test_neither_other_treatments_nor_the_order_of_names_change_a_draw() -> None
             if s.benchmark == "x" and s.factors["a"] != 2
         }
 
-    small = design_schedule(["x"], planned(2, 2), 2, 4, seed=5)
-    assert of_x(small) == of_x(design_schedule(["y", "x"], planned(3, 2), 2, 4, seed=5))
-    assert design_schedule(["x", "y"], planned(2), 2, 4, 5) == design_schedule(["y", "x"], planned(2)[::-1], 2, 4, 5)
-    assert small != design_schedule(["x"], planned(2, 2), 2, 4, seed=6)
+    small = design_schedule(["x"], planned(2, 2), spread(4, 2), seed=5)
+    assert of_x(small) == of_x(design_schedule(["y", "x"], planned(3, 2), spread(4, 2), seed=5))
+    assert design_schedule(["x", "y"], planned(2), spread(4, 2), 5) == design_schedule(
+        ["y", "x"], planned(2)[::-1], spread(4, 2), 5
+    )
+    assert small != design_schedule(["x"], planned(2, 2), spread(4, 2), seed=6)
 
 
 def test_more_replicates_are_the_same_beginning() -> None:
     plan = planned(3, opt=OPT)
-    assert design_schedule(["x"], plan, 5, 5, 1)[:3] == design_schedule(["x"], plan, 3, 3, 1)
-    (many,), (few,) = design_schedule(["x"], plan, 1, 9, 1), design_schedule(["x"], plan, 1, 4, 1)
+    assert design_schedule(["x"], plan, spread(5, 5), 1)[:3] == design_schedule(["x"], plan, spread(3, 3), 1)
+    (many,), (few,) = design_schedule(["x"], plan, spread(9, 1), 1), design_schedule(["x"], plan, spread(4, 1), 1)
     assert many.executions[: len(few.executions)] == few.executions
 
 
+def test_a_schedule_begins_as_every_shorter_one_does() -> None:
+    # a study that goes on with more replicates or builds finds what it has measured: order, seeds and numbers
+    rng = random.Random(2)
+    plan = planned(3, 2, side=True, opt=OPT)
+    for seed in range(30):
+        shares = [rng.randint(1, 4) for _ in range(rng.randint(2, 6))]
+        whole = design_schedule(["x", "y"], plan, shares, seed, {"y"})
+        cut = rng.randrange(len(shares))
+        shorter = [*shares[:cut], rng.randint(1, shares[cut])]
+        part = design_schedule(["x", "y"], plan, shorter, seed, {"y"})
+        assert part[:-1] == whole[:cut]
+        assert part[-1].builds == whole[cut].builds
+        assert part[-1].executions == whole[cut].executions[: len(part[-1].executions)]
+
+
 def test_some_are_executed_in_the_first_replicate_of_a_round() -> None:
-    rounds = design_schedule(["x", "counted"], planned(3), 2, 5, seed=1, single={"counted"})
+    rounds = design_schedule(["x", "counted"], planned(3), spread(5, 2), seed=1, single={"counted"})
     counts = Counter((s.benchmark, s.build, s.execution) for each in rounds for s in each.executions)
     assert {place: n for place, n in counts.items() if place[0] == "counted"} == {
         ("counted", 0, 0): 3,
@@ -220,7 +241,7 @@ def test_some_are_executed_in_the_first_replicate_of_a_round() -> None:
 
 
 def test_a_schedule_can_be_written_down() -> None:
-    rounds = design_schedule(["x"], planned(2, opt=OPT), 1, 1, seed=1)
+    rounds = design_schedule(["x"], planned(2, opt=OPT), spread(1, 1), seed=1)
     assert json.loads(json.dumps([dataclasses.asdict(each) for each in rounds]))[0]["replicates"] == 1
     assert len({step for each in rounds for step in each.executions}) == 4
 

@@ -9,10 +9,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from gate.commands.study.progress import begun_in
+from gate.config.replicates import extended, spread
 from gate.config.study import Setting, SettingTable, Study
 from gate.config.treatments import Planned, treatments
 from gate.config.types import Benchmark, BuildTable
-from gate.model import SIDES, Build, Execution, Failure, Metric, Record, Run, Side
+from gate.model import SIDES, Build, Execution, Failure, HostState, Metric, Record, Run, Side
 from gate.model.case import canonical
 from harness.build.conditions import Conditions, Recipe
 from harness.instruments.protocol import Collected, Context, Unusable
@@ -109,6 +111,7 @@ class Bench:
     kind: str = "hyperfine"
     gates: bool = False
     replicates: int = 5
+    shares: Sequence[int] = ()
     appended: list[Record] = field(default_factory=list)
     events: list[object] = field(default_factory=list)
 
@@ -120,7 +123,7 @@ class Bench:
     def rounds(self) -> tuple[Round, ...]:
         if self.gates:
             return schedule({"base": ["a", "b"], "head": ["a", "b"]}, 2, 2, seed=4, planned=self.planned)
-        return design_schedule(["a", "b"], self.planned, 2, self.replicates, seed=4)
+        return design_schedule(["a", "b"], self.planned, self.shares or spread(self.replicates, 2), seed=4)
 
     def run(self, records: Sequence[Record] = ()) -> Measured:
         table = {
@@ -355,20 +358,56 @@ def test_the_budget_ends_a_replicate(tmp_path: Path) -> None:
         assert failures(bench.appended) == []
 
 
+# each step takes a second, the 4 builds of a round as well; those of a replicate that goes on are made again
 @pytest.mark.parametrize(
-    ("kept", "budget", "made", "replicates"), [(17, 28, 20, 1), (17, 40, 32, 2), (31, 40, 32, 2), (16, 35, 16, 1)]
+    ("kept", "budget", "made", "replicates"),
+    [
+        (17, 34.9, 32, 2),  # the rest of the second replicate is made; another one would take 16 s
+        (17, 35, 48, 3),
+        (17, 10, 23, 1),  # too little for the rest
+        (16, 10, 22, 1),  # a replicate that does not fit begins all the same, where nothing else was made
+        (48, 20, 64, 4),
+        (48, 19, 63, 3),
+        (48, 35.9, 64, 4),
+        (48, 36, 80, 5),
+    ],
 )
-def test_a_replicate_that_began_goes_on_with_what_the_budget_left(
-    tmp_path: Path, kept: int, budget: float, made: int, replicates: int
-) -> None:
+def test_what_goes_on_has_a_new_budget(tmp_path: Path, kept: int, budget: float, made: int, replicates: int) -> None:
     whole = Bench(tmp_path)
     whole.run()
     bench = Bench(tmp_path, budget=budget)
-    # each took a second, as did the 4 builds; a replicate that goes on has them made again
-    left = whole.appended[: 4 + kept]
-    measured = bench.run(left)
-    assert (measured.stop, measured.replicates) == ("budget", replicates)
+    builds = [record for record in whole.appended if isinstance(record, Build)]
+    left: list[Record] = [*builds[:4], *executions(whole.appended)[:kept]]
+    measured = bench.run([*left, HostState(when="end", stop="budget")])
+    assert (measured.stop, measured.replicates) == ("finished" if made == 80 else "budget", replicates)
     assert places(left + bench.appended) == wanted(bench.rounds)[:made]
+
+
+@pytest.mark.parametrize("budget", [7.5, 20, 24, 45])
+def test_pauses_and_extensions_end_in_the_schedule_of_all(tmp_path: Path, budget: float) -> None:
+    records: list[Record] = []
+    shares = spread(3, 2)
+    steps = 0
+    for replicates, builds in ((3, 2), (5, 2), (5, 3), (5, 3), (9, 3)):
+        if records:
+            shares = extended(shares, begun_in(records, 0), replicates, builds)
+        part = Bench(tmp_path, budget=budget, shares=shares)
+        measured = part.run(records)
+        records += part.appended
+        # whatever the budget, every part comes further
+        assert len(part.appended) > 0 or measured.stop == "finished"
+        steps = len(executions(records))
+    while steps < 9 * 16:
+        part = Bench(tmp_path, budget=budget, shares=shares)
+        part.run(records)
+        assert part.appended
+        records += part.appended
+        steps = len(executions(records))
+    assert sum(shares) == 9
+    whole = Bench(tmp_path, shares=shares)
+    whole.run()
+    assert executions(records) == executions(whole.appended)
+    assert [e.order for e in executions(records)] == list(range(9 * 16))
 
 
 # --- resuming -------------------------------------------------------------------------------------------------------
@@ -397,27 +436,6 @@ def with_failing_builds(tmp_path: Path) -> Bench:
     return small(tmp_path, builder=FakeBuilder(broken={("head", "O3", 0), ("base", "O2", 1)}))
 
 
-def within_budget(tmp_path: Path) -> Bench:
-    return small(tmp_path, budget=40)
-
-
-def within_budget_and_failing(tmp_path: Path) -> Bench:
-    return replace(with_failing_builds(tmp_path), budget=36)
-
-
-def with_a_replicate_that_begins_with_a_failure(tmp_path: Path) -> Bench:
-    # it just fits before it begins, and no more when its first execution has failed
-    bench = small(tmp_path, budget=36)
-    first = bench.rounds[0].executions[16]
-    fails = fails_at(int(first.factors["load"]), str(first.factors["opt"]), first.side, first.benchmark)
-
-    def later(benchmark: Benchmark, context: Context) -> str:
-        return fails(benchmark, context) if context.seed == first.seed else ""
-
-    bench.instrument.fails = later
-    return bench
-
-
 def a_gate(tmp_path: Path) -> Bench:
     return small(tmp_path, gates=True)
 
@@ -437,9 +455,6 @@ def an_unbuildable_gate(tmp_path: Path) -> Bench:
         with_failing_treatment,
         with_failing_from_the_start,
         with_failing_builds,
-        within_budget,
-        within_budget_and_failing,
-        with_a_replicate_that_begins_with_a_failure,
         a_gate,
         a_gate_that_fails,
         an_unbuildable_gate,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -13,26 +14,35 @@ from gate.commands.study.analysis.observations import Observed, on_scale
 from gate.commands.study.analysis.words import words_of
 from gate.model.study import (
     Abridged,
+    Claim,
     Dependence,
     Diagnostics,
     LinearModel,
     OtherScale,
+    PercentRow,
     QuantileEffects,
     Response,
     SeriesPoint,
+    Spread,
     Varies,
 )
 from gate.stats.design.blocks import blocks
 from gate.stats.design.cells import balanced, interactions, lacking, main_effects, treatments
+from gate.stats.design.claims import change_of_quantile, claims, of_mean, of_quantile, of_spread
 from gate.stats.design.dependence import dependence
 from gate.stats.design.diagnostics import diagnostics
+from gate.stats.design.layers import Layers, layers
 from gate.stats.design.linear import linear_model
 from gate.stats.design.one_way import one_ways, percents
 from gate.stats.design.quantiles import quantile_effects
 from gate.stats.design.rank_tests import kruskal, spreads
 from gate.stats.design.sample_size import sample_sizes
-from gate.stats.design.strata import strata
+from gate.stats.design.strata import aligned
 from gate.stats.design.trends import trends
+from gate.words.effects import percentile
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _IN_TIME = 5000
 """Most units that the picture in time shows."""
@@ -60,8 +70,14 @@ def analyse(observed: Observed, method: Method) -> Response:
     units, values, factors = observed.units, observed.values, observed.factors
     confidence = method.confidence
     varied = any(len(factor.settings) > 1 for factor in factors)
-    linear = linear_model(units, factors, method.order, confidence, observed.metric) if varied else None
+    lie = lie_of(observed)
+    linear = linear_model(units, factors, method.order, confidence, observed.metric, lie) if varied else None
     mains = main_effects(units, factors)
+    alike = aligned(units, factors, lie, "execution")
+    quantiles = _quantiles(observed, method, lie) if varied else None
+    varying = spreads(alike, factors)
+    told = [model.tau for model in quantiles.models if model.enough] if quantiles else []
+    claimed = family(observed, method, linear, told, varying, lie)
     found = Response(
         benchmark=observed.benchmark,
         metric=observed.metric,
@@ -74,15 +90,15 @@ def analyse(observed: Observed, method: Method) -> Response:
         lacking=lacking(units, factors),
         balanced=balanced(units, factors),
         other_scale=_other_scale(observed, method, linear),
-        linear=linear,
-        strata=strata(units, factors, method.order, confidence, observed.metric) if varied else [],
-        diagnostics=_diagnostics(observed, method) if varied else None,
-        quantiles=_quantiles(observed, method) if varied else None,
-        kruskal=kruskal(units, factors) if varied else None,
-        spreads=spreads(units, factors),
+        linear=_in_family(linear, claimed),
+        claims=claimed,
+        diagnostics=_diagnostics(observed, alike, method) if varied else None,
+        quantiles=quantiles,
+        kruskal=kruskal(alike, factors) if varied else None,
+        spreads=varying,
         one_ways=one_ways(units, factors, confidence, log=observed.scale == "log"),
         trends=trends(units, factors, method.order, confidence) if varied else [],
-        percents=percents(units, factors, observed.better, confidence, unit=observed.unit, log=observed.scale == "log"),
+        percents=_percents(observed, confidence, lie),
         mains=mains,
         interactions=interactions(units, factors),
         blocks=blocks(units, factors),
@@ -101,7 +117,7 @@ def _other_scale(observed: Observed, method: Method, linear: LinearModel | None)
     if linear is None or (observed.scale == "value" and float(observed.values["y"].min()) <= 0):
         return None
     other = on_scale(observed, "value" if observed.scale == "log" else "log")
-    own = linear_model(other.units, other.factors, method.order, method.confidence, observed.metric)
+    own = linear_model(other.units, other.factors, method.order, method.confidence, observed.metric, lie_of(other))
     here, there = (_clear(model, 1 - method.confidence) for model in (linear, own))
     if here is None or there is None:
         return None
@@ -116,21 +132,88 @@ def _clear(model: LinearModel, alpha: float) -> list[str] | None:
     return [t.term for t in tested if t.p_adjusted is not None and t.p_adjusted < alpha] if tested else None
 
 
-def _quantiles(observed: Observed, method: Method) -> QuantileEffects:
+def lie_of(observed: Observed) -> Layers:
+    """Return how the units of a response lie in blocks, builds and sessions."""
+    return layers(observed.units, observed.factors, observed.block, repeated=observed.analysis_unit != "iteration")
+
+
+def _in_family(linear: LinearModel | None, found: Sequence[Claim]) -> LinearModel | None:
+    """Give the terms the adjusted p of the family of the response."""
+    if linear is None:
+        return None
+    adjusted = {claim.term: claim.p_adjusted for claim in found if claim.statistic == "mean"}
+    terms = [msgspec.structs.replace(term, p_adjusted=adjusted.get(term.term)) for term in linear.terms]
+    return msgspec.structs.replace(linear, terms=terms)
+
+
+USUAL = (0.5, 0.9, 0.99)
+"""The quantiles that sentences are about, where they are analysed; else the last three."""
+
+
+def family(
+    observed: Observed,
+    method: Method,
+    linear: LinearModel | None,
+    taus: Sequence[float],
+    varying: Sequence[Spread],
+    lie: Layers,
+) -> list[Claim]:
+    """Test the family of a response; taus: the quantiles that have their values."""
+    if linear is None:
+        return []
+    told = [tau for tau in taus if any(abs(tau - usual) < 1e-9 for usual in USUAL)] or [*taus[-3:]]
+    hypotheses = of_mean(linear)
+    for tau in told:
+        hypotheses += of_quantile(
+            observed.values, observed.units, observed.factors, method.order, tau, percentile(tau), lie
+        )
+    # executions of one build or session are alike in that, whatever the setting
+    alone = {factor.name for factor in observed.factors if factor.varies == "execution"}
+    hypotheses += of_spread([s for s in varying if not s.at and s.factor in alone])
+    found = claims(hypotheses, 1 - method.confidence)
+    of = {percentile(tau): tau for tau in told}
+    return [
+        _with_ends(claim, observed, method, of[claim.statistic], lie) if claim.statistic in of else claim
+        for claim in found
+    ]
+
+
+def _with_ends(claim: Claim, observed: Observed, method: Method, tau: float, lie: Layers) -> Claim:
+    """Give a claimed change of a quantile between two settings its interval."""
+    place = next((k for k, f in enumerate(observed.factors) if f.name == claim.term and len(f.settings) == 2), None)
+    if place is None or not claim.claimed:
+        return claim
+    units, factors = observed.units, observed.factors
+    ends = change_of_quantile(observed.values, units, factors, method.order, tau, lie, place, method.confidence)
+    return claim if ends is None else msgspec.structs.replace(claim, low=ends[0], high=ends[1])
+
+
+def _quantiles(observed: Observed, method: Method, lie: Layers) -> QuantileEffects:
     return quantile_effects(
         observed.values,
         observed.factors,
         method.taus,
-        cluster=_cluster(observed),
+        cluster=_cluster(observed, lie),
         confidence=method.confidence,
         iid=method.iid,
     )
 
 
-def _diagnostics(observed: Observed, method: Method) -> Diagnostics:
-    return diagnostics(
-        observed.units, observed.factors, method.order, observed.analysis_unit, method.confidence, observed.scale
-    )
+def _percents(observed: Observed, confidence: float, lie: Layers) -> list[PercentRow]:
+    """Compare each factor's settings by units of its own stratum."""
+    factors, log = observed.factors, observed.scale == "log"
+    found: dict[str, list[PercentRow]] = {factor.name: [] for factor in factors}
+    for varies in dict.fromkeys(factor.varies for factor in factors):
+        own = {factor.name for factor in factors if factor.varies == varies}
+        units = aligned(observed.units, factors, lie, varies)
+        for row in percents(units, factors, observed.better, confidence, unit=observed.unit, log=log):
+            if row.factor in own:
+                found[row.factor].append(row)
+    return [row for rows in found.values() for row in rows]
+
+
+def _diagnostics(observed: Observed, alike: pd.DataFrame, method: Method) -> Diagnostics:
+    return diagnostics(alike, observed.factors, method.order, observed.analysis_unit, method.confidence, observed.scale)
 
 
 def _dependences(observed: Observed, confidence: float) -> list[Dependence]:
@@ -138,13 +221,16 @@ def _dependences(observed: Observed, confidence: float) -> list[Dependence]:
     return [each for each in found if each is not None]
 
 
-def _cluster(observed: Observed) -> Varies:
-    """Return within what values may be alike: what factors vary by, if each treatment has two of those or more."""
+def _cluster(observed: Observed, lie: Layers) -> Varies:
+    """Return within what values may be alike: what factors vary by, if each treatment has two of those or more.
+
+    Else a build, where builds repeat treatments: then what it does to all of them cancels, and to one is an error.
+    """
     values, varies = observed.values, {factor.varies for factor in observed.factors}
     wanted: list[Varies] = []
     if "session" in varies:
         wanted.append("session")
-    if "build" in varies or observed.analysis_unit == "build":
+    if "build" in varies or observed.analysis_unit == "build" or lie.cells:
         wanted.append("build")
     treatments = values.groupby([f"f{i}" for i in range(len(observed.factors))])
     return next((level for level in wanted if int(treatments[level].nunique().min()) > 1), "execution")
@@ -158,7 +244,7 @@ def _abridged(observed: Observed, abridgement: Abridgement, method: Method) -> A
         name=abridgement.name,
         treatments=len(treatments(kept.units, kept.values, kept.factors)),
         balanced=balanced(kept.units, kept.factors),
-        linear=linear_model(kept.units, kept.factors, method.order, method.confidence, observed.metric),
+        linear=linear_model(kept.units, kept.factors, method.order, method.confidence, observed.metric, lie_of(kept)),
         mains=main_effects(kept.units, kept.factors),
         interactions=interactions(kept.units, kept.factors),
         blocks=blocks(kept.units, kept.factors),

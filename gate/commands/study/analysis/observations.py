@@ -11,7 +11,8 @@ import msgspec
 import numpy as np
 
 from gate.model import SIDES, Better, Execution, UserError
-from gate.model.study import AnalysisUnit, Factor, Scale, Setting, Varies
+from gate.model.study import AnalysisUnit, Block, Factor, Scale, Setting, Varies
+from gate.stats.design.layers import complete_within
 from gate.stats.design.scale import spread_grows
 from gate.units import to_base
 
@@ -30,9 +31,11 @@ class Observed:
     """One response: a benchmark and a metric.
 
     units: a row for each unit of analysis, with the columns y (mean of its values), f0, f1, ... (number of the setting
-    of each factor, from 0), session, build and execution (numbers over the whole data), order (position in the run,
-    counted on over sessions; -1 everywhere where a line does not say), count (of values). values: a row for each
-    value, with iteration instead of count. Of a logarithmic scale y is the natural logarithm of each value.
+    of each factor, from 0), session, round, build and execution (numbers over the whole data; a round makes each
+    variant of the build once), replicate (which iteration of the design of its round), order (position in the run,
+    counted on over sessions; -1 everywhere where a line does not say), count (of values). values: a row for each value,
+    with iteration instead of count. Of a logarithmic scale y is the natural logarithm of each value. block: within what
+    units are compared.
     """
 
     benchmark: str
@@ -44,6 +47,7 @@ class Observed:
     factors: tuple[Factor, ...]
     values: pd.DataFrame
     units: pd.DataFrame
+    block: Block | None
 
     def settings(self, codes: Sequence[int]) -> dict[str, Setting]:
         """Name the settings that codes stand for."""
@@ -63,13 +67,15 @@ class Wanted:
     """How observations are made.
 
     scale: "auto": the logarithm where the spread of treatments grows with their level. declared: factors as the design
-    has them; order: settings as the user wants them.
+    has them, none where no design is known; order: settings as the user wants them; block: as the user wants it, None:
+    the lowest that holds every treatment.
     """
 
     analysis_unit: AnalysisUnit
     scale: Scale | Literal["auto"]
     declared: Sequence[Factor]
     order: Mapping[str, Sequence[str]]
+    block: Block | Literal["none"] | None = None
 
 
 def observations(executions: Sequence[Execution], metric: str, wanted: Wanted) -> Observed:
@@ -91,6 +97,9 @@ def observations(executions: Sequence[Execution], metric: str, wanted: Wanted) -
     lengths = np.array([len(own) for own in values], dtype=np.int64)
     columns: dict[str, Any] = {f"f{i}": _codes(column) for i, column in enumerate(settings)}
     columns["session"] = _sessions(ordered, settings)
+    sessions = columns["session"].tolist()
+    columns["round"] = _numbered([(session, e.build) for session, e in zip(sessions, ordered, strict=True)])
+    columns["replicate"] = np.array([e.execution for e in ordered], dtype=np.int64)
     columns["build"] = _builds(ordered, settings)
     columns["execution"] = np.arange(len(ordered), dtype=np.int64)
     columns["order"] = _order(ordered)
@@ -99,6 +108,7 @@ def observations(executions: Sequence[Execution], metric: str, wanted: Wanted) -
     long.insert(0, "y", np.concatenate(values))
     ends = np.cumsum(lengths)
     long["iteration"] = np.arange(len(long), dtype=np.int64) - np.repeat(ends - lengths, lengths)
+    units = _units(long, len(factors), wanted.analysis_unit)
     plain = Observed(
         benchmark=first.benchmark,
         metric=metric,
@@ -108,7 +118,8 @@ def observations(executions: Sequence[Execution], metric: str, wanted: Wanted) -
         analysis_unit=wanted.analysis_unit,
         factors=factors,
         values=long,
-        units=_units(long, len(factors), wanted.analysis_unit),
+        units=units,
+        block=_block(units, factors, wanted),
     )
     auto = wanted.scale == "auto" and spread_grows(plain.units, factors)
     return on_scale(plain, "log") if auto or wanted.scale == "log" else plain
@@ -133,19 +144,32 @@ def on_scale(observed: Observed, scale: Scale) -> Observed:
     return replace(observed, scale=scale, values=long, units=units)
 
 
+def _block(units: pd.DataFrame, factors: Sequence[Factor], wanted: Wanted) -> Block | None:
+    """Return within what units are compared: as asked for, else as designed, else what holds every treatment."""
+    if wanted.block == "none" or wanted.analysis_unit == "iteration":
+        return None
+    if wanted.analysis_unit == "build" and wanted.block == "replicate":
+        return "build"
+    if wanted.block is not None:
+        return wanted.block
+    if not wanted.declared:
+        return complete_within(units, factors)
+    return "build" if wanted.analysis_unit == "build" else "replicate"
+
+
 def _units(values: pd.DataFrame, factors: int, unit: AnalysisUnit) -> pd.DataFrame:
     """Reduce values to one row a unit of analysis: the mean of its values, or of a build's executions."""
     names = [f"f{i}" for i in range(factors)]
     if unit == "iteration":
         return values.drop(columns="iteration").assign(count=1)
-    keys = [*names, "session", "build", "execution"]
+    keys = [*names, "session", "round", "build", "replicate", "execution"]
     found = _means(values.assign(count=1), keys)
     if unit == "build":
         # executions count alike within a build, as everywhere in perfgate
-        found = _means(found, keys[:-1])
+        found = _means(found, keys[:-2]).assign(replicate=0)
     sort = ["session", "build", "order"] if unit == "build" else ["execution"]
     return found.sort_values(sort, kind="stable").reset_index(drop=True)[
-        ["y", *names, "session", "build", "execution", "order", "count"]
+        ["y", *names, "session", "round", "build", "replicate", "execution", "order", "count"]
     ]
 
 

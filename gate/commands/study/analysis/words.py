@@ -1,4 +1,7 @@
-"""The sentences of an analysis: which factors matter for which quantile, by how much; is it enough?"""
+"""The sentences of an analysis: which factors matter for which quantile, by how much; is it enough?
+
+Only what the family of the response claims is said of an effect, so that all sentences about one response share alpha.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,12 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gate.model.study import Effect, Factor, LinearModel, QuantileEffects, QuantileModel, Response, Term, Varies
-from gate.stats.family import holm
+from gate.model.study import Effect, Factor, LinearModel, QuantileEffects, QuantileModel, Response, Term
+from gate.stats.special import stdtrit
 from gate.units import format_share
 from gate.words.effects import Change, change_of, percentile, say_change, settings_text, signed, size
 from gate.words.phrases import joined
 
-_RANK: dict[Varies, int] = {"execution": 0, "build": 1, "session": 2}
 _SAID = 4
 """Most factors and most interactions that sentences name."""
 
@@ -22,64 +24,40 @@ def words_of(response: Response, confidence: float) -> list[str]:
     """Sum up a response in sentences, the most important first."""
     if response.linear is None:
         return []
-    alpha = 1 - confidence
-    found: list[str] = []
-    if response.linear is not None:
-        found += _on_the_mean(response, response.linear, confidence)
+    found = _on_the_mean(response, response.linear, confidence)
     if response.diagnostics is not None and not all(check.holds for check in response.diagnostics.checks):
         found.append("The linear model of the mean is doubtful here: use the quantiles. The checks show why.")
     if response.quantiles is not None:
         found += _on_quantiles(response, response.quantiles, confidence)
-    found += _spread(response, alpha)
+    found += _spread(response)
     found += _enough(response)
     return found
 
 
+def _claimed(response: Response, statistic: str) -> set[str]:
+    return {claim.term for claim in response.claims if claim.statistic == statistic and claim.claimed}
+
+
 def _on_the_mean(response: Response, model: LinearModel, confidence: float) -> list[str]:
-    alpha = 1 - confidence
-    told = told_terms(response, model)
-    tested = [term for term in told if len(term.factors) == 1 and term.p_adjusted is not None]
+    mains = [term for term in model.terms if len(term.factors) == 1]
+    tested = [term for term in mains if term.p is not None]
     if not tested:
         return ["The mean: the measurements cannot separate an effect from noise."]
-    clear = sorted((t for t in tested if _below(t.p_adjusted, alpha)), key=lambda t: -_share(model, t))
-    sentences = [_mean_effect(response, model, term, confidence, first=not i) for i, term in enumerate(clear[:_SAID])]
+    claimed = _claimed(response, "mean")
+    clear = sorted((t for t in tested if t.term in claimed), key=lambda t: -t.sum_of_squares)
+    sentences = [_mean_effect(response, term, confidence, first=not i) for i, term in enumerate(clear[:_SAID])]
     unclear = [term for term in tested if term not in clear]
     if unclear:
         sentences.append(_not_seen(response, unclear, none=not clear))
-    silent = [t.factors[0] for t in told if len(t.factors) == 1 and t.p_adjusted is None]
+    silent = [t.factors[0] for t in mains if t.p is None]
     if silent:
         sentences.append(f"No conclusion about {joined(silent)}: too few builds or sessions.")
-    sentences += _interactions(response, told, alpha)
-    return sentences
+    return sentences + _interactions(response, [t for t in model.terms if len(t.factors) > 1 and t.term in claimed])
 
 
-def told_terms(response: Response, model: LinearModel) -> list[Term]:
-    """Return the terms that distinguish effects on the mean from chance.
-
-    A term of factors that all vary by build or session is that of the means of those, with more than one execution in
-    each: as executions they are not independent. Without such means its p is not known.
-    """
-    varies = {factor.name: factor.varies for factor in response.factors}
-    own = {term.term: term for stratum in response.strata for term in stratum.linear.terms}
-    return [
-        term
-        if any(varies[name] == "execution" for name in term.factors)
-        else own.get(term.term, msgspec.structs.replace(term, p=None, p_adjusted=None))
-        for term in model.terms
-    ]
-
-
-def _share(model: LinearModel, term: Term) -> float:
-    return next((t.sum_of_squares for t in model.terms if t.term == term.term), term.sum_of_squares)
-
-
-def _below(p: float | None, alpha: float) -> bool:
-    return p is not None and p < alpha
-
-
-def _mean_effect(response: Response, model: LinearModel, term: Term, confidence: float, *, first: bool) -> str:
+def _mean_effect(response: Response, term: Term, confidence: float, *, first: bool) -> str:
     factor = next(f for f in response.factors if f.name == term.factors[0])
-    whole = next((t.share for t in model.terms if t.term == term.term), None)
+    whole = term.share
     share = "" if whole is None else f", {'under 1%' if whole < 0.01 else f'{whole:.0%}'} of all variability"
     lead = f"On the mean {factor.name} matters most" if first else f"{factor.name} matters too"
     if len(factor.settings) == 2:
@@ -103,8 +81,7 @@ def _not_seen(response: Response, unclear: Sequence[Term], *, none: bool) -> str
     return f"{what} a clear effect on the mean: {joined(sizes)}."
 
 
-def _interactions(response: Response, told: Sequence[Term], alpha: float) -> list[str]:
-    clear = [t for t in told if len(t.factors) > 1 and _below(t.p_adjusted, alpha)]
+def _interactions(response: Response, clear: Sequence[Term]) -> list[str]:
     if not clear:
         return []
     largest = sorted(clear, key=lambda t: -max(abs(e.estimate) for e in t.effects))
@@ -114,42 +91,24 @@ def _interactions(response: Response, told: Sequence[Term], alpha: float) -> lis
 
 def _on_quantiles(response: Response, found: QuantileEffects, confidence: float) -> list[str]:
     # of a quantile that lacks values nothing is claimed; that it does is said at the end
-    models = [_told(m, response, found.cluster) for m in found.models if m.enough]
-    models = [m for m in models if any(e.p is not None for e in m.effects[1:])]
-    if not models:
-        return []
-    alpha = 1 - confidence
-    usual = [m for m in models if any(abs(m.tau - tau) < 1e-9 for tau in (0.5, 0.9, 0.99))]
-    sentences = [_at(response, model, confidence) for model in usual or models[-3:]]
-    sentences += [text for factor in response.factors if (text := _along(models, factor, alpha))]
-    sentences += [text for factor in response.factors if (text := _in_the_tail(response, models[-1], factor, alpha))]
+    told = {claim.statistic for claim in response.claims if claim.p is not None}
+    models = [m for m in found.models if percentile(m.tau) in told]
+    sentences = [_at(response, model, confidence) for model in models]
+    for factor in response.factors:
+        sentences += [
+            text for text in (_along(response, models, factor), _in_the_tail(response, models, factor)) if text
+        ]
     return sentences
 
 
-def _told(model: QuantileModel, response: Response, cluster: Varies) -> QuantileModel:
-    """Take the p of effects whose factors all vary by more than the clusters: their intervals know nothing of that."""
-    beyond = {f.name for f in response.factors if _RANK[f.varies] > _RANK[cluster]}
-    effects = [
-        msgspec.structs.replace(e, p=None) if e.settings and set(e.settings) <= beyond else e for e in model.effects
-    ]
-    return msgspec.structs.replace(model, effects=effects)
-
-
-def clear_effects(model: QuantileModel, alpha: float) -> list[Effect]:
-    """Return the effects that differ from 0, by Holm over those of the model, the largest first."""
-    tested = [e for e in model.effects if e.settings and e.p is not None]
-    shares = holm([e.p for e in tested if e.p is not None], alpha)
-    clear = [e for e, own in zip(tested, shares, strict=True) if own.rejected]
-    return sorted(clear, key=lambda e: -abs(e.estimate))
-
-
 def _at(response: Response, model: QuantileModel, confidence: float) -> str:
-    clear = clear_effects(model, 1 - confidence)
+    claimed = _claimed(response, percentile(model.tau))
+    clear = sorted((e for e in model.effects if e.term in claimed), key=lambda e: -abs(e.estimate))
     if not clear:
         return f"At {percentile(model.tau)} no effect is clear."
     names = {factor.name for factor in response.factors}
     mains = [e for e in clear if e.term in names]
-    said = [_effect(response, e, confidence if not i else None) for i, e in enumerate(mains[:_SAID])]
+    said = [_effect(response, e, model, confidence if not i else None) for i, e in enumerate(mains[:_SAID])]
     together = [e for e in clear if e.term not in names]
     parts = [", ".join(said)] if said else []
     if together:
@@ -165,80 +124,74 @@ def _by_twice(response: Response, effects: Sequence[Effect], term: str) -> str:
     return f" (by ±{size(2 * most, response)})"
 
 
-def _effect(response: Response, effect: Effect, confidence: float | None) -> str:
+def _effect(response: Response, effect: Effect, model: QuantileModel, confidence: float | None) -> str:
     factor = next((f for f in response.factors if f.name == effect.term), None)
     if factor is not None and len(factor.settings) == 2:
-        said = say_change(change_of(effect, factor), response, confidence)
+        own = next(c for c in response.claims if c.term == effect.term and c.statistic == percentile(model.tau))
+        change = change_of(effect, factor)
+        # where settings differ by more than one change the estimate need not be among those that the test leaves
+        inside = own.low is not None and own.high is not None and own.low <= change.estimate <= own.high
+        change = msgspec.structs.replace(change, low=own.low if inside else None, high=own.high if inside else None)
+        said = say_change(change, response, confidence)
         return f"{factor.name} ({factor.settings[0]} to {factor.settings[1]}): {said}"
     return f"{settings_text(effect.settings)}: {signed(effect.estimate, response)}"
 
 
-def _along(models: Sequence[QuantileModel], factor: Factor, alpha: float) -> str:
-    """Say where in the distribution a factor is seen to act, where that is not everywhere.
+def _along(response: Response, models: Sequence[QuantileModel], factor: Factor) -> str:
+    """Say that a factor acts at some quantiles only.
 
-    "only": where the others' intervals leave no room for an effect as large as the least of these.
+    It is claimed there by closed testing (Holm with weights), and the intervals of the others, shared by Bonferroni,
+    leave no room for an effect as large as the least of these.
     """
-    clear = [m for m in models if any(e.term == factor.name for e in clear_effects(m, alpha))]
+    clear = [m for m in models if factor.name in _claimed(response, percentile(m.tau))]
     others = [m for m in models if m not in clear]
     if not clear or not others or len(factor.settings) != 2:
         return ""
-    near = min(_reach(_main(m, factor), least=True) for m in clear)
-    far = max(_reach(_main(m, factor), least=False) for m in others)
-    where = joined(_ranges([m.tau for m in clear], [m.tau for m in models]), 6)
+    near = min(_reach(m, factor, len(models), least=True) for m in clear)
+    far = max(_reach(m, factor, len(models), least=False) for m in others)
+    where = joined([percentile(m.tau) for m in clear], 6)
     if far < near:
         return f"{factor.name} acts at {where} only; elsewhere its effect is smaller, if there is one."
-    return f"{factor.name} has a clear effect at {where}; elsewhere it may have one too, but none is shown."
+    return ""
 
 
-def _main(model: QuantileModel, factor: Factor) -> Effect:
-    return next(e for e in model.effects if e.term == factor.name)
-
-
-def _reach(effect: Effect, *, least: bool) -> float:
-    """Return the smallest or the largest size that the interval of an effect leaves."""
-    low, high = effect.low, effect.high
-    if low is None or high is None:
+def _reach(model: QuantileModel, factor: Factor, shared: int, *, least: bool) -> float:
+    """Return the smallest or the largest size that an interval, widened to be one of several, leaves an effect."""
+    effect = next(e for e in model.effects if e.term == factor.name)
+    if effect.low is None or effect.high is None:
         return 0.0 if least else math.inf
+    wider = _wider(model.df, shared)
+    low, high = (effect.estimate + wider * (end - effect.estimate) for end in (effect.low, effect.high))
     if least:
         return 0.0 if low <= 0 <= high else min(abs(low), abs(high))
     return max(abs(low), abs(high))
 
 
-def _ranges(clear: Sequence[float], taus: Sequence[float]) -> list[str]:
-    """Join quantiles that follow each other: p10, p30 to p90."""
-    found: list[list[float]] = []
-    for before, tau in zip((None, *taus), taus, strict=False):
-        if tau in clear:
-            if found and found[-1][-1] == before:
-                found[-1].append(tau)
-            else:
-                found.append([tau])
-    return [percentile(own[0]) + (f" to {percentile(own[-1])}" if len(own) > 1 else "") for own in found]
+def _wider(df: int | None, shared: int) -> float:
+    one, several = (float(stdtrit(df or 1, 1 - 0.025 / m)) for m in (1, shared))
+    return several / one
 
 
-def _in_the_tail(response: Response, model: QuantileModel, factor: Factor, alpha: float) -> str:
+def _in_the_tail(response: Response, models: Sequence[QuantileModel], factor: Factor) -> str:
     """Say where a factor does more to the highest quantile than to the mean, which a study of means would miss."""
-    effect = next((e for e in clear_effects(model, alpha) if e.term == factor.name), None)
+    model = models[-1] if models else None
     term = next((t for t in (response.linear.terms if response.linear else []) if t.term == factor.name), None)
-    if effect is None or term is None or len(factor.settings) != 2 or model.tau <= 0.5:
+    if model is None or term is None or len(factor.settings) != 2 or model.tau <= 0.5:
         return ""
-    if not _reach(effect, least=True) > _reach(term.effects[0], least=False):
+    effect, mean = next(e for e in model.effects if e.term == factor.name), term.effects[0]
+    if factor.name not in _claimed(response, percentile(model.tau)) or mean.low is None or mean.high is None:
         return ""
-    changes = (change_of(e, factor) for e in (effect, term.effects[0]))
-    at, mean = (say_change(change, response, None) for change in changes)
-    return f"{factor.name} matters most in the tail: {at} at {percentile(model.tau)}, {mean} on the mean."
+    if not _reach(model, factor, 2, least=True) > max(abs(mean.low), abs(mean.high)):
+        return ""
+    at, over = (say_change(change_of(e, factor), response, None) for e in (effect, mean))
+    return f"{factor.name} matters most in the tail: {at} at {percentile(model.tau)}, {over} on the mean."
 
 
-def _spread(response: Response, alpha: float) -> list[str]:
+def _spread(response: Response) -> list[str]:
     """Name two-setting factors that change the variance of the units, each treatment's mean taken off."""
-    # executions of one build or session are alike in that, whatever the setting
-    alone = {factor.name for factor in response.factors if factor.varies == "execution"}
-    pooled = [s for s in response.spreads if not s.at and s.factor in alone]
-    tested = [s for s in pooled if s.ratio and s.levene_p is not None and s.f_p is not None]
     found = []
-    for spread in tested:
-        # both tests, shared over the factors: one is misled by outliers, the other by values that are not normal
-        if not max(spread.levene_p or 0.0, spread.f_p or 0.0) < alpha / len(tested) or spread.ratio is None:
+    for spread in response.spreads:
+        if spread.at or spread.ratio is None or spread.factor not in _claimed(response, "spread"):
             continue
         factor = next(f for f in response.factors if f.name == spread.factor)
         wide = factor.settings[1 if spread.ratio > 1 else 0]

@@ -27,8 +27,8 @@ def render(report: StudyReport) -> dict[str, str]:
     """Return the name of each file and its text, as RFC 4180 has it, with a header line; tables without rows too.
 
     Numbers are in the base unit of the response, with as many digits as it takes to read the same double back.
-    Settings are JSON objects. What does not exist is an empty cell. "data" of models, means and blocks is "all", "means
-    of builds" (or sessions) for factors that vary by those, or the name of an abridged data set.
+    Settings are JSON objects. What does not exist is an empty cell. "data" of models, means and blocks is "all" or
+    the name of an abridged data set.
     """
     return {f"{table.name}.csv": _text(table, report.responses) for table in _TABLES}
 
@@ -61,8 +61,6 @@ class _Data:
 
 def _data(response: Response) -> Iterator[_Data]:
     yield _Data(_ALL, response.linear, [*response.mains, *response.interactions], response.blocks)
-    for stratum in response.strata:
-        yield _Data(f"means of {stratum.level}s", stratum.linear, [], [])
     for each in response.abridged:
         yield _Data(each.name, each.linear, [*each.mains, *each.interactions], each.blocks)
 
@@ -76,9 +74,22 @@ def _terms(response: Response) -> Iterator[Cells]:
     for data in _data(response):
         model = data.linear
         for t in model.terms if model else []:
-            yield data.name, t.term, t.df, t.sum_of_squares, t.share, t.f, t.p, t.p_adjusted
+            error = (t.stratum, t.error_df)
+            yield data.name, t.term, t.df, t.sum_of_squares, t.share, t.f, t.p, t.p_adjusted, *error
         if model:
-            yield data.name, "residuals", model.residual_df, model.residual_ss, model.unexplained, None, None, None
+            rest = (model.residual_df, model.residual_ss, model.unexplained)
+            yield data.name, "residuals", *rest, None, None, None, None, None
+
+
+def _strata(response: Response) -> Iterator[Cells]:
+    for data in _data(response):
+        for s in data.linear.strata if data.linear else []:
+            yield data.name, s.name, s.groups, s.df, s.mean_square, s.component
+
+
+def _claims(response: Response) -> Iterator[Cells]:
+    for c in response.claims:
+        yield c.term, c.statistic, c.weight, c.p, c.p_adjusted, c.claimed, c.low, c.high
 
 
 def _effect(e: Effect) -> Cells:
@@ -171,7 +182,13 @@ _TABLES = (
         ("settings", "sessions", "builds", "executions", "values", "mean", "sd", "quantiles"),
         _treatments,
     ),
-    _Table("terms", ("data", "term", "df", "sum_of_squares", "share", "f", "p", "p_adjusted"), _terms),
+    _Table(
+        "terms",
+        ("data", "term", "df", "sum_of_squares", "share", "f", "p", "p_adjusted", "stratum", "error_df"),
+        _terms,
+    ),
+    _Table("strata", ("data", "stratum", "groups", "df", "mean_square", "component"), _strata),
+    _Table("claims", ("term", "statistic", "weight", "p", "p_adjusted", "claimed", "low", "high"), _claims),
     _Table("effects", ("data", *_EFFECT), _effects),
     _Table("quantile-effects", ("intervals", "tau", "enough", *_EFFECT), _quantile_effects),
     _Table("one-way", ("factor", "at", "setting", "count", "mean", "sd", *_SCHED, "letters"), _one_way),

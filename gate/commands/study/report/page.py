@@ -190,7 +190,7 @@ def _mean(response: Response, draw: Drawer, confidence: float) -> Part | None:
         figures=_given(draw.mains(), draw.interactions(), draw.residuals()),
         views=(
             views.linear(response, response.linear, confidence),
-            *(views.linear(response, each.linear, confidence, say.stratum(each)) for each in response.strata),
+            *((views.strata(response, response.linear),) if len(response.linear.strata) > 1 else ()),
             *((trends,) if (trends := views.trends(response, confidence)) else ()),
             views.checks(response),
         ),

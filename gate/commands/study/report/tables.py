@@ -81,9 +81,10 @@ def treatments(response: Response) -> View:
 
 
 def linear(response: Response, model: LinearModel, confidence: float, name: str = "") -> View:
-    """Lay out a linear model in the form of QR Table 3."""
+    """Lay out a linear model in the form of QR Table 3, with the error of each term where there are several."""
     percent = format_confidence(confidence)
     rows: list[tuple[str, ...]] = []
+    errors = len(model.strata) > 1
     for term in model.terms:
         for i, effect in enumerate(term.effects):
             own = (
@@ -93,12 +94,18 @@ def linear(response: Response, model: LinearModel, confidence: float, name: str 
                     _share(term.share),
                     format_p(term.p),
                     format_p(term.p_adjusted),
+                    *([say.error_of(term)] if errors else []),
                 )
                 if not i
-                else ("",) * 5
+                else ("",) * (6 if errors else 5)
             )
             rows.append((say.effect_name(effect, response), *_ends(effect, response), *own))
-    rest = (str(model.residual_df), say.squares(model.residual_ss, response), _share(model.unexplained), "", "")
+    rest = (
+        str(model.residual_df),
+        say.squares(model.residual_ss, response),
+        _share(model.unexplained),
+        *("",) * (3 if errors else 2),
+    )
     rows.append(("residuals", "", "", "", *rest))
     unit = say.change_unit(response)
     squared = f", {say.squared(response)}" if say.squared(response) else ""
@@ -106,10 +113,41 @@ def linear(response: Response, model: LinearModel, confidence: float, name: str 
     return View(
         f"{f'{name}: ' if name else ''}Effects on the mean{f' in {unit}' if unit else ''}: {fitted}",
         _head(
-            "effect", f"low {percent}", "estimate", f"high {percent}", "df", f"sum sq{squared}", "share", "p", "p, Holm"
+            "effect",
+            f"low {percent}",
+            "estimate",
+            f"high {percent}",
+            "df",
+            f"sum sq{squared}",
+            "share",
+            "p",
+            "p, family",
+            *([_text("told from")] if errors else []),
         ),
         tuple(rows),
         "; ".join([say.coding(response), *(f"not separable: {text}" for text in model.inestimable)]),
+    )
+
+
+def strata(response: Response, model: LinearModel) -> View:
+    """Lay out what differs beside the factors, each an error that some terms are told from."""
+    rows = [
+        (
+            say.ERRORS[own.name],
+            str(own.groups),
+            "" if own.df is None else f"{own.df:g}",
+            "" if own.mean_square is None else say.squares(own.mean_square, response),
+            "" if own.component is None else say.squares(own.component, response),
+            "" if own.component is None else say.change(own.component**0.5, response),
+        )
+        for own in model.strata
+    ]
+    squared = f", {say.squared(response)}" if say.squared(response) else ""
+    return View(
+        "Strata: what differs beside the factors",
+        _head("differences between", "of them", "df", f"mean square{squared}", f"variance{squared}", "sd"),
+        tuple(rows),
+        say.method(model),
     )
 
 

@@ -95,8 +95,6 @@ def _response(writer: _Writer, response: Response, report: StudyReport, *, brief
     writer.items("What it shows", response.words)
     if not brief:
         _linear(writer, response, response.linear, report.confidence)
-        for stratum in response.strata:
-            _linear(writer, response, stratum.linear, report.confidence, say.stratum(stratum))
         _quantiles(writer, response, report.confidence)
         _percents(writer, response)
         _trends(writer, response, report.confidence)
@@ -118,7 +116,7 @@ def _linear(writer: _Writer, response: Response, model: LinearModel | None, conf
         Column("effect on the mean"),
         *(
             Column(name, right=True)
-            for name in (f"low {percent}", "estimate", f"high {percent}", f"sum sq{unit}", "share", "p", "p, Holm")
+            for name in (f"low {percent}", "estimate", f"high {percent}", f"sum sq{unit}", "share", "p", "p, family")
         ),
     ]
     rows = []

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import math
 
-from gate.model.study import Abridged, Blocks, Effect, QuantileEffects, QuantileModel, Response, Stratum, Term
+from gate.model.study import (
+    Abridged,
+    Block,
+    Blocks,
+    Effect,
+    Error,
+    LinearModel,
+    QuantileEffects,
+    QuantileModel,
+    Response,
+    Term,
+)
 from gate.units import format_number, format_share
 from gate.words.effects import level_of, settings_text, unit_of
 from gate.words.numbers import plural
@@ -89,6 +100,37 @@ def coding(response: Response) -> str:
     return "; ".join(parts)
 
 
+ERRORS: dict[Error, str] = {
+    "session": "sessions",
+    "build": "builds",
+    "build x treatment": "builds by treatment",
+    "execution": "executions",
+}
+_BLOCKS: dict[Block, str] = {
+    "replicate": "iterations of the design",
+    "build": "rounds of builds",
+    "session": "sessions",
+}
+
+
+def error_of(term: Term) -> str:
+    """Name what a term is told from: "builds (8 df)"."""
+    if term.error_df is None:
+        return f"too few {ERRORS[term.stratum]}"
+    return f"{ERRORS[term.stratum]} ({term.error_df:.3g} df)"
+
+
+def method(model: LinearModel) -> str:
+    """Say how errors were separated, and within what executions are compared."""
+    block = f"compared within {model.blocks} {_BLOCKS[model.block]}; " if model.block else ""
+    exact = {
+        "least squares": "by least squares",
+        "projections": "balanced, so that sums of squares are exact",
+        "REML": "not balanced: variances by REML, degrees of freedom by Satterthwaite",
+    }
+    return f"{block}{exact[model.method]}"
+
+
 def df(term: Term) -> str:
     """Write degrees of freedom, "3 of 4" where combinations of settings are lacking."""
     return str(term.df) if term.whole_df in (None, term.df) else f"{term.df} of {term.whole_df}"
@@ -138,13 +180,6 @@ def abridged(response: Response, found: Abridged) -> list[str]:
             beside = "" if full is None else f" (with all treatments {change(full.estimate, response, sign=True)})"
             lines.append(f"{effect_name(effect, response)}: {change(effect.estimate, response, sign=True)}{beside}")
     return lines
-
-
-def stratum(found: Stratum) -> str:
-    """Say what a stratum is for."""
-    names = list(dict.fromkeys(name for term in found.linear.terms for name in term.factors))
-    varies = f"{' and '.join(names)} {'varies' if len(names) == 1 else 'vary'} by {found.level}"
-    return f"{varies}: on the means of the {found.units} {found.level}s, whose executions share their luck"
 
 
 def lacking(response: Response) -> list[str]:

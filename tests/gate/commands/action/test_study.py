@@ -71,7 +71,7 @@ def test_a_study_is_shown_and_judges_nothing(
 def test_the_budget_is_the_study_s(tmp_path: Path, project: Project, forge: FakeGitHub) -> None:
     done = dispatch(tmp_path, project, forge).run(command="study", budget="1ms")
     assert done.code == 4
-    assert "the budget of 1 ms is used up" in done.steps["measure"].log
+    assert "paused: the budget of 1 ms ended" in done.steps["measure"].log
 
 
 def test_what_fails_in_a_study_fails_its_job(tmp_path: Path, project: Project, forge: FakeGitHub) -> None:

@@ -238,7 +238,7 @@ def test_a_file_for_the_json(folder: Path) -> None:
 
 def test_json_on_stdout_warns_beside_it(folder: Path) -> None:
     out, err = io.StringIO(), io.StringIO()
-    options = PlanOptions((two(folder),), None, Duration(160), Share(0.02), None, "-")
+    options = PlanOptions((two(folder),), None, Duration(160), Share(0.02), None, json="-")
     assert run(options, RulesOptions(), out, err) == 0
     assert json.loads(out.getvalue())["reached"] is False
     assert err.getvalue() == "perfgate: no plan within the budget reaches a half-width of 2.0%\n"

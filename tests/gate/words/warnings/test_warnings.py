@@ -774,6 +774,13 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
             "interactions that the model leaves out; set study.replicates = 3 or more to measure it"),
         )
     ],
+    "replicates-added": [
+        (
+            y.ReplicatesAdded(5, 8),
+            ("replicates were added after the study had begun (5 planned, now 8): if its first results were the reason, "
+            "claims are wrong more often than the p values say"),
+        )
+    ],
     "built-once": [
         (
             y.BuiltOnce(("opt", "lto")),

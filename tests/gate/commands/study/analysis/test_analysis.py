@@ -155,18 +155,22 @@ def test_the_effect_of_a_side_is_told_by_its_builds() -> None:
         claims += any("side matters" in text or (text.startswith("At p") and "side (" in text) for text in found.words)
     assert claims <= 2  # 5% each of the mean and of three quantiles; by executions it would be half of them
     found = analysed(of_builds(1, 0.3))
-    (stratum,) = found.strata
-    assert (stratum.level, stratum.units, [t.term for t in stratum.linear.terms]) == ("build", 12, ["side"])
+    assert found.linear is not None
+    assert [(s.name, s.groups, s.df) for s in found.linear.strata] == [
+        ("build", 12, 5),
+        ("build x treatment", 24, 10),
+        ("execution", 72, 48),
+    ]
+    (of_side,) = (term for term in found.linear.terms if term.term == "side")
+    assert (of_side.stratum, of_side.error_df) == ("build", 5)
     means: dict[str, list[float]] = {"base": [], "head": []}
     for build in range(6):
         for side, own in means.items():
             lines = [line for line in of_builds(1, 0.3) if (line["side"], line["build"]) == (side, build)]
             own.append(float(np.mean([np.mean(line["metrics"]["time"]["values"]) for line in lines])))
-    told = stats.ttest_ind(means["head"], means["base"])
-    assert stratum.linear.terms[0].p == pytest.approx(told.pvalue, rel=1e-9)
-    assert stratum.linear.terms[0].effects[0].estimate == pytest.approx(
-        (np.mean(means["head"]) - np.mean(means["base"])) / 2, rel=1e-9
-    )
+    told = stats.ttest_rel(means["head"], means["base"])  # builds of one round are a pair
+    assert of_side.p == pytest.approx(told.pvalue, rel=1e-9)
+    assert of_side.effects[0].estimate == pytest.approx((np.mean(means["head"]) - np.mean(means["base"])) / 2, rel=1e-9)
     assert any(text.startswith("On the mean side matters most") for text in found.words)
 
 

@@ -1,0 +1,70 @@
+"""What builds and executions cost, as a plan counts with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gate.memory.entries import Costs
+from gate.model import Build, MeanSquare, Record
+from gate.model.case import canonical
+from gate.planning.treatments import InteractionId
+from gate.stats import planning
+from gate.words.phrases import listed
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What was spent, and how interactions spread.
+
+    of: by benchmark. at: by benchmark and treatment, where that is known. contrasts: variance of interactions over
+    rounds. builds: of a side in a round, as they were measured.
+    """
+
+    of: Mapping[str, Costs]
+    at: Mapping[tuple[str, str], Costs]
+    contrasts: Mapping[InteractionId, Sequence[MeanSquare]]
+    builds: int
+
+    def of_treatment(self, benchmark: str, factors: Mapping[str, Any]) -> Costs | None:
+        """Return the costs of a benchmark's executions at a treatment."""
+        return self.at.get((benchmark, canonical(factors)), self.of.get(benchmark))
+
+
+def builds_a_round(records: Sequence[Record]) -> int:
+    """Count the builds that a side had in a round: one for each combination of the settings that builds depend on."""
+    return len({canonical(record.factors) for record in records if isinstance(record, Build)}) or 1
+
+
+def planned_costs(spent: Costs | None, iterations: float, builds: int) -> planning.Costs | None:
+    """Return what a plan counts with, given the iterations that were measured and the builds of a side in a round."""
+    if spent is None or spent.iteration is None:
+        return None
+    # of an execution whose start is not known all may be its start: a plan that takes longer than it says is worse
+    # than one that takes less
+    start = spent.iteration * iterations if spent.start is None else spent.start
+    start += spent.other or 0.0
+    return planning.Costs(
+        build=builds * (spent.build or 0.0), start=start, warmup=spent.warmup or 0.0, iteration=spent.iteration
+    )
+
+
+def spent_once(used: Mapping[str, Costs]) -> float:
+    """Return the seconds that both sides take whatever the counts: set-up, what first builds take longer, the probe."""
+    each = [(cost.setup or 0.0) + max(0.0, (cost.first or 0.0) - (cost.build or 0.0)) for cost in used.values()]
+    return 2 * max(each, default=0.0) + sum(cost.probe or 0.0 for cost in used.values())
+
+
+def about_costs(used: Mapping[str, Costs]) -> list[str]:
+    """Say what of the costs is not known."""
+    notes = []
+    if all(spent.build is None for spent in used.values()):
+        notes.append("the cost of a build is not known: counted as 0")
+    hidden = [name for name, spent in used.items() if spent.start is None]
+    if hidden:
+        notes.append(
+            f"{listed([*hidden])}: the time of an iteration is not in the values, so starting an execution is taken to "
+            "cost as much as all its iterations"
+        )
+    return notes

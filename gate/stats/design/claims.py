@@ -1,0 +1,250 @@
+"""What may be claimed of a response: one family of hypotheses, each that a term does nothing to a statistic.
+
+The mean is tested by the linear model. A quantile is tested without a density: what share of an execution's values lies
+below a common quantile is a response of its own, with the same strata. Under the hypothesis that share is alike at all
+settings of the term, whatever builds, sessions or the time do to the values (a rank score of quantile regression,
+Gutenbrunner, Jureckova, Koenker and Portnoy 1993; of one quantile Mood's median test in blocks).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from gate.model.study import Claim
+from gate.stats.design.coding import coded, lay_out
+from gate.stats.design.layers import groups
+from gate.stats.design.strata import stratified
+from gate.stats.family import weighted_holm
+from gate.stats.quantile import needed_values, type8
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pandas as pd
+
+    from gate.model.study import Factor, LinearModel, Spread
+    from gate.stats.design.coding import Coded, Design
+    from gate.stats.design.layers import Layers
+
+    Array = npt.NDArray[np.float64]
+    Codes = npt.NDArray[np.int64]
+
+INTERACTION_OF_MEAN = 0.2
+QUANTILE = 0.04
+INTERACTION_OF_QUANTILE = 0.01
+"""Weights beside 1 for a factor's effect on the mean: what is asked first keeps nearly all of its power."""
+MOST_CELLS = 2000
+"""Most treatments of which quantiles are claimed."""
+
+
+class Hypothesis(msgspec.Struct, frozen=True):
+    """One of the family; p: None where nothing is known of it."""
+
+    term: str
+    statistic: str
+    weight: float
+    p: float | None
+
+
+def claims(hypotheses: Sequence[Hypothesis], alpha: float) -> list[Claim]:
+    """Share alpha over the hypotheses of a response by Holm's procedure with weights."""
+    tested = [each for each in hypotheses if each.p is not None]
+    shares = iter(weighted_holm([e.p for e in tested if e.p is not None], [e.weight for e in tested], alpha))
+    found = []
+    for each in hypotheses:
+        share = next(shares) if each.p is not None else None
+        found.append(
+            Claim(
+                term=each.term,
+                statistic=each.statistic,
+                weight=each.weight,
+                p=each.p,
+                p_adjusted=share.p_adjusted if share else None,
+                claimed=share is not None and share.rejected,
+            )
+        )
+    return found
+
+
+def of_mean(model: LinearModel) -> list[Hypothesis]:
+    """Return the terms of the linear model."""
+    return [Hypothesis(t.term, "mean", 1.0 if len(t.factors) == 1 else INTERACTION_OF_MEAN, t.p) for t in model.terms]
+
+
+def of_spread(found: Sequence[Spread]) -> list[Hypothesis]:
+    """Return the factors whose settings may differ in variance: by both tests, since each is misled by something."""
+    return [
+        Hypothesis(s.factor, "spread", QUANTILE, max(s.levene_p, s.f_p))
+        for s in found
+        if s.levene_p is not None and s.f_p is not None
+    ]
+
+
+def of_quantile(
+    values: pd.DataFrame, units: pd.DataFrame, factors: Sequence[Factor], order: int, tau: float, name: str,
+    layers: Layers,
+) -> list[Hypothesis]:  # fmt: skip
+    """Test each term of up to `order` factors at one quantile; none where a treatment lacks values for it.
+
+    values, units: a row for each value and for each unit, with y, f0, f1, ... and the `execution` they are of. An
+    interaction has to be seen both with a quantile common to all of its settings and with what the other terms do to
+    the quantiles taken off: each is misled where the other is not.
+    """
+    data = _laid(values, units, factors, order, tau, layers)
+    if len(data.values.counts) > MOST_CELLS or int(data.values.counts.min()) < needed_values(tau):
+        return []
+    found = []
+    for number, term in enumerate(data.model.terms[1:], 1):
+        single = len(term.factors) == 1
+        p = _p(data, number, _common(data, _others(data, term.factors)))
+        if p is not None and not single:
+            apart = _p(data, number, _without(data, number))
+            p = None if apart is None else max(p, apart)
+        weight = QUANTILE if single else INTERACTION_OF_QUANTILE
+        found.append(Hypothesis(":".join(data.units.names[f] for f in term.factors), name, weight, p))
+    return found
+
+
+def change_of_quantile(
+    values: pd.DataFrame, units: pd.DataFrame, factors: Sequence[Factor], order: int, tau: float, layers: Layers,
+    factor: int, confidence: float,
+) -> tuple[float, float] | None:  # fmt: skip
+    """Return the changes of a quantile from a factor's first setting to its second that its test does not reject.
+
+    The values at the second setting are moved by a change and tested as if there were none, as rank score intervals of
+    quantile regression are made. None: no change is left, so that settings do not differ by one change alone, or no end
+    is found.
+    """
+    data = _laid(values, units, factors, order, tau, layers)
+    number = next((k for k, t in enumerate(data.model.terms) if t.factors == (factor,)), None)
+    second = data.values.codes[data.values.place][:, factor] == 1
+    if number is None:
+        return None
+    low, high = _places(second.astype(np.int64)).quantiles(data.y, tau).tolist()
+    middle, others = high - low, _others(data, (factor,))
+    spread = float(np.subtract(*np.quantile(data.y, [0.999, 0.001]))) or 1.0
+
+    def rejected(change: float) -> bool:
+        moved = msgspec.structs.replace(data, y=np.where(second, data.y - change, data.y))
+        p = _p(moved, number, _common(moved, others))
+        return p is not None and p < 1 - confidence
+
+    if rejected(middle):
+        return None
+    ends = []
+    for sign in (-1.0, 1.0):
+        inside, step = middle, spread / 64
+        while not rejected(middle + sign * step):
+            inside, step = middle + sign * step, 2 * step
+            if step > 64 * spread:
+                return None
+        outside = middle + sign * step
+        for _ in range(20):
+            half = (inside + outside) / 2
+            inside, outside = (inside, half) if rejected(half) else (half, outside)
+        ends.append((inside + outside) / 2)
+    return ends[0], ends[1]
+
+
+def _laid(
+    values: pd.DataFrame, units: pd.DataFrame, factors: Sequence[Factor], order: int, tau: float, layers: Layers
+) -> _Data:
+    own = lay_out(units, factors)
+    return _Data(
+        values["y"].to_numpy(dtype=np.float64),
+        lay_out(values, factors),
+        own,
+        coded(own.codes, own.sizes, order),
+        _unit_of(values, units, len(factors)),
+        tau,
+        factors,
+        layers,
+    )
+
+
+class _Data(msgspec.Struct, frozen=True, eq=False):
+    y: Array
+    values: Design
+    units: Design
+    model: Coded
+    unit: Codes
+    """Of each value, the number of its unit."""
+    tau: float
+    factors: Sequence[Factor]
+    layers: Layers
+
+
+def _unit_of(values: pd.DataFrame, units: pd.DataFrame, factors: int) -> Codes:
+    if len(units) == len(values):
+        return np.arange(len(values))
+    names = [*(f"f{i}" for i in range(factors)), "session", "round", "build", "execution"]
+    if units["execution"].nunique() < values["execution"].nunique():
+        # units are builds, which name their first execution
+        names.pop()
+    both = groups(*(np.concatenate((units[n].to_numpy(np.int64), values[n].to_numpy(np.int64))) for n in names)).of
+    place = np.zeros(int(both.max()) + 1, dtype=np.int64)
+    place[both[: len(units)]] = np.arange(len(units))
+    found: Codes = place[both[len(units) :]]
+    return found
+
+
+def _p(data: _Data, number: int, apart: Array) -> float | None:
+    """Test a term by the share of each unit's values that lie below; apart: values less their quantile."""
+    below = (apart < 0) + 0.5 * (apart == 0)
+    counts = np.bincount(data.unit, minlength=len(data.units.place))
+    shares = np.bincount(data.unit, weights=below, minlength=len(counts)) / counts
+    if not np.ptp(shares) > 0:
+        return 1.0
+    found = stratified(shares - shares.mean(), data.units, data.model, data.factors, data.layers)
+    test = found.tests[number - 1]
+    if test is not None:
+        return test.p
+    error = found.errors.get(found.of[number - 1])
+    return None if error is None or error.df < 1 else 1.0
+
+
+class _Places(msgspec.Struct, frozen=True, eq=False):
+    """Values sorted into places, which stay where values move."""
+
+    of: Codes
+    parts: list[Codes]
+
+    def quantiles(self, y: Array, tau: float) -> Array:
+        """Return the quantile of the values at each place."""
+        return np.array([type8(y[part], tau) for part in self.parts])
+
+
+def _places(of: Codes) -> _Places:
+    return _Places(of, np.split(np.argsort(of, kind="stable"), np.cumsum(np.bincount(of))[:-1]))
+
+
+def _others(data: _Data, term: Sequence[int]) -> _Places:
+    """Sort values by the combinations of the factors that are not in a term."""
+    codes = data.values.codes
+    others = [codes[:, f] for f in range(len(data.factors)) if f not in term]
+    own = groups(*others).of if others else np.zeros(len(codes), dtype=np.int64)
+    return _places(own[data.values.place])
+
+
+def _common(data: _Data, others: _Places) -> Array:
+    """Take the quantile off that is common to all settings of a term, at each combination of the other factors."""
+    return data.y - others.quantiles(data.y, data.tau)[others.of]
+
+
+def _without(data: _Data, number: int) -> Array:
+    """Take off what all terms but one do to the quantiles of treatments."""
+    own = data.values
+    quantiles = _places(own.place).quantiles(data.y, data.tau)
+    term = data.model.terms[number].factors
+    full = coded(own.codes, own.sizes, len(own.sizes))
+    if not full.coded:
+        # where combinations are lacking, the terms of fewer factors only
+        full = coded(own.codes, own.sizes, len(term) - 1)
+    kept = [t for t in full.terms if not set(term) <= set(t.factors)]
+    matrix = np.hstack([full.matrix[:, t.start : t.stop] for t in kept])
+    fitted = matrix @ np.linalg.lstsq(matrix, quantiles)[0]
+    apart = data.y - fitted[own.place]
+    return apart - type8(apart, data.tau)

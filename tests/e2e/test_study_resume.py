@@ -1,0 +1,241 @@
+"""A study that is paused, killed and extended, as a user runs it: at the end all of it is there, and once."""
+
+import json
+import random
+import re
+import shlex
+import signal
+import subprocess
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from gate.evidence.records import read
+from gate.model import Build, Execution, HostState, Record
+from tests.support.project import Project, environment, perfgate
+
+# Two gates never measure at once on one machine: on one worker they do not wait for each other.
+pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]
+
+BENCH = """\
+import os, sys, time
+time.sleep(float(os.environ.get("NAP", "0.05")))
+with open(sys.argv[1], "w") as out:
+    out.write(f"{int(sys.argv[2])}.{int(os.environ['PERFGATE_SEED']) % 1000}\\n")
+"""
+CONFIG = """\
+[build]
+command = "echo {opt} {seed} > built"
+[[benchmark]]
+name = "bench"
+command = ["python3", "-S", "bench.py", "{output}", "{clients}"]
+instrument = "values"
+[study]
+replicates = 4
+builds = 2
+iterations = 1
+[study.factor]
+clients = [1, 8]
+opt = ["O0", "O2"]
+"""
+TREATMENTS = 4
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = Project(tmp_path / "repo")
+    made.write("bench.py", BENCH)
+    made.write("perfgate.toml", CONFIG)
+    made.write(".gitignore", "built\n")
+    made.commit()
+    return made
+
+
+def records(project: Project, folder: str = ".perfgate/study") -> list[Record]:
+    file = project.top / folder / "measurements.jsonl"
+    data = file.read_bytes() if file.exists() else b""
+    return [located.record for located in read(str(file), data).records]
+
+
+def executions(project: Project, folder: str = ".perfgate/study") -> list[Execution]:
+    return [record for record in records(project, folder) if isinstance(record, Execution)]
+
+
+def require_whole(project: Project, replicates: int, folder: str = ".perfgate/study") -> None:
+    """Every treatment has the planned executions, none twice, in one order, each with the seed of its build."""
+    found = executions(project, folder)
+    assert [e.order for e in found] == list(range(TREATMENTS * replicates))
+    assert Counter(json.dumps(e.factors) for e in found) == {
+        json.dumps({"clients": clients, "opt": opt}): replicates for clients in (1, 8) for opt in ("O0", "O2")
+    }
+    places = [(json.dumps(e.factors), e.build, e.execution) for e in found]
+    assert len(set(places)) == len(places)
+    builds = [(r.build, json.dumps(r.factors)) for r in records(project, folder) if isinstance(r, Build)]
+    assert len(set(builds)) == len(builds)
+    # the schedule that is laid out at once has the same order
+    shares = next(r.replicates for r in reversed(records(project, folder)) if isinstance(r, HostState) and r.replicates)
+    assert [(e.build, e.execution) for e in found[::TREATMENTS]] == [
+        (build, number) for build, share in enumerate(shares) for number in range(share)
+    ]
+
+
+def test_a_budget_that_ends_is_a_pause_and_the_command_it_names_goes_on(project: Project) -> None:
+    done = project.process("study", "measure", "--set", "study.budget=2s", NAP="0.3")
+    assert done.returncode == 0, done.stderr
+    first = executions(project)
+    assert TREATMENTS <= len(first) < TREATMENTS * 4
+    assert f"paused: the budget of 2.0 s ended; {len(first) // TREATMENTS} of 4 replicates" in done.stderr
+    (command,) = re.findall(r"to measure them: perfgate (.*?)(?: \(.*)?$", done.stderr, re.MULTILINE)
+    analysed = project.perfgate("study", "analyse", "--quiet")
+    assert analysed.stdout.startswith(f"Not finished: {len(first) // TREATMENTS} of 4 replicates")
+    planned = project.perfgate(*shlex.split(command), "--dry-run", "--all")
+    assert planned.returncode == 0, planned.stderr
+    assert f"goes on: {len(first) // TREATMENTS} of 4 replicates" in planned.stdout
+    assert planned.stdout.count("  execute  ") == TREATMENTS * 4 - len(first)
+    assert executions(project) == first
+    parts = 1
+    while len(executions(project)) < TREATMENTS * 4:
+        again = project.process(*shlex.split(command), NAP="0.3")
+        assert again.returncode == 0, again.stderr
+        before, parts = len(first), parts + 1
+        first = executions(project)
+        assert len(first) > before
+    assert parts <= 3
+    require_whole(project, 4)
+    done = project.process("study", "--resume", "--quiet")
+    assert done.returncode == 0 and "Not finished" not in done.stdout, done.stderr
+    assert executions(project) == first
+
+
+def test_a_budget_too_small_for_a_replicate_is_4_and_resuming_still_ends(project: Project) -> None:
+    codes = []
+    for _ in range(12):
+        part = project.process("study", "measure", "--resume", "--set", "study.budget=1500ms", NAP="0.5")
+        codes.append(part.returncode)
+        if "paused" not in part.stderr:
+            break
+    assert codes[0] == 4
+    assert codes[-1] == 0
+    assert sorted(set(codes), reverse=True) == [4, 0]
+    require_whole(project, 4)
+
+
+def test_replicates_builds_and_budget_grow_in_the_file_or_by_options(project: Project) -> None:
+    assert project.process("study", "measure").returncode == 0
+    require_whole(project, 4)
+    before = executions(project)
+    assert project.process("study", "measure", "--resume", "--set", "study.replicates=5").returncode == 0
+    require_whole(project, 5)
+    # not said again, it stays
+    same = project.perfgate("study", "--resume", "--dry-run")
+    assert "nothing is left of its 5 replicates" in same.stdout
+    project.write("perfgate.toml", CONFIG.replace("= 4\nbuilds = 2", "= 8\nbuilds = 6\nbudget = '2h'"))
+    assert project.process("study", "measure", "--resume").returncode == 0
+    require_whole(project, 8)
+    project.commit("only the configuration")
+    more = project.process("study", "--quiet", "--resume", "--set", "study.replicates=9")
+    assert more.returncode == 0, more.stderr
+    require_whole(project, 9)
+    assert executions(project)[: len(before)] == before
+    told = project.perfgate("study", "analyse")
+    assert "replicates were added" in told.stdout and "(4 planned, now 9)" in " ".join(told.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("option", "why"),
+    [
+        ("study.replicates=3", "study.replicates was 4, is 3; a study that has begun can have more replicates, not fewer"),
+        ("study.builds=1", "study.builds was 2, is 1; a study that has begun can have more builds, not fewer"),
+        ("study.iterations=2", "study.iterations was 1, is 2"),
+        ("study.exclude=[{clients=1,opt='O0'}]", "study.exclude[0] was none, is a table"),
+        ("build.relink=off", 'build.relink was "auto", is "off"'),
+    ],
+)  # fmt: skip
+def test_another_study_is_refused_by_the_key_that_differs(project: Project, option: str, why: str) -> None:
+    project.perfgate("study", "measure", "--set", "study.budget=300ms")
+    other = project.perfgate("study", "measure", "--resume", "--set", option)
+    refused = f"perfgate: --resume: cannot continue the run in .perfgate/study: {why}\n"
+    assert (other.returncode, other.stderr) == (2, refused)
+
+
+def test_changed_programs_are_refused(project: Project) -> None:
+    project.perfgate("study", "measure", "--set", "study.budget=300ms")
+    project.write("bench.py", BENCH + "#")
+    other = project.perfgate("study", "measure", "--resume")
+    assert other.returncode == 2
+    assert re.search(r"study: head was \w+, is \w+ with changes\n$", other.stderr)
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_kills_pauses_and_extensions_at_random_moments(project: Project, seed: int) -> None:
+    rng = random.Random(seed)
+    replicates, sets = 4, ["study.replicates=4"]
+    options: list[str] = []
+    for part in range(14):
+        budget = rng.choice(("1s", "2s", "1h"))
+        if part in (3, 6, 9):
+            replicates += rng.randint(1, 3)
+            sets = [f"study.replicates={replicates}", f"study.builds={2 + part // 3}"]
+        options = [word for each in (*sets, f"study.budget={budget}") for word in ("--set", each)]
+        running = subprocess.Popen(
+            perfgate("study", "measure", "--resume", *options),
+            cwd=project.top, env=environment(**project.own()), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        number = rng.choice((signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, None))
+        if number is not None:
+            time.sleep(rng.uniform(0.3, 2.5))
+            running.send_signal(number)
+        _, err = running.communicate(timeout=120)
+        assert "Traceback" not in err
+        assert running.returncode in (0, 4, -signal.SIGKILL, -signal.SIGTERM, 128 + signal.SIGTERM), err
+    last = project.process("study", "measure", "--resume", *options, "--set", "study.budget=1h")
+    assert last.returncode == 0, last.stderr
+    require_whole(project, replicates)
+
+
+def test_each_job_goes_on_with_its_own_part(project: Project) -> None:
+    jobs = [("--session", str(number), "--sessions", "2", "--out", f"out-{number}") for number in (0, 1)]
+    for job in jobs:
+        part = project.process("study", "measure", *job, "--set", "study.budget=1500ms", NAP="0.2")
+        assert (part.returncode, "paused" in part.stderr) == (0, True), part.stderr
+    told = project.perfgate("study", "analyse", "out-0", "out-1", "--quiet").stdout
+    assert re.search(
+        r"finished: session 0: \d of 4 replicates \w+ complete.*; session 1: \d of 4", " ".join(told.split())
+    )
+    other = project.perfgate("study", "measure", "--resume", *jobs[0][:4], "--out", "out-1")
+    assert other.returncode == 2
+    for number, job in enumerate(jobs):
+        assert project.process("study", "measure", "--resume", *job, "--set", "study.replicates=6").returncode == 0
+        require_whole(project, 6, f"out-{number}")
+    assert (
+        "Not finished" not in project.perfgate("study", "analyse", "out-0", "out-1", "--quiet").stdout.splitlines()[0]
+    )
+
+
+def test_a_study_that_another_process_extended_meanwhile_is_not_cut_short(project: Project) -> None:
+    project.process("study", "measure", "--set", "study.budget=1s", NAP="0.1")
+    before = executions(project)
+    own = environment(**project.own(), NAP="1")
+    quiet = {"cwd": project.top, "env": own, "text": True, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    holder = subprocess.Popen(perfgate("study", "measure", "--out", "other"), **quiet)  # type: ignore[call-overload]
+    try:
+        while not (project.top / "other/measurements.jsonl").exists():
+            time.sleep(0.02)
+        waiting = subprocess.Popen(perfgate("study", "measure", "--resume"), **quiet)  # type: ignore[call-overload]
+        assert waiting.stderr is not None
+        while "waiting for" not in (line := waiting.stderr.readline()):
+            assert line, "it does not wait"
+        with (project.top / ".perfgate/study/measurements.jsonl").open("ab") as file:
+            file.write(b'{"type":"host","when":"begin","replicates":[2,2,2]}\n')
+    finally:
+        holder.kill()
+        holder.communicate()
+    _, err = waiting.communicate(timeout=60)
+    assert (waiting.returncode, err) == (
+        2, "perfgate: --resume: the study in .perfgate/study was extended meanwhile; run the same command again\n",
+    )  # fmt: skip
+    assert project.process("study", "measure", "--resume").returncode == 0
+    require_whole(project, 6)
+    assert executions(project)[: len(before)] == before

@@ -1,0 +1,145 @@
+"""How far a study has come, by its lines alone."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pytest
+
+from gate.commands.study.progress import Progress, begun_in, progress_of, warnings_of_runs
+from gate.commands.study.resuming import free_keys, shares_now
+from gate.config.parse import parse
+from gate.config.schema import to_tables
+from gate.config.source import from_tables
+from gate.config.study import Study
+from gate.evidence.records import Located
+from gate.model import Build, Execution, Failure, HostState, Metric, Record, Run, UserError
+from gate.model.warnings.study import BuiltOnce, OneReplicate, ReplicatesAdded
+
+
+def run(session: int | None = None, **keys: object) -> Run:
+    tables = {
+        "benchmark": [{"name": "a", "command": "true {n}"}],
+        "study": {"factor": {"n": [1, 2]}, "replicates": 3, "builds": 2, **keys},
+    }
+    config = to_tables(parse(from_tables(tables, "test")))
+    return Run(id="1", seed=7, config=config, benchmarks={"head": ["a"]}, session=session)
+
+
+def made(*places: tuple[int, int, int], session: int = 0) -> list[Record]:
+    """Executions: build, number and setting of each."""
+    metrics = {"time": Metric(values=[1.0])}
+    return [
+        Execution(benchmark="a", side="head", session=session, build=b, execution=e, factors={"n": n}, metrics=metrics)
+        for b, e, n in places
+    ]
+
+
+ALL = [(b, e, n) for b, e in ((0, 0), (0, 1), (1, 0)) for n in (1, 2)]
+
+
+def located(records: Iterable[Record], path: str = "x") -> list[Located]:
+    return [Located(record, path, line) for line, record in enumerate(records, 1)]
+
+
+def progress(*records: Record) -> Progress:
+    (found,) = progress_of(located(records))
+    return found
+
+
+def test_what_is_complete_and_what_is_not() -> None:
+    whole = progress(run(), *made(*ALL))
+    assert (whole.complete, whole.planned, whole.partial, whole.each, whole.finished) == (3, 3, 0, 2, True)
+    part = progress(run(), *made(*ALL[:3]))
+    assert (part.complete, part.planned, part.partial, part.finished) == (1, 3, 1, False)
+    assert progress(run()).complete == 0
+
+
+def test_what_failed_lacks_nothing() -> None:
+    failed = Failure(kind="execution", benchmark="a", side="head", factors={"n": 2}, build=0, execution=0)
+    assert progress(run(), failed, *made(*(place for place in ALL if place[2] == 1))).finished
+    # another benchmark's failure, and the other side's, change nothing
+    for other in (Failure(kind="execution", benchmark="aa", side="head"), Failure(kind="build", side="base")):
+        assert not progress(run(), other, *made(*(place for place in ALL if place[2] == 1))).finished
+    assert progress(run(), Failure(kind="build", side="head", build=1)).finished
+
+
+def test_the_last_plan_counts() -> None:
+    longer = HostState(when="begin", replicates=[2, 1, 2])
+    found = progress(run(), HostState(when="begin", replicates=[2, 1]), *made(*ALL), longer, *made((2, 0, 1)))
+    assert (found.complete, found.planned, found.first_planned, found.partial) == (3, 5, 3, 1)
+
+
+def test_each_session_has_its_own() -> None:
+    files = [
+        *located([run(session=0), *made(*ALL)], "0"),
+        *located([run(session=1), *made(*ALL[:2], session=1)], "1"),
+    ]
+    assert [(each.session, each.complete) for each in progress_of(files)] == [(0, 3), (1, 1)]
+
+
+def test_values_without_a_run_line_have_no_plan() -> None:
+    assert progress_of(located(made(*ALL))) == []
+
+
+def test_what_has_begun() -> None:
+    assert begun_in([], 0) == ()
+    built = Build(side="head", build=2)
+    assert begun_in([*made(*ALL[:3]), built, *made((4, 4, 1), session=1)], 0) == (2, 0, 0)
+
+
+def test_warnings_that_more_replicates_or_builds_have_mended() -> None:
+    line = run(replicates=1, builds=1)
+    line.warnings.extend([OneReplicate(), BuiltOnce(("n",))])
+    assert warnings_of_runs(located([line])) == [OneReplicate(), BuiltOnce(("n",))]
+    assert warnings_of_runs(located([line, HostState(when="begin", replicates=[3])])) == [
+        BuiltOnce(("n",)),
+        ReplicatesAdded(1, 3),
+    ]
+    assert warnings_of_runs(located([line, HostState(when="begin", replicates=[1, 2])])) == [ReplicatesAdded(1, 3)]
+
+
+@pytest.mark.parametrize(
+    ("keys", "planned", "wanted"),
+    [
+        ({}, (2, 1), (2, 1)),
+        ({"budget": "2h"}, (2, 1), (2, 1)),
+        ({"replicates": 4}, (2, 1), (2, 1, 1)),
+        ({"builds": 3}, (2, 1), (2, 1)),
+        # what was added earlier stays, whether it is asked for again or not
+        ({}, (2, 1, 2), (2, 1, 2)),
+        ({"replicates": 5}, (2, 1, 2), (2, 1, 2)),
+        ({"replicates": 7}, (2, 1, 2), (2, 1, 4)),
+    ],
+)
+def test_what_is_planned_when_a_study_goes_on(
+    keys: dict[str, object], planned: Sequence[int], wanted: Sequence[int]
+) -> None:
+    past = run()
+    begun = [HostState(when="begin", replicates=list(planned)), *made(*ALL)]
+    assert shares_now(past, begun, study(**keys), Path("x")) == tuple(wanted)
+
+
+@pytest.mark.parametrize(
+    ("keys", "why"),
+    [
+        ({"replicates": 2}, "study.replicates was 5, is 2"),
+        ({"replicates": 4}, "study.replicates was 5, is 4"),
+        ({"builds": 1}, "study.builds was 2, is 1"),
+    ],
+)
+def test_less_than_was_planned_is_refused(keys: dict[str, object], why: str) -> None:
+    with pytest.raises(UserError, match=why):
+        shares_now(run(), [HostState(when="begin", replicates=[2, 1, 2])], study(**keys), Path("x"))
+
+
+def study(**keys: object) -> Study:
+    tables = {"factor": {"n": [1, 2]}, "replicates": 3, "builds": 2, **keys}
+    found = parse(from_tables({"benchmark": [{"name": "a", "command": "true {n}"}], "study": tables}, "test")).study
+    assert found is not None
+    return found
+
+
+def test_keys_that_others_tell_of_may_differ() -> None:
+    assert ("plan", "iterations") in free_keys(run(), study(iterations=4))
+    assert ("plan", "iterations") not in free_keys(run(), study())
+    assert ("study", "replicates") in free_keys(run(), study())

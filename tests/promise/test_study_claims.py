@@ -1,0 +1,118 @@
+"""What the sentences of a study promise: null files claim anything in 5% at most, and true effects are found.
+
+Each bound is the promise plus three standard errors of the simulation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from gate.commands.study.analysis.analysis import Method, family, lie_of
+from gate.commands.study.analysis.observations import Observed
+from gate.model.study import Claim
+from gate.stats.design.claims import change_of_quantile
+from gate.stats.design.linear import linear_model
+from gate.stats.design.rank_tests import spreads
+from gate.stats.design.strata import aligned
+from gate.stats.quantile import needed_values
+from tests.support.study_draws import Codes, Shape, drawn
+
+TRIALS = 400
+METHOD = Method(order=2, taus=(0.5, 0.9, 0.99), confidence=0.95, iid=False, seed=0, abridgements=())
+
+
+def claimed(observed: Observed) -> Iterator[Claim]:
+    lie = lie_of(observed)
+    units, factors = observed.units, observed.factors
+    linear = linear_model(units, factors, METHOD.order, METHOD.confidence, layers=lie)
+    least = int(observed.values.groupby([f"f{k}" for k in range(len(factors))]).size().min())
+    taus = [tau for tau in METHOD.taus if needed_values(tau) <= least]
+    found = family(observed, METHOD, linear, taus, spreads(aligned(units, factors, lie, "execution"), factors), lie)
+    return (claim for claim in found if claim.claimed)
+
+
+def share(of: Shape, seed: int, term: str | None = None, trials: int = TRIALS) -> float:
+    """Of the studies that claim anything, or a term's effect on the mean."""
+    rng = np.random.default_rng(seed)
+    found = 0
+    for _ in range(trials):
+        claims = list(claimed(drawn(rng, of)))
+        found += any(term is None or (c.term == term and c.statistic == "mean") for c in claims)
+    return found / trials
+
+
+NULL = {
+    "normal": Shape(),
+    "heavy tails": Shape(kind="heavy"),
+    "lognormal": Shape(kind="lognormal"),
+    "bimodal builds": Shape(builds=1.0, bimodal=True),
+    "bimodal builds, half of the values": Shape(builds=1.0, bimodal=True, rounds=4, values=300),
+    "a factor by build": Shape(builds=1.0, varies={0: "build"}),
+    "a factor by build, repeated": Shape(builds=1.0, varies={0: "build"}, replicates=3, crossed=0.5),
+    "drift": Shape(drift=2.0),
+    "correlated values": Shape(correlation=0.9),
+    "build x treatment 0.5": Shape(crossed=0.5, replicates=4),
+    "build x treatment 1": Shape(crossed=1.0, replicates=4),
+    "lost executions": Shape(crossed=1.0, replicates=3, lost=1),
+    "lost executions, a factor by build": Shape(builds=1.0, varies={0: "build"}, replicates=2, lost=2),
+    "three factors": Shape(sizes=(2, 3, 2), builds=1.0, values=40),
+}
+
+
+@pytest.mark.promise
+@pytest.mark.parametrize("name", NULL)
+def test_null_files_claim_nothing(name: str) -> None:
+    assert share(NULL[name], 17) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / TRIALS)
+
+
+def two(at: Codes) -> float:
+    return 2.0 * at[0]
+
+
+@pytest.mark.promise
+@pytest.mark.parametrize("shape", [
+    Shape(effect=two), Shape(effect=two, builds=1.0), Shape(effect=two, builds=3.0), Shape(effect=two, drift=0.6),
+], ids=["alike", "builds 1", "builds 3", "drift over 2 sd"])  # fmt: skip
+def test_an_effect_of_two_sd_is_found_whatever_builds_differ_by(shape: Shape) -> None:
+    assert share(shape, 23, "a") >= 0.94 - 3 * math.sqrt(0.94 * 0.06 / TRIALS)
+
+
+def tail(at: Codes) -> float:
+    return 6.0 * at[1]
+
+
+def test_an_effect_on_the_tail_is_claimed_there_and_not_of_the_median() -> None:
+    rng = np.random.default_rng(3)
+    shape = Shape(values=400, rounds=6, tail=tail)
+    found = [{(c.term, c.statistic) for c in claimed(drawn(rng, shape))} for _ in range(20)]
+    assert sum(("b", "p99") in claims for claims in found) >= 18
+    assert sum(("b", "p50") in claims for claims in found) <= 2
+
+
+@pytest.mark.parametrize("name", ["normal", "bimodal builds, half of the values", "build x treatment 1", "drift"])
+def test_few_null_files_claim_nothing(name: str) -> None:
+    assert share(NULL[name], 5, trials=40) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 40)
+
+
+def test_builds_that_differ_hide_no_effect() -> None:
+    assert share(Shape(effect=two, builds=3.0), 5, "a", trials=40) >= 0.8
+
+
+def test_the_interval_of_a_claimed_quantile_is_what_its_test_leaves() -> None:
+    held = 0
+    widths = []
+    rng = np.random.default_rng(8)
+    for _ in range(15):
+        observed = drawn(rng, Shape(effect=two, builds=3.0))
+        units, factors, lie = observed.units, observed.factors, lie_of(observed)
+        ends = change_of_quantile(observed.values, units, factors, 2, 0.5, lie, 0, 0.95)
+        if ends is not None:
+            held += ends[0] <= 2.0 <= ends[1]
+            widths.append(ends[1] - ends[0])
+    assert len(widths) >= 13
+    assert float(np.median(widths)) < 5  # without blocks the builds, which differ by 3 sd, would be in it
+    assert held / len(widths) >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / 15)
