@@ -97,7 +97,7 @@ def analyse(observed: Observed, method: Method) -> Response:
         kruskal=kruskal(alike, factors) if varied else None,
         spreads=varying,
         one_ways=one_ways(units, factors, confidence, log=observed.scale == "log"),
-        trends=trends(units, factors, method.order, confidence) if varied else [],
+        trends=trends(units, factors, method.order, confidence, lie) if varied else [],
         percents=_percents(observed, confidence, lie),
         mains=mains,
         interactions=interactions(units, factors),
