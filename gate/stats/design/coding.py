@@ -299,12 +299,14 @@ def inestimable(design: Design, model: Coded) -> list[str]:
         holding = [_term(design, other) for other in gone if set(factors) < set(other)]
         without = f"; without it there is no {_some(holding)}" if holding else ""
         found.append(f"{_term(design, factors)}: {_why(design, model, factors)}{without}")
-    return found + [_partly(design, factors) for factors in model.partly]
+    return found + [_partly(design, model, factors) for factors in model.partly]
 
 
-def _partly(design: Design, factors: tuple[int, ...]) -> str:
+def _partly(design: Design, model: Coded, factors: tuple[int, ...]) -> str:
     """Name the combinations that lack: "load:clients at load=busy, clients=8: not measured together"."""
     lacking = [", ".join(_settings(design, factors, codes)) for codes in _lacking(design, factors)]
+    if not lacking:
+        return f"a part of {_term(design, factors)}: {_why(design, model, factors)}"
     return f"{_term(design, factors)} at {_some(lacking, '; ')}: not measured together"
 
 

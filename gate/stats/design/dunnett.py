@@ -8,6 +8,7 @@ their own variance, and finds the chance by quasi-Monte Carlo, another one in ea
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -15,18 +16,20 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from gate.stats.design.tukey import Mean, deviations
+from gate.stats.design.tukey import FARTHEST, Mean, deviations
 from gate.stats.ratio import t_quantile
 from gate.stats.special import ndtr, stdtr
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+    from scipy.interpolate import CubicSpline
 
     Array = npt.NDArray[np.float64]
 
-_STEP = 1 / 16
-_FARTHEST = 9.0
-"""Beyond this a normal value of the control has no chance, and at this step the sum over it is exact to 1e-12."""
+_STEP = 1 / 12
+"""Of the sum over the control's own error, which is exact to rounding, as that of an analytic function is."""
+_TABLE = 1 / 32
+"""Of the table over |t|."""
 
 
 class Against(msgspec.Struct, frozen=True):
@@ -54,35 +57,46 @@ def against_first(means: Sequence[Mean], variance: float, df: float, confidence:
         return [Against(number, d, None, None, None) for (number, _), d in zip(others, apart, strict=True)]
     shared = tuple(math.sqrt(means[0].share / (means[0].share + other.share)) for _, other in others)
     c = critical(shared, df, confidence)
-    found = []
-    for (number, other), difference in zip(others, apart, strict=True):
-        error = math.sqrt(variance * (means[0].share + other.share))
-        p = beyond(abs(difference) / error, shared, df)
-        found.append(Against(number, difference, difference - c * error, difference + c * error, p))
-    return found
+    errors = [math.sqrt(variance * (means[0].share + other.share)) for _, other in others]
+    chances = beyond(np.abs(apart) / np.array(errors), shared, df).tolist()
+    return [
+        Against(number, difference, difference - c * error, difference + c * error, p)
+        for (number, _), difference, error, p in zip(others, apart, errors, chances, strict=True)
+    ]
 
 
-def beyond(t: float, shared: Sequence[float], df: float) -> float:
-    """Return the chance that some |t| of the comparisons is above t >= 0.
+def beyond(t: Array, shared: tuple[float, ...], df: float) -> Array:
+    """Return the chance that some |t| of the comparisons is above each of t >= 0, shape (n,).
 
     Args:
         shared: of each comparison, the square root of the control's share in its variance; the correlation of two is
             the product of theirs.
     """
     if len(shared) == 1:
-        return min(1.0, 2 * float(stdtr(df, -t)))
+        return np.minimum(np.asarray(2 * stdtr(df, -t), dtype=np.float64), 1.0)
     s, weights = deviations(float(df))
-    z = np.arange(-_FARTHEST, _FARTHEST + _STEP / 2, _STEP)
+    at = np.multiply.outer(t, s)
+    chances = np.where(at < FARTHEST, np.exp(_known(tuple(sorted(shared)))(np.minimum(at, FARTHEST))), 0.0)
+    found: Array = np.clip(chances @ weights, 0.0, 1.0)
+    return found
+
+
+@lru_cache(maxsize=256)
+def _known(shared: tuple[float, ...]) -> CubicSpline:
+    """Return the logarithm of that chance for a standard deviation that is known, as a table over |t|."""
+    from scipy.interpolate import CubicSpline
+
+    c = np.arange(0.0, FARTHEST + 2 * _TABLE, _TABLE)
+    z = np.arange(-FARTHEST, FARTHEST + _STEP / 2, _STEP)
     density = np.exp(-(z**2) / 2)
     density /= density.sum()
-    none = np.zeros((len(s), len(z)))
+    none = np.zeros((len(c), len(z)))
     # equal counts, the common case, are one factor to a power
-    for own in set(shared):
+    for own, count in Counter(shared).items():
         rest = math.sqrt((1 - own) * (1 + own))
-        ends = (t * s[:, None], own * z[None, :])
-        outside = ndtr((-ends[0] - ends[1]) / rest) + ndtr((-ends[0] + ends[1]) / rest)
-        none += list(shared).count(own) * np.log1p(-np.minimum(outside, 1 - 1e-16))
-    return float(np.clip(weights @ (-np.expm1(none)) @ density, 0.0, 1.0))
+        outside = ndtr((own * z - c[:, None]) / rest) + ndtr((-own * z - c[:, None]) / rest)
+        none += count * np.log1p(-np.minimum(outside, 1 - 1e-16))
+    return CubicSpline(c, np.log(np.maximum(-np.expm1(none) @ density, 1e-300)))
 
 
 @lru_cache(maxsize=1024)
@@ -95,4 +109,11 @@ def critical(shared: tuple[float, ...], df: float, confidence: float) -> float:
     low, high = t_quantile(df, alpha / 2), t_quantile(df, alpha / 2 / len(shared))
     if len(shared) == 1 or not low < high:
         return low
-    return float(brentq(lambda t: beyond(t, shared, df) - alpha, low * (1 - 1e-9), high * (1 + 1e-9), xtol=1e-11))
+    return float(
+        brentq(
+            lambda t: float(beyond(np.array([t]), shared, df)[0]) - alpha,
+            low * (1 - 1e-9),
+            high * (1 + 1e-9),
+            xtol=1e-11,
+        )
+    )

@@ -145,27 +145,27 @@ def _effect(term: Term, sizes: Sequence[int], cell: tuple[int, ...]) -> Array:
 
 
 def _between(term: Term, sizes: Sequence[int], held: Array) -> list[Contrast]:
-    """Return the effects between two settings of each factor, one of them the same in all; those that are estimable.
+    """Return effects between two settings of each factor that are estimable, as many as there are degrees of freedom.
 
-    That one is the first setting of each factor, or where that leaves fewer effects than degrees of freedom the one
-    that leaves most.
+    One of the two is the first setting of each factor, as far as that goes; then others are tried.
     """
     inverse = np.asarray(np.linalg.pinv(held), dtype=np.float64)
-    best: list[Contrast] = []
+    found: list[Contrast] = []
+    known = np.zeros((0, held.shape[1]))
     for base in islice(product(*(range(sizes[f]) for f in term)), _TRIED):
         cells = list(product(*([s for s in range(sizes[f]) if s != b] for f, b in zip(term, base, strict=True))))
         wanted = np.array([_two(term, sizes, cell, base) for cell in cells])
         weights = wanted @ inverse.T
         there = (np.abs(weights @ held.T - wanted) < _SAME).all(axis=1)
-        if int(there.sum()) > len(best):
-            against = dict(zip(term, base, strict=True))
-            best = [
-                Contrast(dict(zip(term, cells[k], strict=True)), tuple(weights[k].tolist()), against)
-                for k in np.flatnonzero(there).tolist()
-            ]
-        if len(best) >= held.shape[1]:
+        for k in np.flatnonzero(there).tolist():
+            more = np.vstack((known, weights[k]))
+            if np.linalg.matrix_rank(more, tol=_SAME) > len(known):
+                known = more
+                against = dict(zip(term, base, strict=True))
+                found.append(Contrast(dict(zip(term, cells[k], strict=True)), tuple(weights[k].tolist()), against))
+        if len(known) == held.shape[1]:
             break
-    return best
+    return found
 
 
 def _two(term: Term, sizes: Sequence[int], cell: tuple[int, ...], base: tuple[int, ...]) -> Array:

@@ -100,7 +100,7 @@ def _layered(found: LinearModel, fit: Fit, strata: Strata, own: Sequence[Addend]
                 p=test.p if test else None,
                 error_df=test.error_df if test else None,
                 stratum=stratum,
-                effects=effects[number],
+                effects=effects.get(number, []),
             )
         )
     lowest = strata.found[-1] if strata.found else None

@@ -11,12 +11,12 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-import msgspec
 import numpy as np
 
 from gate.model.study import Slope, Trend
 from gate.stats.design.coding import Addend, addends, lay_out
 from gate.stats.design.least_squares import Fit, least_squares
+from gate.stats.design.strata import Sum, stratified
 from gate.stats.special import stdtr, stdtrit
 
 if TYPE_CHECKING:
@@ -24,19 +24,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from gate.model.study import Axis, Factor, Setting
+    from gate.stats.design.layers import Layers
 
     Array = npt.NDArray[np.float64]
 
 _DOUBLING = 2.0
 """Two settings are taken for steps of a geometric row if one is at least this many times the other."""
-
-
-class Sum(msgspec.Struct, frozen=True):
-    """A weighted sum of coefficients, in the unit of the fit, with its standard error; None: it is not known."""
-
-    estimate: float
-    error: float | None
-    df: float | None
 
 
 Sums = Callable[["Array", int], Sum]
@@ -48,20 +41,22 @@ def trends(
     factors: Sequence[Factor],
     order: int,
     confidence: float,
-    sums: Callable[[Fit], Sums] | None = None,
+    layers: Layers | None = None,
 ) -> list[Trend]:
     """Return the trend of each factor that has numbers for settings, if it is in the linear model.
 
     Args:
-        units, factors, order, confidence: those of `linear_model`.
-        sums: tells sums of coefficients from their error; without it that is the residual variance.
+        units, factors, order, confidence, layers: those of `linear_model`.
     """
     design = lay_out(units, factors)
     numeric = {name: own for name, each in zip(design.names, design.settings, strict=True) if (own := _numbers(each))}
     if not numeric:
         return []
     fit = least_squares(units["y"].to_numpy(dtype=np.float64), design, order)
-    told = (sums or residual_sums)(fit)
+    if layers is None or layers.plain or not fit.variance:
+        told = residual_sums(fit)
+    else:
+        told = stratified(fit.fitted + fit.residuals, design, fit.coded, factors, layers).sum_of
     every = [each for each in addends(design, fit.coded) if len(each.settings) == 1 and not each.against]
     effects = {name: [each for each in every if each.term == name] for name in numeric}
     return [_trend(fit, name, numeric[name], effects[name], confidence, told) for name in numeric if effects[name]]

@@ -109,7 +109,7 @@ def analyse(observed: Observed, method: Method) -> Response:
         means=mean_intervals(units, factors, confidence, method.seed),
         spreads=varying,
         one_ways=one_ways(units, factors, confidence, log=observed.scale == "log"),
-        trends=trends(units, factors, method.order, confidence) if varied else [],
+        trends=trends(units, factors, method.order, confidence, lie) if varied else [],
         percents=_percents(observed, confidence, lie),
         mains=mains,
         interactions=interactions(units, factors),

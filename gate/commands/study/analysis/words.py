@@ -84,7 +84,7 @@ def _not_seen(response: Response, unclear: Sequence[Term], *, none: bool) -> str
 def _interactions(response: Response, clear: Sequence[Term]) -> list[str]:
     if not clear:
         return []
-    largest = sorted(clear, key=lambda t: -max(abs(e.estimate) for e in t.effects))
+    largest = sorted(clear, key=lambda t: -max((abs(e.estimate) for e in t.effects), default=0.0))
     names = [f"{' and '.join(t.factors)}{_by_twice(response, t.effects, t.term)}" for t in largest[:_SAID]]
     return [f"Interactions, where the change by one depends on the other: {joined(names)}."]
 
@@ -120,7 +120,11 @@ def _at(response: Response, model: QuantileModel, confidence: float) -> str:
 
 
 def _by_twice(response: Response, effects: Sequence[Effect], term: str) -> str:
-    most = max(abs(e.estimate) for e in effects if e.term == term)
+    sizes = [abs(e.estimate) for e in effects if e.term == term]
+    # of an interaction without effects between two settings of each factor only the test is known
+    if not sizes:
+        return ""
+    most = max(sizes)
     return f" (by ±{size(2 * most, response)})"
 
 

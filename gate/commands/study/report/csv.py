@@ -93,7 +93,7 @@ def _claims(response: Response) -> Iterator[Cells]:
 
 
 def _effect(e: Effect) -> Cells:
-    return e.term, e.settings, e.estimate, e.low, e.high, e.p
+    return e.term, e.settings, e.against or None, e.estimate, e.low, e.high, e.p
 
 
 def _effects(response: Response) -> Iterator[Cells]:
@@ -184,7 +184,7 @@ def _checks(response: Response) -> Iterator[Cells]:
     yield from ((c.name, c.statistic, c.df, c.p, c.holds, c.words) for c in found)
 
 
-_EFFECT = ("term", "settings", "estimate", "low", "high", "p")
+_EFFECT = ("term", "settings", "against", "estimate", "low", "high", "p")
 _TABLES = (
     _Table(
         "treatments",

@@ -87,7 +87,8 @@ def linear(response: Response, model: LinearModel, confidence: float, name: str 
     rows: list[tuple[str, ...]] = []
     errors = len(model.strata) > 1
     for term in model.terms:
-        for i, effect in enumerate(term.effects):
+        # no two settings of each factor may have been measured together: the term has no effect to show then
+        for i, effect in enumerate(term.effects or [None]):
             own = (
                 (
                     say.df(term),
@@ -100,7 +101,8 @@ def linear(response: Response, model: LinearModel, confidence: float, name: str 
                 if not i
                 else ("",) * (6 if errors else 5)
             )
-            rows.append((say.effect_name(effect, response), *_ends(effect, response), *own))
+            shown = (say.effect_name(effect, response), *_ends(effect, response)) if effect else (term.term, "", "", "")
+            rows.append((*shown, *own))
     rest = (
         str(model.residual_df),
         say.squares(model.residual_ss, response),

@@ -121,7 +121,8 @@ def _linear(writer: _Writer, response: Response, model: LinearModel | None, conf
     ]
     rows = []
     for term in model.terms:
-        for i, effect in enumerate(term.effects):
+        # no two settings of each factor may have been measured together: the term has no effect to show then
+        for i, effect in enumerate(term.effects or [None]):
             shared = (
                 (
                     say.squares(term.sum_of_squares, response),
@@ -132,7 +133,8 @@ def _linear(writer: _Writer, response: Response, model: LinearModel | None, conf
                 if not i
                 else ("",) * 4
             )
-            rows.append([say.effect_name(effect, response), *_ends(effect, response), *shared])
+            shown = [say.effect_name(effect, response), *_ends(effect, response)] if effect else [term.term, "", "", ""]
+            rows.append([*shown, *shared])
     rest = "" if model.unexplained is None else format_share(model.unexplained)
     rows.append(["residuals", "", "", "", say.squares(model.residual_ss, response), rest, "", ""])
     notes = [say.coding(response), *(f"not separable: {text}" for text in model.inestimable)]

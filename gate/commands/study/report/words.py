@@ -101,7 +101,7 @@ def coding(response: Response) -> str:
     if len(two) < len(response.factors):
         parts.append("those of factors with more settings are distances from their mean")
     if response.linear is not None and any(e.against for t in response.linear.terms for e in t.effects):
-        parts.append("an effect against other settings is that of these alone, a quarter of the change of the change")
+        parts.append("an effect against other settings is that of these alone, as if factors had only these two")
     return "; ".join(parts)
 
 

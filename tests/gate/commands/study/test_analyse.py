@@ -411,3 +411,21 @@ def test_the_commands_of_the_papers_run(section: str, factors: dict[str, list[An
             arguments[arguments.index("--out") + 1] = str(tmp_path / "out")
         code, _, err = analyse(*arguments, "--quiet")
         assert code == 0, (command, err)
+
+
+def test_an_interaction_that_no_four_treatments_show_is_tested_all_the_same(tmp_path: Path) -> None:
+    # three settings by three without the diagonal: one degree of freedom, along all six treatments
+    rng = np.random.default_rng(3)
+    six = [(a, b) for a in range(3) for b in range(3) if a != b]
+    lines = [
+        execution("head", (1 + (0.5 if b == (a + 1) % 3 else 0.0) + 0.01 * rng.random(20)).tolist(), build=build,
+                  execution=n, factors={"a": f"a{a}", "b": f"b{b}"})
+        for build in range(5) for n, (a, b) in enumerate(six)
+    ]  # fmt: skip
+    page = tmp_path / "page.html"
+    code, out, err = analyse(written(tmp_path, lines), "--html", str(page))
+    assert (code, err) == (0, "")
+    assert "Interactions, where the change by one depends on the other: a and b." in " ".join(out.split())
+    row = re.search(r"<bdi>a:b</bdi>(.*?)</tr>", page.read_text(encoding="utf-8"), re.DOTALL)
+    assert row is not None
+    assert "1 of 4" in row[1] and "0.0001" in row[1]

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import integrate, stats
 
 from gate.stats.design.dunnett import against_first, beyond, critical
 from gate.stats.design.one_way import Error, one_ways
@@ -44,8 +44,25 @@ def test_the_chance_is_that_of_the_multivariate_t() -> None:
         np.abs(m - means[0]) / s / math.sqrt(1 / n + 1 / counts[0]) for m, n in zip(means[1:], counts[1:], strict=True)
     ]
     shared = tuple(math.sqrt(1 / counts[0] / (1 / counts[0] + 1 / n)) for n in counts[1:])
-    for at in (1.0, 2.5, 4.0):
-        assert beyond(at, shared, df) == pytest.approx(float((np.max(t, axis=0) > at).mean()), abs=0.004)
+    at = np.array([1.0, 2.5, 4.0])
+    assert beyond(at, shared, df) == pytest.approx([(np.max(t, axis=0) > own).mean() for own in at], abs=0.004)
+
+
+def test_small_chances_are_those_of_the_double_integral() -> None:
+    # literal: the sum over the standard deviation and the control's error, by quadrature
+    shared, df = (0.4, 0.8), 9
+
+    def given(s: float, z: float, t: float) -> float:
+        inside = 1.0
+        for own in shared:
+            rest = math.sqrt(1 - own * own)
+            inside *= stats.norm.cdf((own * z + t * s) / rest) - stats.norm.cdf((own * z - t * s) / rest)
+        density = stats.chi.pdf(s * math.sqrt(df), df) * math.sqrt(df) * stats.norm.pdf(z)
+        return float((1 - inside) * density)
+
+    for t in (0.7, 3.0, 8.0):
+        wanted = integrate.dblquad(lambda z, s, t=t: given(s, z, t), 0, 5, -8, 8, epsabs=1e-11)[0]
+        assert beyond(np.array([t]), shared, df)[0] == pytest.approx(wanted, rel=1e-5)
 
 
 def test_it_agrees_with_scipy_where_that_is_known_to_be_near() -> None:

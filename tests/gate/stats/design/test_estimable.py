@@ -149,9 +149,30 @@ def test_the_pair_that_others_are_compared_with_is_one_that_was_measured() -> No
     model = linear_model(three_by_three((0, 0)), [LOAD, CLIENTS], 2, 0.95)
     own = term(model, "load:clients")
     assert own.df == 3 == len(own.effects)
-    (base,) = {tuple(e.against.items()) for e in own.effects}
-    assert base != (("load", "idle"), ("clients", 1))
-    assert all(e.settings != {"load": "idle", "clients": 1} for e in own.effects)
+    assert all({"load": "idle", "clients": 1} not in (e.settings, e.against) for e in own.effects)
+    assert own.effects[0].against == {"load": "idle", "clients": 8}
+
+
+def test_effects_are_as_many_as_degrees_of_freedom_whatever_is_lacking() -> None:
+    rng = np.random.default_rng(8)
+    seen = 0
+    while seen < 20:
+        cells = np.array([cell for cell in product(range(4), range(4)) if rng.random() < 0.7])
+        model = coded(cells, [4, 4], 2)
+        if (0, 1) not in model.partly:
+            continue
+        seen += 1
+        weights = np.array([own.weights for own in model.partly[0, 1]])
+        columns = model.terms[-1]
+        assert np.linalg.matrix_rank(weights) == len(weights)
+        assert len(weights) <= columns.stop - columns.start
+        # each is the change of the change between four treatments that were measured
+        means = rng.normal(size=len(cells))
+        beta = np.linalg.lstsq(model.matrix, means)[0][columns.start : columns.stop]
+        at = {tuple(cell): mean for cell, mean in zip(cells.tolist(), means.tolist(), strict=True)}
+        for own in model.partly[0, 1]:
+            (a, b), (c, d) = own.settings.values(), own.against.values()
+            assert np.dot(own.weights, beta) == pytest.approx((at[a, b] - at[a, d] - at[c, b] + at[c, d]) / 4)
 
 
 def test_without_empty_cells_coefficients_are_those_of_effect_coding() -> None:

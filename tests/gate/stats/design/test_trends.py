@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from gate.model.study import Factor, Slope
+from gate.stats.design.layers import layers
 from gate.stats.design.linear import linear_model
-from gate.stats.design.trends import Sum, axis_of, polynomials, trends
+from gate.stats.design.trends import axis_of, polynomials, trends
 from tests.support.units_frame import frame
 
 # Montgomery, Design and Analysis of Experiments (8th ed.), Table 3.1
@@ -103,18 +104,31 @@ def test_a_trend_has_the_error_of_its_term() -> None:
     assert found.curvature is None
 
 
-def test_another_error_may_be_given() -> None:
-    units = frame({(k,): [level - 0.1, level + 0.1] for k, level in enumerate((10.0, 13.0, 15.0))})
-    (found,) = trends(
-        units,
-        [Factor(name="n", settings=[1, 2, 3])],
-        1,
-        0.95,
-        lambda fit: lambda w, _: Sum(float(w @ fit.coefficients), 0.5, 4),
-    )
+def test_in_a_split_plot_it_is_told_from_whole_plots() -> None:
+    # clients vary by build: four builds of each setting, three executions in each
+    rng = np.random.default_rng(5)
+    rows = [(clients, load, build) for clients in range(3) for build in range(4) for load in range(2) for _ in range(2)]
+    codes = np.array(rows)
+    luck = rng.normal(size=(3, 4))[codes[:, 0], codes[:, 2]]
+    units = pd.DataFrame({
+        "y": codes[:, 0] + luck + 0.1 * rng.normal(size=len(codes)), "f0": codes[:, 0], "f1": codes[:, 1], "session": 0,
+        "round": codes[:, 2], "build": codes[:, 0] * 4 + codes[:, 2], "replicate": np.arange(len(codes)) % 2,
+        "execution": np.arange(len(codes)), "order": np.arange(len(codes)),
+    })  # fmt: skip
+    factors = [Factor(name="clients", settings=[1, 2, 4], varies="build"), Factor(name="load", settings=["a", "b"])]
+    lie = layers(units, factors, None)
+    assert not lie.plain
+    (found,) = trends(units, factors, 2, 0.95, lie)
+    model = linear_model(units, factors, 2, 0.95, layers=lie)
+    own = next(t for t in model.terms if t.term == "clients")
     low, high, _ = ends(found.slope)
-    assert found.slope.estimate == pytest.approx(2.5)
-    assert (high - low) / 2 == pytest.approx(2.776445 * 0.5 * 4)  # t(4, 0.975); values are fitted in units of 4
+    by_setting = {e.settings["clients"]: e for e in own.effects}
+    assert found.slope.estimate == pytest.approx((by_setting[4].estimate - by_setting[1].estimate) / 2)
+    # of three effects with one error e, the difference of two has e sqrt(3)
+    half = (by_setting[4].high or 0) - by_setting[4].estimate
+    assert (high - low) / 2 == pytest.approx(half * np.sqrt(3) / 2, rel=1e-6)
+    (plain,) = trends(units, factors, 2, 0.95)
+    assert high - low > 1.5 * (ends(plain.slope)[1] - ends(plain.slope)[0])
 
 
 @pytest.mark.parametrize("settings", [["a", "b", "c"], [1, 2, "many"], [5], [1e300, -1e300, 0]])
