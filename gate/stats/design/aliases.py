@@ -111,7 +111,9 @@ def _candidates(sizes: Sequence[int], order: int) -> list[Factors]:
 
 def _alias_matrix(matrix: Array, columns: Array, counts: Codes | None) -> Array:
     weights = np.ones(len(matrix)) if counts is None else np.sqrt(counts.astype(np.float64))
-    found: Array = np.linalg.lstsq(matrix * weights[:, None], columns * weights[:, None])[0]
+    found: Array = np.asarray(
+        np.linalg.lstsq(matrix * weights[:, None], columns * weights[:, None])[0], dtype=np.float64
+    )
     return found
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gate.commands.study.plots.marks import Entry, Look, entries, legend, legend_height, look_of, said
-from gate.commands.study.plots.scale import Array, name, scale, vertical
+from gate.commands.study.plots.scale import Array, Scale, Vertical, name, scale, vertical
 from gate.model.study import Factor, Response, Setting, Varies
 from gate.plots.axes import grid
 from gate.plots.picture import Picture, Sheet, elide
@@ -61,31 +61,55 @@ def boots(
     grid(sheet, y.axis, y.ticks, left, right)
     slot = min((right - left) / len(drawn), 90.0)
     quota = max(5, _DRAWN // len(drawn))
-    count = 0
     for number, boot in enumerate(drawn):
-        x = left + slot * (number + 0.5)
         look = look_of(factor, boot.setting) if factor and boot.setting is not None else Look(0)
-        kept = _thinned(boot.values, quota)
-        numbers, count = of.of(kept), count + kept.size
-        share = (np.arange(kept.size) * _GOLDEN) % 1 - 0.5
-        points = [
-            (x + float(s) * slot * 0.7, at)
-            for s, at, inside in zip(share, y.axis.all(numbers), y.inside(numbers), strict=True)
-            if inside
-        ]
-        look.marks(sheet, points, "small")
-        sheet.marks(
-            f"edge-{look.colour}", "chevron-up", [(x, y.axis.end + 4)] * bool((numbers > y.range.high).any()), 4
-        )
-        sheet.marks(
-            f"edge-{look.colour}", "chevron-down", [(x, y.axis.start - 4)] * bool((numbers < y.range.low).any()), 4
-        )
-        level_ = y.axis.at(of.one(float(boot.values.mean())))
-        bar = [[(x - slot * 0.4, level_), (x + slot * 0.4, level_)]]
-        sheet.lines("halo", bar)
-        sheet.lines("mean", bar)
+        _column(sheet, boot, _Place(left + slot * (number + 0.5), slot, y, of), look, quota)
     sheet.row(y.axis.start + 24, [(left + slot * (k + 0.5), str(k)) for k in range(len(drawn))], "soft")
     sheet.text((left + left + slot * len(drawn)) / 2, sheet.height - 8, level, "soft", "middle")
+    means = [float(b.values.mean()) for b in drawn]
+    described = f"{plural(len(drawn), level)}; means from {of.say(min(means))} to {of.say(max(means))}."
+    words = _words(response, level, factor, adjusted=adjusted)
+    count = sum(min(b.values.size, quota) for b in drawn)
+    if count < every.size:
+        words.append(f"{count:,} of {every.size:,} units are drawn, evenly chosen.")
+    if y.range.beyond:
+        words.append(f"{y.range.beyond:,} {agree(y.range.beyond, 'lies', 'lie')} beyond the axis, marked at its edge.")
+    if len(drawn) < len(found):
+        words.append(f"The first {len(drawn)} of {plural(len(found), level)} are drawn.")
+    return sheet.picture(prefix, f"{response.benchmark}, {response.metric}, by {level}", described, " ".join(words))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a boot is drawn."""
+
+    x: float
+    slot: float
+    y: Vertical
+    of: Scale
+
+
+def _column(sheet: Sheet, boot: Boot, at: _Place, look: Look, quota: int) -> None:
+    x, y = at.x, at.y
+    numbers = at.of.of(_thinned(boot.values, quota))
+    share = (np.arange(numbers.size) * _GOLDEN) % 1 - 0.5
+    points = [
+        (x + float(s) * at.slot * 0.7, pixel)
+        for s, pixel, inside in zip(share, y.axis.all(numbers), y.inside(numbers), strict=True)
+        if inside
+    ]
+    look.marks(sheet, points, "small")
+    if (numbers > y.range.high).any():
+        sheet.marks(f"edge-{look.colour}", "chevron-up", [(x, y.axis.end + 4)], 4)
+    if (numbers < y.range.low).any():
+        sheet.marks(f"edge-{look.colour}", "chevron-down", [(x, y.axis.start - 4)], 4)
+    mean = y.axis.at(at.of.one(float(boot.values.mean())))
+    bar = [[(x - at.slot * 0.4, mean), (x + at.slot * 0.4, mean)]]
+    sheet.lines("halo", bar)
+    sheet.lines("mean", bar)
+
+
+def _words(response: Response, level: Varies, factor: Factor | None, *, adjusted: bool) -> list[str]:
     alike = f"columns{' of one colour' if factor else ''} look alike"
     words = [f"Each column is a {level}, in the order of time; each mark is {_unit(response)}."]
     words.append(f"A bar is the mean of the {level}; if nothing depends on the {level}, {alike}.")
@@ -93,17 +117,7 @@ def boots(
         off = f" but for {elide(said(factor.name), 30)}" if factor else ""
         words.append(f"What the treatments differ in{off} is taken off.")
     words += [_checked(said(d.check.words)) for d in response.dependences if d.level == level]
-    if count < every.size:
-        words.append(f"{count:,} of {every.size:,} units are drawn, evenly chosen.")
-    if y.range.beyond:
-        words.append(f"{y.range.beyond:,} {agree(y.range.beyond, 'lies', 'lie')} beyond the axis, marked at its edge.")
-    if len(drawn) < len(found):
-        words.append(f"The first {len(drawn)} of {plural(len(found), level)} are drawn.")
-    means = [float(b.values.mean()) for b in drawn]
-    described = f"{plural(len(drawn), level)}; means from {of.say(min(means))} to {of.say(max(means))}."
-    return sheet.picture(
-        prefix, f"{response.benchmark}, {response.metric}, by {level}", described, " ".join(filter(None, words))
-    )
+    return [text for text in words if text]
 
 
 def _unit(response: Response) -> str:

@@ -149,9 +149,11 @@ def _pair_name(sheet: Sheet, pair: PairwiseDifference, middle: float) -> None:
 def _caption(
     one: OneWay, rows: Sequence[OneWayRow], pairs: Sequence[PairwiseDifference], confidence: float, *, given: bool
 ) -> str:
-    words = [
+    place = f"At {combination(one.at, 100)}" if one.at else "Over all the other factors"
+    words = [f"{place}: {elide(said(one.factor), 30)}."]
+    words.append(
         "Boxes go from quartile to quartile with the median in them, whiskers from 10% to 90%; the mark is the mean."
-    ]
+    )
     words.append("Small marks are single units." if given else "Hollow marks are the smallest and the largest unit.")
     words.append(f"{', '.join(f'{elide(said(r.setting), 20)}: {r.count}' for r in rows[:8])} units.")
     if any(r.letters for r in rows):
