@@ -126,7 +126,8 @@ def means(out: Path) -> str:
             if row["metric"] == "time":
                 at = json.loads(row["settings"])
                 column = f"level {at['level']}, {at['threads']} thread{'s' if at['threads'] > 1 else ''}"
-                cells.setdefault(f"{at['input']}, {at['size']} MiB", {})[column] = three_digits(float(row["mean"]) * 1e3)
+                name = f"{at['input']}, {at['size']} MiB"
+                cells.setdefault(name, {})[column] = three_digits(float(row["mean"]) * 1e3)
     columns = list(dict.fromkeys(column for row in cells.values() for column in row))
     rows = [["ms", *columns], ["---"] * (len(columns) + 1)]
     rows += [[name, *(row.get(column, "") for column in columns)] for name, row in cells.items()]
