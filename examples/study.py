@@ -9,6 +9,7 @@
 import argparse
 import csv
 import json
+import math
 import os
 import re
 import shutil
@@ -120,15 +121,17 @@ def shortened(plan: str) -> str:
 
 def means(out: Path) -> str:
     """Return a table of the mean times: a row for each input, a column for each level and number of threads."""
+    report = json.loads((out / "study.json").read_text(encoding="utf-8"))
+    scales = {response["metric"]: response["scale"] for response in report["responses"]}
     cells: dict[str, dict[str, str]] = {}
     with (out / "tables" / "treatments.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             if row["metric"] == "time":
                 at = json.loads(row["settings"])
                 column = f"level {at['level']}, {at['threads']} thread{'s' if at['threads'] > 1 else ''}"
-                cells.setdefault(f"{at['input']}, {at['size']} MiB", {})[column] = three_digits(
-                    float(row["mean"]) * 1e3
-                )
+                name = f"{at['input']}, {at['size']} MiB"
+                mean = math.exp(float(row["mean"])) if scales["time"] == "log" else float(row["mean"])
+                cells.setdefault(name, {})[column] = three_digits(mean * 1e3)
     columns = list(dict.fromkeys(column for row in cells.values() for column in row))
     rows = [["ms", *columns], ["---"] * (len(columns) + 1)]
     rows += [[name, *(row.get(column, "") for column in columns)] for name, row in cells.items()]

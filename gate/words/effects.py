@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -82,6 +82,15 @@ def say_trend(trend: Trend, response: Response) -> str:
         return text
     more = "more" if (bend.estimate > 0) == (trend.slope.estimate > 0) else "less"
     return f"{text}, {more} at the high end (curvature {signed(bend.estimate, response)})"
+
+
+def named(term: str, aliases: Sequence[str]) -> str:
+    """Name a term with those that it cannot be told from: "C, or A:B"."""
+    if not aliases:
+        return term
+    if len(aliases) <= 2:
+        return f"{term}, or {' or '.join(aliases)},"
+    return f"{term}, or one of {', '.join(aliases[:2])} and {len(aliases) - 2} more,"
 
 
 def percentile(tau: float) -> str:

@@ -20,12 +20,13 @@ from gate.stats.design.layers import groups
 from gate.stats.design.strata import stratified
 from gate.stats.family import weighted_holm
 from gate.stats.quantile import needed_values, type8
+from gate.stats.special import stdtr
 
 if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
 
-    from gate.model.study import Factor, LinearModel, Spread
+    from gate.model.study import Factor, Lenth, LinearModel, Spread
     from gate.stats.design.coding import Coded, Design
     from gate.stats.design.layers import Layers
 
@@ -72,6 +73,21 @@ def claims(hypotheses: Sequence[Hypothesis], alpha: float) -> list[Claim]:
 def of_mean(model: LinearModel) -> list[Hypothesis]:
     """Return the terms of the linear model."""
     return [Hypothesis(t.term, "mean", 1.0 if len(t.factors) == 1 else INTERACTION_OF_MEAN, t.p) for t in model.terms]
+
+
+def of_contrasts(found: Lenth | None) -> list[Hypothesis]:
+    """Return the contrasts of a design without an error of its own, by Lenth's pseudo standard error."""
+    if found is None or not found.pse > 0:
+        return []
+    return [
+        Hypothesis(
+            c.term,
+            "mean",
+            1.0 if len(c.factors) == 1 else INTERACTION_OF_MEAN,
+            2 * float(stdtr(found.df, -abs(c.estimate) / found.pse)),
+        )
+        for c in found.contrasts
+    ]
 
 
 def of_spread(found: Sequence[Spread]) -> list[Hypothesis]:

@@ -18,6 +18,7 @@ from gate.model.study import (
     Claim,
     Dependence,
     Diagnostics,
+    Lenth,
     LinearModel,
     OtherScale,
     PercentRow,
@@ -31,13 +32,13 @@ from gate.model.study import (
 from gate.stats.design.bca_means import mean_intervals
 from gate.stats.design.blocks import blocks
 from gate.stats.design.cells import balanced, interactions, lacking, main_effects, treatments
-from gate.stats.design.claims import change_of_quantile, claims, of_mean, of_quantile, of_spread
+from gate.stats.design.claims import change_of_quantile, claims, of_contrasts, of_mean, of_quantile, of_spread
 from gate.stats.design.dependence import dependence
 from gate.stats.design.diagnostics import diagnostics
 from gate.stats.design.layers import Layers, layers
 from gate.stats.design.lenth import lenth
 from gate.stats.design.linear import linear_model
-from gate.stats.design.one_way import one_ways, percents
+from gate.stats.design.one_way import Error, one_ways, percents
 from gate.stats.design.quantiles import quantile_effects
 from gate.stats.design.rank_differences import rank_tests
 from gate.stats.design.rank_tests import kruskal, spreads
@@ -85,7 +86,8 @@ def analyse(observed: Observed, method: Method) -> Response:
     quantiles = _quantiles(observed, method, lie) if varied else None
     varying = spreads(alike, factors)
     told = [model.tau for model in quantiles.models if model.enough] if quantiles else []
-    claimed = family(observed, method, linear, told, varying, lie)
+    contrasts = lenth(units, factors, confidence) if varied else None
+    claimed = family(observed, method, linear, told, varying, lie, contrasts)
     sampled = _sampled(observed, method)
     sizes = sample_sizes(units, factors, confidence, method.seed, mains, sampled)
     found = Response(
@@ -108,7 +110,7 @@ def analyse(observed: Observed, method: Method) -> Response:
         ranks=rank_tests(alike, factors),
         means=mean_intervals(units, factors, confidence, method.seed),
         spreads=varying,
-        one_ways=one_ways(units, factors, confidence, log=observed.scale == "log"),
+        one_ways=one_ways(units, factors, confidence, errors=_errors(linear), log=observed.scale == "log"),
         trends=trends(units, factors, method.order, confidence, lie) if varied else [],
         percents=_percents(observed, confidence, lie),
         mains=mains,
@@ -124,7 +126,7 @@ def analyse(observed: Observed, method: Method) -> Response:
         ],
         words=[],
         warnings=[*_warnings(observed, linear), *(_too_few(observed, sampled) if sizes is None else [])],
-        lenth=lenth(units, factors, confidence) if varied else None,
+        lenth=contrasts,
     )
     return msgspec.structs.replace(found, words=words_of(found, confidence))
 
@@ -211,12 +213,15 @@ def family(
     taus: Sequence[float],
     varying: Sequence[Spread],
     lie: Layers,
+    contrasts: Lenth | None = None,
 ) -> list[Claim]:
-    """Test the family of a response; taus: the quantiles that have their values."""
+    """Test the family of a response; taus: the quantiles that have their values; contrasts: without another error."""
     if linear is None:
         return []
     told = [tau for tau in taus if any(abs(tau - usual) < 1e-9 for usual in USUAL)] or [*taus[-3:]]
     hypotheses = of_mean(linear)
+    if all(each.p is None for each in hypotheses):
+        hypotheses = of_contrasts(contrasts) or hypotheses
     for tau in told:
         hypotheses += of_quantile(
             observed.values, observed.units, observed.factors, method.order, tau, percentile(tau), lie
@@ -252,6 +257,15 @@ def _quantiles(observed: Observed, method: Method, lie: Layers) -> QuantileEffec
         iid=method.iid,
         order=method.order,
     )
+
+
+def _errors(linear: LinearModel | None) -> dict[str, Error]:
+    """Return the error of each factor's stratum, where it is exact: what its settings are compared by."""
+    if linear is None or linear.method != "projections":
+        return {}
+    strata = {each.name: each for each in linear.strata}
+    of = {term.factors[0]: strata[term.stratum] for term in linear.terms if len(term.factors) == 1}
+    return {name: Error(own.mean_square, own.df) for name, own in of.items() if own.mean_square is not None and own.df}
 
 
 def _percents(observed: Observed, confidence: float, lie: Layers) -> list[PercentRow]:

@@ -12,8 +12,8 @@ import msgspec
 
 from gate.model.study import Effect, Factor, LinearModel, QuantileEffects, QuantileModel, Response, Term
 from gate.stats.special import stdtrit
-from gate.units import format_share
-from gate.words.effects import Change, change_of, percentile, say_change, settings_text, signed, size
+from gate.units import format_number, format_share
+from gate.words.effects import Change, change_of, named, percentile, say_change, say_trend, signed, size
 from gate.words.phrases import joined
 
 _SAID = 4
@@ -41,6 +41,8 @@ def _claimed(response: Response, statistic: str) -> set[str]:
 def _on_the_mean(response: Response, model: LinearModel, confidence: float) -> list[str]:
     mains = [term for term in model.terms if len(term.factors) == 1]
     tested = [term for term in mains if term.p is not None]
+    if not tested and (screened := _screened(response)):
+        return screened
     if not tested:
         return ["The mean: the measurements cannot separate an effect from noise."]
     claimed = _claimed(response, "mean")
@@ -59,7 +61,9 @@ def _mean_effect(response: Response, term: Term, confidence: float, *, first: bo
     factor = next(f for f in response.factors if f.name == term.factors[0])
     whole = term.share
     share = "" if whole is None else f", {'under 1%' if whole < 0.01 else f'{whole:.0%}'} of all variability"
-    lead = f"On the mean {factor.name} matters most" if first else f"{factor.name} matters too"
+    name = named(term.term, term.aliases)
+    lead = f"{name} has the largest effect on the mean" if first else f"{name} has an effect on the mean, too"
+    trend = next((f", {say_trend(t, response)}" for t in response.trends if t.factor == factor.name), "")
     if len(factor.settings) == 2:
         change = change_of(term.effects[0], factor)
         said = say_change(change, response, confidence)
@@ -67,7 +71,7 @@ def _mean_effect(response: Response, term: Term, confidence: float, *, first: bo
     low, high = (pick(term.effects, key=lambda e: e.estimate) for pick in (min, max))
     change = Change(high.estimate - low.estimate, None, None, low.settings[factor.name], high.settings[factor.name])
     said = say_change(change, response, None)
-    return f"{lead}: {said} from its lowest setting, {change.first}, to its highest, {change.second}{share}."
+    return f"{lead}: {said} from its lowest setting, {change.first}, to its highest, {change.second}{trend}{share}."
 
 
 def _not_seen(response: Response, unclear: Sequence[Term], *, none: bool) -> str:
@@ -76,7 +80,8 @@ def _not_seen(response: Response, unclear: Sequence[Term], *, none: bool) -> str
     for term in unclear:
         ends = [abs(end) for e in term.effects for end in (e.low, e.high) if end is not None]
         # of two settings half the change; of more the distance from their mean, which two settings may both have
-        sizes.append(f"{term.term} (at most {size(2 * max(ends), response)})" if ends else term.term)
+        name = named(term.term, term.aliases)
+        sizes.append(f"{name} (at most {size(2 * max(ends), response)})" if ends else name)
     what = "No factor has" if none else "Without"
     return f"{what} a clear effect on the mean: {joined(sizes)}."
 
@@ -85,7 +90,9 @@ def _interactions(response: Response, clear: Sequence[Term]) -> list[str]:
     if not clear:
         return []
     largest = sorted(clear, key=lambda t: -max((abs(e.estimate) for e in t.effects), default=0.0))
-    names = [f"{' and '.join(t.factors)}{_by_twice(response, t.effects, t.term)}" for t in largest[:_SAID]]
+    names = [
+        f"{named(' and '.join(t.factors), t.aliases)}{_by_twice(response, t.effects, t.term)}" for t in largest[:_SAID]
+    ]
     return [f"Interactions, where the change by one depends on the other: {joined(names)}."]
 
 
@@ -103,20 +110,27 @@ def _on_quantiles(response: Response, found: QuantileEffects, confidence: float)
 
 def _at(response: Response, model: QuantileModel, confidence: float) -> str:
     claimed = _claimed(response, percentile(model.tau))
-    clear = sorted((e for e in model.effects if e.term in claimed), key=lambda e: -abs(e.estimate))
+    largest = {e.term: max(abs(o.estimate) for o in model.effects if o.term == e.term) for e in model.effects}
+    clear = sorted((term for term in largest if term in claimed), key=lambda term: -largest[term])
     if not clear:
         return f"At {percentile(model.tau)} no effect is clear."
-    names = {factor.name for factor in response.factors}
-    mains = [e for e in clear if e.term in names]
-    said = [_effect(response, e, model, confidence if not i else None) for i, e in enumerate(mains[:_SAID])]
-    together = [e for e in clear if e.term not in names]
-    parts = [", ".join(said)] if said else []
+    mains = [factor for term in clear for factor in response.factors if factor.name == term]
+    parts = [_changed(response, factor, model, confidence if not i else None) for i, factor in enumerate(mains[:_SAID])]
+    together = [term for term in clear if all(factor.name != term for factor in mains)]
+    found = [", ".join(parts)] if parts else []
     if together:
-        terms = {e.term: list(e.settings) for e in reversed(together)}
-        ordered = list(dict.fromkeys(e.term for e in together))
-        pairs = [f"{' and '.join(terms[term])}{_by_twice(response, together, term)}" for term in ordered]
-        parts.append(f"the change by one depends on the other for {joined(pairs, 3)}")
-    return f"At {percentile(model.tau)} {'; '.join(parts)}."
+        pairs = [
+            f"{_alike(response, term, ' and '.join(term.split(':')))}{_by_twice(response, model.effects, term)}"
+            for term in together
+        ]
+        found.append(f"the change by one depends on the other for {joined(pairs, 3)}")
+    return f"At {percentile(model.tau)} {'; '.join(found)}."
+
+
+def _alike(response: Response, term: str, text: str) -> str:
+    """Name a term with those that it cannot be told from."""
+    terms = response.linear.terms if response.linear else []
+    return named(text, next((t.aliases for t in terms if t.term == term), []))
 
 
 def _by_twice(response: Response, effects: Sequence[Effect], term: str) -> str:
@@ -128,17 +142,22 @@ def _by_twice(response: Response, effects: Sequence[Effect], term: str) -> str:
     return f" (by ±{size(2 * most, response)})"
 
 
-def _effect(response: Response, effect: Effect, model: QuantileModel, confidence: float | None) -> str:
-    factor = next((f for f in response.factors if f.name == effect.term), None)
-    if factor is not None and len(factor.settings) == 2:
-        own = next(c for c in response.claims if c.term == effect.term and c.statistic == percentile(model.tau))
-        change = change_of(effect, factor)
+def _changed(response: Response, factor: Factor, model: QuantileModel, confidence: float | None) -> str:
+    """Say how much a factor changes a quantile: from first setting to second, or from the lowest to the highest."""
+    effects = [e for e in model.effects if e.term == factor.name]
+    name = _alike(response, factor.name, factor.name)
+    if len(factor.settings) == 2:
+        own = next(c for c in response.claims if c.term == factor.name and c.statistic == percentile(model.tau))
+        change = change_of(effects[0], factor)
         # where settings differ by more than one change the estimate need not be among those that the test leaves
         inside = own.low is not None and own.high is not None and own.low <= change.estimate <= own.high
         change = msgspec.structs.replace(change, low=own.low if inside else None, high=own.high if inside else None)
-        said = say_change(change, response, confidence)
-        return f"{factor.name} ({factor.settings[0]} to {factor.settings[1]}): {said}"
-    return f"{settings_text(effect.settings)}: {signed(effect.estimate, response)}"
+    else:
+        low, high = (pick(effects, key=lambda e: e.estimate) for pick in (min, max))
+        ends = (low.settings[factor.name], high.settings[factor.name])
+        change = Change(high.estimate - low.estimate, None, None, *ends)
+        confidence = None
+    return f"{name} ({change.first} to {change.second}): {say_change(change, response, confidence)}"
 
 
 def _along(response: Response, models: Sequence[QuantileModel], factor: Factor) -> str:
@@ -155,7 +174,7 @@ def _along(response: Response, models: Sequence[QuantileModel], factor: Factor) 
     far = max(_reach(m, factor, len(models), least=False) for m in others)
     where = joined([percentile(m.tau) for m in clear], 6)
     if far < near:
-        return f"{factor.name} acts at {where} only; elsewhere its effect is smaller, if there is one."
+        return f"{_alike(response, factor.name, factor.name)} acts at {where} only; elsewhere its effect is smaller, if there is one."
     return ""
 
 
@@ -188,7 +207,19 @@ def _in_the_tail(response: Response, models: Sequence[QuantileModel], factor: Fa
     if not _reach(model, factor, 2, least=True) > max(abs(mean.low), abs(mean.high)):
         return ""
     at, over = (say_change(change_of(e, factor), response, None) for e in (effect, mean))
-    return f"{factor.name} matters most in the tail: {at} at {percentile(model.tau)}, {over} on the mean."
+    return f"{_alike(response, factor.name, factor.name)} matters most in the tail: {at} at {percentile(model.tau)}, {over} on the mean."
+
+
+def _screened(response: Response) -> list[str]:
+    """Say which contrasts of an unreplicated design are more than noise."""
+    if response.lenth is None or not response.lenth.contrasts:
+        return []
+    claimed = _claimed(response, "mean")
+    clear = [c for c in response.lenth.contrasts if c.term in claimed]
+    if not clear:
+        return ["By Lenth's method no contrast is more than noise: each treatment has one observation."]
+    told = [f"{named(c.term, c.aliases)} ({signed(2 * c.estimate, response)})" for c in clear]
+    return [f"Each treatment has one observation; by Lenth's method more than noise: {joined(told, 6)}."]
 
 
 def _spread(response: Response) -> list[str]:
@@ -200,7 +231,7 @@ def _spread(response: Response) -> list[str]:
         factor = next(f for f in response.factors if f.name == spread.factor)
         wide = factor.settings[1 if spread.ratio > 1 else 0]
         times = max(spread.ratio, 1 / spread.ratio)
-        found.append(f"{factor.name}={wide} varies more: its variance is {times:.3g} times the other's.")
+        found.append(f"{factor.name}={wide} varies more: its variance is {format_number(times, 3)} times the other's.")
     return found
 
 
