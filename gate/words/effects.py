@@ -84,13 +84,18 @@ def say_trend(trend: Trend, response: Response) -> str:
     return f"{text}, {more} at the high end (curvature {signed(bend.estimate, response)})"
 
 
-def named(term: str, aliases: Sequence[str]) -> str:
+def either(term: str, aliases: Sequence[str], most: int = 2) -> str:
     """Name a term with those that it cannot be told from: "C, or A:B"."""
     if not aliases:
         return term
-    if len(aliases) <= 2:
-        return f"{term}, or {' or '.join(aliases)},"
-    return f"{term}, or one of {', '.join(aliases[:2])} and {len(aliases) - 2} more,"
+    if len(aliases) <= most:
+        return f"{term}, or {' or '.join(aliases)}"
+    return f"{term}, or one of {', '.join(aliases[:most])} and {len(aliases) - most} more"
+
+
+def named(term: str, aliases: Sequence[str]) -> str:
+    """Name the same within a sentence, where a comma ends it."""
+    return f"{either(term, aliases)}," if aliases else term
 
 
 def percentile(tau: float) -> str:

@@ -11,9 +11,12 @@ from typing import Any, TextIO
 import msgspec
 
 from gate.commands.study.design import Design, tables_of
+from gate.commands.study.fraction import described, design_json, design_lines
 from gate.commands.study.options import StudyOptions
+from gate.commands.study.power import Found, power_json, power_lines, power_of
 from gate.commands.study.warnings import forecast
 from gate.config.commands import mentions
+from gate.config.fractions.chosen import fraction_of
 from gate.config.study import SettingTable
 from gate.config.treatments import SIDE, Planned, builds_of, settings_of, variable
 from gate.model.study import Setting
@@ -151,14 +154,26 @@ def as_text(design: Design, job: Job, *, every: bool) -> list[str]:
         "",
         *_factors(design),
         "",
+        *design_lines(described(design), every=every),
+        "",
         *_treatments(design, job),
         "",
         *_builds(design, job),
+        "",
+        *power_lines(_power(design, job), _confidence(design)),
         "",
         *command_lines(job),
         "",
         *(_order(design, job) if every else ["--all prints the order with its seeds"]),
     ]
+
+
+def _power(design: Design, job: Job) -> list[Found]:
+    return power_of(design, job.part.sessions if job.part else None)
+
+
+def _confidence(design: Design) -> float:
+    return design.project.settings.rules.gate.confidence
 
 
 def _job(job: Job) -> list[str]:
@@ -177,14 +192,19 @@ def _factors(design: Design) -> list[str]:
 def _treatments(design: Design, job: Job) -> list[str]:
     here, every = job.treated.planned, design.planned
     names = list(design.study.factor)
-    rows = [[str(each.number + 1), *(str(whole(each)[name]) for name in names)] for each in here]
+    folded = any(each.fold for each in every)
+    block = [[str(each.fold + 1)] if folded else [] for each in here]
+    rows = [
+        [str(each.number + 1), *own, *(str(whole(each)[name]) for name in names)]
+        for each, own in zip(here, block, strict=True)
+    ]
     excluded = excluded_of(design)
     of = f" of the {len(every)} of the study" if len(here) < len(every) else ""
     title = f"{plural(len(here), 'treatment')}{of}"
     left = [f"  {settings_text(each)}" for each in excluded[:_LINES]]
     more = [f"  ... {len(excluded) - _LINES} more"] if len(excluded) > _LINES else []
     out = [f"{plural(len(excluded), 'combination')} left out", *left, *more] if excluded else []
-    return [title, *_grid(["", *names], rows), *out]
+    return [title, *_grid(["", *(["block"] if folded else []), *names], rows), *out]
 
 
 def whole(planned: Planned) -> dict[str, Setting]:
@@ -193,7 +213,9 @@ def whole(planned: Planned) -> dict[str, Setting]:
 
 
 def excluded_of(design: Design) -> list[dict[str, Setting]]:
-    """Return the combinations of settings that are no treatments."""
+    """Return the combinations of settings that are no treatments; none of a fraction, which leaves out most of them."""
+    if fraction_of(design.study) is not None:
+        return []
     factors = {name: settings_of(table) for name, table in design.study.factor.items()}
     planned = {tuple(whole(each)[name] for name in factors) for each in design.planned}
     every = itertools.product(*factors.values())
@@ -214,9 +236,13 @@ def _builds(design: Design, job: Job) -> list[str]:
         ]
     return [
         f"{plural(builds, 'round')} of builds{each}: {made} in all",
-        f"{plural(replicates, 'replicate')}, in each every treatment once in random order: {executions} in all",
+        f"{plural(replicates, 'replicate')}, in each every treatment once in random order{_by_block(design)}: {executions} in all",
         f"expected time: {expected(job)}",
     ]
+
+
+def _by_block(design: Design) -> str:
+    return ", one block after the other" if any(each.fold for each in design.planned) else ""
 
 
 def _built(design: Design, side: str, factors: Mapping[str, Setting]) -> str:
@@ -270,6 +296,7 @@ def as_json(design: Design, job: Job) -> dict[str, Any]:
         ],
         "treatments": [_treatment(each) for each in job.treated.planned],
         "all_treatments": len(design.planned),
+        "design": design_json(described(design)),
         "excluded": excluded_of(design),
         "replicates": design.study.replicates,
         "rounds": builds_of(design.study),
@@ -283,6 +310,7 @@ def as_json(design: Design, job: Job) -> dict[str, Any]:
         "seed": job.run.seed,
         "expected": expected_seconds(job),
         "budget": float(design.study.budget),
+        "power": power_json(_power(design, job)),
         "order": [
             {
                 "round": each.build,
@@ -296,7 +324,7 @@ def as_json(design: Design, job: Job) -> dict[str, Any]:
 
 
 def _treatment(planned: Planned) -> dict[str, Any]:
-    return {"number": planned.number, "side": planned.side, "settings": dict(planned.settings)}
+    return {"number": planned.number, "side": planned.side, "block": planned.fold, "settings": dict(planned.settings)}
 
 
 def _execution(step: ExecutionStep) -> dict[str, Any]:
