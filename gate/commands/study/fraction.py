@@ -152,9 +152,7 @@ def design_json(found: Described) -> dict[str, Any]:
             "foldover": [fraction.factors[place] for place in fraction.fold],
             "between_blocks": words(fraction.between, fraction.factors),
         }
-    told["aliases"] = {
-        found.name(term): [found.name(own) for own in alike.full] for term, alike in found.mixed.items()
-    }
+    told["aliases"] = {found.name(term): [found.name(own) for own in alike.full] for term, alike in found.mixed.items()}
     told["partial_aliases"] = {
         found.name(term): {found.name(own): part for own, part in alike.partial.items()}
         for term, alike in found.partly.items()

@@ -236,13 +236,13 @@ def _builds(design: Design, job: Job) -> list[str]:
         ]
     return [
         f"{plural(builds, 'round')} of builds{each}: {made} in all",
-        f"{plural(replicates, 'replicate')}, in each every treatment once in random order{_by_block(design)}: {executions} in all",
+        f"{plural(replicates, 'replicate')}, in each every treatment once in {_in_order(design)}: {executions} in all",
         f"expected time: {expected(job)}",
     ]
 
 
-def _by_block(design: Design) -> str:
-    return ", one block after the other" if any(each.fold for each in design.planned) else ""
+def _in_order(design: Design) -> str:
+    return f"random order{', one block after the other' if any(each.fold for each in design.planned) else ''}"
 
 
 def _built(design: Design, side: str, factors: Mapping[str, Setting]) -> str:

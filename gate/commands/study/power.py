@@ -81,9 +81,7 @@ def power_of(design: Design, sessions: int | None) -> list[Found]:
         alone = groups is None or error == "build x treatment"
         weights = laid.totals(np.ones(len(units)) if alone or groups is None else 1 / groups.sizes[groups.of])
         level = (1 - _confidence(design)) / _family(model, len(factors))
-        chances = [
-            [change_power(model, weights, factor, change, df, level) for (factor,) in own] for change in CHANGES
-        ]
+        chances = [[change_power(model, weights, factor, change, df, level) for (factor,) in own] for change in CHANGES]
         least = tuple(min(c for c in row if c is not None) if None not in row else 0.0 for row in chances)
         names = tuple(factors[factor].name for (factor,) in own)
         found.append(Found(error, names, df, 0, least) if df else Found(error, names, 0, 0, None))

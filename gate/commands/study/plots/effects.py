@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gate.commands.study.plots.marks import Look, factors_by_name, said, write
+from gate.commands.study.plots.marks import Look, aliases, factors_by_name, said, write
 from gate.commands.study.plots.scale import Differences, Scale, Vertical, differences, scale, vertical
 from gate.model.study import Effect, Factor, QuantileEffects, Response
 from gate.plots.axes import grid, tick_room
 from gate.plots.picture import Picture, Point, Sheet, elide
 from gate.plots.scales import Axis
 from gate.units import agree, format_confidence, plural
+from gate.words.effects import either
 
 _WIDTH = 720
 _COLUMNS = 3
@@ -124,7 +125,9 @@ def _choose(rows: Sequence[_Row], response: Response, of: Differences | None, ab
                 unit = f", {elide(said(absolute.measure.unit), 12)}" if absolute.measure.unit else ""
                 intercept = _Panel("", f"intercept{unit}", _level(row, absolute))
         elif of is not None:
-            panel = _Panel(row[0][1].term, _titled(row[0][1], factors), _points(row, of))
+            panel = _Panel(
+                row[0][1].term, either(_titled(row[0][1], factors), aliases(response, row[0][1].term)), _points(row, of)
+            )
             (mains if len(settings) == 1 else interactions).append(panel)
     mains_first = [*_first(mains), *_first(interactions)]
     rest = [p for p in [*mains, *interactions] if p not in mains_first]

@@ -28,6 +28,7 @@ from gate.plots.axes import grid
 from gate.plots.picture import Picture, Point, Sheet, elide, room
 from gate.plots.scales import Axis
 from gate.units import agree
+from gate.words.phrases import listed
 
 _WIDTH = 720
 _HEAD, _TITLE, _PLOT, _BELOW = 32, 32, 150, 36
@@ -334,6 +335,9 @@ def _interaction_caption(response: Response, left_out: int, drawn: Sequence[_Lin
     words = ["Means of treatments by two factors; a line for each setting of one of them."]
     words.append("Parallel lines: the factors act independently; lines that part or cross: they interact.")
     words.append("All panels have one scale.")
+    mixed = [f"{t.term}, or {t.aliases[0]}" for t in (response.linear.terms if response.linear else []) if t.aliases]
+    if any(":" in text for text in mixed):
+        words.append(f"The treatments do not separate some interactions from others ({listed(mixed, 2)}).")
     if not response.balanced:
         words.append("The treatments are not balanced: a mean also holds what else differs.")
     if any(len(d.means) < len({a for a, _ in d.means}) * len({b for _, b in d.means}) for d in drawn):

@@ -75,10 +75,15 @@ def _terms(response: Response) -> Iterator[Cells]:
         model = data.linear
         for t in model.terms if model else []:
             error = (t.stratum, t.error_df)
-            yield data.name, t.term, t.df, t.sum_of_squares, t.share, t.f, t.p, t.p_adjusted, *error
+            yield data.name, t.term, t.aliases, t.df, t.sum_of_squares, t.share, t.f, t.p, t.p_adjusted, *error
         if model:
             rest = (model.residual_df, model.residual_ss, model.unexplained)
-            yield data.name, "residuals", *rest, None, None, None, None, None
+            yield data.name, "residuals", None, *rest, None, None, None, None, None
+
+
+def _contrasts(response: Response) -> Iterator[Cells]:
+    for c in response.lenth.contrasts if response.lenth else []:
+        yield c.term, c.aliases, c.estimate, c.active, c.possible
 
 
 def _strata(response: Response) -> Iterator[Cells]:
@@ -193,9 +198,10 @@ _TABLES = (
     ),
     _Table(
         "terms",
-        ("data", "term", "df", "sum_of_squares", "share", "f", "p", "p_adjusted", "stratum", "error_df"),
+        ("data", "term", "aliases", "df", "sum_of_squares", "share", "f", "p", "p_adjusted", "stratum", "error_df"),
         _terms,
     ),
+    _Table("contrasts", ("term", "aliases", "estimate", "active", "possible"), _contrasts),
     _Table("strata", ("data", "stratum", "groups", "df", "mean_square", "component"), _strata),
     _Table("claims", ("term", "statistic", "weight", "p", "p_adjusted", "claimed", "low", "high"), _claims),
     _Table("effects", ("data", *_EFFECT), _effects),

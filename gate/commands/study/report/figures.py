@@ -20,6 +20,7 @@ from gate.commands.study.plots import (
     means,
     one_way,
     residuals,
+    screening,
     series,
     sizes,
     spreads,
@@ -55,6 +56,17 @@ class Drawer:
         """Draw the interactions of two factors."""
         listed = self.response.interactions
         return self._figure("Interactions", means.interactions(f"{self.prefix}-interactions", self.response, listed))
+
+    def pareto(self) -> Figure | None:
+        """Draw the effects of a two-level design by size."""
+        return self._figure(
+            "Effects by size", screening.pareto(f"{self.prefix}-pareto", self.response, self.confidence)
+        )
+
+    def half_normal(self) -> Figure | None:
+        """Draw the effects of a two-level design against normal noise."""
+        drawn = screening.half_normal(f"{self.prefix}-halfnormal", self.response, self.confidence)
+        return self._figure("Half-normal plot", drawn)
 
     def residuals(self) -> Figure | None:
         """Draw the residuals of the linear model."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -159,7 +160,7 @@ def _shown(response: Response, observed: Observed, report: StudyReport, prefix: 
     draw = Drawer(response, observed, prefix, report.confidence)
     parts = [
         part
-        for make in (_mean, _quantiles, _against, _blocks, _values, _sizes, _abridged, _design)
+        for make in (_mean, _screening, _quantiles, _against, _blocks, _values, _sizes, _abridged, _design)
         if (part := make(response, draw, report.confidence)) is not None
     ]
     return Shown(
@@ -203,6 +204,20 @@ def _mean(response: Response, draw: Drawer, confidence: float) -> Part | None:
     )
 
 
+def _screening(response: Response, draw: Drawer, _: float) -> Part | None:
+    figures = _given(draw.pareto(), draw.half_normal())
+    if not figures:
+        return None
+    return Part(
+        id=f"{draw.prefix}-screening",
+        title="Effects against noise",
+        legend="All effects of the two-level design beside each other. Where two terms have one name, the treatments "
+        "do not separate them.",
+        items=(say.lenth(response.lenth),) if response.lenth else (),
+        figures=figures,
+    )
+
+
 def _quantiles(response: Response, draw: Drawer, confidence: float) -> Part | None:
     found = response.quantiles
     if found is None or not found.models:
@@ -220,7 +235,7 @@ def _quantiles(response: Response, draw: Drawer, confidence: float) -> Part | No
     return Part(
         id=f"{draw.prefix}-quantiles",
         title="Effects over the distribution",
-        legend=f"Quantile regression with all interactions: what each factor adds at each quantile of the values. It "
+        legend=f"Quantile regression with {_terms(response)}: what each factor adds at each quantile of the values. It "
         f"assumes no distribution. Values of one {found.cluster} may depend on each other; the intervals count "
         f"{found.clusters} {found.cluster}s as clusters.",
         items=tuple(f"not separable: {text}" for text in found.inestimable),
@@ -366,11 +381,21 @@ def _design(response: Response, draw: Drawer, _: float) -> Part | None:
         id=f"{draw.prefix}-design",
         title="Design",
         legend="Balanced: every combination was measured equally often."
+        if response.balanced and not _fraction(response)
+        else "A fraction of the combinations, in which every two settings were measured together equally often."
         if response.balanced
         else "Not balanced: sums of squares are what the model loses without a term (type III).",
         items=tuple(say.lacking(response)),
         views=(views.design(response), views.treatments(response)),
     )
+
+
+def _terms(response: Response) -> str:
+    return "the terms of the mean" if _fraction(response) else "all interactions"
+
+
+def _fraction(response: Response) -> bool:
+    return len(response.treatments) < math.prod(len(f.settings) for f in response.factors)
 
 
 def render(report: StudyReport, observed: Sequence[Observed], attachments: Sequence[Attachment]) -> str:

@@ -101,7 +101,11 @@ def linear(response: Response, model: LinearModel, confidence: float, name: str 
                 if not i
                 else ("",) * (6 if errors else 5)
             )
-            shown = (say.effect_name(effect, response), *_ends(effect, response)) if effect else (term.term, "", "", "")
+            shown = (
+                (say.effect_name(effect, response, model), *_ends(effect, response))
+                if effect
+                else (term.term, "", "", "")
+            )
             rows.append((*shown, *own))
     rest = (
         str(model.residual_df),
@@ -128,7 +132,7 @@ def linear(response: Response, model: LinearModel, confidence: float, name: str 
             *([_text("told from")] if errors else []),
         ),
         tuple(rows),
-        "; ".join([say.coding(response), *(f"not separable: {text}" for text in model.inestimable)]),
+        "; ".join(say.notes(response, model)),
     )
 
 

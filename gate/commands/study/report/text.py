@@ -133,11 +133,12 @@ def _linear(writer: _Writer, response: Response, model: LinearModel | None, conf
                 if not i
                 else ("",) * 4
             )
-            shown = [say.effect_name(effect, response), *_ends(effect, response)] if effect else [term.term, "", "", ""]
+            label = say.effect_name(effect, response, model, short=True) if effect else term.term
+            shown = [label, *(_ends(effect, response) if effect else ("", "", ""))]
             rows.append([*shown, *shared])
     rest = "" if model.unexplained is None else format_share(model.unexplained)
     rows.append(["residuals", "", "", "", say.squares(model.residual_ss, response), rest, "", ""])
-    notes = [say.coding(response), *(f"not separable: {text}" for text in model.inestimable)]
+    notes = [*say.notes(response, model), *say.apart(model)]
     writer.table(name or model.formula, head, rows, "; ".join(notes))
 
 
@@ -157,7 +158,7 @@ def _quantiles(writer: _Writer, response: Response, confidence: float) -> None:
         Column(f"effect on {percentile(model.tau)}"),
         *(Column(name, right=True) for name in (f"low {percent}", "estimate", f"high {percent}", "p")),
     ]
-    rows = [[say.effect_name(e, response), *_ends(e, response), format_p(e.p)] for e in model.effects]
+    rows = [[say.effect_name(e, response, short=True), *_ends(e, response), format_p(e.p)] for e in model.effects]
     note = f"intervals by {found.clusters} {found.cluster}s as clusters; other quantiles are in the page"
     writer.table(f"Quantile regression at {percentile(model.tau)}", head, rows, note)
     if model.iid and model.iid_errors:
@@ -165,7 +166,7 @@ def _quantiles(writer: _Writer, response: Response, confidence: float) -> None:
         head = [Column("effect"), *(Column(name, right=True) for name in ("value", "std. error", "t", "p"))]
         rows = [
             [
-                say.effect_name(e, response),
+                say.effect_name(e, response, short=True),
                 _ends(e, response)[1],
                 "" if error is None else say.change(error, response),
                 say.t_value(e.estimate, error),

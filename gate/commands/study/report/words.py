@@ -10,6 +10,7 @@ from gate.model.study import (
     Blocks,
     Effect,
     Error,
+    Lenth,
     LinearModel,
     QuantileEffects,
     QuantileModel,
@@ -17,7 +18,7 @@ from gate.model.study import (
     Term,
 )
 from gate.units import format_number, format_share
-from gate.words.effects import level_of, settings_text, unit_of
+from gate.words.effects import either, level_of, settings_text, unit_of
 from gate.words.numbers import plural
 
 UNITS = {"iteration": "iterations", "execution": "executions", "build": "builds"}
@@ -141,14 +142,61 @@ def df(term: Term) -> str:
     return str(term.df) if term.whole_df in (None, term.df) else f"{term.df} of {term.whole_df}"
 
 
-def effect_name(effect: Effect, response: Response) -> str:
-    """Name an effect: its term, and the settings where the term alone is ambiguous."""
+def effect_name(effect: Effect, response: Response, model: LinearModel | None = None, *, short: bool = False) -> str:
+    """Name an effect: its term, the settings where the term alone is ambiguous, and what it cannot be told from.
+
+    Args:
+        model: whose aliases hold; None: that of all treatments.
+        short: count the aliases of interactions instead of naming them.
+    """
     if effect.against:
         return f"{settings_text(effect.settings)} against {settings_text(effect.against)}"
     sizes = {f.name: len(f.settings) for f in response.factors}
-    if all(sizes.get(name, 2) == 2 for name in effect.settings):
-        return effect.term
-    return settings_text(effect.settings)
+    single = all(sizes.get(name, 2) == 2 for name in effect.settings)
+    name, others = effect.term if single else settings_text(effect.settings), aliases_of(effect.term, response, model)
+    if short and len(others) > 1:
+        return f"{name}, or {len(others)} others"
+    return either(name, others)
+
+
+def notes(response: Response, model: LinearModel) -> list[str]:
+    """Say what effects are, and what the treatments do not separate."""
+    partly = partial(model)
+    lost = (f"not separable: {text}" for text in model.inestimable)
+    return [coding(response), *lost, *([partly] if partly else [])]
+
+
+def apart(model: LinearModel) -> list[str]:
+    """Name the terms that cannot be told apart."""
+    sets = [either(t.term, t.aliases, 8) for t in model.terms if len(t.aliases) > 1]
+    return [f"cannot be told apart: {'; '.join(sets)}"] if sets else []
+
+
+def lenth(found: Lenth) -> str:
+    """Say what Lenth's limits rest on."""
+    return (
+        f"Each treatment has one observation, so {plural(len(found.contrasts), 'effect')} are judged by Lenth's method "
+        f"({found.df:.3g} degrees of freedom): it takes most of them for noise."
+    )
+
+
+def aliases_of(term: str, response: Response, model: LinearModel | None = None) -> list[str]:
+    """Return the terms that one cannot be told from."""
+    own = model or response.linear
+    return next((t.aliases for t in (own.terms if own else []) if t.term == term), [])
+
+
+def partial(model: LinearModel) -> str:
+    """Say which interactions bias effects that are estimated without them; "" where none does."""
+    biased = [t for t in model.terms if t.partial_aliases]
+    if not biased:
+        return ""
+    count = max(len(t.partial_aliases) for t in biased)
+    largest = max(abs(part) for t in biased for part in t.partial_aliases.values())
+    return (
+        f"up to {plural(count, 'interaction')} outside the model bias an effect, each by up to "
+        f"{format_number(largest, 2)} of itself (partial_aliases in study.json)"
+    )
 
 
 def shown_quantile(found: QuantileEffects) -> QuantileModel:
