@@ -108,7 +108,8 @@ def _words(found: Described, most: int) -> list[str]:
 
 
 def _aliases(found: Described, most: int) -> list[str]:
-    mixed, partly = found.mixed, found.partly
+    # beside empty cells of other designs every effect has a little of others
+    mixed, partly = found.mixed, found.partly if found.fraction is not None else {}
     mains = [found.name(term) for term in found.alike if len(term) == 1 and term not in mixed and term not in partly]
     lines = []
     if mixed or partly:

@@ -161,7 +161,8 @@ def effect_name(effect: Effect, response: Response, model: LinearModel | None = 
 
 def notes(response: Response, model: LinearModel) -> list[str]:
     """Say what effects are, and what the treatments do not separate."""
-    partly = partial(model)
+    # beside empty cells every effect has a little of others
+    partly = partial(model) if response.balanced else ""
     lost = (f"not separable: {text}" for text in model.inestimable)
     return [coding(response), *lost, *([partly] if partly else [])]
 

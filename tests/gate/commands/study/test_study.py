@@ -82,6 +82,8 @@ factors
   load     idle, busy  load                          execution
   opt      O0, O2      environment of builds CFLAGS  build
 
+design: 6 of 8 combinations
+
 6 treatments
      clients  load  opt
   1  1        idle  O0
@@ -97,6 +99,10 @@ factors
 3 rounds of builds, each of opt=O0; opt=O2: 6 builds in all
 3 replicates, in each every treatment once in random order: 18 executions in all
 expected time: at most 1 h 00 min of measuring (the budget; no earlier run to estimate from)
+
+chance to find a change of a factor's mean, at 95% for all sentences together
+  clients and load: 14.1% for 1 standard deviation of an execution, 61.7% for 2 (8 degrees of freedom)
+  opt: 2.5% for 1 standard deviation of the mean of a build, 6.1% for 2 (2 degrees of freedom)
 """
 
 
@@ -140,7 +146,7 @@ def test_the_plan_as_json_has_everything(project: Project) -> None:
         "name": "opt", "settings": ["O0", "O2"], "varies": "build", "changes": ["environment of builds CFLAGS"],
     }  # fmt: skip
     assert plan["treatments"][5] == {
-        "number": 5, "side": "head", "settings": {"clients": 8, "load": "busy", "opt": "O0"},
+        "number": 5, "side": "head", "block": 0, "settings": {"clients": 8, "load": "busy", "opt": "O0"},
     }  # fmt: skip
     assert plan["excluded"][0] == {"clients": 8, "load": "idle", "opt": "O2"}
     assert (plan["builds"], plan["executions"], plan["rounds"], plan["replicates"]) == (6, 18, 3, 3)
@@ -441,3 +447,83 @@ def test_a_study_measures_by_turns_whatever_checks_do(project: Project) -> None:
     # a duet has a pair of both sides for each execution, and a study many treatments of one side
     with open_design(None, None, RulesOptions(sets=('plan.pairing="duet"',))) as design:
         assert design.project.settings.rules.plan.pairing == "interleaved"
+
+
+FRACTION = """\
+[study]
+benchmarks = ["latency"]
+replicates = 1
+fraction = "1/4"
+[study.factor]
+clients = [1, 8]
+load = ["idle", "busy"]
+sched = ["fifo", "rr"]
+size = [1, 2]
+age = [0, 9]
+"""
+
+
+def test_the_plan_of_a_fraction_says_what_it_cannot_separate(project: Project) -> None:
+    project.write("perfgate.toml", CONFIG + FRACTION)
+    code, out, _ = run("study", "plan")
+    assert code == 0
+    assert (
+        "\ndesign: 2^(5-2) fraction: 8 of 32 combinations, resolution III\n"
+        "  letters: A=clients, B=load, C=sched, D=size, E=age\n"
+        "  generators: D=AB, E=AC\n"
+        "  defining words: ABD, ACE, BCDE (2 of 3 letters, 1 of 4 letters)\n"
+        "  no main effect is clear of interactions of two factors\n"
+        "  cannot be told apart:\n"
+        "    clients, or load:size or sched:age\n"
+        "    load, or clients:size\n"
+        "    sched, or clients:age\n"
+        "    size, or clients:load\n"
+        "    age, or clients:sched\n"
+        "    load:sched, or size:age\n"
+        "    load:age, or sched:size\n"
+    ) in out
+    assert "\n8 treatments\n" in out
+    assert "left out" not in out
+    lenth = re.search(r"age: (\S+)% for 1 standard deviation of an execution, (\S+)% for 2 \(by Lenth's", out)
+    assert lenth is not None
+    assert float(lenth[1]) < float(lenth[2]) < 30
+    plan = json.loads(run("study", "plan", "--json", "-")[1])
+    assert plan["design"]["words"] == ["clients:load:size", "clients:sched:age", "load:sched:size:age"]
+    assert (plan["design"]["resolution"], plan["design"]["word_lengths"]) == (3, {"3": 2, "4": 1})
+    assert plan["design"]["aliases"]["clients"] == ["load:size", "sched:age"]
+    assert (plan["excluded"], len(plan["treatments"])) == ([], 8)
+    (power,) = plan["power"]
+    assert (power["method"], power["error_df"], power["contrasts"]) == ("lenth", 0, 7)
+
+
+def test_the_plan_of_a_foldover_has_two_blocks_in_each_replicate(project: Project) -> None:
+    project.write("perfgate.toml", CONFIG + FRACTION.replace("replicates = 1", "replicates = 3\nfoldover = true"))
+    out = run("study", "plan")[1]
+    assert "design: 2^(5-2) fraction, folded over in a second block: 16 of 32 combinations, resolution IV\n" in out
+    assert "  the difference of the blocks is mixed with ABD, ACE\n" in out
+    assert "are clear of interactions of two factors\n" in out
+    plan = json.loads(run("study", "plan", "--json", "-")[1])
+    block = {each["number"]: each["block"] for each in plan["treatments"]}
+    for each in plan["order"]:
+        assert [block[step["treatment"]] for step in each["executions"]] == [0] * 8 + [1] * 8
+    (power,) = plan["power"]
+    # 48 executions, 6 blocks, 5 main effects and 7 sets of interactions
+    assert (power["method"], power["error_df"]) == ("F", 48 - 6 - 12)
+
+
+def test_the_plan_of_a_screening_design_tells_of_partial_aliases(project: Project) -> None:
+    lines = "".join(f"x{k} = [0, 1]\n" for k in range(8))
+    config = f'[study]\nbenchmarks = ["other"]\ndesign = "plackett-burman"\n[study.factor]\n{lines}'
+    project.write("perfgate.toml", CONFIG + config)
+    out = run("study", "plan")[1]
+    assert "design: Plackett-Burman, 12 runs for 8 factors: 12 of 256 combinations, resolution III\n" in out
+    assert "up to 21 interactions bias an effect, each by up to 0.33 of itself" in out
+    plan = json.loads(run("study", "plan", "--json", "-")[1])
+    assert abs(plan["design"]["partial_aliases"]["x0"]["x1:x2"]) == pytest.approx(1 / 3)
+    assert (plan["design"]["kind"], plan["design"]["aliases"]) == ("plackett-burman", {})
+
+
+def test_one_build_of_each_setting_can_show_nothing(project: Project) -> None:
+    project.write("perfgate.toml", CONFIG + STUDY.replace("replicates = 3", "replicates = 3\nbuilds = 1"))
+    out = run("study", "plan")[1]
+    assert "\n  opt: none can be tested, one measurement or build of each setting leaves no error" in out
