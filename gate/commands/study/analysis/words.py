@@ -174,7 +174,8 @@ def _along(response: Response, models: Sequence[QuantileModel], factor: Factor) 
     far = max(_reach(m, factor, len(models), least=False) for m in others)
     where = joined([percentile(m.tau) for m in clear], 6)
     if far < near:
-        return f"{_alike(response, factor.name, factor.name)} acts at {where} only; elsewhere its effect is smaller, if there is one."
+        name = _alike(response, factor.name, factor.name)
+        return f"{name} acts at {where} only; elsewhere its effect is smaller, if there is one."
     return ""
 
 
@@ -207,7 +208,8 @@ def _in_the_tail(response: Response, models: Sequence[QuantileModel], factor: Fa
     if not _reach(model, factor, 2, least=True) > max(abs(mean.low), abs(mean.high)):
         return ""
     at, over = (say_change(change_of(e, factor), response, None) for e in (effect, mean))
-    return f"{_alike(response, factor.name, factor.name)} matters most in the tail: {at} at {percentile(model.tau)}, {over} on the mean."
+    name = _alike(response, factor.name, factor.name)
+    return f"{name} matters most in the tail: {at} at {percentile(model.tau)}, {over} on the mean."
 
 
 def _screened(response: Response) -> list[str]:
