@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 from gate.commands.study.analysis.abridge import Abridgement
-from gate.commands.study.analysis.analysis import Method, analyse
+from gate.commands.study.analysis.analysis import analyse
+from gate.commands.study.analysis.method import Method
 from gate.commands.study.analysis.observations import Wanted, observations
 from gate.model import UserError
 from gate.model.study import Response
