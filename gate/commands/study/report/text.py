@@ -138,6 +138,7 @@ def _linear(writer: _Writer, response: Response, model: LinearModel | None, conf
     rest = "" if model.unexplained is None else format_share(model.unexplained)
     rows.append(["residuals", "", "", "", say.squares(model.residual_ss, response), rest, "", ""])
     notes = [say.coding(response), *(f"not separable: {text}" for text in model.inestimable)]
+    notes += [say.errors(model)] if model.strata else []
     writer.table(name or model.formula, head, rows, "; ".join(notes))
 
 

@@ -125,6 +125,15 @@ def error_of(term: Term) -> str:
     return f"{ERRORS[term.stratum]} ({term.error_df:.3g} df)"
 
 
+def errors(model: LinearModel) -> str:
+    """Say which terms are told from what: "a, a:b from builds (8 df); b from executions (16 df); balanced, ..."."""
+    of: dict[str, list[str]] = {}
+    for term in model.terms:
+        of.setdefault(error_of(term), []).append(term.term)
+    told = "; ".join(f"{', '.join(terms) if len(of) > 1 else 'told'} from {error}" for error, terms in of.items())
+    return f"{told}; {method(model)}"
+
+
 def method(model: LinearModel) -> str:
     """Say how errors were separated, and within what executions are compared."""
     block = f"compared within {model.blocks} {_BLOCKS[model.block]}; " if model.block else ""
