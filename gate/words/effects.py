@@ -92,10 +92,10 @@ def named(term: str, aliases: Sequence[str]) -> str:
     """Name a term with those that it cannot be told from: "C, or A:B", "C, or one of A:B, D:E and 3 more"."""
     if len(aliases) < 2:
         return ", or ".join([term, *aliases])
-    more = len(aliases) - _NAMED
-    # one more name is as short as "and 1 more"
-    shown = aliases[: _NAMED + 1] if more == 1 else aliases[:_NAMED]
-    return f"{term}, or one of {', '.join(shown)}{f' and {more} more' if more > 1 else ''}"
+    # one more name is as short as "1 more"
+    if len(aliases) <= _NAMED + 1:
+        return f"{term}, or one of {', '.join(aliases[:-1])} and {aliases[-1]}"
+    return f"{term}, or one of {', '.join(aliases[:_NAMED])} and {len(aliases) - _NAMED} more"
 
 
 def named_short(term: str, aliases: Sequence[str]) -> str:

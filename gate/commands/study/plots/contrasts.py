@@ -11,7 +11,7 @@ import numpy as np
 from gate.commands.study.plots.marks import said
 from gate.commands.study.plots.scale import differences
 from gate.model.study import Response, Term
-from gate.plots.picture import elide
+from gate.plots.picture import elide, room
 from gate.stats.special import stdtrit
 from gate.units import agree, format_confidence, format_number, plural
 from gate.words.effects import named, named_short
@@ -27,10 +27,16 @@ class Size:
 
     name: str
     full: str
+    """The same with all that it cannot be told from."""
     number: float
     """Its size in the unit of the axis."""
     beyond: int
     """How many of the two limits it is beyond."""
+
+    def fitted(self, space: float, letters: float) -> str:
+        """Return its name as long as there is room for it."""
+        fitting = (text for text in (self.full, self.name) if room(text, letters) <= space)
+        return next(fitting, elide(self.name, max(1, int(space / room("0", letters)))))
 
 
 @dataclass(frozen=True, slots=True)

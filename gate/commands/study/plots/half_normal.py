@@ -10,7 +10,7 @@ from gate.commands.study.plots.contrasts import Contrasts, Size, contrasts
 from gate.commands.study.plots.marks import LAYOUTS, Look, apart, said
 from gate.model.study import Response
 from gate.plots.axes import grid, tick_room
-from gate.plots.picture import Picture, Point, Sheet, elide, room
+from gate.plots.picture import Picture, Point, Sheet, elide
 from gate.plots.scales import Axis, minus, ticks
 from gate.stats.special import ndtri
 from gate.units import plural
@@ -53,8 +53,8 @@ def half_normal(prefix: str, response: Response, confidence: float) -> Picture |
     named = [(at, own) for at, own in zip(points, found.sizes, strict=True) if own.beyond]
     quiet = [at for at, own in zip(points, found.sizes, strict=True) if not own.beyond]
     _QUIET.marks(sheet, quiet, "middle" if count <= _MANY else "small")
-    _LOUD.marks(sheet, [at for at, _ in named], "large")
     _names(sheet, named, (left + right) / 2, left, right)
+    _LOUD.marks(sheet, [at for at, _ in named], "large")
     title = f"Half-normal plot of the contrasts of {response.benchmark}, {response.metric}"
     return sheet.picture(prefix, title, found.described(), _caption(found, len(named)))
 
@@ -78,7 +78,7 @@ def _names(sheet: Sheet, named: Sequence[tuple[Point, Size]], middle: float, lef
             beside = px >= middle
             tip = px - 16 if beside else px + 16
             space = tip - 4 - left if beside else right - tip - 4
-            text = elide(own.name, max(1, int(space / room("0", letters))))
+            text = own.fitted(space, letters)
             sheet.lines(f"grid {layout}", [[(px, py), (tip, place)]])
             end = tip - 3 if beside else tip + 3
             sheet.text(end, place, text, f"other middle {layout}", "end" if beside else "start", full=own.full)

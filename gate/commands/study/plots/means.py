@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 
 import numpy as np
 
@@ -89,7 +90,7 @@ def mains(prefix: str, response: Response) -> Picture | None:
     elif curves:
         caption += " Dashed: the parabola through the settings of a factor that are numbers."
     caption += "" if response.balanced else " The treatments are not balanced: a mean also holds what else differs."
-    caption += _aliased(drawn, aliases)
+    caption += _aliased([f.name for f, _ in drawn], aliases, " (*)")
     shown = [f"{elide(said(f.name), 30)} {_spread(m, of)}" for f, m in drawn[:8]]
     title = f"Main effects on {response.benchmark}, {response.metric}"
     return sheet.picture(prefix, title, f"Means by setting: {'; '.join(shown)}.", caption)
@@ -199,11 +200,11 @@ def _main_title(sheet: Sheet, x: float, y: float, factor: Factor, aliases: Seque
         sheet.text(x, y, text, f"strong other {layout}", "middle", full=full)
 
 
-def _aliased(drawn: Sequence[_Main], aliases: Mapping[str, Sequence[str]]) -> str:
-    """Say which factors' means are those of interactions too; "" for none."""
-    own = [elide(said(named(f.name, aliases[f.name])), 60) for f, _ in drawn if f.name in aliases]
-    more = f"; and {len(own) - _LISTED} more factors" if len(own) > _LISTED else ""
-    return f" Not told apart by these treatments (*): {'; '.join(own[:_LISTED])}{more}." if own else ""
+def _aliased(terms: Sequence[str], aliases: Mapping[str, Sequence[str]], mark: str = "") -> str:
+    """Say which terms of a picture these treatments do not tell from which others; "" for none."""
+    own = [elide(said(named(t, names)), 60) for t, names in aliases.items() if {t, *names} & set(terms)]
+    more = f"; and {len(own) - _LISTED} more" if len(own) > _LISTED else ""
+    return f" Not told apart by these treatments{mark}: {'; '.join(own[:_LISTED])}{more}." if own else ""
 
 
 def _settings(sheet: Sheet, xs: Sequence[float], names: Sequence[str], y: float, slot: float) -> None:
@@ -363,6 +364,8 @@ def _interaction_caption(response: Response, left_out: int, drawn: Sequence[_Lin
         words.append("The treatments are not balanced: a mean also holds what else differs.")
     if any(len(d.means) < len({a for a, _ in d.means}) * len({b for _, b in d.means}) for d in drawn):
         words.append("Combinations that were not measured are missing.")
+    pairs = [":".join(own) for d in drawn for own in permutations((d.x.name, d.by.name))]
+    words += filter(None, [_aliased(pairs, alias_sets(response)).strip()])
     if left_out:
         words.append(f"{left_out} more, the most parallel, {agree(left_out, 'is', 'are')} left out.")
     return " ".join(words)

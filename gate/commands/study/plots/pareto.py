@@ -7,7 +7,7 @@ from gate.commands.study.plots.marks import LAYOUTS, said
 from gate.model.study import Response
 from gate.plots.picture import Picture, Sheet, elide, room
 from gate.plots.scales import Axis, minus, ticks
-from gate.plots.style import LETTERS_NARROW
+from gate.plots.style import LETTERS, LETTERS_NARROW
 from gate.units import plural
 
 MOST = 30
@@ -25,7 +25,8 @@ def pareto(prefix: str, response: Response, confidence: float) -> Picture | None
     if found is None:
         return None
     drawn = found.sizes[:MOST]
-    left = 20 + min(max(room(own.name, LETTERS_NARROW) for own in drawn), _NAMES)
+    wanted = (max(room(own.full, LETTERS), room(own.name, LETTERS_NARROW)) for own in drawn)
+    left = 20 + min(max(wanted), _NAMES)
     bottom = _HEAD + _ROW * len(drawn)
     sheet = Sheet(_WIDTH, bottom + _FOOT)
     x = Axis(0, found.end, left, _RIGHT)
@@ -40,7 +41,9 @@ def pareto(prefix: str, response: Response, confidence: float) -> Picture | None
         ]
         sheet.lines(kind, bars, closed=True)
     for k, own in enumerate(drawn):
-        _name(sheet, left - 8, _HEAD + _ROW * (k + 0.5), own.name, own.full)
+        for layout, letters in LAYOUTS:
+            text = own.fitted(left - 14, letters)
+            sheet.text(left - 8, _HEAD + _ROW * (k + 0.5), text, f"other middle {layout}", "end", full=own.full)
     sheet.lines("axis", [[(left, _HEAD), (left, bottom)]])
     _limits(sheet, found, x, bottom)
     for layout, unit in (("wide", 24), ("narrow", 10)):
@@ -50,22 +53,18 @@ def pareto(prefix: str, response: Response, confidence: float) -> Picture | None
     return sheet.picture(prefix, title, found.described(), _caption(found, len(found.sizes) - len(drawn)))
 
 
-def _name(sheet: Sheet, x: float, y: float, name: str, full: str) -> None:
-    for layout, letters in LAYOUTS:
-        space = int((x - 6) / room("0", letters))
-        sheet.text(x, y, elide(name, space), f"other middle {layout}", "end", full=full)
-
-
 def _limits(sheet: Sheet, found: Contrasts, x: Axis, bottom: float) -> None:
-    """Draw the limits; each has its own row for its name."""
+    """Draw the limits, the name of the first at its left and that of the second at its right."""
     for row, (name, at) in enumerate(found.drawn_limits()):
         top = 22 + 28 * row
-        sheet.lines("limit", [[(x.at(at), top + 6), (x.at(at), bottom)]])
+        sheet.lines("limit", [[(x.at(at), top - 10), (x.at(at), bottom)]])
         text = f"{name} {elide(found.say(at), 16)}"
         for layout, letters in LAYOUTS:
-            half = room(text, letters) / 2
-            middle = min(max(x.at(at), half + 4), _WIDTH - half - 4)
-            sheet.text(middle, top, text, f"other {layout}", "middle")
+            wide = room(text, letters)
+            if row:
+                sheet.text(min(x.at(at) + 5, _WIDTH - wide - 4), top, text, f"other {layout}")
+            else:
+                sheet.text(max(x.at(at) - 5, wide + 4), top, text, f"other {layout}", "end")
 
 
 def _caption(found: Contrasts, left_out: int) -> str:
