@@ -97,7 +97,7 @@ def pictures(response: Response) -> Iterator[tuple[str, Picture | None]]:
         if number:
             logs = replace(own, scale="log")
             yield f"l{number}", pareto(f"l{number}", logs, 0.95)
-    fraction = replace(response, lenth=examples.aliased(names))
+    fraction = replace(response, lenth=examples.aliased(names), linear=None)
     yield "u", mains("u", fraction)
     yield "w", quantile_effects("w", fraction, examples.quantile_effects(response.factors), 0.95)
     for number, count in enumerate((3, 31)):
@@ -263,7 +263,7 @@ def test_contrasts_beyond_the_limits_are_named_and_no_others() -> None:
 
 def test_main_effects_of_a_fraction_name_what_they_cannot_be_told_from() -> None:
     factors = tuple(Factor(name=name, settings=["lo", "up"]) for name in "abcd")
-    fraction = replace(examples.response(factors), lenth=examples.aliased("abcd"))
+    fraction = replace(examples.response(factors), lenth=examples.aliased("abcd"), linear=None)
     drawn = mains("u", fraction)
     assert drawn is not None
     # a has none, b one, c two; on a phone a star stands for what does not fit
