@@ -108,8 +108,8 @@ def _of_lenth(response: Response, *, logs: bool) -> Contrasts | None:
 
     level = format_confidence(found.confidence)
     within = (
-        f"Noise alone is within ME (margin of error) for {level} of single contrasts, and within SME for all "
-        f"{len(found.contrasts)} at once in {level} of experiments (Lenth 1989)."
+        f"Noise alone is within ME (margin of error) for at least {level} of single contrasts, and within SME "
+        f"for all {len(found.contrasts)} at once in at least {level} of experiments (Lenth 1989)."
     )
     return Contrasts(
         sizes=[
