@@ -98,9 +98,10 @@ def test_a_fraction_names_what_its_effects_cannot_be_told_from(tmp_path: Path, r
     # the linear model, Lenth's contrasts, quantile regression
     assert sum(name == "D, or A:B" for name in named) >= 3
     assert "A, or one of B:D and C:E" in named
-    lines = [line for line in out.splitlines() if re.match(r"D\b", line)]
+    # a table that is too wide for the terminal has its titles before the cells
+    lines = [line for line in out.splitlines() if re.match(r"(effect on \S+( mean)? |contrast )?D\b", line)]
     assert len(lines) == (3 if replicates == 1 else 2)
-    assert all(line.startswith("D, or A:B ") for line in lines)
+    assert all("D, or A:B" in line for line in lines)
     texts = re.findall(r"<text[^>]*>([^<]*)", page)
     # means, Pareto, half-normal, and effects by quantile with their own sign
     assert texts.count("D, or A:B") >= 4
