@@ -159,7 +159,7 @@ def _shown(response: Response, observed: Observed, report: StudyReport, prefix: 
     draw = Drawer(response, observed, prefix, report.confidence)
     parts = [
         part
-        for make in (_mean, _quantiles, _against, _blocks, _values, _sizes, _abridged, _design)
+        for make in (_mean, _lenth, _quantiles, _against, _blocks, _values, _sizes, _abridged, _design)
         if (part := make(response, draw, report.confidence)) is not None
     ]
     return Shown(
@@ -200,6 +200,28 @@ def _mean(response: Response, draw: Drawer, confidence: float) -> Part | None:
             *((trends,) if (trends := views.trends(response, confidence)) else ()),
             views.checks(response),
         ),
+        folds=_sizes_of_effects(response, draw),
+    )
+
+
+def _sizes_of_effects(response: Response, draw: Drawer) -> tuple[Fold, ...]:
+    """Fold away the pictures that tell apart effects and noise, where there is an error; else they have a part."""
+    drawn = _given(draw.pareto(), draw.half_normal()) if response.lenth is None else ()
+    return (Fold("Effects by size: Pareto picture and half-normal plot", (), drawn),) if drawn else ()
+
+
+def _lenth(response: Response, draw: Drawer, _: float) -> Part | None:
+    found = response.lenth
+    if found is None:
+        return None
+    return Part(
+        id=f"{draw.prefix}-contrasts",
+        title="Which contrasts are more than noise",
+        legend="Each treatment was measured once, so noise is estimated from the contrasts themselves: most are taken "
+        "to be noise (Lenth 1989). Beyond SME a contrast is real; between ME and SME it may be one of many that "
+        "is large by chance: measure again. Within ME it is no more than noise.",
+        figures=_given(draw.pareto(), draw.half_normal()),
+        views=(views.lenth(response, found),),
     )
 
 

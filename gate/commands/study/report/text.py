@@ -8,7 +8,7 @@ from gate.commands.study.report import tables as views
 from gate.commands.study.report import words as say
 from gate.model.study import Effect, LinearModel, Response, StudyReport
 from gate.units import format_confidence, format_share, plural
-from gate.words.effects import percentile, settings_text
+from gate.words.effects import named, percentile, settings_text
 from gate.words.failures import sentence
 from gate.words.grid import Cell, Column, lay_out, paint
 from gate.words.numbers import format_p
@@ -95,6 +95,7 @@ def _response(writer: _Writer, response: Response, report: StudyReport, *, brief
     writer.items("What it shows", response.words)
     if not brief:
         _linear(writer, response, response.linear, report.confidence)
+        _lenth(writer, response)
         _quantiles(writer, response, report.confidence)
         _percents(writer, response)
         _trends(writer, response, report.confidence)
@@ -133,12 +134,12 @@ def _linear(writer: _Writer, response: Response, model: LinearModel | None, conf
                 if not i
                 else ("",) * 4
             )
-            shown = [say.effect_name(effect, response), *_ends(effect, response)] if effect else [term.term, "", "", ""]
+            own = say.effect_name(effect, response, model) if effect else named(term.term, term.aliases)
+            shown = [own, *(_ends(effect, response) if effect else ("", "", ""))]
             rows.append([*shown, *shared])
     rest = "" if model.unexplained is None else format_share(model.unexplained)
     rows.append(["residuals", "", "", "", say.squares(model.residual_ss, response), rest, "", ""])
-    notes = [say.coding(response), *(f"not separable: {text}" for text in model.inestimable)]
-    notes += [say.errors(model)] if model.strata else []
+    notes = [*say.below(response, model), *([say.errors(model)] if model.strata else [])]
     writer.table(name or model.formula, head, rows, "; ".join(notes))
 
 
@@ -195,6 +196,13 @@ def _percents(writer: _Writer, response: Response) -> None:
         for row in response.percents
     ]
     writer.table("Setting against setting", head, rows)
+
+
+def _lenth(writer: _Writer, response: Response) -> None:
+    if response.lenth is not None:
+        found = views.lenth(response, response.lenth)
+        head = [Column(h.name, right=h.number) for h in found.head]
+        writer.table("Which contrasts are more than noise (Lenth 1989)", head, found.rows, found.note)
 
 
 def _trends(writer: _Writer, response: Response, confidence: float) -> None:

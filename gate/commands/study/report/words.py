@@ -10,6 +10,7 @@ from gate.model.study import (
     Blocks,
     Effect,
     Error,
+    Lenth,
     LinearModel,
     QuantileEffects,
     QuantileModel,
@@ -17,7 +18,7 @@ from gate.model.study import (
     Term,
 )
 from gate.units import format_number, format_share
-from gate.words.effects import level_of, settings_text, unit_of
+from gate.words.effects import alias_sets, level_of, named, partial_aliases, settings_text, unit_of
 from gate.words.numbers import plural
 
 UNITS = {"iteration": "iterations", "execution": "executions", "build": "builds"}
@@ -105,6 +106,25 @@ def coding(response: Response) -> str:
     return "; ".join(parts)
 
 
+def below(response: Response, model: LinearModel) -> list[str]:
+    """Say below a linear model what an effect is, what it also holds, and what the treatments do not separate."""
+    partial = partial_aliases(model)
+    return [
+        coding(response),
+        *([partial] if partial else []),
+        *(f"not separable: {text}" for text in model.inestimable),
+    ]
+
+
+def limits(response: Response, found: Lenth) -> str:
+    """Name Lenth's limits."""
+    return (
+        f"pseudo standard error {change(found.pse, response)}; margin of error of one contrast (ME) "
+        f"{change(found.me, response)}, of all {len(found.contrasts)} at once (SME) {change(found.sme, response)}; "
+        f"{found.df:.3g} df"
+    )
+
+
 ERRORS: dict[Error, str] = {
     "session": "sessions",
     "build": "builds",
@@ -150,14 +170,21 @@ def df(term: Term) -> str:
     return str(term.df) if term.whole_df in (None, term.df) else f"{term.df} of {term.whole_df}"
 
 
-def effect_name(effect: Effect, response: Response) -> str:
-    """Name an effect: its term, and the settings where the term alone is ambiguous."""
-    if effect.against:
-        return f"{settings_text(effect.settings)} against {settings_text(effect.against)}"
+def effect_name(effect: Effect, response: Response, model: LinearModel | None = None) -> str:
+    """Name an effect: its term, or the settings where the term alone is ambiguous, and what it cannot be told from.
+
+    Args:
+        model: of an abridged data set, whose aliases are its own.
+    """
+    aliases = alias_sets(response, model).get(effect.term, [])
     sizes = {f.name: len(f.settings) for f in response.factors}
-    if all(sizes.get(name, 2) == 2 for name in effect.settings):
-        return effect.term
-    return settings_text(effect.settings)
+    if effect.against:
+        name = f"{settings_text(effect.settings)} against {settings_text(effect.against)}"
+    elif effect.settings and any(sizes.get(name, 2) != 2 for name in effect.settings):
+        name = settings_text(effect.settings)
+    else:
+        name = effect.term
+    return named(name, aliases)
 
 
 def shown_quantile(found: QuantileEffects) -> QuantileModel:
@@ -192,7 +219,9 @@ def abridged(response: Response, found: Abridged) -> list[str]:
             full = next((e for e in (whole[term.term].effects if term.term in whole else [])
                          if e.settings == effect.settings), None)  # fmt: skip
             beside = "" if full is None else f" (with all treatments {change(full.estimate, response, sign=True)})"
-            lines.append(f"{effect_name(effect, response)}: {change(effect.estimate, response, sign=True)}{beside}")
+            lines.append(
+                f"{effect_name(effect, response, found.linear)}: {change(effect.estimate, response, sign=True)}{beside}"
+            )
     return lines
 
 
