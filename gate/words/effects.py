@@ -7,9 +7,13 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from gate.model.study import Effect, Factor, Response, Setting, Trend
+from gate.model.study import Effect, Factor, LinearModel, Response, Setting, Trend
 from gate.units import format_confidence, format_number, shown_unit
 from gate.words import numbers
+
+_NAMED = 2
+"""Aliases that are named where there are many."""
+_SHARES = {1 / 2: "half", 1 / 3: "a third", 1 / 4: "a quarter", 1 / 5: "a fifth"}
 
 
 class Unit(msgspec.Struct, frozen=True):
@@ -84,18 +88,56 @@ def say_trend(trend: Trend, response: Response) -> str:
     return f"{text}, {more} at the high end (curvature {signed(bend.estimate, response)})"
 
 
-def either(term: str, aliases: Sequence[str], most: int = 2) -> str:
-    """Name a term with those that it cannot be told from: "C, or A:B"."""
-    if not aliases:
-        return term
-    if len(aliases) <= most:
-        return f"{term}, or {' or '.join(aliases)}"
-    return f"{term}, or one of {', '.join(aliases[:most])} and {len(aliases) - most} more"
-
-
 def named(term: str, aliases: Sequence[str]) -> str:
-    """Name the same within a sentence, where a comma ends it."""
-    return f"{either(term, aliases)}," if aliases else term
+    """Name a term with those that it cannot be told from: "C, or A:B", "C, or one of A:B, D:E and 3 more"."""
+    if len(aliases) < 2:
+        return ", or ".join([term, *aliases])
+    # one more name is as short as "1 more"
+    if len(aliases) <= _NAMED + 1:
+        return f"{term}, or one of {', '.join(aliases[:-1])} and {aliases[-1]}"
+    return f"{term}, or one of {', '.join(aliases[:_NAMED])} and {len(aliases) - _NAMED} more"
+
+
+def named_short(term: str, aliases: Sequence[str]) -> str:
+    """Name a term with its aliases where there is little room: "C, or A:B", "C, or 5 others"."""
+    return named(term, aliases) if len(aliases) < 2 else f"{term}, or {len(aliases)} others"
+
+
+def alias_sets(response: Response, model: LinearModel | None = None) -> dict[str, list[str]]:
+    """Return what terms of a response cannot be told from; model: that of an abridged data set, in place of its own."""
+    own = model or response.linear
+    found = {t.term: t.aliases for t in own.terms} if own else {}
+    if response.lenth is not None and model in (None, response.linear):
+        found = {c.term: c.aliases for c in response.lenth.contrasts} | found
+    return {term: names for term, names in found.items() if names}
+
+
+def partial_aliases(model: LinearModel) -> str:
+    """Say which interactions the effects of a model hold a part of; "" where there are none."""
+    biased = [t for t in model.terms if t.partial_aliases]
+    if not biased:
+        return ""
+    sizes = {round(abs(part), 6) for t in biased for part in t.partial_aliases.values()}
+    listed = [_partial(t.term, t.partial_aliases) for t in biased[:_NAMED]]
+    more = f"; {len(biased) - _NAMED} more alike" if len(biased) > _NAMED else ""
+    if len(sizes) == 1 and len(biased) > 1 and all(len(t.factors) == 1 for t in biased):
+        share = next((word for size, word in _SHARES.items() if round(size, 6) in sizes), f"{max(sizes):.2g}")
+        what = "of the two-factor interactions without its factor" if _all_without(model) else "of some interactions"
+        return f"each main effect also holds {share} {what}: {'; '.join(listed)}{more}"
+    return f"effects also hold a part of interactions: {'; '.join(listed)}{more}"
+
+
+def _all_without(model: LinearModel) -> bool:
+    names = [t.term for t in model.terms if len(t.factors) == 1]
+    count = (len(names) - 1) * (len(names) - 2) // 2
+    return all(len(t.partial_aliases) == count for t in model.terms)
+
+
+def _partial(term: str, parts: Mapping[str, float]) -> str:
+    largest = sorted(parts.items(), key=lambda own: -round(abs(own[1]), 6))
+    shown = ", ".join(f"{part:+.2g} of {name}" for name, part in largest[:_NAMED])
+    more = len(largest) - _NAMED
+    return f"{term} {shown}{f' and {more} more' if more > 0 else ''}"
 
 
 def percentile(tau: float) -> str:

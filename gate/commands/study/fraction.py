@@ -16,7 +16,6 @@ from gate.config.treatments import SIDE
 from gate.stats.design.aliases import LOWEST, Aliases, aliases
 from gate.stats.design.coding import coded
 from gate.units import agree, format_number, plural
-from gate.words.effects import either
 from gate.words.phrases import joined, listed
 
 _SHOWN = 12
@@ -115,7 +114,9 @@ def _aliases(found: Described, most: int) -> list[str]:
     if mixed or partly:
         clear = f"{joined(mains, 8)} {agree(len(mains), 'is', 'are')}" if mains else "no main effect is"
         lines.append(f"{clear} clear of interactions of two factors")
-    sets = [either(found.name(term), [found.name(own) for own in alike.full], 8) for term, alike in mixed.items()]
+    sets = [
+        f"{found.name(term)}, or {' or '.join(found.name(own) for own in alike.full)}" for term, alike in mixed.items()
+    ]
     if sets:
         lines.append("cannot be told apart:")
         lines += [f"  {text}" for text in sets[:most]]

@@ -86,7 +86,7 @@ def aliases(
 
 
 def without_aliased(design: Design, model: Coded, alike: dict[Factors, Aliases] | None = None) -> Coded:
-    """Take from the terms left out the interactions that others stand for, which their aliases name.
+    """Take from the terms left out those that others stand for, which their aliases name.
 
     Args:
         alike: their aliases, where they are known.
@@ -94,8 +94,7 @@ def without_aliased(design: Design, model: Coded, alike: dict[Factors, Aliases] 
     order = max((len(factors) for factors in model.left_out), default=0)
     if alike is None:
         alike = aliases(design.codes, design.sizes, model, order, design.counts)
-    lost = {own[0] for own in model.left_out if len(own) == 1}
-    named = {factors for each in alike.values() for factors in each.full if not lost & set(factors)}
+    named = {factors for each in alike.values() for factors in each.full}
     return msgspec.structs.replace(model, left_out=tuple(own for own in model.left_out if own not in named))
 
 

@@ -5,8 +5,8 @@ import math
 import msgspec
 import pytest
 
-from gate.model.study import Axis, Response, Slope, Trend
-from gate.words.effects import say_trend, signed, size, unit_of
+from gate.model.study import Axis, Effect, LinearModel, Response, Slope, Term, Trend
+from gate.words.effects import named, named_short, partial_aliases, say_trend, signed, size, unit_of
 from tests.gate.commands.study.plots import examples
 
 
@@ -54,3 +54,45 @@ def test_a_trend_says_its_curvature_only_where_that_is_clear(found: Trend, said:
 
 def test_of_logarithms_a_trend_is_a_percentage() -> None:
     assert say_trend(trend(math.log(1.5), None), response(2e-3, log=True)) == "+50.0% per doubling"
+
+
+@pytest.mark.parametrize(
+    ("aliases", "long", "short"),
+    [
+        ([], "C", "C"),
+        (["A:B"], "C, or A:B", "C, or A:B"),
+        (["A:B", "D:E"], "C, or one of A:B and D:E", "C, or 2 others"),
+        (["A:B", "D:E", "F:G"], "C, or one of A:B, D:E and F:G", "C, or 3 others"),
+        (["A:B", "D:E", "F:G", "H:J", "K:L"], "C, or one of A:B, D:E and 3 more", "C, or 5 others"),
+    ],
+)
+def test_a_term_is_named_with_what_it_cannot_be_told_from(aliases: list[str], long: str, short: str) -> None:
+    assert named("C", aliases) == long
+    assert named_short("C", aliases) == short
+
+
+def test_parts_of_interactions_are_said_once_for_all_main_effects() -> None:
+    parts = {"A": {"B:C": 1 / 3}, "B": {"A:C": -1 / 3}, "C": {"A:B": 1 / 3}}
+    assert partial_aliases(model(parts)) == (
+        "each main effect also holds a third of the two-factor interactions without its factor: A +0.33 of B:C; "
+        "B -0.33 of A:C; 1 more alike"
+    )
+    assert partial_aliases(model({"A": {"B:C": 0.5, "D:E": -0.25, "B:E": 0.2}, "B": {}})) == (
+        "effects also hold a part of interactions: A +0.5 of B:C, -0.25 of D:E and 1 more"
+    )
+    some = {"A": {"B:C": 1 / 3}, "B": {}, "C": {"A:B": 1 / 3}}
+    assert partial_aliases(model(some)).startswith("each main effect also holds a third of some interactions: A ")
+    assert partial_aliases(model({"A": {}})) == ""
+
+
+def model(parts: dict[str, dict[str, float]]) -> LinearModel:
+    none = Effect(term="", settings={}, estimate=1.0, low=None, high=None, p=None)
+    terms = [
+        Term(term=name, factors=[name], df=1, sum_of_squares=1.0, share=None, f=None, p=None, p_adjusted=None,
+             effects=[], partial_aliases=own)
+        for name, own in parts.items()
+    ]  # fmt: skip
+    return LinearModel(
+        formula="", observations=12, intercept=none, terms=terms, residual_df=0, residual_ss=0.0, residual_sd=None,
+        total_ss=1.0, r2=None, unexplained=None, inestimable=[],
+    )  # fmt: skip

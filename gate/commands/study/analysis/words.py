@@ -34,6 +34,11 @@ def words_of(response: Response, confidence: float) -> list[str]:
     return found
 
 
+def _called(term: str, aliases: Sequence[str]) -> str:
+    """Name a term in a sentence, with those that it cannot be told from: "C, or A:B,"."""
+    return f"{named(term, aliases)}," if aliases else term
+
+
 def _claimed(response: Response, statistic: str) -> set[str]:
     return {claim.term for claim in response.claims if claim.statistic == statistic and claim.claimed}
 
@@ -61,7 +66,7 @@ def _mean_effect(response: Response, term: Term, confidence: float, *, first: bo
     factor = next(f for f in response.factors if f.name == term.factors[0])
     whole = term.share
     share = "" if whole is None else f", {'under 1%' if whole < 0.01 else f'{whole:.0%}'} of all variability"
-    name = named(term.term, term.aliases)
+    name = _called(term.term, term.aliases)
     lead = f"{name} has the largest effect on the mean" if first else f"{name} has an effect on the mean, too"
     trend = next((f", {say_trend(t, response)}" for t in response.trends if t.factor == factor.name), "")
     if len(factor.settings) == 2:
@@ -80,7 +85,7 @@ def _not_seen(response: Response, unclear: Sequence[Term], *, none: bool) -> str
     for term in unclear:
         ends = [abs(end) for e in term.effects for end in (e.low, e.high) if end is not None]
         # of two settings half the change; of more the distance from their mean, which two settings may both have
-        name = named(term.term, term.aliases)
+        name = _called(term.term, term.aliases)
         sizes.append(f"{name} (at most {size(2 * max(ends), response)})" if ends else name)
     what = "No factor has" if none else "Without"
     return f"{what} a clear effect on the mean: {joined(sizes)}."
@@ -91,7 +96,8 @@ def _interactions(response: Response, clear: Sequence[Term]) -> list[str]:
         return []
     largest = sorted(clear, key=lambda t: -max((abs(e.estimate) for e in t.effects), default=0.0))
     names = [
-        f"{named(' and '.join(t.factors), t.aliases)}{_by_twice(response, t.effects, t.term)}" for t in largest[:_SAID]
+        f"{_called(' and '.join(t.factors), t.aliases)}{_by_twice(response, t.effects, t.term)}"
+        for t in largest[:_SAID]
     ]
     return [f"Interactions, where the change by one depends on the other: {joined(names)}."]
 
@@ -130,7 +136,7 @@ def _at(response: Response, model: QuantileModel, confidence: float) -> str:
 def _alike(response: Response, term: str, text: str) -> str:
     """Name a term with those that it cannot be told from."""
     terms = response.linear.terms if response.linear else []
-    return named(text, next((t.aliases for t in terms if t.term == term), []))
+    return _called(text, next((t.aliases for t in terms if t.term == term), []))
 
 
 def _by_twice(response: Response, effects: Sequence[Effect], term: str) -> str:
@@ -174,7 +180,8 @@ def _along(response: Response, models: Sequence[QuantileModel], factor: Factor) 
     far = max(_reach(m, factor, len(models), least=False) for m in others)
     where = joined([percentile(m.tau) for m in clear], 6)
     if far < near:
-        return f"{_alike(response, factor.name, factor.name)} acts at {where} only; elsewhere its effect is smaller, if there is one."
+        name = _alike(response, factor.name, factor.name)
+        return f"{name} acts at {where} only; elsewhere its effect is smaller, if there is one."
     return ""
 
 
@@ -207,7 +214,8 @@ def _in_the_tail(response: Response, models: Sequence[QuantileModel], factor: Fa
     if not _reach(model, factor, 2, least=True) > max(abs(mean.low), abs(mean.high)):
         return ""
     at, over = (say_change(change_of(e, factor), response, None) for e in (effect, mean))
-    return f"{_alike(response, factor.name, factor.name)} matters most in the tail: {at} at {percentile(model.tau)}, {over} on the mean."
+    name = _alike(response, factor.name, factor.name)
+    return f"{name} matters most in the tail: {at} at {percentile(model.tau)}, {over} on the mean."
 
 
 def _screened(response: Response) -> list[str]:
@@ -218,7 +226,7 @@ def _screened(response: Response) -> list[str]:
     clear = [c for c in response.lenth.contrasts if c.term in claimed]
     if not clear:
         return ["By Lenth's method no contrast is more than noise: each treatment has one observation."]
-    told = [f"{named(c.term, c.aliases)} ({signed(2 * c.estimate, response)})" for c in clear]
+    told = [f"{_called(c.term, c.aliases)} ({signed(2 * c.estimate, response)})" for c in clear]
     return [f"Each treatment has one observation; by Lenth's method more than noise: {joined(told, 6)}."]
 
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from gate.commands.study.plots.marks import Look, aliases, factors_by_name, said, write
+from gate.commands.study.plots.marks import Look, factors_by_name, said, write
 from gate.commands.study.plots.scale import Differences, Scale, Vertical, differences, scale, vertical
 from gate.model.study import Effect, Factor, QuantileEffects, Response
 from gate.plots.axes import grid, tick_room
 from gate.plots.picture import Picture, Point, Sheet, elide
 from gate.plots.scales import Axis
 from gate.units import agree, format_confidence, plural
-from gate.words.effects import either
+from gate.words.effects import alias_sets, named_short
 
 _WIDTH = 720
 _COLUMNS = 3
@@ -114,7 +114,7 @@ def _key(effect: Effect) -> str:
 
 
 def _choose(rows: Sequence[_Row], response: Response, of: Differences | None, absolute: Scale | None) -> _Chosen:
-    factors = factors_by_name(response)
+    factors, aliases = factors_by_name(response), alias_sets(response)
     intercept: _Panel | None = None
     mains: list[_Panel] = []
     interactions: list[_Panel] = []
@@ -125,9 +125,7 @@ def _choose(rows: Sequence[_Row], response: Response, of: Differences | None, ab
                 unit = f", {elide(said(absolute.measure.unit), 12)}" if absolute.measure.unit else ""
                 intercept = _Panel("", f"intercept{unit}", _level(row, absolute))
         elif of is not None:
-            panel = _Panel(
-                row[0][1].term, either(_titled(row[0][1], factors), aliases(response, row[0][1].term)), _points(row, of)
-            )
+            panel = _Panel(row[0][1].term, _titled(row[0][1], factors, aliases), _points(row, of))
             (mains if len(settings) == 1 else interactions).append(panel)
     mains_first = [*_first(mains), *_first(interactions)]
     rest = [p for p in [*mains, *interactions] if p not in mains_first]
@@ -146,11 +144,12 @@ def _first(panels: Sequence[_Panel]) -> list[_Panel]:
     return sorted(largest.values(), key=lambda p: -p.size)
 
 
-def _titled(effect: Effect, factors: dict[str, Factor]) -> str:
-    return " × ".join(
+def _titled(effect: Effect, factors: dict[str, Factor], aliases: Mapping[str, list[str]]) -> str:
+    title = " × ".join(
         said(name) if name in factors and len(factors[name].settings) == 2 else f"{said(name)}={said(setting)}"
         for name, setting in effect.settings.items()
     )
+    return named_short(title, [said(name).replace(":", " × ") for name in aliases.get(effect.term, ())])
 
 
 def _level(row: _Row, absolute: Scale) -> list[_At]:

@@ -118,11 +118,6 @@ def factors_by_name(response: Response) -> dict[str, Factor]:
     return {factor.name: factor for factor in response.factors}
 
 
-def aliases(response: Response, term: str) -> list[str]:
-    """Return the terms of a response that one cannot be told from."""
-    return next((t.aliases for t in (response.linear.terms if response.linear else []) if t.term == term), [])
-
-
 def strongest(response: Response) -> Factor:
     """Return the factor with the largest share of the sum of squares, of those with two settings or more; else one.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from gate.plots.axes import grid
 from gate.plots.picture import Picture, Point, Sheet, elide, room
 from gate.plots.scales import Axis
 from gate.units import agree
-from gate.words.phrases import listed
+from gate.words.effects import alias_sets, named, named_short
 
 _WIDTH = 720
 _HEAD, _TITLE, _PLOT, _BELOW = 32, 32, 150, 36
@@ -38,6 +39,8 @@ _PER_ROW = 12
 """Settings beside each other in a row of main effects; more begin another row."""
 MOST = 12
 """Interactions that are drawn at most."""
+_LISTED = 12
+"""Alias sets that a caption names."""
 _LABEL = 96
 _LABELLED = 6
 """More lines in a panel than this have a legend above it in place of labels at their ends."""
@@ -63,7 +66,7 @@ def mains(prefix: str, response: Response) -> Picture | None:
     """Draw the mean of each setting of each factor, all on one scale; None where no factor has two settings."""
     factors = factors_by_name(response)
     drawn = [(factors[m.factors[0]], m) for m in response.mains if len(m.factors) == 1 and len(m.points) > 1]
-    curves = _curves(response, [m for _, m in drawn])
+    curves, aliases = _curves(response, [m for _, m in drawn]), alias_sets(response)
     values = np.append(_values([m for _, m in drawn]), [v for own in curves.values() for v in own])
     of = scale(response, values)
     if not drawn or of is None:
@@ -77,7 +80,7 @@ def mains(prefix: str, response: Response) -> Picture | None:
     name(sheet, response, of, "mean ")
     for number, row in enumerate(rows):
         top = _HEAD + pitch * number + _TITLE
-        _main_row(sheet, row, _moved(y, top, _PLOT), of, slots[number], curves)
+        _main_row(sheet, row, _moved(y, top, _PLOT), of, slots[number], curves, aliases)
     caption = (
         "Mean of each setting, over the treatments that have it, each treatment counting alike. The steeper a line, "
         "the more its factor matters; the dotted line is the mean of all. All panels have one scale."
@@ -87,6 +90,7 @@ def mains(prefix: str, response: Response) -> Picture | None:
     elif curves:
         caption += " Dashed: the parabola through the settings of a factor that are numbers."
     caption += "" if response.balanced else " The treatments are not balanced: a mean also holds what else differs."
+    caption += _aliased([f.name for f, _ in drawn], aliases, " (*)")
     shown = [f"{elide(said(f.name), 30)} {_spread(m, of)}" for f, m in drawn[:8]]
     title = f"Main effects on {response.benchmark}, {response.metric}"
     return sheet.picture(prefix, title, f"Means by setting: {'; '.join(shown)}.", caption)
@@ -156,8 +160,9 @@ def _sorted(factor: Factor, main: MainEffect) -> list[MeanPoint]:
 
 
 def _main_row(
-    sheet: Sheet, row: Sequence[_Main], y: Vertical, of: Scale, slot: float, curves: Mapping[str, Sequence[float]]
-) -> None:
+    sheet: Sheet, row: Sequence[_Main], y: Vertical, of: Scale, slot: float, curves: Mapping[str, Sequence[float]],
+    aliases: Mapping[str, Sequence[str]],
+) -> None:  # fmt: skip
     left, right = y.room, _WIDTH - 10
     grid(sheet, y.axis, y.ticks, left, right)
     every = np.array([p.mean for m in row for p in m[1].points])
@@ -176,10 +181,30 @@ def _main_row(
             sheet.lines("hair-s1", [[(x, y.axis.at(of.one(v))) for x, v in zip(own, curve, strict=True)]])
         _PLAIN.marks(sheet, line, "large")
         width = slot * (len(main.points) + 0.4)
-        write(sheet, at + width / 2, y.axis.end - 12, said(factor.name), width - 10, "strong other")
+        _main_title(sheet, at + width / 2, y.axis.end - 12, factor, aliases.get(factor.name, ()), width - 10)
         xs += own
         at += width
     _settings(sheet, xs, _row_names(row), y.axis.start + 23, slot)
+
+
+def _main_title(sheet: Sheet, x: float, y: float, factor: Factor, aliases: Sequence[str], space: float) -> None:
+    """Name a factor with its aliases, where these do not fit with a star that the caption explains."""
+    if not aliases:
+        write(sheet, x, y, said(factor.name), space, "strong other")
+        return
+    full, name_ = said(named(factor.name, aliases)), said(factor.name)
+    for layout, letters in LAYOUTS:
+        columns = int(space / room("0", letters))
+        fitting = (t for t in (full, said(named_short(factor.name, aliases))) if room(t, letters) <= space)
+        text = next(fitting, f"{elide(name_, max(1, columns - 1))}*")
+        sheet.text(x, y, text, f"strong other {layout}", "middle", full=full)
+
+
+def _aliased(terms: Sequence[str], aliases: Mapping[str, Sequence[str]], mark: str = "") -> str:
+    """Say which terms of a picture these treatments do not tell from which others; "" for none."""
+    own = [elide(said(named(t, names)), 60) for t, names in aliases.items() if {t, *names} & set(terms)]
+    more = f"; and {len(own) - _LISTED} more" if len(own) > _LISTED else ""
+    return f" Not told apart by these treatments{mark}: {'; '.join(own[:_LISTED])}{more}." if own else ""
 
 
 def _settings(sheet: Sheet, xs: Sequence[float], names: Sequence[str], y: float, slot: float) -> None:
@@ -335,13 +360,12 @@ def _interaction_caption(response: Response, left_out: int, drawn: Sequence[_Lin
     words = ["Means of treatments by two factors; a line for each setting of one of them."]
     words.append("Parallel lines: the factors act independently; lines that part or cross: they interact.")
     words.append("All panels have one scale.")
-    mixed = [f"{t.term}, or {t.aliases[0]}" for t in (response.linear.terms if response.linear else []) if t.aliases]
-    if any(":" in text for text in mixed):
-        words.append(f"The treatments do not separate some interactions from others ({listed(mixed, 2)}).")
     if not response.balanced:
         words.append("The treatments are not balanced: a mean also holds what else differs.")
     if any(len(d.means) < len({a for a, _ in d.means}) * len({b for _, b in d.means}) for d in drawn):
         words.append("Combinations that were not measured are missing.")
+    pairs = [":".join(own) for d in drawn for own in permutations((d.x.name, d.by.name))]
+    words += filter(None, [_aliased(pairs, alias_sets(response)).strip()])
     if left_out:
         words.append(f"{left_out} more, the most parallel, {agree(left_out, 'is', 'are')} left out.")
     return " ".join(words)

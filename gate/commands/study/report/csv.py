@@ -75,21 +75,24 @@ def _terms(response: Response) -> Iterator[Cells]:
         model = data.linear
         for t in model.terms if model else []:
             error = (t.stratum, t.error_df)
-            yield data.name, t.term, t.aliases, t.df, t.sum_of_squares, t.share, t.f, t.p, t.p_adjusted, *error
+            yield data.name, t.term, t.df, t.sum_of_squares, t.share, t.f, t.p, t.p_adjusted, *error, t.aliases
         if model:
             rest = (model.residual_df, model.residual_ss, model.unexplained)
-            yield data.name, "residuals", None, *rest, None, None, None, None, None
-
-
-def _contrasts(response: Response) -> Iterator[Cells]:
-    for c in response.lenth.contrasts if response.lenth else []:
-        yield c.term, c.aliases, c.estimate, c.active, c.possible
+            yield data.name, "residuals", *rest, *(None,) * 6
 
 
 def _strata(response: Response) -> Iterator[Cells]:
     for data in _data(response):
         for s in data.linear.strata if data.linear else []:
             yield data.name, s.name, s.groups, s.df, s.mean_square, s.component
+
+
+def _contrasts(response: Response) -> Iterator[Cells]:
+    found = response.lenth
+    if found is None:
+        return
+    for c in found.contrasts:
+        yield c.term, c.aliases, c.estimate, c.possible, c.active, found.pse, found.me, found.sme, found.df
 
 
 def _claims(response: Response) -> Iterator[Cells]:
@@ -198,11 +201,15 @@ _TABLES = (
     ),
     _Table(
         "terms",
-        ("data", "term", "aliases", "df", "sum_of_squares", "share", "f", "p", "p_adjusted", "stratum", "error_df"),
+        ("data", "term", "df", "sum_of_squares", "share", "f", "p", "p_adjusted", "stratum", "error_df", "aliases"),
         _terms,
     ),
-    _Table("contrasts", ("term", "aliases", "estimate", "active", "possible"), _contrasts),
     _Table("strata", ("data", "stratum", "groups", "df", "mean_square", "component"), _strata),
+    _Table(
+        "contrasts",
+        ("term", "aliases", "estimate", "beyond_me", "beyond_sme", "pse", "me", "sme", "df"),
+        _contrasts,
+    ),
     _Table("claims", ("term", "statistic", "weight", "p", "p_adjusted", "claimed", "low", "high"), _claims),
     _Table("effects", ("data", *_EFFECT), _effects),
     _Table("quantile-effects", ("intervals", "tau", "enough", *_EFFECT, "std_error"), _quantile_effects),

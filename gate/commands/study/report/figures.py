@@ -15,12 +15,13 @@ from gate.commands.study.plots import (
     boots,
     boxes,
     effects,
+    half_normal,
     histogram,
     intervals,
     means,
     one_way,
+    pareto,
     residuals,
-    screening,
     series,
     sizes,
     spreads,
@@ -57,23 +58,21 @@ class Drawer:
         listed = self.response.interactions
         return self._figure("Interactions", means.interactions(f"{self.prefix}-interactions", self.response, listed))
 
-    def pareto(self) -> Figure | None:
-        """Draw the effects of a two-level design by size."""
-        return self._figure(
-            "Effects by size", screening.pareto(f"{self.prefix}-pareto", self.response, self.confidence)
-        )
-
-    def half_normal(self) -> Figure | None:
-        """Draw the effects of a two-level design against normal noise."""
-        drawn = screening.half_normal(f"{self.prefix}-halfnormal", self.response, self.confidence)
-        return self._figure("Half-normal plot", drawn)
-
     def residuals(self) -> Figure | None:
         """Draw the residuals of the linear model."""
         found = self.response.diagnostics
         if found is None:
             return None
         return self._figure("Residuals", residuals.residuals(f"{self.prefix}-residuals", self.response, found))
+
+    def pareto(self) -> Figure | None:
+        """Draw contrasts, or effects in their standard errors, by size."""
+        return self._figure("Contrasts by size", pareto.pareto(f"{self.prefix}-pareto", self.response, self.confidence))
+
+    def half_normal(self) -> Figure | None:
+        """Draw the same against half-normal quantiles."""
+        drawn = half_normal.half_normal(f"{self.prefix}-halfnormal", self.response, self.confidence)
+        return self._figure("Half-normal plot", drawn)
 
     def quantile_effects(self) -> Figure | None:
         """Draw the effects over the distribution."""
@@ -228,6 +227,7 @@ class Drawer:
             self.response,
             factors=factors,
             linear=found.linear,
+            lenth=None,
             mains=found.mains,
             interactions=found.interactions,
             blocks=found.blocks,

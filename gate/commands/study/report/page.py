@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -160,7 +159,7 @@ def _shown(response: Response, observed: Observed, report: StudyReport, prefix: 
     draw = Drawer(response, observed, prefix, report.confidence)
     parts = [
         part
-        for make in (_mean, _screening, _quantiles, _against, _blocks, _values, _sizes, _abridged, _design)
+        for make in (_mean, _lenth, _quantiles, _against, _blocks, _values, _sizes, _abridged, _design)
         if (part := make(response, draw, report.confidence)) is not None
     ]
     return Shown(
@@ -201,20 +200,28 @@ def _mean(response: Response, draw: Drawer, confidence: float) -> Part | None:
             *((trends,) if (trends := views.trends(response, confidence)) else ()),
             views.checks(response),
         ),
+        folds=_sizes_of_effects(response, draw),
     )
 
 
-def _screening(response: Response, draw: Drawer, _: float) -> Part | None:
-    figures = _given(draw.pareto(), draw.half_normal())
-    if not figures:
+def _sizes_of_effects(response: Response, draw: Drawer) -> tuple[Fold, ...]:
+    """Fold away the pictures that tell apart effects and noise, where there is an error; else they have a part."""
+    drawn = _given(draw.pareto(), draw.half_normal()) if response.lenth is None else ()
+    return (Fold("Effects by size: Pareto picture and half-normal plot", (), drawn),) if drawn else ()
+
+
+def _lenth(response: Response, draw: Drawer, _: float) -> Part | None:
+    found = response.lenth
+    if found is None:
         return None
     return Part(
-        id=f"{draw.prefix}-screening",
-        title="Effects against noise",
-        legend="All effects of the two-level design beside each other. Where two terms have one name, the treatments "
-        "do not separate them.",
-        items=(say.lenth(response.lenth),) if response.lenth else (),
-        figures=figures,
+        id=f"{draw.prefix}-contrasts",
+        title="Which contrasts are more than noise",
+        legend="Each treatment was measured once, so noise is estimated from the contrasts themselves: most are taken "
+        "to be noise (Lenth 1989). Beyond SME a contrast is real; between ME and SME it may be one of many that "
+        "is large by chance: measure again. Within ME it is no more than noise.",
+        figures=_given(draw.pareto(), draw.half_normal()),
+        views=(views.lenth(response, found),),
     )
 
 
@@ -235,7 +242,7 @@ def _quantiles(response: Response, draw: Drawer, confidence: float) -> Part | No
     return Part(
         id=f"{draw.prefix}-quantiles",
         title="Effects over the distribution",
-        legend=f"Quantile regression with {_terms(response)}: what each factor adds at each quantile of the values. It "
+        legend=f"Quantile regression with all interactions: what each factor adds at each quantile of the values. It "
         f"assumes no distribution. Values of one {found.cluster} may depend on each other; the intervals count "
         f"{found.clusters} {found.cluster}s as clusters.",
         items=tuple(f"not separable: {text}" for text in found.inestimable),
@@ -381,21 +388,11 @@ def _design(response: Response, draw: Drawer, _: float) -> Part | None:
         id=f"{draw.prefix}-design",
         title="Design",
         legend="Balanced: every combination was measured equally often."
-        if response.balanced and not _fraction(response)
-        else "A fraction of the combinations, in which every two settings were measured together equally often."
         if response.balanced
         else "Not balanced: sums of squares are what the model loses without a term (type III).",
         items=tuple(say.lacking(response)),
         views=(views.design(response), views.treatments(response)),
     )
-
-
-def _terms(response: Response) -> str:
-    return "the terms of the mean" if _fraction(response) else "all interactions"
-
-
-def _fraction(response: Response) -> bool:
-    return len(response.treatments) < math.prod(len(f.settings) for f in response.factors)
 
 
 def render(report: StudyReport, observed: Sequence[Observed], attachments: Sequence[Attachment]) -> str:

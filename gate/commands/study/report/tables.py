@@ -9,6 +9,7 @@ from gate.commands.study.report import words as say
 from gate.model.study import (
     Abridged,
     Effect,
+    Lenth,
     LinearModel,
     OneWay,
     PercentRow,
@@ -18,7 +19,7 @@ from gate.model.study import (
     Setting,
 )
 from gate.units import format_confidence, format_number, format_share
-from gate.words.effects import percentile, settings_text
+from gate.words.effects import alias_sets, named, percentile, settings_text
 from gate.words.numbers import format_p
 
 _SCHED = ("minimum", "10%", "25%", "median", "75%", "90%", "maximum")
@@ -101,11 +102,8 @@ def linear(response: Response, model: LinearModel, confidence: float, name: str 
                 if not i
                 else ("",) * (6 if errors else 5)
             )
-            shown = (
-                (say.effect_name(effect, response, model), *_ends(effect, response))
-                if effect
-                else (term.term, "", "", "")
-            )
+            label = say.effect_name(effect, response, model) if effect else named(term.term, term.aliases)
+            shown = (label, *(_ends(effect, response) if effect else ("", "", "")))
             rows.append((*shown, *own))
     rest = (
         str(model.residual_df),
@@ -132,7 +130,27 @@ def linear(response: Response, model: LinearModel, confidence: float, name: str 
             *([_text("told from")] if errors else []),
         ),
         tuple(rows),
-        "; ".join(say.notes(response, model)),
+        "; ".join(say.below(response, model)),
+    )
+
+
+def lenth(response: Response, found: Lenth) -> View:
+    """Lay out the contrasts of a two-level design with one unit a treatment, by Lenth's limits."""
+    rows = [
+        (
+            named(own.term, own.aliases),
+            say.change(own.estimate, response, sign=True),
+            "yes" if own.possible else "no",
+            "yes" if own.active else "no",
+        )
+        for own in found.contrasts
+    ]
+    unit = say.change_unit(response)
+    return View(
+        f"Contrasts, each half the change{f', in {unit}' if unit else ''}; {format_confidence(found.confidence)}",
+        _head("contrast", "estimate", _text("beyond ME"), _text("beyond SME")),
+        tuple(rows),
+        say.limits(response, found),
     )
 
 
@@ -371,6 +389,7 @@ def trends(response: Response, confidence: float) -> View | None:
     if not response.trends:
         return None
     percent = format_confidence(confidence)
+    aliases = alias_sets(response)
     rows = []
     for trend in response.trends:
         step = "doubling" if trend.axis == "log2" else "unit"
@@ -385,7 +404,7 @@ def trends(response: Response, confidence: float) -> View | None:
                     say.change(own.estimate, response, sign=True),
                     _change(own.high, response),
                 )
-                rows.append((trend.factor, name, *ends, format_p(own.p)))
+                rows.append((named(trend.factor, aliases.get(trend.factor, [])), name, *ends, format_p(own.p)))
     unit = say.change_unit(response)
     note = (
         "Straight lines through the means of the linear model. The curvature is by how much the slope changes with "

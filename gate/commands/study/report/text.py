@@ -8,7 +8,7 @@ from gate.commands.study.report import tables as views
 from gate.commands.study.report import words as say
 from gate.model.study import Effect, LinearModel, Response, StudyReport
 from gate.units import format_confidence, format_share, plural
-from gate.words.effects import percentile, settings_text
+from gate.words.effects import named, percentile, settings_text
 from gate.words.failures import sentence
 from gate.words.grid import Cell, Column, lay_out, paint
 from gate.words.numbers import format_p
@@ -95,6 +95,7 @@ def _response(writer: _Writer, response: Response, report: StudyReport, *, brief
     writer.items("What it shows", response.words)
     if not brief:
         _linear(writer, response, response.linear, report.confidence)
+        _lenth(writer, response)
         _quantiles(writer, response, report.confidence)
         _percents(writer, response)
         _trends(writer, response, report.confidence)
@@ -133,12 +134,12 @@ def _linear(writer: _Writer, response: Response, model: LinearModel | None, conf
                 if not i
                 else ("",) * 4
             )
-            label = say.effect_name(effect, response, model, short=True) if effect else term.term
-            shown = [label, *(_ends(effect, response) if effect else ("", "", ""))]
+            own = say.effect_name(effect, response, model) if effect else named(term.term, term.aliases)
+            shown = [own, *(_ends(effect, response) if effect else ("", "", ""))]
             rows.append([*shown, *shared])
     rest = "" if model.unexplained is None else format_share(model.unexplained)
     rows.append(["residuals", "", "", "", say.squares(model.residual_ss, response), rest, "", ""])
-    notes = [*say.notes(response, model), *say.apart(model)]
+    notes = [*say.below(response, model), *([say.errors(model)] if model.strata else [])]
     writer.table(name or model.formula, head, rows, "; ".join(notes))
 
 
@@ -158,7 +159,7 @@ def _quantiles(writer: _Writer, response: Response, confidence: float) -> None:
         Column(f"effect on {percentile(model.tau)}"),
         *(Column(name, right=True) for name in (f"low {percent}", "estimate", f"high {percent}", "p")),
     ]
-    rows = [[say.effect_name(e, response, short=True), *_ends(e, response), format_p(e.p)] for e in model.effects]
+    rows = [[say.effect_name(e, response), *_ends(e, response), format_p(e.p)] for e in model.effects]
     note = f"intervals by {found.clusters} {found.cluster}s as clusters; other quantiles are in the page"
     writer.table(f"Quantile regression at {percentile(model.tau)}", head, rows, note)
     if model.iid and model.iid_errors:
@@ -166,7 +167,7 @@ def _quantiles(writer: _Writer, response: Response, confidence: float) -> None:
         head = [Column("effect"), *(Column(name, right=True) for name in ("value", "std. error", "t", "p"))]
         rows = [
             [
-                say.effect_name(e, response, short=True),
+                say.effect_name(e, response),
                 _ends(e, response)[1],
                 "" if error is None else say.change(error, response),
                 say.t_value(e.estimate, error),
@@ -195,6 +196,13 @@ def _percents(writer: _Writer, response: Response) -> None:
         for row in response.percents
     ]
     writer.table("Setting against setting", head, rows)
+
+
+def _lenth(writer: _Writer, response: Response) -> None:
+    if response.lenth is not None:
+        found = views.lenth(response, response.lenth)
+        head = [Column(h.name, right=h.number) for h in found.head]
+        writer.table("Which contrasts are more than noise (Lenth 1989)", head, found.rows, found.note)
 
 
 def _trends(writer: _Writer, response: Response, confidence: float) -> None:

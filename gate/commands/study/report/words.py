@@ -18,7 +18,7 @@ from gate.model.study import (
     Term,
 )
 from gate.units import format_number, format_share
-from gate.words.effects import either, level_of, settings_text, unit_of
+from gate.words.effects import alias_sets, level_of, named, partial_aliases, settings_text, unit_of
 from gate.words.numbers import plural
 
 UNITS = {"iteration": "iterations", "execution": "executions", "build": "builds"}
@@ -106,6 +106,25 @@ def coding(response: Response) -> str:
     return "; ".join(parts)
 
 
+def below(response: Response, model: LinearModel) -> list[str]:
+    """Say below a linear model what an effect is, what it also holds, and what the treatments do not separate."""
+    partial = partial_aliases(model)
+    return [
+        coding(response),
+        *([partial] if partial else []),
+        *(f"not separable: {text}" for text in model.inestimable),
+    ]
+
+
+def limits(response: Response, found: Lenth) -> str:
+    """Name Lenth's limits."""
+    return (
+        f"pseudo standard error {change(found.pse, response)}; margin of error of one contrast (ME) "
+        f"{change(found.me, response)}, of all {len(found.contrasts)} at once (SME) {change(found.sme, response)}; "
+        f"{found.df:.3g} df"
+    )
+
+
 ERRORS: dict[Error, str] = {
     "session": "sessions",
     "build": "builds",
@@ -126,6 +145,15 @@ def error_of(term: Term) -> str:
     return f"{ERRORS[term.stratum]} ({term.error_df:.3g} df)"
 
 
+def errors(model: LinearModel) -> str:
+    """Say which terms are told from what: "a, a:b from builds (8 df); b from executions (16 df); balanced, ..."."""
+    of: dict[str, list[str]] = {}
+    for term in model.terms:
+        of.setdefault(error_of(term), []).append(term.term)
+    told = "; ".join(f"{', '.join(terms) if len(of) > 1 else 'told'} from {error}" for error, terms in of.items())
+    return f"{told}; {method(model)}"
+
+
 def method(model: LinearModel) -> str:
     """Say how errors were separated, and within what executions are compared."""
     block = f"compared within {model.blocks} {_BLOCKS[model.block]}; " if model.block else ""
@@ -142,62 +170,21 @@ def df(term: Term) -> str:
     return str(term.df) if term.whole_df in (None, term.df) else f"{term.df} of {term.whole_df}"
 
 
-def effect_name(effect: Effect, response: Response, model: LinearModel | None = None, *, short: bool = False) -> str:
-    """Name an effect: its term, the settings where the term alone is ambiguous, and what it cannot be told from.
+def effect_name(effect: Effect, response: Response, model: LinearModel | None = None) -> str:
+    """Name an effect: its term, or the settings where the term alone is ambiguous, and what it cannot be told from.
 
     Args:
-        model: whose aliases hold; None: that of all treatments.
-        short: count the aliases of interactions instead of naming them.
+        model: of an abridged data set, whose aliases are its own.
     """
-    if effect.against:
-        return f"{settings_text(effect.settings)} against {settings_text(effect.against)}"
+    aliases = alias_sets(response, model).get(effect.term, [])
     sizes = {f.name: len(f.settings) for f in response.factors}
-    single = all(sizes.get(name, 2) == 2 for name in effect.settings)
-    name, others = effect.term if single else settings_text(effect.settings), aliases_of(effect.term, response, model)
-    if short and len(others) > 1:
-        return f"{name}, or {len(others)} others"
-    return either(name, others)
-
-
-def notes(response: Response, model: LinearModel) -> list[str]:
-    """Say what effects are, and what the treatments do not separate."""
-    # beside empty cells every effect has a little of others
-    partly = partial(model) if response.balanced else ""
-    lost = (f"not separable: {text}" for text in model.inestimable)
-    return [coding(response), *lost, *([partly] if partly else [])]
-
-
-def apart(model: LinearModel) -> list[str]:
-    """Name the terms that cannot be told apart."""
-    sets = [either(t.term, t.aliases, 8) for t in model.terms if len(t.aliases) > 1]
-    return [f"cannot be told apart: {'; '.join(sets)}"] if sets else []
-
-
-def lenth(found: Lenth) -> str:
-    """Say what Lenth's limits rest on."""
-    return (
-        f"Each treatment has one observation, so {plural(len(found.contrasts), 'effect')} are judged by Lenth's method "
-        f"({found.df:.3g} degrees of freedom): it takes most of them for noise."
-    )
-
-
-def aliases_of(term: str, response: Response, model: LinearModel | None = None) -> list[str]:
-    """Return the terms that one cannot be told from."""
-    own = model or response.linear
-    return next((t.aliases for t in (own.terms if own else []) if t.term == term), [])
-
-
-def partial(model: LinearModel) -> str:
-    """Say which interactions bias effects that are estimated without them; "" where none does."""
-    biased = [t for t in model.terms if t.partial_aliases]
-    if not biased:
-        return ""
-    count = max(len(t.partial_aliases) for t in biased)
-    largest = max(abs(part) for t in biased for part in t.partial_aliases.values())
-    return (
-        f"up to {plural(count, 'interaction')} outside the model bias an effect, each by up to "
-        f"{format_number(largest, 2)} of itself (partial_aliases in study.json)"
-    )
+    if effect.against:
+        name = f"{settings_text(effect.settings)} against {settings_text(effect.against)}"
+    elif effect.settings and any(sizes.get(name, 2) != 2 for name in effect.settings):
+        name = settings_text(effect.settings)
+    else:
+        name = effect.term
+    return named(name, aliases)
 
 
 def shown_quantile(found: QuantileEffects) -> QuantileModel:
@@ -232,7 +219,9 @@ def abridged(response: Response, found: Abridged) -> list[str]:
             full = next((e for e in (whole[term.term].effects if term.term in whole else [])
                          if e.settings == effect.settings), None)  # fmt: skip
             beside = "" if full is None else f" (with all treatments {change(full.estimate, response, sign=True)})"
-            lines.append(f"{effect_name(effect, response)}: {change(effect.estimate, response, sign=True)}{beside}")
+            lines.append(
+                f"{effect_name(effect, response, found.linear)}: {change(effect.estimate, response, sign=True)}{beside}"
+            )
     return lines
 
 

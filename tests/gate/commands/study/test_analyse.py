@@ -1,8 +1,10 @@
 """perfgate study analyse over hand-made files: text, study.json, tables, the page, and what cannot be analysed."""
 
 import csv
+import html
 import io
 import json
+import math
 import re
 import shlex
 from collections.abc import Callable
@@ -15,6 +17,7 @@ import pytest
 from gate.cli.main import main
 from gate.model import SCHEMA
 from tests.gate.commands.study.analysis import designs
+from tests.gate.stats.design import published
 from tests.support.lines import execution, text
 from tests.support.pages import ROOT
 
@@ -70,6 +73,80 @@ def test_the_effects_are_those_of_independent_least_squares(additive: str) -> No
     assert response["linear"]["residual_ss"] == pytest.approx(rest[0], rel=1e-9)
     total = ((y - y.mean()) ** 2).sum()
     assert response["linear"]["unexplained"] == pytest.approx(rest[0] / total, rel=1e-9)
+
+
+def fraction_lines(replicates: int = 1) -> list[dict[str, Any]]:
+    """2^(5-2) with D=AB and E=AC, in which D, or A and B together, act."""
+    rng = np.random.default_rng(3)
+    found: list[dict[str, Any]] = []
+    for build in range(replicates):
+        for run in published.standard_order("ABC", {"D": "AB", "E": "AC"}):
+            value = 100 + 5 * run["D"] + 0.3 * run["A"] + rng.normal(0, 0.05)
+            settings = {name: "low" if sign < 0 else "up" for name, sign in run.items()}
+            found.append(execution("head", [value], build=build, factors=settings, order=len(found)))
+    return found
+
+
+@pytest.mark.parametrize("replicates", [1, 3])
+def test_a_fraction_names_what_its_effects_cannot_be_told_from(tmp_path: Path, replicates: int) -> None:
+    file = written(tmp_path, fraction_lines(replicates))
+    code, out, _ = analyse(file, "--out", str(tmp_path / "out"))
+    assert code == 0
+    page = (tmp_path / "out" / "study.html").read_text(encoding="utf-8")
+    rows = re.findall(r"<th[^>]*scope=\"row\"[^>]*>(.*?)</th>", page, re.DOTALL)
+    named = [html.unescape(re.sub(r"<[^>]*>", "", row)).strip() for row in rows]
+    # the linear model, Lenth's contrasts, quantile regression
+    assert sum(name == "D, or A:B" for name in named) >= 3
+    assert "A, or one of B:D and C:E" in named
+    # a table that is too wide for the terminal has its titles before the cells
+    lines = [line for line in out.splitlines() if re.match(r"(effect on \S+( mean)? |contrast )?D\b", line)]
+    assert len(lines) == (3 if replicates == 1 else 2)
+    assert all("D, or A:B" in line for line in lines)
+    texts = re.findall(r"<text[^>]*>([^<]*)", page)
+    # means, Pareto, half-normal, and effects by quantile with their own sign
+    assert texts.count("D, or A:B") >= 4
+    assert "D, or A × B" in texts
+    tables = {
+        name: list(csv.DictReader(io.StringIO((tmp_path / "out" / "tables" / f"{name}.csv").read_text(), newline="")))
+        for name in ("terms", "contrasts")
+    }
+    terms = {row["term"]: row["aliases"] for row in tables["terms"]}
+    assert terms["D"] == '["A:B"]'
+    assert terms["A"] == '["B:D","C:E"]'
+    assert terms["residuals"] == ""
+    if replicates == 1:
+        assert "Which contrasts are more than noise" in page
+        assert "Which contrasts are more than noise (Lenth 1989)" in out
+        first, second = tables["contrasts"][:2]
+        assert (first["term"], first["aliases"], first["beyond_sme"]) == ("D", '["A:B"]', "true")
+        assert float(first["estimate"]) == pytest.approx(5, abs=0.1)
+        assert (second["term"], second["aliases"]) == ("A", '["B:D","C:E"]')
+        assert len(tables["contrasts"]) == 7
+    else:
+        assert "Which contrasts are more than noise" not in page
+        assert "Effects by size: Pareto picture and half-normal plot" in page
+        assert tables["contrasts"] == []
+
+
+def test_a_full_factorial_has_no_aliases_anywhere(additive: str, tmp_path: Path) -> None:
+    _, out, _ = analyse(additive, "--out", str(tmp_path / "out"))
+    assert ", or " not in out
+    assert "Not told apart" not in (tmp_path / "out" / "study.html").read_text(encoding="utf-8")
+    rows = csv.DictReader(io.StringIO((tmp_path / "out" / "tables" / "terms.csv").read_text(), newline=""))
+    assert {row["aliases"] for row in rows} == {"[]", ""}
+
+
+def test_a_plackett_burman_design_says_what_its_main_effects_also_hold(tmp_path: Path) -> None:
+    lines = [
+        execution("head", [math.exp(value)], factors=run, order=k)
+        for k, (run, value) in enumerate(zip(published.burman(), published.FATIGUE, strict=True))
+    ]
+    code, out, _ = analyse(written(tmp_path, lines), "--order", "1", "--scale", "log", "--out", str(tmp_path / "out"))
+    assert code == 0
+    said = "each main effect also holds a third of the two-factor interactions without its factor: A "
+    assert said in " ".join(out.split())
+    assert said in (tmp_path / "out" / "study.html").read_text(encoding="utf-8")
+    assert "F         " in out
 
 
 def test_the_folder_holds_the_page_the_numbers_and_the_tables(additive: str, tmp_path: Path) -> None:

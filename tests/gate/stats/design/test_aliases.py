@@ -1,152 +1,106 @@
-"""Alias sets against published tables, and by simulation; partial aliases of Plackett-Burman designs."""
+"""Alias sets: tables of published fractions, the parts of a Plackett-Burman design, and designs that have none."""
+
+from itertools import combinations
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from gate.config.fractions.designs import burman_runs, fraction_runs, minimum_aberration
-from gate.config.fractions.words import generator
-from gate.model.study import Factor
-from gate.stats.design.aliases import aliases, orthogonal, saturated
-from gate.stats.design.cells import balanced, lacking
-from gate.stats.design.coding import coded
+from gate.config.fractions.designs import burman_runs
+from gate.model.study import LinearModel
+from gate.stats.design.aliases import orthogonal
 from gate.stats.design.linear import linear_model
-from gate.stats.design.quantiles import quantile_effects
-
-LETTERS = "ABCDEFGHJKLM"
+from tests.gate.stats.design import published
 
 
-def named(codes: np.ndarray, order: int = 2) -> dict[str, list[str]]:
-    model = coded(codes, [2] * codes.shape[1], order)
-    found = aliases(codes, [2] * codes.shape[1], model, order)
-    return {_name(term): [_name(each) for each in own.full] for term, own in found.items()}
+def model(runs: list[dict[str, int]], order: int, seed: int = 1) -> LinearModel:
+    values = np.random.default_rng(seed).normal(10, 1, len(runs)).tolist()
+    return linear_model(*published.frame(runs, values), order, 0.95)
 
 
-def _name(factors: tuple[int, ...]) -> str:
-    return "".join(LETTERS[factor] for factor in factors)
+def table(found: LinearModel) -> dict[str, list[str]]:
+    return {term.term: term.aliases for term in found.terms}
 
 
-def tabled(factors: int, generated: int) -> np.ndarray:
-    made = minimum_aberration(factors, generated)
-    assert made is not None
-    return np.array(fraction_runs(factors, made))
-
-
-def test_a_quarter_fraction_has_the_aliases_that_are_published() -> None:
-    # Montgomery, Design and Analysis of Experiments, table 8.8: 2^(6-2) with E=ABC, F=BCD
-    runs = fraction_runs(6, [generator(text, [*"ABCDEF"]) for text in ("E=ABC", "F=BCD")])
-    assert named(np.array(runs)) == {
-        "A": [], "B": [], "C": [], "D": [], "E": [], "F": [],
-        "AB": ["CE"], "AC": ["BE"], "AD": ["EF"], "AE": ["BC", "DF"], "AF": ["DE"], "BD": ["CF"], "BF": ["CD"],
-    }  # fmt: skip
-
-
-def test_a_saturated_fraction_has_the_aliases_that_are_published() -> None:
-    # Montgomery, table 8.13: 2^(7-4) of resolution III
-    found = named(tabled(7, 4), 1)
+def test_a_saturated_fraction_of_resolution_three() -> None:
+    """2^(7-4), Box, Hunter and Hunter 1978, table 12.5; Montgomery, example 8.7 has the same words."""
+    found = table(model(published.standard_order("ABC", published.BICYCLE_GENERATORS), 1))
     assert found == {
-        "A": ["BD", "CE", "FG"],
-        "B": ["AD", "CF", "EG"],
-        "C": ["AE", "BF", "DG"],
-        "D": ["AB", "CG", "EF"],
-        "E": ["AC", "BG", "DF"],
-        "F": ["AG", "BC", "DE"],
-        "G": ["AF", "BE", "CD"],
+        "A": ["B:D", "C:E", "F:G"],
+        "B": ["A:D", "C:F", "E:G"],
+        "C": ["A:E", "B:F", "D:G"],
+        "D": ["A:B", "C:G", "E:F"],
+        "E": ["A:C", "B:G", "D:F"],
+        "F": ["A:G", "B:C", "D:E"],
+        "G": ["A:F", "B:E", "C:D"],
     }
 
 
-def test_a_full_factorial_has_no_aliases() -> None:
-    codes = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
-    assert not any(named(codes, 3).values())
-
-
-def test_resolution_v_separates_all_interactions_of_two() -> None:
-    found = named(tabled(5, 1))
-    assert len(found) == 15
-    assert not any(found.values())
-
-
-@pytest.mark.parametrize("turned", [range(7), [0]])
-def test_a_foldover_separates_main_effects_from_interactions(turned: range | list[int]) -> None:
-    first = tabled(7, 4)
-    second = first.copy()
-    second[:, list(turned)] ^= 1
-    found = named(np.vstack((first, second)))
-    if len(turned) == 7:
-        assert not any(found[letter] for letter in LETTERS[:7])
-    else:
-        # the fold of one factor separates it and all of its interactions
-        assert not [term for term in found if "A" in term and found[term]]
-        assert not [other for own in found.values() for other in own if "A" in other]
-
-
-def test_plackett_burman_main_effects_hold_a_third_of_all_other_interactions() -> None:
-    # Montgomery, 8.8.4 "nonregular"; Hamada and Wu 1992
-    codes = np.array(burman_runs(11))
-    found = aliases(codes, [2] * 11, coded(codes, [2] * 11, 1), 1)
-    for (factor,), own in found.items():
-        assert own.full == ()
-        assert len(own.partial) == 45
-        assert not [pair for pair in own.partial if factor in pair]
-        assert np.abs(np.abs(list(own.partial.values())) - 1 / 3).max() < 1e-9
-
-
-def test_a_partial_alias_is_what_an_interaction_adds_to_an_estimate() -> None:
-    codes = np.array(burman_runs(11))
-    signs = 2 * codes - 1
-    model = coded(codes, [2] * 11, 1)
-    found = aliases(codes, [2] * 11, model, 2)
-    estimated = np.linalg.lstsq(model.matrix, (signs[:, 2] * signs[:, 5]).astype(float), rcond=None)[0]
-    for (factor,), own in found.items():
-        assert own.partial.get((2, 5), 0.0) == pytest.approx(estimated[1 + factor], abs=1e-9)
-
-
-def test_a_factor_of_three_settings_can_hold_one_of_two() -> None:
-    codes = np.array([[0, 0], [1, 0], [2, 1]])
-    found = aliases(codes, [3, 2], coded(codes, [3, 2], 2), 2)
-    assert found[0,].full == ((1,), (0, 1))
-
-
-def test_orthogonal_designs_are_known() -> None:
-    assert orthogonal(np.array(burman_runs(11)), [2] * 11)
-    assert orthogonal(tabled(7, 4), [2] * 7)
-    assert orthogonal(np.array([[a, b, (a + b) % 3] for a in range(3) for b in range(3)]), [3] * 3)
-    assert not orthogonal(np.array([[0, 0], [0, 1], [1, 0]]), [2, 2])
-    assert not orthogonal(np.array([[0, 0], [0, 1]]), [2, 2]), "a setting that no treatment has"
-
-
-def test_saturated_models_have_a_contrast_for_each_degree_of_freedom() -> None:
-    for codes, contrasts in ((tabled(7, 3), 15), (tabled(7, 4), 7), (np.array(burman_runs(8)), 8)):
-        model = saturated(codes, [2] * codes.shape[1])
-        assert model is not None
-        assert model.matrix.shape[1] - 1 == contrasts
-
-
-def units(codes: np.ndarray, y: np.ndarray, copies: int = 1) -> pd.DataFrame:
-    frame = pd.DataFrame({f"f{k}": column for k, column in enumerate(codes.T)})
-    return pd.concat([frame] * copies, ignore_index=True).assign(y=y)
-
-
-def test_the_linear_model_names_aliases_and_a_fraction_lacks_nothing() -> None:
-    codes = tabled(5, 2)
-    factors = [Factor(name=letter, settings=["-", "+"]) for letter in "ABCDE"]
-    frame = units(codes, np.random.default_rng(1).normal(0, 1, 16), 2)
-    model = linear_model(frame, factors, 2, 0.95)
-    assert {term.term: term.aliases for term in model.terms} == {
+def test_a_fraction_with_interactions_in_its_model() -> None:
+    """2^(5-2) with D=AB and E=AC: I = ABD = ACE = BCDE."""
+    found = model(published.standard_order("ABC", {"D": "AB", "E": "AC"}), 2)
+    assert table(found) == {
         "A": ["B:D", "C:E"], "B": ["A:D"], "C": ["A:E"], "D": ["A:B"], "E": ["A:C"], "B:C": ["D:E"], "B:E": ["C:D"],
     }  # fmt: skip
-    assert model.inestimable == []
-    assert balanced(frame, factors)
-    assert lacking(frame, factors) == []
+    assert not any(term.partial_aliases for term in found.terms), "in a regular fraction all or nothing"
+    assert found.inestimable == [], "what is an alias is named once"
 
 
-def test_many_factors_take_no_time_by_their_combinations() -> None:
-    codes = np.array(burman_runs(23))
-    factors = [Factor(name=f"x{k}", settings=[0, 1]) for k in range(23)]
-    frame = units(codes, np.random.default_rng(1).normal(0, 1, 48), 2)
-    assert lacking(frame, factors) == []
-    assert balanced(frame, factors)
-    model = linear_model(frame, factors, 1, 0.95)
-    assert model.residual_df == 24
-    found = quantile_effects(frame.assign(execution=range(48)), factors, (0.5,), order=1)
-    assert len(found.models[0].effects) == 24
+def test_a_higher_order_names_interactions_of_three_factors() -> None:
+    """2^(4-1) with D=ABC: each main effect and one of three factors, and pairs of two."""
+    runs = published.standard_order("ABC", {"D": "ABC"})
+    assert table(model(runs, 2)) == {
+        "A": [], "B": [], "C": [], "D": [], "A:B": ["C:D"], "A:C": ["B:D"], "A:D": ["B:C"],
+    }  # fmt: skip
+    third = table(model(runs, 3))
+    assert third["A"] == ["B:C:D"]
+    assert third["D"] == ["A:B:C"]
+
+
+def test_an_alias_holds_whatever_its_sign() -> None:
+    """The other half of 2^(3-1), C = -AB."""
+    runs = [{**run, "C": -run["C"]} for run in published.standard_order("AB", {"C": "AB"})]
+    assert table(model(runs, 1)) == {"A": ["B:C"], "B": ["A:C"], "C": ["A:B"]}
+
+
+def test_a_main_effect_of_twelve_runs_holds_a_third_of_each_interaction_without_it() -> None:
+    """Plackett-Burman of 12 runs; Montgomery, section 8.6.3: each main effect with 45 interactions, by +-1/3."""
+    runs = [{chr(65 + k): 2 * bit - 1 for k, bit in enumerate(run)} for run in burman_runs(11)]
+    found = model(runs, 1)
+    names = [chr(65 + k) for k in range(11)]
+    assert [term.term for term in found.terms] == names
+    for term in found.terms:
+        assert term.aliases == []
+        without = [":".join(pair) for pair in combinations([n for n in names if n != term.term], 2)]
+        assert list(term.partial_aliases) == without
+        assert len(without) == 45
+        # by hand: the share is the mean product of the three columns
+        products = [np.mean([run[term.term] * run[p[0]] * run[p[2]] for run in runs]) for p in without]
+        assert list(term.partial_aliases.values()) == pytest.approx(products)
+        assert {round(abs(part), 9) for part in term.partial_aliases.values()} == {round(1 / 3, 9)}
+
+
+def test_the_parts_say_how_an_interaction_biases_the_effects() -> None:
+    """What an interaction of size 1 adds to the main effects is what is found where nothing else acts."""
+    runs = published.burman()
+    values = [run["A"] * run["B"] for run in runs]
+    found = linear_model(*published.frame(runs, values), 1, 0.95)
+    assert {t.term: t.effects[0].estimate for t in found.terms} == pytest.approx(
+        {t.term: t.partial_aliases.get("A:B", 0.0) for t in found.terms}, abs=1e-9
+    )
+    assert abs(found.terms[2].effects[0].estimate) == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_a_full_factorial_has_no_aliases(order: int) -> None:
+    found = model(published.standard_order("ABCD"), order)
+    assert all(not term.aliases and not term.partial_aliases for term in found.terms)
+
+
+def test_orthogonal_designs() -> None:
+    def codes(runs: list[dict[str, int]]) -> np.ndarray:  # type: ignore[type-arg]
+        return np.array([[(sign + 1) // 2 for sign in run.values()] for run in runs])
+
+    assert orthogonal(codes(published.burman()), [2] * 7)
+    assert orthogonal(codes(published.standard_order("ABC", published.BICYCLE_GENERATORS)), [2] * 7)
+    assert not orthogonal(codes(published.burman()[1:]), [2] * 7)
+    assert not orthogonal(codes(published.standard_order("AB")), [1, 1]), "nothing varies"

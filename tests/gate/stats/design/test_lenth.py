@@ -1,130 +1,114 @@
-"""Lenth's method against published numbers: R's BsMD package, Montgomery, and analyses of published fractions."""
-
-from itertools import product
+"""Lenth's method: published analyses, what it is defined for, and how often noise alone is beyond its limits."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from gate.config.fractions.designs import burman_runs
-from gate.model.study import Factor
+from gate.model.study import Factor, Lenth
 from gate.stats.design.lenth import lenth, margins
-
-# Box and Meyer 1986, as the vignette of R's BsMD prints them: 16 runs in standard order, the first factor fastest
-TENSILE = [43.7, 40.2, 42.4, 44.7, 42.4, 45.9, 42.2, 40.6, 42.4, 45.5, 43.6, 40.6, 44.0, 40.2, 42.5, 46.5]
-MOLDING = [14.0, 16.8, 15.0, 15.4, 27.6, 24.0, 27.4, 22.6, 22.3, 17.1, 21.5, 17.5, 15.9, 21.9, 16.7, 20.3]
-ISATIN = [0.08, 0.04, 0.53, 0.43, 0.31, 0.09, 0.12, 0.36, 0.79, 0.68, 0.73, 0.08, 0.77, 0.38, 0.49, 0.23]
-# Montgomery, Design and Analysis of Experiments, example 6.2, the first factor fastest
-FILTRATION = [45, 71, 48, 65, 68, 60, 80, 65, 43, 100, 45, 104, 75, 86, 70, 96]
-
-BASIC = np.array([each[::-1] for each in product((0, 1), repeat=4)])
+from tests.gate.stats.design import published
 
 
-def frame(codes: np.ndarray, y: list[float]) -> pd.DataFrame:
-    return pd.DataFrame({f"f{k}": column for k, column in enumerate(codes.T)}).assign(y=np.array(y, dtype=float))
-
-
-def named(letters: str, **varies: str) -> list[Factor]:
-    return [Factor(name=letter, settings=["-", "+"], varies=varies.get(letter, "execution")) for letter in letters]  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("y", "confidence", "pse", "me", "sme"),
-    [
-        (TENSILE, 0.95, 0.225, 0.5783809, 1.1741965),
-        (TENSILE, 0.99, 0.225, 0.9072322, 1.6855749),
-        (ISATIN, 0.95, 0.114375, 0.2940103, 0.5968832),
-        (FILTRATION, 0.95, 2.625, 6.748, 13.699),
-    ],
-)
-def test_limits_are_those_of_r_and_of_textbooks(
-    y: list[float], confidence: float, pse: float, me: float, sme: float
-) -> None:
-    found = lenth(frame(BASIC, y), named("ABCD"), confidence)
+def analysed(runs: list[dict[str, int]], values: tuple[float, ...]) -> Lenth:
+    found = lenth(*published.frame(runs, values), 0.95)
     assert found is not None
-    # effects are half the change here
-    assert (2 * found.pse, 2 * found.me, 2 * found.sme) == pytest.approx((pse, me, sme), rel=1e-4)
-    assert (len(found.contrasts), found.df) == (15, 5)
+    return found
 
 
-def test_the_filtration_rate_depends_on_what_montgomery_says() -> None:
-    found = lenth(frame(BASIC, FILTRATION), named("ABCD"), 0.95)
-    assert found is not None
-    told = {c.term: 2 * c.estimate for c in found.contrasts}
-    published = {"A": 21.625, "B": 3.125, "C": 9.875, "D": 14.625, "A:C": -18.125, "A:D": 16.625, "A:B:D": 4.125}
-    assert {term: told[term] for term in published} == pytest.approx(published)
-    assert {c.term for c in found.contrasts if c.active} == {"A", "D", "A:C", "A:D"}
-    assert {c.term for c in found.contrasts if c.possible} == {"A", "C", "D", "A:C", "A:D"}
-    assert [abs(c.estimate) for c in found.contrasts] == sorted(
-        (abs(c.estimate) for c in found.contrasts), reverse=True
+def effects(found: Lenth) -> dict[str, float]:
+    """Effects as textbooks have them, the whole change."""
+    return {each.term: 2 * each.estimate for each in found.contrasts}
+
+
+def test_the_filtration_rate_as_montgomery_has_it() -> None:
+    found = analysed(published.standard_order("ABCD"), published.FILTRATION)
+    assert effects(found) == pytest.approx(
+        {
+            "A": 21.625, "A:C": -18.125, "A:D": 16.625, "D": 14.625, "C": 9.875, "A:B:D": 4.125, "B": 3.125,
+            "B:C:D": -2.625, "B:C": 2.375, "A:B:C": 1.875, "A:C:D": -1.625, "A:B:C:D": 1.375, "C:D": -1.125,
+            "B:D": -0.375, "A:B": 0.125,
+        }
+    )  # fmt: skip
+    assert list(effects(found))[:5] == ["A", "A:C", "A:D", "D", "C"], "the largest first"
+    # the book prints 6.748 and 13.699 for the whole change
+    assert (2 * found.pse, 2 * found.me, 2 * found.sme) == pytest.approx((2.625, 6.748, 13.699), abs=6e-4)
+    assert found.df == 5
+    assert [each.term for each in found.contrasts if each.active] == ["A", "A:C", "A:D", "D"]
+    assert [each.term for each in found.contrasts if each.possible and not each.active] == ["C"]
+    assert not any(each.aliases for each in found.contrasts)
+
+
+def test_the_bicycle_as_box_hunter_and_hunter_have_it() -> None:
+    found = analysed(published.standard_order("ABC", published.BICYCLE_GENERATORS), published.BICYCLE)
+    assert effects(found) == pytest.approx({"A": 3.5, "B": 12, "C": 1, "D": 22.5, "E": 0.5, "F": 1, "G": 2.5})
+    by_name = {each.term: each for each in found.contrasts}
+    assert by_name["D"].aliases == ["A:B", "C:G", "E:F"]
+    assert by_name["G"].aliases == ["A:F", "B:E", "C:D"]
+    assert [each.term for each in found.contrasts if each.possible] == ["D", "B"]
+
+
+def test_the_main_effects_of_a_plackett_burman_design() -> None:
+    """Hamada and Wu 1992, table 2: F and D are the largest of the seven."""
+    found = analysed(published.burman(), published.FATIGUE)
+    assert effects(found) == pytest.approx(
+        {"F": 0.915, "D": -0.516, "A": 0.326, "B": 0.294, "C": -0.246, "G": 0.183, "E": 0.150}, abs=1e-3
     )
+    assert not any(each.aliases for each in found.contrasts), "a main effect holds parts of interactions, none whole"
 
 
-def test_injection_molding_has_the_effects_of_box_hunter_and_hunter() -> None:
-    # a 2^(8-4) fraction: every factor is a product that holds the fourth basic column, the other way round
-    signs = 2 * BASIC - 1
-    one, two, three, four = signs.T
-    made = [one, two, one * two, three, one * three, two * three, one * two * three, np.ones(16, int)]
-    codes = (1 - np.column_stack([four * column for column in made])) // 2
-    found = lenth(frame(codes, MOLDING), named("ABDCEFGH"), 0.95)
-    assert found is not None
-    told = {c.term: 2 * c.estimate for c in found.contrasts}
-    published = {"A": -0.7, "B": -0.1, "C": 5.5, "D": -0.3, "E": -3.8, "F": -0.1, "G": 0.6, "H": 1.2, "A:E": 4.6}
-    assert {term: told[term] for term in published} == pytest.approx(published, abs=0.051)
-    assert {c.term: c.aliases for c in found.contrasts if c.active} == {"C": [], "A:E": ["B:F", "D:G", "C:H"]}
-    assert {c.term for c in found.contrasts if c.possible} == {"C", "A:E", "E"}
+@pytest.mark.parametrize(("count", "me", "sme"), [(7, 3.764, 9.008), (15, 2.571, 5.219), (31, 2.218, 4.218)])
+def test_the_multiples_of_the_pseudo_standard_error_are_lenths(count: int, me: float, sme: float) -> None:
+    found = margins(np.ones(count), 0.95)
+    assert found.pse == 1.5
+    assert (found.me / found.pse, found.sme / found.pse) == pytest.approx((me, sme), abs=1e-3)
 
 
-def test_cast_fatigue_has_the_main_effects_of_hunter_hodi_and_eager() -> None:
-    # Hunter, Hodi and Eager 1982; Hamada and Wu 1992: 12 runs, 7 factors, the rows moved to the left
-    first = [1, 1, 0, 1, 1, 1, 0, 0, 0, 1, 0]
-    codes = np.array([*([first[(j + i) % 11] for j in range(7)] for i in range(11)), [0] * 7])
-    y = [6.058, 4.733, 4.625, 5.899, 7.000, 5.752, 5.682, 6.607, 5.818, 5.917, 5.863, 4.809]
-    assert {tuple(run) for run in codes.tolist()} <= {tuple(run[:7]) for run in _moved()}
-    found = lenth(frame(codes, y), named("ABCDEFG"), 0.95)
-    assert found is not None
-    told = {c.term: 2 * c.estimate for c in found.contrasts}
-    published = {"A": 0.326, "B": 0.294, "C": -0.246, "D": -0.516, "E": 0.150, "F": 0.915, "G": 0.183}
-    assert told == pytest.approx(published, abs=0.0006)
-    assert found.contrasts[0].term == "F"
-    assert not any(c.active for c in found.contrasts), "the interaction of F and G hides it"
+def test_the_shrinkage_of_injection_moulding() -> None:
+    """Box and Meyer 1986: three of fifteen effects act; they do not raise the pseudo standard error of the rest."""
+    effects_ = np.array([-0.7, -0.1, 5.5, -0.3, -3.8, -0.1, 0.6, 1.2, -0.6, 0.9, -0.4, 4.6, -0.3, -0.2, -0.6])
+    found = margins(effects_, 0.95)
+    # 1.5 median is 0.9; the median of the twelve below 2.25 is 0.5
+    assert (found.pse, found.me, found.sme) == pytest.approx((0.75, 1.928, 3.914), abs=1e-3)
+    assert margins(10 * effects_, 0.95).pse == pytest.approx(7.5)
 
 
-def _moved() -> list[tuple[int, ...]]:
-    return [tuple(run) for run in burman_runs(11)]
-
-
-def test_contrasts_name_what_they_cannot_be_told_from() -> None:
-    codes = np.column_stack((BASIC[:, :3], BASIC[:, :3].sum(axis=1) % 2))[:8]
-    found = lenth(frame(codes, [1, 5, 2, 6, 1, 5, 2, 7]), named("ABCD"), 0.95)
-    assert found is not None
-    assert {c.term: c.aliases for c in found.contrasts} == {
-        "A": [], "B": [], "C": [], "D": [], "A:B": ["C:D"], "A:C": ["B:D"], "A:D": ["B:C"],
-    }  # fmt: skip
-
-
-def test_there_is_none_where_units_repeat_or_factors_have_more_settings() -> None:
-    twice = pd.concat([frame(BASIC, TENSILE)] * 2, ignore_index=True)
-    assert lenth(twice, named("ABCD"), 0.95) is None
-    three = frame(np.array([[0, 0], [1, 0], [2, 0], [0, 1], [1, 1], [2, 1]]), [1, 2, 3, 4, 5, 6])
-    assert lenth(three, [Factor(name="n", settings=[1, 2, 3]), *named("B")], 0.95) is None
-    assert lenth(frame(BASIC[:15], TENSILE[:15]), named("ABCD"), 0.95) is None, "a treatment is lacking"
-
-
-def test_contrasts_of_builds_are_left_out() -> None:
-    found = lenth(frame(BASIC, TENSILE), named("ABCD", A="build", B="build"), 0.95)
-    assert found is not None
-    assert not {"A", "B", "A:B"} & {c.term for c in found.contrasts}
-    assert len(found.contrasts) == 12
-    whole = lenth(frame(BASIC, TENSILE), named("ABCD", A="build", B="build", C="build", D="build"), 0.95)
-    assert whole is not None
-    assert len(whole.contrasts) == 15
-
-
-def test_noise_alone_is_hardly_ever_called_active() -> None:
+def test_noise_alone_is_rarely_beyond_the_limits() -> None:
+    """His t with a third of the contrasts as degrees of freedom is on the safe side: fewer than 5% are beyond."""
     rng = np.random.default_rng(7)
-    for count in (7, 15, 31):
-        called = [
-            bool((np.abs(own) > margins(own, 0.95).sme).any()) for own in rng.normal(0, 1, (2000, count))
-        ]  # fmt: skip
-        assert np.mean(called) < 0.05
+    one = family = 0
+    for _ in range(4000):
+        noise = np.abs(rng.normal(size=15))
+        found = margins(noise, 0.95)
+        one += int((noise > found.me).sum())
+        family += bool(noise.max() > found.sme)
+    assert 0.02 < one / (4000 * 15) < 0.05
+    assert 0.01 < family / 4000 < 0.05
+
+
+def test_it_is_for_unreplicated_two_level_designs() -> None:
+    runs = published.standard_order("ABCD")
+    assert lenth(*published.frame(runs, published.FILTRATION, replicates=2), 0.95) is None, "there is an error"
+    units, factors = published.frame(runs, published.FILTRATION)
+    assert lenth(units.iloc[1:], factors, 0.95) is None, "not orthogonal any more"
+    assert lenth(units.iloc[:0], factors, 0.95) is None
+    assert lenth(units, [], 0.95) is None
+    two, own = published.frame(published.standard_order("AB"), (1, 2, 3, 5))
+    assert lenth(two, own, 0.95) is not None
+    assert lenth(two[two["f1"] == 0], own, 0.95) is None, "one contrast is too few"
+    three = units.assign(f3=[0, 1, 2, 2] * 4)
+    assert lenth(three, [*factors[:3], Factor(name="D", settings=[0, 1, 2])], 0.95) is None
+
+
+def test_contrasts_of_builds_are_left_out_where_others_vary_within() -> None:
+    """A factor by build differs by the luck of one build a setting: half of a split plot says nothing of it."""
+    units, factors = published.frame(published.standard_order("ABCD"), published.FILTRATION)
+    split = [Factor(name="A", settings=[-1, 1], varies="build"), *factors[1:]]
+    found = lenth(units, split, 0.95)
+    assert found is not None
+    assert {each.term for each in found.contrasts} == set(effects(analysed(published.standard_order("ABCD"),
+                                                                           published.FILTRATION))) - {"A"}  # fmt: skip
+
+
+def test_what_is_constant_has_no_noise_and_nothing_beyond_it() -> None:
+    found = analysed(published.standard_order("ABC"), (0.1,) * 8)
+    assert (found.pse, found.me, found.sme) == (0, 0, 0)
+    assert not any(each.possible for each in found.contrasts)

@@ -7,7 +7,8 @@ import pytest
 from scipy import stats
 
 from gate.commands.study.analysis.abridge import Abridgement
-from gate.commands.study.analysis.analysis import Method, analyse
+from gate.commands.study.analysis.analysis import analyse
+from gate.commands.study.analysis.method import Method
 from gate.commands.study.analysis.observations import Wanted, observations
 from gate.model import UserError
 from gate.model.study import Response
@@ -37,9 +38,9 @@ def test_known_effects_come_out_and_are_named() -> None:
     assert found.balanced
     assert found.lacking == []
     assert len(found.treatments) == 8
-    assert found.words[0].startswith("On the mean load matters most: +")
+    assert found.words[0].startswith("load has the largest effect on the mean: +")
     assert "from idle to busy" in found.words[0]
-    assert any(text.startswith("sched matters too: +") for text in found.words)
+    assert any(text.startswith("sched has an effect on the mean, too: +") for text in found.words)
     assert any("Without a clear effect on the mean: clients (at most" in text for text in found.words)
     assert [b.order for b in found.blocks if b.factor == "load"] == [["idle", "busy"]]
 
@@ -152,7 +153,7 @@ def test_the_effect_of_a_side_is_told_by_its_builds() -> None:
     claims = 0
     for seed in range(10):
         found = analysed(of_builds(seed, 0.0))
-        claims += any("side matters" in text or (text.startswith("At p") and "side (" in text) for text in found.words)
+        claims += any("side has" in text or (text.startswith("At p") and "side (" in text) for text in found.words)
     assert claims <= 2  # 5% each of the mean and of three quantiles; by executions it would be half of them
     found = analysed(of_builds(1, 0.3))
     assert found.linear is not None
@@ -171,12 +172,48 @@ def test_the_effect_of_a_side_is_told_by_its_builds() -> None:
     told = stats.ttest_rel(means["head"], means["base"])  # builds of one round are a pair
     assert of_side.p == pytest.approx(told.pvalue, rel=1e-9)
     assert of_side.effects[0].estimate == pytest.approx((np.mean(means["head"]) - np.mean(means["base"])) / 2, rel=1e-9)
-    assert any(text.startswith("On the mean side matters most") for text in found.words)
+    assert any(text.startswith("side has the largest effect on the mean") for text in found.words)
 
 
 def test_one_build_of_each_side_tells_nothing_of_the_side() -> None:
     lines = [line for line in of_builds(3, 0.5) if line["build"] == 0]
     found = analysed(lines)
     assert any(text.startswith("No conclusion about side: too few builds") for text in found.words)
-    assert not any("side matters" in text or "side (" in text for text in found.words)
+    assert not any("side has" in text or "side (" in text for text in found.words)
     assert any("side varies by build, and a setting has one build only" in text for text in found.warnings)
+
+
+@pytest.mark.parametrize("effect", [1.0, 0.0])
+def test_an_unreplicated_design_is_judged_by_lenths_method(effect: float) -> None:
+    factors = {name: [0, 1] for name in "abcd"}
+
+    def values(at: designs.Settings, rng: np.random.Generator) -> list[float]:
+        return [10 + effect * at["a"] + effect * at["b"] * at["d"] + 0.02 * float(rng.normal())]
+
+    found = analysed(designs.lines(factors, values, 1, seed=4), order=4)
+    if effect:
+        assert found.words[0].startswith("Each treatment has one observation; by Lenth's method more than noise: a (+")
+        assert {c.term for c in found.claims if c.claimed} == {"a", "b", "d", "b:d"}
+    else:
+        assert found.words[0] == "By Lenth's method no contrast is more than noise: each treatment has one observation."
+
+
+def test_sentences_about_a_fraction_name_the_alias_sets() -> None:
+    factors = {name: [0, 1] for name in "abc"}
+
+    def values(at: designs.Settings, rng: np.random.Generator) -> list[float]:
+        return [10 + at["a"] + 0.05 * float(rng.normal())]
+
+    half = designs.lines(factors, values, 5, leave_out=lambda at: (at["a"] + at["b"] + at["c"]) % 2 == 0)
+    found = analysed(half)
+    assert found.words[0].startswith("a, or b:c, has the largest effect on the mean: +")
+    assert any("b, or a:c, (at most" in text and "c, or a:b, (at most" in text for text in found.words)
+
+
+def test_a_numeric_factor_that_is_claimed_has_its_trend_in_words() -> None:
+    def values(at: designs.Settings, rng: np.random.Generator) -> list[float]:
+        return [10 + 2 * float(np.log2(at["clients"])) + 0.1 * float(rng.normal())]
+
+    found = analysed(designs.lines({"clients": [1, 4, 16], "load": ["idle", "busy"]}, values, 5))
+    assert "from its lowest setting, 1, to its highest, 16, +2" in found.words[0]
+    assert "per doubling" in found.words[0]

@@ -15,10 +15,12 @@ from gate.model.study import (
     Blocks,
     Box,
     Check,
+    Contrast,
     Dependence,
     Diagnostics,
     Effect,
     Factor,
+    Lenth,
     LinearModel,
     MainEffect,
     MeanPoint,
@@ -241,3 +243,57 @@ def one_way(factor: Factor, at: dict[str, Setting] | None = None) -> OneWay:
             )
         )
     return OneWay(factor=factor.name, at=at if at is not None else {"sched": "cfs"}, rows=rows, pairs=pairs)
+
+
+TWO_LEVEL = [Factor(name=name, settings=[1, 2]) for name in "abcde"]
+
+
+def lenth(names: Sequence[str], count: int, noise: float, size: float = 0.004) -> Lenth:
+    """Contrasts that become smaller, with 0 to 6 aliases; noise: the limits in times the largest."""
+    found = []
+    for k in range(count):
+        own = [*(names[i % len(names)] for i in range(k % 3 + 1)), str(k)]
+        estimate = (-1) ** k * size * 0.8**k
+        found.append(
+            Contrast(
+                term=":".join(own),
+                factors=own,
+                aliases=[f"{own[0]}:x{j}" for j in range(k % 7)],
+                estimate=estimate,
+                active=abs(estimate) > 2 * noise * size,
+                possible=abs(estimate) > noise * size,
+            )
+        )
+    return Lenth(
+        contrasts=found, pse=noise * size / 3, me=noise * size, sme=2 * noise * size, df=count / 3, confidence=0.95
+    )
+
+
+def two_level(names: Sequence[str], count: int) -> LinearModel:
+    """A linear model whose terms have one degree of freedom each and an error."""
+    terms = []
+    for k in range(count):
+        p = min(1.0, 1e-6 * 3**k)
+        terms.append(
+            Term(
+                term=f"{names[k % len(names)]}:{k}", factors=["a"], df=1, sum_of_squares=1.0, share=0.1,
+                f=400 * 0.6**k, p=p, p_adjusted=min(1.0, 5 * p), effects=[], error_df=20.0,
+                aliases=["c:d"] if k % 2 else [],
+            )
+        )  # fmt: skip
+    return LinearModel(
+        formula="y ~ a", observations=40, intercept=effect("(intercept)", {}, 1.0), terms=terms, residual_df=20,
+        residual_ss=1.0, residual_sd=1.0, total_ss=10.0, r2=0.9, unexplained=0.1, inestimable=[],
+    )  # fmt: skip
+
+
+def aliased(names: Sequence[str]) -> Lenth:
+    """Contrasts of factors: the first has no alias, the second one, and so on."""
+    found = [
+        Contrast(
+            term=name, factors=[name], aliases=[f"{names[0]}:x{j}" for j in range(k)], estimate=0.001, active=False,
+            possible=False,
+        )
+        for k, name in enumerate(names)
+    ]  # fmt: skip
+    return Lenth(contrasts=found, pse=0.001, me=0.003, sme=0.006, df=len(found) / 3, confidence=0.95)

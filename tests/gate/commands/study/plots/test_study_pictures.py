@@ -16,16 +16,18 @@ from gate.commands.study.plots.boots import Boot, boots
 from gate.commands.study.plots.boxes import boxes
 from gate.commands.study.plots.columns import TreatmentValues
 from gate.commands.study.plots.effects import quantile_effects
+from gate.commands.study.plots.half_normal import half_normal
 from gate.commands.study.plots.histogram import histogram
 from gate.commands.study.plots.intervals import means_by_metric
 from gate.commands.study.plots.means import interactions, mains
 from gate.commands.study.plots.one_way import one_way
+from gate.commands.study.plots.pareto import MOST, pareto
 from gate.commands.study.plots.residuals import residuals
 from gate.commands.study.plots.series import series
 from gate.commands.study.plots.sizes import sample_sizes
 from gate.commands.study.plots.spreads import spreads
 from gate.commands.study.plots.violins import violins
-from gate.model.study import Factor, MeanInterval, OneWay, PairwiseDifference, Response, Spread
+from gate.model.study import Contrast, Factor, Lenth, MeanInterval, OneWay, PairwiseDifference, Response, Spread
 from gate.plots.picture import Picture, room
 from tests.gate.commands.study.plots import examples as examples
 from tests.gate.plots.drawn import SVG, assert_sound, texts
@@ -86,6 +88,22 @@ def pictures(response: Response) -> Iterator[tuple[str, Picture | None]]:
     yield "z", sample_sizes("z", response, examples.sample_sizes(response.treatments[0].settings))
     for number, factor in enumerate(response.factors):
         yield f"o{number}", one_way(f"o{number}", response, examples.one_way(factor, {}))
+    names = [f.name for f in response.factors]
+    # few and many contrasts, limits far away, close together and within all, long alias sets
+    for number, (count, noise) in enumerate(((3, 1.0), (7, 1e-3), (15, 0.4), (40, 1e-5), (40, 0.0))):
+        own = replace(response, lenth=examples.lenth(names, count, noise), linear=None)
+        yield f"k{number}", pareto(f"k{number}", own, 0.95)
+        yield f"j{number}", half_normal(f"j{number}", own, 0.95)
+        if number:
+            logs = replace(own, scale="log")
+            yield f"l{number}", pareto(f"l{number}", logs, 0.95)
+    fraction = replace(response, lenth=examples.aliased(names), linear=None)
+    yield "u", mains("u", fraction)
+    yield "w", quantile_effects("w", fraction, examples.quantile_effects(response.factors), 0.95)
+    for number, count in enumerate((3, 31)):
+        two = replace(response, linear=examples.two_level(names, count), factors=examples.TWO_LEVEL)
+        yield f"e{number}", pareto(f"e{number}", two, 0.95)
+        yield f"f{number}", half_normal(f"f{number}", two, 0.95)
 
 
 def with_tests(response: Response, factor: Factor) -> Response:
@@ -182,6 +200,11 @@ def test_nothing_to_draw_gives_no_picture() -> None:
     assert histogram("h", empty, TreatmentValues({"sched": "cfs"}, np.ones(50))) is None, "no spread"
     assert spreads("p", empty, examples.SCHED, []) is None
     assert means_by_metric("n", [empty], 0.95) is None
+    assert pareto("k", empty, 0.95) is None
+    assert half_normal("k", empty, 0.95) is None
+    silent = replace(empty, lenth=examples.lenth(["a"], 7, 0.0, size=0.0))
+    assert pareto("k", silent, 0.95) is None, "no contrast differs from 0"
+    assert half_normal("k", silent, 0.95) is None
     assert sample_sizes("z", empty, replace(examples.sample_sizes(), rows=[])) is None
     assert one_way("o", empty, replace(examples.one_way(examples.SCHED), rows=[])) is None
 
@@ -201,3 +224,55 @@ def test_values_that_are_not_finite_give_no_picture() -> None:
     broken = [replace(p, value=float("nan")) for p in own.series]
     assert series("s", replace(own, series=broken)) is None
     assert violins("v", own, [TreatmentValues({"load": "idle"}, np.array([1.0, np.inf]))]) is None
+
+
+def test_the_pareto_picture_says_what_it_leaves_out() -> None:
+    own = replace(STUDIES["two"](), lenth=examples.lenth(["a", "b"], MOST + 3, 0.4))
+    drawn = pareto("k", own, 0.95)
+    assert drawn is not None
+    assert drawn.caption.endswith("3 smaller contrasts left out; the table has all.")
+    shown = set(texts(drawn))
+    assert own.lenth is not None
+    names = [c.term for c in own.lenth.contrasts]
+    assert {name for name in names if any(text.split(",")[0] == name for text in shown)} == set(names[:MOST])
+
+
+def test_contrasts_beyond_the_limits_are_named_and_no_others() -> None:
+    """Filtration rate, Montgomery, Design and Analysis of Experiments, example 6.2: A, AC, AD and D beyond SME, C ME."""
+    sizes = {"A": 10.8, "A:C": -9.06, "A:D": 8.31, "D": 7.31, "C": 4.94, "B": 1.56, "A:B": 0.06}
+    found = Lenth(
+        contrasts=[
+            Contrast(term=term, factors=term.split(":"), aliases=["B:C:D"] if term == "A" else [], estimate=1e-3 * size,
+                     active=abs(size) > 6.85, possible=abs(size) > 3.37)
+            for term, size in sizes.items()
+        ],
+        pse=1.3125e-3, me=3.374e-3, sme=6.849e-3, df=5, confidence=0.95,
+    )  # fmt: skip
+    own = replace(examples.response((examples.SCHED, examples.CLIENTS)), lenth=found)
+    drawn = half_normal("j", own, 0.95)
+    bars = pareto("k", own, 0.95)
+    assert drawn is not None
+    assert bars is not None
+    assert {"A, or B:C:D", "A:C", "A:D", "D", "C", "ME", "SME"} <= set(texts(drawn))
+    assert not {"B", "A:B"} & set(texts(drawn))
+    assert {"A, or B:C:D", "B", "A:B", "ME 3.37 ms", "SME 6.85 ms"} <= set(texts(bars))
+    assert "ME is 3.37 ms and SME is 6.85 ms." in drawn.caption
+    assert "4 are beyond the limit of all at once" in bars.svg
+    assert bars.svg.count('class="p-pip-s0"') == bars.svg.count('class="p-box-s0"') == 1
+
+
+def test_main_effects_of_a_fraction_name_what_they_cannot_be_told_from() -> None:
+    factors = tuple(Factor(name=name, settings=["lo", "up"]) for name in "abcd")
+    fraction = replace(examples.response(factors), lenth=examples.aliased("abcd"), linear=None)
+    drawn = mains("u", fraction)
+    assert drawn is not None
+    # a has none, b one, c two; on a phone a star stands for what does not fit
+    assert {"a", "b, or a:x0", "c, or 2 others", "c*"} <= set(texts(drawn))
+    assert "Not told apart by these treatments (*): b, or a:x0; c, or one of a:x0 and a:x1; " in drawn.caption
+    assert "*" not in "".join(texts(mains("m", examples.response(factors)) or drawn))
+    together = quantile_effects("q", fraction, examples.quantile_effects(factors), 0.95)
+    assert together is not None
+    assert {"a", "b, or a × x0", "c, or 2 others", "a × b"} <= set(texts(together))
+    pairs = interactions("i", replace(fraction, lenth=examples.aliased(["c", "a:b"])), fraction.interactions)
+    assert pairs is not None
+    assert "Not told apart by these treatments: a:b, or c:x0." in pairs.caption
