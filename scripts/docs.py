@@ -53,17 +53,22 @@ _SECTION = re.compile(
 
 
 class Section(NamedTuple):
-    """A table of the file: its heading, its type, and an example that shows every key."""
+    """A table of the file: its heading, its type, and examples that together show every key."""
 
     heading: str
     table: type[config.Table]
-    example: str
+    examples: list[str]
 
 
 def sections() -> list[Section]:
     """Return the sections of docs/configuration.md that are about a table."""
-    found = _SECTION.finditer(REFERENCE.read_text(encoding="utf-8"))
-    return [Section(each["heading"], TABLES[each["heading"]], each["example"]) for each in found]
+    text = REFERENCE.read_text(encoding="utf-8")
+    found = []
+    for each in _SECTION.finditer(text):
+        own = text[each.start("example") : text.find("\n## ", each.end())]
+        further = re.findall(r"^```toml\n((?:(?!```).*\n)*)```$", own, re.MULTILINE)
+        found.append(Section(each["heading"], TABLES[each["heading"]], [each["example"], *further]))
+    return found
 
 
 def generated() -> dict[Path, str]:
