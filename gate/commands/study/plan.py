@@ -6,14 +6,16 @@ import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
 
+from gate.commands.study import power, screening
 from gate.commands.study.design import Design, tables_of
 from gate.commands.study.options import StudyOptions
 from gate.commands.study.warnings import forecast
 from gate.config.commands import mentions
+from gate.config.fractions.chosen import fraction_of
 from gate.config.study import SettingTable
 from gate.config.treatments import SIDE, Planned, builds_of, settings_of, variable
 from gate.model.study import Setting
@@ -29,6 +31,9 @@ from gate.words.plain import columns, pad
 from gate.words.reports import commit
 from gate.words.sentences import say
 from harness.loop.schedule import ExecutionStep, Round
+
+if TYPE_CHECKING:
+    from gate.stats.design.power import Power
 
 _WORDS = {
     "prefix": "prefix of the command",
@@ -151,6 +156,8 @@ def as_text(design: Design, job: Job, *, every: bool) -> list[str]:
         "",
         *_factors(design),
         "",
+        *screening.as_text(fraction_of(design.study)),
+        *power.as_text(_powers(design, job)),
         *_treatments(design, job),
         "",
         *_builds(design, job),
@@ -159,6 +166,10 @@ def as_text(design: Design, job: Job, *, every: bool) -> list[str]:
         "",
         *(_order(design, job) if every else ["--all prints the order with its seeds"]),
     ]
+
+
+def _powers(design: Design, job: Job) -> list[Power]:
+    return power.powers(design, job.part.sessions if job.part else None)
 
 
 def _job(job: Job) -> list[str]:
@@ -178,7 +189,8 @@ def _treatments(design: Design, job: Job) -> list[str]:
     here, every = job.treated.planned, design.planned
     names = list(design.study.factor)
     rows = [[str(each.number + 1), *(str(whole(each)[name]) for name in names)] for each in here]
-    excluded = excluded_of(design)
+    # a fraction leaves out what it is a fraction of
+    excluded = [] if fraction_of(design.study) else excluded_of(design)
     of = f" of the {len(every)} of the study" if len(here) < len(every) else ""
     title = f"{plural(len(here), 'treatment')}{of}"
     left = [f"  {settings_text(each)}" for each in excluded[:_LINES]]
@@ -270,7 +282,9 @@ def as_json(design: Design, job: Job) -> dict[str, Any]:
         ],
         "treatments": [_treatment(each) for each in job.treated.planned],
         "all_treatments": len(design.planned),
-        "excluded": excluded_of(design),
+        "excluded": [] if fraction_of(design.study) else excluded_of(design),
+        "fraction": screening.as_json(fraction_of(design.study)),
+        "power": power.as_json(_powers(design, job)),
         "replicates": design.study.replicates,
         "rounds": builds_of(design.study),
         "iterations": job.project.settings.rules.plan.iterations,

@@ -46,8 +46,8 @@ def _claimed(response: Response, statistic: str) -> set[str]:
 def _on_the_mean(response: Response, model: LinearModel, confidence: float) -> list[str]:
     mains = [term for term in model.terms if len(term.factors) == 1]
     tested = [term for term in mains if term.p is not None]
-    if not tested and (screened := _screened(response)):
-        return screened
+    if any(claim.by == "lenth" for claim in response.claims):
+        return _screened(response)
     if not tested:
         return ["The mean: the measurements cannot separate an effect from noise."]
     claimed = _claimed(response, "mean")

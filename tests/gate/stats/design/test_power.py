@@ -1,0 +1,56 @@
+"""The power that a plan prints is the share of studies that claim the change."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from gate.model.study import Factor
+from gate.stats.design.power import power
+from tests.promise.test_study_claims import share
+from tests.support.study_draws import Shape
+
+
+def plan(
+    sizes: tuple[int, ...], rounds: int, replicates: int = 1, varies: str = "execution"
+) -> tuple[pd.DataFrame, list[Factor]]:
+    rows = [
+        (*at, 0, r, r * 10 + (at[0] if varies == "build" else 0), k)
+        for r in range(rounds) for k in range(replicates) for at in product(*map(range, sizes))
+    ]  # fmt: skip
+    names = [f"f{k}" for k in range(len(sizes))]
+    factors = [
+        Factor(name="abcdefgh"[k], settings=list(range(size)), varies="build" if varies == "build" and not k else "execution")
+        for k, size in enumerate(sizes)
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=[*names, "session", "round", "build", "replicate"]), factors
+
+
+@pytest.mark.parametrize(("rounds", "replicates", "df"), [(5, 1, 12), (5, 4, 12), (3, 1, 6)])
+def test_the_power_is_the_share_of_studies_that_claim_the_change(rounds: int, replicates: int, df: int) -> None:
+    units, factors = plan((2, 2), rounds, replicates)
+    found = power(units, factors, 2, "replicate", (2.0,), quantiles=1 if rounds * replicates * 20 < 400 else 2)
+    assert [(p.factor, p.df) for p in found] == [("a", df), ("b", df)]
+    expected = found[0].chances[0]
+    trials = 60
+    shape = Shape(rounds=rounds, replicates=replicates, effect=lambda at: 2.0 * at[0])
+    assert abs(share(shape, 7, "a", trials=trials) - expected) <= 3.5 * (0.25 / trials) ** 0.5
+
+
+def test_five_replicates_of_two_by_two_find_two_sd() -> None:
+    (a, _) = power(*plan((2, 2), 5), 2, "replicate", (1.0, 2.0), quantiles=1)
+    assert a.chances == (pytest.approx(0.36, abs=0.03), pytest.approx(0.948, abs=0.01))
+
+
+def test_a_factor_by_build_needs_builds() -> None:
+    few = power(*plan((2, 2), 1, 4, "build"), 2, "replicate", (2.0,), quantiles=1)
+    assert [(p.stratum, p.df) for p in few][0] == ("build", None)
+    more = power(*plan((2, 2), 6, 2, "build"), 2, "replicate", (2.0,), quantiles=1)
+    assert [(p.stratum, p.df) for p in more] == [("build", 5.0), ("build x treatment", 10.0)]
+
+
+def test_one_replicate_has_the_degrees_of_lenths_method() -> None:
+    found = power(*plan((2, 2, 2, 2), 1), 4, "replicate", (2.0,), quantiles=0)
+    assert {(p.df, p.lenth) for p in found} == {(5.0, True)}
+    assert np.all([0.05 < p.chances[0] < 0.6 for p in found])
