@@ -71,6 +71,7 @@ def _caption(found: Contrasts, left_out: int) -> str:
     names = [name for name, _ in found.limits]
     words = [f"Filled: beyond {names[1]}; outlined: beyond {names[0]} only; grey: no more than noise."]
     words += found.words()
+    words.append(found.starred())
     if left_out:
         words.append(f"{plural(left_out, 'smaller contrast')} left out; the table has all.")
-    return " ".join(words)
+    return " ".join(filter(None, words))
