@@ -57,7 +57,8 @@ def _limits(sheet: Sheet, found: Contrasts, x: Axis, bottom: float) -> None:
     """Draw the limits, the name of the first at its left and that of the second at its right."""
     for row, (name, at) in enumerate(found.drawn_limits()):
         top = 22 + 28 * row
-        sheet.lines("limit", [[(x.at(at), top - 10), (x.at(at), bottom)]])
+        # at the right edge the name of the second stands above its line
+        sheet.lines("limit", [[(x.at(at), top + 6 if row else top - 10), (x.at(at), bottom)]])
         text = f"{name} {elide(found.say(at), 16)}"
         for layout, letters in LAYOUTS:
             wide = room(text, letters)
