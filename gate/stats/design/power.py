@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from gate.stats.design.claims import INTERACTION_OF_MEAN, INTERACTION_OF_QUANTILE, QUANTILE
 from gate.stats.design.aliases import saturated
+from gate.stats.design.claims import INTERACTION_OF_MEAN, INTERACTION_OF_QUANTILE, QUANTILE
 from gate.stats.design.coding import addends, coded, lay_out
 from gate.stats.design.layers import layers
 from gate.stats.design.lenth import FEWEST
@@ -57,8 +57,10 @@ def power(
     design = lay_out(units, factors)
     model = coded(design.codes, design.sizes, order)
     lie = layers(units, factors, block)
-    # any values tell the degrees of freedom
-    found = stratified(np.random.default_rng(1).normal(size=len(units)), design, model, factors, lie)
+    # of balanced designs any values tell the degrees of freedom, of others those of builds that differ like executions
+    rng = np.random.default_rng(1)
+    y = rng.normal(size=len(units)) + sum(rng.normal(size=own.count)[own.of] for own in lie.errors.values())
+    found = stratified(y, design, model, factors, lie)
     contrasts = _contrasts(design)
     level = alpha / _weights([len(t.factors) for t in model.terms[1:]], factors, quantiles)
     result = []
@@ -101,4 +103,6 @@ def _weights(terms: Sequence[int], factors: Sequence[Factor], quantiles: int) ->
 
 def _chance(shift: float, df: float, level: float) -> float:
     limit = float(stdtrit(df, 1 - level / 2))
-    return float(1 - nctdtr(df, shift, limit) + nctdtr(df, shift, -limit))
+    # far beyond both ends the distribution is 0 to a float, which the function does not say
+    below, beyond = (np.nan_to_num(nctdtr(df, shift, end)) for end in (limit, -limit))
+    return float(1 - below + beyond)

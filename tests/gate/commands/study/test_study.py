@@ -104,7 +104,13 @@ def test_the_plan_says_what_is_varied_and_how_much_is_measured(project: Project)
     code, out, err = run("study", "--dry-run", "--seed", "7")
     assert (code, err) == (0, "")
     before, _, commands = re.sub(r"(main|HEAD) [0-9a-f]{10}\b", r"\1 COMMIT", out).partition("\nset-up and builds\n")
+    before, power = re.sub(r"(?m)(^power: .*\n)+\n", "", before), re.findall(r"(?m)^power: (.*)$", before)
     assert before == PLAN
+    assert [re.sub(r"[0-9.]+(%| df)", r"N\1", line) for line in power] == [
+        f"a change of the mean by {names} is found in N% of studies if it is 2 sd of executions, in N% if it is 1 sd "
+        f"(told from {error}, N df)"
+        for names, error in (("clients", "executions"), ("load", "executions"), ("opt", "builds"))
+    ]
     assert "\n  build, 6 times: " in commands
     assert "\nbenchmarks\n  latency, 18 executions (values): " in commands
     # no order, and no seed but the study's
