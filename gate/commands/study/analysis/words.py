@@ -251,7 +251,8 @@ def _percent(reach: float, response: Response) -> str:
 def _enough(response: Response) -> list[str]:
     """Say whether enough was measured for what the effects are."""
     found = []
-    model = response.linear
+    # what an unreplicated design leaves to its residuals is no measure of the noise
+    model = None if any(claim.by == "lenth" for claim in response.claims) else response.linear
     if model is not None and model.unexplained is not None and model.residual_df > 0:
         found.append(
             f"The factors explain {1 - model.unexplained:.1%} of the variability of the mean; {model.unexplained:.1%} "
