@@ -43,13 +43,14 @@ TABLES: Mapping[str, type[config.Table]] = {
 }
 """The tables of the file by their headings on the page."""
 _HEAD = "| key | type | default | meaning |\n| --- | --- | --- | --- |\n"
-# below a heading: the text, the table of keys, and an example that shows every key
+# below a heading: the text, the table of keys, and examples that together show every key
 _SECTION = re.compile(
     r"^(?P<before>## `(?P<heading>[^`\n]+)`\n(?:(?!## |\| key ).*\n)*)"
-    rf"{re.escape(_HEAD)}(?:\|.*\n)*\n"
-    r"```toml\n(?P<example>(?:(?!```).*\n)*)```$",
+    rf"{re.escape(_HEAD)}(?:\|.*\n)*"
+    r"(?P<after>(?:(?!## ).*\n)*)",
     re.MULTILINE,
 )
+_EXAMPLE = re.compile(r"^```toml\n((?s:.*?))^```$", re.MULTILINE)
 
 
 class Section(NamedTuple):
@@ -58,17 +59,13 @@ class Section(NamedTuple):
     heading: str
     table: type[config.Table]
     examples: list[str]
+    """Several where keys exclude each other."""
 
 
 def sections() -> list[Section]:
     """Return the sections of docs/configuration.md that are about a table."""
-    text = REFERENCE.read_text(encoding="utf-8")
-    found = []
-    for each in _SECTION.finditer(text):
-        own = text[each.start("example") : text.find("\n## ", each.end())]
-        further = re.findall(r"^```toml\n((?:(?!```).*\n)*)```$", own, re.MULTILINE)
-        found.append(Section(each["heading"], TABLES[each["heading"]], [each["example"], *further]))
-    return found
+    found = _SECTION.finditer(REFERENCE.read_text(encoding="utf-8"))
+    return [Section(each["heading"], TABLES[each["heading"]], _EXAMPLE.findall(each["after"])) for each in found]
 
 
 def generated() -> dict[Path, str]:
@@ -81,7 +78,7 @@ def reference() -> str:
 
     def written(section: re.Match[str]) -> str:
         rows = "\n".join(_rows(TABLES[section["heading"]]))
-        return f"{section['before']}{_HEAD}{rows}\n\n```toml\n{section['example']}```"
+        return f"{section['before']}{_HEAD}{rows}\n{section['after']}"
 
     return _SECTION.sub(written, REFERENCE.read_text(encoding="utf-8"))
 

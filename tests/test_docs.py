@@ -48,9 +48,8 @@ def test_examples_show_every_key_and_are_valid(section: docs.Section) -> None:
         if field.name in OF_RUNS:
             continue
         key = re.escape(field.encode_name)
-        assert re.search(rf"^(\[.*\.)?{key}( = |\.)", "\n".join(section.examples), re.MULTILINE), (
-            f"no {field.encode_name}"
-        )
+        shown = re.compile(rf"^(\[.*\.)?{key}( = |\.)", re.MULTILINE)
+        assert any(shown.search(example) for example in section.examples), f"no {field.encode_name}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -6,14 +6,13 @@ import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
 
+from gate.commands.study import power, screening
 from gate.commands.study.design import Design, tables_of
-from gate.commands.study.fraction import described, design_json, design_lines
 from gate.commands.study.options import StudyOptions
-from gate.commands.study.power import Found, power_json, power_lines, power_of
 from gate.commands.study.warnings import forecast
 from gate.config.commands import mentions
 from gate.config.fractions.chosen import fraction_of
@@ -32,6 +31,9 @@ from gate.words.plain import columns, pad
 from gate.words.reports import commit
 from gate.words.sentences import say
 from harness.loop.schedule import ExecutionStep, Round
+
+if TYPE_CHECKING:
+    from gate.stats.design.power import Power
 
 _WORDS = {
     "prefix": "prefix of the command",
@@ -154,13 +156,11 @@ def as_text(design: Design, job: Job, *, every: bool) -> list[str]:
         "",
         *_factors(design),
         "",
-        *design_lines(described(design), every=every),
-        "",
+        *screening.as_text(fraction_of(design.study)),
+        *power.as_text(_powers(design, job)),
         *_treatments(design, job),
         "",
         *_builds(design, job),
-        "",
-        *power_lines(_power(design, job), _confidence(design)),
         "",
         *command_lines(job),
         "",
@@ -168,12 +168,8 @@ def as_text(design: Design, job: Job, *, every: bool) -> list[str]:
     ]
 
 
-def _power(design: Design, job: Job) -> list[Found]:
-    return power_of(design, job.part.sessions if job.part else None)
-
-
-def _confidence(design: Design) -> float:
-    return design.project.settings.rules.gate.confidence
+def _powers(design: Design, job: Job) -> list[Power]:
+    return power.powers(design, job.part.sessions if job.part else None)
 
 
 def _job(job: Job) -> list[str]:
@@ -192,19 +188,15 @@ def _factors(design: Design) -> list[str]:
 def _treatments(design: Design, job: Job) -> list[str]:
     here, every = job.treated.planned, design.planned
     names = list(design.study.factor)
-    folded = any(each.fold for each in every)
-    block = [[str(each.fold + 1)] if folded else [] for each in here]
-    rows = [
-        [str(each.number + 1), *own, *(str(whole(each)[name]) for name in names)]
-        for each, own in zip(here, block, strict=True)
-    ]
-    excluded = excluded_of(design)
+    rows = [[str(each.number + 1), *(str(whole(each)[name]) for name in names)] for each in here]
+    # a fraction leaves out what it is a fraction of
+    excluded = [] if fraction_of(design.study) else excluded_of(design)
     of = f" of the {len(every)} of the study" if len(here) < len(every) else ""
     title = f"{plural(len(here), 'treatment')}{of}"
     left = [f"  {settings_text(each)}" for each in excluded[:_LINES]]
     more = [f"  ... {len(excluded) - _LINES} more"] if len(excluded) > _LINES else []
     out = [f"{plural(len(excluded), 'combination')} left out", *left, *more] if excluded else []
-    return [title, *_grid(["", *(["block"] if folded else []), *names], rows), *out]
+    return [title, *_grid(["", *names], rows), *out]
 
 
 def whole(planned: Planned) -> dict[str, Setting]:
@@ -213,9 +205,7 @@ def whole(planned: Planned) -> dict[str, Setting]:
 
 
 def excluded_of(design: Design) -> list[dict[str, Setting]]:
-    """Return the combinations of settings that are no treatments; none of a fraction, which leaves out most of them."""
-    if fraction_of(design.study) is not None:
-        return []
+    """Return the combinations of settings that are no treatments."""
     factors = {name: settings_of(table) for name, table in design.study.factor.items()}
     planned = {tuple(whole(each)[name] for name in factors) for each in design.planned}
     every = itertools.product(*factors.values())
@@ -236,13 +226,9 @@ def _builds(design: Design, job: Job) -> list[str]:
         ]
     return [
         f"{plural(builds, 'round')} of builds{each}: {made} in all",
-        f"{plural(replicates, 'replicate')}, in each every treatment once in {_in_order(design)}: {executions} in all",
+        f"{plural(replicates, 'replicate')}, in each every treatment once in random order: {executions} in all",
         f"expected time: {expected(job)}",
     ]
-
-
-def _in_order(design: Design) -> str:
-    return f"random order{', one block after the other' if any(each.fold for each in design.planned) else ''}"
 
 
 def _built(design: Design, side: str, factors: Mapping[str, Setting]) -> str:
@@ -296,8 +282,9 @@ def as_json(design: Design, job: Job) -> dict[str, Any]:
         ],
         "treatments": [_treatment(each) for each in job.treated.planned],
         "all_treatments": len(design.planned),
-        "design": design_json(described(design)),
-        "excluded": excluded_of(design),
+        "excluded": [] if fraction_of(design.study) else excluded_of(design),
+        "fraction": screening.as_json(fraction_of(design.study)),
+        "power": power.as_json(_powers(design, job)),
         "replicates": design.study.replicates,
         "rounds": builds_of(design.study),
         "iterations": job.project.settings.rules.plan.iterations,
@@ -310,7 +297,6 @@ def as_json(design: Design, job: Job) -> dict[str, Any]:
         "seed": job.run.seed,
         "expected": expected_seconds(job),
         "budget": float(design.study.budget),
-        "power": power_json(_power(design, job)),
         "order": [
             {
                 "round": each.build,
@@ -324,7 +310,7 @@ def as_json(design: Design, job: Job) -> dict[str, Any]:
 
 
 def _treatment(planned: Planned) -> dict[str, Any]:
-    return {"number": planned.number, "side": planned.side, "block": planned.fold, "settings": dict(planned.settings)}
+    return {"number": planned.number, "side": planned.side, "settings": dict(planned.settings)}
 
 
 def _execution(step: ExecutionStep) -> dict[str, Any]:

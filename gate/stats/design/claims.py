@@ -9,7 +9,7 @@ Gutenbrunner, Jureckova, Koenker and Portnoy 1993; of one quantile Mood's median
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 import numpy as np
@@ -48,6 +48,7 @@ class Hypothesis(msgspec.Struct, frozen=True):
     statistic: str
     weight: float
     p: float | None
+    by: Literal["error", "lenth"] = "error"
 
 
 def claims(hypotheses: Sequence[Hypothesis], alpha: float) -> list[Claim]:
@@ -65,6 +66,7 @@ def claims(hypotheses: Sequence[Hypothesis], alpha: float) -> list[Claim]:
                 p=each.p,
                 p_adjusted=share.p_adjusted if share else None,
                 claimed=share is not None and share.rejected,
+                by=each.by,
             )
         )
     return found
@@ -75,9 +77,13 @@ def of_mean(model: LinearModel) -> list[Hypothesis]:
     return [Hypothesis(t.term, "mean", 1.0 if len(t.factors) == 1 else INTERACTION_OF_MEAN, t.p) for t in model.terms]
 
 
-def of_contrasts(found: Lenth | None) -> list[Hypothesis]:
-    """Return the contrasts of a design without an error of its own, by Lenth's pseudo standard error."""
-    if found is None or not found.pse > 0:
+def of_contrasts(found: Lenth | None, model: LinearModel) -> list[Hypothesis]:
+    """Return the contrasts of an unreplicated design, by Lenth's pseudo standard error.
+
+    None where that has no more degrees of freedom than the terms that the model leaves out.
+    """
+    df = min((t.error_df for t in model.terms if t.error_df is not None), default=0.0)
+    if found is None or not found.pse > 0 or found.df <= df:
         return []
     return [
         Hypothesis(
@@ -85,6 +91,7 @@ def of_contrasts(found: Lenth | None) -> list[Hypothesis]:
             "mean",
             1.0 if len(c.factors) == 1 else INTERACTION_OF_MEAN,
             2 * float(stdtr(found.df, -abs(c.estimate) / found.pse)),
+            "lenth",
         )
         for c in found.contrasts
     ]

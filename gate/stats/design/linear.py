@@ -162,6 +162,7 @@ def _term(fit: Fit, columns: Columns, f: float, p: float, effects: list[Effect])
         p=p if fit.variance else float(not present) if exact else None,
         p_adjusted=None,
         effects=effects,
+        error_df=float(fit.residual_df) if fit.variance else None,
     )
 
 

@@ -44,9 +44,7 @@ def family(
     if linear is None:
         return []
     told = [tau for tau in taus if any(abs(tau - usual) < 1e-9 for usual in USUAL)] or [*taus[-3:]]
-    hypotheses = of_mean(linear)
-    if all(each.p is None for each in hypotheses):
-        hypotheses = of_contrasts(contrasts) or hypotheses
+    hypotheses = of_contrasts(contrasts, linear) or of_mean(linear)
     for tau in told:
         hypotheses += of_quantile(
             observed.values, observed.units, observed.factors, method.order, tau, percentile(tau), lie

@@ -46,8 +46,8 @@ def _claimed(response: Response, statistic: str) -> set[str]:
 def _on_the_mean(response: Response, model: LinearModel, confidence: float) -> list[str]:
     mains = [term for term in model.terms if len(term.factors) == 1]
     tested = [term for term in mains if term.p is not None]
-    if not tested and (screened := _screened(response)):
-        return screened
+    if any(claim.by == "lenth" for claim in response.claims):
+        return _screened(response)
     if not tested:
         return ["The mean: the measurements cannot separate an effect from noise."]
     claimed = _claimed(response, "mean")
@@ -251,7 +251,8 @@ def _percent(reach: float, response: Response) -> str:
 def _enough(response: Response) -> list[str]:
     """Say whether enough was measured for what the effects are."""
     found = []
-    model = response.linear
+    # what an unreplicated design leaves to its residuals is no measure of the noise
+    model = None if any(claim.by == "lenth" for claim in response.claims) else response.linear
     if model is not None and model.unexplained is not None and model.residual_df > 0:
         found.append(
             f"The factors explain {1 - model.unexplained:.1%} of the variability of the mean; {model.unexplained:.1%} "

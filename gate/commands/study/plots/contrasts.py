@@ -25,7 +25,9 @@ _REACH = 2.5
 class Size:
     """One contrast."""
 
+    term: str
     name: str
+    """With how many others it cannot be told from, or with the one."""
     full: str
     """The same with all that it cannot be told from."""
     number: float
@@ -34,9 +36,10 @@ class Size:
     """How many of the two limits it is beyond."""
 
     def fitted(self, space: float, letters: float) -> str:
-        """Return its name as long as there is room for it."""
+        """Return its name as long as there is room for it; a star stands for others that do not fit."""
+        star = "*" if self.name != self.term else ""
         fitting = (text for text in (self.full, self.name) if room(text, letters) <= space)
-        return next(fitting, elide(self.name, max(1, int(space / room("0", letters)))))
+        return next(fitting, f"{elide(self.term, max(1, int(space / room('0', letters)) - len(star)))}{star}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,11 @@ class Contrasts:
         far = [name for name, at in self.limits if at > self.end]
         beyond = f" ({' and '.join(far)} beyond the picture)" if far else ""
         return [*self.meaning, f"{limits}{beyond}."]
+
+    def starred(self) -> str:
+        """Explain the star of names; "" where none has one."""
+        aliased = any(own.name != own.term for own in self.sizes)
+        return "Others that a contrast cannot be told from are named, or a star stands for them." if aliased else ""
 
     def described(self) -> str:
         """Say in words for those who do not see it which ones are the largest."""
@@ -114,6 +122,7 @@ def _of_lenth(response: Response, *, logs: bool) -> Contrasts | None:
     return Contrasts(
         sizes=[
             Size(
+                said(c.term),
                 said(named_short(c.term, c.aliases)),
                 said(named(c.term, c.aliases)),
                 number(abs(c.estimate)),
@@ -164,6 +173,7 @@ def _term(term: Term, alpha: float) -> Size:
     clear = term.p_adjusted is not None and term.p_adjusted < alpha
     beyond = 2 if clear else int(term.p is not None and term.p < alpha)
     return Size(
+        said(term.term),
         said(named_short(term.term, term.aliases)),
         said(named(term.term, term.aliases)),
         math.sqrt(term.f or 0.0),

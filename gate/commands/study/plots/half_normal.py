@@ -10,7 +10,7 @@ from gate.commands.study.plots.contrasts import Contrasts, Size, contrasts
 from gate.commands.study.plots.marks import LAYOUTS, Look, apart, said
 from gate.model.study import Response
 from gate.plots.axes import grid, tick_room
-from gate.plots.picture import Picture, Point, Sheet, elide
+from gate.plots.picture import Picture, Point, Sheet, elide, room
 from gate.plots.scales import Axis, minus, ticks
 from gate.stats.special import ndtri
 from gate.units import plural
@@ -22,6 +22,8 @@ _MARGIN = 92
 _MOST = {"wide": 12, "narrow": 8}
 """Points that are named, the largest first."""
 _MANY = 60
+_TIP = 16
+"""From a point to its name."""
 _GAPS = {"wide": 16.0, "narrow": 27.0}
 _QUIET, _LOUD = Look(0), Look(1)
 
@@ -53,7 +55,7 @@ def half_normal(prefix: str, response: Response, confidence: float) -> Picture |
     named = [(at, own) for at, own in zip(points, found.sizes, strict=True) if own.beyond]
     quiet = [at for at, own in zip(points, found.sizes, strict=True) if not own.beyond]
     _QUIET.marks(sheet, quiet, "middle" if count <= _MANY else "small")
-    _names(sheet, named, (left + right) / 2, left, right)
+    _names(sheet, named, left, right)
     _LOUD.marks(sheet, [at for at, _ in named], "large")
     title = f"Half-normal plot of the contrasts of {response.benchmark}, {response.metric}"
     return sheet.picture(prefix, title, found.described(), _caption(found, len(named)))
@@ -69,25 +71,45 @@ def _limits(sheet: Sheet, found: Contrasts, y: Axis, left: float, right: float) 
             sheet.text(right + 7, place, name, f"other middle {layout}")
 
 
-def _names(sheet: Sheet, named: Sequence[tuple[Point, Size]], middle: float, left: float, right: float) -> None:
-    """Name points at the side where no larger ones are, moved apart where names would meet."""
+def _names(sheet: Sheet, named: Sequence[tuple[Point, Size]], left: float, right: float) -> None:
+    """Name points at their left, where no larger ones are; those with too little room there at their right."""
     for layout, letters in LAYOUTS:
         shown = named[: _MOST[layout]]
-        places = apart([at[1] for at, _ in shown], _GAPS[layout], _TOP, _BOTTOM - 10)
-        for ((px, py), own), place in zip(shown, places, strict=True):
-            beside = px >= middle
-            tip = px - 16 if beside else px + 16
-            space = tip - 4 - left if beside else right - tip - 4
-            text = own.fitted(space, letters)
+        # the first points are the furthest right
+        beside = sum(room(own.name, letters) <= px - _TIP - 8 - left for (px, _), own in shown)
+        places = _places([at[1] for at, _ in shown], beside, _GAPS[layout])
+        for k, (((px, py), own), place) in enumerate(zip(shown, places, strict=True)):
+            side = -1 if k < beside else 1
+            tip = px + side * _TIP
+            space = tip - 4 - left if k < beside else right - tip - 4
             sheet.lines(f"grid {layout}", [[(px, py), (tip, place)]])
-            end = tip - 3 if beside else tip + 3
-            sheet.text(end, place, text, f"other middle {layout}", "end" if beside else "start", full=own.full)
+            text = own.fitted(space, letters)
+            sheet.text(tip + 3 * side, place, text, f"other middle {layout}", "end" if k < beside else "start",
+                       full=own.full)  # fmt: skip
+
+
+def _places(wanted: Sequence[float], beside: int, gap: float) -> list[float]:
+    """Place names so that they do not meet: upwards at the left, downwards at the right, away from other points.
+
+    Args:
+        wanted: heights of the points, the largest first.
+        beside: so many of them, the first, have their names at the left.
+    """
+    places = list(wanted)
+    for k in reversed(range(beside)):
+        places[k] = min(wanted[k], places[k + 1] - gap) if k + 1 < beside else wanted[k]
+    for k in range(beside, len(wanted)):
+        places[k] = max(wanted[k], places[k - 1] + gap) if k else wanted[k]
+    if places and (places[0] < _TOP or places[-1] > _BOTTOM - 10):
+        return apart(wanted, gap, _TOP, _BOTTOM - 10)
+    return places
 
 
 def _caption(found: Contrasts, named: int) -> str:
     words = ["Noise alone would lie along the line; contrasts far above it act."]
     words.append(f"Triangles, with names, are beyond {found.limits[0][0]}.")
     words += found.words()
+    words.append(found.starred())
     if named > _MOST["wide"]:
         words.append(f"{plural(named - _MOST['wide'], 'smaller one')} of these without a name; the table has all.")
-    return " ".join(words)
+    return " ".join(filter(None, words))

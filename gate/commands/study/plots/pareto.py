@@ -57,7 +57,8 @@ def _limits(sheet: Sheet, found: Contrasts, x: Axis, bottom: float) -> None:
     """Draw the limits, the name of the first at its left and that of the second at its right."""
     for row, (name, at) in enumerate(found.drawn_limits()):
         top = 22 + 28 * row
-        sheet.lines("limit", [[(x.at(at), top - 10), (x.at(at), bottom)]])
+        # at the right edge the name of the second stands above its line
+        sheet.lines("limit", [[(x.at(at), top + 6 if row else top - 10), (x.at(at), bottom)]])
         text = f"{name} {elide(found.say(at), 16)}"
         for layout, letters in LAYOUTS:
             wide = room(text, letters)
@@ -71,6 +72,7 @@ def _caption(found: Contrasts, left_out: int) -> str:
     names = [name for name, _ in found.limits]
     words = [f"Filled: beyond {names[1]}; outlined: beyond {names[0]} only; grey: no more than noise."]
     words += found.words()
+    words.append(found.starred())
     if left_out:
         words.append(f"{plural(left_out, 'smaller contrast')} left out; the table has all.")
-    return " ".join(words)
+    return " ".join(filter(None, words))

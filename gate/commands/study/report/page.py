@@ -9,10 +9,11 @@ from typing import Any
 from markupsafe import Markup
 
 from gate.commands.study.analysis.observations import Observed
+from gate.commands.study.report import models
 from gate.commands.study.report import tables as views
 from gate.commands.study.report import words as say
 from gate.commands.study.report.figures import Drawer, by_metric
-from gate.commands.study.report.tables import View
+from gate.commands.study.report.view import View
 from gate.model.study import OneWay, Response, StudyReport
 from gate.report.measurements import Attachment
 from gate.report.page.embedded import Data, data_of
@@ -195,10 +196,10 @@ def _mean(response: Response, draw: Drawer, confidence: float) -> Part | None:
         items=tuple(filter(None, [say.other_scale(response)])),
         figures=_given(draw.mains(), draw.interactions(), draw.residuals()),
         views=(
-            views.linear(response, response.linear, confidence),
-            *((views.strata(response, response.linear),) if len(response.linear.strata) > 1 else ()),
-            *((trends,) if (trends := views.trends(response, confidence)) else ()),
-            views.checks(response),
+            models.linear(response, response.linear, confidence),
+            *((models.strata(response, response.linear),) if len(response.linear.strata) > 1 else ()),
+            *((trends,) if (trends := models.trends(response, confidence)) else ()),
+            models.checks(response),
         ),
         folds=_sizes_of_effects(response, draw),
     )
@@ -221,7 +222,7 @@ def _lenth(response: Response, draw: Drawer, _: float) -> Part | None:
         "to be noise (Lenth 1989). Beyond SME a contrast is real; between ME and SME it may be one of many that "
         "is large by chance: measure again. Within ME it is no more than noise.",
         figures=_given(draw.pareto(), draw.half_normal()),
-        views=(views.lenth(response, found),),
+        views=(models.lenth(response, found),),
     )
 
 
@@ -232,7 +233,7 @@ def _quantiles(response: Response, draw: Drawer, confidence: float) -> Part | No
     first = say.shown_quantile(found)
     others = [model for model in found.models if model is not first]
     folds = [
-        Fold(title, tuple(views.quantile(response, model, confidence) for model in own))
+        Fold(title, tuple(models.quantile(response, model, confidence) for model in own))
         for title, own in (
             ("Intervals at the other quantiles", [model for model in others if model.enough]),
             ("Quantiles with too few values beyond them", [model for model in others if not model.enough]),
@@ -247,7 +248,7 @@ def _quantiles(response: Response, draw: Drawer, confidence: float) -> Part | No
         f"{found.clusters} {found.cluster}s as clusters.",
         items=tuple(f"not separable: {text}" for text in found.inestimable),
         figures=_given(draw.quantile_effects()),
-        views=(views.quantile(response, first, confidence), views.by_quantile(response, found.models)),
+        views=(models.quantile(response, first, confidence), models.by_quantile(response, found.models)),
         folds=tuple(folds),
     )
 
@@ -360,13 +361,13 @@ def _sizes(response: Response, draw: Drawer, _: float) -> Part | None:
 
 
 def _abridged(response: Response, draw: Drawer, confidence: float) -> Part | None:
-    table = views.side_by_side(response)
+    table = models.side_by_side(response)
     if table is None:
         return None
     folds = [
         Fold(
             capitalized(each.name),
-            (views.abridged(response, each, confidence),),
+            (models.abridged(response, each, confidence),),
             (
                 *_given(draw.abridged_mains(each, number), draw.abridged_interactions(each, number)),
                 *draw.abridged_blocks(each, number),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gate.commands.study.report import tables as views
+from gate.commands.study.report import models
 from gate.commands.study.report import words as say
 from gate.model.study import Effect, LinearModel, Response, StudyReport
 from gate.units import format_confidence, format_share, plural
@@ -200,13 +200,13 @@ def _percents(writer: _Writer, response: Response) -> None:
 
 def _lenth(writer: _Writer, response: Response) -> None:
     if response.lenth is not None:
-        found = views.lenth(response, response.lenth)
+        found = models.lenth(response, response.lenth)
         head = [Column(h.name, right=h.number) for h in found.head]
         writer.table("Which contrasts are more than noise (Lenth 1989)", head, found.rows, found.note)
 
 
 def _trends(writer: _Writer, response: Response, confidence: float) -> None:
-    found = views.trends(response, confidence)
+    found = models.trends(response, confidence)
     if found is not None:
         writer.table(found.caption, [Column(h.name, right=h.number) for h in found.head], found.rows, found.note)
 

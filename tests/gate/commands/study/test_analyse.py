@@ -82,7 +82,8 @@ def fraction_lines(replicates: int = 1) -> list[dict[str, Any]]:
     for build in range(replicates):
         for run in published.standard_order("ABC", {"D": "AB", "E": "AC"}):
             value = 100 + 5 * run["D"] + 0.3 * run["A"] + rng.normal(0, 0.05)
-            settings = {name: "low" if sign < 0 else "up" for name, sign in run.items()}
+            settings: dict[str, Any] = {name: "low" if sign < 0 else "up" for name, sign in run.items()}
+            settings["D"] = 1 if run["D"] < 0 else 8
             found.append(execution("head", [value], build=build, factors=settings, order=len(found)))
     return found
 
@@ -95,12 +96,12 @@ def test_a_fraction_names_what_its_effects_cannot_be_told_from(tmp_path: Path, r
     page = (tmp_path / "out" / "study.html").read_text(encoding="utf-8")
     rows = re.findall(r"<th[^>]*scope=\"row\"[^>]*>(.*?)</th>", page, re.DOTALL)
     named = [html.unescape(re.sub(r"<[^>]*>", "", row)).strip() for row in rows]
-    # the linear model, Lenth's contrasts, quantile regression
-    assert sum(name == "D, or A:B" for name in named) >= 3
+    # the linear model, its trends, quantile regression (two tables), Lenth's contrasts
+    assert sum(name == "D, or A:B" for name in named) >= 5
     assert "A, or one of B:D and C:E" in named
     # a table that is too wide for the terminal has its titles before the cells
-    lines = [line for line in out.splitlines() if re.match(r"(effect on \S+( mean)? |contrast )?D\b", line)]
-    assert len(lines) == (3 if replicates == 1 else 2)
+    lines = [line for line in out.splitlines() if re.match(r"(effect on \S+( mean)? |contrast |factor )?D\b", line)]
+    assert len(lines) == (5 if replicates == 1 else 4)
     assert all("D, or A:B" in line for line in lines)
     texts = re.findall(r"<text[^>]*>([^<]*)", page)
     # means, Pareto, half-normal, and effects by quantile with their own sign

@@ -82,8 +82,6 @@ factors
   load     idle, busy  load                          execution
   opt      O0, O2      environment of builds CFLAGS  build
 
-design: 6 of 8 combinations
-
 6 treatments
      clients  load  opt
   1  1        idle  O0
@@ -99,10 +97,6 @@ design: 6 of 8 combinations
 3 rounds of builds, each of opt=O0; opt=O2: 6 builds in all
 3 replicates, in each every treatment once in random order: 18 executions in all
 expected time: at most 1 h 00 min of measuring (the budget; no earlier run to estimate from)
-
-chance to find a change of a factor's mean, at 95% for all sentences together
-  clients and load: 14.1% for 1 standard deviation of an execution, 61.7% for 2 (8 degrees of freedom)
-  opt: 2.5% for 1 standard deviation of the mean of a build, 6.1% for 2 (2 degrees of freedom)
 """
 
 
@@ -110,7 +104,17 @@ def test_the_plan_says_what_is_varied_and_how_much_is_measured(project: Project)
     code, out, err = run("study", "--dry-run", "--seed", "7")
     assert (code, err) == (0, "")
     before, _, commands = re.sub(r"(main|HEAD) [0-9a-f]{10}\b", r"\1 COMMIT", out).partition("\nset-up and builds\n")
+    before, power = re.sub(r"(?m)(^power: .*\n)+\n", "", before), re.findall(r"(?m)^power: (.*)$", before)
     assert before == PLAN
+    assert [re.sub(r"[0-9.]+(%| df)", r"N\1", line) for line in power] == [
+        f"a change of the mean by {names} is found in N% of studies if it is 2 sd of {sd}, in N% if it is 1 sd "
+        f"(told from {error}, N df)"
+        for names, error, sd in (
+            ("clients", "executions", "executions"),
+            ("load", "executions", "executions"),
+            ("opt", "builds", "the means of builds"),
+        )
+    ]
     assert "\n  build, 6 times: " in commands
     assert "\nbenchmarks\n  latency, 18 executions (values): " in commands
     # no order, and no seed but the study's
@@ -146,7 +150,7 @@ def test_the_plan_as_json_has_everything(project: Project) -> None:
         "name": "opt", "settings": ["O0", "O2"], "varies": "build", "changes": ["environment of builds CFLAGS"],
     }  # fmt: skip
     assert plan["treatments"][5] == {
-        "number": 5, "side": "head", "block": 0, "settings": {"clients": 8, "load": "busy", "opt": "O0"},
+        "number": 5, "side": "head", "settings": {"clients": 8, "load": "busy", "opt": "O0"},
     }  # fmt: skip
     assert plan["excluded"][0] == {"clients": 8, "load": "idle", "opt": "O2"}
     assert (plan["builds"], plan["executions"], plan["rounds"], plan["replicates"]) == (6, 18, 3, 3)
@@ -449,81 +453,36 @@ def test_a_study_measures_by_turns_whatever_checks_do(project: Project) -> None:
         assert design.project.settings.rules.plan.pairing == "interleaved"
 
 
-FRACTION = """\
-[study]
-benchmarks = ["latency"]
-replicates = 1
-fraction = "1/4"
-[study.factor]
-clients = [1, 8]
-load = ["idle", "busy"]
-sched = ["fifo", "rr"]
-size = [1, 2]
-age = [0, 9]
-"""
-
-
-def test_the_plan_of_a_fraction_says_what_it_cannot_separate(project: Project) -> None:
-    project.write("perfgate.toml", CONFIG + FRACTION)
-    code, out, _ = run("study", "plan")
-    assert code == 0
-    assert (
-        "\ndesign: 2^(5-2) fraction: 8 of 32 combinations, resolution III\n"
-        "  letters: A=clients, B=load, C=sched, D=size, E=age\n"
-        "  generators: D=AB, E=AC\n"
-        "  defining words: ABD, ACE, BCDE (2 of 3 letters, 1 of 4 letters)\n"
-        "  no main effect is clear of interactions of two factors\n"
-        "  cannot be told apart:\n"
-        "    clients, or load:size or sched:age\n"
-        "    load, or clients:size\n"
-        "    sched, or clients:age\n"
-        "    size, or clients:load\n"
-        "    age, or clients:sched\n"
-        "    load:sched, or size:age\n"
-        "    load:age, or sched:size\n"
-    ) in out
-    assert "\n8 treatments\n" in out
-    assert "left out" not in out
-    lenth = re.search(r"age: (\S+)% for 1 standard deviation of an execution, (\S+)% for 2 \(by Lenth's", out)
-    assert lenth is not None
-    assert float(lenth[1]) < float(lenth[2]) < 30
-    plan = json.loads(run("study", "plan", "--json", "-")[1])
-    assert plan["design"]["words"] == ["clients:load:size", "clients:sched:age", "load:sched:size:age"]
-    assert (plan["design"]["resolution"], plan["design"]["word_lengths"]) == (3, {"3": 2, "4": 1})
-    assert plan["design"]["aliases"]["clients"] == ["load:size", "sched:age"]
-    assert (plan["excluded"], len(plan["treatments"])) == ([], 8)
-    (power,) = plan["power"]
-    assert (power["method"], power["error_df"], power["contrasts"]) == ("lenth", 0, 7)
-
-
-def test_the_plan_of_a_foldover_has_two_blocks_in_each_replicate(project: Project) -> None:
-    project.write("perfgate.toml", CONFIG + FRACTION.replace("replicates = 1", "replicates = 3\nfoldover = true"))
-    out = run("study", "plan")[1]
-    assert "design: 2^(5-2) fraction, folded over in a second block: 16 of 32 combinations, resolution IV\n" in out
-    assert "  the difference of the blocks is mixed with ABD, ACE\n" in out
-    assert "are clear of interactions of two factors\n" in out
-    plan = json.loads(run("study", "plan", "--json", "-")[1])
-    block = {each["number"]: each["block"] for each in plan["treatments"]}
-    for each in plan["order"]:
-        assert [block[step["treatment"]] for step in each["executions"]] == [0] * 8 + [1] * 8
-    (power,) = plan["power"]
-    # 48 executions, 6 blocks, 5 main effects and 7 sets of interactions
-    assert (power["method"], power["error_df"]) == ("F", 48 - 6 - 12)
-
-
-def test_the_plan_of_a_screening_design_tells_of_partial_aliases(project: Project) -> None:
-    lines = "".join(f"x{k} = [0, 1]\n" for k in range(8))
-    config = f'[study]\nbenchmarks = ["other"]\ndesign = "plackett-burman"\n[study.factor]\n{lines}'
+@pytest.mark.parametrize(
+    ("factors", "more", "said", "part"),
+    [
+        (8, "", "no interactions: a part of each is in main effects of other factors, up to 0.33 of it", 1 / 3),
+        (7, "", "no interactions: each is in the main effect of another factor, in full, as in a fraction", 1),
+        (8, "foldover = true\n", "main effects are clear of interactions of two factors", None),
+    ],
+)
+def test_the_plan_of_a_screening_design_says_where_interactions_are(
+    project: Project, factors: int, more: str, said: str, part: float | None
+) -> None:
+    lines = "".join(f"x{k} = [0, 1]\n" for k in range(factors))
+    config = f'[study]\nbenchmarks = ["other"]\ndesign = "plackett-burman"\n{more}[study.factor]\n{lines}'
     project.write("perfgate.toml", CONFIG + config)
-    out = run("study", "plan")[1]
-    assert "design: Plackett-Burman, 12 runs for 8 factors: 12 of 256 combinations, resolution III\n" in out
-    assert "up to 21 interactions bias an effect, each by up to 0.33 of itself" in out
+    assert said in run("study", "plan")[1]
+    found = json.loads(run("study", "plan", "--json", "-")[1])["fraction"]["partial_aliases"]
+    parts = {abs(each) for own in found.values() for each in own.values()}
+    assert all(each == pytest.approx(part) for each in parts)
+    assert bool(parts) == (part is not None)
+
+
+def test_the_plan_of_a_foldover_measures_its_blocks_one_after_the_other(project: Project) -> None:
+    lines = "".join(f"x{k} = [0, 1]\n" for k in range(5))
+    keys = 'benchmarks = ["other"]\nreplicates = 3\nfraction = "1/4"\nfoldover = true\n'
+    project.write("perfgate.toml", f"{CONFIG}[study]\n{keys}[study.factor]\n{lines}")
     plan = json.loads(run("study", "plan", "--json", "-")[1])
-    assert abs(plan["design"]["partial_aliases"]["x0"]["x1:x2"]) == pytest.approx(1 / 3)
-    assert (plan["design"]["kind"], plan["design"]["aliases"]) == ("plackett-burman", {})
-
-
-def test_one_build_of_each_setting_can_show_nothing(project: Project) -> None:
-    project.write("perfgate.toml", CONFIG + STUDY.replace("replicates = 3", "replicates = 3\nbuilds = 1"))
-    out = run("study", "plan")[1]
-    assert "\n  opt: none can be tested, one measurement or build of each setting leaves no error" in out
+    assert [each["df"] for each in plan["power"]] == [48 - 6 - 12] * 5  # blocks; factors and sets of interactions
+    # a fraction and its mirror: D = AB in one block, D = -AB in the other
+    first = {
+        t["number"]: (t["settings"]["x0"] + t["settings"]["x1"] + t["settings"]["x3"]) % 2 for t in plan["treatments"]
+    }
+    for each in plan["order"]:
+        assert [first[step["treatment"]] for step in each["executions"]] == [1] * 8 + [0] * 8

@@ -44,7 +44,7 @@ def frame(
     """Return units and factors; each run has its value, so many times."""
     names = list(runs[0])
     columns: dict[str, list[float]] = {
-        f"f{k}": [(run[name] + 1) // 2 for run in runs] * replicates for k, name in enumerate(names)
+        f"f{k}": [float(run[name] > 0) for run in runs] * replicates for k, name in enumerate(names)
     }
     found = pd.DataFrame({**columns, "y": list(map(float, values)) * replicates})
     return found, [Factor(name=name, settings=[-1, 1]) for name in names]

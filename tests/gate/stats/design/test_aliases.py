@@ -97,7 +97,7 @@ def test_a_full_factorial_has_no_aliases(order: int) -> None:
 
 
 def test_orthogonal_designs() -> None:
-    def codes(runs: list[dict[str, int]]) -> np.ndarray:  # type: ignore[type-arg]
+    def codes(runs: list[dict[str, int]]) -> np.ndarray:
         return np.array([[(sign + 1) // 2 for sign in run.values()] for run in runs])
 
     assert orthogonal(codes(published.burman()), [2] * 7)

@@ -1,103 +1,79 @@
-"""The power that a plan prints, against experiments that are simulated and tested by the analysis itself."""
+"""The power that a plan prints is the share of studies that claim the change."""
+
+from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from gate.config.fractions.designs import fraction_runs, minimum_aberration
-from gate.model.study import Factor, Varies
+from gate.model.study import Factor
 from gate.stats.design.coding import coded, lay_out
 from gate.stats.design.layers import layers
-from gate.stats.design.power import change_power, lenth_power
+from gate.stats.design.power import power
 from gate.stats.design.strata import stratified
-
-RUNS = 400
-LEVEL = 0.02
-
-
-def planned(codes: np.ndarray, rounds: int, each: int) -> pd.DataFrame:
-    rows = [(0, r, r, k, *run) for r in range(rounds) for k in range(each) for run in codes.tolist()]
-    return pd.DataFrame(
-        rows, columns=["session", "round", "build", "replicate", *(f"f{k}" for k in range(codes.shape[1]))]
-    )
+from tests.promise.test_study_claims import share
+from tests.support.study_draws import Shape
 
 
-def tabled(factors: int, generated: int) -> np.ndarray:
-    made = minimum_aberration(factors, generated)
-    assert made is not None
-    return np.array(fraction_runs(factors, made))
+def plan(
+    sizes: tuple[int, ...], rounds: int, replicates: int = 1, varies: str = "execution"
+) -> tuple[pd.DataFrame, list[Factor]]:
+    rows = [
+        (*at, 0, r, r * 10 + (at[0] if varies == "build" else 0), k)
+        for r in range(rounds) for k in range(replicates) for at in product(*map(range, sizes))
+    ]  # fmt: skip
+    names = [f"f{k}" for k in range(len(sizes))]
+    factors = [
+        Factor(name="abcdefgh"[k], settings=list(range(size)), varies="build" if varies == "build" and not k else "execution")
+        for k, size in enumerate(sizes)
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=[*names, "session", "round", "build", "replicate"]), factors
 
 
-@pytest.mark.parametrize(
-    ("codes", "rounds", "each", "varies", "change", "df"),
-    [
-        # blocks of a replicate: N - blocks - terms
-        (tabled(5, 2), 3, 1, "execution", 1.5, 24 - 3 - 7),
-        # builds repeat treatments: means of 3 rounds by treatment
-        (tabled(4, 1), 3, 2, "execution", 1.0, 24 - 3 - 7),
-        # the first factor differs between builds: a pair of builds in each of 6 rounds
-        (tabled(4, 1), 6, 1, "build", 2.0, 6 - 1),
-    ],
-)
-def test_the_printed_power_is_that_of_simulated_experiments(
-    codes: np.ndarray, rounds: int, each: int, varies: Varies, change: float, df: int
-) -> None:
-    units = planned(codes, rounds, each)
-    factors = [Factor(name=f"x{k}", settings=[0, 1]) for k in range(codes.shape[1])]
-    factors[0] = Factor(name="x0", settings=[0, 1], varies=varies)
+@pytest.mark.parametrize(("rounds", "replicates", "df"), [(5, 1, 12), (5, 4, 12), (3, 1, 6)])
+def test_the_power_is_the_share_of_studies_that_claim_the_change(rounds: int, replicates: int, df: int) -> None:
+    units, factors = plan((2, 2), rounds, replicates)
+    found = power(units, factors, 2, "replicate", (2.0,), quantiles=1 if rounds * replicates * 20 < 400 else 2)
+    assert [(p.factor, p.df) for p in found] == [("a", df), ("b", df)]
+    expected = found[0].chances[0]
+    trials = 60
+    shape = Shape(rounds=rounds, replicates=replicates, effect=lambda at: 2.0 * at[0])
+    assert abs(share(shape, 7, "a", trials=trials) - expected) <= 3.5 * (0.25 / trials) ** 0.5
+
+
+def test_five_replicates_of_two_by_two_find_two_sd() -> None:
+    (a, _) = power(*plan((2, 2), 5), 2, "replicate", (1.0, 2.0), quantiles=1)
+    one, two = a.chances
+    assert one == pytest.approx(0.36, abs=0.03)
+    assert two == pytest.approx(0.948, abs=0.01)
+
+
+def test_a_factor_by_build_needs_builds() -> None:
+    few = power(*plan((2, 2), 1, 4, "build"), 2, "replicate", (2.0,), quantiles=1)
+    assert (few[0].stratum, few[0].df) == ("build", None)
+    more = power(*plan((2, 2), 6, 2, "build"), 2, "replicate", (2.0,), quantiles=1)
+    assert [(p.stratum, p.df) for p in more] == [("build", 5.0), ("build x treatment", 10.0)]
+
+
+def test_one_replicate_has_the_degrees_of_lenths_method() -> None:
+    found = power(*plan((2, 2, 2, 2), 1), 4, "replicate", (2.0,), quantiles=0)
+    assert {(p.df, p.lenth) for p in found} == {(5.0, True)}
+    assert np.all([0.05 < p.chances[0] < 0.6 for p in found])
+
+
+def test_a_change_by_builds_is_in_units_of_their_means() -> None:
+    units, factors = plan((2, 2), 6, 2, "build")
+    expected = power(units, factors, 2, "replicate", (2.0,), quantiles=1)[0].chances[0]
+    assert 0.3 < expected < 0.9
     design = lay_out(units, factors)
-    model = coded(design.codes, design.sizes, 2)
-    lie = layers(units, factors, "replicate")
-    own = lie.errors.get("build")
-    weights = design.totals(np.ones(len(units)) if own is None else 1 / own.sizes[own.of])
-    expected = change_power(model, weights, 0, change, df, LEVEL)
-    assert expected is not None
-    assert 0.2 < expected < 0.98, "a power that says something"
-    rng = np.random.default_rng(3)
-    found = 0
-    for _ in range(RUNS):
-        y = change * (units["f0"].to_numpy() - 0.5) + 5 * units["round"].to_numpy()
-        # noise of an execution, or of the mean of a build, is 1; a round may do what it likes
-        y = y + (rng.normal(0, 1, len(units)) if own is None else rng.normal(0, 1, own.count)[own.of])
-        y = y + (0 if own is None else 1e-3 * rng.normal(0, 1, len(units)))
-        tested = stratified(y - y.mean(), design, model, factors, lie)
-        test = tested.tests[0]
+    model, lie = coded(design.codes, design.sizes, 2), layers(units, factors, "replicate")
+    level = 0.05 / (2 * 1.04 + 0.21 + 0.04)  # of the family: two factors, their interaction, one quantile, one spread
+    rng, found = np.random.default_rng(3), 0
+    build = lie.errors["build"]
+    for _ in range(400):
+        # builds differ by 1 sd, whatever their executions do; so do rounds
+        y = 2.0 * units["f0"].to_numpy() + rng.normal(0, 1, build.count)[build.of] + 5.0 * units["round"].to_numpy()
+        test = stratified(y + rng.normal(0, 1e-3, len(y)), design, model, factors, lie).tests[0]
         assert test is not None
-        assert test.error_df == df
-        found += test.p < LEVEL
-    assert found / RUNS == pytest.approx(expected, abs=4 * (0.25 / RUNS) ** 0.5)
-
-
-def test_more_settings_are_judged_by_their_first_and_last() -> None:
-    codes = np.array([[k] for k in range(3)])
-    model = coded(codes, [3], 1)
-    rng = np.random.default_rng(5)
-    expected = change_power(model, np.full(3, 6.0), 0, 2.0, 15, 0.05)
-    assert expected is not None
-    found = 0
-    for _ in range(1000):
-        y = rng.normal(0, 1, (3, 6)) + np.array([-1.0, 0.0, 1.0])[:, None]
-        between = 6 * y.mean(axis=1).var(ddof=1)
-        found += between / y.var(axis=1, ddof=1).mean() > 3.6823  # F(2, 15) at 5%
-    assert found / 1000 == pytest.approx(expected, abs=0.06)
-
-
-def test_no_error_is_no_power_and_no_change_is_the_level() -> None:
-    codes = tabled(5, 2)
-    model = coded(codes, [2] * 5, 2)
-    assert change_power(model, np.ones(8), 0, 2.0, 0, 0.05) is None
-    assert change_power(model, np.ones(8), 0, 0.0, 8, 0.05) == pytest.approx(0.05)
-    assert change_power(coded(codes[:, :1] * 0, [1], 1), np.ones(8), 0, 1.0, 8, 0.05) is None
-
-
-def test_lenth_finds_what_it_is_said_to_find() -> None:
-    from gate.stats.design.lenth import margins
-
-    rng = np.random.default_rng(11)
-    for change in (2.0, 4.0):
-        found = 0
-        for _ in range(1500):
-            own = rng.normal(0, 1 / 4, 15)  # half the change, of 16 runs
-            own[3] += change / 2
-            found += abs(own[3]) > margins(own, 0.95).sme
-        assert lenth_power(15, 16, change, 0.95) == pytest.approx(found / 1500, abs=0.05)
+        found += test.p < level
+    assert found / 400 == pytest.approx(expected, abs=0.09)

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 import msgspec
 import numpy as np
 import pytest
+from scipy import stats
 
 from gate.commands.study.plots.blocks import blocks
 from gate.commands.study.plots.boots import Boot, boots
@@ -27,7 +28,7 @@ from gate.commands.study.plots.series import series
 from gate.commands.study.plots.sizes import sample_sizes
 from gate.commands.study.plots.spreads import spreads
 from gate.commands.study.plots.violins import violins
-from gate.model.study import Contrast, Factor, Lenth, MeanInterval, OneWay, PairwiseDifference, Response, Spread
+from gate.model.study import Claim, Contrast, Factor, Lenth, MeanInterval, OneWay, PairwiseDifference, Response, Spread
 from gate.plots.picture import Picture, room
 from tests.gate.commands.study.plots import examples as examples
 from tests.gate.plots.drawn import SVG, assert_sound, texts
@@ -91,11 +92,11 @@ def pictures(response: Response) -> Iterator[tuple[str, Picture | None]]:
     names = [f.name for f in response.factors]
     # few and many contrasts, limits far away, close together and within all, long alias sets
     for number, (count, noise) in enumerate(((3, 1.0), (7, 1e-3), (15, 0.4), (40, 1e-5), (40, 0.0))):
-        own = replace(response, lenth=examples.lenth(names, count, noise), linear=None)
-        yield f"k{number}", pareto(f"k{number}", own, 0.95)
-        yield f"j{number}", half_normal(f"j{number}", own, 0.95)
+        judged = replace(response, lenth=examples.lenth(names, count, noise), linear=None)
+        yield f"k{number}", pareto(f"k{number}", judged, 0.95)
+        yield f"j{number}", half_normal(f"j{number}", judged, 0.95)
         if number:
-            logs = replace(own, scale="log")
+            logs = replace(judged, scale="log")
             yield f"l{number}", pareto(f"l{number}", logs, 0.95)
     fraction = replace(response, lenth=examples.aliased(names), linear=None)
     yield "u", mains("u", fraction)
@@ -276,3 +277,18 @@ def test_main_effects_of_a_fraction_name_what_they_cannot_be_told_from() -> None
     pairs = interactions("i", replace(fraction, lenth=examples.aliased(["c", "a:b"])), fraction.interactions)
     assert pairs is not None
     assert "Not told apart by these treatments: a:b, or c:x0." in pairs.caption
+
+
+def test_the_limits_of_effects_in_standard_errors_are_those_of_t() -> None:
+    two = replace(STUDIES["two"](), linear=examples.two_level("ab", 5), factors=examples.TWO_LEVEL, lenth=None)
+    claims = [
+        Claim(term=name, statistic="mean", weight=weight, p=0.01, p_adjusted=0.02, claimed=True)
+        for name, weight in (("a", 1.0), ("b", 1.0), ("c", 0.5))
+    ]
+    for own, share in ((two, 5), (replace(two, claims=claims), 2.5)):
+        drawn = pareto("e", own, 0.95)
+        assert drawn is not None
+        one, family = (stats.t.ppf(1 - 0.025 / k, 20) for k in (1, share))
+        assert {f"one {one:.2f}", f"family {family:.2f}"} <= set(texts(drawn))
+    assert pareto("e", replace(two, factors=[POLICY]), 0.95) is None, "more than two settings"
+    assert pareto("e", replace(two, linear=examples.two_level("ab", 2)), 0.95) is None

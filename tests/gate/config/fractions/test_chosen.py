@@ -1,0 +1,194 @@
+"""The fraction that [study] chooses: its runs, its second block, its treatments, and every mistake with its line."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from gate.config.fractions.chosen import Fraction, fraction_of, model_order
+from gate.config.parse import parse
+from gate.config.source import ConfigError, read_source
+from gate.config.study import Study
+from gate.config.treatments import combinations, treatments
+from gate.config.types import BuildTable
+
+
+def study(factors: int | str, keys: str) -> Study:
+    """Parse a [study] of so many factors with two settings, f1 and so on, or of those written."""
+    lines = factors if isinstance(factors, str) else two_settings(factors)
+    found = parse(read_source(f"[study]\n{keys}\n[study.factor]\n{lines}", "perfgate.toml")).study
+    assert found is not None
+    return found
+
+
+def two_settings(count: int) -> str:
+    return "\n".join(f"f{number} = [1, 2]" for number in range(1, count + 1))
+
+
+def fraction(factors: int | str, keys: str) -> Fraction:
+    found = fraction_of(study(factors, keys))
+    assert found is not None
+    return found
+
+
+SATURATED = 'generators = ["D=AB", "E=AC", "F=BC", "G=ABC"]'
+
+
+@pytest.mark.parametrize(
+    ("factors", "keys", "size", "resolution"),
+    [
+        (3, 'fraction = "1/2"', 4, 3),
+        (7, 'fraction = "1/4"', 32, 4),
+        (7, 'fraction = "1/16"', 8, 3),
+        (8, 'fraction = "1/4"', 64, 5),
+        (7, SATURATED, 8, 3),
+        (7, 'design = "plackett-burman"', 8, 3),
+        (11, 'design = "plackett-burman"', 12, 3),
+        # folded over
+        (7, f"{SATURATED}\nfoldover = true", 16, 4),
+        (11, 'design = "plackett-burman"\nfoldover = true', 24, 4),
+        (11, 'design = "plackett-burman"\nfoldover = "f2"', 24, 3),
+        # both halves are all combinations, without a word
+        (4, 'fraction = "1/2"\nfoldover = "f4"', 16, None),
+    ],
+)
+def test_size_and_resolution(factors: int, keys: str, size: int, resolution: int | None) -> None:
+    found = fraction(factors, keys)
+    assert (found.size, found.resolution) == (size, resolution)
+    assert sum(map(len, found.blocks())) == size
+
+
+def test_a_study_without_a_fraction_has_none() -> None:
+    assert fraction_of(study(3, "")) is None
+    assert model_order(study(3, "order = 3")) == 3
+    assert model_order(study(3, 'order = 3\ndesign = "plackett-burman"')) == 1
+
+
+@pytest.mark.parametrize(
+    ("factors", "keys"), [(7, SATURATED), (7, 'fraction = "1/16"'), (5, 'fraction = "1/4"'), (11, 'fraction = "1/128"')]
+)
+def test_a_full_foldover_clears_main_effects_of_interactions_of_two(factors: int, keys: str) -> None:
+    assert fraction(factors, keys).resolution == 3
+    found = fraction(factors, f"{keys}\nfoldover = true")
+    assert found.resolution == 4
+    assert not any(len(word) % 2 for word in found.words)
+    assert all(len(word) % 2 for word in found.between)
+    clear(found)
+
+
+@pytest.mark.parametrize("factors", [3, 7, 11, 19, 23])
+def test_a_full_foldover_of_a_plackett_burman_design_clears_them_too(factors: int) -> None:
+    clear(fraction(factors, 'design = "plackett-burman"\nfoldover = true'))
+
+
+def clear(found: Fraction) -> None:
+    """Check on the runs that no main effect shares anything with an interaction of two factors."""
+    columns = 2 * np.array([run for block in found.blocks() for run in block]) - 1
+    for one, two in itertools.combinations(range(columns.shape[1]), 2):
+        assert not (columns.T @ (columns[:, one] * columns[:, two])).any()
+
+
+def test_a_foldover_of_one_factor_clears_it_and_its_interactions() -> None:
+    # Montgomery: D turned, no word with D is left
+    found = fraction(7, f'{SATURATED}\nfoldover = "f4"')
+    assert [word.named() for word in found.words] == ["ACE", "AFG", "BCF", "BEG", "ABCG", "ABEF", "CEFG"]
+    assert [word.named() for word in found.between if len(word) == 3] == ["ABD", "CDG", "DEF"]
+    assert all("D" in word.named() for word in found.between)
+    first, second = found.blocks()
+    assert second == [(*run[:3], 1 - run[3], *run[4:]) for run in first]
+
+
+NAMED = 'clients = [1, 8]\nrate = [1, 2, 4]\nload = ["idle", "busy"]\nside = ["base", "head"]'
+
+
+def test_treatments_of_a_fraction_in_standard_order() -> None:
+    # letters are of the factors with two settings, to which the others are crossed
+    found = study(NAMED, 'generators = ["side=clients:load"]')
+    assert fraction_of(found) == fraction_of(study(NAMED, 'generators = ["C=AB"]'))
+    assert [tuple(each.values()) for each in combinations(found)] == [
+        *[(1, rate, *rest) for rate in (1, 2, 4) for rest in (("idle", "head"), ("busy", "base"))],
+        *[(8, rate, *rest) for rate in (1, 2, 4) for rest in (("idle", "base"), ("busy", "head"))],
+    ]
+    planned = treatments(found, BuildTable())
+    assert [each.number for each in planned] == list(range(12))
+    assert [each.side for each in planned] == ["head", "base"] * 3 + ["base", "head"] * 3
+    assert {each.fold for each in planned} == {0}
+
+
+def test_treatments_of_a_minus_are_the_other_half() -> None:
+    halves = [
+        [tuple(each.values()) for each in combinations(study(3, f'generators = ["C={sign}AB"]'))] for sign in ("", "-")
+    ]
+    assert halves == [[(1, 1, 2), (1, 2, 1), (2, 1, 1), (2, 2, 2)], [(1, 1, 1), (1, 2, 2), (2, 1, 2), (2, 2, 1)]]
+
+
+def test_treatments_of_both_blocks_keep_standard_order_and_know_their_block() -> None:
+    planned = treatments(study(3, 'fraction = "1/2"\nfoldover = true'), BuildTable())
+    expected = list(itertools.product((1, 2), repeat=3))
+    assert [tuple(each.settings.values()) for each in planned] == expected
+    # the first block is where C = AB
+    assert [each.fold for each in planned] == [1, 0, 0, 1, 0, 1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("factors", "keys", "count"),
+    [
+        (11, 'design = "plackett-burman"', 12),
+        (11, 'design = "plackett-burman"\nfoldover = true', 24),
+        (47, 'design = "plackett-burman"', 48),
+        (f"{two_settings(7)}\nz = [1, 2, 3]", SATURATED, 24),
+        # more combinations than a study may have, but not more treatments
+        (16, 'generators = ["Q=ABCD", "P=EFGH", "O=ABEF", "N=CDGH"]', 4096),
+    ],
+)
+def test_how_many_treatments_there_are(factors: int | str, keys: str, count: int) -> None:
+    planned = treatments(study(factors, keys), BuildTable())
+    assert len(planned) == len({tuple(each.settings.values()) for each in planned}) == count
+    assert sum(each.fold for each in planned) == (count // 2 if "foldover" in keys else 0)
+
+
+@pytest.mark.parametrize(
+    ("factors", "keys", "message"),
+    [
+        (3, "foldover = true", "2: study.foldover: turns a fraction round, and there is none: set study.fraction, study.generators or study.design"),
+        (3, 'foldover = "f1"', "2: study.foldover: turns a fraction round, and there is none: set study.fraction, study.generators or study.design"),
+        (3, "foldover = 1", "2: study.foldover: expected true or false or a string, got 1; write e.g. foldover = false"),
+        (3, 'design = "box"', '2: study.design: "box" is not one of "plackett-burman"'),
+        # what cannot be together
+        (3, 'fraction = "1/2"\ngenerators = ["C=AB"]', "3: study.generators: cannot be used with study.fraction: keep one of them"),
+        (3, 'fraction = "1/2"\ndesign = "plackett-burman"', "3: study.design: cannot be used with study.fraction: keep one of them"),
+        (3, 'generators = ["C=AB"]\ndesign = "plackett-burman"', "3: study.design: cannot be used with study.generators: keep one of them"),
+        (3, 'fraction = "1/2"\ntreatments = [{f1 = 1, f2 = 1, f3 = 1}]', "3: study.treatments: cannot be used with study.fraction, which chooses the treatments: remove one of them"),
+        (3, 'design = "plackett-burman"\nexclude = [{f1 = 1}]', "3: study.exclude: cannot be used with study.design, which chooses the treatments: remove one of them"),
+        # too few factors
+        (2, 'fraction = "1/2"', "2: study.fraction: needs 3 or more factors of two settings, and there are 2: measure all combinations, or split settings into factors"),
+        (1, 'design = "plackett-burman"', "2: study.design: needs 2 or more factors of two settings, and there is 1: measure all combinations, or split settings into factors"),
+        ("a = [1, 2, 3]", 'generators = ["C=AB"]', "2: study.generators: needs 3 or more factors of two settings, and there are none: measure all combinations, or split settings into factors"),
+        # which part
+        *[(3, f'fraction = "{text}"', f'2: study.fraction: "{text}" is no fraction of a two-level design: write "1/2", "1/4", "1/8", ...') for text in ("half", "1/1", "1/3", "1/0", "2/4", "1/-2", "0.5", "1/6", " 1/2")],
+        (3, 'fraction = "1/4"', '2: study.fraction: 1/4 of 2^3 cannot separate 3 factors from each other: the smallest fraction is "1/2", 4 runs'),
+        (8, 'fraction = "1/32"', '2: study.fraction: 1/32 of 2^8 cannot separate 8 factors from each other: the smallest fraction is "1/16", 16 runs'),
+        (12, 'fraction = "1/4"', "2: study.fraction: 1/4 of 2^12 is not in the table: the table has up to 11 factors in 4 to 128 runs, and every 1/2; write study.generators instead"),
+        (48, 'design = "plackett-burman"', "2: study.design: has 48 factors of two settings: Plackett-Burman designs have up to 47 here"),
+        # generators
+        (51, 'generators = ["C=AB"]', "2: study.generators: are for up to 50 factors of two settings, not 51"),
+        (20, f"generators = {['D=AB'] * 17}", "2: study.generators: are 17; at most 16 are possible"),
+        (4, 'generators = ["DAB"]', '2: study.generators[0]: is not a generator: write "D=AB", or "clients=load:policy" with names of factors'),
+        (4, 'generators = ["D=f1:f9"]', '2: study.generators[0]: "f9" is no factor with two settings; those are f1, f2, f3, f4'),
+        (5, 'generators = [\n  "D=AB",\n  "E=AX",\n]', '2: study.generators[1]: "X" in "AX" is neither a letter nor a name of a factor; there are A=f1, B=f2, C=f3, D=f4, E=f5'),
+        (5, 'generators = ["D=AB", "f4=AC"]', "2: study.generators[1]: f4 has a generator already: give each factor one"),
+        (5, 'generators = ["D=AB", "E=AD"]', "2: study.generators[1]: E=AD: f4 is generated itself: use basic factors on the right"),
+        (4, 'generators = ["D=ABD"]', "2: study.generators[0]: D=ABD: f4 is generated itself: use basic factors on the right"),
+        (5, 'generators = ["D=AB", "E=-AB"]', "2: study.generators: make f4 and f5 one factor, which nothing could separate: change one"),
+        # the second block
+        (3, 'fraction = "1/2"\nfoldover = "load"', '3: study.foldover: "load" is no factor of two settings: write true, or one of f1, f2, f3'),
+        (4, 'fraction = "1/2"\nfoldover = true', "3: study.foldover: would measure treatments of the first block again: write the name of one factor, or leave it out"),
+        (2, 'design = "plackett-burman"\nfoldover = "f1"', "3: study.foldover: would measure treatments of the first block again: write true, or another factor, or leave it out"),
+        # too many
+        (20, 'fraction = "1/2"', "3: study.factor: 524288 treatments are more than 10000: take fewer factors or settings, or a study.fraction of them"),
+    ],
+)  # fmt: skip
+def test_mistakes(factors: int | str, keys: str, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        study(factors, keys)
+    assert str(caught.value) == f"perfgate.toml:{message}"

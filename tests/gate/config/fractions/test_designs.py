@@ -1,0 +1,130 @@
+"""Tables of designs against the published ones, and that what they promise holds for the runs themselves."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from gate.config.fractions.designs import (
+    LARGEST_BURMAN,
+    MOST_TABLED,
+    Run,
+    burman_runs,
+    burman_size,
+    fraction_runs,
+    minimum_aberration,
+)
+from gate.config.fractions.words import Word, generator, resolution, subgroup, word_lengths
+
+TABLED = [
+    (factors, generated)
+    for factors in range(3, MOST_TABLED + 1)
+    for generated in range(1, factors)
+    if minimum_aberration(factors, generated) is not None
+]
+
+
+def words(factors: int, generated: int) -> tuple[Word, ...]:
+    found = minimum_aberration(factors, generated)
+    assert found is not None
+    return subgroup(own.word for own in found)
+
+
+def signs(runs: list[Run]) -> np.ndarray:
+    return 2 * np.array(runs) - 1
+
+
+@pytest.mark.parametrize(
+    ("factors", "generated", "pattern"),
+    [
+        (5, 2, {3: 2, 4: 1}),
+        (6, 2, {4: 3}),
+        (7, 2, {4: 1, 5: 2}),
+        (7, 3, {4: 7}),
+        (8, 2, {5: 2, 6: 1}),
+        (8, 3, {4: 3, 5: 4}),
+        (8, 4, {4: 14, 8: 1}),
+        (9, 3, {4: 1, 5: 4, 6: 2}),
+        (9, 4, {4: 6, 5: 8, 8: 1}),
+    ],
+)
+def test_word_lengths_are_those_of_the_catalogue(factors: int, generated: int, pattern: dict[int, int]) -> None:
+    # Chen, Sun and Wu 1993; Montgomery's table of fractions
+    assert word_lengths(words(factors, generated)) == pattern
+
+
+@pytest.mark.parametrize(("factors", "generated"), TABLED)
+def test_every_tabled_fraction_separates_its_factors(factors: int, generated: int) -> None:
+    found = words(factors, generated)
+    assert len(found) == 2**generated - 1
+    assert (resolution(found) or 0) >= 3
+
+
+@pytest.mark.parametrize("factors", range(3, MOST_TABLED + 1))
+def test_a_half_has_the_highest_resolution(factors: int) -> None:
+    assert word_lengths(words(factors, 1)) == {factors: 1}
+
+
+def test_what_is_not_tabled() -> None:
+    # 2 runs separate nothing, 4 runs three factors, 8 runs seven
+    assert [minimum_aberration(*size) for size in ((2, 1), (3, 2), (4, 2), (8, 5), (12, 2))] == [None] * 5
+    assert minimum_aberration(20, 1) is not None
+
+
+@pytest.mark.parametrize(("factors", "generated"), TABLED)
+def test_runs_of_a_fraction_are_orthogonal(factors: int, generated: int) -> None:
+    found = minimum_aberration(factors, generated)
+    assert found is not None
+    runs = fraction_runs(factors, found)
+    count = 2 ** (factors - generated)
+    assert len(set(runs)) == len(runs) == count
+    assert runs == sorted(runs)
+    columns = signs(runs)
+    assert np.array_equal(columns.T @ columns, count * np.eye(factors))
+    assert not columns.sum(axis=0).any()
+    for word in words(factors, generated):
+        assert np.array_equal(columns[:, list(word.places)].prod(axis=1), [word.sign] * count)
+
+
+def test_runs_in_standard_order() -> None:
+    names = tuple("ABC")
+    # C is +1 where A and B are alike
+    assert fraction_runs(3, [generator("C=AB", names)]) == [(0, 0, 1), (0, 1, 0), (1, 0, 0), (1, 1, 1)]
+    assert fraction_runs(3, [generator("C=-AB", names)]) == [(0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0)]
+    # a factor other than the last can be the generated one
+    assert fraction_runs(3, [generator("A=BC", names)]) == [(0, 0, 1), (0, 1, 0), (1, 0, 0), (1, 1, 1)]
+
+
+@pytest.mark.parametrize("factors", range(2, LARGEST_BURMAN + 1))
+def test_plackett_burman_designs_are_orthogonal_and_balanced(factors: int) -> None:
+    runs = burman_runs(factors)
+    size = burman_size(factors)
+    assert len(set(runs)) == len(runs) == size
+    columns = signs(runs)
+    assert columns.shape == (size, factors)
+    assert np.array_equal(columns.T @ columns, size * np.eye(factors))
+    assert not columns.sum(axis=0).any()
+
+
+def test_plackett_burman_designs_have_the_next_multiple_of_four_runs() -> None:
+    assert [burman_size(factors) for factors in (2, 3, 4, 7, 8, 11, 12, 47)] == [4, 4, 8, 8, 12, 12, 16, 48]
+    assert sorted({burman_size(factors) for factors in range(2, LARGEST_BURMAN + 1)}) == list(range(4, 49, 4))
+
+
+@pytest.mark.parametrize(
+    ("factors", "row"),
+    [(11, "++-+++---+-"), (19, "++--++++-+-+----++-"), (23, "+++++-+-++--++--+-+----")],
+)
+def test_cyclic_designs_have_the_printed_generating_row(factors: int, row: str) -> None:
+    # Plackett and Burman 1946; a rotation or its reverse is the same design with its factors in another order
+    rows = {"".join("-+"[setting] for setting in run) for run in burman_runs(factors)}
+    turned = {row[place:] + row[:place] for place in range(factors)}
+    assert "-" * factors in rows
+    assert rows - {"-" * factors} in (turned, {each[::-1] for each in turned})
+
+
+def test_an_interaction_is_spread_over_main_effects_of_a_plackett_burman_design() -> None:
+    columns = signs(burman_runs(11))
+    for one, two in itertools.combinations(range(11), 2):
+        shared = columns.T @ (columns[:, one] * columns[:, two]) / 12
+        assert sorted(abs(shared)) == pytest.approx([0, 0] + [1 / 3] * 9)
