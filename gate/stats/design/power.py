@@ -97,7 +97,8 @@ def _drawn(lie: Layers, error: Error) -> Groups | None:
 def _solved(model: Coded, design: Design, drawn: Groups | None) -> Array:
     """Return the covariance of the coefficients for draws of variance 1."""
     units = np.ones(len(design.place)) if drawn is None else 1 / drawn.sizes[drawn.of]
-    return np.asarray(np.linalg.inv(model.matrix.T @ (model.matrix * design.totals(units)[:, None])), dtype=np.float64)
+    weighted = model.matrix * design.totals(units)[:, None]
+    return np.asarray(np.linalg.inv(model.matrix.T @ weighted), dtype=np.float64)
 
 
 def _contrasts(design: Design) -> int:
