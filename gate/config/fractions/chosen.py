@@ -120,9 +120,9 @@ def _generated(text: str) -> int | None:
 
 def check_fraction(study: Study) -> Iterator[Fault]:
     """Find what makes a fraction one that cannot be measured, or contradicts other keys."""
-    keys = [key for key in ("fraction", "generators", "design") if getattr(study, key)]
+    keys = [key for key in ("fraction", "generators", "design") if getattr(study, key) not in (None, [])]
     if not keys:
-        if study.foldover:
+        if study.foldover is not False:
             why = "turns a fraction round, and there is none: set study.fraction, study.generators or study.design"
             yield Fault(("study", "foldover"), why)
         return
