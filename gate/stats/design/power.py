@@ -1,9 +1,9 @@
 """The power of a designed experiment before it is measured: how often a change of a mean would be claimed.
 
 All errors are taken for normal. A change is between the first and the last setting of a factor, over all settings of
-the others, in standard deviations of what its stratum draws: executions, or the means of builds or sessions. The level is
-what the family of a response gives a factor's effect on the mean (gate.stats.design.claims). Source: noncentral t, as
-Montgomery, Design and Analysis of Experiments, 3.7.
+the others, in standard deviations of what its stratum draws: executions, or the means of builds or sessions. The level
+is what the family of a response gives a factor's effect on the mean (gate.stats.design.claims). Source: noncentral t,
+as Montgomery, Design and Analysis of Experiments, 3.7.
 """
 
 from __future__ import annotations
