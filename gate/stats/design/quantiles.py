@@ -233,7 +233,8 @@ def _too_few_values(design: Design, cells: Sequence[Ordered], models: Sequence[Q
     own = [f"{_name(design, k)} has {len(cells[k].ordered):,}" for k in fewest]
     named = f"each has {len(cells[0].ordered):,}" if alike and len(cells) > 1 else _some(own)
     needs = f"each treatment needs 10 beyond it, {most:,} for {_quantile(hardest)}"
-    return [f"too few values for {_listed([*needed])}: {needs}; {named}; intervals of these quantiles may be too narrow"]
+    follows = "intervals of these quantiles may be too narrow"
+    return [f"too few values for {_listed([*needed])}: {needs}; {named}; {follows}"]
 
 
 def _unseen(design: Design, found: Sequence[AtTau], cluster: Varies) -> list[str]:

@@ -32,7 +32,15 @@ from gate.model.study import (
 from gate.stats.design.bca_means import mean_intervals
 from gate.stats.design.blocks import blocks
 from gate.stats.design.cells import balanced, interactions, lacking, main_effects, treatments
-from gate.stats.design.claims import Hypothesis, change_of_quantile, claims, of_contrasts, of_mean, of_quantile, of_spread
+from gate.stats.design.claims import (
+    Hypothesis,
+    change_of_quantile,
+    claims,
+    of_contrasts,
+    of_mean,
+    of_quantile,
+    of_spread,
+)
 from gate.stats.design.dependence import dependence
 from gate.stats.design.diagnostics import diagnostics
 from gate.stats.design.layers import Layers, layers

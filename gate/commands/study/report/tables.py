@@ -383,11 +383,9 @@ def trends(response: Response, confidence: float) -> View | None:
                 )
                 rows.append((trend.factor, name, *ends, format_p(own.p)))
     unit = say.change_unit(response)
-    note = (
-        "Straight lines through the means of the linear model"
-        + (", and the curvature, by how much the slope changes with each step" if any("curv" in r[1] for r in rows) else "")
-        + ", with the error of the factor's own term."
-    )
+    curved = any(trend.curvature is not None for trend in response.trends)
+    bent = ", and the curvature, by how much the slope changes with each step" if curved else ""
+    note = f"Straight lines through the means of the linear model{bent}, with the error of the factor's own term."
     head = _head("factor", _text("trend"), f"low {percent}", "estimate", f"high {percent}", "p")
     return View(f"Trends of factors with numbers for settings{f', in {unit}' if unit else ''}", head, tuple(rows), note)
 

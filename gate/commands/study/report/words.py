@@ -161,7 +161,8 @@ def blocks(response: Response, found: Blocks) -> str:
     """Say what a block plot shows, with the exact chance of its pattern where boxes are independent."""
     shared = next((f.varies for f in response.factors if f.name == found.factor and f.varies != "execution"), None)
     if shared is not None:
-        return f"{found.factor}: one order in {found.same} of {found.complete} boxes; they share {shared}s, so no probability is given"
+        same = f"one order in {found.same} of {found.complete} boxes"
+        return f"{found.factor}: {same}; they share {shared}s, so no probability is given"
     if found.order is not None and found.chance is not None:
         order = " below ".join(map(str, found.order))
         return (
