@@ -250,7 +250,7 @@ def _enough(response: Response) -> list[str]:
     if model is not None and model.unexplained is not None and model.residual_df > 0:
         found.append(
             f"The factors explain {1 - model.unexplained:.1%} of the variability of the mean; {model.unexplained:.1%} "
-            f"is noise or what was not varied."
+            f"is noise{f', what differs between {model.block}s,' if model.block else ''} or what was not varied."
         )
     halves = [
         (e.high - e.low) * math.sqrt(settings / (settings - 1) / 2)

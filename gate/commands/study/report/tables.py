@@ -109,7 +109,7 @@ def linear(response: Response, model: LinearModel, confidence: float, name: str 
         _share(model.unexplained),
         *("",) * (3 if errors else 2),
     )
-    rows.append(("residuals", "", "", "", *rest))
+    rows.append((say.residuals(model), "", "", "", *rest))
     unit = say.change_unit(response)
     squared = f", {say.squared(response)}" if say.squared(response) else ""
     fitted = f"{model.formula}; {model.observations} observations, R² {_share(model.r2) or 'unknown'}"

@@ -136,7 +136,7 @@ def _linear(writer: _Writer, response: Response, model: LinearModel | None, conf
             shown = [say.effect_name(effect, response), *_ends(effect, response)] if effect else [term.term, "", "", ""]
             rows.append([*shown, *shared])
     rest = "" if model.unexplained is None else format_share(model.unexplained)
-    rows.append(["residuals", "", "", "", say.squares(model.residual_ss, response), rest, "", ""])
+    rows.append([say.residuals(model), "", "", "", say.squares(model.residual_ss, response), rest, "", ""])
     notes = [say.coding(response), *(f"not separable: {text}" for text in model.inestimable)]
     writer.table(name or model.formula, head, rows, "; ".join(notes))
 

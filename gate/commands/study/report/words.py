@@ -118,6 +118,11 @@ _BLOCKS: dict[Block, str] = {
 }
 
 
+def residuals(model: LinearModel) -> str:
+    """Name what the factors leave: blocks are in it, though no term is told from them."""
+    return f"residuals, {model.block}s among them" if model.block else "residuals"
+
+
 def error_of(term: Term) -> str:
     """Name what a term is told from: "builds (8 df)"."""
     if term.error_df is None:

@@ -9,6 +9,7 @@ from scipy import stats
 from gate.commands.study.analysis.abridge import Abridgement
 from gate.commands.study.analysis.analysis import Method, analyse
 from gate.commands.study.analysis.observations import Wanted, observations
+from gate.commands.study.report.words import residuals
 from gate.model import UserError
 from gate.model.study import Response
 from tests.gate.commands.study.analysis import designs
@@ -280,3 +281,17 @@ def test_no_share_of_a_mean_near_zero_is_told() -> None:
     lines = designs.lines({"a": ["p", "q"]}, lambda at, rng: [rng.normal(5 if at["a"] == "q" else -4.99)], 8)
     (reach,) = (words for words in analysed(lines).words if words.startswith("A change of the mean by"))
     assert "of it" not in reach
+
+
+def test_blocks_are_named_with_what_the_factors_leave() -> None:
+    """The sum of squares of residuals has that of blocks in it, of which the error of terms is free (R's sleep)."""
+    first = (0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0)
+    second = (1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4)
+    found = analysed([
+        execution("head", [value], build=patient, execution=k, factors={"drug": k + 1})
+        for patient, both in enumerate(zip(first, second, strict=True)) for k, value in enumerate(both)
+    ])  # fmt: skip
+    assert found.linear is not None and found.linear.block == "build"
+    assert found.linear.terms[0].p == pytest.approx(0.002833, abs=1e-6)
+    assert residuals(found.linear) == "residuals, builds among them"
+    assert any("83.9% is noise, what differs between builds, or what was not varied." in words for words in found.words)
