@@ -99,7 +99,8 @@ def coding(response: Response) -> str:
         names = ", ".join(f"{f.name} from {f.settings[0]} to {f.settings[1]}" for f in two)
         parts.append(f"effects are half the change ({names})")
     if len(two) < len(response.factors):
-        parts.append("those of factors with more settings are distances from their mean")
+        more = "those of factors with more settings" if two else "effects"
+        parts.append(f"{more} are distances from the mean of the settings")
     if response.linear is not None and any(e.against for t in response.linear.terms for e in t.effects):
         parts.append("an effect against other settings is that of these alone, as if factors had only these two")
     return "; ".join(parts)
