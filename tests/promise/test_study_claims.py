@@ -94,6 +94,16 @@ def test_an_effect_on_the_tail_is_claimed_there_and_not_of_the_median() -> None:
     assert sum(("b", "p50") in claims for claims in found) <= 2
 
 
+def test_an_effect_that_sets_all_values_apart_is_claimed_of_the_median_too() -> None:
+    """The share below a common median is then 0 or 1 in every execution, without an error."""
+    rng = np.random.default_rng(4)
+    for varies in ({}, {0: "build"}):
+        shape = Shape(values=40, rounds=8, effect=lambda at: 16.0 * at[0], varies=varies)
+        found = [{(c.term, c.statistic) for c in claimed(drawn(rng, shape))} for _ in range(5)]
+        assert sum(("a", "p50") in claims for claims in found) == 5
+        assert not any(("b", "p50") in claims for claims in found)
+
+
 @pytest.mark.parametrize("name", ["normal", "bimodal builds, half of the values", "build x treatment 1", "drift"])
 def test_few_null_files_claim_nothing(name: str) -> None:
     assert share(NULL[name], 5, trials=40) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 40)

@@ -175,7 +175,7 @@ def equal_variance(fit: Fit) -> Finding:
         large=largest >= DEVIATIONS * smallest,
         good="no sign that treatments differ in their variance",
         bad="treatments differ in their variance",
-        figures=f"Brown-Forsythe F {f:.3g}; {ratio}",
+        figures=f"Brown-Forsythe F {0.0 if f < 1e-12 else f:.3g}; {ratio}",
         warning=f"treatments differ in their variance ({ratio}): the intervals of the linear model are too narrow for "
         "some effects and too wide for others; see the quantile effects",
     )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pandas as pd
 
-    from gate.model.study import Factor, Lenth, LinearModel, Spread
+    from gate.model.study import Error, Factor, Lenth, LinearModel, Spread
     from gate.stats.design.coding import Coded, Design
     from gate.stats.design.layers import Layers
 
@@ -37,6 +37,8 @@ INTERACTION_OF_MEAN = 0.2
 QUANTILE = 0.04
 INTERACTION_OF_QUANTILE = 0.01
 """Weights beside 1 for a factor's effect on the mean: what is asked first keeps nearly all of its power."""
+MOST_MOVED = 8
+"""Most treatments of which a unit is put on the other side, where settings are apart altogether."""
 MOST_CELLS = 2000
 """Most treatments of which quantiles are claimed."""
 
@@ -225,8 +227,33 @@ def _p(data: _Data, number: int, apart: Array) -> float | None:
     test = found.tests[number - 1]
     if test is not None:
         return test.p
-    error = found.errors.get(found.of[number - 1])
-    return None if error is None or error.df < 1 else 1.0
+    error = found.of[number - 1]
+    known = found.errors.get(error)
+    return None if known is not None and known.df < 1 else _apart(data, number, shares, error)
+
+
+def _apart(data: _Data, number: int, shares: Array, error: Error) -> float | None:
+    """Test a term where all units of a treatment have one share, as where settings do not overlap.
+
+    There is no error then, however large the change: the test is that with one unit (a build of a factor that varies by
+    build) on the other side, the worst of some, so that units that are apart are no clearer than those that nearly are.
+    """
+    layer = data.layers.errors.get(error)
+    own = np.arange(len(shares)) if layer is None else layer.of
+    low, high = float(shares.min()), float(shares.max())
+    firsts = np.unique(data.units.place, return_index=True)[1]
+    chosen = firsts[np.unique(np.linspace(0, len(firsts) - 1, MOST_MOVED).astype(np.int64))]
+    worst = 0.0
+    for unit in chosen.tolist():
+        moved = own == own[unit]
+        other = np.where(moved, np.where(shares > (low + high) / 2, low, high), shares)
+        test = stratified(
+            other - other.mean(), data.units, data.model, data.factors, data.layers
+        ).tests[number - 1]  # fmt: skip
+        if test is None:
+            return None
+        worst = max(worst, test.p)
+    return worst
 
 
 class _Places(msgspec.Struct, frozen=True, eq=False):

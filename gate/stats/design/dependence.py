@@ -214,14 +214,15 @@ def _bound(level: Between, nested: _Nested) -> str:
 
 
 class _Between(msgspec.Struct, frozen=True):
-    """Factors that vary between groups only; alone: all do, so that a group has one treatment."""
+    """Factors that vary between groups only; alone: all do, so that a group has one treatment; told: as designed."""
 
     names: list[str]
     alone: bool
+    told: bool
 
 
 def _between(nested: _Nested, groups: Integers, factors: Sequence[Factor]) -> _Between:
-    found, within = [], False
+    found, within, told = [], False, True
     for i, factor in enumerate(factors):
         own = nested.codes[:, i]
         pairs = np.unique(np.column_stack((groups, own)), axis=0)
@@ -229,7 +230,8 @@ def _between(nested: _Nested, groups: Integers, factors: Sequence[Factor]) -> _B
             within = True
         elif np.ptp(own) > 0:
             found.append(factor.name)
-    return _Between(found, not within)
+            told = told and factor.varies != "execution"
+    return _Between(found, not within, told)
 
 
 def _words(level: Between, test: _Test, p: float, between: _Between | None) -> str:
@@ -242,14 +244,17 @@ def _words(level: Between, test: _Test, p: float, between: _Between | None) -> s
     if level == "session":
         told = _told_sessions(between.names)
         return f"values depend on the session: sessions differ by more than {below} ({figures}); {share}{told}"
-    return f"executions of a build are alike ({figures}); {share}{_told_builds(between.names, alone=between.alone)}"
+    return f"executions of a build are alike ({figures}); {share}{_told_builds(between)}"
 
 
-def _told_builds(between: list[str], *, alone: bool) -> str:
-    if not between:
+def _told_builds(between: _Between) -> str:
+    if not between.names:
         return ": no factor varies by build, so its luck is shared by all settings"
-    narrow = f"intervals with executions as units are too narrow for factors that vary by build ({', '.join(between)})"
-    more = "" if alone else ", and use its quantile effects, which take all of a build as one"
+    names = ", ".join(between.names)
+    if between.told:
+        return f": effects of factors that vary by build ({names}) are told from builds, not from executions"
+    narrow = f"intervals with executions as units are too narrow for factors that vary by build ({names})"
+    more = "" if between.alone else ", and use its quantile effects, which take all of a build as one"
     return f": {narrow}: use --unit build{more}"
 
 

@@ -102,8 +102,9 @@ def _scarce(fit: Fit) -> list[str]:
 def _unexplained(fit: Fit) -> list[str]:
     if not fit.residual_ss or fit.residual_ss < UNEXPLAINED * fit.total_ss:
         return []
-    share = f"{fit.residual_ss / fit.total_ss:.1%}"
-    return [f"{share} unexplained: noise, or what was not varied, moves this response more than the factors do"]
+    return [
+        "more is unexplained than explained: noise, or what was not varied, moves this response more than the factors"
+    ]
 
 
 def _cook(fit: Fit) -> Array:

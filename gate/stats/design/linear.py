@@ -130,8 +130,16 @@ def _in_stratum(fit: Fit, strata: Strata, each: Addend, confidence: float) -> Ef
     if told.error is not None and told.df is not None and told.error > 0:
         error = told.error * fit.scale
         half = float(stdtrit(told.df, (1 + confidence) / 2)) * error
+        estimate = _unrounded(estimate, half)
         low, high, p = estimate - half, estimate + half, 2 * float(stdtr(told.df, -abs(estimate) / error))
-    return Effect(term=each.term, settings=each.settings, estimate=estimate, low=low, high=high, p=p)
+    return Effect(
+        term=each.term, settings=each.settings, estimate=estimate, low=low, high=high, p=p, against=each.against
+    )
+
+
+def _unrounded(estimate: float, width: float) -> float:
+    """Return 0 for what rounding leaves of an effect that cancels, beside the width of its interval."""
+    return 0.0 if abs(estimate) < 1e-13 * width else estimate
 
 
 def _terms(fit: Fit, tested: Any, own: Sequence[Addend], effects: Sequence[Effect]) -> list[Term]:
@@ -176,7 +184,7 @@ def _tested(fit: Fit, tested: Any, own: Sequence[Addend], confidence: float) -> 
         Effect(
             term=each.term,
             settings=each.settings,
-            estimate=estimate,
+            estimate=_unrounded(estimate, high - low),
             low=low,
             high=high,
             p=p,

@@ -229,9 +229,12 @@ def _too_few_values(design: Design, cells: Sequence[Ordered], models: Sequence[Q
     most = needed[hardest]
     short = [k for k, cell in enumerate(cells) if len(cell.ordered) < most]
     fewest = sorted(short, key=lambda k: len(cells[k].ordered))
-    named = _some([f"{_name(design, k)} has {len(cells[k].ordered):,}" for k in fewest])
+    alike = len({len(cell.ordered) for cell in cells}) == 1
+    own = [f"{_name(design, k)} has {len(cells[k].ordered):,}" for k in fewest]
+    named = f"each has {len(cells[0].ordered):,}" if alike and len(cells) > 1 else _some(own)
     needs = f"each treatment needs 10 beyond it, {most:,} for {_quantile(hardest)}"
-    return [f"too few values for {_listed([*needed])}: {needs}; {named}; its intervals may be too narrow"]
+    follows = "intervals of these quantiles may be too narrow"
+    return [f"too few values for {_listed([*needed])}: {needs}; {named}; {follows}"]
 
 
 def _unseen(design: Design, found: Sequence[AtTau], cluster: Varies) -> list[str]:

@@ -16,6 +16,7 @@ from gate.commands.study.analysis.words import words_of
 from gate.model import UserError
 from gate.model.study import (
     Abridged,
+    Claim,
     Dependence,
     Diagnostics,
     LinearModel,
@@ -30,6 +31,7 @@ from gate.model.study import (
 from gate.stats.design.bca_means import mean_intervals
 from gate.stats.design.blocks import blocks
 from gate.stats.design.cells import balanced, interactions, lacking, main_effects, treatments
+from gate.stats.design.claims import Hypothesis, claims, of_mean
 from gate.stats.design.dependence import dependence
 from gate.stats.design.diagnostics import diagnostics
 from gate.stats.design.layers import Layers
@@ -82,7 +84,7 @@ def analyse(observed: Observed, method: Method) -> Response:
         treatments=treatments(units, values, factors),
         lacking=lacking(units, factors),
         balanced=balanced(units, factors),
-        other_scale=_other_scale(observed, method, linear),
+        other_scale=_other_scale(observed, method, linear, claimed),
         linear=in_family(linear, claimed),
         claims=claimed,
         diagnostics=_diagnostics(observed, alike, method) if varied else None,
@@ -149,24 +151,31 @@ def _questionable(observed: Observed, method: Method) -> list[dict[str, Setting]
     return [observed.settings(own) for own in codes]
 
 
-def _other_scale(observed: Observed, method: Method, linear: LinearModel | None) -> OtherScale | None:
-    """Fit the same linear model to logarithms instead of values, or to values instead of logarithms."""
+def _other_scale(
+    observed: Observed, method: Method, linear: LinearModel | None, claimed: Sequence[Claim]
+) -> OtherScale | None:
+    """Fit the same linear model to logarithms instead of values, or to values instead of logarithms.
+
+    claimed: the family of the response; there too its quantiles and spreads have their share, or the line would call
+    terms clear that the sentences do not.
+    """
     if linear is None or (observed.scale == "value" and float(observed.values["y"].min()) <= 0):
         return None
     other = on_scale(observed, "value" if observed.scale == "log" else "log")
     own = linear_model(other.units, other.factors, method.order, method.confidence, observed.metric, lie_of(other))
-    here, there = (_clear(model, 1 - method.confidence) for model in (linear, own))
-    if here is None or there is None:
+    if not all(any(term.p is not None for term in model.terms) for model in (linear, own)):
         return None
+    rest = [Hypothesis(c.term, c.statistic, c.weight, c.p) for c in claimed if c.statistic != "mean"]
+    here = _clear(claimed)
+    there = _clear(claims([*of_mean(own), *rest], 1 - method.confidence))
     return OtherScale(
         scale=other.scale, more=[t for t in there if t not in here], fewer=[t for t in here if t not in there]
     )
 
 
-def _clear(model: LinearModel, alpha: float) -> list[str] | None:
-    """Return the terms that are clear; None where none is tested."""
-    tested = [term for term in model.terms if term.p_adjusted is not None]
-    return [t.term for t in tested if t.p_adjusted is not None and t.p_adjusted < alpha] if tested else None
+def _clear(found: Sequence[Claim]) -> list[str]:
+    """Return the terms whose effects on the mean are clear."""
+    return [claim.term for claim in found if claim.statistic == "mean" and claim.claimed]
 
 
 def _quantiles(observed: Observed, method: Method, lie: Layers) -> QuantileEffects:

@@ -282,9 +282,13 @@ def _varies(name: str, executions: Sequence[Execution], settings: Sequence[Setti
     if name == SIDE:
         return "build"
     sessions: dict[int, set[Setting]] = defaultdict(set)
+    builds: dict[tuple[int, int], set[Setting]] = defaultdict(set)
     for e, setting in zip(executions, settings, strict=True):
         sessions[e.session].add(setting)
-    return "session" if len(sessions) > 1 and all(len(own) == 1 for own in sessions.values()) else "execution"
+        builds[e.session, e.build].add(setting)
+    if len(sessions) > 1 and all(len(own) == 1 for own in sessions.values()):
+        return "session"
+    return "build" if len(builds) > 1 and all(len(own) == 1 for own in builds.values()) else "execution"
 
 
 def _codes(column: _Column) -> Integers:

@@ -245,7 +245,8 @@ def _spread(response: Response) -> list[str]:
 
 def _percent(reach: float, response: Response) -> str:
     mean = sum(t.mean for t in response.treatments) / max(1, len(response.treatments))
-    return "" if response.scale == "log" or not mean > 0 else f" ({format_share(reach / mean)} of it)"
+    positive = mean > 0 and all(t.mean > 0 for t in response.treatments)  # of a mean near 0 a share says nothing
+    return "" if response.scale == "log" or not positive else f" ({format_share(reach / mean)} of it)"
 
 
 def _enough(response: Response) -> list[str]:
@@ -256,14 +257,17 @@ def _enough(response: Response) -> list[str]:
     if model is not None and model.unexplained is not None and model.residual_df > 0:
         found.append(
             f"The factors explain {1 - model.unexplained:.1%} of the variability of the mean; {model.unexplained:.1%} "
-            f"is noise or what was not varied."
+            f"is noise{f', what differs between {model.block}s,' if model.block else ''} or what was not varied."
         )
     halves = [
-        (e.high - e.low) for t in (model.terms if model else []) if len(t.factors) == 1 for e in t.effects
-        if e.low is not None and e.high is not None
+        (e.high - e.low) * math.sqrt(settings / (settings - 1) / 2)
+        for t in (model.terms if model else []) if len(t.factors) == 1
+        for settings in [len(next(f for f in response.factors if f.name == t.factors[0]).settings)]
+        for e in t.effects if e.low is not None and e.high is not None
     ]  # fmt: skip
     if halves and max(halves) > 0:
-        # twice the half-width of its interval: a change that is found in about four of five experiments
+        # the half-width of the change between two settings, which is wider than that of a distance from their mean;
+        # twice that is found in nearly all experiments
         reach = 2 * max(halves)
         share = _percent(reach, response)
         found.append(f"A change of the mean by {size(reach, response)}{share} would be found in most studies.")

@@ -56,7 +56,7 @@ def linear(response: Response, model: LinearModel, confidence: float, name: str 
         share(model.unexplained),
         *("",) * (3 if errors else 2),
     )
-    rows.append(("residuals", "", "", "", *rest))
+    rows.append((say.residuals(model), "", "", "", *rest))
     unit = say.change_unit(response)
     squared = f", {say.squared(response)}" if say.squared(response) else ""
     fitted = f"{model.formula}; {model.observations} observations, R² {share(model.r2) or 'unknown'}"
@@ -188,10 +188,9 @@ def trends(response: Response, confidence: float) -> View | None:
                 )
                 rows.append((named(trend.factor, aliases.get(trend.factor, [])), name, *ends, format_p(own.p)))
     unit = say.change_unit(response)
-    note = (
-        "Straight lines through the means of the linear model. The curvature is by how much the slope changes with "
-        "each step. Both are told from the error of the factor's own term."
-    )
+    curved = any(trend.curvature is not None for trend in response.trends)
+    bent = ", and the curvature, by how much the slope changes with each step" if curved else ""
+    note = f"Straight lines through the means of the linear model{bent}, with the error of the factor's own term."
     head = headings("factor", text_column("trend"), f"low {percent}", "estimate", f"high {percent}", "p")
     return View(f"Trends of factors with numbers for settings{f', in {unit}' if unit else ''}", head, tuple(rows), note)
 

@@ -138,7 +138,7 @@ def _linear(writer: _Writer, response: Response, model: LinearModel | None, conf
             shown = [own, *(_ends(effect, response) if effect else ("", "", ""))]
             rows.append([*shown, *shared])
     rest = "" if model.unexplained is None else format_share(model.unexplained)
-    rows.append(["residuals", "", "", "", say.squares(model.residual_ss, response), rest, "", ""])
+    rows.append([say.residuals(model), "", "", "", say.squares(model.residual_ss, response), rest, "", ""])
     notes = [*say.below(response, model), *([say.errors(model)] if model.strata else [])]
     writer.table(name or model.formula, head, rows, "; ".join(notes))
 

@@ -100,7 +100,8 @@ def coding(response: Response) -> str:
         names = ", ".join(f"{f.name} from {f.settings[0]} to {f.settings[1]}" for f in two)
         parts.append(f"effects are half the change ({names})")
     if len(two) < len(response.factors):
-        parts.append("those of factors with more settings are distances from their mean")
+        more = "those of factors with more settings" if two else "effects"
+        parts.append(f"{more} are distances from the mean of the settings")
     if response.linear is not None and any(e.against for t in response.linear.terms for e in t.effects):
         parts.append("an effect against other settings is that of these alone, as if factors had only these two")
     return "; ".join(parts)
@@ -136,6 +137,11 @@ _BLOCKS: dict[Block, str] = {
     "build": "rounds of builds",
     "session": "sessions",
 }
+
+
+def residuals(model: LinearModel) -> str:
+    """Name what the factors leave: blocks are in it, though no term is told from them."""
+    return f"residuals, {model.block}s among them" if model.block else "residuals"
 
 
 def error_of(term: Term) -> str:
@@ -197,7 +203,8 @@ def blocks(response: Response, found: Blocks) -> str:
     """Say what a block plot shows, with the exact chance of its pattern where boxes are independent."""
     shared = next((f.varies for f in response.factors if f.name == found.factor and f.varies != "execution"), None)
     if shared is not None:
-        return f"{found.factor}: one order in {found.same} of {found.complete} boxes, which share {shared}s: no chance"
+        same = f"one order in {found.same} of {found.complete} boxes"
+        return f"{found.factor}: {same}; they share {shared}s, so no probability is given"
     if found.order is not None and found.chance is not None:
         order = " below ".join(map(str, found.order))
         return (

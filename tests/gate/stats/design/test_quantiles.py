@@ -544,8 +544,10 @@ def test_too_few_values_are_named_with_their_numbers() -> None:
     found = quantile_effects(values, factors(2), (0.05, 0.1, 0.5, 0.9, 0.95))
     assert [own.enough for own in found.models] == [False, False, True, False, False]
     lead = "too few values for p5, p10, p90 and p95: each treatment needs 10 beyond it, 200 for p5"
-    assert found.warnings == [f"{lead}; a=a0 has 90; a=a1 has 180; its intervals may be too narrow"]
+    assert found.warnings == [f"{lead}; a=a0 has 90; a=a1 has 180; intervals of these quantiles may be too narrow"]
     many = frame({(k, j): [[1.0, 2.0], [3.0]] for k in range(2) for j in range(3)})
+    assert "for p50; each has 3; intervals" in quantile_effects(many, factors(2, 3), (0.5,)).warnings[0]
+    many = frame({(k, j): [[1.0, 2.0], [3.0] * (1 + k * j)] for k in range(2) for j in range(3)})
     assert "a=a0, b=b2 has 3, and 3 more" in quantile_effects(many, factors(2, 3), (0.5,)).warnings[0]
 
 

@@ -10,6 +10,7 @@ from gate.commands.study.analysis.abridge import Abridgement
 from gate.commands.study.analysis.analysis import analyse
 from gate.commands.study.analysis.method import Method
 from gate.commands.study.analysis.observations import Wanted, observations
+from gate.commands.study.report.words import residuals
 from gate.model import UserError
 from gate.model.study import Response
 from tests.gate.commands.study.analysis import designs
@@ -217,3 +218,81 @@ def test_a_numeric_factor_that_is_claimed_has_its_trend_in_words() -> None:
     found = analysed(designs.lines({"clients": [1, 4, 16], "load": ["idle", "busy"]}, values, 5))
     assert "from its lowest setting, 1, to its highest, 16, +2" in found.words[0]
     assert "per doubling" in found.words[0]
+
+
+STEEL = (
+    (360, {"C2": 73, "C3": 83, "C1": 67, "C4": 89}), (370, {"C1": 65, "C3": 87, "C4": 86, "C2": 91}),
+    (380, {"C3": 147, "C1": 155, "C2": 127, "C4": 212}), (380, {"C4": 153, "C3": 90, "C2": 100, "C1": 108}),
+    (370, {"C4": 150, "C1": 140, "C3": 121, "C2": 142}), (360, {"C1": 33, "C4": 54, "C2": 8, "C3": 46}),
+)  # fmt: skip
+"""Corrosion of steel bars: heats of a furnace are whole plots (Box, Hunter and Hunter 2005, chapter 9)."""
+
+
+def test_a_split_plot_without_a_design_is_told_from_its_builds() -> None:
+    found = analysed([
+        execution("head", [value], build=heat, execution=k, factors={"heat": heated, "coating": coating})
+        for heat, (heated, plot) in enumerate(STEEL) for k, (coating, value) in enumerate(plot.items())
+    ])  # fmt: skip
+    assert found.linear is not None
+    assert [(t.term, t.sum_of_squares) for t in found.linear.terms] == [
+        ("heat", pytest.approx(26519.25)), ("coating", pytest.approx(4289.125)),
+        ("heat:coating", pytest.approx(3269.75)),
+    ]  # fmt: skip
+    assert [t.f for t in found.linear.terms] == pytest.approx([2.7549, 11.4798, 4.3757], abs=1e-3)
+    assert not any(c.claimed for c in found.claims if c.term == "heat")
+
+
+WOOL = {
+    ("A", "L"): (26, 30, 54, 25, 70, 52, 51, 26, 67), ("A", "M"): (18, 21, 29, 17, 12, 18, 35, 30, 36),
+    ("A", "H"): (36, 21, 24, 18, 10, 43, 28, 15, 26), ("B", "L"): (27, 14, 29, 19, 29, 31, 41, 20, 44),
+    ("B", "M"): (42, 26, 19, 16, 39, 28, 21, 39, 29), ("B", "H"): (20, 21, 24, 17, 13, 15, 15, 16, 28),
+}  # fmt: skip
+"""R's warpbreaks."""
+
+
+def test_the_other_scale_is_judged_as_the_sentences_are() -> None:
+    """By Holm over the terms alone wool:tension would be clear on the plain scale, where no sentence says so."""
+    found = analysed([
+        execution("head", [value], execution=k, factors={"wool": wool, "tension": tension})
+        for (wool, tension), own in WOOL.items() for k, value in enumerate(own)
+    ])  # fmt: skip
+    assert found.linear is not None
+    assert [t.p for t in found.linear.terms] == pytest.approx([0.05821, 0.0006926, 0.02104], abs=1e-5)
+    assert [c.term for c in found.claims if c.claimed and c.statistic == "mean"] == ["tension"]
+    assert found.other_scale is not None
+    assert (found.other_scale.more, found.other_scale.fewer) == ([], [])
+    # an effect that cancels is 0, not what rounding leaves of it
+    assert found.linear.terms[2].effects[0].estimate == 0.0
+    # twice the half-width of the difference of two tensions: t of 48 degrees is 2.0106
+    reach = 2 * 2.0106 * (found.linear.residual_sd or 0) * (2 / 18) ** 0.5
+    assert any(f"A change of the mean by {reach:.1f} s" in words for words in found.words)
+
+
+def test_beside_an_empty_cell_and_blocks_effects_say_what_they_are_against() -> None:
+    lines = designs.lines(
+        {"a": ["p", "q", "r"], "c": [1, 2, 4]}, lambda _, rng: [rng.normal(10)], 5,
+        leave_out=lambda at: (at["a"], at["c"]) == ("r", 4),
+    )  # fmt: skip
+    found = analysed(lines).linear
+    assert found is not None and found.block is not None
+    assert all(effect.against for effect in found.terms[2].effects)
+
+
+def test_no_share_of_a_mean_near_zero_is_told() -> None:
+    lines = designs.lines({"a": ["p", "q"]}, lambda at, rng: [rng.normal(5 if at["a"] == "q" else -4.99)], 8)
+    (reach,) = (words for words in analysed(lines).words if words.startswith("A change of the mean by"))
+    assert "of it" not in reach
+
+
+def test_blocks_are_named_with_what_the_factors_leave() -> None:
+    """The sum of squares of residuals has that of blocks in it, of which the error of terms is free (R's sleep)."""
+    first = (0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0)
+    second = (1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4)
+    found = analysed([
+        execution("head", [value], build=patient, execution=k, factors={"drug": k + 1})
+        for patient, both in enumerate(zip(first, second, strict=True)) for k, value in enumerate(both)
+    ])  # fmt: skip
+    assert found.linear is not None and found.linear.block == "build"
+    assert found.linear.terms[0].p == pytest.approx(0.002833, abs=1e-6)
+    assert residuals(found.linear) == "residuals, builds among them"
+    assert any("83.9% is noise, what differs between builds, or what was not varied." in words for words in found.words)

@@ -83,6 +83,14 @@ def test_a_factor_that_is_the_same_within_each_session_varies_by_session() -> No
     assert [f.varies for f in observed(lines).factors] == ["session", "execution"]
 
 
+def test_a_factor_that_is_the_same_within_each_build_varies_by_build() -> None:
+    lines = [
+        execution("head", [1.0], build=b, factors={"opt": b % 2, "a": a}) for b in range(4) for a in (1, 2)
+    ]  # fmt: skip
+    assert [f.varies for f in observed(lines).factors] == ["build", "execution"]
+    assert [f.varies for f in observed([line for line in lines if line["build"] == 0]).factors] == ["execution"] * 2
+
+
 def test_orders_run_on_over_sessions_and_are_unknown_when_one_line_lacks_it() -> None:
     lines = [
         execution("head", [1.0], build=b, factors={"a": a}, session=s, order=2 * b + a - 1)
