@@ -15,9 +15,9 @@ import msgspec
 import numpy as np
 
 from gate.model.study import Claim
-from gate.stats.design.coding import coded, lay_out
+from gate.stats.design.coding import DEPENDENT, coded, lay_out
 from gate.stats.design.layers import groups
-from gate.stats.design.strata import stratified
+from gate.stats.design.strata import stratified, stratum_of
 from gate.stats.family import weighted_holm
 from gate.stats.quantile import needed_values, type8
 from gate.stats.special import stdtr
@@ -223,11 +223,15 @@ def _p(data: _Data, number: int, apart: Array) -> float | None:
     shares = np.bincount(data.unit, weights=below, minlength=len(counts)) / counts
     if not np.ptp(shares) > 0:
         return 1.0
+    at = np.bincount(data.units.place, weights=shares) / np.bincount(data.units.place)
+    error = stratum_of(data.model.terms[number], data.factors, data.layers)
+    if not np.abs(shares - at[data.units.place]).max() > DEPENDENT:
+        # likelihoods of data without any spread have no maximum
+        return _apart(data, number, shares, error)
     found = stratified(shares - shares.mean(), data.units, data.model, data.factors, data.layers)
     test = found.tests[number - 1]
     if test is not None:
         return test.p
-    error = found.of[number - 1]
     known = found.errors.get(error)
     return None if known is not None and known.df < 1 else _apart(data, number, shares, error)
 
