@@ -6,7 +6,7 @@ Each bound is the promise plus three standard errors of the simulation.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ import pytest
 from gate.commands.study.analysis.family import family, lie_of
 from gate.commands.study.analysis.method import Method
 from gate.commands.study.analysis.observations import Observed
-from gate.model.study import Claim
+from gate.model.study import Claim, Varies
 from gate.stats.design.claims import change_of_quantile
 from gate.stats.design.linear import linear_model
 from gate.stats.design.rank_tests import spreads
@@ -97,7 +97,9 @@ def test_an_effect_on_the_tail_is_claimed_there_and_not_of_the_median() -> None:
 def test_an_effect_that_sets_all_values_apart_is_claimed_of_the_median_too() -> None:
     """The share below a common median is then 0 or 1 in every execution, without an error."""
     rng = np.random.default_rng(4)
-    for varies in ({}, {0: "build"}):
+    alike: Mapping[int, Varies] = {}
+    by_build: Mapping[int, Varies] = {0: "build"}
+    for varies in (alike, by_build):
         shape = Shape(values=40, rounds=8, effect=lambda at: 16.0 * at[0], varies=varies)
         found = [{(c.term, c.statistic) for c in claimed(drawn(rng, shape))} for _ in range(5)]
         assert sum(("a", "p50") in claims for claims in found) == 5
