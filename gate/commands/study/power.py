@@ -91,7 +91,7 @@ def _line(own: Sequence[Power]) -> str:
     if first.df is None:
         return f"power: nothing can be told of {names}: there {agree(len(own), 'is', 'are')} too few {_of(first)}"
     one, two = (_share(chance) for chance in first.chances)
-    told = "by Lenth's method, about" if first.lenth else f"told from {_of(first)},"
+    told = "by Lenth's method, about" if first.lenth else f"tested against {_of(first)},"
     return (
         f"power: a change of the mean by {names} is found in {two} of studies if it is 2 sd of {_drawn(first)}, in "
         f"{one} if it is 1 sd ({told} {first.df:.3g} df)"

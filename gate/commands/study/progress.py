@@ -30,9 +30,9 @@ def shares_in(records: Iterable[Record], config: Config | None, session: int) ->
 
 
 def still_true(warnings: Iterable[AnyWarning], shares: Sequence[int]) -> list[AnyWarning]:
-    """Leave out what a run line warned of and more replicates or builds have mended."""
-    mended: tuple[type, ...] = (*([OneReplicate] if sum(shares) > 1 else []), *([BuiltOnce] if len(shares) > 1 else []))
-    return [each for each in warnings if not isinstance(each, mended)]
+    """Leave out what a run line warned of and more replicates or builds make untrue."""
+    gone: tuple[type, ...] = (*([OneReplicate] if sum(shares) > 1 else []), *([BuiltOnce] if len(shares) > 1 else []))
+    return [each for each in warnings if not isinstance(each, gone)]
 
 
 def begun_in(records: Iterable[Record], session: int) -> tuple[int, ...]:

@@ -252,7 +252,7 @@ def _told_builds(between: _Between) -> str:
         return ": no factor varies by build, so its luck is shared by all settings"
     names = ", ".join(between.names)
     if between.told:
-        return f": effects of factors that vary by build ({names}) are told from builds, not from executions"
+        return f": effects of factors that vary by build ({names}) are tested against builds, not against executions"
     narrow = f"intervals with executions as units are too narrow for factors that vary by build ({names})"
     more = "" if between.alone else ", and use its quantile effects, which take all of a build as one"
     return f": {narrow}: use --unit build{more}"

@@ -42,7 +42,7 @@ class Bins:
 def bins(numbers: Array) -> Bins | None:
     """Count numbers in bars as broad as Freedman and Diaconis have them; None where all are the same.
 
-    Numbers that an instrument rounds get bars of whole steps, so that no bar is empty for want of a number.
+    Numbers that an instrument rounds get bars of whole steps, so that no bar is empty because no number falls into it.
     """
     low, high = float(numbers.min()), float(numbers.max())
     if not high - low > 1e-9 * max(abs(low), abs(high)):

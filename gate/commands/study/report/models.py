@@ -72,7 +72,7 @@ def linear(response: Response, model: LinearModel, confidence: float, name: str 
             "share",
             "p",
             "p, family",
-            *([text_column("told from")] if errors else []),
+            *([text_column("tested against")] if errors else []),
         ),
         tuple(rows),
         "; ".join(say.below(response, model)),

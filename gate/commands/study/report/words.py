@@ -140,23 +140,23 @@ _BLOCKS: dict[Block, str] = {
 
 
 def residuals(model: LinearModel) -> str:
-    """Name what the factors leave: blocks are in it, though no term is told from them."""
+    """Name what the factors leave: blocks are in it, though no term is tested against them."""
     return f"residuals, {model.block}s among them" if model.block else "residuals"
 
 
 def error_of(term: Term) -> str:
-    """Name what a term is told from: "builds (8 df)"."""
+    """Name what a term is tested against: "builds (8 df)"."""
     if term.error_df is None:
         return f"too few {ERRORS[term.stratum]}"
     return f"{ERRORS[term.stratum]} ({term.error_df:.3g} df)"
 
 
 def errors(model: LinearModel) -> str:
-    """Say which terms are told from what: "a, a:b from builds (8 df); b from executions (16 df); balanced, ..."."""
+    """Say which terms are tested against what: "a, a:b against builds (8 df); b against executions (16 df)"."""
     of: dict[str, list[str]] = {}
     for term in model.terms:
         of.setdefault(error_of(term), []).append(term.term)
-    told = "; ".join(f"{', '.join(terms) if len(of) > 1 else 'told'} from {error}" for error, terms in of.items())
+    told = "; ".join(f"{', '.join(terms) if len(of) > 1 else 'tested'} against {error}" for error, terms in of.items())
     return f"{told}; {method(model)}"
 
 

@@ -108,7 +108,7 @@ def test_the_plan_says_what_is_varied_and_how_much_is_measured(project: Project)
     assert before == PLAN
     assert [re.sub(r"[0-9.]+(%| df)", r"N\1", line) for line in power] == [
         f"a change of the mean by {names} is found in N% of studies if it is 2 sd of {sd}, in N% if it is 1 sd "
-        f"(told from {error}, N df)"
+        f"(tested against {error}, N df)"
         for names, error, sd in (
             ("clients", "executions", "executions"),
             ("load", "executions", "executions"),

@@ -196,7 +196,7 @@ def test_against_literal_least_squares(seed: int) -> None:
 def test_executions_of_a_build_that_are_alike_are_told() -> None:
     result = found(effects(design(1, 6, 4), np.random.default_rng(1), 0, 3), [LOAD, OPT], "build")
     assert not result.check.holds and result.check.name == "F test of builds"
-    assert "effects of factors that vary by build (opt) are told from builds" in result.check.words
+    assert "effects of factors that vary by build (opt) are tested against builds" in result.check.words
     assert "--unit" not in result.check.words
     assert result.share is not None and result.share > 0.5
     alone = Factor(name=OPT.name, settings=OPT.settings, varies="execution")
