@@ -76,11 +76,11 @@ def histogram(prefix: str, response: Response, sample: TreatmentValues) -> Pictu
     sheet = Sheet(_WIDTH, top + _PLOT + _FOOT)
     most = float(found.counts.max())
     marks = [t for t in ticks(0, most * 1.05, 4) if t.at % 1 == 0]
-    left, right = tick_room(marks), _WIDTH - 20
+    left, right = tick_room(marks), _WIDTH - 34
     y = Axis(0, most * 1.05, top + _PLOT, top)
     span = whole(np.array([found.low, found.high]))
     x = Axis(span.low, span.high, left, right)
-    write(sheet, 12, 18, combination(sample.settings, 200), _WIDTH - 24, "strong other", "start")
+    write(sheet, 12, 18, combination(sample.settings, 200), _WIDTH - 60, "strong other", "start")
     grid(sheet, y, marks, left, right)
     bars = []
     for number, count in enumerate(found.counts.tolist()):
