@@ -152,8 +152,7 @@ def test_a_study_keeps_to_its_budget(tmp_path: Path) -> None:
     slow = project(tmp_path, config)
     done = run(slow, "study", "measure", budget="3s")
     assert done.returncode == 4, done.stdout
-    assert "the budget of 3.0 s is used up: 0 of" in done.stderr
-    assert "(during the first build of head)" in done.stderr
+    assert "paused: the budget of 3.0 s ended during the first build of head; 0 of 5 replicates are" in done.stderr
     assert left(slow) == []
 
 
