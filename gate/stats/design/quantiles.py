@@ -211,7 +211,9 @@ def warnings_of(design: Design, cells: Sequence[Ordered], found: Sequence[AtTau]
     """
     few = [k for k, cell in enumerate(cells) if len(cell.clusters) < 2]
     if few:
-        named = _some([f"{_name(design, k)} has {len(cells[k].clusters)}" for k in few])
+        own = [f"{_name(design, k)} has {len(cells[k].clusters)}" for k in few]
+        alike = len(few) == len(cells) > 1 and len({len(cell.clusters) for cell in cells}) == 1
+        named = f"each has {len(cells[0].clusters)}" if alike else _some(own)
         lines = [f"no intervals of quantile effects: each treatment needs 2 {cluster}s, {named}"]
     else:
         lines = []

@@ -145,7 +145,7 @@ def test_so_it_is_with_fewer_coefficients_than_treatments(
     values = measured(np.random.default_rng(30), treatments, 3, (4, 9))
     if ties:
         values["y"] = values["y"].round(0)
-    # one of the two degrees of freedom of a:b:c is told; any columns that span the terms before it do: those of a, b, c
+    # one of two degrees of freedom of a:b:c can be estimated; the columns may be any that span a, b and c
     # by indicators and products; with it every treatment has a coefficient
     whole = quantile_effects(values, of, [tau])
     assert [row.against for row in whole.models[0].effects if row.term == "a:b:c"] == [
