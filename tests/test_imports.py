@@ -28,6 +28,7 @@ ROOMS = [
     "cli",
     "config",
     "adapters",
+    "results",
     "stats",
     "evidence",
     "memory",

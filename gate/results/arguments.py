@@ -1,0 +1,79 @@
+"""What the command line names -> sources with labels: "new=after.json", globs, folders, "git:main:bench.txt"."""
+
+from __future__ import annotations
+
+import glob
+import re
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from gate.model import UserError
+from gate.results.source import Source
+
+STDIN = "-"
+_GIT = "git:"
+_LABEL = re.compile(r"([^/\\=:*?]+)=(.+)", re.DOTALL)
+
+
+class Named(msgspec.Struct, frozen=True, eq=False):
+    """A source, and what the user calls it."""
+
+    label: str | None
+    """What stands before "="; None: nothing does."""
+    source: Source
+
+
+def named(arguments: Sequence[str]) -> list[Named]:
+    """Find the sources that arguments name, in their order.
+
+    Each is a file, a folder, "-" for standard input, or "git:REF:PATH" for a file as a commit has it, with "LABEL=" in
+    front of it if the user wants. "LABEL=" also takes a glob, which the shell leaves alone behind it.
+
+    Raises:
+        UserError: a file that is not there, a glob that matches nothing, standard input twice, or a commit without it.
+    """
+    found = [each for argument in arguments for each in _named(argument, arguments)]
+    if sum(each.source.name == "standard input" for each in found) > 1:
+        raise UserError("only one of the files can come from standard input")
+    return found
+
+
+def _named(argument: str, all_: Sequence[str]) -> Iterator[Named]:
+    label, place = None, argument
+    match = _LABEL.fullmatch(argument)
+    if match and not Path(argument).exists():
+        label, place = match[1], match[2]
+    if place == STDIN:
+        yield Named(label, Source("standard input", None))
+    elif place.startswith(_GIT):
+        yield Named(label, _kept(place, all_))
+    elif not Path(place).exists() and any(c in place for c in "*?["):
+        files = sorted(glob.glob(place, recursive=True))  # noqa: PTH207  # the pattern may be absolute
+        if not files:
+            raise UserError(f"{place}: no file matches")
+        yield from (Named(label, Source(file, Path(file))) for file in files)
+    else:
+        if not Path(place).exists():
+            raise UserError(f"{place}: no such file or folder")
+        yield Named(label, Source(place, Path(place)))
+
+
+def _kept(place: str, all_: Sequence[str]) -> Source:
+    """Read a file as a commit has it; without a path that of the other arguments."""
+    ref, _, path = place.removeprefix(_GIT).partition(":")
+    if not path:
+        others = [m[2] if (m := _LABEL.fullmatch(a)) and not Path(a).exists() else a for a in all_]
+        files = [other for other in others if other != STDIN and not other.startswith(_GIT)]
+        if not files:
+            raise UserError(f"{place}: names no file: write {_GIT}{ref}:PATH, with the path in the repository")
+        path = files[0]
+    # "./" is the folder that the user is in, not the top of the repository
+    inside = path if Path(path).is_absolute() else f"./{path}"
+    shown = subprocess.run(["git", "show", f"{ref}:{inside}"], capture_output=True, check=False)
+    if shown.returncode:
+        why = shown.stderr.decode("utf-8", "replace").strip().removeprefix("fatal: ").split("\n")[0]
+        raise UserError(f"{_GIT}{ref}:{path}: {why}")
+    return Source(f"{_GIT}{ref}:{path}", Path(path), shown.stdout)

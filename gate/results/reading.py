@@ -1,0 +1,94 @@
+"""A source -> its format, and what it says; errors name the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from gate.adapters.values import OutputError
+from gate.model import UserError
+from gate.model.visible import visible
+from gate.results.formats import adapter, names
+from gate.results.result import About, Adapter, Aggregate, Failed, Format, Measured
+from gate.results.source import Source
+
+
+class Reading(msgspec.Struct, frozen=True, eq=False):
+    """All that a file says."""
+
+    name: str
+    """As the user named it."""
+    format: Format
+    about: About
+    measured: list[Measured]
+    aggregates: list[Aggregate]
+    failed: list[Failed]
+
+
+def recognised(source: Source) -> str | None:
+    """Return the name of the format of a source, by what it holds; None: it is in none that is known."""
+    return next((name for name in names() if adapter(name).recognises(source)), None)
+
+
+def read(source: Source, wanted: str | None = None) -> Reading:
+    """Read a result file of another tool.
+
+    Args:
+        wanted: the name of its format; None: it is recognised by its content.
+
+    Raises:
+        UserError: it is in no format that is known, cannot be read, or holds no benchmark.
+    """
+    name = wanted or recognised(source)
+    if name is None:
+        what = "folder" if source.is_folder else "file"
+        raise UserError(
+            f"{source.name}: a {what} in no format that perfgate knows; name it by --from, one of {', '.join(names())}"
+        )
+    found = _read(source, adapter(name))
+    if not (found.measured or found.aggregates or found.failed):
+        raise UserError(f"{source.name}: {found.format.title}: no benchmark in it")
+    return found
+
+
+def _read(source: Source, own: Adapter) -> Reading:
+    about = About()
+    reading = Reading(source.name, own.FORMAT, about, [], [], [])
+    try:
+        for result in own.read(source):
+            if isinstance(result, Measured):
+                reading.measured.append(result)
+            elif isinstance(result, Aggregate):
+                reading.aggregates.append(result)
+            elif isinstance(result, Failed):
+                reading.failed.append(result)
+            else:
+                about = result
+    except OutputError as error:
+        raise UserError(f"{source.name}: {own.FORMAT.title}: {error}") from None
+    except OSError as error:
+        raise UserError(f"{source.name}: cannot be read: {visible(error.strerror or str(error))}") from None
+    return msgspec.structs.replace(reading, about=about)
+
+
+def columns(reading: Reading) -> Iterator[tuple[str, Reading]]:
+    """Take the measurings apart that a file holds, in its order: the baselines of a folder, the commits of a log.
+
+    Of a file that holds one only, its label is "".
+    """
+    key = reading.format.column
+    if not key:
+        yield "", reading
+        return
+    own: list[Measured | Aggregate | Failed] = [*reading.measured, *reading.aggregates, *reading.failed]
+    for label in dict.fromkeys(r.labels.get(key, "") for r in own):
+        yield (
+            label,
+            msgspec.structs.replace(
+                reading,
+                measured=[r for r in reading.measured if r.labels.get(key, "") == label],
+                aggregates=[r for r in reading.aggregates if r.labels.get(key, "") == label],
+                failed=[r for r in reading.failed if r.labels.get(key, "") == label],
+            ),
+        )

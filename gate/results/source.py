@@ -1,0 +1,301 @@
+"""A result file of another tool: its beginning, its lines, its JSON; unpacked and decoded."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import mmap
+import re
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import closing
+from functools import cached_property
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+import msgspec
+
+from gate.adapters.values import OutputError
+from gate.model import UserError
+from gate.model.visible import visible
+
+T = TypeVar("T")
+BEGINNING = 1 << 18
+"""Bytes by which a format is recognised."""
+_SMALL = 1 << 26
+"""Bytes of a JSON document up to which all of it is decoded at once, which is ten times as fast."""
+_GZIP = b"\x1f\x8b"
+_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_MARK = re.compile(r'["{}\[\],]')
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+
+
+class Head:
+    """The beginning of a file, by which its format is recognised."""
+
+    def __init__(self, name: str, data: bytes, *, whole: bool) -> None:
+        """Keep the beginning; whole: there is no more. The name is of the file, without its folder and ".gz"."""
+        self.name = name
+        self.data = data
+        self.whole = whole
+
+    @cached_property
+    def text(self) -> str:
+        """It as text, without a byte order mark, with plain newlines; what is no text replaced."""
+        text = self.data.decode(_encoding(self.data), "replace")
+        return text.replace("\r\n", "\n").replace("\r", "\n")
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Its lines that are not blank; the last may be cut off."""
+        return [line for line in self.text.split("\n") if line.strip()]
+
+    @cached_property
+    def json(self) -> Any:
+        """The JSON document that it begins, as far as it goes; None where it is none, or JSON lines."""
+        text = self.text.lstrip()
+        if not text.startswith(("{", "[")) or self.json_lines:
+            return None
+        return _parsed(text) if self.whole else _closed(text)
+
+    @cached_property
+    def json_lines(self) -> list[dict[str, Any]]:
+        """The objects of its lines, where each line is one and there are several; otherwise empty."""
+        lines = self.lines if self.whole else self.lines[:-1]
+        if not lines or not lines[0].lstrip().startswith("{") or not lines[0].rstrip().endswith("}"):
+            return []
+        found = [_parsed(line) for line in lines[:50]]
+        several = len(found) > 1 or not self.whole
+        return found if several and all(isinstance(each, dict) for each in found) else []
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _closed(text: str) -> Any:
+    """Read the beginning of a document: what follows its last comma is left out, and what is open is closed."""
+    opened: list[str] = []
+    best: tuple[int, str] | None = None
+    at = 0
+    while found := _MARK.search(text, at):
+        mark, at = found[0], found.end()
+        if mark == '"':
+            string = _STRING.match(text, found.start())
+            if string is None:
+                break
+            at = string.end()
+        elif mark in "{[":
+            opened.append("}" if mark == "{" else "]")
+        elif mark == ",":
+            best = found.start(), "".join(reversed(opened))
+        elif opened:
+            opened.pop()
+    return None if best is None else _parsed(text[: best[0]] + best[1])
+
+
+class Source:
+    """A file, or a folder of files that one tool wrote."""
+
+    def __init__(self, name: str, path: Path | None, data: bytes | None = None) -> None:
+        """Name a file as the user did; data: what it holds, where it is no file (standard input, a git object)."""
+        self.name = name
+        self.path = path
+        self._data = data
+        self.is_folder = path is not None and path.is_dir()
+
+    @cached_property
+    def head(self) -> Head:
+        """Its beginning; of a folder nothing.
+
+        Raises:
+            UserError: it cannot be read or unpacked.
+        """
+        own = self.path.name if self.path is not None else ""
+        if self.is_folder:
+            return Head(own, b"", whole=True)
+        with self._open() as file:
+            data = file.read(BEGINNING + 1)
+        return Head(own.removesuffix(".gz"), data[:BEGINNING], whole=len(data) <= BEGINNING)
+
+    def inside(self, path: Path) -> Source:
+        """Give a file of this folder."""
+        return Source(str(path), path)
+
+    def bytes_lines(self) -> Iterator[bytes]:
+        """Yield its lines in UTF-8, without their ends; one after the other, however large the file is.
+
+        Raises:
+            UserError: it cannot be read or unpacked.
+        """
+        encoding = _encoding(self.head.data)
+        if encoding != "utf-8":
+            yield from (text.encode() for text in self.lines())
+            return
+        with self._open() as file:
+            yield from (line.rstrip(b"\r\n") for line in file)
+
+    def lines(self) -> Iterator[str]:
+        """Yield its lines as text, without their ends; what is no text replaced.
+
+        Raises:
+            UserError: it cannot be read or unpacked.
+        """
+        with self._open() as file, io.TextIOWrapper(file, _encoding(self.head.data), "replace") as text:
+            for line in text:
+                yield line.rstrip("\n")
+
+    def text_file(self) -> IO[str]:
+        """Open it as text with its own line ends, as the csv module wants it; the caller closes it."""
+        return io.TextIOWrapper(self._open(), _encoding(self.head.data), "replace", newline="")
+
+    def text(self) -> str:
+        """Read all of it as text with plain newlines."""
+        with self._open() as file:
+            data = file.read()
+        return data.decode(_encoding(data), "replace").replace("\r\n", "\n").replace("\r", "\n")
+
+    def document(self, shape: type[T], what: str) -> T:
+        """Read it as one JSON document: of the shape only what it names, NaN and Infinity as Python writes them.
+
+        Args:
+            what: what it should be, for the message.
+
+        Raises:
+            OutputError: it is no JSON, or not of the shape.
+            UserError: it cannot be read or unpacked.
+        """
+        with self._mapped() as data:
+            try:
+                return msgspec.json.decode(data, type=shape)
+            except msgspec.ValidationError as error:
+                # an integer where the shape has a float beyond 64 bits, or text of NaN: the slow reader knows better
+                first: Exception = error
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                first = error
+        try:
+            return msgspec.convert(json.loads(self.text(), strict=False, parse_int=float), shape, strict=False)
+        except (ValueError, RecursionError) as error:
+            shown = error if isinstance(error, msgspec.ValidationError) else first
+            raise OutputError(f"{what} is not as expected: {visible(str(shown)).replace('`', '')}") from None
+
+    def items(self, place: str, shape: type[T], what: str) -> Iterator[T]:
+        """Yield the elements of one array of a JSON document, one at a time where the document is large.
+
+        Args:
+            place: keys from the top to the array, joined by dots; "" where the document itself is the array.
+            what: what the file should be, for the message.
+
+        Raises:
+            OutputError: it is no JSON, has no such array, or an element is not of the shape.
+            UserError: it cannot be read or unpacked.
+        """
+        if self._size() <= _SMALL:
+            found: Any = self.document(object, what)
+            for key in place.split(".") if place else ():
+                found = found.get(key) if isinstance(found, dict) else None
+            if not isinstance(found, list):
+                raise OutputError(f"{what} is not as expected: it has no array {place!r}")
+            elements: Iterator[Any] = iter(found)
+        else:
+            elements = self._streamed(place, what)
+        try:
+            for element in elements:
+                yield msgspec.convert(element, shape, strict=False)
+        except msgspec.ValidationError as error:
+            raise OutputError(f"{what} is not as expected: {visible(str(error)).replace('`', '')}") from None
+
+    def _streamed(self, place: str, what: str) -> Iterator[Any]:
+        import ijson  # type: ignore[import-untyped]  # it has no types
+
+        with self._open() as file:
+            try:
+                yield from ijson.items(file, f"{place}.item" if place else "item", use_float=True)
+            except ijson.JSONError as error:
+                raise OutputError(f"{what} is not valid JSON: {visible(str(error))}") from None
+
+    def _size(self) -> int:
+        if self.head.whole:
+            return len(self.head.data)
+        if self._data is None and self.path is not None and not self._packed():
+            return self.path.stat().st_size
+        return _SMALL + 1 if self._data is None or self._data[:2] == _GZIP else len(self._data)
+
+    def _mapped(self) -> closing[mmap.mmap] | memoryview:
+        """Give the bytes in UTF-8; those of a plain file as the system maps them, which takes no memory."""
+        encoding = _encoding(self.head.data)
+        if encoding == "utf-8" and self._data is None and self.path is not None and not self._packed():
+            with self.path.open("rb") as file:
+                if file.seek(0, io.SEEK_END):
+                    return closing(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        with self._open() as packed:
+            data = packed.read()
+        return memoryview(data if encoding == "utf-8" else data.decode(encoding, "replace").encode())
+
+    def _packed(self) -> bool:
+        return self.path is not None and _is_packed(self.path)
+
+    def _open(self) -> IO[bytes]:
+        """Open it for its bytes, unpacked."""
+        try:
+            raw: IO[bytes] = io.BytesIO(self._data) if self._data is not None else self._file()
+        except OSError as error:
+            raise UserError(f"{self.name}: cannot be read: {error.strerror}") from None
+        if raw.read(2) != _GZIP:
+            raw.seek(0)
+            return raw
+        raw.seek(0)
+        return io.BufferedReader(_Unpacked(self.name, raw))
+
+    def _file(self) -> IO[bytes]:
+        if self.path is None:
+            self._data = sys.stdin.buffer.read()
+            return io.BytesIO(self._data)
+        return self.path.open("rb")
+
+
+class _Unpacked(io.RawIOBase):
+    """A gzip file, unpacked as it is read, whose errors name it."""
+
+    def __init__(self, name: str, raw: IO[bytes]) -> None:
+        self._name = name
+        self._raw = raw
+        self._file = gzip.GzipFile(fileobj=raw)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        try:
+            data = self._file.read1(len(buffer))
+        except (EOFError, gzip.BadGzipFile, zlib.error):
+            raise UserError(f"{self._name}: looks like a gzip file but cannot be unpacked: copy it again") from None
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+def _is_packed(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(2) == _GZIP
+
+
+def _encoding(data: bytes) -> str:
+    for mark, encoding in _MARKS.items():
+        if data.startswith(mark):
+            return encoding
+    # without a mark: PowerShell and others write text whose every second byte is 0
+    begins = data[:64]
+    if len(begins) >= 4 and not begins[1::2].strip(b"\0") and begins[::2].strip(b"\0"):
+        return "utf-16-le"
+    if len(begins) >= 4 and not begins[::2].strip(b"\0") and begins[1::2].strip(b"\0"):
+        return "utf-16-be"
+    return "utf-8"
