@@ -11,6 +11,8 @@ import numpy as np
 
 from gate.config.rules import is_decided, is_exact, matches, metric_rules
 from gate.config.types import Config
+from gate.evidence.aggregates import aggregates
+from gate.evidence.apart import apart
 from gate.evidence.completeness import (
     build_warnings,
     look_warnings,
@@ -45,6 +47,7 @@ from gate.model import (
     Same,
     Sample,
     Side,
+    Unsampled,
 )
 from gate.model.case import CaseId, canonical
 from gate.model.warnings import AnyWarning, typed
@@ -94,7 +97,7 @@ def gather(
     judged = [e for e in executions if e.benchmark in found.both - failed and e.suite not in failed]
     pairs = _pairs(judged, config, bound_factors(run))
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
-    return Evidence(
+    evidence = Evidence(
         run=run,
         cases=_with_hosts(pairs.cases, records),
         failures=[*failures, *pairs.failures],
@@ -121,7 +124,9 @@ def gather(
             *machines(records),
             *(run_states(records) if timed else ()),
         ],
+        aggregates=aggregates(_of(everything, Unsampled)),
     )
+    return apart(evidence) if run is not None and run.apart else evidence
 
 
 def _gaps(parts: Sequence[Part], select: Sequence[str]) -> list[Failure]:

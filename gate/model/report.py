@@ -254,6 +254,8 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
 
     benchmark: str
     metric: str
+    statistic: str = "mean"
+    """Of an aggregate of another tool its own, such as "min"; "value" where that is not known."""
     unit: str
     better: Better
     factors: dict[str, Any]

@@ -11,10 +11,12 @@ from pathlib import Path
 import msgspec
 
 from gate.model import UserError
+from gate.results.reading import recognised
 from gate.results.source import Source
 
 STDIN = "-"
 _GIT = "git:"
+_MOST_FILES = 2000
 _LABEL = re.compile(r"([^/\\=:*?]+)=(.+)", re.DOTALL)
 
 
@@ -55,10 +57,31 @@ def _named(argument: str, all_: Sequence[str]) -> Iterator[Named]:
         if not files:
             raise UserError(f"{place}: no file matches")
         yield from (Named(label, Source(file, Path(file))) for file in files)
+    elif Path(place).is_dir():
+        yield from (Named(label, source) for source in _inside(place))
     else:
         if not Path(place).exists():
             raise UserError(f"{place}: no such file or folder")
         yield Named(label, Source(place, Path(place)))
+
+
+def is_plain(argument: str) -> bool:
+    """Return whether an argument names a file by its path alone: no label, no commit, no glob."""
+    return not (argument.startswith(_GIT) or _LABEL.fullmatch(argument) or any(c in argument for c in "*?["))
+
+
+def _inside(folder: str) -> list[Source]:
+    """Give a folder that one tool wrote as a whole, otherwise the result files below it in the order of their names."""
+    whole = Source(folder, Path(folder))
+    if recognised(whole) is not None:
+        return [whole]
+    files = [file for file in sorted(Path(folder).rglob("*")) if file.is_file()]
+    if len(files) > _MOST_FILES:
+        raise UserError(f"{folder}: has more than {_MOST_FILES:,} files: name the result files in it")
+    found = [source for file in files if recognised(source := Source(str(file), file)) is not None]
+    if not found:
+        raise UserError(f"{folder}: no file in it is in a format that perfgate knows")
+    return found
 
 
 def _kept(place: str, all_: Sequence[str]) -> Source:

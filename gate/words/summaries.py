@@ -157,6 +157,11 @@ def _more_builds(step: outcomes.MoreBuilds) -> str:
 SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.Regressed: _regressed,
     outcomes.NothingMeasured: lambda _: "nothing was measured",
+    outcomes.OnlyAggregates: lambda of: (
+        f"nothing was decided: the files hold {plural(of.count, 'aggregate')} without the values behind "
+        f"{'it' if of.count == 1 else 'them'}"
+    ),
+    outcomes.OneSideMeasured: lambda of: f"nothing to compare: all values are of {of.side}",
     outcomes.BudgetEnded: _budget_ended,
     outcomes.MachineNotFree: lambda of: f"nothing was measured: {of.status}",
     outcomes.NothingDecided: lambda of: f"nothing was decided: plan.metrics names none of {', '.join(of.metrics)}",
