@@ -53,14 +53,15 @@ def add(suite: Suite, name: str, series: Mapping[str, Series]) -> None:
         suite.benchmarks.pop(name, None)
         suite.errors[name] = "two benchmarks have this name"
         return
-    faults = [fault for metric, each in series.items() if (fault := _fault(metric, each))]
+    faults = [fault for metric, each in series.items() if (fault := why_unusable(metric, each))]
     if faults:
         suite.errors[name] = faults[0]
     else:
         suite.benchmarks[name] = dict(series)
 
 
-def _fault(metric: str, series: Series) -> str | None:
+def why_unusable(metric: str, series: Series) -> str | None:
+    """Say why the values of a metric cannot be used; None: they can."""
     if not series.values:
         return f"no values of {metric!r}"
     for value in series.values:
