@@ -9,6 +9,7 @@ import re
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import msgspec
 
@@ -226,7 +227,7 @@ def _read_other(file: _File, stream: _Stream, line: str) -> None:
 
 
 def _read_unit(file: _File, words: list[str]) -> None:
-    name = _metric(words[0])[0] if words else ""
+    name = _metric(words[0].encode())[0] if words else ""
     for word in words[1:]:
         key, _, value = word.partition("=")
         if key == "better" and value in ("lower", "higher"):
@@ -293,12 +294,15 @@ def _results(file: _File) -> Iterator[Result]:
     suffix = go.suffix_of(names)
     # a failure stands under the name without or with GOMAXPROCS
     bad = {(name.removesuffix(suffix), labels, process) for name, labels, process in file.failed if name}
+    shared: dict[tuple[Labels, bytes], tuple[str, dict[str, str]]] = {}
     for (labels, process), lines in file.groups.items():
         for raw, of in lines.items():
-            name = visible(raw.decode("utf-8", "replace").removesuffix(suffix))
+            if (labels, raw) not in shared:
+                plain = visible(raw.decode("utf-8", "replace").removesuffix(suffix))
+                shared[labels, raw] = plain, dict(labels) | _parts(plain, suffix)
+            name, own = shared[labels, raw]
             if (name, labels, process) in bad:
                 continue
-            own = dict(labels) | _parts(name, suffix)
             metrics, why = _metrics(file, of)
             if why:
                 yield Failed(benchmark=name, status=why, execution=process, labels=own)
@@ -319,9 +323,11 @@ def _parts(name: str, suffix: str) -> dict[str, str]:
 def _metrics(file: _File, of: _Lines) -> tuple[dict[str, Metric], str]:
     """Make metrics of all lines of a benchmark, or say why they cannot be used."""
     metrics: dict[str, Metric] = {}
-    for raw, numbers in of.by_unit.items():
-        name, unit, scale, better = _metric(raw.decode("utf-8", "replace"))
-        values = array("d", [number * scale for number in numbers]) if scale != 1.0 else numbers
+    for raw in list(of.by_unit):
+        # a file of 1 GB has no room for its values twice
+        numbers = of.by_unit.pop(raw)
+        name, unit, scale, better = _metric(raw)
+        values = array("d", map(scale.__mul__, numbers)) if scale != 1.0 else numbers
         if why := why_unusable(name, Series(unit, values)):  # type: ignore[arg-type]  # an array is a sequence of floats, and a tenth of a list's size
             return {}, why
         if name in metrics:
@@ -333,12 +339,14 @@ def _metrics(file: _File, of: _Lines) -> tuple[dict[str, Metric], str]:
     return metrics, ""
 
 
-def _metric(unit: str) -> tuple[str, str, float, Better]:
+@lru_cache(maxsize=1024)
+def _metric(unit: bytes) -> tuple[str, str, float, Better]:
     """Return name, base unit, scale and direction of a unit, as the live instrument does, and its other names."""
-    if unit in _ALIASES:
-        name, base, scale = _ALIASES[unit]
+    text = unit.decode("utf-8", "replace")
+    if text in _ALIASES:
+        name, base, scale = _ALIASES[text]
         return name, base, scale, "lower" if name == "time" else "higher"
-    name, base, scale, better = go.metric_of(unit)
+    name, base, scale, better = go.metric_of(text)
     if base in _RATES:
         return name, "B/s", _RATES[base], better
     return name, base, scale, better
