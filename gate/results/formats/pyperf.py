@@ -108,6 +108,11 @@ def _about(metadata: dict[str, Any]) -> About:
     host = {name: metadata[key] for key, name in _HOST.items() if metadata.get(key) not in (None, "")}
     date = metadata.get("date")
     tools = [f"{name} {visible(str(metadata[key]))}" for key, name in _TOOLS.items() if key in metadata]
+    # pyperformance compile writes it
+    commit = metadata.get("commit_id")
     return About(
-        host=host, created=str(date).replace(" ", "T", 1) if date else None, tool=tools[0] if tools else "pyperf"
+        host=host,
+        commit=commit if isinstance(commit, str) else None,
+        created=str(date).replace(" ", "T", 1) if date else None,
+        tool=tools[0] if tools else "pyperf",
     )
