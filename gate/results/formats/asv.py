@@ -45,6 +45,7 @@ _BY_NAME = re.compile(
 )
 _QUOTED = re.compile(r"u?'(.+)'|<class '(.+)'>", re.DOTALL)
 _RATE = re.compile(r"(?:/| per )s(?:ec(?:onds?)?)?$")
+_MACHINES = ("*/", "results/*/", ".asv/results/*/")
 _COMBINATIONS = 100_000
 """Of the parameters of one benchmark: more are no file that asv wrote."""
 _QUARTILES = {"q_25": "p25", "q_75": "p75"}
@@ -116,10 +117,12 @@ def _machine(file: _File) -> str:
 
 
 def _machines(folder: Path) -> list[Path]:
-    """Find the folders of machines: in a folder of results, in the one above it, or the folder itself."""
-    named = [path.parent for pattern in ("", "*/", "results/*/") for path in folder.glob(f"{pattern}machine.json")]
+    """Find the folders of machines: in a folder of results, in those above it, or the folder itself."""
+    all_ = [folder, *(each for pattern in _MACHINES for each in folder.glob(pattern))]
     # the file of a machine may be missing where somebody kept the results only
-    found = named or [each for each in (folder, *folder.glob("*/"), *folder.glob("results/*/")) if _has_results(each)]
+    found = [each for each in all_ if (each / "machine.json").is_file()] or [
+        each for each in all_ if _has_results(each)
+    ]
     return sorted(set(found))
 
 
