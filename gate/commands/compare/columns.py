@@ -173,12 +173,13 @@ def _column(title: str, pieces: Sequence[Piece], parts: Sequence[Part], side: Si
     warnings = [warning for piece in pieces for warning in piece.inputs.warnings]
     files = [file for piece in pieces for file in piece.inputs.files]
     inputs = pieces[0].inputs if len(pieces) == 1 else Inputs(together, warnings, files)
-    run = (
-        runs[0]
-        if len(runs) == 1 or not runs
-        else msgspec.structs.replace(runs[0], base=None, head=None, config=runs[-1].config)
-    )
+    run = runs[0] if len(runs) == 1 else _of_runs(runs)
     return Chosen(title, name, found, inputs, records, run, True, _names(pieces))
+
+
+def _of_runs(runs: Sequence[Run]) -> Run | None:
+    """Give one run line for several runs of a label: the rules of the last one, and no commit."""
+    return msgspec.structs.replace(runs[0], base=None, head=None, config=runs[-1].config) if runs else None
 
 
 def _names(pieces: Sequence[Piece]) -> tuple[str, ...]:

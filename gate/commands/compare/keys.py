@@ -132,11 +132,12 @@ def without(benchmark: str, keys: Iterable[Key]) -> str:
 
 def _values(name: str, item: Item) -> tuple[str, ...]:
     own: str | None
-    if name in _FULL:
-        own = item.benchmark
-    elif name in _SHORT:
-        own = _PROCS.sub("", item.benchmark.partition("/")[0])
-    elif name in _FILE:
+    if name in _FULL or name in _SHORT:
+        short = _PROCS.sub("", item.benchmark.partition("/")[0])
+        called = item.benchmark if name in _FULL else short
+        # benchstat names Go's benchmarks without the word
+        return tuple(dict.fromkeys((called, called.removeprefix("Benchmark"))))
+    if name in _FILE:
         own = item.file or None
     elif name in _UNIT:
         return tuple(dict.fromkeys(filter(None, (item.unit, item.metric, *_ALIASES.get(item.metric, ())))))

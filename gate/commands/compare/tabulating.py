@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from gate.cli.groups import RulesOptions
+from gate.config.types import Config
 from gate.commands.compare.assembling import Line, Lines, add_aggregates, add_alone, add_pair
 from gate.commands.compare.columns import Chosen, Columns
 from gate.commands.compare.decided import as_decided, gate_of, is_one_run, overall_as_decided
 from gate.commands.compare.estimating import estimates, overall
 from gate.commands.compare.geomeans import Means, means_of, suite_of
 from gate.commands.compare.keys import Item, Key
-from gate.commands.compare.pairs import compared, pair_of
+from gate.commands.compare.ordering import natural
+from gate.commands.compare.pairs import compared, names_of, pair_of
 from gate.commands.compare.rules import rules_of
 from gate.commands.compare.surroundings import Side, cautions, nothing, rest, warnings
 from gate.commands.compare.table import Block, Change, Column, Row, Span, Table
@@ -66,7 +68,7 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
         left = [r for r in own.records if getattr(r.record, "benchmark", None) not in failed - {None}]
         add_alone(made.lines, msgspec.structs.replace(own, records=left), place, policy, wanted.statistics)
     add_aggregates(made.lines, chosen, base, made.confidence)
-    _order(made, chosen, base)
+    _order(made, chosen, base, policy.config)
     notes = varied_notes(chosen, columns.projection)
     for line in made.lines.values():
         line.notes = tuple(notes.get((line.key.benchmark, line.key.factors), ()))
@@ -145,19 +147,38 @@ def _add(
     add_pair(made.lines, estimated, base_place, place)
 
 
-def _order(made: _Made, chosen: Sequence[Chosen], base: int) -> None:
-    """Put rows in the order of the files; those of runs of perfgate stay as they are declared."""
-    if all(own.ours for own in chosen):
-        return
+def _order(made: _Made, chosen: Sequence[Chosen], base: int, config: Config) -> None:
+    """Put rows in the order of the files; those of runs of perfgate as they are declared, else by name, 9 before 10."""
     order = [chosen[base], *(own for place, own in enumerate(chosen) if place != base)]
+    key = _declared(order, config) if all(own.ours for own in chosen) else _appeared(order)
+    made.lines = dict(sorted(made.lines.items(), key=lambda each: key(each[1])))
+
+
+def _declared(order: Sequence[Chosen], config: Config) -> Callable[[Line], tuple[object, ...]]:
+    declared = (benchmark.name for benchmark in config.benchmark)
+    names = dict.fromkeys([*(name for own in order for name in names_of(own)), *declared])
+    place = {name: number for number, name in enumerate(names)}
+
+    def key(line: Line) -> tuple[object, ...]:
+        parts = line.key.benchmark.split("/")
+        owners = ("/".join(parts[:length]) for length in range(len(parts), 0, -1))
+        return (
+            next((place[name] for name in owners if name in place), len(place)),
+            natural(line.key.benchmark),
+            natural(line.key.factors),
+        )
+
+    return key
+
+
+def _appeared(order: Sequence[Chosen]) -> Callable[[Line], tuple[object, ...]]:
     places: dict[tuple[str, str], int] = {}
     for own in order:
         for located in own.records:
             record = located.record
             if isinstance(record, (Execution, Unsampled)):
                 places.setdefault((record.benchmark, canonical(record.factors)), len(places))
-    ordered = sorted(made.lines.items(), key=lambda each: places.get((each[0].benchmark, each[0].factors), len(places)))
-    made.lines = dict(ordered)
+    return lambda line: (places.get((line.key.benchmark, line.key.factors), len(places)),)
 
 
 def _blocks(made: _Made, chosen: Sequence[Chosen], base: int, groups: _Groups) -> list[Block]:

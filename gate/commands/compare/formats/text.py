@@ -91,12 +91,13 @@ class _Text:
             if place != base:
                 head.append(Column(block.change))
         halves = {place: max((columns(v.half) for v in _column(block, place)), default=0) for place in shown}
+        marks = [self.notes.marks(line.notes) for line in block.lines]
         rows = [self.cells(line, shown, halves) for line in block.lines]
         room = None if self.room == _WIDE else max(self.room - _beside(head, rows), words.NARROWEST)
         called = names.within(room)
         named = [
-            [Cell(called[line.name], note=self.notes.marks(line.notes)), *cells]
-            for line, cells in zip(block.lines, rows, strict=True)
+            [Cell(called[line.name], note=mark), *cells]
+            for line, mark, cells in zip(block.lines, marks, rows, strict=True)
         ]
         return lay_out(head, named, self.room, style=self.bold, narrowest=words.NARROWEST)
 
