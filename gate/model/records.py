@@ -34,8 +34,8 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     unit: str = ""
     better: Better = "lower"
-    values: list[float]
-    """Measured iterations in order, warm-up excluded."""
+    values: Sequence[float]
+    """Measured iterations in order, warm-up excluded; a list, or an array("d") where a result file has millions."""
     dropped: list[float] = []
     """The warm-up iterations before them."""
     steady: bool | None = None

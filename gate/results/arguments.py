@@ -38,7 +38,7 @@ def named(arguments: Sequence[str]) -> list[Named]:
         UserError: a file that is not there, a glob that matches nothing, standard input twice, or a commit without it.
     """
     found = [each for argument in arguments for each in _named(argument, arguments)]
-    if sum(each.source.name == "standard input" for each in found) > 1:
+    if sum(each.source.path is None for each in found) > 1:
         raise UserError("only one of the files can come from standard input")
     return found
 
@@ -80,7 +80,7 @@ def _inside(folder: str) -> list[Source]:
         raise UserError(f"{folder}: has more than {_MOST_FILES:,} files: name the result files in it")
     found = [source for file in files if recognised(source := Source(str(file), file)) is not None]
     if not found:
-        raise UserError(f"{folder}: no file in it is in a format that perfgate knows")
+        raise UserError(f"{folder}: has no measurements.jsonl, nor a result file in a format that perfgate knows")
     return found
 
 

@@ -30,7 +30,7 @@ def lines(files: Sequence[Placed], level: Level = "build") -> Iterator[Sequence[
     says that base and head took turns, so no round has both.
     """
     commits = {side: _commit([f.reading for f in files if f.side == side]) for side in ("base", "head")}
-    tools = list(dict.fromkeys(f.reading.about.tool or f.reading.format.title for f in files))
+    tools = list(dict.fromkeys(f.reading.about.tool or f.reading.format.tool for f in files))
     factors = distinguishing([f.reading for f in files])
     sides: dict[Side, list[Reading]] = {"base": [], "head": []}
     begins: dict[Side, int] = {"base": 0, "head": 0}
