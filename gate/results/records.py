@@ -16,6 +16,10 @@ Level = Literal["session", "build", "execution"]
 """What each file is a repetition of: by itself a file is one build."""
 
 
+_NAMED = 3
+"""Files of a side that its name lists."""
+
+
 class Placed(msgspec.Struct, frozen=True, eq=False):
     """A file, and whose measuring it is."""
 
@@ -61,8 +65,9 @@ def _commit(readings: Sequence[Reading]) -> Commit | None:
     """Name what a side's files measured, where they agree."""
     found = {reading.about.commit for reading in readings}
     commit = found.pop() if len(found) == 1 else None
-    name = ", ".join(dict.fromkeys(reading.name for reading in readings))
-    return Commit(ref=name, sha=commit) if readings else None
+    names = list(dict.fromkeys(reading.name for reading in readings))
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return Commit(ref=f"{', '.join(names[:_NAMED])}{more}", sha=commit) if readings else None
 
 
 def distinguishing(readings: Iterable[Reading]) -> dict[str, list[str]]:

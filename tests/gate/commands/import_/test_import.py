@@ -133,8 +133,7 @@ def test_parameters_are_labels_and_become_factors_where_names_are_equal(tmp_path
 def test_bad_input_gets_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in "abc":
-        drawn_file = export(Path(f"{name}.json"), {"x": [1.0, 2.0]})
-    assert drawn_file == "c.json"
+        export(Path(f"{name}.json"), {"x": [1.0, 2.0]})
     Path("other.txt").write_text("hello\n", encoding="utf-8")
     Path("empty").mkdir()
     cases = {
