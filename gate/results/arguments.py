@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from gate.model import UserError
+from gate.model.visible import visible
 from gate.results.reading import recognised
 from gate.results.source import Source
 
@@ -51,7 +52,7 @@ def _named(argument: str, all_: Sequence[str]) -> Iterator[Named]:
     if place == STDIN:
         yield Named(label, Source("standard input", None))
     elif place.startswith(_GIT):
-        yield Named(label, _kept(place, all_))
+        yield from (Named(label, source) for source in _kept(place, all_))
     elif not Path(place).exists() and any(c in place for c in "*?["):
         files = sorted(glob.glob(place, recursive=True))  # noqa: PTH207  # the pattern may be absolute
         if not files:
@@ -84,8 +85,8 @@ def _inside(folder: str) -> list[Source]:
     return found
 
 
-def _kept(place: str, all_: Sequence[str]) -> Source:
-    """Read a file as a commit has it; without a path that of the other arguments."""
+def _kept(place: str, all_: Sequence[str]) -> list[Source]:
+    """Read a file, or the results in a folder, as a commit has them; without a path that of the other arguments."""
     ref, _, path = place.removeprefix(_GIT).partition(":")
     if not path:
         others = [m[2] if (m := _LABEL.fullmatch(a)) and not Path(a).exists() else a for a in all_]
@@ -93,10 +94,26 @@ def _kept(place: str, all_: Sequence[str]) -> Source:
         if not files:
             raise UserError(f"{place}: names no file: write {_GIT}{ref}:PATH, with the path in the repository")
         path = files[0]
+    name = f"{_GIT}{ref}:{path}"
     # "./" is the folder that the user is in, not the top of the repository
-    inside = path if Path(path).is_absolute() else f"./{path}"
-    shown = subprocess.run(["git", "show", f"{ref}:{inside}"], capture_output=True, check=False)
-    if shown.returncode:
-        why = shown.stderr.decode("utf-8", "replace").strip().removeprefix("fatal: ").split("\n")[0]
-        raise UserError(f"{_GIT}{ref}:{path}: {why}")
-    return Source(f"{_GIT}{ref}:{path}", Path(path), shown.stdout)
+    blob = f"{ref}:{path if Path(path).is_absolute() else f'./{path}'}"
+    if _git(name, "cat-file", "-t", blob).strip() != b"tree":
+        return [Source(name, Path(path), _git(name, "cat-file", "blob", blob))]
+    listed = _git(name, "ls-tree", "-r", "-z", "--name-only", ref, "--", f"{path}/").decode("utf-8", "surrogateescape")
+    files = [file for file in listed.split("\0") if file]
+    sources = [Source(f"{_GIT}{ref}:{f}", Path(f), _git(name, "cat-file", "blob", f"{ref}:./{f}")) for f in files]
+    found = [source for source in sources if recognised(source) is not None]
+    if not found:
+        raise UserError(f"{name}: has no result file in a format that perfgate knows")
+    return found
+
+
+def _git(name: str, *arguments: str) -> bytes:
+    try:
+        done = subprocess.run(["git", *arguments], capture_output=True, check=False)
+    except OSError:
+        raise UserError(f"{name}: git is not on PATH") from None
+    if done.returncode:
+        why = done.stderr.decode("utf-8", "replace").strip().removeprefix("fatal: ").partition("\n")[0]
+        raise UserError(f"{name}: {visible(why)}")
+    return done.stdout

@@ -107,7 +107,7 @@ class Source:
         self.name = name
         self.path = path
         self._data = data
-        self.is_folder = path is not None and path.is_dir()
+        self.is_folder = data is None and path is not None and path.is_dir()
 
     @cached_property
     def head(self) -> Head:
