@@ -23,6 +23,7 @@ OTHERS = {
     "gate/cli/lacks.py": "Python's words",
     "gate/commands/init/detect": "the files of a project",
     "gate/run/hints.py": "what programs say",
+    "gate/results/formats": "the files of other tools",
     "gate/github/client.py": "GitHub's words",
     "gate/github/problems.py": "GitHub's words",
     "harness/host": "the files of the kernel",
