@@ -76,14 +76,14 @@ def _document(source: Source) -> tuple[_Report, bool]:
     what = "Google Benchmark's JSON"
     try:
         return source.document(_Report, what), False
-    except OutputError:
+    except OutputError as error:
         # a row is an object without others in it
         text = source.text()
         text = text[: text.rfind("}") + 1]
         try:
             return msgspec.convert(json.loads(f"{text}]}}", strict=False, parse_int=float), _Report, strict=False), True
         except (ValueError, RecursionError):
-            raise
+            raise error from None
 
 
 def _about(context: dict[str, Any]) -> About:
