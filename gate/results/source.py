@@ -58,7 +58,9 @@ class Head:
         text = self.text.lstrip()
         if not text.startswith(("{", "[")) or self.json_lines:
             return None
-        return _parsed(text) if self.whole else _closed(text)
+        whole = _parsed(text) if self.whole else None
+        # a file that was cut off, by a crash or a full disk, is still one of its format
+        return _closed(text) if whole is None else whole
 
     @cached_property
     def json_lines(self) -> list[dict[str, Any]]:
