@@ -41,8 +41,8 @@ def read_or_refused(name: str, data: bytes, rounds: int = 30) -> int:
     count = 0
     for each in mangled(data, rounds):
         source = Source("x", None, each)
-        recognised(source)
         try:
+            recognised(source)
             reading = read(source, name)
         except UserError as error:
             assert "\n" not in str(error)

@@ -56,7 +56,8 @@ def recognises(source: Source) -> bool:
     if not isinstance(found, dict) or not isinstance(found.get("benchmarks"), list):
         return False
     first = found["benchmarks"][0] if found["benchmarks"] else None
-    return isinstance(first, dict) and isinstance(first.get("runs"), list) and "stats" not in first
+    # other tools' benchmarks have runs, too, beside a name or an alias; pyperf's stands in the metadata
+    return isinstance(first, dict) and isinstance(first.get("runs"), list) and first.keys() <= {"runs", "metadata"}
 
 
 def read(source: Source) -> Iterator[Result]:
