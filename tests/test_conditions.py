@@ -24,7 +24,6 @@ OTHERS = {
     "gate/commands/init/detect": "the files of a project",
     "gate/results/formats": "the output of other tools",
     "gate/run/hints.py": "what programs say",
-    "gate/results/formats": "the files of other tools",
     "gate/github/client.py": "GitHub's words",
     "gate/github/problems.py": "GitHub's words",
     "harness/host": "the files of the kernel",
