@@ -360,18 +360,26 @@ def _case(
 ) -> Case:
     rules = metric_rules(config, benchmark, metric)
     unit, _ = to_base(by_side["base"][0].metrics[metric].unit)
+    exact = is_exact(config, benchmark, metric) or all(_repeats(by_side[side], metric) for side in SIDES)
     return Case(
         benchmark=benchmark,
         metric=metric,
         factors=by_side["base"][0].factors,
         unit=unit,
         better=rules.better or by_side["head"][0].metrics[metric].better,
-        exact=is_exact(config, benchmark, metric),
+        exact=exact,
         decided=decided,
         base=_sample(by_side["base"], metric),
         head=_sample(by_side["head"], metric),
         warnings=iteration_warnings([*by_side["base"], *by_side["head"]], metric, asked),
     )
+
+
+def _repeats(executions: Sequence[Execution], metric: str) -> bool:
+    """Return whether a count of a result file came out the same in all of several builds."""
+    found = [e.metrics[metric] for e in executions]
+    builds = {(e.session, e.build) for e in executions}
+    return all(each.exact for each in found) and len(builds) > 1 and len({v for m in found for v in m.values}) == 1
 
 
 def _sample(executions: list[Execution], metric: str) -> Sample:
