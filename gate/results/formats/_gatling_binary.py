@@ -8,7 +8,6 @@ negative of an index that was there before.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from struct import Struct, error, unpack_from
 
 from gate.adapters.values import OutputError
@@ -38,8 +37,7 @@ def run(source: Source) -> Run:
         OutputError: its first record is cut off, or one is of a kind that is not known.
     """
     reader = _Reader(source)
-    for _ in reader.records():
-        pass
+    reader.read()
     return reader.run
 
 
@@ -51,7 +49,7 @@ class _Reader:
         self._data = b""
         self._at = 0
 
-    def records(self) -> Iterator[None]:
+    def read(self) -> None:
         """Read record after record, from as much of the file as is needed."""
         with self._source.bytes_file() as file:
             ended = False
@@ -73,7 +71,6 @@ class _Reader:
                     if not more:
                         break
                     self._data += more
-                yield
         if not self.run.version:
             raise OutputError("the record of the run at its beginning is cut off")
 

@@ -20,15 +20,26 @@ _DEEPEST = 50
 
 def recognises(found: Any) -> bool:
     """Return whether a JSON document is the tree of a report's statistics."""
-    if not isinstance(found, dict) or not isinstance(found.get("stats"), dict):
+    if not isinstance(found, dict):
         return False
-    return "pathFormatted" in found and "numberOfRequests" in found["stats"]
+    if _is_global(found):
+        return True
+    return "pathFormatted" in found and isinstance(found.get("stats"), dict) and "numberOfRequests" in found["stats"]
+
+
+def _is_global(found: Mapping[str, Any]) -> bool:
+    """Return whether it is js/global_stats.json: all requests in one."""
+    return {"numberOfRequests", "minResponseTime", "percentiles1"} <= found.keys()
 
 
 def read(source: Source) -> Iterator[Result]:
     """Yield the statistics of the successful requests."""
     yield About(tool="Gatling")
-    yield from _node(source.document(dict[str, Any], "js/stats.json"), [], 0)
+    document = source.document(dict[str, Any], "js/stats.json")
+    if _is_global(document):
+        yield from _results("All Requests", document, {"type": "request"})
+    else:
+        yield from _node(document, [], 0)
 
 
 def _node(node: Mapping[str, Any], groups: list[str], depth: int) -> Iterator[Result]:

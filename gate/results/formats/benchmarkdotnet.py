@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,9 +11,9 @@ import msgspec
 
 from gate.model import Metric
 from gate.model.visible import visible
-from gate.results.checking import aggregate, measured
+from gate.results.checking import aggregate, measured, numbered
 from gate.results.formats import _benchmarkdotnet_csv as tables
-from gate.results.result import About, Failed, Format, Result
+from gate.results.result import About, Failed, Format, Measured, Result
 from gate.results.source import Source
 from gate.units import to_base
 
@@ -83,12 +84,19 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each launch, and statistics where the measurements are left out."""
-    if not isinstance(source.head.json, dict):
-        yield from tables.read(source)
-        return
-    yield _about(source.head.json.get("HostEnvironmentInfo"))
+    found = source.head.json
+    return numbered(_read_json(source, found) if isinstance(found, dict) else tables.read(source))
+
+
+def _read_json(source: Source, beginning: dict[str, Any]) -> Iterator[Result]:
+    yield _about(beginning.get("HostEnvironmentInfo"))
+    before: Counter[str] = Counter()
     for benchmark in source.items("Benchmarks", _Benchmark, "BenchmarkDotNet's JSON"):
-        yield from _benchmark(benchmark)
+        # files of several calls put together have a benchmark twice
+        key = f"{benchmark.Namespace}.{benchmark.Type}.{benchmark.Method} {benchmark.DisplayInfo}"
+        own = list(_benchmark(benchmark, before[key]))
+        before[key] += sum(isinstance(each, Measured) for each in own)
+        yield from own
 
 
 def _about(environment: Any) -> About:
@@ -106,7 +114,7 @@ def _about(environment: Any) -> About:
     )
 
 
-def _benchmark(benchmark: _Benchmark) -> Iterator[Result]:
+def _benchmark(benchmark: _Benchmark, first: int) -> Iterator[Result]:
     name = ".".join(part for part in (benchmark.Namespace, benchmark.Type, benchmark.Method) if part)
     name = name or (benchmark.FullName or "").partition("(")[0] or benchmark.DisplayInfo
     labels = {**parameters(benchmark.Parameters or ""), **_job(benchmark.DisplayInfo)}
@@ -117,11 +125,11 @@ def _benchmark(benchmark: _Benchmark) -> Iterator[Result]:
             metrics = {"time": Metric(unit="s", values=values)}
             if memory is not None and not execution:
                 metrics["memory"] = Metric(unit="B", values=[memory])
-            yield measured(name, metrics, execution=execution, labels=labels)
+            yield measured(name, metrics, execution=first + execution, labels=labels)
     elif benchmark.Statistics is None:
         yield Failed(benchmark=visible(name), status="no statistics (NA)", labels=labels)
     else:
-        yield from _statistics(name, benchmark.Statistics, labels)
+        yield from _statistics(name, benchmark.Statistics, labels, first)
         if memory is not None:
             yield aggregate(name, "memory", "value", memory, unit="B", labels=labels)
     for metric in benchmark.Metrics or ():
@@ -159,10 +167,12 @@ def _times(benchmark: _Benchmark) -> dict[float, list[float]]:
     return results or (actual if benchmark.Statistics is not None else {})
 
 
-def _statistics(name: str, statistics: dict[str, Any], labels: dict[str, str]) -> Iterator[Result]:
+def _statistics(name: str, statistics: dict[str, Any], labels: dict[str, str], first: int) -> Iterator[Result]:
     original = statistics.get("OriginalValues")
     if isinstance(original, list) and original and all(isinstance(value, (int, float)) for value in original):
-        yield measured(name, {"time": Metric(unit="s", values=[value * _NS for value in original])}, labels=labels)
+        yield measured(
+            name, {"time": Metric(unit="s", values=[value * _NS for value in original])}, execution=first, labels=labels
+        )
         return
     found = statistics.get("ConfidenceInterval")
     interval = found if isinstance(found, dict) else {}

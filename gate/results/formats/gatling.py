@@ -31,7 +31,7 @@ _MS = 1e-3
 # where the name stands, by where the status does: 3.4 and later, 3.0 with the user, 2.x with the scenario, 2.1 and
 # before with four times
 _NAME_AT = {5: 2, 6: 3, 7: 4, 9: 4}
-_GROUP_TIMES = {5: 1, 6: 2, 7: 3}
+_GROUP_TIMES = {5: 1, 6: 2, 7: 3, 9: 3}
 _STATES = (b"OK", b"KO")
 _FIRST = ("RUN\t", "ASSERTION\t")
 

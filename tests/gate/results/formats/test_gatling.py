@@ -1,5 +1,6 @@
 """Gatling's logs, text and binary, and the statistics of its reports."""
 
+import json
 import shutil
 import struct
 from pathlib import Path
@@ -112,6 +113,13 @@ def test_statistics_of_a_report() -> None:
     assert aggregates(found, "find it", "time", group="search")["max"].value == pytest.approx(0.026)
     assert ("page", "4 of 4 requests failed") in [(f.benchmark, f.status) for f in found.failed]
     assert "All Requests" not in {a.benchmark for a in found.aggregates}
+
+
+def test_the_statistics_of_all_requests() -> None:
+    text = (FILES[0].parent / "stats-3.9.json").read_text()
+    found = of_text("gatling", json.dumps(json.loads(text)["stats"]))
+    assert aggregates(found, "All Requests", "time")["max"].value == pytest.approx(0.193)
+    assert aggregates(found, "All Requests", "error_rate")["value"].value == pytest.approx(6 / 22)
 
 
 def test_a_folder_of_a_report(tmp_path: Path) -> None:
