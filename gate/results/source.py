@@ -156,6 +156,10 @@ class Source:
         """Open it as text with its own line ends, as the csv module wants it; the caller closes it."""
         return io.TextIOWrapper(self._open(), _encoding(self.head.data), "replace", newline="")
 
+    def bytes_file(self) -> IO[bytes]:
+        """Open it for its bytes, unpacked; the caller closes it."""
+        return self._open()
+
     def text(self) -> str:
         """Read all of it as text with plain newlines."""
         with self._open() as file:
