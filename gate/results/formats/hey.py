@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gate.results.load.rows import Rows, read_rows
+from gate.results.load.rows import Rows, first_line, read_rows
 from gate.results.load.summary import first_figure, printed, summaries
 from gate.results.result import Format, Result
 from gate.results.source import Source
@@ -23,15 +23,12 @@ _HEADER = ("response-time", "DNS+dialup", "status-code")
 
 def recognises(source: Source) -> bool:
     """Return whether it has hey's header line, or a summary that begins as hey's does."""
-    lines = source.head.lines
-    if not lines:
-        return False
-    return set(_HEADER) <= set(lines[0].split(",")) or first_figure(lines) == "Total"
+    return set(_HEADER) <= set(first_line(source).split(",")) or first_figure(source.head.lines) == "Total"
 
 
 def read(source: Source) -> Iterator[Result]:
     """Yield a process of requests, or the aggregates of each summary."""
-    if set(_HEADER) <= set(source.head.lines[0].split(",")):
+    if set(_HEADER) <= set(first_line(source).split(",")):
         yield from read_rows(
             source,
             Rows("response-time", "status-code", 1.0, {"connect": "DNS+dialup", "latency": "Response-delay"}, "offset"),

@@ -14,8 +14,9 @@ from gate.adapters import hdr
 from gate.adapters.values import OutputError
 from gate.model import Metric
 from gate.model.visible import visible
-from gate.results.load.requests import aggregates, float_of, values_of
-from gate.results.result import Format, Measured, Result
+from gate.results import checking
+from gate.results.load.requests import aggregates, float_of
+from gate.results.result import Format, Result
 from gate.results.source import Source
 
 FORMAT = Format(
@@ -96,8 +97,10 @@ def _results(tag: str | None, own: _Tagged, power: int | None, *, whole: bool) -
     scale = 1e-9 if power is None else _UNITS.get(power, 1.0)
     name, metric, unit = visible(tag) if tag else _NAME, *(("value", "") if scale == 1.0 else ("time", "s"))
     if whole:
-        metrics: dict[str, Metric] = {metric: values_of(array("d", (value * scale for value in own.values)), unit)}
-        yield Measured(benchmark=name, metrics=metrics)
+        metrics: dict[str, Metric] = {
+            metric: Metric(unit=unit, values=array("d", (value * scale for value in own.values)))
+        }
+        yield checking.measured(name, metrics)
         return
     found = {statistic: value * scale for statistic, value in _quantiles(own.counts)}
     yield from aggregates(name, metric, found, unit=unit, count=own.counts.total())

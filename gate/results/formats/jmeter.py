@@ -11,6 +11,7 @@ from xml.parsers import expat
 from gate.adapters.load_tests import succeeded
 from gate.adapters.values import OutputError, shown
 from gate.results.load.requests import Requests, Table, measured
+from gate.results.load.rows import first_line
 from gate.results.result import Format, Result
 from gate.results.source import Source
 
@@ -78,7 +79,7 @@ def _columns(first: Sequence[str]) -> Sequence[str] | None:
     """Return the names of the columns by the first row: those that it gives, or JMeter's default; None: neither."""
     if "elapsed" in first and _BESIDE.intersection(first):
         return first
-    stamped = len(first) >= 8 and first[0].isdigit() and len(first[0]) >= 12 and first[1].isdigit()
+    stamped = len(first) >= 8 and first[0].isdecimal() and len(first[0]) >= 12 and first[1].isdecimal()
     if not stamped or first[7] not in ("true", "false"):
         return None
     return _ORDERS.get(len(first), (*_DEFAULT[:8], *("" for _ in first[8:])))
@@ -96,10 +97,12 @@ class _Places:
         success = _place(names, "success")
         self.by_code = success is None
         self.success = _place(names, "responseCode") if success is None else success
-        self.others = {name: names.index(column) for column, name in _OTHERS.items() if column in names}
+        known = {column: name for column, name in _OTHERS.items() if column in names}
+        self.names = tuple(known.values())
+        self.others = [(names.index(column), _SCALES[name]) for column, name in known.items()]
 
     def table(self) -> Table[tuple[str, bool]]:
-        return Table(tuple(self.others), tells=self.success is not None)
+        return Table(self.names, tells=self.success is not None)
 
 
 def _place(names: Sequence[str], name: str) -> int | None:
@@ -107,7 +110,7 @@ def _place(names: Sequence[str], name: str) -> int | None:
 
 
 def _csv(source: Source) -> Iterator[Result]:
-    head = source.head.lines[0]
+    head = first_line(source)
     names = _columns(_cells(head))
     if names is None:
         raise OutputError("line 1: neither a header line with 'elapsed' nor JMeter's default columns")
@@ -144,20 +147,22 @@ def _add(table: Table[tuple[str, bool]], places: _Places, row: Sequence[str], li
     requests = table[label, whole]
     try:
         elapsed = float(row[places.elapsed]) * 1e-3
-        if places.stamp is not None and (stamp := row[places.stamp]).isdigit():
+        if places.stamp is not None and (stamp := row[places.stamp]).isdecimal():
             start = int(stamp) * 1e-3
-            requests.lasted(start, start + elapsed)
+            # most are neither the first nor the last
+            if requests.start is None or start < requests.start or start + elapsed > (requests.end or 0.0):
+                requests.lasted(start, start + elapsed)
         if places.success is not None and _has_failed(row[places.success], row, places, whole=whole):
             requests.failed += 1
             return
-        others = [(name, float(row[at] or 0) * _SCALES[name]) for name, at in places.others.items()]
+        others = [float(row[at] or 0) * scale for at, scale in places.others]
     except OutputError as error:
         raise OutputError(f"line {line}: {error}") from None
     except ValueError:
         raise OutputError(f"line {line}: {shown(','.join(row).encode())} has text where a number should be") from None
     requests.times.append(elapsed)
-    for name, value in others:
-        requests.others[name].append(value)
+    for found, value in zip(requests.others.values(), others, strict=True):
+        found.append(value)
 
 
 def _has_failed(cell: str, row: Sequence[str], places: _Places, *, whole: bool) -> bool:
@@ -190,7 +195,7 @@ class _Samples:
         whole = attributes.get("rm", "").startswith(_TRANSACTION)
         requests = self.table[attributes.get("lb", ""), whole]
         elapsed = float(attributes["t"]) * 1e-3 if "t" in attributes else None
-        if elapsed is not None and (stamp := attributes.get("ts", "")).isdigit():
+        if elapsed is not None and (stamp := attributes.get("ts", "")).isdecimal():
             start = int(stamp) * 1e-3
             requests.lasted(start, start + elapsed)
         if _is_bad(attributes):

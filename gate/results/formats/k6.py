@@ -25,7 +25,7 @@ FORMAT = Format(
         "requests whose URLs differ need one `name` tag, or each is a benchmark of its own; times are of requests with "
         "expected_response=true (in a summary without it, of all); which way is better of a rate or trend of one's own "
         'is read from its thresholds ("rate>0.9": higher), else lower; CSV does not say what a metric is, so rates and '
-        "counters of one's own are plain values there; a threshold that false stands for was met"
+        "counters of one's own are plain values there, and --summary-export not which trends are times"
     ),
 )
 _COLUMNS = {"metric_name", "timestamp", "metric_value"}

@@ -15,8 +15,9 @@ from gate.adapters.hdr import MAX_VALUES
 from gate.adapters.values import OutputError
 from gate.model import Metric
 from gate.model.visible import visible
-from gate.results.load.requests import UNNAMED, aggregates, error_rate, float_of, percentile, values_of
-from gate.results.result import Failed, Format, Measured, Result
+from gate.results import checking
+from gate.results.load.requests import UNNAMED, aggregates, error_rate, float_of, percentile
+from gate.results.result import Failed, Format, Result
 from gate.results.source import Source
 from gate.units import plural
 
@@ -113,10 +114,10 @@ def _entry(entry: _Entry) -> Iterator[Result]:
         metrics["throughput"] = Metric(unit="1/s", better="higher", values=[(total - failed) / span])
     times = _times(name, entry)
     if failed > 0 or sum(count for _, count in times) > MAX_VALUES:
-        yield Measured(benchmark=name, metrics=metrics)
+        yield checking.measured(name, metrics)
         yield from _quantiles(name, entry, times)
         return
-    yield Measured(benchmark=name, metrics={"time": _values(times), **metrics})
+    yield checking.measured(name, {"time": _values(times), **metrics})
 
 
 def _times(name: str, entry: _Entry) -> list[tuple[float, int]]:
@@ -130,7 +131,7 @@ def _times(name: str, entry: _Entry) -> list[tuple[float, int]]:
 def _values(times: list[tuple[float, int]]) -> Metric:
     values = array("d", itertools.chain.from_iterable(itertools.repeat(value, count) for value, count in times))
     random.Random(0).shuffle(values)  # noqa: S311  # an order, no secret
-    return values_of(values, "s")
+    return Metric(unit="s", values=values)
 
 
 def _quantiles(name: str, entry: _Entry, times: list[tuple[float, int]]) -> Iterator[Result]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from gate.results.load.requests import UNNAMED, aggregates, error_rate, percentile
-from gate.results.load.rows import Rows, read_rows
+from gate.results.load.rows import Rows, first_line, read_rows
 from gate.results.load.summary import ABORTED, first_figure, printed, summaries
 from gate.results.result import Failed, Format, Result
 from gate.results.source import Source
@@ -54,7 +54,7 @@ def read(source: Source) -> Iterator[Result]:
     """Yield a process of requests, or aggregates."""
     if source.head.text.lstrip().startswith("{"):
         yield from _document(source.document(_Document, "oha's JSON"))
-    elif set(_HEADER) <= set(source.head.lines[0].split(",")):
+    elif set(_HEADER) <= set(first_line(source).split(",")):
         others = {"connect": "DNS+dialup", "latency": "Response-delay", "bytes": "bytes"}
         yield from read_rows(source, Rows("request-duration", "status", 1.0, others, "request-start"))
     else:
@@ -78,4 +78,4 @@ def _document(found: _Document) -> Iterator[Result]:
 
 
 def _is_percentile(name: str) -> bool:
-    return name.startswith("p") and name[1:].replace(".", "", 1).isdigit()
+    return name.startswith("p") and name[1:].replace(".", "", 1).isdecimal()

@@ -80,7 +80,7 @@ def recognises(source: Source) -> bool:
         return of_line or (isinstance(first.get("latencies"), dict) and "bytes_in" in first)
     if not head.lines:
         return False
-    return bool(_CSV.match(head.lines[0]) or _is_report(head.lines) or _is_histogram(head.lines))
+    return bool(_CSV.match(head.text.lstrip()) or _is_report(head.lines) or _is_histogram(head.lines))
 
 
 def _is_report(lines: list[str]) -> bool:
@@ -104,7 +104,7 @@ def read(source: Source) -> Iterator[Result]:
             yield from _report(source.document(_Report, "vegeta's report"))
         else:
             yield from _requests(_json(source))
-    elif _CSV.match(head.lines[0]):
+    elif _CSV.match(head.text.lstrip()):
         yield from _requests(_csv(source))
     elif _is_histogram(head.lines):
         yield from _histogram(source.lines())
@@ -175,7 +175,7 @@ def _requests(lines: Iterator[_Line]) -> Iterator[Result]:
 
 def _moment(text: str) -> float | None:
     try:
-        return int(text) * 1e-9 if text.isdigit() else datetime.fromisoformat(text).timestamp()
+        return int(text) * 1e-9 if text.isdecimal() else datetime.fromisoformat(text).timestamp()
     except (ValueError, OverflowError):
         return None
 
@@ -183,7 +183,7 @@ def _moment(text: str) -> float | None:
 def _report(found: _Report) -> Iterator[Result]:
     times: dict[str, float | None] = {}
     for name, value in found.latencies.items():
-        statistic = _MEANT.get(name) or (percentile(name[:-2]) if name[:-2].replace(".", "", 1).isdigit() else "")
+        statistic = _MEANT.get(name) or (percentile(name[:-2]) if name[:-2].replace(".", "", 1).isdecimal() else "")
         if statistic and value is not None:
             times[statistic] = value * 1e-9
     yield from _all(times, found.success, found.requests, found.throughput, found.rate)

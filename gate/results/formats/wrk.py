@@ -29,7 +29,8 @@ _THREADS = re.compile(r"(Latency|Req/Sec)\s+(\S+)\s+(\S+)\s+(\S+)\s+\S+%")
 _PERCENTILE = re.compile(r"([\d.]+)%\s+(\S+)")
 _TOTAL = re.compile(r"(\d+) requests in [^,]+, .* read")
 _SOCKET = re.compile(r"(connect|read|write|timeout) (\d+)")
-_FIGURE = re.compile(r"(Requests/sec|Transfer/sec|Non-2xx or 3xx responses):\s*(\S+)")
+_FIGURE = re.compile(r"(Requests/sec|Transfer/sec):\s*(\S+)")
+_REFUSED = re.compile(r"Non-2xx or 3xx responses: (\d+)")
 _NUMBER = re.compile(r"([\d.]+)([kMGT]?)(i?B)?")
 _THOUSANDS = {"": 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4}
 _SIZE = re.compile(r"([\d.]+)([KMGTP]?)B")
@@ -87,6 +88,8 @@ def _take(run: _Run, line: str) -> None:
         run.requests = int(match[1])
     elif line.startswith("Socket errors:"):
         run.unanswered = sum(int(count) for _, count in _SOCKET.findall(line))
+    elif match := _REFUSED.fullmatch(line):
+        run.refused = int(match[1])
     elif match := _FIGURE.fullmatch(line):
         run.figures[match[1]] = match[2]
     else:
@@ -117,7 +120,7 @@ def _results(run: _Run, seen: Counter[str]) -> Iterator[Result]:
     key = str((run.url, run.labels))
     execution = seen[key]
     seen[key] += 1
-    bad = int(float_of(run.figures.get("Non-2xx or 3xx responses", "")) or 0) + run.unanswered
+    bad = run.refused + run.unanswered
     total = None if run.requests is None else run.requests + run.unanswered
     if total is not None and bad >= total:
         why = f"all {plural(total, 'request')} failed" if total else "no request was answered"

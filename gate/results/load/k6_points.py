@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from gate.adapters.values import usable
 from gate.model import Better, Metric
 from gate.model.visible import visible
-from gate.results.load.requests import UNNAMED, Requests, Table, measured, place_of, values_of
+from gate.results import checking
+from gate.results.load.requests import UNNAMED, Requests, Table, measured, place_of
 from gate.results.result import Failed, Measured
 
 DURATION = "http_req_duration"
@@ -164,15 +164,12 @@ class Points:
             name = "count" if kind.kind == "counter" else "value"
             metrics = {name: Metric(better=kind.better, values=[own.values[0]])}
         elif kind.time:
-            metrics = {"time": values_of(array("d", (value * 1e-3 for value in own.values)), "s")}
+            metrics = {"time": Metric(unit="s", values=array("d", (value * 1e-3 for value in own.values)))}
             if metric == _ITERATION:
                 metrics |= _throughput(own)
         else:
-            metrics = {"value": values_of(own.values, "", kind.better)}
-        if all(usable(each.values, each.unit) for each in metrics.values()):
-            yield Measured(benchmark=visible(metric), metrics=metrics, labels=labels)
-        else:
-            yield Failed(benchmark=visible(metric), status="times below 0 or no finite numbers", labels=labels)
+            metrics = {"value": Metric(better=kind.better, values=own.values)}
+        yield checking.measured(metric, metrics, labels=labels)
 
 
 def _rate(metric: str, share: float, kind: Kind) -> dict[str, Metric]:
@@ -199,7 +196,7 @@ def _lasted(requests: Requests, first: str, took: float, last: str) -> None:
 
 
 def _moment(text: str) -> float | None:
-    if text.isdigit():
+    if text.isdecimal():
         return int(text) * _TICKS[len(text)] if len(text) in _TICKS else None
     try:
         # whole seconds would make a short run's throughput a guess

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from gate.adapters.values import OutputError, usable
+from gate.adapters.values import OutputError
 from gate.model import Better, Metric
 from gate.model.visible import visible
+from gate.results import checking
 from gate.results.result import Aggregate, Failed, Measured
 from gate.units import plural, to_base
 
@@ -89,25 +90,16 @@ def measured(
     if not count:
         status = f"all {plural(requests.failed, 'request')} failed" if requests.failed > 1 else "its one request failed"
         return Failed(benchmark=name, status=status, execution=execution, labels=own)
-    metrics = {"time": values_of(requests.times, "s")}
+    metrics = {"time": Metric(unit="s", values=requests.times)}
     for other, found in requests.others.items():
         if len(found) == count:
-            metrics[other] = values_of(found, "B" if other == "bytes" else "s")
-    bad = next((each for each, metric in metrics.items() if not usable(metric.values, metric.unit)), None)
-    if bad is not None:
-        status = f"values of {bad!r} that are below 0 or no finite numbers"
-        return Failed(benchmark=name, status=status, execution=execution, labels=own)
+            metrics[other] = Metric(unit="B" if other == "bytes" else "s", values=found)
     if requests.tells:
         metrics["error_rate"] = Metric(values=[requests.failed / (requests.failed + count)])
     span = None if requests.start is None or requests.end is None else requests.end - requests.start
     if span is not None and span > 0:
         metrics["throughput"] = Metric(unit="1/s", better="higher", values=[count / span])
-    return Measured(benchmark=name, metrics=metrics, execution=execution, labels=own)
-
-
-def values_of(values: array[float], unit: str, better: Better = "lower") -> Metric:
-    """Make a metric of an array, which takes an eighth of a list."""
-    return Metric(unit=unit, better=better, values=values)  # type: ignore[arg-type]  # any sequence will do
+    return checking.measured(name, metrics, execution=execution, labels=own)
 
 
 def aggregates(
@@ -118,8 +110,10 @@ def aggregates(
     """Yield aggregates of one metric by their statistic; those that are no usable values are left out."""
     if count is not None and count >= _INTEGERS:
         count = None
+    if sd is not None and checking.fault([sd], unit) is not None:
+        sd = None
     for statistic, value in found.items():
-        if value is not None and usable([value], unit):
+        if value is not None and checking.fault([value], unit) is None:
             yield Aggregate(
                 benchmark=visible(benchmark) or UNNAMED, metric=metric, statistic=statistic, value=value, unit=unit,
                 better=better, count=count, sd=sd if statistic == "mean" else None, execution=execution,
@@ -139,7 +133,9 @@ def error_rate(
 
 def percentile(text: str | float) -> str:
     """Name a percentile as perfgate does: 99.900 -> "p99.9", and 100 "max", 0 "min"."""
-    value = float(text)
+    value = float_of(str(text))
+    if value is None:
+        return f"p{text}"
     return {0.0: "min", 100.0: "max"}.get(value, f"p{value:.10g}")
 
 

@@ -54,6 +54,11 @@ def read_rows(source: Source, rows: Rows) -> Iterator[Result]:
         yield measured(UNNAMED, requests)
 
 
+def first_line(source: Source) -> str:
+    """Return the first line of a file that is not blank; "" where there is none."""
+    return next(iter(source.head.lines), "")
+
+
 def header(reader: Iterable[list[str]]) -> list[str]:
     """Return the names of the columns, which some tools write behind a blank line."""
     return next(([name.strip() for name in row] for row in reader if row), [])
