@@ -129,6 +129,15 @@ class Source:
         """Give a file of this folder."""
         return Source(str(path), path)
 
+    def whole(self) -> bytes:
+        """Read all of its bytes, unpacked.
+
+        Raises:
+            UserError: it cannot be read or unpacked.
+        """
+        with self._open() as file:
+            return file.read()
+
     def bytes_lines(self) -> Iterator[bytes]:
         """Yield its lines in UTF-8, without their ends; one after the other, however large the file is.
 
