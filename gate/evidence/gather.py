@@ -77,7 +77,11 @@ def gather(
         EvidenceError: the same execution twice, run lines that differ, or an experiment on one side alone.
     """
     evidence = _gathered(records, config, select, measured, one=one)
-    return apart(evidence) if evidence.run is not None and evidence.run.apart else evidence
+    if evidence.run is not None and evidence.run.apart:
+        return apart(evidence)
+    if studied:
+        _refuse_one_side(records)
+    return evidence
 
 
 def _gathered(
@@ -85,8 +89,6 @@ def _gathered(
 ) -> Evidence:
     records = in_order(records)
     run = run_of(records)
-    if studied:
-        _refuse_one_side(records)
     cut = unfinished(records, _budget_of(run, measured))
     cost = cost_of([r.record for r in records])
     records = trusted(complete_rounds(without_past_waits(records)))

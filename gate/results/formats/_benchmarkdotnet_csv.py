@@ -112,7 +112,7 @@ def _measurements(titles: list[str], rows: Iterator[list[str]]) -> Iterator[Resu
         results = [values for (own, _), values in found.items() if own == "result"] or list(found.values())
         for execution, values in enumerate(results):
             # a sequence of floats, and 8 bytes each
-            metric = Metric(unit="s", values=values)  # type: ignore[arg-type]
+            metric = Metric(unit="s", values=values)
             yield measured(name, {"time": metric}, execution=execution, labels=labels)
 
 

@@ -159,7 +159,7 @@ def _measured(name: str, labels: dict[str, str], times: array[float], failed: in
         what = "requests" if labels["type"] == "request" else "passes"
         return Failed(benchmark=visible(name), status=f"{failed} of {count} {what} failed", labels=labels)
     # a sequence of floats, and 8 bytes each
-    metrics = {"time": Metric(unit="s", values=times)}  # type: ignore[arg-type]
+    metrics = {"time": Metric(unit="s", values=times)}
     metrics["error_rate"] = Metric(values=[failed / count])
     if seconds is not None:
         metrics["throughput"] = Metric(unit="1/s", better="higher", values=[len(times) / seconds])
