@@ -43,6 +43,7 @@ from gate.model import (
 )
 from gate.model.case import MEAN
 from gate.model.evidence import Amount
+from gate.model.names import AGGREGATE
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.estimates import NoisyHost
 from gate.model.warnings.measured import WithoutValues
@@ -226,6 +227,7 @@ def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:
         states=evidence.states,
         cost=evidence.cost,
         sandbox=run.sandbox if run else None,
+        imported=run.tools if run else [],
     )
 
 
@@ -315,7 +317,7 @@ def _without_values(evidence: Evidence, design: Design) -> Iterator[Recorded]:
             base=_of_amount(each.base),
             head=_of_amount(each.head),
             ratio=RatioInterval(
-                estimate=ratio, low=None, high=None, confidence=1 - design.alpha, method="none", df=None,
+                estimate=ratio, low=None, high=None, confidence=1 - design.alpha, method=AGGREGATE, df=None,
                 kind="withheld",
             ),
             warnings=[WithoutValues(each.statistic)],

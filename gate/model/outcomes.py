@@ -323,6 +323,13 @@ class MeasureMore(Kind, frozen=True, kw_only=True):
     """No reasonable number would, of any finding."""
 
 
+class ImportMore(Kind, frozen=True, kw_only=True):
+    """The values are of result files, too few a side."""
+
+    builds: int
+    """That a regression needs, a side."""
+
+
 class MoreMachines(Kind, frozen=True, kw_only=True):
     """The change differs from machine to machine, and the question is what others would show."""
 
@@ -371,6 +378,7 @@ Step = (
     | NothingToDo
     | CheckValues
     | MeasureMore
+    | ImportMore
     | MoreMachines
     | MoreBuilds
 )

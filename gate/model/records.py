@@ -34,10 +34,12 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     unit: str = ""
     better: Better = "lower"
-    values: list[float]
-    """Measured iterations in order, warm-up excluded."""
+    values: Sequence[float]
+    """Measured iterations in order, warm-up excluded; a list, or an array("d") where a result file has millions."""
     dropped: list[float] = []
     """The warm-up iterations before them."""
+    exact: bool = False
+    """Of a result file: a count or share that needs no clock. Without spread over builds it is compared as a number."""
     steady: bool | None = None
     """Whether a steady state was found, with warmup = "auto"; None: not looked for."""
 

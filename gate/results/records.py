@@ -16,6 +16,10 @@ Level = Literal["session", "build", "execution"]
 """What each file is a repetition of: by itself a file is one build."""
 
 
+_NAMED = 3
+"""Files of a side that its name lists."""
+
+
 class Placed(msgspec.Struct, frozen=True, eq=False):
     """A file, and whose measuring it is."""
 
@@ -30,7 +34,7 @@ def lines(files: Sequence[Placed], level: Level = "build") -> Iterator[Sequence[
     says that base and head took turns, so no round has both.
     """
     commits = {side: _commit([f.reading for f in files if f.side == side]) for side in ("base", "head")}
-    tools = list(dict.fromkeys(f.reading.about.tool or f.reading.format.title for f in files))
+    tools = list(dict.fromkeys(f.reading.about.tool or f.reading.format.tool for f in files))
     factors = distinguishing([f.reading for f in files])
     sides: dict[Side, list[Reading]] = {"base": [], "head": []}
     begins: dict[Side, int] = {"base": 0, "head": 0}
@@ -61,8 +65,9 @@ def _commit(readings: Sequence[Reading]) -> Commit | None:
     """Name what a side's files measured, where they agree."""
     found = {reading.about.commit for reading in readings}
     commit = found.pop() if len(found) == 1 else None
-    name = ", ".join(dict.fromkeys(reading.name for reading in readings))
-    return Commit(ref=name, sha=commit) if readings else None
+    names = list(dict.fromkeys(reading.name for reading in readings))
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return Commit(ref=f"{', '.join(names[:_NAMED])}{more}", sha=commit) if readings else None
 
 
 def distinguishing(readings: Iterable[Reading]) -> dict[str, list[str]]:

@@ -199,6 +199,10 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
         if step.hopeless
         else "Raise `plan.budget` or `plan.builds`, or use a quieter host (`perfgate doctor` examines it)"
     ),
+    outcomes.ImportMore: lambda step: (
+        f"Build and measure each side {step.builds} times, in turns, and name all files: "
+        "`perfgate decide base=B1 base=B2 ... head=H1 head=H2 ...`. `perfgate check` does all of it"
+    ),
     outcomes.MoreMachines: _more_machines,
     outcomes.MoreBuilds: _more_builds,
     outcomes.AllowMoreBuilds: _allow_more_builds,

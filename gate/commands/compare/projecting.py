@@ -13,7 +13,7 @@ from gate.commands.compare.keys import Item, Key, require_known, without
 from gate.commands.compare.pieces import Piece
 from gate.config.rules import matches
 from gate.evidence.records import Located
-from gate.model import Build, Execution, Failure, HostState, Look, Record, Run, Same, Side, Unsampled, UserError
+from gate.model import Build, Execution, Failure, Record, Side, Unsampled, UserError
 from gate.model.case import canonical
 
 Value = tuple[str | None, ...]
@@ -199,7 +199,7 @@ def _entries(
                 yield Entry(Located(shown, located.path, located.line), column, measuring)
         elif isinstance(record, Failure):
             yield from _failed(record, located, piece, projection)
-        elif isinstance(record, (Run, Build, HostState, Look, Same)) and not projection.by:
+        elif not projection.by:
             yield Entry(located, (), None)
 
 

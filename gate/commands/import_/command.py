@@ -25,7 +25,7 @@ class Options:
         choices=("build", "execution", "session"), default="build",
     )  # fmt: skip
     form: str | None = option(
-        "format of all files (default: recognised by what they hold)",
+        f"format of all files (default: recognised by what they hold): {', '.join(modules('gate/results/formats'))}",
         flag="--from", choices=modules("gate/results/formats"), metavar="FORMAT",
     )  # fmt: skip
 
