@@ -117,10 +117,14 @@ def parts_of(pieces: Sequence[Piece], projection: Projection) -> list[Part]:
     telling = _telling(pieces, projection)
     every = len(pieces) == 1 and not projection.by
     named = {key.name for key in projection.by}
-    return [
+    parts = [
         Part(piece, list(_entries(piece, projection, telling, every or not piece.column or piece.column in named)))
         for piece in pieces
     ]
+    shown = any(isinstance(e.located.record, (Execution, Unsampled)) for part in parts for e in part.entries)
+    if items and not shown and projection.filter is not None:
+        raise UserError(f"--filter {projection.filter.text}: matches none of the values")
+    return parts
 
 
 def _require(projection: Projection, items: Sequence[Item]) -> None:

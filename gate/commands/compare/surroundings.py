@@ -44,22 +44,19 @@ def _title(side: Side, chosen: Sequence[Chosen]) -> str:
 
 
 def cautions(sides: Sequence[Side], chosen: Sequence[Chosen]) -> list[str]:
-    """Say what all changes rest on."""
+    """Say what all changes rest on: first what is of single columns."""
     told: list[str] = []
     for side in sides:
-        hosts = [_title(side, chosen) + say(each) for each in side.found.hosts]
+        title = _title(side, chosen)
         if side.pair.twice:
-            told.append(_title(side, chosen) + _TWICE)
+            told.append(title + _TWICE)
         else:
-            told += [*hosts, _APART] if side.pair.apart else hosts
-        if side.pair.rounds is not None and not is_one_run(side.pair):
-            told.append(_EARLY)
-    once = list(dict.fromkeys(told))
-    # what is said of all columns stands below what is said of one
-    return [
-        *(each for each in once if each not in (_APART, _EARLY)),
-        *(each for each in (_APART, _EARLY) if each in once),
-    ]
+            told += [title + say(each) for each in side.found.hosts]
+    if any(side.pair.apart and not side.pair.twice for side in sides):
+        told.append(_APART)
+    if any(side.pair.rounds is not None and not is_one_run(side.pair) for side in sides):
+        told.append(_EARLY)
+    return list(dict.fromkeys(told))
 
 
 def warnings(sides: Sequence[Side], chosen: Sequence[Chosen]) -> list[str]:

@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from gate.cli.groups import RulesOptions
-from gate.config.types import Config
 from gate.commands.compare.assembling import Line, Lines, add_aggregates, add_alone, add_pair
 from gate.commands.compare.columns import Chosen, Columns
 from gate.commands.compare.decided import as_decided, gate_of, is_one_run, overall_as_decided
@@ -21,6 +20,7 @@ from gate.commands.compare.rules import rules_of
 from gate.commands.compare.surroundings import Side, cautions, nothing, rest, warnings
 from gate.commands.compare.table import Block, Change, Column, Row, Span, Table
 from gate.commands.compare.varying import differing, varied_notes
+from gate.config.types import Config
 from gate.model import Case, Execution, Finding, Report, Unsampled
 from gate.model.case import CaseId, canonical
 from gate.words import reports
@@ -45,7 +45,6 @@ class _Made(msgspec.Struct, eq=False):
     rounds: dict[int, int | None]
     chief: set[CaseId]
     findings: list[Finding]
-    confidence: float = 0.95
     gate: Report | None = None
 
 
@@ -61,13 +60,12 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
     for place, own in enumerate(chosen):
         if place != base:
             _add(made, columns, chosen[base], own, place, base, rules, wanted, groups)
+    policy = rules_of(chosen[base].run, chosen[-1].run, rules, apart=True)
     for place, own in enumerate(chosen):
-        policy = rules_of(own.run, own.run, rules, apart=True)
-        made.confidence = policy.config.gate.confidence if len(chosen) == 1 else made.confidence
         failed = {f.benchmark for side in made.sides for f in side.found.evidence.failures}
         left = [r for r in own.records if getattr(r.record, "benchmark", None) not in failed - {None}]
         add_alone(made.lines, msgspec.structs.replace(own, records=left), place, policy, wanted.statistics)
-    add_aggregates(made.lines, chosen, base, made.confidence)
+    add_aggregates(made.lines, chosen, base, policy.config.gate.confidence)
     _order(made, chosen, base, policy.config)
     notes = varied_notes(chosen, columns.projection)
     for line in made.lines.values():
@@ -77,7 +75,6 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
         base=base,
         blocks=_blocks(made, chosen, base, groups),
         identical=[_identical(each, len(chosen)) for each in (made.gate.identical if made.gate else ())],
-        identical_reasons=[say(each.reason) for each in (made.gate.identical if made.gate else ())],
         told=[*columns.told, *differing(chosen, columns.projection)],
         cautions=cautions(made.sides, chosen),
         rest=rest(made.sides, chosen, base),
@@ -140,7 +137,6 @@ def _add(
         made.means[place] = overall_as_decided(made.means[place], made.gate)
         level = next((o for o in made.means[place] if o.level == "build"), None)
         made.rounds[place] = level.units if level is not None and pair.rounds is not None else pair.rounds
-    made.confidence = policy.config.gate.confidence
     made.sides.append(Side(place, pair, found))
     made.chief |= found.chief
     made.findings += [each.finding for each in estimated]

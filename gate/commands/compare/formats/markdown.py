@@ -63,7 +63,7 @@ def _block(block: Written, table: Table, notes: Footnotes) -> Iterator[str]:
 
 
 def _name(line: Line) -> str:
-    return f"**{brief(line.name, _NAME)}**" if line.is_mean else code(line.name)
+    return f"**{brief(line.name, _NAME)}**" if line.is_mean else code(line.name, len(line.name))
 
 
 def _value(value: Value | None, notes: Footnotes) -> str:
