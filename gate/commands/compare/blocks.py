@@ -59,6 +59,8 @@ class Written(msgspec.Struct, frozen=True):
     """One block in one unit."""
 
     title: str
+    short: str
+    """The title without what is said of the changes."""
     change: str
     """The title of the columns of changes."""
     lines: list[Line]
@@ -80,12 +82,12 @@ def _block(block: Block, table: Table) -> Written:
     ]
     interval = f"{reports.uniform(confidences) or 'own'} interval" if confidences else ""
     many = len(table.columns) > 2
-    title = _title(block, scaled)
+    title = short = _title(block, scaled)
     if many:
         base = clip(visible(table.columns[table.base].title), 40)
         title += f"; changes against {base}{f' with {interval}s' if interval else ''}"
     change = "change" if many or not interval else f"change ({interval})"
-    return Written(title, change, [_line(row, block.unit, scaled) for row in block.rows], block)
+    return Written(title, short, change, [_line(row, block.unit, scaled) for row in block.rows], block)
 
 
 def _title(block: Block, scaled: _Scaled | None) -> str:

@@ -15,6 +15,7 @@ from gate.evidence.inputs import Inputs
 from gate.evidence.records import Located
 from gate.evidence.sameness import identical
 from gate.model import SIDES, Build, Commit, Execution, Failure, Record, Run, Side, Unsampled, UserError
+from gate.words.phrases import listed
 
 LAST = 5
 """Commits of one file that are shown unless --by asks for all."""
@@ -155,7 +156,7 @@ def _column(title: str, pieces: Sequence[Piece], parts: Sequence[Part], side: Si
     if len(ours) > 1:
         names = ", ".join(piece.name for piece in pieces)
         raise UserError(f"{title}: {names}: runs of perfgate and files of other tools cannot be one column")
-    name = ", ".join(dict.fromkeys(piece.name for piece in pieces))
+    name = listed(_names(pieces))
     runs = [piece.run for piece in pieces if piece.run is not None]
     if ours == {False}:
         records = [located for build, part in enumerate(parts) for located in part.records(build=build)]

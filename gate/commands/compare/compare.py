@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from gate.cli.groups import RulesOptions
@@ -16,7 +17,7 @@ from gate.commands.compare.pieces import pieces
 from gate.commands.compare.projecting import Projection
 from gate.commands.compare.tabulating import Wanted, tabulated
 from gate.model import UserError
-from gate.report.outputs import colored, is_terminal
+from gate.report.outputs import colored, is_terminal, write
 
 if TYPE_CHECKING:
     from gate.commands.compare.command import CompareOptions
@@ -38,6 +39,8 @@ def run(options: CompareOptions, rules: RulesOptions, out: TextIO) -> int:
     table = tabulated(columns, base, rules, Wanted(options.statistics, keys_of(options.group)))
     table = sorted_rows(hidden_below(table, options.min_change), options.sort)
     out.write(renderer(options.form)(table, _screen(out)))
+    if options.html is not None:
+        write(Path(options.html), renderer("html")(table, _screen(out)))
     return Exit.ERROR if table.nothing else Exit.PASS
 
 
