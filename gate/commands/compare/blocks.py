@@ -22,7 +22,7 @@ NARROWEST = 14
 _SPAN = 1000.0
 """The largest value of a block over its smallest, up to which both read well in one unit."""
 _METRIC = 60
-_NAMED = {"p50": "median", "min": "minimum", "max": "maximum"}
+_NAMED = {"p50": "median", "min": "minimum", "max": "maximum", "value": "(as given)"}
 
 
 class Value(msgspec.Struct, frozen=True):
@@ -94,7 +94,8 @@ def _title(block: Block, scaled: _Scaled | None) -> str:
     name = scaled.name if scaled else ""
     statistic = _NAMED.get(block.statistic, block.statistic)
     what = clip(visible(block.metric if block.statistic == MEAN else f"{block.metric} {statistic}"), _METRIC)
-    title = f"{what}{f' in {name}' if name else ''}, {block.better} is better"
+    unit = f" in {name}" if name and name != block.metric else ""
+    title = f"{what}{unit}, {block.better} is better"
     return title + (", recorded only" if block.recorded else "")
 
 

@@ -221,8 +221,8 @@ def _titles(groups: Sequence[Sequence[Piece]]) -> list[str]:
     labels = [own[0].label for own in groups]
     if len(groups) == 2 and labels == [None, None]:
         return list(SIDES)
-    names = _distinguished([own[0].name for own in groups])
-    return [name if label is None else label for label, name in zip(labels, names, strict=True)]
+    names = iter(_distinguished([own[0].name for own in groups if own[0].label is None]))
+    return [next(names) if label is None else label for label in labels]
 
 
 def _distinguished(names: Sequence[str]) -> list[str]:
@@ -233,7 +233,7 @@ def _distinguished(names: Sequence[str]) -> list[str]:
             for place, name in enumerate(names)
         ]
     paths = [PurePath(name) for name in names]
-    for count in range(1, max(len(path.parts) for path in paths) + 1):
+    for count in range(1, max((len(path.parts) for path in paths), default=0) + 1):
         cut = ["/".join(path.parts[-count:]) for path in paths]
         if len(set(cut)) == len(cut):
             endings = {path.suffix for path in paths}

@@ -120,14 +120,16 @@ def without(benchmark: str, keys: Iterable[Key]) -> str:
     names = {key.name[1:] for key in keys if key.name.startswith("/")}
     if not names:
         return benchmark
-    first, *parts = benchmark.split("/")
+    # the number of processors belongs to the whole name, not to its last part
+    procs = _PROCS.search(benchmark)
+    first, *parts = (benchmark[: procs.start()] if procs else benchmark).split("/")
     kept = []
     for place, part in enumerate(parts, 1):
         name = part.partition("=")[0] if "=" in part else str(place)
         if name not in names:
             kept.append(part)
-    left = "/".join([first, *kept])
-    return _PROCS.sub("", left) if "gomaxprocs" in names else left
+    end = procs[0] if procs and "gomaxprocs" not in names else ""
+    return "/".join([first, *kept]) + end
 
 
 def _values(name: str, item: Item) -> tuple[str, ...]:

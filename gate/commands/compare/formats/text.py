@@ -106,7 +106,10 @@ class _Text:
         found: list[Cell] = []
         for place in shown:
             value = line.values[place]
-            found.append(Cell(_value(value, halves[place]), note=self.notes.marks(value.notes) if value else ""))
+            note = self.notes.marks(value.notes) if value else ""
+            # the number itself stands below the others
+            blanks = " " * (halves[place] + 3) if value and not value.mark and halves[place] else ""
+            found.append(Cell(_value(value, halves[place]), note=note + blanks))
             if place != self.table.base:
                 found.append(self.change(line.changes[place]))
         return found
@@ -179,5 +182,5 @@ def _value(value: Value | None, half: int = 0) -> str:
     if value is None:
         return ""
     if not value.mark:
-        return value.text + (" " * (half + 3) if half else "")
+        return value.text
     return f"{value.text} {value.mark} {pad(value.half, half, right=True)}"
