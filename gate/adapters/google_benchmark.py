@@ -14,15 +14,15 @@ from gate.model.visible import visible
 
 Row = dict[str, Any]
 
-_SCALES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
-_AGGREGATES = ("mean", "median", "stddev", "cv")
-_COMPLEXITY = ("big_o", "rms")
+SCALES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+AGGREGATES = ("mean", "median", "stddev", "cv")
+COMPLEXITY = ("big_o", "rms")
 # numbers that describe a row, and the name that real_time gets here
 _OF_ROW = {
     "family_index", "per_family_instance_index", "repetitions", "repetition_index", "threads", "iterations",
     "real_time", "cpu_time", "time",
 }  # fmt: skip
-_UNITS = {
+UNITS = {
     "items_per_second": "1/s",
     "bytes_per_second": "B/s",
     "max_bytes_used": "B",
@@ -47,71 +47,89 @@ def parse(data: bytes) -> Suite:
     """
     rows = read_json(data, _Report, "Google Benchmark's JSON").benchmarks
     suite = Suite({}, {})
-    names = {_name(row) for row in rows}
-    measured = [row for row in rows if not _is_summary(row, names)]
-    for (name, *_), found in _by_benchmark(measured).items():
+    names = {row_name(row) for row in rows}
+    measured = [row for row in rows if not is_summary(row, names)]
+    for (name, *_), found in by_benchmark(measured).items():
         if any(row.get("skipped") for row in found):
             continue
         try:
-            add(suite, name, _series(found))
+            add(suite, name, series(found))
         except OutputError as error:
             suite.errors[visible(name)] = str(error)
-    known = {_name(row) for row in measured}
+    known = {row_name(row) for row in measured}
     for row in rows:
         owner = row.get("run_name")
-        if isinstance(owner, str) and owner not in known and row.get("aggregate_name") in _AGGREGATES:
+        if isinstance(owner, str) and owner not in known and row.get("aggregate_name") in AGGREGATES:
             suite.errors[visible(owner)] = "only aggregates were reported: take ReportAggregatesOnly out of its code"
     return suite
 
 
-def _name(row: Row) -> str:
+def row_name(row: Row) -> str:
+    """Return what a row is called.
+
+    Raises:
+        OutputError: it has no name.
+    """
     name = row.get("name")
     if not isinstance(name, str):
         raise OutputError("Google Benchmark's JSON holds a row without a name")
     return name
 
 
-def _is_summary(row: Row, names: set[str]) -> bool:
+def is_summary(row: Row, names: set[str]) -> bool:
+    """Return whether a row sums others up: an aggregate or a fitted complexity; names: of all rows."""
     if "run_type" in row:
         return bool(row["run_type"] != "iteration")
     # before 1.5 only the name tells
-    stem, _, end = _name(row).rpartition("_")
-    return (end in _AGGREGATES and stem in names) or any(key in row for key in _COMPLEXITY)
+    stem, _, end = row_name(row).rpartition("_")
+    return (end in AGGREGATES and stem in names) or any(key in row for key in COMPLEXITY)
 
 
-def _by_benchmark(rows: list[Row]) -> dict[tuple[str, ...], list[Row]]:
+def by_benchmark(rows: list[Row]) -> dict[tuple[str, ...], list[Row]]:
+    """Put the rows of each benchmark together, by its name and its indices."""
     # the indices tell apart two benchmarks of one name
     grouped: dict[tuple[str, ...], list[Row]] = {}
     for row in rows:
-        key = (_name(row), str(row.get("family_index")), str(row.get("per_family_instance_index")))
+        key = (row_name(row), str(row.get("family_index")), str(row.get("per_family_instance_index")))
         grouped.setdefault(key, []).append(row)
     return grouped
 
 
-def _series(rows: list[Row]) -> dict[str, Series]:
+def series(rows: list[Row]) -> dict[str, Series]:
+    """Read one value of each metric for each row of a benchmark, as `parse` says.
+
+    Raises:
+        OutputError: a row reports an error, or its time is none.
+    """
     for row in rows:
         if row.get("error_occurred"):
             raise OutputError(visible(str(row.get("error_message") or "it reports an error")))
-    series = {name: _times(rows, key) for name, key in (("time", "real_time"), ("cpu_time", "cpu_time"))}
+    found = {name: _times(rows, key) for name, key in (("time", "real_time"), ("cpu_time", "cpu_time"))}
     # in every repetition, or its values would not belong to those of the others
-    counters = {key for key in rows[0] if all(_is_counter(key, row.get(key)) for row in rows)}
+    counters = {key for key in rows[0] if all(is_counter(key, row.get(key)) for row in rows)}
     for key in sorted(counters):
-        better: Better = "higher" if key in ("items_per_second", "bytes_per_second") else "lower"
-        series[visible(key)] = Series(_UNITS.get(key, ""), [float(row[key]) for row in rows], better)
-    return series
+        found[visible(key)] = Series(UNITS.get(key, ""), [float(row[key]) for row in rows], better(key))
+    return found
 
 
 def _times(rows: list[Row], key: str) -> Series:
     values = []
     for row in rows:
-        value, unit = row.get(key), str(row.get("time_unit"))
-        if not _is_number(value) or unit not in _SCALES:
+        # before 1.1 it was always ns, and not said
+        value, unit = row.get(key), str(row.get("time_unit", "ns"))
+        if not _is_number(value) or unit not in SCALES:
             raise OutputError(f"its {key} is {visible(repr(value))} in {visible(unit)}, which is not a time")
-        values.append(value * _SCALES[unit])
+        values.append(value * SCALES[unit])
     return Series("s", values)
 
 
-def _is_counter(key: str, value: Any) -> bool:
+def better(key: str) -> Better:
+    """Return whether more is better of a number of a row."""
+    return "higher" if key in ("items_per_second", "bytes_per_second") else "lower"
+
+
+def is_counter(key: str, value: Any) -> bool:
+    """Return whether a number of a row is a counter, rather than what describes the row."""
     return key not in _OF_ROW and _is_number(value) and math.isfinite(value)
 
 

@@ -58,7 +58,9 @@ class Head:
         text = self.text.lstrip()
         if not text.startswith(("{", "[")) or self.json_lines:
             return None
-        return _parsed(text) if self.whole else _closed(text)
+        whole = _parsed(text) if self.whole else None
+        # a file that was cut off, by a crash or a full disk, is still one of its format
+        return _closed(text) if whole is None else whole
 
     @cached_property
     def json_lines(self) -> list[dict[str, Any]]:
@@ -107,7 +109,7 @@ class Source:
         self.name = name
         self.path = path
         self._data = data
-        self.is_folder = path is not None and path.is_dir()
+        self.is_folder = data is None and path is not None and path.is_dir()
 
     @cached_property
     def head(self) -> Head:

@@ -12,6 +12,7 @@ import msgspec
 from gate.commands.compare.unpaired import Unpaired, comparable, setting_differences, unpaired
 from gate.config.rules import matches
 from gate.config.types import Config
+from gate.evidence.apart import apart, sessions_from_0
 from gate.evidence.completeness import build_warnings
 from gate.evidence.gather import gather
 from gate.evidence.hosts import run_states, side_differences
@@ -29,7 +30,6 @@ from gate.model import (
     Failure,
     Look,
     Record,
-    Round,
     Run,
     Sample,
     Side,
@@ -189,10 +189,7 @@ def compared(pair: Pair, config: Config, select: Sequence[str], metrics: Sequenc
 
 def _apart(evidence: Evidence, pair: Pair) -> Evidence:
     """Take away what two runs do not have in common: rounds, sessions, an order."""
-    if not (pair.apart or pair.twice):
-        return evidence
-    cases = [msgspec.structs.replace(c, base=_alone(c.base, 0), head=_alone(c.head, 1)) for c in evidence.cases]
-    return msgspec.structs.replace(evidence, cases=cases, rounds=Round(done=0, planned=None))
+    return apart(evidence) if pair.apart or pair.twice else evidence
 
 
 def _whole(evidence: Evidence, pair: Pair) -> Evidence:
@@ -201,7 +198,7 @@ def _whole(evidence: Evidence, pair: Pair) -> Evidence:
     def kept(sample: Sample) -> Sample:
         first = of_rounds(sample, pair.rounds)
         found = first if len(first.values) else sample
-        return _sessions_from_0(found) if pair.apart else found
+        return sessions_from_0(found) if pair.apart else found
 
     cases = [msgspec.structs.replace(c, base=kept(c.base), head=kept(c.head)) for c in evidence.cases]
     return msgspec.structs.replace(evidence, cases=cases)
@@ -286,22 +283,6 @@ def _in_order(cases: Sequence[Case], pair: Pair, config: Config) -> list[Case]:
         return next((place[name] for name in owners if name in place), len(place)), name
 
     return sorted(cases, key=key)
-
-
-def _alone(sample: Sample, parity: int) -> Sample:
-    """Number the builds of a side so that the other has none of the same number: there is no round that has both.
-
-    What was executed first is not known either.
-    """
-    found = _sessions_from_0(sample)
-    builds = tuple((session, 2 * build + parity) for session, build in found.builds)
-    return msgspec.structs.replace(found, builds=builds, orders=None)
-
-
-def _sessions_from_0(sample: Sample) -> Sample:
-    """Number sessions from 0, since session 1 of two runs is not one session."""
-    numbers = {session: number for number, session in enumerate(dict.fromkeys(s for s, _ in sample.builds))}
-    return msgspec.structs.replace(sample, builds=tuple((numbers[session], build) for session, build in sample.builds))
 
 
 def _warnings(pair: Pair) -> list[AnyWarning]:

@@ -353,7 +353,7 @@ def _metrics(file: _File, of: _Lines) -> tuple[dict[str, Metric], str]:
             values = array("d", [*metrics[name].values, *values])
         if name in file.exact and min(values) == max(values):
             values = values[:1]
-        metrics[visible(name)] = Metric(unit=unit, better=file.better.get(name, better), values=values)  # type: ignore[arg-type]  # as above
+        metrics[visible(name)] = Metric(unit=unit, better=file.better.get(name, better), values=values)
     return metrics, ""
 
 

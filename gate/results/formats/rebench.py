@@ -222,7 +222,7 @@ def _metrics(
         if why := why_unusable(name, Series(unit, values)):  # type: ignore[arg-type]  # an array is a sequence of floats
             return {}, why
         before = [value * scale for value in dropped.get(key, ())]
-        metrics[name] = Metric(unit=unit, better=better, values=values, dropped=before)  # type: ignore[arg-type]  # as above
+        metrics[name] = Metric(unit=unit, better=better, values=values, dropped=before)
     return metrics, ""
 
 

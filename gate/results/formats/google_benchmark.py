@@ -1,0 +1,212 @@
+"""Google Benchmark's JSON (1.0 to 1.9) and its CSV."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from gate.adapters import google_benchmark as rows_of
+from gate.adapters.google_benchmark import Row
+from gate.adapters.values import OutputError
+from gate.model import Metric
+from gate.model.visible import visible
+from gate.results import checks
+from gate.results.result import About, Aggregate, Failed, Format, Result
+from gate.results.source import Source
+
+FORMAT = Format(
+    title="Google Benchmark (`--benchmark_out=FILE`, also with `--benchmark_out_format=csv`)",
+    execution="the file",
+    iteration="one repetition (`--benchmark_repetitions`)",
+    trap=(
+        "without repetitions there is one value, a mean over all of its iterations; with "
+        "`--benchmark_report_aggregates_only` there are aggregates only; user counters count as lower is better"
+    ),
+)
+_HEADER = "name,iterations,real_time,cpu_time,time_unit"
+_TEXTS = ("name", "time_unit", "label", "error_message")
+_SPREADS = ("stddev", "cv")
+_OF_CONTEXT = ("date", "host_name", "executable", "caches", "load_avg", "json_schema_version")
+_CPUS = re.compile(r"Run on \((\d{1,9}) X ([\d.]*\d) MHz ", re.ASCII)
+_DATE = re.compile(r"\d{4}-\d\d-\d\dT[\d:]+\S*$", re.ASCII)
+_INDICES = ("family_index", "per_family_instance_index")
+
+
+class _Report(msgspec.Struct):
+    benchmarks: list[Row]
+    context: dict[str, Any] = {}
+
+
+def recognises(source: Source) -> bool:
+    """Return whether it is JSON with "benchmarks" that have a "real_time", or CSV with the columns of one."""
+    found = source.head.json
+    if not isinstance(found, dict):
+        return any(_is_header(line) for line in source.head.lines[:100])
+    rows, context = found.get("benchmarks"), found.get("context")
+    first = rows[0] if isinstance(rows, list) and rows else None
+    if isinstance(first, dict) and "name" in first:
+        return "cpu_time" in first or "error_occurred" in first or "skipped" in first or first.get("rms") is not None
+    return rows in ([], None) and isinstance(context, dict) and "num_cpus" in context
+
+
+def _is_header(line: str) -> bool:
+    return _HEADER in line.replace('"', "")
+
+
+def read(source: Source) -> Iterator[Result]:
+    """Yield the repetitions of each benchmark, and the aggregates of those that report nothing else."""
+    if isinstance(source.head.json, dict):
+        report, cut = _document(source)
+        yield _about(report.context)
+    else:
+        yield _about(_printed_context(source.head.lines[:20]))
+        report, cut = _Report(list(_csv_rows(source))), False
+    yield from _results([row for row in report.benchmarks if isinstance(row.get("name"), str)])
+    if cut:
+        yield Failed(benchmark=None, status="the file is cut off: the program may have crashed")
+
+
+def _document(source: Source) -> tuple[_Report, bool]:
+    """Read the JSON; where a crash cut it off, the rows before that."""
+    what = "Google Benchmark's JSON"
+    try:
+        return source.document(_Report, what), False
+    except OutputError as error:
+        # a row is an object without others in it
+        text = source.text()
+        text = text[: text.rfind("}") + 1]
+        try:
+            return msgspec.convert(json.loads(f"{text}]}}", strict=False, parse_int=float), _Report, strict=False), True
+        except (ValueError, RecursionError):
+            raise error from None
+
+
+def _about(context: dict[str, Any]) -> About:
+    host = {
+        visible(k): _plain(v) for k, v in context.items() if k not in _OF_CONTEXT and isinstance(v, (str, int, float))
+    }
+    if isinstance(name := context.get("host_name"), str):
+        host = {"hostname": name, **host}
+    created, version = context.get("date"), context.get("library_version")
+    return About(
+        host=host,
+        created=created if isinstance(created, str) else None,
+        tool=f"Google Benchmark {visible(version.removeprefix('v'))}" if isinstance(version, str) else "",
+    )
+
+
+def _printed_context(lines: list[str]) -> dict[str, Any]:
+    """Read what stands above the header of CSV."""
+    cpus = next((found for line in lines if (found := _CPUS.match(line))), None)
+    host = {"num_cpus": int(cpus[1]), "mhz_per_cpu": float(cpus[2])} if cpus else {}
+    dates = [line for line in lines if _DATE.match(line)]
+    return {**host, **({"date": dates[0]} if dates else {})}
+
+
+def _plain(value: Any) -> Any:
+    """Give a whole number as one: where a file holds NaN, all of its numbers are read as fractions."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _results(rows: list[Row]) -> Iterator[Result]:
+    names = {row["name"] for row in rows}
+    summaries = [row for row in rows if _is_summary(row, names)]
+    measured = {row["name"] for row in rows} - {row["name"] for row in summaries}
+    groups = rows_of.by_benchmark([row for row in rows if row["name"] in measured])
+    twice = _twice([name for name, *_ in groups])
+    for (name, *indices), found in groups.items():
+        labels = {key: i.removesuffix(".0") for key, i in zip(_INDICES, indices, strict=True)} if name in twice else {}
+        if not any(row.get("skipped") for row in found):
+            yield _measured(visible(name), found, labels)
+    for owner, statistics in _by_owner(summaries).items():
+        if owner not in measured:
+            yield from _aggregates(visible(owner), statistics)
+
+
+def _is_summary(row: Row, names: set[str]) -> bool:
+    if rows_of.is_summary(row, names):
+        return True
+    if "run_type" in row:
+        return False
+    # CSV and old JSON: only the name says it, and where aggregates alone were reported, only its companions
+    stem, _, end = str(row["name"]).rpartition("_")
+    return end in ("BigO", "RMS") or (end in rows_of.AGGREGATES and {f"{stem}_mean", f"{stem}_stddev"} <= names)
+
+
+def _twice(names: list[str]) -> set[str]:
+    return {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
+
+
+def _measured(name: str, rows: list[Row], labels: dict[str, str]) -> Result:
+    try:
+        found = rows_of.series(rows)
+    except OutputError as error:
+        return Failed(benchmark=name, status=str(error), labels=labels)
+    metrics = {key: Metric(unit=s.unit, better=s.better, values=s.values) for key, s in found.items()}
+    return checks.measured(name, metrics, labels)
+
+
+def _by_owner(summaries: list[Row]) -> dict[str, dict[str, Row]]:
+    owners: dict[str, dict[str, Row]] = {}
+    for row in summaries:
+        stem, _, end = str(row["name"]).rpartition("_")
+        owner, statistic = row.get("run_name", stem), row.get("aggregate_name", end)
+        if isinstance(owner, str) and isinstance(statistic, str) and statistic not in ("BigO", "RMS"):
+            owners.setdefault(owner, {})[statistic] = row
+    return owners
+
+
+def _aggregates(name: str, rows: dict[str, Row]) -> Iterator[Result]:
+    for statistic, row in rows.items():
+        # of a share, such as cv or one of the user's, the time's unit does not hold
+        if statistic in _SPREADS or row.get("aggregate_unit", "time") != "time":
+            continue
+        count = row.get("repetitions", row.get("iterations"))
+        for metric, value, unit in _values(row):
+            spread = next((v for m, v, _ in _values(rows.get("stddev", {})) if m == metric), None)
+            yield checks.aggregate(
+                Aggregate(
+                    benchmark=name, metric=metric, statistic=visible(statistic), value=value, unit=unit,
+                    better=rows_of.better(metric), sd=spread,
+                    count=int(count) if isinstance(count, (int, float)) and 0 < count < 1e9 else None,
+                )
+            )  # fmt: skip
+
+
+def _values(row: Row) -> Iterator[tuple[str, float, str]]:
+    scale = rows_of.SCALES.get(str(row.get("time_unit", "ns")))
+    for key, name in (("real_time", "time"), ("cpu_time", "cpu_time")):
+        value = row.get(key)
+        if isinstance(value, (int, float)) and scale is not None:
+            yield name, value * scale, "s"
+    for key, value in row.items():
+        if rows_of.is_counter(key, value):
+            yield visible(key), float(value), rows_of.UNITS.get(key, "")
+
+
+def _csv_rows(source: Source) -> Iterator[Row]:
+    columns: list[str] = []
+    place = 0
+    try:
+        with source.text_file() as file:
+            for cells in csv.reader(file):
+                if _is_header(",".join(cells)) and "name" in cells:
+                    columns, place = cells, cells.index("name")
+                elif columns and len(cells) > place:
+                    yield {key: _cell(key, cell) for key, cell in zip(columns, cells, strict=False) if cell}
+    except csv.Error as error:
+        raise OutputError(f"Google Benchmark's CSV is not as expected: {error}") from None
+
+
+def _cell(key: str, cell: str) -> Any:
+    if key == "error_occurred":
+        return cell.lower() == "true"
+    try:
+        return cell if key in _TEXTS else float(cell)
+    except ValueError:
+        return cell
