@@ -136,8 +136,17 @@ def test_files_of_old_gos_and_without_any_header() -> None:
 def test_two_machines_in_one_file() -> None:
     runs = [f"pkg: x\nBenchmarkA-{procs} 1 {procs} ns/op\nBenchmarkB-{procs} 1 2 ns/op\nPASS\n" for procs in (8, 12)]
     reading = read_text("".join(runs))
-    assert values(reading, "BenchmarkA") == [(0, [8e-9]), (1, [12e-9])]
+    # not repetitions of each other
+    assert values(reading, "BenchmarkA") == [(0, [8e-9]), (0, [12e-9])]
     assert [m.labels["/gomaxprocs"] for m in reading.measured] == ["8", "8", "12", "12"]
+
+
+def test_runs_that_a_key_tells_apart_are_no_repetitions() -> None:
+    run = "goos: linux\npkg: x\nBenchmarkA-8 1 {} ns/op\nPASS\n"
+    text = "".join(f"toolchain: {key}\n{run.format(value)}" for key, value in (("a", 1), ("a", 2), ("b", 3), ("b", 4)))
+    reading = read_text(text)
+    assert values(reading, "BenchmarkA", toolchain="a") == [(0, [1e-9]), (1, [2e-9])]
+    assert values(reading, "BenchmarkA", toolchain="b") == [(0, [3e-9]), (1, [4e-9])]
 
 
 def test_what_somebody_wrote_into_the_file_is_no_result() -> None:
