@@ -171,7 +171,7 @@ def _read_other(file: File, stream: Stream, line: str) -> None:
         stream.reader.pending = ""
     elif match := _PACKAGE_FAILED.match(line):
         _package_failed(file, stream, match[1], (match[2] or "").strip())
-    elif line.startswith(("panic: ", "fatal error: ")):
+    elif line.startswith(("panic: ", "fatal error: ", "*** Test killed")):
         stream.crash = stream.crash or line
     elif line.startswith(("PASS", "ok  \t", "ok \t", "?   \t")):
         end(file, stream)
@@ -193,9 +193,9 @@ def _read_unit(file: File, words: list[str]) -> None:
 
 def _package_failed(file: File, stream: Stream, package: str, why: str) -> None:
     """Keep that a package failed, if nothing says which of its benchmarks did."""
-    crashed = stream.reader.pending or stream.reader.announced if stream.crash else ""
+    crashed = stream.reader.pending or (stream.reader.announced if stream.crash else "")
     if crashed:
-        file.fail(stream, go.PROCS.sub("", crashed), visible(stream.crash))
+        file.fail(stream, go.PROCS.sub("", crashed), visible(stream.crash) or "its results did not come")
     elif not stream.named:
         before = stream.labels.get("pkg")
         stream.labels["pkg"] = package

@@ -64,8 +64,6 @@ def read(source: Source) -> Iterator[Result]:
 
 def _results(file: File) -> Iterator[Result]:
     suffixes = _suffixes(file)
-    # a failure stands under the name without or with GOMAXPROCS
-    bad = {(b.removesuffix(suffixes.get((ls, p), "")), ls, p) for b, ls, p in file.failed if b}
     executions = _executions(suffixes)
     shared: dict[tuple[Labels, bytes, str], tuple[str, dict[str, str]]] = {}
     for (labels, process), lines in file.groups.items():
@@ -75,8 +73,6 @@ def _results(file: File) -> Iterator[Result]:
                 plain = visible(raw.decode("utf-8", "replace").removesuffix(suffix))
                 shared[labels, raw, suffix] = plain, dict(labels) | _parts(plain, suffix)
             name, own = shared[labels, raw, suffix]
-            if (name, labels, process) in bad:
-                continue
             metrics, why = _metrics(file, of)
             if why:
                 yield Failed(benchmark=name, status=why, execution=execution, labels=own)

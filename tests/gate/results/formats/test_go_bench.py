@@ -118,6 +118,18 @@ def test_a_failure_leaves_the_others(file: str, status: str) -> None:
     assert {(m.benchmark, m.labels["pkg"]) for m in reading.measured} == {("BenchmarkSum", TINY), ("BenchmarkSum", SUB)}
 
 
+def test_a_benchmark_that_was_killed_keeps_the_results_it_gave() -> None:
+    reading = read_text(
+        "goos: linux\npkg: x\nBenchmarkA-4 1 5 ns/op\nBenchmarkA-4   \tSIGQUIT: quit\nPC=0x7ff8 m=0 sigcode=0\n\n"
+        "goroutine 1 [running]:\nx.BenchmarkA(0xc0001)\n\t/src/a_test.go:19 +0x18b\n\nrip    0x7ff8\n"
+        "*** Test killed with quit: ran too long (11m0s).\nexit status 2\nFAIL\tx\t660.316s\n"
+    )
+    assert values(reading, "BenchmarkA") == [(0, [5e-9])]
+    assert [(f.benchmark, f.status, f.execution) for f in reading.failed] == [
+        ("BenchmarkA", "*** Test killed with quit: ran too long (11m0s).", 0)
+    ]
+
+
 def test_a_package_that_does_not_build() -> None:
     reading = read_text("FAIL\tx/y [build failed]\npkg: x/z\nBenchmarkA-8 1 2 ns/op\nPASS\nok  \tx/z\t1.2s\n")
     assert [(f.benchmark, f.status, f.labels) for f in reading.failed] == [
