@@ -53,11 +53,11 @@ class _Suite(msgspec.Struct):
 def recognises(source: Source) -> bool:
     """Return whether it is a JSON document of benchmarks with runs of values or warm-ups."""
     found = source.head.json
-    if not isinstance(found, dict) or not isinstance(found.get("benchmarks"), list):
-        return False
-    first = found["benchmarks"][0] if found["benchmarks"] else None
-    # other tools' benchmarks have runs, too, beside a name or an alias; pyperf's stands in the metadata
-    return isinstance(first, dict) and isinstance(first.get("runs"), list) and first.keys() <= {"runs", "metadata"}
+    benchmarks = found.get("benchmarks") if isinstance(found, dict) else None
+    first = benchmarks[0] if isinstance(benchmarks, list) and benchmarks else None
+    runs = first.get("runs") if isinstance(first, dict) else None
+    run = runs[0] if isinstance(runs, list) and runs else None
+    return isinstance(run, dict) and any(isinstance(run.get(key), list) for key in ("values", "warmups"))
 
 
 def read(source: Source) -> Iterator[Result]:
