@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-import pyperf
+import pyperf  # type: ignore[import-untyped]  # it has no types
 import pytest
 from scipy import stats
 
