@@ -17,7 +17,8 @@ from gate.commands.compare.pieces import pieces
 from gate.commands.compare.projecting import Projection
 from gate.commands.compare.tabulating import Wanted, tabulated
 from gate.model import UserError
-from gate.report.outputs import colored, is_terminal, write
+from gate.report.outputs import colored, is_terminal, refuse_inputs, write
+from gate.results.arguments import is_plain, labelled
 
 if TYPE_CHECKING:
     from gate.commands.compare.command import CompareOptions
@@ -31,6 +32,9 @@ def run(options: CompareOptions, rules: RulesOptions, out: TextIO) -> int:
     Raises:
         UserError: a file, a key or a rule that cannot be used.
     """
+    if options.html is not None:
+        inputs = [Path(labelled(run)[1]) for run in options.runs if is_plain(labelled(run)[1])]
+        refuse_inputs(inputs, [Path(options.html)])
     columns = _columns(options, rules)
     base = _base(columns, options.base)
     if options.listed:
@@ -52,6 +56,7 @@ def _columns(options: CompareOptions, rules: RulesOptions) -> Columns:
         filter=filter_of(options.filter) if options.filter else None,
         benchmarks=rules.benchmarks,
         metrics=options.metrics,
+        level=options.each,
     )
     return columns_of(pieces(options.runs, options.wanted), projection, (options.side_a, options.side_b))
 

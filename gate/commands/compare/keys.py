@@ -111,7 +111,7 @@ def known(items: Sequence[Item]) -> list[str]:
     """Name all keys that items have."""
     parts = {f"/{part}" for item in items for part in _sub_names(item.benchmark)}
     labels = {visible(name) for item in items for name in item.labels}
-    found = [*FIXED, *sorted(parts), *sorted(labels - {*FIXED})]
+    found = [*FIXED, *sorted(parts), *sorted(labels - {*FIXED, *parts})]
     return found if len(found) <= _MOST_NAMED else [*found[:_MOST_NAMED], "..."]
 
 

@@ -209,3 +209,26 @@ def test_runs_of_perfgate_take_part_and_several_are_sessions(tmp_path: Path) -> 
     assert "runs of perfgate and files of other tools cannot be one column" in err
     # beside them they can
     assert titles(*files, go(tmp_path / "a.txt", {"A": [1.0]})) == ["old", "new", "a"]
+
+
+def test_files_can_be_processes_of_one_build_or_sessions(tmp_path: Path) -> None:
+    files = [
+        f"{label}={go(tmp_path / f'{label}{k}.txt', {'A': [10.0 + k, 11.0 + k]})}"
+        for label in ("old", "new")
+        for k in range(3)
+    ]
+    found = rows(*files, "--each", "execution")
+    assert [(r["builds"], r["executions"], r["change"]) for r in found] == [("1", "3", ""), ("1", "3", "no interval")]
+    found = rows(*files, "--each", "session")
+    assert [(r["builds"], r["change"]) for r in found] == [("3", ""), ("3", "not shown")]
+
+
+def test_a_page_never_replaces_a_file_that_is_compared(tmp_path: Path) -> None:
+    file = go(tmp_path / "a.txt", {"A": [10.0]})
+    before = Path(file).read_bytes()
+    code, out, err = run(f"old={file}", "--html", file)
+    assert (code, out) == (2, "")
+    assert "is read as an input" in err
+    assert Path(file).read_bytes() == before
+    assert "old  " in shown(f"old={file}", "--html", str(tmp_path / "page.html"))
+    assert (tmp_path / "page.html").read_text().startswith("<!DOCTYPE html>")
