@@ -68,12 +68,15 @@ def columns_of(pieces: Sequence[Piece], projection: Projection, sides: Sequence[
     Raises:
         UserError: a key that no value has, a side that is not there, or a label of files of both kinds.
     """
+    if not any(isinstance(r.record, (Execution, Unsampled)) for piece in pieces for r in piece.inputs.records):
+        # what failed has no keys
+        projection = Projection(level=projection.level)
     both = len(pieces) == 1 and pieces[0].ours
     if both and [key.name for key in projection.by] in ([], ["side"]):
         return _of_one_run(pieces[0], msgspec.structs.replace(projection, by=()), sides)
     if projection.by:
         return _by_keys(pieces, projection)
-    if len(pieces) == 1 and pieces[0].column:
+    if len(pieces) == 1 and len(measurings(pieces[0])) > 1:
         return _of_one_file(pieces[0], projection)
     groups: dict[object, list[Piece]] = defaultdict(list)
     for number, piece in enumerate(pieces):

@@ -76,5 +76,5 @@ def _base(columns: Columns, wanted: str | None) -> int:
 
 
 def _screen(out: TextIO) -> Screen:
-    width = min(shutil.get_terminal_size((100, 24)).columns, _MOST)
-    return Screen(colored(out), width, fits=is_terminal(out))
+    width = shutil.get_terminal_size((100, 24)).columns
+    return Screen(colored(out), min(width, _MOST), width if is_terminal(out) else None)

@@ -17,11 +17,11 @@ from gate.commands.compare.keys import Item, Key
 from gate.commands.compare.ordering import natural
 from gate.commands.compare.pairs import compared, names_of, pair_of
 from gate.commands.compare.rules import rules_of
-from gate.commands.compare.surroundings import Side, cautions, nothing, rest, warnings
+from gate.commands.compare.surroundings import Against, cautions, nothing, rest, warnings
 from gate.commands.compare.table import Block, Change, Column, Row, Span, Table
 from gate.commands.compare.varying import differing, varied_notes
 from gate.config.types import Config
-from gate.model import Case, Execution, Finding, Report, Unsampled
+from gate.model import SIDES, Case, Evidence, Execution, Finding, Report, Side, Unsampled
 from gate.model.case import CaseId, canonical
 from gate.words import reports
 from gate.words.sentences import say
@@ -40,7 +40,7 @@ class _Made(msgspec.Struct, eq=False):
     """The table while it is made."""
 
     lines: Lines
-    sides: list[Side]
+    sides: list[Against]
     means: dict[int, Sequence[Any]]
     rounds: dict[int, int | None]
     chief: set[CaseId]
@@ -129,7 +129,9 @@ def _add(
     projection = columns.projection
     found = compared(pair, policy.config, whole=projection.whole, select=projection.benchmarks)
     estimated = estimates(found.evidence, policy, wanted.statistics)
-    made.means[place] = overall(found.whole, policy, groups.of_case)
+    # with one build on a side no geometric mean has an interval
+    several = all(_builds(found.whole, side) > 1 for side in SIDES)
+    made.means[place] = overall(found.whole, policy, groups.of_case) if several else []
     made.rounds[place] = pair.rounds
     if is_one_run(pair):
         made.gate = gate_of(pair, rules)
@@ -137,10 +139,14 @@ def _add(
         made.means[place] = overall_as_decided(made.means[place], made.gate)
         level = next((o for o in made.means[place] if o.level == "build"), None)
         made.rounds[place] = level.units if level is not None and pair.rounds is not None else pair.rounds
-    made.sides.append(Side(place, pair, found))
+    made.sides.append(Against(place, pair, found))
     made.chief |= found.chief
     made.findings += [each.finding for each in estimated]
     add_pair(made.lines, estimated, base_place, place)
+
+
+def _builds(evidence: Evidence, side: Side) -> int:
+    return max((len((case.base if side == "base" else case.head).builds) for case in evidence.cases), default=0)
 
 
 def _order(made: _Made, chosen: Sequence[Chosen], base: int, config: Config) -> None:

@@ -31,7 +31,7 @@ class _Text:
         self.table = table
         self.color = screen.color
         self.width = max(screen.width, 20)
-        self.room = self.width if screen.fits else _WIDE
+        self.room = _WIDE if screen.room is None else max(screen.room, 20)
         self.bold = "1" if screen.color else ""
         self.notes = Footnotes(_NOTES)
         self.titles = distinct([visible(column.title) for column in table.columns], _TITLE)
