@@ -14,18 +14,22 @@ from gate.commands.compare.table import Cell, Change, Shown
 from gate.config.rules import Policy
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
-from gate.model import Execution, Finding, Run, Sample, SideSummary, Verdict
+from gate.model import Execution, Finding, Run, Sample, SideSummary, Verdict, reasons
 from gate.model.case import canonical, quantile_of
+from gate.model.warnings.estimates import BuildsCut, BuildsUnlike, FewExecutions
 from gate.stats.quantile import type8
 from gate.words import findings as finding_words
 from gate.words import numbers
 from gate.words.numbers import known
+from gate.words.plain import visible
 from gate.words.sentences import say
 
 _SHOWN: dict[Verdict, Shown] = {
     "regression": "worse", "accepted": "worse", "improvement": "better", "unchanged": "same",
 }  # fmt: skip
-_ONE_BUILD = "an aggregate has no values, so the change has no interval"
+_OF_INTERVALS = (BuildsUnlike, BuildsCut, FewExecutions)
+"""Warnings about quantiles that matter where there is an interval."""
+_NO_VALUES = "an aggregate has no values, so the change has no interval"
 _EXTREME = "an extreme has no interval"
 
 
@@ -50,14 +54,16 @@ def line_of(lines: Lines, key: RowKey, factors: Mapping[str, Any]) -> Line:
     return lines[key]
 
 
-def add_pair(lines: Lines, found: Sequence[Estimate], base: int, place: int) -> None:
-    """Add the estimates of a column against the base."""
+def add_pair(lines: Lines, found: Sequence[Estimate], base: int, place: int, titles: Sequence[str]) -> None:
+    """Add the estimates of a column against the base; titles: of all columns."""
     for each in found:
         finding = each.finding
         line = line_of(lines, _key(each), finding.factors)
         line.cells.setdefault(base, _cell(finding.base, each.case.base, each.statistic))
         line.cells[place] = _cell(finding.head, each.case.head, each.statistic)
-        line.changes[place] = _change(each, line.cells[base], line.cells[place])
+        change = _change(each, line.cells[base], line.cells[place])
+        few = [titles[p] for p in (base, place) if line.cells[p].builds == 1]
+        line.changes[place] = _without_builds(each.finding, change, few) if few else change
 
 
 def add_alone(lines: Lines, chosen: Chosen, place: int, policy: Policy, statistics: Sequence[str]) -> None:
@@ -106,7 +112,7 @@ def add_aggregates(lines: Lines, columns: Sequence[Chosen], base: int, confidenc
                 positive = first.value > 0 and cell.value > 0
                 estimate = cell.value / first.value if positive else None
                 line.changes[place] = Change(
-                    estimate=estimate, confidence=confidence, method="none", notes=(_ONE_BUILD,)
+                    estimate=estimate, confidence=confidence, method="none", notes=(_NO_VALUES,)
                 )
 
 
@@ -151,6 +157,16 @@ def _change(each: Estimate, base: Cell, cell: Cell) -> Change:
     if found.kind == "withheld" and one and found.estimate is not None and base.value > 0:
         return msgspec.structs.replace(found, estimate=cell.value / base.value)
     return found
+
+
+def _without_builds(finding: Finding, change: Change, few: Sequence[str]) -> Change:
+    """Say first that there is one build, where that is why there is no interval: more values would not help."""
+    if change.kind != "withheld" or not isinstance(finding.reason, (reasons.OneUnit, reasons.FewValues)):
+        return change
+    of = "a side" if len(few) == 2 else f"of {visible(few[0])}"
+    said = f"one build {of}: no interval, since the variation between builds is unknown"
+    kept = [say(each) for each in finding.warnings if not each.for_experts and not isinstance(each, _OF_INTERVALS)]
+    return msgspec.structs.replace(change, notes=(said, *kept))
 
 
 def change_of(finding: Finding) -> Change:

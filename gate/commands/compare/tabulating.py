@@ -142,7 +142,7 @@ def _add(
     made.sides.append(Against(place, pair, found))
     made.chief |= found.chief
     made.findings += [each.finding for each in estimated]
-    add_pair(made.lines, estimated, base_place, place)
+    add_pair(made.lines, estimated, base_place, place, [each.title for each in columns.found])
 
 
 def _builds(evidence: Evidence, side: Side) -> int:
