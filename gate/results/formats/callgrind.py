@@ -58,7 +58,7 @@ def read(source: Source) -> Iterator[Result]:
         name = visible(process.command) or visible(source.name)
         execution = seen[name] = seen.get(name, -1) + 1
         if not process.ended or not process.counts:
-            yield Failed(benchmark=name, status="no counts: the file is cut off", execution=execution)
+            yield Failed(benchmark=name, status="no totals: the file is cut off", execution=execution)
             continue
         metrics = {
             visible(_NAMES.get(event, event)): Metric(unit="", values=[float(count)])

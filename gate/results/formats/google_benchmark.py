@@ -155,6 +155,9 @@ def _by_owner(summaries: list[Row]) -> dict[str, dict[str, Row]]:
     owners: dict[str, dict[str, Row]] = {}
     for row in summaries:
         stem, _, end = str(row["name"]).rpartition("_")
+        if end not in (*rows_of.AGGREGATES, "BigO", "RMS"):
+            # by a tool that only says that it is one
+            stem, end = str(row["name"]), "value"
         owner, statistic = row.get("run_name", stem), row.get("aggregate_name", end)
         if isinstance(owner, str) and isinstance(statistic, str) and statistic not in ("BigO", "RMS"):
             owners.setdefault(owner, {})[statistic] = row

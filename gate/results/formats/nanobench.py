@@ -99,7 +99,12 @@ def _document(source: Source) -> list[_Result]:
         try:
             found = json.loads(_NO_NUMBER.sub(": null", repaired), strict=False)
         except (ValueError, RecursionError):
-            raise error from None
+            # without the last one, of which some may be missing
+            found = source.beginning(object)
+            cut = found.get("results") if isinstance(found, dict) else found
+            if not isinstance(cut, list) or len(cut) < 2:
+                raise error from None
+            cut.pop()
     results = found.get("results") if isinstance(found, dict) else found
     try:
         return msgspec.convert(results, list[_Result], strict=False)

@@ -53,7 +53,7 @@ def test_parts_are_summed_and_a_profile_that_is_cut_off_still_has_its_summary() 
     assert counts(read(Source("x", None, cut))) == {"instructions": 6002}
     found = read(Source("x", None, data[: data.index(b"summary:")]))
     assert [(each.benchmark, each.status) for each in found.failed] == [
-        ("./tiny", "no counts: the file is cut off")
+        ("./tiny", "no totals: the file is cut off")
     ]  # fmt: skip
 
 

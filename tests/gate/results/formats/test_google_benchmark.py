@@ -97,6 +97,9 @@ def test_before_1_5_only_names_say_what_is_an_aggregate() -> None:
     alone = [row("b_mean", 5), row("b_median", 6), row("b_stddev", 7), row("c_mean", 4)]
     found = made(*rows, *alone)
     assert {each.benchmark: len(each.metrics["time"].values) for each in found.measured} == {"a": 2, "c_mean": 1}
+    assert [(a.benchmark, a.statistic) for a in made(row("x_y", 1, run_type="aggregate")).aggregates][:1] == [
+        ("x_y", "value")
+    ]
     times = {(each.benchmark, each.statistic): each.value for each in found.aggregates if each.metric == "time"}
     assert times == pytest.approx({("b", "mean"): 5e-9, ("b", "median"): 6e-9})
 
