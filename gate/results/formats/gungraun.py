@@ -49,14 +49,17 @@ class _Summary(msgspec.Struct):
     tool_summaries: list[dict[str, Any]] = []
 
 
-class _Side(NamedTuple):
+class Side(NamedTuple):
     """The counts of one run of a benchmark."""
 
     benchmark: str
     package: str
+    """Of cargo; "": not known."""
     baseline: str
     is_new: bool
+    """It is the newer one of two."""
     metrics: dict[str, float]
+    """By event."""
 
 
 def recognises(source: Source) -> bool:
@@ -70,7 +73,7 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source) -> Iterator[Result]:
     """Yield the old runs, then the new ones."""
-    sides: list[_Side] = []
+    sides: list[Side] = []
     if source.is_folder and source.path is not None:
         for file in _files(source.path):
             try:
@@ -80,13 +83,20 @@ def read(source: Source) -> Iterator[Result]:
     else:
         for summary in _summaries(source):
             sides += _of_summary(summary)
-    names = {(side.benchmark, side.package) for side in sides}
-    twice = {name for name, _ in names if sum(name == other for other, _ in names) > 1} if len(names) > 1 else set()
+    yield from results(sides)
+
+
+def results(sides: list[Side]) -> Iterator[Result]:
+    """Yield the old runs, then the new ones; where packages share a name, labelled by the package."""
+    packages: dict[str, set[str]] = {}
+    for side in sides:
+        packages.setdefault(side.benchmark, set()).add(side.package)
     for newest in (False, True):
-        for side in sides:
-            if side.is_new is newest:
-                labels = {"baseline": side.baseline, **({"package": side.package} if side.benchmark in twice else {})}
-                yield checks.measured(side.benchmark, _metrics(side.metrics), labels)
+        for side in (side for side in sides if side.is_new is newest):
+            labels = {"baseline": side.baseline}
+            if len(packages[side.benchmark]) > 1:
+                labels["package"] = side.package
+            yield checks.measured(side.benchmark, _metrics(side.metrics), labels)
 
 
 def _metrics(values: dict[str, float]) -> dict[str, Metric]:
@@ -117,7 +127,7 @@ def _is_summary(file: Path) -> bool:
         return b'"module_path"' in opened.read(1 << 14)
 
 
-def _of_file(file: Path, source: Source) -> list[_Side]:
+def _of_file(file: Path, source: Source) -> list[Side]:
     if file.name == _SUMMARY:
         return [side for each in _summaries(source.inside(file)) for side in _of_summary(each)]
     matched = _PROFILE.fullmatch(file.name)
@@ -129,7 +139,7 @@ def _of_file(file: Path, source: Source) -> list[_Side]:
     if not counts:
         raise OutputError(f"{visible(file.name)} holds no counts")
     folder = file.parent
-    return [_Side(_by_folder(folder, source.path or folder), "", visible(baseline), baseline == "new", counts)]
+    return [Side(_by_folder(folder, source.path or folder), "", visible(baseline), baseline == "new", counts)]
 
 
 def _by_folder(folder: Path, root: Path) -> str:
@@ -142,14 +152,21 @@ def _by_folder(folder: Path, root: Path) -> str:
 def _summaries(source: Source) -> Iterator[_Summary]:
     """Read the summaries of a file: one, one a line, or several written over many lines; other lines may be between."""
     begun: list[bytes] = []
+    ends: tuple[bytes, ...] = ()
     for place, line in enumerate(source.bytes_lines(), 1):
-        if begun or line.rstrip() in (b"{", b"["):
+        text = line.strip()
+        if text.startswith((b'{"', b"[{")):
+            # what was begun before it was cut off
+            begun = []
+            yield from _decoded(text, place)
+        elif begun or text in (b"{", b"["):
+            if not begun:
+                indent = line[: len(line) - len(line.lstrip())]
+                ends = (indent + b"}", indent + b"]")
             begun.append(line)
-            if line.rstrip() in (b"}", b"]"):
+            if line.rstrip() in ends:
                 yield from _decoded(b"\n".join(begun), place)
                 begun = []
-        elif line.startswith((b"{", b"[{")):
-            yield from _decoded(line, place)
     if begun:
         raise OutputError("the last summary is cut off")
 
@@ -164,7 +181,7 @@ def _decoded(data: bytes, place: int) -> Iterator[_Summary]:
         raise OutputError(f"line {place}: {visible(str(error)).replace('`', '')}") from None
 
 
-def _of_summary(summary: _Summary) -> list[_Side]:
+def _of_summary(summary: _Summary) -> list[Side]:
     """Take the two runs of a summary apart."""
     name = summary.module_path
     if summary.function_name and not name.endswith(f"::{summary.function_name}"):
@@ -183,8 +200,8 @@ def _of_summary(summary: _Summary) -> list[_Side]:
     before = called[1] or _old_name(summary) or "old"
     package = visible(summary.package_dir)
     sides = [
-        _Side(name, package, visible(called[0] or "new"), True, new),  # named by the type
-        _Side(name, package, visible(before), False, old),
+        Side(name, package, visible(called[0] or "new"), True, new),  # named by the type
+        Side(name, package, visible(before), False, old),
     ]
     return [side for side in sides if side.metrics]
 
