@@ -1,4 +1,4 @@
-"""Writes what is generated from the typed configuration: the tables of keys in docs/configuration.md, and the schema.
+"""Writes what is generated: the tables of keys in docs/configuration.md, the schema, the formats in docs/import.md.
 
 Run it through `make docs`; tests/test_docs.py fails when either file is not what this writes. The page's own text and
 its examples are written there; types, defaults and meanings of the keys in gate/config/types.py.
@@ -21,10 +21,12 @@ from gate.config import types as config
 from gate.config.schema import json_schema
 from gate.config.study import FactorTable, Setting, SettingTable
 from gate.config.tables import OF_RUNS
+from gate.results.formats import adapter, names
 from gate.units import Duration, Quantity, Share
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "configuration.md"
+IMPORT = ROOT / "docs" / "import.md"
 SCHEMA = ROOT / "gate" / "perfgate.schema.json"
 
 TABLES: Mapping[str, type[config.Table]] = {
@@ -70,7 +72,19 @@ def sections() -> list[Section]:
 
 def generated() -> dict[Path, str]:
     """Return the text of every generated file."""
-    return {REFERENCE: reference(), SCHEMA: json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"}
+    schema = json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
+    return {REFERENCE: reference(), SCHEMA: schema, IMPORT: formats()}
+
+
+_FORMATS = "| format | `--from` | execution | iteration | trap |\n| --- | --- | --- | --- | --- |\n"
+
+
+def formats() -> str:
+    """Return docs/import.md with a row for each format."""
+    found = sorted(((adapter(name).FORMAT, name) for name in names()), key=lambda each: each[0].title.casefold())
+    rows = "".join(f"| {f.title} | `{name}` | {f.execution} | {f.iteration} | {f.trap} |\n" for f, name in found)
+    before, head, after = IMPORT.read_text(encoding="utf-8").partition(_FORMATS)
+    return before + head + rows + re.sub(r"\A(?:\|.*\n)*", "", after)
 
 
 def reference() -> str:

@@ -1,4 +1,4 @@
-"""One more output format, instrument, adapter and command each cost one file, and no edit elsewhere."""
+"""One more output format, instrument, adapter, format of results and command each cost one file, and no edit elsewhere."""
 
 import json
 import shutil
@@ -99,6 +99,22 @@ INSTRUMENT = Declared(lambda caller: Found(SuiteInstrument(TwoWords())), Traits(
     "gate/commands/compare/formats/count.py": """
 def render(comparison, screen):
     return f"{len(comparison.report.findings)} findings\\n"
+""",
+    # a format of result files of other tools
+    "gate/results/formats/tally.py": """
+from gate.model import Metric
+from gate.results.result import Format, Measured
+
+FORMAT = Format(title="tally", execution="the file", iteration="one line", trap="none")
+
+
+def recognises(source):
+    return source.head.text.startswith("tally of ")
+
+
+def read(source):
+    first, *values = source.lines()
+    yield Measured(benchmark=first.removeprefix("tally of "), metrics={"time": Metric(unit="s", values=list(map(float, values)))})
 """,
     # a command, with an option
     "gate/commands/greet/command.py": """
@@ -225,6 +241,13 @@ def test_what_it_measured_is_decided_the_same_where_it_is_not_installed(
     assert checked.returncode == 1
     here = perfgate(ROOT, project, "decide", ".perfgate", "--json", "-")
     assert json.loads(here.stdout)["findings"] == project.report()["findings"]
+
+
+def test_a_new_format_of_results_is_imported(source: Path, project: Project) -> None:
+    (project.top / "stalls.txt").write_text("tally of stalls\n3\n4\n")
+    done = perfgate(source, project, "import", "base=stalls.txt", "--out", "stalls.jsonl")
+    assert done.stderr == "base  stalls.txt: 1 benchmark, 1 build, 1 execution, 2 values\n"
+    assert "tally" in perfgate(source, project, "import", "--help").stdout
 
 
 def test_without_its_file_it_is_a_mistake_in_the_config(project: Project) -> None:

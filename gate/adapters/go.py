@@ -7,7 +7,7 @@ read in a time proportional to its length.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from gate.adapters.suites import Suite, add
@@ -22,7 +22,7 @@ _COUNTED = re.compile(r"\d+", re.ASCII)
 _COUNT = 8
 """The width of the count of iterations in testing's lines, which tells it from what a benchmark prints into them."""
 _NAME = "Benchmark"
-_PROCS = re.compile(r"-\d+$", re.ASCII)
+PROCS = re.compile(r"-\d+$", re.ASCII)
 _FAILED = ("FAIL\t", "--- FAIL: ")
 _ENDED = ("panic: ", "fatal error: ")
 _SUMMARY = ("ok  \t", "?   \t")
@@ -54,7 +54,7 @@ class _Named:
 
 
 @dataclass(slots=True)
-class _Reader:
+class Reader:
     """What is known while the lines go by."""
 
     package: str = ""
@@ -88,7 +88,7 @@ def parse(data: bytes, *, several: bool) -> Suite:
     """
     if data.lstrip().startswith(b'{"'):
         raise OutputError("this is the JSON of test2json, but perfgate reads the text: remove -json")
-    reader = _Reader()
+    reader = Reader()
     for line in data.decode("utf-8", "replace").split("\n"):
         _read(reader, line.rstrip("\r"))
     _must_be_complete(reader, "the output")
@@ -105,7 +105,7 @@ def parse(data: bytes, *, several: bool) -> Suite:
     return suite
 
 
-def _read(reader: _Reader, line: str) -> None:
+def _read(reader: Reader, line: str) -> None:
     if line == "FAIL" or line.startswith(_FAILED):
         raise OutputError(f"the output reports a failure: {_shown(reader.ended or line)}")
     if line.startswith(("pkg: ", "pkg:\t")):
@@ -113,7 +113,7 @@ def _read(reader: _Reader, line: str) -> None:
         reader.package, reader.announced = line.removeprefix("pkg:").strip(), ""
         reader.packages.add(reader.package)
     elif line.startswith(("Unit ", "Unit\t")):
-        _read_unit(reader, line.split()[1:])
+        read_unit(reader, line.split()[1:])
     elif line.endswith("PASS") or line.startswith(_SUMMARY):
         _nothing_may_be_pending(reader)
         reader.complete = True
@@ -124,11 +124,15 @@ def _read(reader: _Reader, line: str) -> None:
     elif line.startswith(_OF_TESTING):
         reader.of_testing = True
     else:
-        _read_results(reader, line)
+        read_results(reader, line)
 
 
-def _read_unit(reader: _Reader, words: list[str]) -> None:
-    """Read what a line tells of a unit: in which direction it is better."""
+def read_unit(reader: Reader, words: list[str]) -> None:
+    """Read what a line says of a unit: in which direction it is better.
+
+    Raises:
+        OutputError: an earlier line says the opposite.
+    """
     for word in words[1:]:
         key, _, value = word.partition("=")
         if key == "better" and value in ("lower", "higher"):
@@ -137,7 +141,12 @@ def _read_unit(reader: _Reader, words: list[str]) -> None:
                 raise OutputError(f"the unit {_shown(words[0])} is better both lower and higher")
 
 
-def _read_results(reader: _Reader, line: str) -> None:
+def read_results(reader: Reader, line: str) -> None:
+    """Take the results or the announcement out of a line that may hold what a benchmark printed, too.
+
+    Raises:
+        OutputError: results without a name, or a name whose results did not come.
+    """
     found = _alone(reader, line) or _named(reader, line)
     if found is not None:
         _nothing_may_be_pending(reader)
@@ -153,14 +162,14 @@ def _read_results(reader: _Reader, line: str) -> None:
     if found is None:
         return
     if found.values:
-        own = found.announced if _is_of(found.name, found.announced) else ""
+        own = found.announced if is_of(found.name, found.announced) else ""
         reader.results.append(_Result(reader.package, found.name, own, found.values))
         reader.pending = ""
     else:
         reader.pending = found.name
 
 
-def _alone(reader: _Reader, line: str) -> _Named | None:
+def _alone(reader: Reader, line: str) -> _Named | None:
     """Read a line of results as the format defines it: words between blanks, and nothing else on the line."""
     if not line.startswith(_NAME):
         return None
@@ -173,13 +182,13 @@ def _alone(reader: _Reader, line: str) -> _Named | None:
     return _Named(words[0], reader.announced, _by_unit(list(zip(units, map(float, numbers), strict=True))))
 
 
-def _named(reader: _Reader, line: str) -> _Named | None:
+def _named(reader: Reader, line: str) -> _Named | None:
     """Find a name at whose results a line begins, also after something that was printed without a newline."""
     parts = line.split("\t")
     if reader.announced:
         for place in range(len(parts) - 2, -1, -1):
             before = parts[place].rstrip(" ")
-            plain = before if before.endswith(reader.announced) else _PROCS.sub("", before)
+            plain = before if before.endswith(reader.announced) else PROCS.sub("", before)
             if plain.endswith(reader.announced):
                 return _Named(reader.announced + before[len(plain) :], reader.announced, _results(parts[place + 1 :]))
     # four spaces: what b.Log wrote
@@ -235,17 +244,17 @@ def _last_name(text: str) -> str:
     return word[at:] if at >= 0 else ""
 
 
-def _is_of(name: str, announced: str) -> bool:
+def is_of(name: str, announced: str) -> bool:
     """Return whether a name is the announced one, with or without GOMAXPROCS."""
-    return bool(announced) and (name == announced or _PROCS.sub("", name) == announced)
+    return bool(announced) and (name == announced or PROCS.sub("", name) == announced)
 
 
-def _nothing_may_be_pending(reader: _Reader) -> None:
+def _nothing_may_be_pending(reader: Reader) -> None:
     if reader.pending:
         raise OutputError(f"{_shown(reader.pending)} began and its results cannot be read: what it prints hides them")
 
 
-def _must_be_complete(reader: _Reader, what: str) -> None:
+def _must_be_complete(reader: Reader, what: str) -> None:
     if not reader.complete and (reader.of_testing or reader.ended):
         raise OutputError(f"{what} ends without PASS: " + (_shown(reader.ended) if reader.ended else "it is cut short"))
 
@@ -256,11 +265,7 @@ def _shown(line: str) -> str:
 
 def _by_benchmark(results: list[_Result]) -> dict[tuple[str, str, str], list[_Result]]:
     """Group by package, name, and the name as announced, which tells "a-2" from "a" with GOMAXPROCS=2."""
-    procs = {_procs_of(result) for result in results if result.announced}
-    if not procs:
-        # without -v: a suffix that all names have
-        procs = {match[0] if (match := _PROCS.search(result.name)) else "" for result in results}
-    suffix = next(iter(procs)) if len(procs) == 1 else ""
+    suffix = suffix_of([(result.name, result.announced) for result in results])
     grouped: dict[tuple[str, str, str], list[_Result]] = {}
     for result in results:
         key = (result.package, result.name.removesuffix(suffix), result.announced)
@@ -268,8 +273,17 @@ def _by_benchmark(results: list[_Result]) -> dict[tuple[str, str, str], list[_Re
     return grouped
 
 
-def _procs_of(result: _Result) -> str:
-    return result.name.removeprefix(result.announced)
+def suffix_of(names: Collection[tuple[str, str]]) -> str:
+    """Return the GOMAXPROCS that ends names, such as "-8"; "" where -cpu gave several, or none does.
+
+    Args:
+        names: each as its line of results has it, and as -v announced it, or "".
+    """
+    procs = {name.removeprefix(announced) for name, announced in names if announced}
+    if not procs:
+        # without -v: a suffix that all names have
+        procs = {match[0] if (match := PROCS.search(name)) else "" for name, _ in names}
+    return next(iter(procs)) if len(procs) == 1 else ""
 
 
 def _series(results: list[_Result], told: Mapping[str, Better]) -> dict[str, Series]:
@@ -277,7 +291,7 @@ def _series(results: list[_Result], told: Mapping[str, Better]) -> dict[str, Ser
     for unit in results[0].values:
         if any(unit not in result.values for result in results):
             continue
-        name, base, scale, better = _metric(unit)
+        name, base, scale, better = metric_of(unit)
         if name in series:
             raise OutputError(f"two of its metrics are called {name!r}")
         series[name] = Series(base, [result.values[unit] * scale for result in results], told.get(unit, better))
@@ -286,7 +300,7 @@ def _series(results: list[_Result], told: Mapping[str, Better]) -> dict[str, Ser
     return series
 
 
-def _metric(unit: str) -> tuple[str, str, float, Better]:
+def metric_of(unit: str) -> tuple[str, str, float, Better]:
     """Return name, base unit, scale and direction of what a unit measures.
 
     As in golang.org/x/perf/benchunit, the words of a unit are joined by "-" and "*", and what is below "/" is no scale.

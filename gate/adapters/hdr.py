@@ -27,7 +27,7 @@ _MAX_ENCODED = 1 << 26
 _VERSION = b"Histogram log format version"
 _LEGEND = b'"StartTimestamp"'
 # every encoding's cookie begins with the bytes 1c 84 93
-_LINE = re.compile(rb"(?:Tag=([^, ]*),)?[^,]*,[^,]*,[^,]*,(HIST[A-Za-z0-9+/=]*)")
+_LINE = re.compile(rb"(?:Tag=([^, ]*),)?[^,]*,[^,]*,([^,]*),(HIST[A-Za-z0-9+/=]*)")
 _COMPRESSED, _V2 = 0x1C849304, 0x1C849303
 _WORD_SIZE = 0xF0
 _BITS = 64
@@ -40,6 +40,16 @@ class Bucket:
 
     value: int
     count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """What one line of a log holds."""
+
+    tag: str | None
+    highest: bytes
+    """Its largest value as the writer shows it, in a unit of the writer's choice."""
+    buckets: Iterator[Bucket]
 
 
 def recognises(data: bytes) -> bool:
@@ -74,15 +84,14 @@ def parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:
     total = 0
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
         try:
-            interval = _interval(line.strip())
-            if interval is None:
+            found_here = interval(line.strip())
+            if found_here is None:
                 continue
-            tag, buckets = interval
-            name = plain_metric(units) if tag is None else tag
+            name = plain_metric(units) if found_here.tag is None else found_here.tag
             if name not in found:
                 base, scales[name] = _unit(name, units)
                 found[name] = Series(base, [])
-            values = _values(buckets, scales[name], MAX_VALUES - total)
+            values = _values(found_here.buckets, scales[name], MAX_VALUES - total)
             total += len(values)
             random.Random(number).shuffle(values)  # noqa: S311  # an order, no secret
             found[name].values.extend(values)
@@ -92,13 +101,19 @@ def parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:
     return {name: series for name, series in found.items() if series.values}
 
 
-def _interval(line: bytes) -> tuple[str | None, Iterator[Bucket]] | None:
+def interval(line: bytes) -> Interval | None:
+    """Read a line without white space around it; None: it is a comment, the legend or blank.
+
+    Raises:
+        OutputError: it is something else, or a histogram that cannot be decoded.
+    """
     if not line or line.startswith((b"#", _LEGEND)):
         return None
     match = _LINE.fullmatch(line)
     if match is None:
         raise OutputError(f"{shown(line)} is not an interval")
-    return match[1].decode("utf-8", "replace") if match[1] else None, decode(match[2])
+    tag = match[1].decode("utf-8", "replace") if match[1] else None
+    return Interval(tag, match[2], decode(match[3]))
 
 
 def _unit(name: str, units: Mapping[str, str | None]) -> tuple[str, float]:

@@ -18,21 +18,34 @@ _OF_PRIMARY = ("time", "throughput")
 _FAILURE = re.compile(r"^# Benchmark: (?P<name>.*)|<failure>$", re.MULTILINE)
 
 # JMH writes NaN and infinities as strings
-_Number = float | str
+Number = float | str
 
 
-class _Metric(msgspec.Struct):
+class Scores(msgspec.Struct):
+    """A metric of a benchmark."""
+
     scoreUnit: str  # noqa: N815  # JMH's name
-    rawData: list[list[_Number]] = []  # noqa: N815  # JMH's name
-    rawDataHistogram: list[list[list[tuple[_Number, float]]]] = []  # noqa: N815  # JMH's name
+    score: Number | None = None
+    scoreConfidence: list[Number] = []  # noqa: N815  # JMH's name
+    rawData: list[list[Number]] = []  # noqa: N815  # JMH's name
+    rawDataHistogram: list[list[list[tuple[Number, float]]]] = []  # noqa: N815  # JMH's name
 
 
-class _Result(msgspec.Struct):
+class Result(msgspec.Struct):
+    """A benchmark in one mode, with one choice of parameters."""
+
     benchmark: str
     mode: str
-    primaryMetric: _Metric  # noqa: N815  # JMH's name
-    secondaryMetrics: dict[str, _Metric] = {}  # noqa: N815  # JMH's name
-    params: dict[str, str] = {}
+    primaryMetric: Scores  # noqa: N815  # JMH's name
+    secondaryMetrics: dict[str, Scores] = {}  # noqa: N815  # JMH's name
+    params: dict[str, str] | None = None
+    threads: float | None = None
+    jmhVersion: str | None = None  # noqa: N815  # JMH's name
+    jvm: str | None = None
+    jvmArgs: list[str] | None = None  # noqa: N815  # JMH's name
+    jdkVersion: str | None = None  # noqa: N815  # JMH's name
+    vmName: str | None = None  # noqa: N815  # JMH's name
+    vmVersion: str | None = None  # noqa: N815  # JMH's name
 
 
 def parse(data: bytes) -> Suite:
@@ -49,8 +62,8 @@ def parse(data: bytes) -> Suite:
         OutputError: not such a file.
     """
     suite = Suite({}, {})
-    for result in read_json(data, list[_Result], "JMH's JSON"):
-        name = _name(result)
+    for result in read_json(data, list[Result], "JMH's JSON"):
+        name = named(result)
         try:
             add(suite, name, _series(result))
         except OutputError as error:
@@ -68,20 +81,21 @@ def failed(text: str) -> str | None:
     return None
 
 
-def _name(result: _Result) -> str:
-    params = ",".join(f"{name}={value}" for name, value in sorted(result.params.items()))
+def named(result: Result) -> str:
+    """Name a benchmark by its parameters, in the order of their names, and its mode."""
+    params = ",".join(f"{name}={value}" for name, value in sorted((result.params or {}).items()))
     return f"{result.benchmark}:{{{params}}}:{result.mode}" if params else f"{result.benchmark}:{result.mode}"
 
 
-def _series(result: _Result) -> dict[str, Series]:
-    unit, scale, better = _unit(result.primaryMetric.scoreUnit)
+def _series(result: Result) -> dict[str, Series]:
+    unit, scale, better = known_unit(result.primaryMetric.scoreUnit)
     if unit not in ("s", "1/s"):
         raise OutputError(f"its unit is {visible(result.primaryMetric.scoreUnit)!r}, which this perfgate does not know")
-    values = [value * scale for value in _values(result.primaryMetric)]
+    values = [value * scale for fork in forks(result.primaryMetric) for value in fork]
     series = {"time" if unit == "s" else "throughput": Series(unit, values, better)}
     for name, metric in result.secondaryMetrics.items():
-        unit, scale, better = _unit(metric.scoreUnit)
-        values = [_number(value) * scale for fork in metric.rawData for value in fork]
+        unit, scale, better = known_unit(metric.scoreUnit)
+        values = [number(value) * scale for fork in metric.rawData for value in fork]
         # in every iteration, or its values would not belong to those of the others
         if len(values) == len(next(iter(series.values())).values) and usable(values, unit):
             own = visible(name)
@@ -90,20 +104,30 @@ def _series(result: _Result) -> dict[str, Series]:
     return series
 
 
-def _values(metric: _Metric) -> list[float]:
+def forks(metric: Scores) -> list[list[float]]:
+    """Return the values of a metric by fork, as JMH scales them; in mode sample the means of the iterations.
+
+    Raises:
+        OutputError: one is no number, or an iteration has no samples.
+    """
     if not metric.rawDataHistogram:
-        return [_number(value) for fork in metric.rawData for value in fork]
-    return [_mean(iteration) for fork in metric.rawDataHistogram for iteration in fork]
+        return [[number(value) for value in fork] for fork in metric.rawData]
+    return [[_mean(iteration) for iteration in fork] for fork in metric.rawDataHistogram]
 
 
-def _mean(histogram: list[tuple[_Number, float]]) -> float:
+def _mean(histogram: list[tuple[Number, float]]) -> float:
     counts = sum(count for _, count in histogram)
     if not counts > 0:
         raise OutputError("an iteration has no samples: make iterations longer (-r)")
-    return sum(_number(value) * count for value, count in histogram) / counts
+    return sum(number(value) * count for value, count in histogram) / counts
 
 
-def _number(value: _Number) -> float:
+def number(value: Number) -> float:
+    """Read a number, which JMH may have written as text.
+
+    Raises:
+        OutputError: it is none.
+    """
     try:
         # float() would take 1_0, and the digits of other scripts
         if isinstance(value, str) and ("_" in value or not value.isascii()):
@@ -113,7 +137,8 @@ def _number(value: _Number) -> float:
         raise OutputError(f"{visible(repr(value))} among its values is not a number") from None
 
 
-def _unit(unit: str) -> tuple[str, float, Better]:
+def known_unit(unit: str) -> tuple[str, float, Better]:
+    """Return the base unit of one of JMH, the factor that takes a value there, and which values are better."""
     above, _, below = unit.partition("/")
     if above == "ops" and below in _SECONDS:
         return "1/s", 1 / _SECONDS[below], "higher"

@@ -11,8 +11,8 @@ from gate.adapters.values import OutputError, Series
 from gate.model.visible import visible
 
 # by the unit in pyperf's metadata: the metric and its unit
-_METRICS = {"second": ("time", "s"), "byte": ("memory", "B"), "integer": ("count", "")}
-_VERSIONS = ("1.0", 6)
+METRICS = {"second": ("time", "s"), "byte": ("memory", "B"), "integer": ("count", "")}
+VERSIONS = ("1.0", 6)
 
 
 class _Run(msgspec.Struct):
@@ -40,9 +40,9 @@ def parse(data: bytes) -> Suite:
         OutputError: not such a file, another version of it, or a benchmark without a name.
     """
     file = read_json(data, _File, "pyperf's JSON")
-    if file.version not in _VERSIONS:
+    if file.version not in VERSIONS:
         shown = visible(str(file.version))
-        raise OutputError(f"pyperf's JSON has version {shown!r}; this perfgate reads {_VERSIONS[0]}")
+        raise OutputError(f"pyperf's JSON has version {shown!r}; this perfgate reads {VERSIONS[0]}")
     suite = Suite({}, {})
     for benchmark in file.benchmarks:
         # what is common to all runs stands once, in the benchmark or in the file
@@ -51,10 +51,10 @@ def parse(data: bytes) -> Suite:
         name, unit = metadata.get("name"), str(metadata.get("unit", "second"))
         if not isinstance(name, str):
             raise OutputError("pyperf's JSON holds a benchmark without a name")
-        if unit not in _METRICS:
+        if unit not in METRICS:
             suite.errors[visible(name)] = f"its unit is {visible(unit)!r}, which this perfgate does not know"
             continue
-        metric, base = _METRICS[unit]
+        metric, base = METRICS[unit]
         values = [value for run in benchmark.runs for value in run.values]
         add(suite, name, {metric: Series(base, values)})
     return suite

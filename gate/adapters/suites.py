@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import msgspec
 
-from gate.adapters.values import OutputError, Series, checked
+from gate.adapters.values import OutputError, Series, checked, usable
 from gate.model.bounds import out_of_bounds, why_out_of_bounds
 from gate.model.visible import visible
 
@@ -53,16 +53,19 @@ def add(suite: Suite, name: str, series: Mapping[str, Series]) -> None:
         suite.benchmarks.pop(name, None)
         suite.errors[name] = "two benchmarks have this name"
         return
-    faults = [fault for metric, each in series.items() if (fault := _fault(metric, each))]
+    faults = [fault for metric, each in series.items() if (fault := why_unusable(metric, each))]
     if faults:
         suite.errors[name] = faults[0]
     else:
         suite.benchmarks[name] = dict(series)
 
 
-def _fault(metric: str, series: Series) -> str | None:
+def why_unusable(metric: str, series: Series) -> str | None:
+    """Say why the values of a metric cannot be used; None: they can."""
     if not series.values:
         return f"no values of {metric!r}"
+    if usable(series.values, "s" if series.unit in _NO_NEGATIVES else series.unit):
+        return None
     for value in series.values:
         if not math.isfinite(value):
             return f"{value} in {metric!r} is not a finite number"

@@ -8,7 +8,7 @@ import operator
 import re
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -133,7 +133,7 @@ def _expected(members: list[_Member], raw: Any, table: str) -> str:
 
 def _noun(kind: Any, table: str = "") -> str:
     plain = typing.get_origin(kind) or kind
-    if plain is list:
+    if plain in (list, Sequence):
         items = [_PLURALS.get(member.kind) for member in _members(typing.get_args(kind)[0])]
         return f"a list of {' or '.join(dict.fromkeys(filter(None, items)))}" if all(items) else "a list"
     return table if is_struct(plain) or plain is dict else _NOUNS.get(plain, "another value")

@@ -231,6 +231,17 @@ def _varied(finding: Finding, every: Sequence[Finding]) -> int:
 _NAMED = 3
 
 
+def _nothing_decided(evidence: Evidence) -> outcomes.Summary:
+    measured = list(dict.fromkeys(case.metric for case in evidence.cases))
+    if measured:
+        return outcomes.NothingDecided(metrics=measured)
+    if evidence.new:
+        return outcomes.OneSideMeasured(side="head")
+    if evidence.aggregates:
+        return outcomes.OnlyAggregates(count=len(evidence.aggregates))
+    return outcomes.NothingMeasured()
+
+
 def summary(
     verdict: ReportVerdict,
     findings: Sequence[Finding],
@@ -252,8 +263,7 @@ def summary(
     if verdict == "error":
         if findings or evidence.failures:
             return outcomes.Failed(failures=len(evidence.failures), findings=len(findings))
-        measured = list(dict.fromkeys(case.metric for case in evidence.cases))
-        return outcomes.NothingDecided(metrics=measured) if measured else outcomes.NothingMeasured()
+        return _nothing_decided(evidence)
     if verdict == "inconclusive":
         not_worse = sum(f.not_worse for f in findings if f.verdict == "inconclusive")
         return outcomes.SomeInconclusive(count=counts["inconclusive"], findings=total, not_worse=not_worse)

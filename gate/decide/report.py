@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from gate.codes import Exit
@@ -25,6 +25,7 @@ from gate.decide.plausibility import implausible
 from gate.model import (
     REPORT_SCHEMA,
     Case,
+    Counts,
     Evidence,
     Family,
     Finding,
@@ -32,15 +33,20 @@ from gate.model import (
     LookFacts,
     MemoryFacts,
     PolicyFacts,
+    RatioInterval,
     Recorded,
     Report,
     ReportVerdict,
     RunFacts,
+    SideSummary,
     outcomes,
 )
 from gate.model.case import MEAN
+from gate.model.evidence import Amount
+from gate.model.names import AGGREGATE
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.estimates import NoisyHost
+from gate.model.warnings.measured import WithoutValues
 from gate.model.warnings.setup import ExpiredAccept, NothingRemembered, NothingToCompare, ZeroThreshold
 from gate.stats.prior import FEWEST_COMMON, with_layouts
 
@@ -94,7 +100,10 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         findings=findings,
         identical=identical,
         interactions=told.interactions,
-        recorded=_recorded([case for case in evidence.cases if why is not None or not case.decided], design),
+        recorded=[
+            *_recorded([case for case in evidence.cases if why is not None or not case.decided], design),
+            *_without_values(evidence, design),
+        ],
         failures=evidence.failures,
         overall=overall_of(walked.judged, _without_case(evidence), design) if why is None else [],
         curves=curves_of(subjects, findings) if why is None else [],
@@ -218,6 +227,7 @@ def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:
         states=evidence.states,
         cost=evidence.cost,
         sandbox=run.sandbox if run else None,
+        imported=run.tools if run else [],
     )
 
 
@@ -289,6 +299,34 @@ def _recorded(cases: Sequence[Case], design: Design) -> list[Recorded]:
         )
         for each in found
     ]
+
+
+def _without_values(evidence: Evidence, design: Design) -> Iterator[Recorded]:
+    """Give the aggregates that both sides have, whose ratio has no interval."""
+    for each in evidence.aggregates:
+        if each.base is None or each.head is None:
+            continue
+        ratio = each.head.value / each.base.value if each.base.value > 0 and each.head.value > 0 else None
+        yield Recorded(
+            benchmark=each.benchmark,
+            metric=each.metric,
+            statistic=each.statistic,
+            unit=each.unit,
+            better=each.better,
+            factors=each.factors,
+            base=_of_amount(each.base),
+            head=_of_amount(each.head),
+            ratio=RatioInterval(
+                estimate=ratio, low=None, high=None, confidence=1 - design.alpha, method=AGGREGATE, df=None,
+                kind="withheld",
+            ),
+            warnings=[WithoutValues(each.statistic)],
+        )  # fmt: skip
+
+
+def _of_amount(amount: Amount) -> SideSummary:
+    counts = Counts(session=1, build=amount.builds, execution=amount.executions, iteration=amount.count)
+    return SideSummary(value=amount.value, low=amount.low, high=amount.high, counts=counts)
 
 
 def _expired(policy: Policy) -> list[ExpiredAccept]:

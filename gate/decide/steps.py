@@ -77,6 +77,9 @@ def _settle(report: Report) -> steps.Step:
         return steps.CheckValues()
     needed = sorted(_builds(f) + f.more_builds for f in still_open if f.more_builds)
     told = needed[: math.ceil(_SHARE * len(needed))]
+    least = int(report.policy.gate["min_builds"])
+    if report.run.imported and (told or any(_builds(f) < least for f in still_open)):
+        return steps.ImportMore(builds=max([least, *told]))
     if not told:
         hopeless = all(_is_hopeless(f) for f in still_open)
         return _more_machines(still_open) or steps.MeasureMore(hopeless=hopeless)

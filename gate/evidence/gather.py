@@ -11,6 +11,8 @@ import numpy as np
 
 from gate.config.rules import is_decided, is_exact, matches, metric_rules
 from gate.config.types import Config
+from gate.evidence.aggregates import aggregates
+from gate.evidence.apart import apart
 from gate.evidence.completeness import (
     build_warnings,
     look_warnings,
@@ -45,6 +47,7 @@ from gate.model import (
     Same,
     Sample,
     Side,
+    Unsampled,
 )
 from gate.model.case import CaseId, canonical
 from gate.model.warnings import AnyWarning, typed
@@ -59,6 +62,7 @@ def gather(
     measured: Config | None = None,
     *,
     one: bool = False,
+    studied: bool = True,
 ) -> Evidence:
     """Sort records into samples, failures and what is missing or new.
 
@@ -67,13 +71,24 @@ def gather(
         select: globs of benchmarks; the others are left out.
         measured: the config of the run line, where it is parsed already.
         one: base and head are one measurement, which is compared with itself.
+        studied: settings on one side alone are an experiment without another side.
 
     Raises:
         EvidenceError: the same execution twice, run lines that differ, or an experiment on one side alone.
     """
+    evidence = _gathered(records, config, select, measured, one=one)
+    if evidence.run is not None and evidence.run.apart:
+        return apart(evidence)
+    if studied:
+        _refuse_one_side(records)
+    return evidence
+
+
+def _gathered(
+    records: Sequence[Located], config: Config, select: Sequence[str], measured: Config | None, *, one: bool
+) -> Evidence:
     records = in_order(records)
     run = run_of(records)
-    _refuse_one_side(records)
     cut = unfinished(records, _budget_of(run, measured))
     cost = cost_of([r.record for r in records])
     records = trusted(complete_rounds(without_past_waits(records)))
@@ -92,7 +107,9 @@ def gather(
     failures += [*missing_parts(parts), *_gaps(parts, select), *found.missing]
     failed = {f.benchmark for f in failures if f.benchmark is not None}
     judged = [e for e in executions if e.benchmark in found.both - failed and e.suite not in failed]
-    pairs = _pairs(judged, config, bound_factors(run))
+    # what others measured was not asked for any number of iterations
+    asked = 0 if run is not None and run.apart else config.plan.iterations
+    pairs = _pairs(judged, config, bound_factors(run), asked)
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
     return Evidence(
         run=run,
@@ -121,6 +138,7 @@ def gather(
             *machines(records),
             *(run_states(records) if timed else ()),
         ],
+        aggregates=aggregates(_of(everything, Unsampled)),
     )
 
 
@@ -246,7 +264,7 @@ class _Pairs(msgspec.Struct, frozen=True):
     warnings: list[AnyWarning]
 
 
-def _pairs(executions: Sequence[Execution], config: Config, bound: frozenset[str]) -> _Pairs:
+def _pairs(executions: Sequence[Execution], config: Config, bound: frozenset[str], asked: int) -> _Pairs:
     """Make the samples of both sides.
 
     A decided metric (or factor setting) that head lacks, or a session, or whose unit changes, is a failure; one that
@@ -254,6 +272,7 @@ def _pairs(executions: Sequence[Execution], config: Config, bound: frozenset[str
 
     Args:
         bound: factors of which a session has some settings by design.
+        asked: iterations that each execution was to have; 0: it was not asked for any number.
     """
     sides: dict[CaseId, dict[Side, list[Execution]]] = defaultdict(lambda: {"base": [], "head": []})
     for e in executions:
@@ -279,7 +298,7 @@ def _pairs(executions: Sequence[Execution], config: Config, bound: frozenset[str
                 MetricMissing(benchmark, metric, case.factors or "{}", each.session or 0) for each in lacking
             )
             found.warnings.extend(_units(metric, by_side))
-            found.cases.append(_case(benchmark, metric, by_side, config, decided=decided))
+            found.cases.append(_case(benchmark, metric, by_side, config, asked, decided=decided))
         elif decided:
             found.failures.append(Failure(kind="execution", benchmark=benchmark, status=f"{what}{unlike}"))
     return found
@@ -341,34 +360,41 @@ def _lacking(
     return found
 
 
-def _case(benchmark: str, metric: str, by_side: dict[Side, list[Execution]], config: Config, *, decided: bool) -> Case:
+def _case(
+    benchmark: str, metric: str, by_side: dict[Side, list[Execution]], config: Config, asked: int, *, decided: bool
+) -> Case:
     rules = metric_rules(config, benchmark, metric)
     unit, _ = to_base(by_side["base"][0].metrics[metric].unit)
+    exact = is_exact(config, benchmark, metric) or all(_repeats(by_side[side], metric) for side in SIDES)
     return Case(
         benchmark=benchmark,
         metric=metric,
         factors=by_side["base"][0].factors,
         unit=unit,
         better=rules.better or by_side["head"][0].metrics[metric].better,
-        exact=is_exact(config, benchmark, metric),
+        exact=exact,
         decided=decided,
         base=_sample(by_side["base"], metric),
         head=_sample(by_side["head"], metric),
-        warnings=iteration_warnings([*by_side["base"], *by_side["head"]], metric, config.plan.iterations),
+        warnings=iteration_warnings([*by_side["base"], *by_side["head"]], metric, asked),
     )
+
+
+def _repeats(executions: Sequence[Execution], metric: str) -> bool:
+    """Return whether a count of a result file came out the same in all of several builds."""
+    found = [e.metrics[metric] for e in executions]
+    builds = {(e.session, e.build) for e in executions}
+    return all(each.exact for each in found) and len(builds) > 1 and len({v for m in found for v in m.values}) == 1
 
 
 def _sample(executions: list[Execution], metric: str) -> Sample:
     ordered = sorted(executions, key=lambda e: (e.session, e.build, e.execution))
     measured = [e.metrics[metric] for e in ordered]
-    values: list[float] = []
-    for each in measured:
-        _, scale = to_base(each.unit)
-        values.extend(each.values if scale == 1 else [value * scale for value in each.values])
+    parts = [np.asarray(each.values, dtype=np.float64) * to_base(each.unit)[1] for each in measured]
     builds = Counter([(e.session, e.build) for e in ordered])
     sessions = Counter([session for session, _ in builds])
     orders = [e.order for e in ordered]
     known = None if None in orders else np.array(orders, dtype=np.int64)
     levels = ([len(each.values) for each in measured], list(builds.values()), list(sessions.values()))
     iterations, executions_of, builds_of = map(np.array, levels)
-    return Sample(np.array(values, dtype=np.float64), (iterations, executions_of, builds_of), tuple(builds), known)
+    return Sample(np.concatenate(parts), (iterations, executions_of, builds_of), tuple(builds), known)

@@ -7,6 +7,7 @@ import sys
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -14,6 +15,9 @@ from gate.evidence.records import Located, read
 from gate.model import UserError
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.measured import TornLine
+
+if TYPE_CHECKING:
+    from gate.results.arguments import Named
 
 MEASUREMENTS = "measurements.jsonl"
 REPORT = "report.json"
@@ -33,6 +37,7 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
     """Read measurement files; a folder stands for the measurements.jsonl in it, "-" for standard input.
 
     A folder of what actions/download-artifact left stands for all parts in it. What is compressed by gzip is unpacked.
+    Result files of other tools are read as builds, "base=FILE" and "head=FILE" saying of which side.
 
     Raises:
         UserError: a file that cannot be read, or that is a report rather than measurements.
@@ -41,8 +46,18 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
     records: list[Located] = []
     warnings: list[AnyWarning] = []
     files: list[Path] = []
+    results: list[Named] = []
     for path in (part for given in paths for part in parts(given)):
-        name, data = _bytes(path)
+        if path == "-":
+            name, data = _bytes(path)
+            if not is_ours(data) and (own := _standard_input(data)):
+                results.append(own)
+                continue
+        elif found := _results(path):
+            results += found
+            continue
+        else:
+            name, data = _bytes(path)
         _refuse_results(name, data)
         reading = read(name, data)
         if reading.torn:
@@ -50,7 +65,49 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
         records += reading.records
         if path != "-":
             files.append(Path(name))
+    if results:
+        from gate.evidence.imported import imported
+
+        read_too = imported(results)
+        records += read_too.records
+        warnings += read_too.assumed
     return Inputs(records, warnings, files)
+
+
+def _results(path: str) -> list[Named]:
+    """Return the result files of other tools that an argument names; [] where it names measurements."""
+    file = Path(path)
+    if _holds(file) if file.is_dir() else _begins_as_ours(file):
+        return []
+    from gate.evidence.imported import is_result
+    from gate.results.arguments import is_plain, named
+
+    if not file.exists() and is_plain(path):
+        return []
+    found = named([path])
+    return found if all(is_result(each.source) for each in found) else []
+
+
+def _standard_input(data: bytes) -> Named | None:
+    from gate.evidence.imported import is_result
+    from gate.results.arguments import Named
+    from gate.results.source import Source
+
+    source = Source("standard input", None, data)
+    return Named(None, source) if is_result(source) else None
+
+
+def _begins_as_ours(file: Path) -> bool:
+    try:
+        with file.open("rb") as opened:
+            return is_ours(opened.read(64))
+    except OSError:
+        return False
+
+
+def is_ours(data: bytes) -> bool:
+    """Return whether a file begins as measurements do."""
+    return data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b'{"type":')
 
 
 def _refuse_results(name: str, data: bytes) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import typing
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -31,7 +32,7 @@ def mismatch_of(kind: Any, raw: Any, where: str = "") -> Mismatch | None:
     elif origin is dict and isinstance(raw, dict):
         parts = (mismatch_of(arguments[1], value, _at(where, key)) for key, value in raw.items())
         found = next((part for part in parts if part), None)
-    elif origin is list and isinstance(raw, list):
+    elif origin in (list, Sequence) and isinstance(raw, list):
         items = (mismatch_of(arguments[0], value, f"{where}[{index}]") for index, value in enumerate(raw))
         found = next((item for item in items if item), None)
     elif own := [member for member in arguments if is_struct(member) and isinstance(raw, dict)]:

@@ -83,9 +83,10 @@ def read(path: str, data: bytes) -> Reading:
 
 def _refuse_out_of_bounds(record: Execution, path: str, number: int) -> None:
     for name, metric in record.metrics.items():
-        found = out_of_bounds(metric.values + metric.dropped)
-        if found is not None:
-            raise RecordError(path, number, f"{name} holds {why_out_of_bounds(found)}")
+        for values in (metric.values, metric.dropped):
+            found = out_of_bounds(values)
+            if found is not None:
+                raise RecordError(path, number, f"{name} holds {why_out_of_bounds(found)}")
 
 
 def _newer(text: bytes) -> str:

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from gate.config.rules import is_decided, is_exact
 from gate.config.types import Config
-from gate.model import Execution, Failure, Metric, Side
+from gate.model import Execution, Failure, Metric
 
 FEWEST = 5
 """Distinct values that a series needs: fewer may well come twice out of a coarse timer or a count."""
@@ -38,13 +38,17 @@ def repeated(executions: Sequence[Execution], config: Config, *, by_side: bool =
 
 
 def _equal(own: Sequence[Execution], metric: str, *, by_side: bool) -> Iterator[tuple[Execution, Execution]]:
-    first: dict[tuple[_Series, Side | None], Execution] = {}
+    alike: dict[tuple[object, ...], list[Execution]] = defaultdict(list)
     for e in own:
-        series = tuple(e.metrics[metric].values)
-        if len(set(series)) >= FEWEST:
-            earlier = first.setdefault((series, e.side if by_side else None), e)
-            if earlier is not e:
-                yield e, earlier
+        alike[_glance(e.metrics[metric]), e.side if by_side else None].append(e)
+    for same in alike.values():
+        first: dict[_Series, Execution] = {}
+        for e in same if len(same) > 1 else ():
+            series = tuple(e.metrics[metric].values)
+            if len(set(series)) >= FEWEST:
+                earlier = first.setdefault(series, e)
+                if earlier is not e:
+                    yield e, earlier
 
 
 def _grown(own: Sequence[Execution], metric: str, *, by_side: bool) -> Iterator[tuple[Execution, Execution]]:

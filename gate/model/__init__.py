@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         Run,
         Same,
         Stop,
+        Unsampled,
         Whose,
     )
     from gate.model.report import (
@@ -144,6 +145,7 @@ __all__ = [
     "Unfinished",
     "Unproved",
     "UnprovedKind",
+    "Unsampled",
     "UserError",
     "Variance",
     "Variances",

@@ -50,6 +50,31 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     """The machine of each session by name, where the measurements tell."""
 
 
+class Amount(msgspec.Struct, frozen=True, kw_only=True):
+    """An aggregate of one side, in the base unit: the mean of its builds'; limits where there is one build."""
+
+    value: float
+    low: float | None
+    high: float | None
+    builds: int
+    executions: int
+    count: int
+    """Values behind it; 0: not known."""
+
+
+class Aggregate(msgspec.Struct, frozen=True, kw_only=True):
+    """A mean, median or quantile that another tool gave without the values behind it, on each side that has it."""
+
+    benchmark: str
+    metric: str
+    statistic: str
+    factors: dict[str, Any]
+    unit: str
+    better: Better
+    base: Amount | None
+    head: Amount | None
+
+
 class Round(msgspec.Struct, frozen=True, kw_only=True):
     """How far measuring came: rounds that are complete, and rounds the plan wanted (None: not known)."""
 
@@ -92,6 +117,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     warnings: list[AnyWarning]
     identical: list[Same] = []
     """The proofs of benchmarks that are the same on both sides and were measured nowhere."""
+    aggregates: list[Aggregate] = []
+    """What other tools gave without values, by case and statistic."""
     cost: Cost | None = None
     """What took the seconds."""
     unfinished: Unfinished | None = None

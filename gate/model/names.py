@@ -26,6 +26,8 @@ REPORT_SCHEMA = 2
 """Version of report.json."""
 FEWEST_FOR_STEADY = 10
 """Fewer values of an execution cannot show a steady state (harness.instruments.steady)."""
+AGGREGATE = "aggregate"
+"""The method of a ratio of two aggregates, which has no interval."""
 SUCCESS = "success"
 """The metric of a load test that is the share of its requests that succeeded."""
 

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from gate.model.evidence import Unfinished
+from gate.model.names import Side
 from gate.model.reasons import IncompleteBuilds, Kind, NoSpreadOrRounds, Trouble, ZeroValue
 from gate.model.warnings import setup
 
@@ -145,6 +146,18 @@ class NothingMeasured(Kind, frozen=True):
     """There is not one value."""
 
 
+class OnlyAggregates(Kind, frozen=True, kw_only=True):
+    """All values are aggregates that other tools gave, which are never decided."""
+
+    count: int
+
+
+class OneSideMeasured(Kind, frozen=True, kw_only=True):
+    """The values are of one side alone."""
+
+    side: Side
+
+
 class BudgetEnded(Kind, frozen=True, kw_only=True):
     """The budget ended before one round was complete; all times in seconds."""
 
@@ -238,6 +251,8 @@ class NothingRegressed(Kind, frozen=True, kw_only=True):
 Summary = (
     Regressed
     | NothingMeasured
+    | OnlyAggregates
+    | OneSideMeasured
     | BudgetEnded
     | MachineNotFree
     | NothingDecided
@@ -308,6 +323,13 @@ class MeasureMore(Kind, frozen=True, kw_only=True):
     """No reasonable number would, of any finding."""
 
 
+class ImportMore(Kind, frozen=True, kw_only=True):
+    """The values are of result files, too few a side."""
+
+    builds: int
+    """That a regression needs, a side."""
+
+
 class MoreMachines(Kind, frozen=True, kw_only=True):
     """The change differs from machine to machine, and the question is what others would show."""
 
@@ -356,6 +378,7 @@ Step = (
     | NothingToDo
     | CheckValues
     | MeasureMore
+    | ImportMore
     | MoreMachines
     | MoreBuilds
 )

@@ -34,10 +34,12 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     unit: str = ""
     better: Better = "lower"
-    values: list[float]
-    """Measured iterations in order, warm-up excluded."""
+    values: Sequence[float]
+    """Measured iterations in order, warm-up excluded; a list, or an array("d") where a result file has millions."""
     dropped: list[float] = []
     """The warm-up iterations before them."""
+    exact: bool = False
+    """Of a result file: a count or share that needs no clock. Without spread over builds it is compared as a number."""
     steady: bool | None = None
     """Whether a steady state was found, with warmup = "auto"; None: not looked for."""
 
@@ -104,6 +106,10 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     """The variance remembered from earlier runs on this machine; None: there is none."""
     sandbox: Sandboxed | None = None
     """What confined builds and benchmarks; None: of an older program, which had none."""
+    apart: bool = False
+    """Base and head were measured at different times, so no round has both: of result files of other tools."""
+    tools: list[str] = []
+    """What wrote the result files, such as "pyperf 2.9.0"."""
     job: str | None = None
     """Which job of a workflow measured it, such as "perfgate.yml/bench"; None: none, or unknown."""
 
@@ -180,6 +186,34 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True, tag="execution", gc=F
     """The [[benchmark]] whose command gave this one and others."""
     lines: Annotated[int, msgspec.Meta(ge=1, le=_LARGEST)] | None = None
     """Of a suite: how many such lines this one execution has; --resume cuts off an incomplete one."""
+    labels: dict[str, str] = {}
+    """What else a result file of another tool says of the values: "goos", "commit"."""
+
+
+class Unsampled(msgspec.Struct, frozen=True, kw_only=True, tag="summary", gc=False):
+    """A mean, median or quantile that another tool gave without the values behind it: shown, and never decided."""
+
+    benchmark: str
+    side: Side
+    session: Index = 0
+    build: Index
+    execution: Index = 0
+    factors: dict[str, Any] = {}
+    metric: str
+    statistic: str = "mean"
+    """Such as "mean", "median", "min", "p99"; "value" where the tool does not say."""
+    value: float
+    unit: str = ""
+    better: Better = "lower"
+    low: float | None = None
+    high: float | None = None
+    """The tool's own interval, in the same unit."""
+    confidence: float | None = None
+    sd: float | None = None
+    """Standard deviation of the values, in the same unit."""
+    count: Index | None = None
+    """The values that it is of."""
+    labels: dict[str, str] = {}
 
 
 Stop = Literal["finished", "budget", "build-failure", "failed", "settled"]
@@ -280,7 +314,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True, tag="look"):
     """What deciding it took."""
 
 
-Record = Run | Build | Execution | Failure | Same | Look | HostState
+Record = Run | Build | Execution | Unsampled | Failure | Same | Look | HostState
 
 
 class AfterRound(Protocol):

@@ -254,6 +254,8 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
 
     benchmark: str
     metric: str
+    statistic: str = "mean"
+    """Of an aggregate of another tool its own, such as "min"; "value" where that is not known."""
     unit: str
     better: Better
     factors: dict[str, Any]
@@ -356,6 +358,8 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What took the seconds; None: not known."""
     sandbox: Sandboxed | None = None
     """What confined builds and benchmarks; None: not known."""
+    imported: list[str] = []
+    """The tools that wrote the result files, where perfgate did not measure: base and head have no rounds in common."""
 
 
 class PolicyFacts(msgspec.Struct, frozen=True, kw_only=True):

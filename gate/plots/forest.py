@@ -211,7 +211,7 @@ def _texts(sheet: Sheet, finding: Finding, y: float) -> None:
         return
     for layout, x in (("wide", _CHANGE), ("narrow", _WIDTH - 8)):
         sheet.text(x, y, _percent(ratio.estimate), f"say-{finding.verdict} middle {layout}", "end")
-    ends = [end for end in (ratio.low, ratio.high) if end is not None and math.isfinite(end)]
+    ends = [end for end in numbers.ends(ratio.low, ratio.high) if end is not None and math.isfinite(end)]
     if len(ends) == 2:
         said = f"{_percent(ends[0])} … {_percent(ends[1])}"
     else:

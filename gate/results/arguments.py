@@ -11,10 +11,13 @@ from pathlib import Path
 import msgspec
 
 from gate.model import UserError
+from gate.model.visible import visible
+from gate.results.reading import recognised
 from gate.results.source import Source
 
 STDIN = "-"
 _GIT = "git:"
+_MOST_FILES = 2000
 _LABEL = re.compile(r"([^/\\=:*?]+)=(.+)", re.DOTALL)
 
 
@@ -26,54 +29,97 @@ class Named(msgspec.Struct, frozen=True, eq=False):
     source: Source
 
 
-def named(arguments: Sequence[str]) -> list[Named]:
+def named(arguments: Sequence[str], among: Sequence[str] | None = None) -> list[Named]:
     """Find the sources that arguments name, in their order.
 
     Each is a file, a folder, "-" for standard input, or "git:REF:PATH" for a file as a commit has it, with "LABEL=" in
     front of it if the user wants. "LABEL=" also takes a glob, which the shell leaves alone behind it.
 
+    Args:
+        among: all arguments, of which these are some; "git:REF" is the same file as one of them names.
+
     Raises:
         UserError: a file that is not there, a glob that matches nothing, standard input twice, or a commit without it.
     """
-    found = [each for argument in arguments for each in _named(argument, arguments)]
-    if sum(each.source.name == "standard input" for each in found) > 1:
+    found = [each for argument in arguments for each in _named(argument, among or arguments)]
+    if sum(each.source.path is None for each in found) > 1:
         raise UserError("only one of the files can come from standard input")
     return found
 
 
 def _named(argument: str, all_: Sequence[str]) -> Iterator[Named]:
-    label, place = None, argument
-    match = _LABEL.fullmatch(argument)
-    if match and not Path(argument).exists():
-        label, place = match[1], match[2]
+    label, place = labelled(argument)
     if place == STDIN:
         yield Named(label, Source("standard input", None))
     elif place.startswith(_GIT):
-        yield Named(label, _kept(place, all_))
+        yield from (Named(label, source) for source in _kept(place, all_))
     elif not Path(place).exists() and any(c in place for c in "*?["):
         files = sorted(glob.glob(place, recursive=True))  # noqa: PTH207  # the pattern may be absolute
         if not files:
             raise UserError(f"{place}: no file matches")
         yield from (Named(label, Source(file, Path(file))) for file in files)
+    elif Path(place).is_dir():
+        yield from (Named(label, source) for source in _inside(place))
     else:
         if not Path(place).exists():
             raise UserError(f"{place}: no such file or folder")
         yield Named(label, Source(place, Path(place)))
 
 
-def _kept(place: str, all_: Sequence[str]) -> Source:
-    """Read a file as a commit has it; without a path that of the other arguments."""
+def labelled(argument: str) -> tuple[str | None, str]:
+    """Take the label from the front of an argument, if it has one."""
+    match = _LABEL.fullmatch(argument)
+    return (match[1], match[2]) if match and not Path(argument).exists() else (None, argument)
+
+
+def is_plain(argument: str) -> bool:
+    """Return whether an argument names a file by its path alone: no label, no commit, no glob."""
+    return not (argument.startswith(_GIT) or _LABEL.fullmatch(argument) or any(c in argument for c in "*?["))
+
+
+def _inside(folder: str) -> list[Source]:
+    """Give a folder that one tool wrote as a whole, otherwise the result files below it in the order of their names."""
+    whole = Source(folder, Path(folder))
+    if recognised(whole) is not None:
+        return [whole]
+    files = [file for file in sorted(Path(folder).rglob("*")) if file.is_file()]
+    if len(files) > _MOST_FILES:
+        raise UserError(f"{folder}: has more than {_MOST_FILES:,} files: name the result files in it")
+    found = [source for file in files if recognised(source := Source(str(file), file)) is not None]
+    if not found:
+        raise UserError(f"{folder}: has no measurements.jsonl, nor a result file in a format that perfgate knows")
+    return found
+
+
+def _kept(place: str, all_: Sequence[str]) -> list[Source]:
+    """Read a file, or the results in a folder, as a commit has them; without a path that of the other arguments."""
     ref, _, path = place.removeprefix(_GIT).partition(":")
     if not path:
-        others = [m[2] if (m := _LABEL.fullmatch(a)) and not Path(a).exists() else a for a in all_]
+        others = [labelled(other)[1] for other in all_]
         files = [other for other in others if other != STDIN and not other.startswith(_GIT)]
         if not files:
             raise UserError(f"{place}: names no file: write {_GIT}{ref}:PATH, with the path in the repository")
         path = files[0]
+    name = f"{_GIT}{ref}:{path}"
     # "./" is the folder that the user is in, not the top of the repository
-    inside = path if Path(path).is_absolute() else f"./{path}"
-    shown = subprocess.run(["git", "show", f"{ref}:{inside}"], capture_output=True, check=False)
-    if shown.returncode:
-        why = shown.stderr.decode("utf-8", "replace").strip().removeprefix("fatal: ").split("\n")[0]
-        raise UserError(f"{_GIT}{ref}:{path}: {why}")
-    return Source(f"{_GIT}{ref}:{path}", Path(path), shown.stdout)
+    blob = f"{ref}:{path if Path(path).is_absolute() else f'./{path}'}"
+    if _git(name, "cat-file", "-t", blob).strip() != b"tree":
+        return [Source(name, Path(path), _git(name, "cat-file", "blob", blob))]
+    listed = _git(name, "ls-tree", "-r", "-z", "--name-only", ref, "--", f"{path}/").decode("utf-8", "surrogateescape")
+    files = [file for file in listed.split("\0") if file]
+    sources = [Source(f"{_GIT}{ref}:{f}", Path(f), _git(name, "cat-file", "blob", f"{ref}:./{f}")) for f in files]
+    found = [source for source in sources if recognised(source) is not None]
+    if not found:
+        raise UserError(f"{name}: has no result file in a format that perfgate knows")
+    return found
+
+
+def _git(name: str, *arguments: str) -> bytes:
+    try:
+        done = subprocess.run(["git", *arguments], capture_output=True, check=False)
+    except OSError:
+        raise UserError(f"{name}: git is not on PATH") from None
+    if done.returncode:
+        why = done.stderr.decode("utf-8", "replace").strip().removeprefix("fatal: ").partition("\n")[0]
+        raise UserError(f"{name}: {visible(why)}")
+    return done.stdout

@@ -91,6 +91,11 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     column: str = ""
     """The label that tells several measurings in one file apart, oldest first ("baseline", "commit"); "": one only."""
 
+    @property
+    def tool(self) -> str:
+        """The tool alone."""
+        return self.title.partition(" (")[0]
+
 
 class Adapter(Protocol):
     """A module of gate/results/formats."""

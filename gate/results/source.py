@@ -109,7 +109,7 @@ class Source:
         self.name = name
         self.path = path
         self._data = data
-        self.is_folder = path is not None and path.is_dir()
+        self.is_folder = data is None and path is not None and path.is_dir()
 
     @cached_property
     def head(self) -> Head:
@@ -128,6 +128,15 @@ class Source:
     def inside(self, path: Path) -> Source:
         """Give a file of this folder."""
         return Source(str(path), path)
+
+    def whole(self) -> bytes:
+        """Read all of its bytes, unpacked.
+
+        Raises:
+            UserError: it cannot be read or unpacked.
+        """
+        with self._open() as file:
+            return file.read()
 
     def bytes_lines(self) -> Iterator[bytes]:
         """Yield its lines in UTF-8, without their ends; one after the other, however large the file is.
@@ -155,6 +164,10 @@ class Source:
     def text_file(self) -> IO[str]:
         """Open it as text with its own line ends, as the csv module wants it; the caller closes it."""
         return io.TextIOWrapper(self._open(), _encoding(self.head.data), "replace", newline="")
+
+    def bytes_file(self) -> IO[bytes]:
+        """Open it for its bytes, unpacked; the caller closes it."""
+        return self._open()
 
     def text(self) -> str:
         """Read all of it as text with plain newlines."""

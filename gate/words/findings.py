@@ -37,7 +37,7 @@ _NOT_SHARED = (
 
 def quantity(case: Finding | Recorded) -> str:
     """Name what is compared: "time", "latency p99"; the mean is not said."""
-    statistic = case.statistic if isinstance(case, Finding) and case.statistic != "mean" else ""
+    statistic = case.statistic if case.statistic != "mean" else ""
     return visible(f"{case.metric} {statistic}".rstrip())
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from gate.decide import steps
 from gate.decide.importance import Tally, tallies
 from gate.model import Commit, Counts, Finding, Recorded, Report, outcomes, reasons
+from gate.model.names import AGGREGATE
 from gate.stats.prior import FEWEST_COMMON
 from gate.units import format_confidence, format_duration, format_number, format_value
 from gate.words import numbers
@@ -133,9 +134,12 @@ def measured(report: Report) -> str:
     parts = [plural(done, "round") if planned is None else f"{done} of {plural(planned, 'round')}"]
     if planned is not None and wanted is not None and planned < wanted:
         parts[0] += f" ({wanted} in the plan, only {planned} fit the budget)"
+    if report.run.imported:
+        parts = [f"by {visible(', '.join(report.run.imported))}"]
     if _needed_nothing(report):
         parts = ["nothing (nothing can differ)"]
-    cases: list[Finding | Recorded] = [*report.findings, *report.recorded]
+    # what has no values behind it does not count
+    cases: list[Finding | Recorded] = [*report.findings, *(r for r in report.recorded if r.ratio.method != AGGREGATE)]
     sides = [side.counts for case in cases for side in (case.base, case.head)]
     if sides:
         parts.append(f"{_design(sides)} a side")

@@ -157,6 +157,11 @@ def _more_builds(step: outcomes.MoreBuilds) -> str:
 SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.Regressed: _regressed,
     outcomes.NothingMeasured: lambda _: "nothing was measured",
+    outcomes.OnlyAggregates: lambda of: (
+        f"nothing was decided: the files hold {plural(of.count, 'aggregate')} without the values behind "
+        f"{'it' if of.count == 1 else 'them'}"
+    ),
+    outcomes.OneSideMeasured: lambda of: f"nothing to compare: all values are of {of.side}",
     outcomes.BudgetEnded: _budget_ended,
     outcomes.MachineNotFree: lambda of: f"nothing was measured: {of.status}",
     outcomes.NothingDecided: lambda of: f"nothing was decided: plan.metrics names none of {', '.join(of.metrics)}",
@@ -193,6 +198,10 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
         "Use a quieter host (`perfgate doctor` examines it): at this noise level more builds will not settle it"
         if step.hopeless
         else "Raise `plan.budget` or `plan.builds`, or use a quieter host (`perfgate doctor` examines it)"
+    ),
+    outcomes.ImportMore: lambda step: (
+        f"Build and measure each side {step.builds} times, in turns, and name all files: "
+        "`perfgate decide base=B1 base=B2 ... head=H1 head=H2 ...`. `perfgate check` does all of it"
     ),
     outcomes.MoreMachines: _more_machines,
     outcomes.MoreBuilds: _more_builds,

@@ -28,6 +28,7 @@ from gate.model import (
     Record,
     Run,
     Same,
+    Unsampled,
     UserError,
     Whose,
 )
@@ -229,6 +230,9 @@ class _Sieve:
                 return self._execution(record)
             case Failure():
                 return self._failure(record)
+            case Unsampled():
+                # perfgate measures values: no run of its own holds any
+                return None
             case Build():
                 return self._build(record)
             case HostState():

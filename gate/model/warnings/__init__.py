@@ -54,6 +54,9 @@ AnyWarning = (
     | measured.TornLine
     | measured.SelectedOnly
     | measured.ForeignValues
+    | measured.SidesByOrder
+    | measured.ColumnsOfFile
+    | measured.WithoutValues
     | measured.RoundsShort
     | measured.BudgetRounds
     | measured.AfterLastLook

@@ -25,6 +25,29 @@ class SelectedOnly(Base, frozen=True):
     measured: int
 
 
+class SidesByOrder(Base, frozen=True):
+    """Of two result files without labels, the first was taken as base."""
+
+    base: str
+    head: str
+
+
+class ColumnsOfFile(Base, frozen=True):
+    """A result file holds several measurings, of which the last two were taken as base and head."""
+
+    file: str
+    key: str
+    """The label that tells them apart, such as "commit"."""
+    base: str
+    head: str
+
+
+class WithoutValues(Base, frozen=True):
+    """Another tool gave an aggregate without the values behind it, which is never decided."""
+
+    statistic: str
+
+
 class ForeignValues(Base, frozen=True):
     """The values are those of a fork's own workflow run."""
 

@@ -131,6 +131,13 @@ def _in(warning: kinds.NotComparable, found: tuple[str, ...]) -> str:
 SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.TornLine: _torn_line,
     kinds.SelectedOnly: _selected_only,
+    kinds.SidesByOrder: lambda of: (
+        f"{of.base} was taken as base and {of.head} as head: write base=FILE and head=FILE to say otherwise"
+    ),
+    kinds.ColumnsOfFile: lambda of: (
+        f"of {of.file} the {of.key} {of.base!r} was taken as base and {of.head!r} as head, its last two"
+    ),
+    kinds.WithoutValues: lambda _: "an aggregate of another tool, without the values behind it: shown, never decided",
     kinds.ForeignValues: lambda _: (
         "the values come from the pull request's own workflow run, which its author can change: treat the verdict as "
         "advice"

@@ -174,6 +174,11 @@ HEADLINES: list[tuple[outcomes.Summary, str]] = [
     ),
     (outcomes.NothingMeasured(), "nothing was measured"),
     (
+        outcomes.OnlyAggregates(count=2),
+        "nothing was decided: the files hold 2 aggregates without the values behind them",
+    ),
+    (outcomes.OneSideMeasured(side="head"), "nothing to compare: all values are of head"),
+    (
         outcomes.BudgetEnded(spent=spent(), least=60.0, rounds=5),
         "the budget of 10 s ended before one round was complete: during the first build of base (set-up took 2.0 s)",
     ),

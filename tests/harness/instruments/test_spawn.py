@@ -57,8 +57,8 @@ def test_the_times_of_a_sleeping_program(context: Context) -> None:
     assert [each.unit for each in (elapsed, user, system)] == ["s", "s", "s"]
     assert [each.better for each in (elapsed, user, system)] == ["lower"] * 3
     assert [(len(each.values), len(each.dropped)) for each in (elapsed, user, system)] == [(3, 1)] * 3
-    assert all(0.05 <= value < 1 for value in elapsed.values + elapsed.dropped)
-    assert all(0 <= value < 0.05 for value in user.values + system.values)
+    assert all(0.05 <= value < 1 for value in [*elapsed.values, *elapsed.dropped])
+    assert all(0 <= value < 0.05 for value in [*user.values, *system.values])
 
 
 def test_user_time_of_a_busy_program(context: Context) -> None:

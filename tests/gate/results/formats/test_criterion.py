@@ -31,7 +31,11 @@ def of(path: Path) -> Reading:
 
 
 def times(reading: Reading, name: str = "new/new/10") -> dict[str, list[float]]:
-    return {each.labels["baseline"]: each.metrics["time"].values for each in reading.measured if each.benchmark == name}
+    return {
+        each.labels["baseline"]: list(each.metrics["time"].values)
+        for each in reading.measured
+        if each.benchmark == name
+    }
 
 
 def test_samples_are_iterations_and_baselines_columns(folder: Path) -> None:

@@ -306,6 +306,24 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
             "2 of 5 measured benchmarks are decided (--benchmark): the verdict and the error level cover only these",
         )
     ],
+    "sides-by-order": [
+        (
+            m.SidesByOrder("old.json", "new.json"),
+            "old.json was taken as base and new.json as head: write base=FILE and head=FILE to say otherwise",
+        )
+    ],
+    "columns-of-file": [
+        (
+            m.ColumnsOfFile("data.js", "commit", "1a2b", "3c4d"),
+            "of data.js the commit '1a2b' was taken as base and '3c4d' as head, its last two",
+        )
+    ],
+    "without-values": [
+        (
+            m.WithoutValues("median"),
+            "an aggregate of another tool, without the values behind it: shown, never decided",
+        )
+    ],
     "foreign-values": [
         (
             m.ForeignValues(),

@@ -1,0 +1,1 @@
+"""perfgate import: result files of other tools -> measurements."""

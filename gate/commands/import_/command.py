@@ -1,0 +1,47 @@
+"""The options of perfgate import."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TextIO
+
+from gate.cli.command import Command
+from gate.cli.listing import modules
+from gate.cli.options import argument, option
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Options:
+    """Which files, what they are of, and where the measurements go."""
+
+    files: tuple[str, ...] = argument(
+        "result file or folder of another tool, - for stdin, or git:REF:PATH; base=FILE or head=FILE says its side",
+        metavar="FILE", nargs="+",
+    )  # fmt: skip
+    out: str = option("file for the measurements (default: standard output)", metavar="FILE", default="-")
+    side: Literal["base", "head"] | None = option("side of all files without a label", choices=("base", "head"))
+    each: Literal["build", "execution", "session"] = option(
+        "what each file of a side is one of (default: build)",
+        choices=("build", "execution", "session"), default="build",
+    )  # fmt: skip
+    form: str | None = option(
+        f"format of all files (default: recognised by what they hold): {', '.join(modules('gate/results/formats'))}",
+        flag="--from", choices=modules("gate/results/formats"), metavar="FORMAT",
+    )  # fmt: skip
+
+
+def run(options: Options, out: TextIO, err: TextIO) -> int:
+    """Write result files as measurements."""
+    from gate.commands.import_.importing import run
+
+    return run(options, out, err)
+
+
+COMMAND = Command(
+    help="turn result files of other tools into measurements that decide, report and compare read",
+    example="perfgate import base=before.json head=after.json --out m.jsonl\n"
+    "perfgate import 'base=runs/main-*.json' 'head=runs/pr-*.json' --out m.jsonl",
+    options=Options,
+    run=run,
+    place=6,
+)

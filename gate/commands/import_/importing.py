@@ -1,0 +1,106 @@
+"""perfgate import: result files of other tools -> a file of measurements."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import msgspec
+
+from gate.codes import Exit
+from gate.evidence.imported import Imported, imported
+from gate.evidence.inputs import is_ours
+from gate.model import SIDES, Execution, Failure, Run, Unsampled, UserError
+from gate.results.arguments import named
+from gate.units import plural
+from gate.words.plain import visible
+from gate.words.sentences import say
+
+if TYPE_CHECKING:
+    from gate.commands.import_.command import Options
+
+
+def run(options: Options, out: TextIO, err: TextIO) -> int:
+    """Write the measurements, and say what each side has.
+
+    Raises:
+        UserError: a file that cannot be read or written, or one of measurements that would be lost.
+    """
+    files = named(options.files)
+    found = imported(files, side=options.side, level=options.each, wanted=options.form)
+    if options.out == "-":
+        out.writelines(text.decode() for text in _lines(found))
+    else:
+        _write(Path(options.out), found, options.files)
+    err.writelines(f"{visible(say(each))}\n" for each in found.assumed)
+    err.writelines(_counts(found, side) for side in SIDES)
+    return Exit.PASS
+
+
+def _write(path: Path, found: Imported, inputs: Sequence[str]) -> None:
+    if path.exists() and any(Path(name.rpartition("=")[2]).resolve() == path.resolve() for name in inputs):
+        raise UserError(f"{path} is read: name another file", option="out")
+    if path.exists() and not _is_import(path):
+        raise UserError(f"{path} exists and was not written by `perfgate import`: name another file", option="out")
+    partial = path.with_name(f"{path.name}.partial")
+    try:
+        with partial.open("wb") as file:
+            for line in _lines(found):
+                file.write(line)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise UserError(f"{path} cannot be written: {error.strerror}", option="out") from None
+
+
+def _is_import(path: Path) -> bool:
+    """Return whether a file holds nothing but what an import wrote, which can be had again."""
+    try:
+        with path.open("rb") as file:
+            first = file.readline()
+    except OSError:
+        return False
+    return not first.strip() or (is_ours(first) and b'"apart":true' in first)
+
+
+def _lines(found: Imported) -> Iterator[bytes]:
+    encoder = msgspec.json.Encoder(enc_hook=_listed)
+    for located in found.records:
+        yield encoder.encode(located.record) + b"\n"
+
+
+def _listed(values: Any) -> list[float]:
+    if isinstance(values, array):
+        return values.tolist()
+    raise NotImplementedError(type(values))
+
+
+def _counts(found: Imported, side: str) -> str:
+    own = [located.record for located in found.records if getattr(located.record, "side", None) == side]
+    executions = [r for r in own if isinstance(r, Execution)]
+    aggregates = [r for r in own if isinstance(r, Unsampled)]
+    failures = [r for r in own if isinstance(r, Failure)]
+    if not own:
+        return ""
+    valued: list[Execution | Unsampled] = [*executions, *aggregates]
+    builds = {(r.session, r.build) for r in valued}
+    values = sum(len(metric.values) for e in executions for metric in e.metrics.values())
+    names = {r.benchmark for r in valued}
+    processes = {(e.session, e.build, e.execution) for e in executions}
+    parts = [plural(len(names), "benchmark"), plural(len(builds), "build")]
+    parts += [plural(len(processes), "execution"), plural(values, "value")] if executions else []
+    parts += [f"{plural(len(aggregates), 'aggregate')} without values"] if aggregates else []
+    parts += [plural(len(failures), "failure")] if failures else []
+    sources = {
+        visible(commit.ref)
+        for located in found.records
+        if isinstance(located.record, Run)
+        and (commit := located.record.base if side == "base" else located.record.head) is not None
+        and commit.ref
+    }
+    return f"{side}  {', '.join(sorted(sources))}: {', '.join(parts)}\n"

@@ -1,0 +1,65 @@
+"""Statistics as tinybench computes them, for vitest too: times in ms, rates in operations a second."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gate.model import Metric
+from gate.model.visible import visible
+from gate.results.checking import aggregate, measured
+from gate.results.result import Failed, Result
+
+CONFIDENCE = 0.95
+"""Of the margin of error."""
+_MS = 1e-3
+_QUANTILES = {
+    "p50": "p50", "median": "p50", "p75": "p75", "p99": "p99", "p995": "p99.5", "p999": "p99.9", "min": "min",
+    "max": "max",
+}  # fmt: skip
+
+
+def number(found: Any) -> float | None:
+    """Return a number of JSON; None where it is none: JavaScript writes NaN as null."""
+    return float(found) if isinstance(found, (int, float)) and not isinstance(found, bool) else None
+
+
+def of_times(name: str, statistics: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[Result]:
+    """Yield the samples of a benchmark, or its statistics where there are none."""
+    samples = statistics.get("samples")
+    if isinstance(samples, list) and samples:
+        try:
+            values = [float(value) * _MS for value in samples]
+        except (TypeError, ValueError):
+            yield Failed(benchmark=visible(name), status="not all of its samples are numbers", labels=dict(labels))
+            return
+        yield measured(name, {"time": Metric(unit="s", values=values)}, labels=labels)
+        return
+    mean, margin = number(statistics.get("mean")), number(statistics.get("moe"))
+    if mean is None:
+        yield Failed(benchmark=visible(name), status="no values: it failed, or did not run", labels=dict(labels))
+        return
+    count = number(statistics.get("samplesCount", statistics.get("sampleCount")))
+    yield aggregate(
+        name, "time", "mean", mean, unit="s", scale=_MS, low=None if margin is None else mean - margin,
+        high=None if margin is None else mean + margin, confidence=CONFIDENCE, sd=number(statistics.get("sd")),
+        count=None if count is None or count != count else int(min(count, 1e15)), labels=labels,
+    )  # fmt: skip
+    known = dict[str, float]()
+    for key, statistic in _QUANTILES.items():
+        value = number(statistics.get(key))
+        if value is not None:
+            known.setdefault(statistic, value)
+    for statistic, value in known.items():
+        yield aggregate(name, "time", statistic, value, unit="s", scale=_MS, labels=labels)
+
+
+def of_rates(name: str, statistics: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[Result]:
+    """Yield the mean rate of a benchmark without samples."""
+    mean, margin = number(statistics.get("mean")), number(statistics.get("moe"))
+    if mean is not None:
+        yield aggregate(
+            name, "throughput", "mean", mean, unit="1/s", better="higher",
+            low=None if margin is None else mean - margin, high=None if margin is None else mean + margin,
+            confidence=CONFIDENCE, labels=labels,
+        )  # fmt: skip

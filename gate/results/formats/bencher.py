@@ -1,0 +1,83 @@
+"""Bencher Metric Format: benchmarks, their measures, and a value with bounds for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from gate.model import Better
+from gate.model.visible import visible
+from gate.results.checking import aggregate
+from gate.results.formats._statistics import number
+from gate.results.result import About, Failed, Format, Result
+from gate.results.source import Source
+
+FORMAT = Format(
+    title="Bencher Metric Format (`--adapter json`)",
+    execution="the file",
+    iteration="none: a value a measure",
+    trap=(
+        "the format has no units: those of Bencher's own measures are known (latency in ns, throughput in operations a "
+        "second, build-time in s, file-size in B), another measure has none, and less of it is better; the bounds "
+        "may be an interval, a deviation or the extremes"
+    ),
+)
+_KEYS = {"value", "lower_value", "upper_value"}
+_PERCENT = (
+    "ram-hit-rate", "i1-miss-rate", "lli-miss-rate", "d1-miss-rate", "lld-miss-rate", "ll-miss-rate", "compute-jitter",
+    "cache-jitter", "io-jitter", "cpu-steal",
+)  # fmt: skip
+_BYTES = (
+    "file-size", "binary-size", "allocated", "total-bytes", "at-t-gmax-bytes", "at-t-end-bytes", "reads-bytes",
+    "writes-bytes", "maximum-bytes", "max-bytes", "final-bytes",
+)  # fmt: skip
+# https://bencher.dev/docs/explanation/benchmarking/: the built-in measures
+_UNITS: dict[str, tuple[str, float, Better]] = {
+    "latency": ("s", 1e-9, "lower"),
+    "throughput": ("1/s", 1.0, "higher"),
+    "build-time": ("s", 1.0, "lower"),
+    "total-operations": ("", 1.0, "higher"),
+    "sys-cpu-time": ("s", 1e-9, "lower"),
+    "l1-hit-rate": ("%", 1.0, "higher"),
+    "ll-hit-rate": ("%", 1.0, "higher"),
+    **dict.fromkeys(_PERCENT, ("%", 1.0, "lower")),
+    **dict.fromkeys(_BYTES, ("B", 1.0, "lower")),
+}
+
+
+def recognises(source: Source) -> bool:
+    """Return whether it is an object of objects of values, with nothing else in them."""
+    found = source.head.json
+    if not isinstance(found, dict) or not found:
+        return False
+    own = list(found.values()) if source.head.whole else list(found.values())[:-1]
+    return bool(own) and all(_is_benchmark(each) for each in own)
+
+
+def _is_benchmark(found: Any) -> bool:
+    return isinstance(found, dict) and bool(found) and all(_is_metric(each) for each in found.values())
+
+
+def _is_metric(found: Any) -> bool:
+    return isinstance(found, dict) and number(found.get("value")) is not None and found.keys() <= _KEYS
+
+
+def read(source: Source) -> Iterator[Result]:
+    """Yield the value of each measure."""
+    yield About(tool="Bencher")
+    for benchmark, measures in source.document(dict[str, Any], "the Bencher Metric Format").items():
+        if not isinstance(measures, dict):
+            yield Failed(benchmark=visible(benchmark), status="no measures")
+            continue
+        for measure, metric in measures.items():
+            yield _value(benchmark, measure, metric if isinstance(metric, dict) else {})
+
+
+def _value(benchmark: str, measure: str, metric: dict[str, Any]) -> Result:
+    # by its slug or its name: "build-time", "Build Time"
+    unit, scale, better = _UNITS.get(measure.strip().lower().replace(" ", "-"), ("", 1.0, "lower"))
+    value, low, high = (number(metric.get(key)) for key in ("value", "lower_value", "upper_value"))
+    if value is None or low is None or high is None or not low <= value <= high:
+        # older versions had distances in place of bounds
+        low = high = None
+    return aggregate(benchmark, measure, "value", value, unit=unit, scale=scale, better=better, low=low, high=high)

@@ -1,0 +1,89 @@
+"""benchmark.js: the lines of String(event.target), and a suite or its benchmarks as JSON."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gate.model import Metric
+from gate.model.visible import visible
+from gate.results.checking import aggregate, measured, numbered
+from gate.results.result import About, Aggregate, Failed, Format, Result
+from gate.results.source import Source
+
+FORMAT = Format(
+    title="benchmark.js (what it prints, or a suite as JSON)",
+    execution="the file",
+    iteration="a sample, the mean of a batch of calls; of printed lines none",
+    trap=(
+        "printed lines hold a rate with the margin of error of 95% alone, and one that threw holds no rate and is "
+        "passed over; of ops/sec more is better"
+    ),
+)
+_CONFIDENCE = 0.95
+_LINE = re.compile(
+    r"(?P<name>\S.*?) x (?P<rate>\d[\d,.]*) ops/sec (?:±|\+-|\ufffd)(?P<margin>[\d.]+|NaN|Infinity)% "
+    r"\((?P<count>\d+) runs? sampled\)"
+)
+
+
+def recognises(source: Source) -> bool:
+    """Return whether one of its lines is as benchmark.js prints it, or it is JSON of its benchmarks."""
+    found = source.head.json
+    if isinstance(found, (dict, list)):
+        return any(True for _ in _benchmarks(found))
+    return any(" ops/sec " in line and _LINE.search(line) for line in source.head.lines[:5000])
+
+
+def _benchmarks(found: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the benchmarks of a list or a suite, which has them under "0", "1" and so on."""
+    own = found if isinstance(found, list) else [each for key, each in found.items() if str(key).isdigit()]
+    for each in own:
+        if (
+            isinstance(each, dict)
+            and isinstance(each.get("stats"), dict)
+            and isinstance(each["stats"].get("sample"), list)
+        ):
+            yield each
+
+
+def read(source: Source) -> Iterator[Result]:
+    """Yield a rate for each line, or a process for each benchmark of JSON."""
+    return numbered(_read(source))
+
+
+def _read(source: Source) -> Iterator[Result]:
+    yield About(tool="benchmark.js")
+    if isinstance(source.head.json, (dict, list)):
+        document = source.document(object, "the JSON of benchmark.js")
+        for benchmark in _benchmarks(document):
+            yield _of_json(benchmark)
+        return
+    for line in source.lines():
+        match = _LINE.search(line) if " ops/sec " in line else None
+        if match is not None:
+            yield _of_line(match)
+
+
+def _of_line(match: re.Match[str]) -> Aggregate | Failed:
+    try:
+        rate, margin = float(match["rate"].replace(",", "")), float(match["margin"]) / 100
+    except ValueError:
+        return Failed(benchmark=visible(match["name"]), status=f"{visible(match['rate'])} is not a number")
+    return aggregate(
+        match["name"].strip(), "throughput", "mean", rate, unit="1/s", better="higher", low=rate * (1 - margin),
+        high=rate * (1 + margin), confidence=_CONFIDENCE, count=int(match["count"][:15]),
+    )  # fmt: skip
+
+
+def _of_json(benchmark: Mapping[str, Any]) -> Result:
+    name = str(benchmark.get("name") or f"benchmark {benchmark.get('id', '')}")
+    sample = benchmark["stats"]["sample"]
+    if "error" in benchmark:
+        return Failed(benchmark=visible(name), status="it threw an error")
+    try:
+        values = [float(value) for value in sample]
+    except (TypeError, ValueError):
+        return Failed(benchmark=visible(name), status="not all of its samples are numbers")
+    return measured(name, {"time": Metric(unit="s", values=values)})

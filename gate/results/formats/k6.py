@@ -1,0 +1,146 @@
+"""k6's points (`--out json` and csv) and its summaries (`--summary-export`, handleSummary)."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import msgspec
+
+from gate.adapters.values import OutputError, shown
+from gate.results.load.k6_points import Kind, Point, Points, better_of
+from gate.results.load.k6_summary import is_summary, results
+from gate.results.load.requests import float_of
+from gate.results.load.rows import header
+from gate.results.result import Format, Result
+from gate.results.source import Source
+
+FORMAT = Format(
+    title="k6 (`--out json` or csv; `--summary-export`, handleSummary's JSON)",
+    execution="the file",
+    iteration="one request of a method and name; one value of a trend; none of a summary",
+    trap=(
+        "requests whose URLs differ need one `name` tag, or each is a benchmark of its own; times are of requests with "
+        "expected_response=true (in a summary without it, of all); which way is better of a rate or trend of one's own "
+        'is read from its thresholds ("rate>0.9": higher), else lower; CSV does not say what a metric is, so rates and '
+        "counters of one's own are plain values there, and --summary-export not which trends are times"
+    ),
+)
+_COLUMNS = {"metric_name", "timestamp", "metric_value"}
+
+
+class _Tags(msgspec.Struct):
+    name: str = ""
+    url: str = ""
+    method: str = ""
+    group: str = ""
+    scenario: str = ""
+    expected_response: str = ""
+    status: str = ""
+    check: str = ""
+
+
+class _Data(msgspec.Struct):
+    value: float | None = None
+    time: str = ""
+    tags: _Tags | None = None
+    type: str = ""
+    contains: str = ""
+    thresholds: Any = None
+
+
+class _Line(msgspec.Struct):
+    type: str
+    metric: str
+    data: _Data
+
+
+_NO_TAGS = _Tags()
+_DECODER = msgspec.json.Decoder(_Line)
+
+
+def recognises(source: Source) -> bool:
+    """Return whether it has k6's points, its header line, or the metrics of a summary."""
+    head = source.head
+    if head.json_lines:
+        return any(
+            each.get("type") in ("Metric", "Point") and "metric" in each and isinstance(each.get("data"), dict)
+            for each in head.json_lines
+        )
+    if isinstance(head.json, dict):
+        return is_summary(head.json)
+    return bool(head.lines) and set(head.lines[0].split(",")) >= _COLUMNS
+
+
+def read(source: Source) -> Iterator[Result]:
+    """Yield a process for each method and name and each metric of the script, or the aggregates of a summary."""
+    head = source.head
+    if head.json_lines:
+        yield from _lines(source)
+    elif head.text.lstrip().startswith("{"):
+        yield from results(source.document(dict[str, Any], "k6's summary"))
+    else:
+        yield from _csv(source)
+
+
+def _lines(source: Source) -> Iterator[Result]:
+    points, torn = Points(), ""
+    for number, line in enumerate(source.bytes_lines(), 1):
+        if torn:
+            raise OutputError(torn)
+        # with --out json=- the script's own words are among them
+        if line[:1] != b"{":
+            continue
+        try:
+            found = _DECODER.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            # the last line may be cut off
+            torn = f"line {number}: {shown(line)} is no point of k6"
+            continue
+        _take(points, found)
+    yield from points.results()
+
+
+def _take(points: Points, line: _Line) -> None:
+    data = line.data
+    if line.type == "Metric":
+        points.kinds[line.metric] = Kind(
+            data.type or "trend", time=data.contains == "time", better=better_of(data.thresholds)
+        )
+    elif data.value is not None:
+        tags = data.tags or _NO_TAGS
+        points.take(
+            Point(
+                line.metric, data.value, data.time, tags.name or tags.url, tags.method, tags.group, tags.scenario,
+                tags.expected_response, tags.status, tags.check,
+            )
+        )  # fmt: skip
+
+
+def _csv(source: Source) -> Iterator[Result]:
+    points, torn = Points(), ""
+    with closing(source.text_file()) as text:
+        reader = csv.reader(text)
+        try:
+            names = header(reader)
+            places = [names.index(name) if name in names else None for name in _ORDER]
+            for row in reader:
+                if torn:
+                    raise OutputError(torn)
+                if len(row) == len(names) and (value := float_of(row[places[1] or 0])) is not None:
+                    cells = ["" if at is None else row[at] for at in places]
+                    name = cells[3] or cells[10]
+                    points.take(Point(cells[0], value, cells[2], name, *cells[4:10]))
+                elif row:
+                    torn = f"line {reader.line_num}: {shown(','.join(row).encode())} is no point of k6"
+        except csv.Error as error:
+            raise OutputError(f"line {reader.line_num}: {error}") from None
+    yield from points.results()
+
+
+_ORDER = (
+    "metric_name", "metric_value", "timestamp", "name", "method", "group", "scenario", "expected_response", "status",
+    "check", "url",
+)  # fmt: skip

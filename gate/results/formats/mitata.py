@@ -1,0 +1,139 @@
+"""mitata's JSON (format: "json" of 1.x, json: true of 0.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gate.model import Metric
+from gate.model.visible import visible
+from gate.results.checking import aggregate, measured, numbered
+from gate.results.formats._statistics import number
+from gate.results.result import About, Failed, Format, Result
+from gate.results.source import Source
+
+FORMAT = Format(
+    title='mitata (`format: "json"`)',
+    execution="the file",
+    iteration="a sample, often the mean of a batch of calls; none without `samples: true`",
+    trap=(
+        "samples are sorted and without their extremes, so neither a trend over time nor the largest is there; a "
+        "benchmark that threw has an error in place of values"
+    ),
+)
+_NS = 1e-9
+_STATISTICS = {
+    "avg": "mean",
+    "min": "min",
+    "p25": "p25",
+    "p50": "p50",
+    "p75": "p75",
+    "p99": "p99",
+    "p999": "p99.9",
+    "max": "max",
+}
+
+
+def recognises(source: Source) -> bool:
+    """Return whether it is an object with benchmarks that have runs, or stats of a kind."""
+    found = source.head.json
+    benchmarks = found.get("benchmarks") if isinstance(found, dict) else None
+    first = benchmarks[0] if isinstance(benchmarks, list) and benchmarks else None
+    if not isinstance(first, dict):
+        return False
+    if "runs" in first:
+        return {"alias", "kind"} <= first.keys() and isinstance(first["runs"], list)
+    return {"name", "group", "baseline", "async"} <= first.keys() and ("stats" in first or "error" in first)
+
+
+def read(source: Source) -> Iterator[Result]:
+    """Yield a process for each run with samples, and statistics for the others."""
+    return numbered(_read(source))
+
+
+def _read(source: Source) -> Iterator[Result]:
+    found = source.document(dict[str, Any], "mitata's JSON")
+    yield _about(found)
+    groups = _group_names(found.get("layout"))
+    for benchmark in _mappings(found.get("benchmarks")):
+        labels = _group(benchmark.get("group"), groups)
+        runs = benchmark.get("runs")
+        for run in _mappings(runs) if isinstance(runs, list) else [benchmark]:
+            name = str(run.get("name") or benchmark.get("alias") or benchmark.get("name") or "")
+            own = run.get("args")
+            args = {str(key): _text(value) for key, value in own.items()} if isinstance(own, dict) else {}
+            yield from _run(name, run, {**labels, **args})
+
+
+def _about(found: Mapping[str, Any]) -> About:
+    context = found.get("context")
+    if not isinstance(context, dict):
+        context = {"cpu": {"name": found.get("cpu")}, "runtime": found.get("runtime")}
+    cpu = context.get("cpu")
+    host = {
+        "cpu": cpu.get("name") if isinstance(cpu, dict) else None, "arch": context.get("arch"),
+        "runtime": context.get("runtime"), "version": context.get("version"),
+    }  # fmt: skip
+    return About(host={key: value for key, value in host.items() if isinstance(value, str)}, tool="mitata")
+
+
+def _group_names(layout: Any) -> list[str | None]:
+    return [each.get("name") for each in _mappings(layout)]
+
+
+def _group(group: Any, names: list[str | None]) -> dict[str, str]:
+    """Name a group: 1.x has its place in the layout, 0.1 its name."""
+    name = names[group] if isinstance(group, int) and 0 <= group < len(names) else group
+    return {"group": visible(name)} if isinstance(name, str) and name else {}
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _run(name: str, run: Mapping[str, Any], labels: dict[str, str]) -> Iterator[Result]:
+    statistics = run.get("stats")
+    if not isinstance(statistics, dict):
+        error = run.get("error")
+        message = error.get("message") if isinstance(error, dict) else error
+        status = f"it threw: {visible(message)}"[:200] if isinstance(message, str) and message else "it threw an error"
+        yield Failed(benchmark=visible(name), status=status, labels=labels)
+        return
+    samples = statistics.get("samples")
+    if isinstance(samples, list) and samples:
+        try:
+            values = [float(value) * _NS for value in samples]
+        except (TypeError, ValueError):
+            yield Failed(benchmark=visible(name), status="not all of its samples are numbers", labels=labels)
+            return
+        yield measured(name, {"time": Metric(unit="s", values=values)}, labels=labels)
+    elif number(statistics.get("avg")) is None:
+        yield Failed(benchmark=visible(name), status="no values", labels=labels)
+    else:
+        yield from _aggregates(name, "time", "s", _NS, statistics, labels)
+    yield from _beside(name, statistics, labels)
+
+
+def _beside(name: str, statistics: Mapping[str, Any], labels: dict[str, str]) -> Iterator[Result]:
+    """Yield what is measured beside the time, of which there are never samples."""
+    for key, metric, unit, scale in (("heap", "heap", "B", 1.0), ("gc", "gc", "s", _NS)):
+        own = statistics.get(key)
+        if isinstance(own, dict):
+            yield from _aggregates(name, metric, unit, scale, own, labels)
+    counters = statistics.get("counters")
+    for key, own in counters.items() if isinstance(counters, dict) else ():
+        if isinstance(own, dict):
+            yield from _aggregates(name, str(key), "", 1.0, own, labels)
+
+
+def _aggregates(
+    name: str, metric: str, unit: str, scale: float, found: Mapping[str, Any], labels: dict[str, str]
+) -> Iterator[Result]:
+    for key, statistic in _STATISTICS.items():
+        value = number(found.get(key))
+        if value is not None:
+            yield aggregate(name, metric, statistic, value, unit=unit, scale=scale, labels=labels)
+
+
+def _mappings(found: Any) -> list[dict[str, Any]]:
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []

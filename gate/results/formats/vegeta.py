@@ -1,0 +1,234 @@
+"""vegeta's requests (`vegeta encode`, JSON lines or CSV) and its reports (JSON, text, histogram)."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import datetime
+
+import msgspec
+
+from gate.adapters.values import OutputError, shown
+from gate.model.visible import visible
+from gate.results.load.requests import (
+    UNNAMED,
+    Table,
+    aggregates,
+    error_rate,
+    float_of,
+    measured,
+    percentile,
+    place_of,
+    seconds,
+)
+from gate.results.result import Failed, Format, Result
+from gate.results.source import Source
+from gate.units import plural
+
+FORMAT = Format(
+    title="vegeta (`vegeta encode` as JSON or CSV; `vegeta report` as JSON, text or hist)",
+    execution="the file",
+    iteration="one request of a method and URL; none of a report",
+    trap=(
+        "the results file of `vegeta attack` is binary: `vegeta encode FILE > FILE.json` first; a report mixes all "
+        "URLs, and its latencies are of all requests, failed ones too; the rate of an attack is set, so throughput "
+        "hardly differs"
+    ),
+)
+_GOB = (b"Result", b"Attack", b"Latency", b"BytesOut")
+_CSV = re.compile(r"\d{16,20},\d{1,3},\d+,\d+,\d+,")
+_WIDTHS = range(8, 13)
+_TEXT = re.compile(r"(Requests|Duration|Latencies|Success|Bytes In|Bytes Out)\s+\[([^\]]*)\]\s+(.*)")
+_BUCKET = re.compile(r"\[([^,\]]+),\s+([^\]]+)\]\s+(\d+)\s+[\d.]+%.*")
+_STATUSES = re.compile(r"(\d+):(\d+)")
+_MEANT = {"mean": "mean", "min": "min", "max": "max"}
+
+
+class _Line(msgspec.Struct):
+    latency: float
+    code: int = 0
+    timestamp: str = ""
+    error: str = ""
+    attack: str = ""
+    method: str = ""
+    url: str = ""
+    bytes_in: float = 0
+
+
+class _Report(msgspec.Struct):
+    latencies: dict[str, float | None]
+    requests: int = 0
+    rate: float | None = None
+    throughput: float | None = None
+    success: float | None = None
+    status_codes: dict[str, int] = {}
+
+
+_DECODER = msgspec.json.Decoder(_Line)
+
+
+def recognises(source: Source) -> bool:
+    """Return whether it is a vegeta file of some kind; the binary one too, so that it can say what to do."""
+    head = source.head
+    if all(word in head.data[:256] for word in _GOB):
+        return True
+    first = head.json_lines[0] if head.json_lines else head.json
+    if isinstance(first, dict):
+        of_line = {"latency", "timestamp", "attack", "bytes_in"} <= first.keys()
+        return of_line or (isinstance(first.get("latencies"), dict) and "bytes_in" in first)
+    if not head.lines:
+        return False
+    return bool(_CSV.match(head.text.lstrip()) or _is_report(head.lines) or _is_histogram(head.lines))
+
+
+def _is_report(lines: list[str]) -> bool:
+    found = {match[1] for line in lines[:20] if (match := _TEXT.match(line))}
+    return {"Requests", "Latencies"} <= found
+
+
+def _is_histogram(lines: list[str]) -> bool:
+    return len(lines) > 1 and lines[0].split() == ["Bucket", "#", "%", "Histogram"] and bool(_BUCKET.match(lines[1]))
+
+
+def read(source: Source) -> Iterator[Result]:
+    """Yield a process for each method and URL, or the aggregates of a report."""
+    head = source.head
+    if all(word in head.data[:256] for word in _GOB):
+        name = "FILE" if source.path is None else visible(source.name)
+        raise OutputError(f"the binary results of an attack: write them as JSON: vegeta encode {name} > {name}.json")
+    if head.text.lstrip().startswith("{"):
+        first = head.json_lines[0] if head.json_lines else head.json
+        if isinstance(first, dict) and "latencies" in first:
+            yield from _report(source.document(_Report, "vegeta's report"))
+        else:
+            yield from _requests(_json(source))
+    elif _CSV.match(head.text.lstrip()):
+        yield from _requests(_csv(source))
+    elif _is_histogram(head.lines):
+        yield from _histogram(source.lines())
+    else:
+        yield from _text(source.lines())
+
+
+def _json(source: Source) -> Iterator[_Line]:
+    torn: str | None = None
+    for number, line in enumerate(source.bytes_lines(), 1):
+        if torn is not None:
+            raise OutputError(torn)
+        if not line or line.isspace():
+            continue
+        try:
+            found = _DECODER.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            # the last line may be cut off
+            torn = f"line {number}: {shown(line)} is no result of vegeta"
+            continue
+        yield found
+
+
+def _csv(source: Source) -> Iterator[_Line]:
+    torn: str | None = None
+    with closing(source.text_file()) as text:
+        reader = csv.reader(text)
+        try:
+            for row in reader:
+                if torn is not None:
+                    raise OutputError(torn)
+                try:
+                    if row:
+                        yield _row(row)
+                except (ValueError, IndexError):
+                    torn = f"line {reader.line_num}: {shown(','.join(row).encode())} is no result of vegeta"
+        except csv.Error as error:
+            raise OutputError(f"line {reader.line_num}: {error}") from None
+
+
+def _row(row: list[str]) -> _Line:
+    if len(row) not in _WIDTHS:
+        raise ValueError
+    method, url = (row[9], row[10]) if len(row) > 10 else ("", "")
+    return _Line(
+        latency=float(row[2]), code=int(row[1]), timestamp=str(int(row[0])), error=row[5], attack=row[7], method=method,
+        url=url, bytes_in=float(row[4]),
+    )  # fmt: skip
+
+
+def _requests(lines: Iterator[_Line]) -> Iterator[Result]:
+    table: Table[tuple[str, str, str]] = Table(("bytes",))
+    for line in lines:
+        requests = table[line.attack, line.method, line.url]
+        took = line.latency * 1e-9
+        start = _moment(line.timestamp)
+        if start is not None:
+            requests.lasted(start, start + took)
+        if line.error or not 200 <= line.code < 400:
+            requests.failed += 1
+        else:
+            requests.times.append(took)
+            requests.others["bytes"].append(line.bytes_in)
+    for (attack, method, url), requests in table.items():
+        path, host = place_of(url)
+        yield measured(f"{method} {path}".strip(), requests, labels={"attack": attack, "host": host})
+
+
+def _moment(text: str) -> float | None:
+    try:
+        return int(text) * 1e-9 if text.isdecimal() else datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _report(found: _Report) -> Iterator[Result]:
+    times: dict[str, float | None] = {}
+    for name, value in found.latencies.items():
+        statistic = _MEANT.get(name) or (percentile(name[:-2]) if name[:-2].replace(".", "", 1).isdecimal() else "")
+        if statistic and value is not None:
+            times[statistic] = value * 1e-9
+    yield from _all(times, found.success, found.requests, found.throughput, found.rate)
+
+
+def _text(lines: Iterator[str]) -> Iterator[Result]:
+    found: dict[str, dict[str, str]] = {}
+    for line in lines:
+        if match := _TEXT.fullmatch(line.strip()):
+            names = [name.strip() for name in match[2].split(",")]
+            found[match[1]] = dict(zip(names, (cell.strip() for cell in match[3].split(",")), strict=False))
+    times = {
+        _MEANT.get(name) or percentile(name): seconds(value)
+        for name, value in found.get("Latencies", {}).items()
+        if name in _MEANT or float_of(name) is not None
+    }
+    share = float_of(found.get("Success", {}).get("ratio", "").rstrip("%"))
+    requests = {name: float_of(value) for name, value in found.get("Requests", {}).items()}
+    total = requests.get("total")
+    yield from _all(
+        times, None if share is None else share / 100, int(total) if total is not None and 0 <= total < 1e18 else 0,
+        requests.get("throughput"), requests.get("rate"),
+    )  # fmt: skip
+
+
+def _all(
+    times: dict[str, float | None], success: float | None, count: int, throughput: float | None, rate: float | None
+) -> Iterator[Result]:
+    if success == 0 and count:
+        yield Failed(benchmark=UNNAMED, status=f"all {plural(count, 'request')} failed")
+        return
+    yield from aggregates(UNNAMED, "time", times, count=count or None)
+    if success is not None and 0 <= success <= 1:
+        yield from error_rate(UNNAMED, 1 - success, 1)
+    reached = throughput if throughput is not None else rate
+    yield from aggregates(UNNAMED, "throughput", {"value": reached}, unit="1/s", better="higher")
+
+
+def _histogram(lines: Iterator[str]) -> Iterator[Result]:
+    """Yield the share of requests below each bound of a histogram, which is all that it says."""
+    buckets = [match for line in lines if (match := _BUCKET.fullmatch(line.strip()))]
+    total, below = sum(int(bucket[3]) for bucket in buckets), 0
+    for bucket in buckets:
+        below += int(bucket[3])
+        if total and seconds(bucket[2]) is not None:
+            yield from aggregates(
+                UNNAMED, f"below {bucket[2].strip()}", {"value": below / total}, unit="", better="higher", count=total
+            )

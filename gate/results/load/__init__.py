@@ -1,0 +1,1 @@
+"""Load tests: what several of their formats share."""

@@ -1,0 +1,109 @@
+"""The summaries that hey, oha and ghz print: figures, percentiles, and how often each status and error came."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from gate.results.load.requests import UNNAMED, aggregates, error_rate, float_of, percentile, seconds
+from gate.results.result import Failed, Result
+from gate.units import plural
+
+_FIGURE = re.compile(r"\s+([A-Z][\w/ ]*):\s+(.+)")
+# hey 0.1.5 prints two percent signs
+_PERCENTILE = re.compile(r"\s*([\d.]+) ?%+ in (.+)")
+_STATUS = re.compile(r"\s*\[(\w+)\]\s+(\d+) responses")
+_ERROR = re.compile(r"\s*\[(\d+)\]\s+(.*)")
+_TITLE = re.compile(r"\S.*:")
+_SEARCHED = 200
+_MEANT = {"Average": "mean", "Fastest": "min", "Slowest": "max"}
+ABORTED = "aborted due to deadline"
+"""oha's word for requests that were under way when the time was over, which nothing failed."""
+
+
+@dataclass(slots=True)
+class Summary:
+    """What one run printed."""
+
+    figures: dict[str, str] = field(default_factory=dict)
+    """By their names, such as "Requests/sec"; the first of each name."""
+    percentiles: dict[str, float | None] = field(default_factory=dict)
+    statuses: dict[str, int] = field(default_factory=dict)
+    errors: dict[str, int] = field(default_factory=dict)
+
+    def times(self) -> dict[str, float | None]:
+        """Return mean, fastest, slowest and percentiles in seconds by their statistic."""
+        found = {_MEANT[name]: seconds(text) for name, text in self.figures.items() if name in _MEANT}
+        return {**found, **self.percentiles}
+
+    @property
+    def answered(self) -> int:
+        """How many requests got a response."""
+        return sum(self.statuses.values())
+
+    @property
+    def unanswered(self) -> int:
+        """How many failed without one."""
+        return sum(count for error, count in self.errors.items() if error != ABORTED)
+
+
+def first_figure(lines: list[str]) -> str:
+    """Return what a summary begins with, by which the tools differ: "Total" of hey's; "" where there is none."""
+    for line, following in pairwise(lines[:_SEARCHED]):
+        match = _FIGURE.fullmatch(following)
+        if line.strip() == "Summary:" and match:
+            return match[1]
+    return ""
+
+
+def summaries(lines: Iterable[str]) -> Iterator[Summary]:
+    """Yield each run of a text, which begins with the line "Summary:"."""
+    found: Summary | None = None
+    title = ""
+    for line in lines:
+        if _TITLE.fullmatch(line.rstrip()):
+            title = line.strip()
+            if title == "Summary:":
+                if found is not None:
+                    yield found
+                found = Summary()
+        elif found is not None:
+            _take(found, title, line.rstrip())
+    if found is not None:
+        yield found
+
+
+def _take(found: Summary, title: str, line: str) -> None:
+    if match := _PERCENTILE.fullmatch(line):
+        # hey prints "0% in 0.0000 secs" for percentiles that so few requests do not have
+        if float(match[1].strip(".") or 0):
+            found.percentiles[percentile(match[1])] = seconds(match[2])
+    elif match := _STATUS.fullmatch(line):
+        found.statuses[match[1]] = int(match[2])
+    elif title.startswith("Error") and (match := _ERROR.fullmatch(line)):
+        found.errors[match[2]] = int(match[1])
+    elif title == "Summary:" and (match := _FIGURE.fullmatch(line)):
+        found.figures.setdefault(match[1], match[2])
+
+
+def printed(each: Summary, execution: int, good: int | None = None) -> Iterator[Result]:
+    """Yield what a summary says.
+
+    Args:
+        good: how many requests succeeded, where requests without a response have a status too; None: those with an
+            HTTP status below 400.
+    """
+    if good is None:
+        good = sum(count for status, count in each.statuses.items() if status.startswith(("2", "3")))
+        total = each.answered + each.unanswered
+    else:
+        total = each.answered
+    if total and not good:
+        yield Failed(benchmark=UNNAMED, status=f"all {plural(total, 'request')} failed", execution=execution)
+        return
+    yield from aggregates(UNNAMED, "time", each.times(), count=each.answered, execution=execution)
+    yield from error_rate(UNNAMED, total - good, total, execution=execution)
+    rate = {"value": float_of(each.figures.get("Requests/sec", ""))}
+    yield from aggregates(UNNAMED, "throughput", rate, unit="1/s", better="higher", execution=execution)

@@ -1,0 +1,167 @@
+"""perfgate import and decide over result files of another tool: whose side, which level, and what is never decided."""
+
+import io
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gate.cli.main import main
+
+DATA = Path(__file__).parents[3] / "data" / "results" / "hyperfine"
+
+
+def run(*argv: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    return main(list(argv), out, err), out.getvalue(), err.getvalue()
+
+
+def export(file: Path, times: dict[str, list[float]], **more: Any) -> str:
+    results = [{"command": name, "mean": float(np.mean(own)), "times": own, **more} for name, own in times.items()]
+    file.write_text(json.dumps({"results": results}), encoding="utf-8")
+    return str(file)
+
+
+def drawn(folder: Path, side: str, files: int, mean: float = 0.1, seed: int = 1) -> list[str]:
+    rng = np.random.default_rng([seed, ord(side[0]), int(mean * 1e6)])
+    own = []
+    for number in range(files):
+        times = (mean * rng.normal(1, 0.01) * rng.normal(1, 0.01, 8)).tolist()
+        own.append(f"{side}=" + export(folder / f"{side}{number}.json", {"parse": times}))
+    return own
+
+
+def lines_of(file: Path, kind: str) -> list[dict[str, Any]]:
+    found = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    return [line for line in found if line["type"] == kind]
+
+
+def test_a_file_is_a_build_and_a_process_an_execution(tmp_path: Path) -> None:
+    out = tmp_path / "m.jsonl"
+    code, text, err = run("import", *drawn(tmp_path, "base", 2), *drawn(tmp_path, "head", 3), "--out", str(out))
+    assert (code, text) == (0, "")
+    executions = lines_of(out, "execution")
+    assert [(e["side"], e["build"], e["execution"]) for e in executions] == [
+        ("base", 0, 0), ("base", 1, 0), ("head", 0, 0), ("head", 1, 0), ("head", 2, 0),
+    ]  # fmt: skip
+    assert [len(e["metrics"]["time"]["values"]) for e in executions] == [8] * 5
+    assert "base  " in err and "1 benchmark, 2 builds, 2 executions, 16 values" in err
+    assert "1 benchmark, 3 builds, 3 executions, 24 values" in err
+
+
+@pytest.mark.parametrize(
+    ("level", "places"),
+    [("execution", [(0, 0, 0), (0, 0, 1)]), ("session", [(0, 0, 0), (1, 0, 0)]), ("build", [(0, 0, 0), (0, 1, 0)])],
+)
+def test_the_user_may_say_what_a_file_is(tmp_path: Path, level: str, places: list[tuple[int, ...]]) -> None:
+    out = tmp_path / "m.jsonl"
+    assert run("import", *drawn(tmp_path, "base", 2), "--each", level, "--out", str(out))[0] == 0
+    found = [(e["session"], e["build"], e["execution"]) for e in lines_of(out, "execution")]
+    assert found == places
+
+
+def test_one_build_a_side_is_withheld_however_large_the_change(tmp_path: Path) -> None:
+    files = [*drawn(tmp_path, "base", 1), *drawn(tmp_path, "head", 1, mean=1.0)]
+    code, text, _ = run("decide", *files)
+    assert code == 0
+    assert "one build a side gives no interval" in " ".join(text.split())
+    assert "Build and measure each side 5 times" in " ".join(text.split())
+
+
+def test_five_builds_a_side_decide(tmp_path: Path) -> None:
+    code, text, _ = run("decide", *drawn(tmp_path, "base", 5), *drawn(tmp_path, "head", 5, mean=0.12))
+    assert code == 1, text
+    assert "measured  by hyperfine, 5 builds x 1 execution x 8 iterations a side" in text
+    code, text, _ = run("decide", *drawn(tmp_path, "base", 5, seed=2), *drawn(tmp_path, "head", 5, seed=3))
+    assert code == 0, text
+
+
+def test_an_import_decides_as_its_files_do(tmp_path: Path) -> None:
+    files = [*drawn(tmp_path, "base", 5), *drawn(tmp_path, "head", 5, mean=0.12)]
+    out = tmp_path / "m.jsonl"
+    assert run("import", *files, "--out", str(out))[0] == 0
+    assert run("decide", str(out), "--json", "-")[1] == run("decide", *files, "--json", "-")[1]
+
+
+def test_no_round_has_both_sides(tmp_path: Path) -> None:
+    """Six builds a side would be paired if they were a run of perfgate's own; nothing says that these took turns."""
+    files = [*drawn(tmp_path, "base", 6), *drawn(tmp_path, "head", 6)]
+    _, text, _ = run("decide", *files, "--json", "-")
+    assert {f["ratio"]["method"] for f in json.loads(text)["findings"]} == {"fieller"}
+
+
+def test_aggregates_are_shown_and_never_decided(tmp_path: Path) -> None:
+    base, head = tmp_path / "a.json", tmp_path / "b.json"
+    base.write_text('{"results":[{"command":"x","mean":1.0,"stddev":0.1}]}', encoding="utf-8")
+    head.write_text('{"results":[{"command":"x","mean":3.0,"stddev":0.1}]}', encoding="utf-8")
+    code, text, _ = run("decide", str(base), str(head))
+    assert code == 4
+    assert "the files hold 1 aggregate without the values behind it" in " ".join(text.split())
+    assert "+200%" in text
+    out = tmp_path / "m.jsonl"
+    run("import", str(base), str(head), "--out", str(out))
+    assert [(s["side"], s["value"], s["sd"]) for s in lines_of(out, "summary")] == [
+        ("base", 1.0, 0.1),
+        ("head", 3.0, 0.1),
+    ]
+
+
+def test_what_failed_is_a_failure(tmp_path: Path) -> None:
+    shutil.copy(DATA / "failing.json", tmp_path / "a.json")
+    code, text, _ = run("decide", f"base={tmp_path / 'a.json'}", f"head={tmp_path / 'a.json'}")
+    assert code == 4
+    assert "exit 3 in 4 of 4 runs" in text
+
+
+def test_parameters_are_labels_and_become_factors_where_names_are_equal(tmp_path: Path) -> None:
+    def two(file: str, name: str) -> str:
+        results = [
+            {"command": name, "mean": 1, "times": [1.0, 2.0], "parameters": {"size": size}} for size in ("1", "2")
+        ]
+        (tmp_path / file).write_text(json.dumps({"results": results}), encoding="utf-8")
+        return str(tmp_path / file)
+
+    out = tmp_path / "m.jsonl"
+    run("import", two("a.json", "same"), "--side", "base", "--out", str(out))
+    assert [e["factors"] for e in lines_of(out, "execution")] == [{"size": "1"}, {"size": "2"}]
+    assert [e["labels"] for e in lines_of(out, "execution")] == [{"size": "1"}, {"size": "2"}]
+
+
+def test_bad_input_gets_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in "abc":
+        export(Path(f"{name}.json"), {"x": [1.0, 2.0]})
+    Path("other.txt").write_text("hello\n", encoding="utf-8")
+    Path("empty").mkdir()
+    cases = {
+        ("a.json", "b.json", "c.json"): "a.json, b.json, c.json: of base or of head? write base=FILE or head=FILE",
+        ("old=a.json", "b.json"): "old=a.json: a side is base or head: write base=FILE or head=FILE",
+        ("other.txt",): "other.txt: a file in no format that perfgate knows; name it by --from, one of ",
+        ("empty",): "empty: has no measurements.jsonl, nor a result file in a format that perfgate knows",
+        ("gone.json",): "gone.json: no such file or folder",
+        ("base=no-*.json",): "no-*.json: no file matches",
+        ("git:no-such-ref:a.json",): "git:no-such-ref:a.json: ",
+        ("a.json", "--from", "hyperfin"): "",
+    }
+    for argv, expected in cases.items():
+        code, out, err = run("import", *argv)
+        assert (code, out) == (2, ""), argv
+        assert err.startswith(f"perfgate: {expected}") or not expected, err
+        assert len(err.splitlines()) == 1 or not expected, err
+
+
+def test_out_never_replaces_what_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    export(Path("a.json"), {"x": [1.0, 2.0]})
+    mine = Path("m.jsonl")
+    mine.write_text('{"type":"run","id":"r"}\n', encoding="utf-8")
+    code, _, err = run("import", "a.json", "--out", "m.jsonl")
+    assert (code, mine.read_text(encoding="utf-8")) == (2, '{"type":"run","id":"r"}\n')
+    assert err == "perfgate: --out m.jsonl exists and was not written by `perfgate import`: name another file\n"
+    assert run("import", "a.json", "--out", "a.json")[0] == 2
+    for _ in range(2):
+        assert run("import", "a.json", "--out", "new.jsonl")[0] == 0
+    assert run("import", "a.json")[1] == Path("new.jsonl").read_text(encoding="utf-8")

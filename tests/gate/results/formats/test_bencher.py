@@ -1,0 +1,38 @@
+"""Bencher Metric Format."""
+
+from pathlib import Path
+
+import pytest
+
+from gate.results.formats import bencher
+from gate.results.source import Source
+from tests.support.foreign import files, reading, survives
+
+
+def test_measures_of_bencher_have_units() -> None:
+    found = reading("bencher", "report.json")
+    assert [(a.benchmark, a.metric, a.value, a.unit, a.better) for a in found.aggregates] == [
+        ("a::sort", "latency", pytest.approx(88.5e-9), "s", "lower"),
+        ("a::sort", "throughput", 11300000.0, "1/s", "higher"),
+        ("build", "build-time", 12.5, "s", "lower"),
+        ("build", "file-size", 2048, "B", "lower"),
+        ("own", "Temperature", 61.5, "", "lower"),
+    ]
+    latency, *_, own = found.aggregates
+    assert (latency.low, latency.high, latency.confidence) == pytest.approx((87.25e-9, 89e-9, None))
+    # distances, as old versions had them, are no interval
+    assert (own.low, own.high) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"a": {"b": 1}}', '{"a": {"value": 1}}', '{"a": {"b": {"value": "1"}}}', '{"a": {"b": {"value": 1, "unit": "s"}}}',
+     '{"a": {"b": {"value": true}}}', '{"a": {}}', '{"a": {"b": {"value": 1}}, "c": 1}'],
+)  # fmt: skip
+def test_other_json_is_not_recognised(text: str) -> None:
+    assert not bencher.recognises(Source("x", None, text.encode()))
+
+
+@pytest.mark.parametrize("file", files("bencher"), ids=lambda file: str(file.name))
+def test_any_input(file: Path) -> None:
+    survives("bencher", file.read_bytes())

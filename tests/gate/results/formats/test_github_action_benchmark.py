@@ -1,0 +1,114 @@
+"""github-action-benchmark's data.js."""
+
+from pathlib import Path
+
+import pytest
+
+from gate.results.formats import github_action_benchmark
+from gate.results.reading import columns
+from gate.results.result import Aggregate
+from gate.results.source import Source
+from tests.support.foreign import aggregates, files, of_text, reading, survives
+
+
+def only(suite: str, benchmark: str, metric: str, **labels: str) -> Aggregate:
+    (found,) = aggregates(
+        reading("github_action_benchmark", "data.js"), benchmark, metric, suite=suite, **labels
+    ).values()
+    return found
+
+
+def test_commits_are_columns_oldest_first_over_all_suites() -> None:
+    assert [label for label, _ in columns(reading("github_action_benchmark", "data.js"))] == [
+        "aaaaaaaa", "bbbbbbbb", "cccccccc",
+    ]  # fmt: skip
+    assert only("Rust", "fib/20", "time").labels == {
+        "suite": "Rust", "commit": "bbbbbbbb", "date": "2024-03-21T05:46:41+00:00",
+    }  # fmt: skip
+
+
+def test_the_direction_is_that_of_the_tool() -> None:
+    rate = only("Python", "tests/test_a.py::test_sort", "throughput", commit="aaaaaaaa")
+    assert (rate.value, rate.unit, rate.better, rate.low, rate.sd) == (2000.5, "1/s", "higher", None, None)
+    mean = only("Python", "tests/test_a.py::test_sort", "time", commit="aaaaaaaa")
+    assert (mean.value, mean.sd, mean.count) == pytest.approx((499.875e-6, 1e-5, 120))
+    js = only("JS", "a x b", "throughput")
+    assert (js.better, js.confidence, js.count) == ("higher", 0.95, 91)
+    assert (js.low, js.high) == pytest.approx((11465 * 0.9888, 11465 * 1.0112))
+    assert only("Bigger", "free", "value").better == "higher"
+    assert only("Smaller", "used", "value").better == "lower"
+
+
+def test_the_unit_overrules_the_action_for_jmh() -> None:
+    rate = only("JVM", 'a.B.c ( {"size":"10"} )', "throughput")
+    assert (rate.value, rate.unit, rate.better) == (35500, "1/s", "higher")
+    time = only("JVM", "a.B.d", "time")
+    assert (time.value, time.better) == pytest.approx((2.5e-6, "lower"))
+
+
+def test_units_and_ranges() -> None:
+    rust = only("Rust", "fib/20", "time")
+    assert (rust.value, rust.low, rust.high, rust.confidence) == pytest.approx((39.056e-6, 31.035e-6, 47.077e-6, None))
+    net = only("NET", "A.B.C(n: 8)", "time")
+    assert (net.value, net.sd, net.low) == pytest.approx((800.5e-9, 12.5e-9, None))
+    # its deviation has a unit of its own, which the action drops
+    assert only("Catch", "Fibonacci 20", "time").low is None
+    used = only("Smaller", "used", "value")
+    assert (used.value, used.unit, used.low) == (100e6, "B", 97e6)
+    assert (only("Bigger", "free", "value").value, only("Bigger", "free", "value").unit) == (31, "Percent")
+    assert only("Bigger", "no unit", "value").unit == ""
+
+
+def test_all_units_of_go_once() -> None:
+    found = reading("github_action_benchmark", "data.js")
+    go = {
+        a.metric: (a.value, a.unit, a.better)
+        for a in found.aggregates
+        if a.labels["suite"] == "Go" and a.labels["commit"] == "cccccccc"
+    }
+    assert go == {
+        "time": (pytest.approx(1.4e-6), "s", "lower"), "MB/s": (80.5, "MB/s", "higher"), "B/op": (96, "B", "lower"),
+        "allocs/op": (3, "allocs/op", "lower"),
+    }  # fmt: skip
+    old = [
+        (a.metric, a.value) for a in found.aggregates if (a.labels["suite"], a.labels["commit"]) == ("Go", "aaaaaaaa")
+    ]
+    assert old == [("time", pytest.approx(1.5e-6)), ("B/op", 112), ("allocs/op", 2)]
+
+
+def test_a_commit_that_was_measured_twice_has_two_executions() -> None:
+    found = reading("github_action_benchmark", "data.js")
+    first, second = (a for a in found.aggregates if a.benchmark == "BM_sort/8")
+    assert (first.execution, first.value) == pytest.approx((0, 6.5e-6))
+    assert (second.execution, second.value) == pytest.approx((1, 6.6e-6))
+
+
+def test_a_value_that_is_none_fails_its_benchmark() -> None:
+    assert [(f.benchmark, f.labels["suite"]) for f in reading("github_action_benchmark", "data.js").failed] == [
+        ("broken", "Smaller")
+    ]
+
+
+def test_plain_json_says_the_same() -> None:
+    plain = reading("github_action_benchmark", "external.json")
+    of_both = [
+        a for a in reading("github_action_benchmark", "data.js").aggregates if a.labels["suite"] in ("Python", "JS")
+    ]
+    assert plain.aggregates == of_both
+
+
+def test_what_stands_before_the_cut_is_read() -> None:
+    text = (Path(files("github_action_benchmark")[0])).read_text()
+    found = of_text("github_action_benchmark", text[: text.index('"Rust"')])
+    assert {a.labels["suite"] for a in found.aggregates} == {"Go", "Python"}
+
+
+def test_written_by_hand() -> None:
+    text = 'BENCHMARK_DATA={"lastUpdate":1,"repoUrl":"","entries":{"a":[{"benches":[{"name":"x","value":1,"unit":"s"}]}]}};'
+    assert github_action_benchmark.recognises(Source("x", None, text.encode()))
+    assert of_text("github_action_benchmark", text).aggregates[0].labels == {"suite": "a", "commit": "", "date": ""}
+
+
+@pytest.mark.parametrize("file", files("github_action_benchmark"), ids=lambda file: str(file.name))
+def test_any_input(file: Path) -> None:
+    survives("github_action_benchmark", file.read_bytes())

@@ -1,0 +1,37 @@
+"""Units as people write them."""
+
+import pytest
+
+from gate.results.written_units import Written, written
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("ns/iter", Written("s", 1e-9, metric="time")),
+        ("ms", Written("s", 1e-3, metric="time")),
+        ("seconds", Written("s", 1.0, metric="time")),
+        ("µs/op", Written("s", 1e-6, metric="time")),
+        ("us per call", Written("s", 1e-6, metric="time")),
+        ("Megabytes", Written("B", 1e6)),
+        ("bytes", Written("B")),
+        ("KiB", Written("B", 1024.0)),
+        ("ops/sec", Written("1/s", 1.0, "higher", "throughput")),
+        ("iter/sec", Written("1/s", 1.0, "higher", "throughput")),
+        ("x/s", Written("1/s", 1.0, "higher", "throughput")),
+        ("requests per second", Written("1/s", 1.0, "higher", "throughput")),
+        ("ops/ms", Written("1/s", 1000.0, "higher", "throughput")),
+        ("RPS", Written("1/s", 1.0, "higher", "throughput")),
+        ("MB/s", Written("B/s", 1e6, "higher", "throughput")),
+        ("MiB/s", Written("B/s", 1024.0**2, "higher", "throughput")),
+        ("triangles/s", Written("triangles/s", 1.0, "higher", "throughput")),
+        ("Percent", Written("Percent")),
+        ("allocs/op", Written("allocs/op")),
+        ("m", Written("m")),
+        ("", Written("")),
+    ],
+)
+def test_units(text: str, expected: Written) -> None:
+    own = written(text)
+    assert (own.unit, own.better, own.metric) == (expected.unit, expected.better, expected.metric)
+    assert own.scale == pytest.approx(expected.scale)
