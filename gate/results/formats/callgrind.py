@@ -10,8 +10,7 @@ import msgspec
 from gate.adapters.values import OutputError
 from gate.model import Metric
 from gate.model.visible import visible
-from gate.results import checks
-from gate.results.result import About, Failed, Format, Result
+from gate.results.result import About, Failed, Format, Measured, Result
 from gate.results.source import Source
 
 FORMAT = Format(
@@ -64,7 +63,7 @@ def read(source: Source) -> Iterator[Result]:
             visible(_NAMES.get(event, event)): Metric(unit="", values=[float(count)])
             for event, count in process.counts.items()
         }
-        yield checks.measured(name, metrics, {}, execution)
+        yield Measured(benchmark=name, metrics=metrics, execution=execution)
 
 
 def profiles(source: Source) -> tuple[str, list[Process]]:

@@ -9,9 +9,8 @@ import msgspec
 from gate.adapters.values import OutputError
 from gate.model import Metric
 from gate.model.visible import visible
-from gate.results import checks
 from gate.results.criterion_estimates import amount
-from gate.results.result import Failed, Format, Result
+from gate.results.result import Failed, Format, Measured, Result
 from gate.results.source import Source
 from gate.units import to_base
 
@@ -72,4 +71,4 @@ def _measured(message: _Message) -> Result:
     worked = amount({_AMOUNTS.get(t.unit, t.unit): t.per_iteration for t in message.throughput})
     if unit == "s" and worked is not None and all(value > 0 for value in each):
         metrics["throughput"] = Metric(unit=worked.unit, better="higher", values=[worked.number / v for v in each])
-    return checks.measured(name, metrics, {})
+    return Measured(benchmark=name, metrics=metrics)

@@ -13,9 +13,8 @@ from gate.adapters.suites import read_json
 from gate.adapters.values import OutputError
 from gate.model import Metric
 from gate.model.visible import visible
-from gate.results import checks
 from gate.results.criterion_estimates import NANOSECOND, Amount, Estimates, aggregates, amount
-from gate.results.result import Failed, Format, Result
+from gate.results.result import Failed, Format, Measured, Result
 from gate.results.source import Source
 
 FORMAT = Format(
@@ -157,7 +156,9 @@ def _one(place: _Place, named: tuple[str, Amount | None, str | None], labels: di
         if why is not None:
             raise OutputError(why)
         if (place.folder / _SAMPLE).is_file():
-            yield checks.measured(name, _metrics(_sample(place.data), _unit(place.folder), worked), labels)
+            yield Measured(
+                benchmark=name, metrics=_metrics(_sample(place.data), _unit(place.folder), worked), labels=labels
+            )
         else:
             yield from aggregates(_estimates(place.data), name, labels, worked)
     except (OSError, OutputError) as error:
@@ -172,7 +173,7 @@ def _single(source: Source) -> Iterator[Result]:
         labels = {"baseline": visible(source.path.parent.name)}
     data = source.text().encode()
     if "iters" in source.document(dict[str, Any], "Criterion's JSON"):
-        yield checks.measured(name, _metrics(_sample(data), "ns", worked), labels)
+        yield Measured(benchmark=name, metrics=_metrics(_sample(data), "ns", worked), labels=labels)
     else:
         yield from aggregates(_estimates(data), name, labels, worked)
 

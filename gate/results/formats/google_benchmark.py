@@ -16,7 +16,7 @@ from gate.adapters.values import OutputError
 from gate.model import Metric
 from gate.model.visible import visible
 from gate.results import checks
-from gate.results.result import About, Aggregate, Failed, Format, Result
+from gate.results.result import About, Aggregate, Failed, Format, Measured, Result
 from gate.results.source import Source
 
 FORMAT = Format(
@@ -148,7 +148,7 @@ def _measured(name: str, rows: list[Row], labels: dict[str, str]) -> Result:
     except OutputError as error:
         return Failed(benchmark=name, status=str(error), labels=labels)
     metrics = {key: Metric(unit=s.unit, better=s.better, values=s.values) for key, s in found.items()}
-    return checks.measured(name, metrics, labels)
+    return Measured(benchmark=name, metrics=metrics, labels=labels)
 
 
 def _by_owner(summaries: list[Row]) -> dict[str, dict[str, Row]]:

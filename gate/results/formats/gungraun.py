@@ -13,9 +13,8 @@ import msgspec
 from gate.adapters.values import OutputError
 from gate.model import Better, Metric
 from gate.model.visible import visible
-from gate.results import checks
 from gate.results.formats import callgrind
-from gate.results.result import Failed, Format, Result
+from gate.results.result import Failed, Format, Measured, Result
 from gate.results.source import Source
 
 FORMAT = Format(
@@ -96,7 +95,7 @@ def results(sides: list[Side]) -> Iterator[Result]:
             labels = {"baseline": side.baseline}
             if len(packages[side.benchmark]) > 1:
                 labels["package"] = side.package
-            yield checks.measured(side.benchmark, _metrics(side.metrics), labels)
+            yield Measured(benchmark=side.benchmark, metrics=_metrics(side.metrics), labels=labels)
 
 
 def _metrics(values: dict[str, float]) -> dict[str, Metric]:

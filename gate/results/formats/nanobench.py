@@ -14,7 +14,7 @@ from gate.adapters.values import OutputError
 from gate.model import Metric
 from gate.model.visible import visible
 from gate.results import checks
-from gate.results.result import Aggregate, Failed, Format, Result
+from gate.results.result import Aggregate, Failed, Format, Measured, Result
 from gate.results.source import Source
 
 FORMAT = Format(
@@ -143,7 +143,7 @@ def _one(found: _Result, name: str, labels: dict[str, str]) -> Result:
         counts = _values(epochs, counter, batch)
         if counts and any(counts):
             metrics[counter] = Metric(unit="", values=counts)
-    return checks.measured(name, metrics, labels)
+    return Measured(benchmark=name, metrics=metrics, labels=labels)
 
 
 def _values(epochs: list[dict[str, Any]], key: str, batch: float) -> list[float] | None:
