@@ -17,7 +17,7 @@ FORMAT = Format(
     title="critcmp (`--export BASELINE`)",
     execution="none",
     iteration="none: mean and median with Criterion's confidence intervals",
-    trap="the values are left behind: keep the folder target/criterion instead, which can be decided on",
+    trap="the values are left behind: the folder target/criterion has them",
     column="baseline",
 )
 _BENCHMARK, _ESTIMATES = "criterion_benchmark_v1", "criterion_estimates_v1"
