@@ -1,4 +1,4 @@
-"""Google Benchmark's JSON (1.0 to 1.9) and its CSV."""
+"""Google Benchmark's JSON (1.0 to 1.9), its CSV and the table that it prints."""
 
 from __future__ import annotations
 
@@ -20,14 +20,20 @@ from gate.results.result import About, Aggregate, Failed, Format, Measured, Resu
 from gate.results.source import Source
 
 FORMAT = Format(
-    title="Google Benchmark (`--benchmark_out=FILE`, also with `--benchmark_out_format=csv`)",
+    title="Google Benchmark (`--benchmark_out=FILE`, also with `--benchmark_out_format=csv`; standard output)",
     execution="the file",
     iteration="one repetition (`--benchmark_repetitions`)",
     trap=(
         "without repetitions there is one value, a mean over all of its iterations; with "
-        "`--benchmark_report_aggregates_only` there are aggregates only; user counters count as lower is better"
+        "`--benchmark_report_aggregates_only` there are aggregates only; user counters count as lower is better; the "
+        "printed table has three digits, and its counters are left out"
     ),
 )
+_TABLE = re.compile(r"Benchmark\s+Time\s+CPU\s+Iterations\b.*")
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_TIME = r"(\d[\d.e+]*) (ns|us|ms|s)"
+_ROW = re.compile(rf"(?P<name>\S.*?)\s+{_TIME}\s+{_TIME}\s+(?P<iterations>\d+)(?:\s.*)?", re.ASCII)
+_ERROR = re.compile(r"(?P<name>\S.*?)\s+ERROR OCCURRED: '(?P<why>[^']*)'?.*")
 _HEADER = "name,iterations,real_time,cpu_time,time_unit"
 _TEXTS = ("name", "time_unit", "label", "error_message")
 _SPREADS = ("stddev", "cv")
@@ -46,7 +52,7 @@ def recognises(source: Source) -> bool:
     """Return whether it is JSON with "benchmarks" that have a "real_time", or CSV with the columns of one."""
     found = source.head.json
     if not isinstance(found, dict):
-        return any(_is_header(line) for line in source.head.lines[:100])
+        return any(_is_header(line) or _is_table(line) for line in source.head.lines[:2000])
     rows, context = found.get("benchmarks"), found.get("context")
     first = rows[0] if isinstance(rows, list) and rows else None
     if isinstance(first, dict) and "name" in first:
@@ -58,6 +64,10 @@ def _is_header(line: str) -> bool:
     return _HEADER in line.replace('"', "")
 
 
+def _is_table(line: str) -> bool:
+    return line.startswith(("Benchmark", "\x1b")) and _TABLE.fullmatch(_COLOUR.sub("", line)) is not None
+
+
 def read(source: Source) -> Iterator[Result]:
     """Yield the repetitions of each benchmark, and the aggregates of those that report nothing else."""
     if isinstance(source.head.json, dict):
@@ -65,7 +75,8 @@ def read(source: Source) -> Iterator[Result]:
         yield _about(report.context)
     else:
         yield _about(_printed_context(source.head.lines[:20]))
-        report, cut = _Report(list(_csv_rows(source))), False
+        is_csv = any(_is_header(line) for line in source.head.lines[:2000])
+        report, cut = _Report(list(_csv_rows(source) if is_csv else _printed_rows(source))), False
     yield from _results([row for row in report.benchmarks if isinstance(row.get("name"), str)])
     if cut:
         yield Failed(benchmark=None, status="the file is cut off: the program may have crashed")
@@ -204,6 +215,23 @@ def _csv_rows(source: Source) -> Iterator[Row]:
                     yield {key: _cell(key, cell) for key, cell in zip(columns, cells, strict=False) if cell}
     except csv.Error as error:
         raise OutputError(f"Google Benchmark's CSV is not as expected: {error}") from None
+
+
+def _printed_rows(source: Source) -> Iterator[Row]:
+    in_table = False
+    for raw in source.lines():
+        line = _COLOUR.sub("", raw).rstrip()
+        in_table = in_table or _TABLE.fullmatch(line) is not None
+        row, error = _ROW.fullmatch(line), _ERROR.fullmatch(line)
+        if in_table and row and not row[2].strip("0."):
+            # a unit that is too large for it has left no digit
+            why = f"its time is printed as {row[2]} {row[3]}"
+            yield {"name": row["name"], "error_occurred": True, "error_message": why}
+        elif in_table and row:
+            times = {"real_time": _cell("real_time", row[2]), "cpu_time": _cell("cpu_time", row[4])}
+            yield {"name": row["name"], **times, "time_unit": row[3], "iterations": float(row["iterations"])}
+        elif in_table and error:
+            yield {"name": error["name"], "error_occurred": True, "error_message": error["why"]}
 
 
 def _cell(key: str, cell: str) -> Any:

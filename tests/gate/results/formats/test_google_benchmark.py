@@ -81,6 +81,20 @@ def test_csv() -> None:
     assert (mean.value, mean.sd) == pytest.approx((11.8963e-9, 0.64091e-9))
 
 
+def test_the_printed_table() -> None:
+    found = of("table.txt")
+    assert {each.benchmark: each.metrics["time"].values for each in found.measured} == {
+        "Copy/1024": pytest.approx([627e-9, 10.9e-9]),
+        "Linear/64": pytest.approx([7.85e-9, 30.9e-9]),
+        "Linear/512": pytest.approx([65.3e-9, 66.2e-9]),
+    }
+    assert found.measured[0].metrics["cpu_time"].values == pytest.approx([12.1e-9, 10.9e-9])
+    assert {each.benchmark for each in found.aggregates} == {"Summary/repeats:2"}
+    assert [(each.benchmark, each.status) for each in found.failed] == [
+        ("Counters/threads:2", "its time is printed as 0.000 ms"), ("Broken", "no such file:")
+    ]  # fmt: skip
+
+
 def test_csv_with_columns_before_the_name_and_an_error() -> None:
     text = (
         "engine,name,iterations,real_time,cpu_time,time_unit,label,error_occurred,error_message\n"
@@ -128,6 +142,6 @@ def test_a_crash_leaves_the_rows_before_it() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["repetitions.json", "aggregates.csv"])
+@pytest.mark.parametrize("name", ["repetitions.json", "aggregates.csv", "table.txt"])
 def test_any_file_is_read_or_refused_in_one_line(name: str) -> None:
     assert read_or_refused("google_benchmark", (DATA / name).read_bytes())
