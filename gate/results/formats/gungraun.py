@@ -33,6 +33,8 @@ _PROFILE = re.compile(r"callgrind\..*\.out(?:\.(?P<old>old)|\.base@(?P<name>.+))
 _FOLDERS = ("gungraun", "iai", "target/gungraun", "target/iai")
 _MOST = 20_000
 """Folders that are looked at."""
+_OF_CLOCK = "Perf "
+"""What begins the names of the events of perf, which the processor counts: they are never twice the same."""
 _BYTES = ("TotalBytes", "AtTGmaxBytes", "AtTEndBytes", "ReadsBytes", "WritesBytes", "MaximumBytes")
 
 
@@ -104,7 +106,7 @@ def _metrics(values: dict[str, float]) -> dict[str, Metric]:
     for name, value in sorted(values.items(), key=lambda item: item[0] != "Ir"):
         better: Better = "higher" if name.endswith("HitRate") else "lower"
         unit = "%" if name.endswith("Rate") else "B" if name in _BYTES else ""
-        found[visible(name)] = Metric(unit=unit, better=better, values=[value])
+        found[visible(name)] = Metric(unit=unit, better=better, values=[value], exact=not name.startswith(_OF_CLOCK))
     return found
 
 
@@ -191,7 +193,7 @@ def _of_summary(summary: _Summary) -> list[Side]:
     for tool, table in _tables(summary):
         for key, value in table.items():
             # what two tools count under one name
-            event = f"{tool} {key}" if key in new or key in old else key
+            event = f"{tool} {key}" if key in new or key in old or tool == _OF_CLOCK.strip() else key
             for side, number in zip((new, old), _new_and_old(value), strict=True):
                 if number is not None:
                     side[event] = number
@@ -226,9 +228,11 @@ def _tables(summary: _Summary) -> Iterator[tuple[str, dict[str, Any]]]:
         data = profile.get("data", profile.get("summaries"))
         total = _at(data, "total")
         parts = _at(data, "parts")
-        table = _at(total, "metrics") or _at(total, "summary") or total
+        table = _at(total, "metrics") or _at(total, "summary")
         if not table and isinstance(parts, list) and len(parts) == 1:
             table = _at(parts[0], "metrics")
+        # in schema 3 nothing is between
+        table = table or total
         if isinstance(table, dict) and len(table) == 1 and all(key[:1].isupper() for key in table):
             inner = next(iter(table.values()))
             table = inner if isinstance(inner, dict) and not {"metrics", "values"} & set(inner) else table

@@ -25,7 +25,7 @@ def test_one_process_and_one_count(name: str) -> None:
     assert [(each.benchmark, each.execution) for each in found.measured] == [("./tiny", 0)]
     assert counts(found) == {"instructions": 6002}
     metric = found.measured[0].metrics["instructions"]
-    assert (metric.unit, metric.better) == ("", "lower")
+    assert (metric.unit, metric.better, metric.exact) == ("", "lower", True)
     assert found.about.tool.startswith("callgrind")
 
 
