@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import re
+from array import array
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -40,12 +42,43 @@ _SPREADS = ("stddev", "cv")
 _OF_CONTEXT = ("date", "host_name", "executable", "caches", "load_avg", "json_schema_version")
 _CPUS = re.compile(r"Run on \((\d{1,9}) X ([\d.]*\d) MHz ", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d\d-\d\dT[\d:]+\S*$", re.ASCII)
+_NUMBERS = (float, int)
+_TIMES = {"real_time": "time", "cpu_time": "cpu_time"}
 _INDICES = ("family_index", "per_family_instance_index")
 
 
-class _Report(msgspec.Struct):
-    benchmarks: list[Row]
-    context: dict[str, Any] = {}
+class _Group(msgspec.Struct):
+    """The rows of one name and place, folded: of 1 GB there is no room for all rows."""
+
+    row: Row
+    """The first of them."""
+    values: dict[str, array[float]] = {}
+    """Of each number of a row, a value for each row; times in seconds."""
+    count: int = 0
+    error: str | None = None
+    is_skipped: bool = False
+
+    def add(self, row: Row) -> None:
+        """Add a row of a repetition; of an aggregate, whose numbers may be of no time, the row itself is enough."""
+        self.count += 1
+        if row.get("skipped"):
+            self.is_skipped = True
+        if self.is_skipped or row.get("run_type", "iteration") != "iteration":
+            return
+        scale = rows_of.SCALES.get(str(row.get("time_unit", "ns")))
+        if scale is None or row.get("error_occurred") or not all(type(row.get(key)) in _NUMBERS for key in _TIMES):
+            try:
+                rows_of.series([row])
+            except OutputError as error:
+                self.error = self.error or str(error)
+            return
+        for key, value in row.items():
+            if type(value) in _NUMBERS and (key in _TIMES or rows_of.is_counter(key, value)):
+                self.values.setdefault(key, array("d")).append(value * scale if key in _TIMES else value)
+
+
+_Key = tuple[str, str, str]
+_Groups = dict[_Key, _Group]
 
 
 def recognises(source: Source) -> bool:
@@ -71,30 +104,47 @@ def _is_table(line: str) -> bool:
 def read(source: Source) -> Iterator[Result]:
     """Yield the repetitions of each benchmark, and the aggregates of those that report nothing else."""
     if isinstance(source.head.json, dict):
-        report, cut = _document(source)
-        yield _about(report.context)
+        context = source.head.json.get("context")
+        yield _about(context if isinstance(context, dict) else {})
+        groups, cut = _document(source)
     else:
         yield _about(_printed_context(source.head.lines[:20]))
         is_csv = any(_is_header(line) for line in source.head.lines[:2000])
-        report, cut = _Report(list(_csv_rows(source) if is_csv else _printed_rows(source))), False
-    yield from _results([row for row in report.benchmarks if isinstance(row.get("name"), str)])
+        groups, cut = _folded({}, _csv_rows(source) if is_csv else _printed_rows(source)), False
+    yield from _results(groups)
     if cut:
         yield Failed(benchmark=None, status="the file is cut off: the program may have crashed")
 
 
-def _document(source: Source) -> tuple[_Report, bool]:
+def _document(source: Source) -> tuple[_Groups, bool]:
     """Read the JSON; where a crash cut it off, the rows before that."""
-    what = "Google Benchmark's JSON"
+    groups: _Groups = {}
     try:
-        return source.document(_Report, what), False
+        return _folded(groups, source.items("benchmarks", Row, "Google Benchmark's JSON")), False
     except OutputError as error:
+        if groups:
+            return groups, True
         # a row is an object without others in it
         text = source.text()
         text = text[: text.rfind("}") + 1]
         try:
-            return msgspec.convert(json.loads(f"{text}]}}", strict=False, parse_int=float), _Report, strict=False), True
-        except (ValueError, RecursionError):
+            rows = msgspec.convert(json.loads(f"{text}]}}", strict=False, parse_int=float)["benchmarks"], list[Row])
+        except (KeyError, TypeError, ValueError, RecursionError):
             raise error from None
+        return _folded(groups, iter(rows)), True
+
+
+def _folded(groups: _Groups, rows: Iterator[Row]) -> _Groups:
+    for row in rows:
+        name = row.get("name")
+        if isinstance(name, str):
+            first, second = (str(row.get(index)).removesuffix(".0") for index in _INDICES)
+            key = name, first, second
+            group = groups.get(key)
+            if group is None:
+                group = groups[key] = _Group(row)
+            group.add(row)
+    return groups
 
 
 def _about(context: dict[str, Any]) -> About:
@@ -124,19 +174,36 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _results(rows: list[Row]) -> Iterator[Result]:
-    names = {row["name"] for row in rows}
-    summaries = [row for row in rows if _is_summary(row, names)]
-    measured = {row["name"] for row in rows} - {row["name"] for row in summaries}
-    groups = rows_of.by_benchmark([row for row in rows if row["name"] in measured])
-    twice = _twice([name for name, *_ in groups])
-    for (name, *indices), found in groups.items():
-        labels = {key: i.removesuffix(".0") for key, i in zip(_INDICES, indices, strict=True)} if name in twice else {}
-        if not any(row.get("skipped") for row in found):
-            yield _measured(visible(name), found, labels)
+def _results(groups: _Groups) -> Iterator[Result]:
+    names = {name for name, *_ in groups}
+    summaries = [group.row for group in groups.values() if _is_summary(group.row, names)]
+    measured = names - {row["name"] for row in summaries}
+    times = Counter(name for name, *_ in groups)
+    for (name, *indices), group in groups.items():
+        # two benchmarks of one name
+        labels = dict(zip(_INDICES, indices, strict=True)) if times[name] > 1 else {}
+        if name not in measured or group.is_skipped:
+            continue
+        if group.error is not None:
+            yield Failed(benchmark=visible(name), status=group.error, labels=labels)
+        else:
+            yield Measured(benchmark=visible(name), metrics=_metrics(group), labels=labels)
     for owner, statistics in _by_owner(summaries).items():
         if owner not in measured:
             yield from _aggregates(visible(owner), statistics)
+
+
+def _metrics(group: _Group) -> dict[str, Metric]:
+    # a counter of some repetitions only would shift the others
+    whole = [key for key, values in group.values.items() if len(values) == group.count]
+    return {
+        _TIMES.get(key) or visible(key): Metric(
+            unit="s" if key in _TIMES else rows_of.UNITS.get(key, ""),
+            better=rows_of.better(key),
+            values=group.values[key],
+        )
+        for key in sorted(whole, key=lambda key: (key not in _TIMES, key == "cpu_time", key))
+    }
 
 
 def _is_summary(row: Row, names: set[str]) -> bool:
@@ -147,19 +214,6 @@ def _is_summary(row: Row, names: set[str]) -> bool:
     # CSV and old JSON: only the name says it, and where aggregates alone were reported, only its companions
     stem, _, end = str(row["name"]).rpartition("_")
     return end in ("BigO", "RMS") or (end in rows_of.AGGREGATES and {f"{stem}_mean", f"{stem}_stddev"} <= names)
-
-
-def _twice(names: list[str]) -> set[str]:
-    return {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
-
-
-def _measured(name: str, rows: list[Row], labels: dict[str, str]) -> Result:
-    try:
-        found = rows_of.series(rows)
-    except OutputError as error:
-        return Failed(benchmark=name, status=str(error), labels=labels)
-    metrics = {key: Metric(unit=s.unit, better=s.better, values=s.values) for key, s in found.items()}
-    return Measured(benchmark=name, metrics=metrics, labels=labels)
 
 
 def _by_owner(summaries: list[Row]) -> dict[str, dict[str, Row]]:
@@ -194,7 +248,7 @@ def _aggregates(name: str, rows: dict[str, Row]) -> Iterator[Result]:
 
 def _values(row: Row) -> Iterator[tuple[str, float, str]]:
     scale = rows_of.SCALES.get(str(row.get("time_unit", "ns")))
-    for key, name in (("real_time", "time"), ("cpu_time", "cpu_time")):
+    for key, name in _TIMES.items():
         value = row.get(key)
         if isinstance(value, (int, float)) and scale is not None:
             yield name, value * scale, "s"

@@ -1,6 +1,7 @@
 """Google Benchmark's files: repetitions, aggregates alone, errors, counters, CSV, a crash in the middle."""
 
 import json
+from array import array
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +33,12 @@ def test_repetitions_are_iterations_of_one_process() -> None:
     assert copy.metrics["time"].values == pytest.approx([10.841881189900693e-9, 10.832270740856487e-9], rel=1e-12)
     assert copy.metrics["cpu_time"].values == pytest.approx([10.841408894136167e-9, 10.833774104683199e-9], rel=1e-12)
     rate = copy.metrics["bytes_per_second"]
-    assert (rate.unit, rate.better, rate.values) == ("B/s", "higher", [94452668467.64305, 94519231258.23232])
+    assert (rate.unit, rate.better, list(rate.values)) == ("B/s", "higher", [94452668467.64305, 94519231258.23232])
     items = copy.metrics["items_per_second"]
     assert (items.unit, items.better, items.values[0]) == ("1/s", "higher", 92238934.05043267)
     # in milliseconds
     assert counters.metrics["time"].values[0] == pytest.approx(2.031949450802502e-10, rel=1e-12)
-    assert counters.metrics["depth"].values == [-6, -6]
+    assert counters.metrics["depth"].values == array("d", [-6, -6])
     # its counter is NaN, which no JSON has
     assert list(undefined.metrics) == ["time", "cpu_time"]
     assert [(each.benchmark, each.labels["family_index"]) for each in twice] == [
@@ -102,7 +103,7 @@ def test_csv_with_columns_before_the_name_and_an_error() -> None:
         'a,"broken",,,,,,true,"no, file"\n'
     )
     found = read(Source("x", None, text.encode()))
-    assert [(each.benchmark, each.metrics["time"].values) for each in found.measured] == [("x, y", [2e-6])]
+    assert [(each.benchmark, list(each.metrics["time"].values)) for each in found.measured] == [("x, y", [2e-6])]
     assert [(each.benchmark, each.status) for each in found.failed] == [("broken", "no, file")]
 
 
