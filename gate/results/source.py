@@ -65,11 +65,14 @@ class Head:
     @cached_property
     def json_lines(self) -> list[dict[str, Any]]:
         """The objects of its lines, where each line is one and there are several; otherwise empty."""
-        lines = self.lines if self.whole else self.lines[:-1]
+        lines = self.lines
+        # the last one may be cut off, here or in the file
+        if not self.whole or (len(lines) > 1 and not lines[-1].rstrip().endswith("}")):
+            lines = lines[:-1]
         if not lines or not lines[0].lstrip().startswith("{") or not lines[0].rstrip().endswith("}"):
             return []
         found = [_parsed(line) for line in lines[:50]]
-        several = len(found) > 1 or not self.whole
+        several = len(self.lines) > 1 or not self.whole
         return found if several and all(isinstance(each, dict) for each in found) else []
 
 

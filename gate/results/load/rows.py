@@ -80,14 +80,14 @@ def _requests(reader: _Reader, rows: Rows) -> Requests:
             torn = f"line {reader.line_num}: {len(row)} cells instead of {len(names)}" if row else None
             continue
         try:
-            if not _succeeded(row[success], rows):
-                requests.failed += 1
-                continue
             took = float(row[time]) * rows.scale
-            found = [(name, float(row[at]) * (1.0 if name == "bytes" else rows.scale)) for name, at in others.items()]
             if start is not None:
                 began = float(row[start]) * rows.scale
                 requests.lasted(began, began + took)
+            if not _succeeded(row[success], rows):
+                requests.failed += 1
+                continue
+            found = [(name, float(row[at]) * (1.0 if name == "bytes" else rows.scale)) for name, at in others.items()]
         except OutputError as error:
             raise OutputError(f"line {reader.line_num}: {error}") from None
         except ValueError:
