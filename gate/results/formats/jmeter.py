@@ -192,15 +192,18 @@ class _Samples:
             raise OutputError(f"<{name}> {attributes.get('lb', '')!r} has text where a number should be") from None
 
     def _add(self, attributes: dict[str, str]) -> None:
-        whole = attributes.get("rm", "").startswith(_TRANSACTION)
-        requests = self.table[attributes.get("lb", ""), whole]
-        elapsed = float(attributes["t"]) * 1e-3 if "t" in attributes else None
-        if elapsed is not None and (stamp := attributes.get("ts", "")).isdecimal():
+        bad = _is_bad(attributes)
+        if "t" not in attributes and not bad:
+            # what is saved of a sample can be chosen, and without a time nothing is left
+            return
+        requests = self.table[attributes.get("lb", ""), attributes.get("rm", "").startswith(_TRANSACTION)]
+        elapsed = float(attributes.get("t", "0")) * 1e-3
+        if (stamp := attributes.get("ts", "")).isdecimal():
             start = int(stamp) * 1e-3
             requests.lasted(start, start + elapsed)
-        if _is_bad(attributes):
+        if bad:
             requests.failed += 1
-        elif elapsed is not None:
+        else:
             requests.times.append(elapsed)
             _others(requests, attributes)
 

@@ -45,5 +45,16 @@ def test_a_row_that_is_none() -> None:
         of_text("response-time,DNS+dialup,status-code\n0.1,0\n0.1,0,200\n")
 
 
+def test_old_and_indented_summaries() -> None:
+    text = "$ hey URL\n  Summary:\n    Total:\t1.0 secs\n    Requests/sec:\t10\n\n  Latency distribution:\n    50% in 0.02 secs.\n"
+    assert told(of_text(text), "requests") == {"p50": 0.02}
+
+
+def test_rows_of_old_versions_tell_no_failures() -> None:
+    reading = of_text("response-time,DNS+dialup,DNS\n0.1,0.01,0\n0.2,0,0\n")
+    assert of(reading, "requests", "time") == [0.1, 0.2]
+    assert "error_rate" not in reading.measured[0].metrics
+
+
 def test_mangled_files() -> None:
     survive(DATA / "hey")

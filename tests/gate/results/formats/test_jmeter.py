@@ -88,6 +88,11 @@ def test_xml_that_is_none() -> None:
         of_text('<!DOCTYPE x [<!ENTITY a "aaa">]>\n<testResults version="1.2"/>\n')
 
 
+def test_samples_without_a_time_say_nothing_unless_they_failed() -> None:
+    text = '<testResults version="1.2"><sample s="true" lb="a"/><sample s="false" lb="b"/></testResults>'
+    assert failed(of_text(text)) == [("b", "its one request failed")]
+
+
 def test_negative_times_fail_the_label() -> None:
     assert failed(of_text(HEADER + "1,-5,a,200,true\n1,5,b,200,true\n")) == [("a", "time: -0.005, which is below 0")]
 

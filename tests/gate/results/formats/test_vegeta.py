@@ -67,5 +67,12 @@ def test_the_last_line_may_be_cut_off() -> None:
         of_text(lines[0] + lines[1][:40] + "\n" + lines[2], "vegeta")
 
 
+@pytest.mark.parametrize("file", ["report.json", "report.txt"])
+def test_reports_behind_each_other_are_executions(file: str) -> None:
+    text = (DATA / "vegeta" / file).read_text().rstrip()
+    reading = of_text(f"{text}\n{text}\n")
+    assert told(reading, "requests", execution=0) == told(reading, "requests", execution=1) != {}
+
+
 def test_mangled_files() -> None:
     survive(DATA / "vegeta")
