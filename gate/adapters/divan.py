@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from gate.adapters.suites import times
 from gate.adapters.values import Series, number, refuse_cut_off
@@ -14,8 +15,17 @@ _ROW = re.compile(r"(?P<name>.*?)(?:\s{2,}(?P<fastest>\S.*?)?\s*)?")
 _TIME = re.compile(r"([\d.]+) (ps|ns|µs|us|ms|s)", re.ASCII)
 _SECONDS = {"ps": 1e-12, "ns": 1e-9, "µs": 1e-6, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 _INDENT = 3
-_MEAN = 2
-"""The place of the mean among the columns after the first: slowest, median, mean, samples and iters."""
+_COLUMNS = ("min", "max", "median", "mean")
+
+
+class Row(NamedTuple):
+    """A benchmark of the tree."""
+
+    name: str
+    """Its path: "sort::100"."""
+    seconds: dict[str, float]
+    """Its fastest, slowest, median and mean time of an iteration, as "min", "max", "median" and "mean"."""
+    samples: int | None
 
 
 def parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:  # noqa: ARG001 - as all formats
@@ -30,8 +40,17 @@ def parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:  #
 
 
 def _means(text: str) -> Iterator[tuple[str, float]]:
+    return ((row.name, row.seconds["mean"]) for row in rows(text.splitlines()) if "mean" in row.seconds)
+
+
+def rows(lines: Iterable[str]) -> Iterator[Row]:
+    """Read the benchmarks of all trees; other lines are passed over.
+
+    Raises:
+        OutputError: a time is no number.
+    """
     above: list[str] = []
-    for line in text.splitlines():
+    for line in lines:
         branch = _BRANCH.match(line)
         if branch is None:
             continue
@@ -40,9 +59,12 @@ def _means(text: str) -> Iterator[tuple[str, float]]:
         name = row["name"] if row else first
         depth = len(branch["lead"]) // _INDENT
         above[depth:] = [name.strip()]
-        mean = _TIME.fullmatch(columns[_MEAN].strip()) if len(columns) > _MEAN else None
-        if mean:
-            yield "::".join(above), number(mean[1].encode()) * _SECONDS[mean[2]]
+        cells = [(row["fastest"] or "").strip() if row else "", *(column.strip() for column in columns)]
+        times = {key: time for key, cell in zip(_COLUMNS, cells, strict=False) if (time := _TIME.fullmatch(cell))}
+        seconds = {key: number(time[1].encode()) * _SECONDS[time[2]] for key, time in times.items()}
+        if seconds:
+            samples = cells[len(_COLUMNS)] if len(cells) > len(_COLUMNS) else ""
+            yield Row("::".join(above), seconds, int(samples) if samples.isdecimal() and len(samples) < 10 else None)
 
 
 FORMAT = parse

@@ -11,9 +11,13 @@ from collections.abc import Mapping
 from gate.adapters.suites import times
 from gate.adapters.values import Series, refuse_cut_off
 
-_LINE = re.compile(
-    r"^test (?P<name>.+?)\s+\.\.\. bench:\s+(?P<value>\d[\d,]*(?:\.\d+)?) ns/iter \(", re.MULTILINE | re.ASCII
+LINE = re.compile(
+    r"test (?P<name>\S.*?)\s+\.\.\. bench:\s+(?P<value>\d[\d,]*(?:\.\d+)?) ns/iter \("
+    r"(?:[^)\n]*\)(?: = (?P<rate>\d+) MB/s)?)?",
+    re.ASCII,
 )
+"""A result, with the bytes that are worked through in millions a second where the benchmark says how many they are."""
+_LINE = re.compile(f"^{LINE.pattern}", re.MULTILINE | re.ASCII)
 
 
 def parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:  # noqa: ARG001 - as all formats

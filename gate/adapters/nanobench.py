@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from gate.adapters.suites import times
 from gate.adapters.values import Series, refuse_cut_off
+from gate.units import to_base
 
 _ROW = re.compile(r"\|(?P<cells>[^`:]*\|)\s*(?::wavy_dash: )?`(?P<name>.*?)`( \(Unstable with .*)?")
 _HEADER = re.compile(r"\|(?P<cells>.*\|.*/s \|.*\|) (?P<title>.*)")
+_NUMBER = re.compile(r"[0-9][0-9,]*(\.[0-9]+)?")
 _DEFAULT_TITLE = "benchmark"
+
+
+class Row(NamedTuple):
+    """A benchmark of a table."""
+
+    name: str
+    """With its title in front: "title/name"."""
+    unit: str
+    """What one time is of: "op"."""
+    seconds: float
 
 
 def parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:  # noqa: ARG001 - as all formats
     """Read the median time of each benchmark, in seconds for one operation, named "title/name".
 
-    It is taken from the column of operations a second, which has more digits than the time beside it.
+    It is taken from the column with more digits: operations a second, unless they are few.
 
     Raises:
         OutputError: there is no table, two benchmarks have one name, or the last line has no newline.
@@ -27,19 +40,51 @@ def parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:  #
 
 
 def _medians(text: str) -> Iterator[tuple[str, float]]:
+    return ((row.name, row.seconds) for row in rows(text.splitlines()))
+
+
+def full_name(title: str, name: str) -> str:
+    """Name a benchmark by its title, where it has one."""
+    return name if title in ("", _DEFAULT_TITLE) else f"{title}/{name}"
+
+
+def is_header(line: str) -> bool:
+    """Return whether a line is the header of a table; the spread was called MdAPE in version 3."""
+    header = _HEADER.fullmatch(line.strip())
+    return header is not None and bool({"err%", "MdAPE"} & set(_cells(header["cells"])))
+
+
+def rows(lines: Iterable[str]) -> Iterator[Row]:
+    """Read the rows of all tables whose time is above 0; other lines are passed over."""
     columns: list[str] = []
     title = ""
-    for line in text.splitlines():
-        row, header = _ROW.fullmatch(line.rstrip()), _HEADER.fullmatch(line.rstrip())
+    for line in lines:
+        row, header = _ROW.fullmatch(line.strip()), _HEADER.fullmatch(line.strip())
         if row and columns:
             cells = dict(zip(columns, _cells(row["cells"]), strict=False))
-            rate = next((cells[name] for name in cells if name.endswith("/s")), "")
-            number = float(rate.replace(",", "")) if re.fullmatch(r"[0-9][0-9,]*(\.[0-9]+)?", rate) else 0.0
-            if number:
-                yield f"{title}{row['name']}", 1 / number
+            found = _median(cells)
+            if found:
+                # a tick in a name is doubled, and one at its end is not told from the mark
+                name = row["name"].replace("``", "`")
+                yield Row(full_name(title, name), found.unit, found.seconds)
         elif header:
             columns = _cells(header["cells"])
-            title = "" if header["title"] == _DEFAULT_TITLE else f"{header['title']}/"
+            title = header["title"].strip()
+
+
+def _median(cells: dict[str, str]) -> Row | None:
+    """Read the time of one operation from the column with more digits: its own, or operations a second."""
+    rate_name = next((name for name in cells if name.endswith("/s")), "")
+    unit = rate_name.removesuffix("/s")
+    time_name = next(
+        (name for name in cells if name.endswith(f"/{unit}") and to_base(name.split("/")[0])[0] == "s"), ""
+    )
+    rate, time = cells.get(rate_name, ""), cells.get(time_name, "")
+    digits = {text: len(text.replace(",", "").replace(".", "").lstrip("0")) for text in (rate, time)}
+    if _NUMBER.fullmatch(time) and digits[time] > digits[rate]:
+        return Row("", unit, float(time.replace(",", "")) * to_base(time_name.split("/")[0])[1])
+    number = float(rate.replace(",", "")) if _NUMBER.fullmatch(rate) else 0.0
+    return Row("", unit, 1 / number) if number else None
 
 
 def _cells(text: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from gate.decide.design import Design
 from gate.decide.looks import Judged
 from gate.decide.machines import METHOD
 from gate.evidence.factors import pairs
-from gate.model import SIDES, Overall, RatioInterval
+from gate.model import SIDES, Case, Overall, RatioInterval
 from gate.stats.estimate import PAIRED
 from gate.stats.fixed_sessions import by_machine
 from gate.stats.levels import Tops, Unit
@@ -20,8 +20,19 @@ from gate.stats.ratio import LogPair, paired, unpaired
 ALL = "all"
 
 
-def overall_of(judged: Sequence[Judged], failed: Sequence[str], design: Design) -> list[Overall]:
-    """Summarize the means of each metric over all cases, and over each suite ("suite/case") of several.
+def suite_of(case: Case) -> str | None:
+    """Return the suite of "suite/case"; None: it is of none."""
+    suite, slash, _ = case.benchmark.partition("/")
+    return suite if slash else None
+
+
+def overall_of(
+    judged: Sequence[Judged],
+    failed: Sequence[str],
+    design: Design,
+    group_of: Callable[[Case], str | None] = suite_of,
+) -> list[Overall]:
+    """Summarize the means of each metric over all cases, and over each group of several.
 
     Cases share builds, so the build is the unit: y_b is the mean over cases of ln(build mean). A case counts when all
     its means are above 0 and it has the builds that most cases have (with looks, those before the first one) on both
@@ -33,8 +44,8 @@ def overall_of(judged: Sequence[Judged], failed: Sequence[str], design: Design) 
             continue
         case = j.subject.case
         groups[ALL, case.metric, case.better].append(j)
-        if "/" in case.benchmark:
-            groups[case.benchmark.partition("/")[0], case.metric, case.better].append(j)
+        if (group := group_of(case)) is not None:
+            groups[group, case.metric, case.better].append(j)
     whole = {(metric, better): len(members) for (group, metric, better), members in groups.items() if group == ALL}
     return [
         _overall(group, metric, members, failed, design)

@@ -62,6 +62,7 @@ def gather(
     measured: Config | None = None,
     *,
     one: bool = False,
+    studied: bool = True,
 ) -> Evidence:
     """Sort records into samples, failures and what is missing or new.
 
@@ -70,12 +71,17 @@ def gather(
         select: globs of benchmarks; the others are left out.
         measured: the config of the run line, where it is parsed already.
         one: base and head are one measurement, which is compared with itself.
+        studied: settings on one side alone are an experiment without another side.
 
     Raises:
         EvidenceError: the same execution twice, run lines that differ, or an experiment on one side alone.
     """
     evidence = _gathered(records, config, select, measured, one=one)
-    return apart(evidence) if evidence.run is not None and evidence.run.apart else evidence
+    if evidence.run is not None and evidence.run.apart:
+        return apart(evidence)
+    if studied:
+        _refuse_one_side(records)
+    return evidence
 
 
 def _gathered(
@@ -83,7 +89,6 @@ def _gathered(
 ) -> Evidence:
     records = in_order(records)
     run = run_of(records)
-    _refuse_one_side(records)
     cut = unfinished(records, _budget_of(run, measured))
     cost = cost_of([r.record for r in records])
     records = trusted(complete_rounds(without_past_waits(records)))

@@ -29,26 +29,26 @@ class Named(msgspec.Struct, frozen=True, eq=False):
     source: Source
 
 
-def named(arguments: Sequence[str]) -> list[Named]:
+def named(arguments: Sequence[str], among: Sequence[str] | None = None) -> list[Named]:
     """Find the sources that arguments name, in their order.
 
     Each is a file, a folder, "-" for standard input, or "git:REF:PATH" for a file as a commit has it, with "LABEL=" in
     front of it if the user wants. "LABEL=" also takes a glob, which the shell leaves alone behind it.
 
+    Args:
+        among: all arguments, of which these are some; "git:REF" is the same file as one of them names.
+
     Raises:
         UserError: a file that is not there, a glob that matches nothing, standard input twice, or a commit without it.
     """
-    found = [each for argument in arguments for each in _named(argument, arguments)]
+    found = [each for argument in arguments for each in _named(argument, among or arguments)]
     if sum(each.source.path is None for each in found) > 1:
         raise UserError("only one of the files can come from standard input")
     return found
 
 
 def _named(argument: str, all_: Sequence[str]) -> Iterator[Named]:
-    label, place = None, argument
-    match = _LABEL.fullmatch(argument)
-    if match and not Path(argument).exists():
-        label, place = match[1], match[2]
+    label, place = labelled(argument)
     if place == STDIN:
         yield Named(label, Source("standard input", None))
     elif place.startswith(_GIT):
@@ -64,6 +64,12 @@ def _named(argument: str, all_: Sequence[str]) -> Iterator[Named]:
         if not Path(place).exists():
             raise UserError(f"{place}: no such file or folder")
         yield Named(label, Source(place, Path(place)))
+
+
+def labelled(argument: str) -> tuple[str | None, str]:
+    """Take the label from the front of an argument, if it has one."""
+    match = _LABEL.fullmatch(argument)
+    return (match[1], match[2]) if match and not Path(argument).exists() else (None, argument)
 
 
 def is_plain(argument: str) -> bool:
@@ -89,7 +95,7 @@ def _kept(place: str, all_: Sequence[str]) -> list[Source]:
     """Read a file, or the results in a folder, as a commit has them; without a path that of the other arguments."""
     ref, _, path = place.removeprefix(_GIT).partition(":")
     if not path:
-        others = [m[2] if (m := _LABEL.fullmatch(a)) and not Path(a).exists() else a for a in all_]
+        others = [labelled(other)[1] for other in all_]
         files = [other for other in others if other != STDIN and not other.startswith(_GIT)]
         if not files:
             raise UserError(f"{place}: names no file: write {_GIT}{ref}:PATH, with the path in the repository")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
 
 from gate.model import Better, Metric
 from gate.model.bounds import out_of_bounds, why_out_of_bounds
 from gate.model.visible import visible
-from gate.results.result import Aggregate, Failed, Measured
+from gate.results.result import About, Aggregate, Failed, Measured, Result
 
 _NO_NEGATIVES = ("s", "B", "1/s", "B/s")
 
@@ -67,6 +71,20 @@ def aggregate(
         sd=sd * scale if sd is not None and math.isfinite(sd) and sd >= 0 else None, count=count, execution=execution,
         labels=own,
     )  # fmt: skip
+
+
+def numbered(results: Iterable[Result]) -> Iterator[Result]:
+    """Tell what a file has twice under one name and the same labels apart: by a label "number", from "2" on."""
+    seen: Counter[Any] = Counter()
+    for result in results:
+        if isinstance(result, About):
+            yield result
+            continue
+        what = (result.metric, result.statistic) if isinstance(result, Aggregate) else ()
+        key = (type(result), result.benchmark, what, result.execution, tuple(result.labels.items()))
+        seen[key] += 1
+        again = seen[key] > 1
+        yield msgspec.structs.replace(result, labels={**result.labels, "number": str(seen[key])}) if again else result
 
 
 def _visible(labels: Mapping[str, str] | None) -> dict[str, str]:

@@ -132,6 +132,15 @@ class Source:
         """Give a file of this folder."""
         return Source(str(path), path)
 
+    def whole(self) -> bytes:
+        """Read all of its bytes, unpacked.
+
+        Raises:
+            UserError: it cannot be read or unpacked.
+        """
+        with self._open() as file:
+            return file.read()
+
     def bytes_lines(self) -> Iterator[bytes]:
         """Yield its lines in UTF-8, without their ends; one after the other, however large the file is.
 
@@ -158,6 +167,10 @@ class Source:
     def text_file(self) -> IO[str]:
         """Open it as text with its own line ends, as the csv module wants it; the caller closes it."""
         return io.TextIOWrapper(self._open(), _encoding(self.head.data), "replace", newline="")
+
+    def bytes_file(self) -> IO[bytes]:
+        """Open it for its bytes, unpacked; the caller closes it."""
+        return self._open()
 
     def text(self) -> str:
         """Read all of it as text with plain newlines."""

@@ -2,35 +2,73 @@
 
 from __future__ import annotations
 
+import re
+from argparse import ArgumentTypeError
 from dataclasses import dataclass
 from typing import Literal, TextIO
 
 from gate.cli.command import Command
 from gate.cli.groups import MeasuredRulesOptions
 from gate.cli.listing import modules
-from gate.cli.options import argument, group, option, repeated
+from gate.cli.options import argument, group, option, repeated, switch
 
-_WHICH = "side of %s to compare (default: head, or the only one it has)"
+_WHICH = "side of the run in the %s column (default: head, or the only one it has)"
+_STATISTICS = {"median": "p50"}
+
+
+def _statistics(text: str) -> tuple[str, ...]:
+    names = tuple(_STATISTICS.get(name.strip(), name.strip()) for name in text.split(","))
+    for name in names:
+        quantile = re.fullmatch(r"p(\d{1,2}(?:\.\d+)?)", name)
+        if name not in ("mean", "min", "max") and not (quantile and float(quantile[1]) > 0):
+            raise ArgumentTypeError(f"{name!r} is not mean, median, min, max or a quantile such as p99")
+    return names
+
+
+def _share(text: str) -> float:
+    from gate.units import Share
+
+    try:
+        return float(Share.parse(text))
+    except ValueError as error:
+        raise ArgumentTypeError(str(error)) from None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CompareOptions:
     """What is compared, and how it is shown."""
 
-    first: str = argument("run to use as base: folder of a run, measurement file, or - for stdin", metavar="A")
-    second: str | None = argument("run to use as head (default: compare base and head of A)", metavar="B", nargs="?")
-    side_a: Literal["base", "head"] | None = option(_WHICH % "A", choices=("base", "head"))
-    side_b: Literal["base", "head"] | None = option(_WHICH % "B", choices=("base", "head"))
+    runs: tuple[str, ...] = argument(
+        "folder of a run, measurement file, result file of another tool, folder or glob of such, - for stdin, or "
+        "git:REF:PATH; files of one label are builds of one column",
+        metavar="[LABEL=]FILE",
+        nargs="+",
+    )
+    base: str | None = option("column that the others are compared with (default: the first)", metavar="LABEL")
+    by: str | None = option("make columns of what keys say, instead of files: goos, /format, commit", metavar="KEYS")
+    rows: str | None = option("make rows of what keys say (default: of each benchmark)", metavar="KEYS")
+    filter: str | None = option("only the values that match, such as 'goos:linux -.name:/Slow.*/'", metavar="EXPR")
+    ignore: str | None = option("keys that make no difference", metavar="KEYS")
+    side_a: Literal["base", "head"] | None = option(_WHICH % "first", choices=("base", "head"))
+    side_b: Literal["base", "head"] | None = option(_WHICH % "second", choices=("base", "head"))
     metrics: tuple[str, ...] = repeated("only the metrics that match", metavar="GLOB", flag="--metric")
+    statistics: tuple[str, ...] = option(
+        "mean, median, min, max or a quantile such as p99, or several with commas (default: the rules', else mean)",
+        flag="--statistic", metavar="NAME", parse=_statistics, default=(),
+    )  # fmt: skip
+    group: str | None = option("keys that rows of one geometric mean share (default: the suite)", metavar="KEYS")
+    sort: str = option("order of rows (default: file)", choices=("file", "change", "name", "value"), default="file")
+    min_change: float | None = option("hide rows that changed less, such as 2%%", metavar="SHARE", parse=_share)
+    listed: bool = switch("print the columns and their files, and nothing else", flag="--list")
+    wanted: str | None = option(
+        "format of the files (default: recognised by what they hold)",
+        flag="--from", choices=modules("gate/results/formats"),
+    )  # fmt: skip
     form: str = option(
         "what to print (default: text)",
         flag="--format", default="text", choices=modules("gate/commands/compare/formats"),
     )  # fmt: skip
-
-    @property
-    def runs(self) -> tuple[str, ...]:
-        """One run, whose base is compared with its head, or two."""
-        return (self.first,) if self.second is None else (self.first, self.second)
+    html: str | None = option("also write a page with the table and a picture of the intervals", metavar="FILE")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,15 +80,15 @@ class Options:
 
 
 def run(options: Options, out: TextIO, _: TextIO) -> int:
-    """Put two runs side by side."""
+    """Put columns of results side by side."""
     from gate.commands.compare.compare import run
 
     return run(options.compare, options.rules, out)
 
 
 COMMAND = Command(
-    help="show two runs side by side, with intervals and without a verdict (exit 0 whatever changed)",
-    example="perfgate compare monday friday --format markdown",
+    help="show runs and result files side by side, with intervals and without a verdict (exit 0 whatever changed)",
+    example="perfgate compare old=main.json new=branch.json --format markdown",
     options=Options,
     run=run,
     place=6,

@@ -1,75 +1,72 @@
-"""perfgate compare: two measurement files side by side, with intervals and without a gate."""
+"""perfgate compare: columns of results side by side, with intervals and without a gate."""
 
 from __future__ import annotations
 
 import shutil
 from typing import TYPE_CHECKING, TextIO
 
-import msgspec
-
 from gate.cli.groups import RulesOptions
 from gate.codes import Exit
-from gate.commands.compare.decided import as_decided, is_one_run
-from gate.commands.compare.formats import renderer
-from gate.commands.compare.inputs import Chosen, Compared, Pair, compared, read_pair
-from gate.commands.compare.rules import rules_of
-from gate.commands.compare.table import Comparison, Screen, Source
-from gate.decide import decide
-from gate.report.outputs import colored
-from gate.words.sentences import say
+from gate.commands.compare.columns import Columns, columns_of
+from gate.commands.compare.filtering import filter_of
+from gate.commands.compare.formats import Screen, renderer
+from gate.commands.compare.keys import keys_of
+from gate.commands.compare.ordering import hidden_below, sorted_rows
+from gate.commands.compare.pieces import pieces
+from gate.commands.compare.projecting import Projection
+from gate.commands.compare.tabulating import Wanted, tabulated
+from gate.model import UserError
+from gate.report.outputs import colored, is_terminal
 
 if TYPE_CHECKING:
     from gate.commands.compare.command import CompareOptions
 
-_APART = (
-    "measured separately: changes of the machine between the runs are part of every ratio, and no interval includes "
-    "them; `perfgate check` measures both in turns"
-)
-_TWICE = "base and head are the same measurements: every ratio is 1, whatever was measured"
-_EARLY = (
-    "measured with early stopping: intervals here treat the number of builds as fixed, so they cover somewhat less; "
-    "`perfgate decide` allows for it"
-)
+_MOST = 140
 
 
 def run(options: CompareOptions, rules: RulesOptions, out: TextIO) -> int:
     """Print a comparison and return 0, whatever changed; 4 where there is nothing to compare.
 
     Raises:
-        UserError: a file or a rule that cannot be used.
+        UserError: a file, a key or a rule that cannot be used.
     """
-    pair = read_pair(options.runs, options.side_a, options.side_b)
-    policy = rules_of(pair.base.run, pair.head.run, rules, apart=pair.apart or pair.twice)
-    found = compared(pair, policy.config, rules.benchmarks, options.metrics)
-    report = decide(found.evidence, policy)
-    again = len(report.findings) > 1 and (pair.apart or pair.twice or pair.rounds is not None)
-    overall = decide(found.whole, policy).overall if again else report.overall
-    report = msgspec.structs.replace(report, overall=overall)
-    alone = is_one_run(pair)
-    comparison = Comparison(
-        report=as_decided(report, pair, rules) if alone else report,
-        base=_source(pair.base),
-        head=_source(pair.head),
-        cautions=_cautions(pair, found),
-        only=found.alone.only,
-        identical={"base": pair.base.proved, "head": pair.head.proved},
-        unlike=found.unlike,
-        chief=found.chief,
-        rounds=pair.rounds,
-        alone=alone,
+    columns = _columns(options, rules)
+    base = _base(columns, options.base)
+    if options.listed:
+        out.writelines(f"{chosen.title}  {chosen.name}\n" for chosen in columns.found)
+        return Exit.PASS
+    table = tabulated(columns, base, rules, Wanted(options.statistics, keys_of(options.group)))
+    table = sorted_rows(hidden_below(table, options.min_change), options.sort)
+    out.write(renderer(options.form)(table, _screen(out)))
+    return Exit.ERROR if table.nothing else Exit.PASS
+
+
+def _columns(options: CompareOptions, rules: RulesOptions) -> Columns:
+    projection = Projection(
+        by=keys_of(options.by),
+        rows=keys_of(options.rows),
+        ignore=keys_of(options.ignore),
+        filter=filter_of(options.filter) if options.filter else None,
+        benchmarks=rules.benchmarks,
+        metrics=options.metrics,
     )
-    screen = Screen(colored(out), min(shutil.get_terminal_size((100, 24)).columns, 140))
-    out.write(renderer(options.form)(comparison, screen))
-    return Exit.PASS if comparison.report.findings or comparison.report.identical else Exit.ERROR
+    return columns_of(pieces(options.runs, options.wanted), projection, (options.side_a, options.side_b))
 
 
-def _source(chosen: Chosen) -> Source:
-    host = (chosen.run.host or {}).get("hostname") if chosen.run else None
-    created = chosen.run.created if chosen.run else None
-    return Source(chosen.name, chosen.side, chosen.commit, created, str(host) if host else None)
+def _base(columns: Columns, wanted: str | None) -> int:
+    titles = [chosen.title for chosen in columns.found]
+    if wanted is None:
+        return 0
+    if wanted in titles:
+        return titles.index(wanted)
+    begun = [place for place, title in enumerate(titles) if wanted and wanted.startswith(title)]
+    named = [place for place, chosen in enumerate(columns.found) if chosen.name == wanted]
+    found = named or begun
+    if len(found) != 1:
+        raise UserError(f"--base {wanted}: no column has this label; there are {', '.join(titles)}")
+    return found[0]
 
 
-def _cautions(pair: Pair, found: Compared) -> list[str]:
-    hosts = [*map(say, found.hosts)]
-    told = [_TWICE] if pair.twice else [*hosts, _APART] if pair.apart else hosts
-    return told if pair.rounds is None or is_one_run(pair) else [*told, _EARLY]
+def _screen(out: TextIO) -> Screen:
+    width = min(shutil.get_terminal_size((100, 24)).columns, _MOST)
+    return Screen(colored(out), width, fits=is_terminal(out))

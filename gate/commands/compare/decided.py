@@ -2,43 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 
 from gate.cli.groups import RulesOptions
-from gate.commands.compare.inputs import Pair
+from gate.commands.compare.estimating import Estimate
+from gate.commands.compare.pairs import Pair
 from gate.decide.measurements import decide_by
 from gate.decide.policy import policy_of
 from gate.model import Finding, Overall, RatioInterval, Recorded, Report, Verdict
-from gate.model.case import case_id
+from gate.model.case import MEAN, case_id
 from gate.words import numbers
 
 
 def is_one_run(pair: Pair) -> bool:
     """Return whether a pair is what a gate decides: base and head of one run, each as itself."""
-    return not (pair.apart or pair.twice) and (pair.base.side, pair.head.side) == ("base", "head")
+    ours = pair.base.ours and pair.head.ours and len(pair.base.pieces) == 1
+    return ours and not (pair.apart or pair.twice) and (pair.base.side, pair.head.side) == ("base", "head")
 
 
-def as_decided(report: Report, pair: Pair, rules: RulesOptions) -> Report:
-    """Give a comparison the intervals that `perfgate decide` shows of the same run.
-
-    They allow for looks, remembered variance and multiple comparisons, as those of a comparison do not. What the gate
-    has no interval for (counts, values in trouble) stays.
+def gate_of(pair: Pair, rules: RulesOptions) -> Report:
+    """Decide a run as `perfgate decide` does.
 
     Raises:
         UserError: rules that cannot be read.
     """
-    gate = decide_by(pair.base.inputs, policy_of(pair.base.run, rules), rules).report
+    return decide_by(pair.base.inputs, policy_of(pair.base.run, rules), rules).report
+
+
+def as_decided(found: Sequence[Estimate], gate: Report) -> list[Estimate]:
+    """Give estimates the intervals that `perfgate decide` shows of the same run.
+
+    They allow for looks, remembered variance and multiple comparisons, as those of a comparison do not. What the gate
+    has no interval for (counts, values in trouble, other statistics) stays.
+    """
     decided = {case_id(f, f.statistic): f for f in gate.findings if f.shown is not None}
-    recorded = {case_id(r): r for r in gate.recorded}
+    recorded = {case_id(r, MEAN): r for r in gate.recorded if r.statistic == MEAN}
+
+    def own(each: Estimate) -> Estimate:
+        key = case_id(each.finding, each.statistic)
+        finding = _finding(each.finding, decided.get(key) or recorded.get(key))
+        return msgspec.structs.replace(each, finding=finding)
+
+    return [own(each) for each in found]
+
+
+def overall_as_decided(found: Sequence[Overall], gate: Report) -> list[Overall]:
+    """Do the same for geometric means."""
     means = {(o.group, o.metric): o for o in gate.overall}
-    return msgspec.structs.replace(
-        report,
-        findings=[
-            _finding(f, decided.get(case_id(f, f.statistic)) or recorded.get(case_id(f))) for f in report.findings
-        ],
-        identical=gate.identical,
-        overall=[_overall(o, means) for o in report.overall],
-    )
+    return [means.get((each.group, each.metric), each) for each in found]
 
 
 def _finding(finding: Finding, gate: Finding | Recorded | None) -> Finding:
@@ -56,7 +69,3 @@ def _verdict(interval: RatioInterval, better: str) -> Verdict:
     if interval.kind != "bounded" or low is None or high is None or low <= 1 <= high:
         return "inconclusive"
     return "regression" if (low > 1) == (better == "lower") else "improvement"
-
-
-def _overall(overall: Overall, means: dict[tuple[str, str], Overall]) -> Overall:
-    return means.get((overall.group, overall.metric), overall)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -44,6 +45,7 @@ _BY_NAME = re.compile(
 )
 _QUOTED = re.compile(r"u?'(.+)'|<class '(.+)'>", re.DOTALL)
 _RATE = re.compile(r"(?:/| per )s(?:ec(?:onds?)?)?$")
+_MACHINES = ("*/", "results/*/", ".asv/results/*/")
 _COMBINATIONS = 100_000
 """Of the parameters of one benchmark: more are no file that asv wrote."""
 _QUARTILES = {"q_25": "p25", "q_75": "p75"}
@@ -92,7 +94,7 @@ def read(source: Source) -> Iterator[Result]:
         known = _known(source.path.parent.parent) if source.path is not None else {}
         file = source.document(_File, "asv's results")
         yield _about(file, file.commit_hash)
-        yield from _results(file, known)
+        yield from _results(file, known, {})
         return
     files, unread = _files(source)
     known = _known(*{folder.parent for folder in _machines(source.path)})
@@ -100,17 +102,33 @@ def read(source: Source) -> Iterator[Result]:
         yield _about(files[-1], None)
     elif unread:
         raise unread
+    machines = {_machine(file) for file in files}
+    environments = Counter((file.commit_hash, _machine(file)) for file in files)
     for file in files:
-        yield from _results(file, known)
+        # only what tells files of a commit apart: an environment changes its name with any requirement
+        labels = {"machine": _machine(file)} if len(machines) > 1 else {}
+        if environments.most_common(1)[0][1] > 1:
+            labels["env"] = visible(file.env_name)
+        yield from _results(file, known, labels)
+
+
+def _machine(file: _File) -> str:
+    return visible(str(file.params.get("machine", "")))
 
 
 def _machines(folder: Path) -> list[Path]:
-    """Find the folders of machines: in a folder of results, in the one above it, or the folder itself."""
-    return sorted(
-        path.parent
-        for pattern in ("machine.json", "*/machine.json", "results/*/machine.json")
-        for path in folder.glob(pattern)
-    )
+    """Find the folders of machines: in a folder of results, in those above it, or the folder itself."""
+    all_ = [folder, *(each for pattern in _MACHINES for each in folder.glob(pattern))]
+    # the file of a machine may be missing where somebody kept the results only
+    found = [each for each in all_ if (each / "machine.json").is_file()] or [
+        each for each in all_ if _has_results(each)
+    ]
+    return sorted(set(found))
+
+
+def _has_results(folder: Path) -> bool:
+    first = next((path for path in sorted(folder.glob("*.json")) if path.name not in _OTHERS), None)
+    return first is not None and first.is_file() and recognises(Source(first.name, first))
 
 
 def _files(source: Source) -> tuple[list[_File], OutputError | None]:
@@ -149,6 +167,8 @@ def _about(file: _File, commit: str | None) -> About:
     python = file.params.get("python")
     if isinstance(python, str) and "/" not in python and "\\" not in python:
         host["python_version"] = python
+    if file.env_name:
+        host["env"] = visible(file.env_name)
     started = [row[at] for at in _column(file, "started_at") for row in file.results.values() if len(row) > at]
     times = [each for each in started if isinstance(each, (int, float)) and 0 < each < 1e14]
     created = datetime.fromtimestamp(min(times) / 1000, UTC).isoformat(timespec="seconds") if times else None
@@ -161,12 +181,8 @@ def _column(file: _File, name: str) -> list[int]:
     return [file.result_columns.index(name)] if lists and name in file.result_columns else []
 
 
-def _results(file: _File, known: Mapping[str, _Known]) -> Iterator[Result]:
-    labels = {"commit": visible(file.commit_hash[:8])}
-    if file.env_name:
-        labels["env"] = visible(file.env_name)
-    if isinstance(machine := file.params.get("machine"), str):
-        labels["machine"] = visible(machine)
+def _results(file: _File, known: Mapping[str, _Known], others: dict[str, str]) -> Iterator[Result]:
+    labels = {"commit": visible(file.commit_hash[:8])} | others
     for name, value in file.results.items():
         of = _of(file, value)
         names = known.get(name, _Known()).param_names

@@ -8,7 +8,7 @@ from typing import Any
 
 from gate.model import Metric
 from gate.model.visible import visible
-from gate.results.checking import aggregate, measured
+from gate.results.checking import aggregate, measured, numbered
 from gate.results.result import About, Aggregate, Failed, Format, Result
 from gate.results.source import Source
 
@@ -50,6 +50,10 @@ def _benchmarks(found: Any) -> Iterator[Mapping[str, Any]]:
 
 def read(source: Source) -> Iterator[Result]:
     """Yield a rate for each line, or a process for each benchmark of JSON."""
+    return numbered(_read(source))
+
+
+def _read(source: Source) -> Iterator[Result]:
     yield About(tool="benchmark.js")
     if isinstance(source.head.json, (dict, list)):
         document = source.document(object, "the JSON of benchmark.js")

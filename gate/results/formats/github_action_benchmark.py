@@ -12,6 +12,7 @@ import msgspec
 
 from gate.adapters.values import OutputError
 from gate.model.visible import visible
+from gate.results.checking import numbered
 from gate.results.formats._benches import Bench, of_bench
 from gate.results.result import About, Format, Result
 from gate.results.source import Source
@@ -63,6 +64,10 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source) -> Iterator[Result]:
     """Yield the value of each benchmark of each commit, oldest first."""
+    return numbered(_read(source))
+
+
+def _read(source: Source) -> Iterator[Result]:
     yield About(tool="github-action-benchmark")
     lines = source.head.text.split("\n", 5)
     by_line = len(lines) > 4 and lines[1].startswith('  "') and '"entries": {' in lines[3]

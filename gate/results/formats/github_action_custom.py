@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gate.results.checking import numbered
 from gate.results.formats._benches import Bench, of_bench
 from gate.results.result import About, Format, Result
 from gate.results.source import Source
@@ -34,10 +35,11 @@ def _is_bench(found: object) -> bool:
 
 
 def read(source: Source) -> Iterator[Result]:
-    """Yield the value of each benchmark; where a name is there twice, the later as another execution."""
+    """Yield the value of each benchmark."""
+    return numbered(_read(source))
+
+
+def _read(source: Source) -> Iterator[Result]:
     yield About(tool="github-action-benchmark")
-    seen: dict[str, int] = {}
     for bench in source.items("", Bench, "the list of benchmarks"):
-        execution = seen.get(str(bench.name), 0)
-        seen[str(bench.name)] = execution + 1
-        yield from of_bench(bench, "", set(), {}, execution)
+        yield from of_bench(bench, "", set(), {}, 0)

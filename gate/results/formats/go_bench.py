@@ -267,6 +267,9 @@ def _configure(file: _File, stream: _Stream, key: str, value: str) -> None:
 def _read_mixed(file: _File, stream: _Stream, line: str) -> None:
     """Read a name that -v announces, and results into which a benchmark printed."""
     reader = stream.reader
+    if "\t" in line and not (reader.announced or reader.pending or line.startswith("Benchmark")):
+        # "BEFORE: BenchmarkX-8 ...", which somebody wrote into the file
+        return
     try:
         go.read_results(reader, line)
     except OutputError:
@@ -288,19 +291,17 @@ def _end(file: _File, stream: _Stream) -> None:
 
 
 def _results(file: _File) -> Iterator[Result]:
-    names = {
-        (name.decode("utf-8", "replace"), of.announced) for lines in file.groups.values() for name, of in lines.items()
-    }
-    suffix = go.suffix_of(names)
+    suffixes = _suffixes(file)
     # a failure stands under the name without or with GOMAXPROCS
-    bad = {(name.removesuffix(suffix), labels, process) for name, labels, process in file.failed if name}
-    shared: dict[tuple[Labels, bytes], tuple[str, dict[str, str]]] = {}
+    bad = {(b.removesuffix(suffixes.get((ls, p), "")), ls, p) for b, ls, p in file.failed if b}
+    shared: dict[tuple[Labels, bytes, str], tuple[str, dict[str, str]]] = {}
     for (labels, process), lines in file.groups.items():
+        suffix = suffixes[labels, process]
         for raw, of in lines.items():
-            if (labels, raw) not in shared:
+            if (labels, raw, suffix) not in shared:
                 plain = visible(raw.decode("utf-8", "replace").removesuffix(suffix))
-                shared[labels, raw] = plain, dict(labels) | _parts(plain, suffix)
-            name, own = shared[labels, raw]
+                shared[labels, raw, suffix] = plain, dict(labels) | _parts(plain, suffix)
+            name, own = shared[labels, raw, suffix]
             if (name, labels, process) in bad:
                 continue
             metrics, why = _metrics(file, of)
@@ -309,9 +310,26 @@ def _results(file: _File) -> Iterator[Result]:
             else:
                 yield Measured(benchmark=name, metrics=metrics, execution=process, labels=own)
     for (benchmark, labels, process), status in file.failed.items():
+        suffix = suffixes.get((labels, process), "")
         name_or_none = None if benchmark is None else visible(benchmark.removesuffix(suffix))
         own = dict(labels) | (_parts(name_or_none, suffix) if name_or_none else {})
         yield Failed(benchmark=name_or_none, status=status, execution=process, labels=own)
+
+
+def _suffixes(file: _File) -> dict[tuple[Labels, int], str]:
+    """Find the GOMAXPROCS that ends the names of each process: one of the whole file, as the live instrument does.
+
+    Where processes of several machines are in a file, each has its own.
+    """
+    names = {
+        key: {(name.decode("utf-8", "replace"), of.announced) for name, of in lines.items()}
+        for key, lines in file.groups.items()
+        if lines
+    }
+    common = go.suffix_of(set().union(*names.values()))
+    own = {key: common or go.suffix_of(each) for key, each in names.items()}
+    usable = all(own.values())
+    return {key: own.get(key, common) if usable else "" for key in file.groups}
 
 
 def _parts(name: str, suffix: str) -> dict[str, str]:

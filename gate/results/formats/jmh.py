@@ -10,7 +10,7 @@ from gate.adapters.jmh import Result as Jmh
 from gate.adapters.values import OutputError
 from gate.model import Metric
 from gate.model.visible import visible
-from gate.results.checking import aggregate, fault, measured
+from gate.results.checking import aggregate, fault, measured, numbered
 from gate.results.formats import _jmh_tables as tables
 from gate.results.result import About, Aggregate, Failed, Format, Measured, Result
 from gate.results.source import Source
@@ -38,9 +38,9 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each fork, and means where the values are not there."""
     if tables.is_csv(source.head):
-        yield from tables.read_csv(source)
+        yield from numbered(tables.read_csv(source))
     elif tables.is_printed(source.head):
-        yield from tables.read_printed(source)
+        yield from numbered(tables.read_printed(source))
     else:
         yield from _read_json(source)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from gate.model import Metric
 from gate.model.visible import visible
-from gate.results.checking import aggregate, measured
+from gate.results.checking import aggregate, measured, numbered
 from gate.results.formats._statistics import number
 from gate.results.result import About, Failed, Format, Result
 from gate.results.source import Source
@@ -48,6 +48,10 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each run with samples, and statistics for the others."""
+    return numbered(_read(source))
+
+
+def _read(source: Source) -> Iterator[Result]:
     found = source.document(dict[str, Any], "mitata's JSON")
     yield _about(found)
     groups = _group_names(found.get("layout"))

@@ -51,13 +51,13 @@ class _Suite(msgspec.Struct):
 
 
 def recognises(source: Source) -> bool:
-    """Return whether it is a JSON document of benchmarks with runs, or with the metadata that pyperf writes."""
+    """Return whether it is a JSON document of benchmarks with runs of values or warm-ups."""
     found = source.head.json
-    if not isinstance(found, dict) or not isinstance(found.get("benchmarks"), list):
-        return False
-    first = found["benchmarks"][0] if found["benchmarks"] else None
-    # other tools' benchmarks have runs, too, beside a name or an alias; pyperf's stands in the metadata
-    return isinstance(first, dict) and isinstance(first.get("runs"), list) and first.keys() <= {"runs", "metadata"}
+    benchmarks = found.get("benchmarks") if isinstance(found, dict) else None
+    first = benchmarks[0] if isinstance(benchmarks, list) and benchmarks else None
+    runs = first.get("runs") if isinstance(first, dict) else None
+    run = runs[0] if isinstance(runs, list) and runs else None
+    return isinstance(run, dict) and any(isinstance(run.get(key), list) for key in ("values", "warmups"))
 
 
 def read(source: Source) -> Iterator[Result]:
@@ -109,6 +109,11 @@ def _about(metadata: dict[str, Any]) -> About:
     host = {name: metadata[key] for key, name in _HOST.items() if metadata.get(key) not in (None, "")}
     date = metadata.get("date")
     tools = [f"{name} {visible(str(metadata[key]))}" for key, name in _TOOLS.items() if key in metadata]
+    # pyperformance compile writes it
+    commit = metadata.get("commit_id")
     return About(
-        host=host, created=str(date).replace(" ", "T", 1) if date else None, tool=tools[0] if tools else "pyperf"
+        host=host,
+        commit=commit if isinstance(commit, str) else None,
+        created=str(date).replace(" ", "T", 1) if date else None,
+        tool=tools[0] if tools else "pyperf",
     )

@@ -10,6 +10,7 @@ import re
 from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
@@ -23,7 +24,7 @@ from gate.units import meant, to_base
 
 FORMAT = Format(
     title="ReBench (`.data` files)",
-    execution="one invocation; before ReBench 1.0 the file does not say, so it is one execution",
+    execution="one invocation; before ReBench 1.0 the rows that were written within a second of each other",
     iteration="one iteration of an invocation; those that the configuration calls warm-up are kept apart",
     trap=(
         "benchmarks that failed are not in the file; executors, suites, sizes and arguments are labels, not parts of "
@@ -66,6 +67,8 @@ class _File:
     failed: dict[bytes, str] = field(default_factory=dict)
     columns: Sequence[str] = _COLUMNS
     session: int = 0
+    written: dict[bytes, tuple[float, bytes]] = field(default_factory=dict)
+    """Of each run, when its last row was, and what stands for its invocation; before 1.0."""
     warmups: dict[bytes, int] = field(default_factory=dict)
     """By the text of the id of a run, where there are any."""
     benchmarks: dict[str, int] = field(default_factory=dict)
@@ -143,7 +146,7 @@ def _read_row(file: _File, line: bytes, place: int) -> None:
         return
     if line.startswith(b"["):
         _, value, unit, criterion, which = line.split(b"\t", 4)
-        invocation, iteration = b"", 0
+        invocation, iteration = _invocation(file, line[1:20], which), 0
         file.columns = (*_COLUMNS[:_VALUES], *_OLD)
     else:
         invocation, number, value, unit, criterion, which = line.split(b"\t", _VALUES)
@@ -163,6 +166,23 @@ def _read_row(file: _File, line: bytes, place: int) -> None:
     if values is None:
         values = kept[criterion, unit] = array("d")
     values.append(number_read)
+
+
+def _invocation(file: _File, written: bytes, which: bytes) -> bytes:
+    """Tell the processes of a run apart by the times of their rows: those of one process were read at once."""
+    now = _seconds(written)
+    before = file.written.get(which)
+    invocation = before[1] if before is not None and 0 <= now - before[0] <= 1 else written
+    file.written[which] = now, invocation
+    return invocation
+
+
+@lru_cache(maxsize=64)
+def _seconds(written: bytes) -> float:
+    try:
+        return datetime.fromisoformat(written.decode("ascii")).replace(tzinfo=UTC).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0
 
 
 def _results(file: _File) -> Iterator[Result]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from gate.adapters.values import OutputError
 from gate.model.visible import visible
-from gate.results.checking import aggregate
+from gate.results.checking import aggregate, numbered
 from gate.results.formats._statistics import CONFIDENCE, number, of_rates, of_times
 from gate.results.result import About, Failed, Format, Result
 from gate.results.source import Source
@@ -68,6 +68,10 @@ def _is_row(entry: Mapping[str, Any]) -> bool:
 
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each task with samples, and statistics for the others."""
+    return numbered(_read(source))
+
+
+def _read(source: Source) -> Iterator[Result]:
     yield About(tool="tinybench")
     listed = isinstance(source.head.json, list)
     for place, (key, entry) in enumerate(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
+from gate.results.checking import numbered
 from gate.results.formats._statistics import number, of_rates, of_times
 from gate.results.result import About, Format, Result
 from gate.results.source import Source
@@ -42,6 +43,10 @@ def _hz(found: Any) -> bool:
 
 def read(source: Source) -> Iterator[Result]:
     """Yield the statistics of each benchmark, or its samples."""
+    return numbered(_read(source))
+
+
+def _read(source: Source) -> Iterator[Result]:
     yield About(tool="vitest")
     found = source.document(dict[str, Any], "vitest's JSON")
     results = found.get("testResults")

@@ -5,13 +5,24 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Protocol
 
-from gate.commands.compare.table import Comparison, Screen
+import msgspec
+
+from gate.commands.compare.table import Table
+
+
+class Screen(msgspec.Struct, frozen=True):
+    """What shows a comparison."""
+
+    color: bool
+    width: int
+    fits: bool
+    """A terminal, into whose width tables are fitted; elsewhere names are whole."""
 
 
 class Render(Protocol):
     """What a file of this folder calls `render`."""
 
-    def __call__(self, comparison: Comparison, screen: Screen) -> str:
+    def __call__(self, table: Table, screen: Screen) -> str:
         """Write a comparison as text, ending with a newline; screen: what shows it, if a terminal does."""
         ...
 

@@ -1,67 +1,67 @@
-"""A comparison of two measurement files -> CSV, one line a row of the table."""
+"""A comparison -> CSV in long form: one line for each row and column of the table."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from gate.commands.compare.table import Comparison, Screen
-from gate.model import Finding, Identical, Overall, RatioInterval, SideSummary, Verdict
-from gate.model.case import MEAN
+from gate.commands.compare.formats import Screen
+from gate.commands.compare.table import Block, Cell, Change, Row, Table
 from gate.report.csv import cell
 from gate.words.numbers import known
-from gate.words.sentences import say
 
 COLUMNS = (
     "row", "benchmark", "metric", "unit", "better", "statistic", "factors",
-    "base", "base_low", "base_high", "base_builds", "head", "head_low", "head_high", "head_builds",
-    "ratio", "ratio_low", "ratio_high", "confidence", "change", "notes",
+    "column", "value", "low", "high", "sd", "builds", "executions", "values",
+    "base", "ratio", "ratio_low", "ratio_high", "confidence", "change", "notes",
 )  # fmt: skip
-_CHANGES: dict[Verdict, str] = {
-    "regression": "worse", "accepted": "worse", "improvement": "better", "unchanged": "same",
-    "inconclusive": "not shown",
-}  # fmt: skip
 
 
-def render(comparison: Comparison, _: Screen) -> str:
-    r"""Write the findings and the geometric means as RFC 4180 has it, with a header line and "\n" at line ends.
+def render(table: Table, _: Screen) -> str:
+    r"""Write all rows as RFC 4180 has it, with a header line and "\n" at line ends.
 
     row is "benchmark" or "geomean"; of the latter benchmark is the group ("all" or a suite). factors is a JSON object.
-    Values are in base units, what does not exist is empty. change: worse, better, same, not shown, or identical
-    (not measured).
+    Values are in base units, what does not exist is empty. ratio is of the column to that which base names. change:
+    worse, better, same, not shown, no interval, or identical (not measured).
     """
-    report = comparison.report
-    rows = [*map(_finding, report.findings), *map(_identical, report.identical), *map(_overall, report.overall)]
-    lines = [",".join(COLUMNS), *(",".join(map(cell, row)) for row in rows)]
-    return "\n".join(lines) + "\n"
+    rows = [(block, row) for block in table.blocks for row in block.rows]
+    lines = [cells for block, row in rows for cells in _row(block, row, table)]
+    lines += [cells for row in table.identical for cells in _row(_NONE, row, table)]
+    return "\n".join([",".join(COLUMNS), *(",".join(map(cell, each)) for each in lines)]) + "\n"
 
 
-def _finding(f: Finding) -> Sequence[object]:
-    factors = msgspec.json.encode(f.factors, order="sorted").decode() if f.factors else None
-    unbounded = [say(f.reason)] if f.ratio.kind != "bounded" else []
-    notes = "; ".join([*unbounded, *map(say, f.warnings)]) or None
-    names = ("benchmark", f.benchmark, f.metric, f.unit or None, f.better, f.statistic, factors)
-    return *names, *_side(f.base), *_side(f.head), *_ratio(f.ratio), _CHANGES[f.verdict], notes
+_NONE = Block(metric="", statistic="", unit="", better="lower", recorded=False, rows=[])
 
 
-def _identical(f: Identical) -> Sequence[object]:
-    names = ("benchmark", f.benchmark, f.metric, f.unit or None, f.better, f.statistic, None)
-    return *names, *[None] * 12, f.verdict, say(f.reason)
+def _row(block: Block, row: Row, table: Table) -> Iterator[Sequence[object]]:
+    factors = msgspec.json.encode(row.factors, order="sorted").decode() if row.factors else None
+    mean = row.kind == "geomean"
+    unit = None if mean else block.unit or None
+    names = (row.kind, row.benchmark, block.metric or None, unit, block.better if block.metric else None)
+    for place, column in enumerate(table.columns):
+        own, change = row.cells[place], row.changes[place]
+        if own is None and change is None:
+            continue
+        base = table.columns[table.base].title if change is not None else None
+        notes = "; ".join([*row.notes, *(own.notes if own else ()), *(change.notes if change else ())]) or None
+        said = (block.statistic or None, factors, column.title)
+        yield (*names, *said, *_cell(own), base, *_change(change, mean=mean), notes)
 
 
-def _overall(overall: Overall) -> Sequence[object]:
-    notes = f"without {', '.join(overall.dropped)}" if overall.dropped else None
-    names = ("geomean", overall.group, overall.metric, None, None, MEAN, None)
-    return *names, *[None] * 8, *_ratio(overall.ratio), None, notes
+def _cell(own: Cell | None) -> Sequence[object]:
+    if own is None:
+        return (None,) * 7
+    counts = (own.builds or None, own.executions or None, own.values or None)
+    return *(_number(value) for value in (own.value, own.low, own.high, own.sd)), *counts
 
 
-def _side(side: SideSummary) -> Sequence[object]:
-    return *(_number(value) for value in (side.value, side.low, side.high)), side.counts.build
-
-
-def _ratio(ratio: RatioInterval) -> Sequence[object]:
-    return *(_number(value) for value in (ratio.estimate, ratio.low, ratio.high)), float(f"{ratio.confidence:.12g}")
+def _change(change: Change | None, *, mean: bool) -> Sequence[object]:
+    if change is None:
+        return (None,) * 5
+    shown = None if mean else change.shown or "no interval"
+    ends = (_number(value) for value in (change.estimate, change.low, change.high))
+    return *ends, change.confidence if change.shown != "identical" else None, shown
 
 
 def _number(value: float | None) -> float | None:

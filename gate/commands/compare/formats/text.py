@@ -1,41 +1,46 @@
-"""A comparison of two measurement files -> text for a terminal."""
+"""A comparison -> text for a terminal, and for files."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from gate.commands.compare import table as words
-from gate.commands.compare.table import Block, Comparison, Measured, Row, Screen
+from gate.commands.compare import blocks as words
+from gate.commands.compare.blocks import Line, Told, Value, Written
+from gate.commands.compare.formats import Screen
+from gate.commands.compare.table import Table
 from gate.words.grid import Cell, Column, Footnotes, lay_out, paint, superscript
 from gate.words.phrases import more_are
-from gate.words.plain import columns, pad, visible, wrap
-from gate.words.sentences import say
+from gate.words.plain import columns, distinct, pad, visible, wrap
 
-_STYLES = {"regression": "31", "improvement": "36"}
+_STYLES = {"worse": "31", "better": "36"}
 _NOTES = 40
 _WARNINGS = 20
+_TITLE = 30
+_WIDE = 1_000_000
 
 
-def render(comparison: Comparison, screen: Screen) -> str:
-    """Write a comparison for a terminal, ending with a newline; only single words go beyond its width."""
-    return "\n".join(_Text(comparison, screen.color, max(screen.width, 20)).lines()) + "\n"
+def render(table: Table, screen: Screen) -> str:
+    """Write a comparison, ending with a newline; in a terminal only single words go beyond its width."""
+    return "\n".join(_Text(table, screen).lines()) + "\n"
 
 
 class _Text:
-    """One rendering: the comparison, and how it is to look."""
+    """One rendering: the table, and how it is to look."""
 
-    def __init__(self, comparison: Comparison, color: bool, width: int) -> None:
-        self.comparison = comparison
-        self.color = color
-        self.width = width
-        self.bold = "1" if color else ""
+    def __init__(self, table: Table, screen: Screen) -> None:
+        self.table = table
+        self.color = screen.color
+        self.width = max(screen.width, 20)
+        self.room = self.width if screen.fits else _WIDE
+        self.bold = "1" if screen.color else ""
         self.notes = Footnotes(_NOTES)
+        self.titles = distinct([visible(column.title) for column in table.columns], _TITLE)
 
     def lines(self) -> list[str]:
-        found = words.blocks(self.comparison)
+        found = words.written(self.table)
         names = words.Names(found)
-        blocks = [self.block(block, names) for block in found]
-        parts = [self.top(), *blocks, self.footnotes(), self.rest(), self.warnings()]
+        shown = [self.block(block, names) for block in found]
+        parts = [self.top(), *shown, self.footnotes(), self.rest(), self.warnings()]
         lines: list[str] = []
         for part in parts:
             if part:
@@ -46,49 +51,94 @@ class _Text:
         return wrap(text, self.width, first=first, rest=rest)
 
     def top(self) -> list[str]:
-        lines = [*self.wrap(words.source(self.comparison, "base"), first="base  ", rest="      ")]
-        lines += self.wrap(words.source(self.comparison, "head"), first="head  ", rest="      ")
+        lines: list[str] = []
+        width = max(map(columns, self.titles))
+        for title, column in zip(self.titles, self.table.columns, strict=True):
+            lines += self.wrap(words.source(column), first=f"{pad(title, width)}  ", rest=" " * (width + 2))
+        for text in self.table.told:
+            lines += self.wrap(visible(text))
         caution = "33" if self.color else ""
-        for text in self.comparison.cautions:
+        for text in self.table.cautions:
             lines += [paint(line, caution) for line in self.wrap(visible(text), first="! ", rest="  ")]
-        nothing = words.nothing(self.comparison)
-        return [*lines, "", *self.wrap(nothing)] if nothing else lines
+        nothing = self.table.nothing
+        return [*lines, "", *self.wrap(f"nothing to compare: {nothing}")] if nothing else lines
 
-    def block(self, block: Block, names: words.Names) -> list[str]:
-        interval = f"{block.confidence} interval" if block.confidence else "interval"
-        head = [Column("benchmark"), Column("base", right=True), Column("head", right=True)]
-        head.append(Column(f"change ({interval})"))
-        halves = [max((columns(side.half) for side in column if side), default=0) for column in _sides(block.rows)]
-        rows = [self.row(row, halves) for row in block.rows]
-        room = max(self.width - _beside(head, rows), words.NARROWEST)
-        shown = names.within(room)
-        named = [[Cell(shown[row.name]), *cells] for row, cells in zip(block.rows, rows, strict=True)]
-        lines = lay_out(head, named, self.width, style=self.bold, narrowest=words.NARROWEST)
-        lines = lines or self.stacked(block, names)
+    def block(self, block: Written, names: words.Names) -> list[str]:
+        """Lay out a block; columns that do not fit beside each other stand below each other, each with the base."""
+        others = list(self.table.others)
+        count = len(others)
+        lines: list[str] = []
+        while True:
+            chunks = [others[at : at + max(count, 1)] for at in range(0, max(len(others), 1), max(count, 1))]
+            laid = [self.part(block, names, chunk) for chunk in chunks]
+            if all(each is not None for each in laid):
+                for number, each in enumerate(laid):
+                    lines += [*([""] if number else []), *(each or [])]
+                break
+            if count <= 1:
+                lines = self.stacked(block, names)
+                break
+            count -= 1
         return [*(paint(line, self.bold) for line in self.wrap(block.title)), *lines]
 
-    def row(self, row: Row, halves: Sequence[int]) -> list[Cell]:
+    def part(self, block: Written, names: words.Names, others: Sequence[int]) -> list[str] | None:
+        """Lay out some columns beside the base; None: they do not fit."""
+        base = self.table.base
+        shown = sorted([base, *others])
+        head = [Column("benchmark")]
+        for place in shown:
+            head.append(Column(self.titles[place], right=True))
+            if place != base:
+                head.append(Column(block.change))
+        halves = {place: max((columns(v.half) for v in _column(block, place)), default=0) for place in shown}
+        rows = [self.cells(line, shown, halves) for line in block.lines]
+        room = None if self.room == _WIDE else max(self.room - _beside(head, rows), words.NARROWEST)
+        called = names.within(room)
+        named = [
+            [Cell(called[line.name], note=self.notes.marks(line.notes)), *cells]
+            for line, cells in zip(block.lines, rows, strict=True)
+        ]
+        return lay_out(head, named, self.room, style=self.bold, narrowest=words.NARROWEST)
+
+    def cells(self, line: Line, shown: Sequence[int], halves: dict[int, int]) -> list[Cell]:
         """Give the cells beside the name."""
-        values = [_measured(side, half) for side, half in zip((row.base, row.head), halves, strict=True)]
-        return [*map(Cell, values), Cell(row.change, note=self.marks(row), style=self.style(row))]
+        found: list[Cell] = []
+        for place in shown:
+            value = line.values[place]
+            found.append(Cell(_value(value, halves[place]), note=self.notes.marks(value.notes) if value else ""))
+            if place != self.table.base:
+                found.append(self.change(line.changes[place]))
+        return found
 
-    def style(self, row: Row) -> str:
-        return _STYLES.get(row.verdict, "") if self.color else ""
+    def change(self, told: Told | None) -> Cell:
+        if told is None:
+            return Cell("")
+        style = _STYLES.get(told.shown, "") if self.color else ""
+        return Cell(told.text, note=self.notes.marks(told.notes), style=style)
 
-    def marks(self, row: Row) -> str:
-        return self.notes.marks(row.notes)
-
-    def stacked(self, block: Block, names: words.Names) -> list[str]:
+    def stacked(self, block: Written, names: words.Names) -> list[str]:
         """A block a row, for a terminal too narrow for the table."""
-        lines = []
-        for row in block.rows:
-            lines += self.wrap(names.within(2 * (self.width - 2))[row.name], rest="  ")
-            if row.base and row.head:
-                lines += self.wrap(f"{_measured(row.base)} to {_measured(row.head)}", first="  ", rest="    ")
-            # painted line by line, so that a code never spans a break
-            style = self.style(row)
-            lines += [paint(line, style) for line in self.wrap(row.change + self.marks(row), first="  ", rest="    ")]
+        lines: list[str] = []
+        base = self.table.base
+        for line in block.lines:
+            name = names.within(2 * (self.width - 2))[line.name] + self.notes.marks(line.notes)
+            lines += self.wrap(name, rest="  ")
+            for place, value in enumerate(line.values):
+                told = line.changes[place]
+                if value is None and told is None:
+                    continue
+                lines += self.wrap(" ".join(self.stack(place, value)), first="  ", rest="    ")
+                if place != base and told is not None:
+                    cell = self.change(told)
+                    # painted line by line, so that a code never spans a break
+                    own = self.wrap(cell.text + cell.note, first="    ", rest="      ")
+                    lines += [paint(each, cell.style) for each in own]
         return lines
+
+    def stack(self, place: int, value: Value | None) -> Iterator[str]:
+        yield self.titles[place]
+        if value is not None:
+            yield _value(value) + self.notes.marks(value.notes)
 
     def footnotes(self) -> list[str]:
         lines = []
@@ -97,14 +147,16 @@ class _Text:
             lines += self.wrap(text, first=f"{mark} ", rest=" " * (len(mark) + 1))
         if self.notes.left_out:
             lines += self.wrap(f"{more_are(self.notes.left_out, 'note')} in --format json.")
-        legend = words.legend(self.comparison)
+        legend = words.legend(self.table)
         return lines + (self.wrap(legend) if legend else [])
 
     def rest(self) -> list[str]:
-        return [line for text in words.rest(self.comparison) for line in self.wrap(text, rest="  ")]
+        hidden = words.hidden(self.table)
+        texts = [hidden, *self.table.rest] if hidden else self.table.rest
+        return [line for text in texts for line in self.wrap(text, rest="  ")]
 
     def warnings(self) -> list[str]:
-        texts = [visible(each) for each in map(say, self.comparison.report.warnings)]
+        texts = [visible(each) for each in self.table.warnings]
         lines = [paint("warnings", self.bold)] if texts else []
         lines += [line for each in texts[:_WARNINGS] for line in self.wrap(each, first="  - ", rest="    ")]
         more = len(texts) - _WARNINGS
@@ -117,10 +169,14 @@ def _beside(head: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> int:
     return sum(2 + max(map(columns, own)) for own in texts)
 
 
-def _sides(rows: Sequence[Row]) -> tuple[list[Measured | None], list[Measured | None]]:
-    return [row.base for row in rows], [row.head for row in rows]
+def _column(block: Written, place: int) -> list[Value]:
+    return [value for line in block.lines if (value := line.values[place]) is not None]
 
 
-def _measured(side: Measured | None, half: int = 0) -> str:
+def _value(value: Value | None, half: int = 0) -> str:
     """Write "101.5 ± 0.5%", the share padded so that the signs of a column stand below each other."""
-    return f"{side.value} ± {pad(side.half, half, right=True)}" if side else ""
+    if value is None:
+        return ""
+    if not value.mark:
+        return value.text + (" " * (half + 3) if half else "")
+    return f"{value.text} {value.mark} {pad(value.half, half, right=True)}"

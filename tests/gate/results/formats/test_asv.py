@@ -6,7 +6,6 @@ from gate.results.source import Source
 from tests.support.mangled import survive
 
 DATA = Path(__file__).parents[3] / "data" / "results" / "asv"
-ENV = {"env": "existing-py_usr_bin_python3", "machine": "host"}
 
 
 def test_samples_are_iterations() -> None:
@@ -17,7 +16,7 @@ def test_samples_are_iterations() -> None:
         1.7024976841639727e-06, 9.859977581072599e-07, 1.2019991117995232e-06, 2.173001121263951e-06,
         1.0164985724259168e-06, 1.2115015124436468e-06,
     ]  # fmt: skip
-    assert plain.labels == {"commit": "64383652"} | ENV
+    assert plain.labels == {"commit": "64383652"}
     # without benchmarks.json beside it: units by the names, parameters by their place
     memory = {m.benchmark: m.metrics["memory"] for m in reading.measured if "memory" in m.metrics}
     assert {name: (each.values, each.unit) for name, each in memory.items()} == {
@@ -26,7 +25,7 @@ def test_samples_are_iterations() -> None:
     }
     track = next(m for m in reading.measured if m.benchmark == "benchmarks.Suite.track_size(20, 'a')")
     assert (track.metrics["value"].values, track.metrics["value"].unit) == ([40], "")
-    assert track.labels == {"param1": "20", "param2": "a", "commit": "64383652"} | ENV
+    assert track.labels == {"param1": "20", "param2": "a", "commit": "64383652"}
     assert not reading.aggregates
 
 
@@ -58,13 +57,33 @@ def test_a_folder_has_a_column_for_each_commit_the_oldest_first() -> None:
     # by benchmarks.json
     track = next(m for m in second.measured if m.benchmark == "benchmarks.Suite.track_size(20, 'a')")
     assert track.metrics["value"].unit == "things"
-    assert track.labels == {"size": "20", "kind": "a", "commit": "26a68055"} | ENV
+    assert track.labels == {"size": "20", "kind": "a", "commit": "26a68055"}
 
 
 def test_the_folders_above_and_below_are_read_too() -> None:
     expected = len(read(Source("x", DATA / "results")).measured)
     assert len(read(Source("x", DATA / "results" / "host")).measured) == expected
     assert len(read(Source("x", DATA)).measured) == expected
+
+
+def test_environments_and_machines_are_labels_where_a_folder_has_several(tmp_path: Path) -> None:
+    shutil.copytree(DATA / "results", tmp_path / "results")
+    file = next((tmp_path / "results" / "host").glob("64383652-*.json"))
+    other = file.read_text().replace("existing-py_usr_bin_python3", "virtualenv-py3.13")
+    (file.parent / "64383652-virtualenv-py3.13.json").write_text(other)
+    plain = [m for m in read(Source("x", tmp_path / "results")).measured if m.benchmark == "benchmarks.time_plain"]
+    assert [m.labels for m in plain] == [
+        {"commit": "64383652", "env": "existing-py_usr_bin_python3"},
+        {"commit": "64383652", "env": "virtualenv-py3.13"},
+    ]
+
+
+def test_a_folder_without_the_file_of_its_machine(tmp_path: Path) -> None:
+    shutil.copytree(DATA / "results" / "host", tmp_path / "a" / "host")
+    (tmp_path / "a" / "host" / "machine.json").unlink()
+    (tmp_path / "a" / "notes.json").write_text("{}")
+    assert len(list(columns(read(Source("x", tmp_path / "a"))))) == 2
+    assert len(list(columns(read(Source("x", tmp_path / "a" / "host"))))) == 2
 
 
 def test_a_file_beside_its_benchmarks() -> None:

@@ -21,7 +21,7 @@ def test_units_say_the_direction() -> None:
 
 def test_a_name_that_is_there_twice() -> None:
     found = of_text("github_action_custom", '[{"name":"a","unit":"s","value":1},{"name":"a","unit":"s","value":2}]')
-    assert [(a.execution, a.value) for a in found.aggregates] == [(0, 1), (1, 2)]
+    assert [(a.labels, a.value) for a in found.aggregates] == [({}, 1), ({"number": "2"}, 2)]
 
 
 @pytest.mark.parametrize("file", files("github_action_custom"), ids=lambda file: str(file.name))

@@ -133,6 +133,18 @@ def test_files_of_old_gos_and_without_any_header() -> None:
     assert values(read_text(bare), "BenchmarkA") == [(0, [2e-9, 3e-9])]
 
 
+def test_two_machines_in_one_file() -> None:
+    runs = [f"pkg: x\nBenchmarkA-{procs} 1 {procs} ns/op\nBenchmarkB-{procs} 1 2 ns/op\nPASS\n" for procs in (8, 12)]
+    reading = read_text("".join(runs))
+    assert values(reading, "BenchmarkA") == [(0, [8e-9]), (1, [12e-9])]
+    assert [m.labels["/gomaxprocs"] for m in reading.measured] == ["8", "8", "12", "12"]
+
+
+def test_what_somebody_wrote_into_the_file_is_no_result() -> None:
+    reading = read_text("BenchmarkA-8 1 2 ns/op\nBEFORE: BenchmarkA-8\t       1\t       7 ns/op\n")
+    assert values(reading, "BenchmarkA") == [(0, [2e-9])]
+
+
 def test_lines_that_fit_nothing_are_passed_over() -> None:
     text = "BenchmarkA-8 10\nBenchmarkB-8 ten 1 ns/op\nBenchmarkC-8 10 1\nhello\nBenchmarkD-8 10 1 ns/op 3\n"
     assert values(read_text(text + "BenchmarkE-8 10 1 ns/op\n"), "BenchmarkE") == [(0, [1e-9])]

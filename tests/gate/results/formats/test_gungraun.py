@@ -118,6 +118,14 @@ def test_older_schemas(data: bytes, expected: dict[str, float]) -> None:
     assert counts(read(source)) == {("m::g::f a", label): value for label, value in expected.items()}
 
 
+@pytest.mark.parametrize(("name", "cycles"), [("schema-3.json", 238), ("schema-6.json", 204)])
+def test_files_of_older_versions(name: str, cycles: int) -> None:
+    found = of(name)
+    short = "lib_bench::adding::sum short"
+    assert counts(found) == {(short, "old"): 92, (short, "new"): 92}
+    assert counts(found, "EstimatedCycles")[short, "new"] == cycles
+
+
 def test_several_tools() -> None:
     profiles = [
         {"tool": tool, "summaries": {"parts": [], "total": {"summary": {tool: table}}}}

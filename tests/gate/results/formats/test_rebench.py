@@ -65,6 +65,14 @@ def test_before_1_0_there_are_no_invocations() -> None:
     assert reading.measured[-1].labels == {"executor": "Python", "suite": "Suite", "cores": "1", "inputSize": "2000"}
 
 
+def test_before_1_0_rows_of_one_process_were_written_at_once() -> None:
+    times_of = ("09:00:00", "09:00:00", "09:00:01", "09:01:27", "09:02:54", "09:02:54")
+    rows = [f"[2014-04-29T{t}]\t{i}.0\tms\ttotal\tB\tVM\tS\t1 0\t40\t1\t\t\n" for i, t in enumerate(times_of)]
+    reading = read_text("#!/usr/local/bin/rebench -d x.conf all\n" * 2 + "".join(rows))
+    assert times(reading, "B") == [(0, [0.0, 0.001, 0.002]), (1, [0.003]), (2, [0.004, 0.005])]
+    assert reading.measured[0].labels == {"executor": "VM", "suite": "S", "extraArgs": "1 0", "cores": "1"}
+
+
 def test_a_file_to_which_a_second_session_appended() -> None:
     session = "#!rebench x\n# Execution Start: 2026-01-01T00:00:00\n"
     reading = read_text(session + HEADER + row(1, 1, "5") + session + row(1, 1, "7") + row(2, 1, "9"))

@@ -1,4 +1,4 @@
-"""Two runs -> the evidence for comparing one side of each: A's as base, B's as head."""
+"""Two columns -> the evidence for comparing them: the first as base, the second as head."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from gate.commands.compare.columns import Chosen, of_side
 from gate.commands.compare.unpaired import Unpaired, comparable, setting_differences, unpaired
 from gate.config.rules import matches
 from gate.config.types import Config
@@ -16,15 +17,12 @@ from gate.evidence.apart import apart, sessions_from_0
 from gate.evidence.completeness import build_warnings
 from gate.evidence.gather import gather
 from gate.evidence.hosts import run_states, side_differences
-from gate.evidence.inputs import Inputs, read_inputs
 from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
-from gate.evidence.runs import config_of, missing_parts, parts_of, run_of
-from gate.evidence.sameness import identical
+from gate.evidence.runs import config_of, missing_parts, parts_of
 from gate.model import (
     Build,
     Case,
-    Commit,
     Evidence,
     Execution,
     Failure,
@@ -33,7 +31,7 @@ from gate.model import (
     Run,
     Sample,
     Side,
-    UserError,
+    Unsampled,
 )
 from gate.model.case import CaseId
 from gate.model.warnings import AnyWarning, OfRun, typed
@@ -42,27 +40,6 @@ from gate.model.warnings.measured import NotComparable
 from gate.stats.subsample import of_rounds
 
 _NUMBER = re.compile(r"\d+")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Chosen:
-    """One side of one run."""
-
-    name: str
-    """As the user named the run."""
-    side: Side
-    inputs: Inputs
-    run: Run | None
-
-    @property
-    def commit(self) -> Commit | None:
-        """What was measured."""
-        return None if self.run is None else self.run.base if self.side == "base" else self.run.head
-
-    @property
-    def proved(self) -> list[str]:
-        """Benchmarks that are the same on both sides of the run, so that it has no values of them."""
-        return [same.benchmark for same in identical(self.inputs.records, self.run)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,24 +75,13 @@ class Compared:
     """How the machines differ."""
 
 
-def read_pair(runs: Sequence[str], base: Side | None, head: Side | None) -> Pair:
-    """Read the runs to be compared; of one alone base and head.
-
-    Args:
-        base, head: which side of the first and of the second run; None: head, where there is one.
-
-    Raises:
-        UserError: a file that cannot be read, standard input twice, or a side that is not there.
-    """
-    if len(runs) == 2 and runs[0] == runs[1] == "-":
-        raise UserError("only one of the two runs can come from standard input")
-    first = read_inputs(runs[:1])
-    second = first if len(set(runs)) == 1 else read_inputs(runs[1:])
-    same = second is first or _same(first, second)
-    a = _chosen(runs[0], first, base or ("base" if len(runs) == 1 else None))
-    b = _chosen(runs[-1], first if same else second, head or ("head" if len(runs) == 1 else None))
-    rounds = min([*_first_looks(a), *_first_looks(b)], default=None)
-    return Pair(a, b, apart=not same, twice=same and a.side == b.side, rounds=rounds)
+def pair_of(base: Chosen, head: Chosen) -> Pair:
+    """Bring two columns together."""
+    same = base.inputs is head.inputs or _same(base, head)
+    apart = not same if base.ours and head.ours else base.pieces != head.pieces
+    twice = same and base.side == head.side and _values(base) == _values(head)
+    rounds = min([*_first_looks(base), *_first_looks(head)], default=None)
+    return Pair(base, head, apart=apart, twice=twice, rounds=rounds)
 
 
 def _first_looks(chosen: Chosen) -> list[int]:
@@ -134,38 +100,33 @@ def _first_looks(chosen: Chosen) -> list[int]:
     return [look for own in sessions.values() for look in looks_of(chosen.run, [*lines, *own], config)[:1]]
 
 
-def _same(one: Inputs, other: Inputs) -> bool:
+def _same(one: Chosen, other: Chosen) -> bool:
     """Return whether two files hold the very same lines; an id alone is easily copied."""
-    records = [[located.record for located in inputs.records] for inputs in (one, other)]
-    return bool(records[0]) and records[0] == records[1]
+    if one.ours and other.ours:
+        records = [[located.record for located in chosen.inputs.records] for chosen in (one, other)]
+        return bool(records[0]) and records[0] == records[1]
+    return bool(one.records) and _values(one) == _values(other)
 
 
-def _chosen(name: str, inputs: Inputs, side: Side | None) -> Chosen:
-    has = {r.record.side for r in inputs.records if isinstance(r.record, Execution)}
-    shown = "standard input" if name == "-" else name
-    if side is not None and has and side not in has:
-        raise UserError(f"{shown}: has no measurements of {side}, only of {' and '.join(has)}")
-    found: Side = side or ("base" if has == {"base"} else "head")
-    return Chosen(shown, found, inputs, run_of(inputs.records))
+def _values(chosen: Chosen) -> list[Record]:
+    return [located.record for located in chosen.records if isinstance(located.record, (Execution, Unsampled))]
 
 
-def compared(pair: Pair, config: Config, select: Sequence[str], metrics: Sequence[str]) -> Compared:
-    """Make the evidence: A's side as base, B's as head, every metric with an interval.
+def compared(pair: Pair, config: Config, *, whole: bool, select: Sequence[str] = ()) -> Compared:
+    """Make the evidence: the first column as base, the second as head, every metric with an interval.
 
     Args:
-        select, metrics: globs of benchmarks and of metrics; the others are left out.
+        whole: everything that was measured is there, so that what is missing has failed.
+        select: globs of the benchmarks that are.
 
     Raises:
         EvidenceError: the same execution twice in one run.
-        UserError: nothing has such a name.
     """
     records = [*_relabelled(pair.base, "base"), *_relabelled(pair.head, "head")]
-    _require(records, select, metrics)
-    records = [wanted for r in records if (wanted := _wanted(r, select, metrics))]
-    # a benchmark may well lack the metrics that were asked for
     found = comparable(records, config)
-    expected = {} if metrics else _expected(pair, found.gone)
-    gathered = gather([Located(Run(benchmarks=expected), "", 0), *found.records], config, select, one=pair.twice)
+    expected = _expected(pair, found.gone, select) if whole else {}
+    run = Located(Run(benchmarks=expected), "", 0)
+    gathered = gather([run, *found.records], config, one=pair.twice, studied=False)
     executions = [r.record for r in found.records if isinstance(r.record, Execution)]
     promised = {*expected.get("base", ())}.intersection(expected.get("head", ()))
     alone = unpaired(executions, [*gathered.failures, *_missing_parts(pair)], promised)
@@ -212,48 +173,28 @@ def _hosts(records: Sequence[Located], cases: Sequence[Case]) -> list[SidesApart
 def _relabelled(chosen: Chosen, side: Side) -> list[Located]:
     """Keep one side of a run under the name of the side it plays, and of its run lines what names the machine."""
     found = []
-    for located in chosen.inputs.records:
+    for located in chosen.records:
         record = located.record
         if isinstance(record, Run):
             found.append(Located(Run(host=record.host), located.path, located.line))
-        # a failure may be of no side, and then it is of both
-        elif isinstance(record, (Build, Execution, Failure)) and record.side in (chosen.side, None):
+        elif isinstance(record, (Build, Execution, Failure)) and of_side(record, chosen.side):
             found.append(Located(msgspec.structs.replace(record, side=side), located.path, located.line))
     return found
 
 
-def _expected(pair: Pair, gone: Set[str | None]) -> dict[Side, list[str]]:
+def _expected(pair: Pair, gone: Set[str | None], select: Sequence[str]) -> dict[Side, list[str]]:
     sides: list[tuple[Side, Chosen]] = [("base", pair.base), ("head", pair.head)]
-    return {side: [name for name in _names(chosen) if name not in gone] for side, chosen in sides}
+
+    def wanted(name: str) -> bool:
+        return name not in gone and (not select or any(matches(glob, name) for glob in select))
+
+    return {side: [name for name in _names(chosen) if wanted(name)] for side, chosen in sides}
 
 
 def _names(chosen: Chosen) -> list[str]:
     proved = chosen.proved
     names = (chosen.run.benchmarks or {}).get(chosen.side, []) if chosen.run else []
     return [name for name in names if name not in proved]
-
-
-def _wanted(located: Located, select: Sequence[str], metrics: Sequence[str]) -> Located | None:
-    """Leave out what was not asked for: other benchmarks, and of an execution other metrics."""
-    record = located.record
-    name = getattr(record, "benchmark", None)
-    if name is not None and select and not any(matches(glob, name) for glob in select):
-        return None
-    if not isinstance(record, Execution) or not metrics:
-        return located
-    kept = {m: metric for m, metric in record.metrics.items() if any(matches(glob, m) for glob in metrics)}
-    return Located(msgspec.structs.replace(record, metrics=kept), located.path, located.line) if kept else None
-
-
-def _require(records: Sequence[Located], select: Sequence[str], metrics: Sequence[str]) -> None:
-    executions = [r.record for r in records if isinstance(r.record, Execution)]
-    names = {
-        "benchmark": (select, sorted({e.benchmark for e in executions})),
-        "metric": (metrics, sorted({metric for e in executions for metric in e.metrics})),
-    }
-    for option, (globs, known) in names.items():
-        if globs and executions and not any(matches(glob, name) for glob in globs for name in known):
-            raise UserError(f"--{option} {' '.join(globs)}: matches none of {', '.join(known)}")
 
 
 def _missing_parts(pair: Pair) -> list[Failure]:
@@ -272,7 +213,12 @@ def _commands(pair: Pair) -> dict[str, str] | None:
 
 
 def _in_order(cases: Sequence[Case], pair: Pair, config: Config) -> list[Case]:
-    """Sort cases by the order in which benchmarks are declared; else by name, 9 before 10."""
+    """Sort cases of runs by the order in which benchmarks are declared; else by name, 9 before 10.
+
+    Those of result files stay in the order of the file.
+    """
+    if not (pair.base.ours and pair.head.ours):
+        return list(cases)
     names = dict.fromkeys([*_names(pair.base), *_names(pair.head), *(b.name for b in config.benchmark)])
     place = {name: number for number, name in enumerate(names)}
 

@@ -1,0 +1,161 @@
+"""Columns -> rows: each column against the base, what only some have, and what other tools gave without values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from gate.commands.compare.aggregated import RowKey, aggregate_cells
+from gate.commands.compare.columns import Chosen
+from gate.commands.compare.estimating import EXTREMES, Estimate, estimates
+from gate.commands.compare.table import Cell, Change, Shown
+from gate.config.rules import Policy
+from gate.evidence.gather import gather
+from gate.evidence.records import Located
+from gate.model import Execution, Finding, Run, Sample, SideSummary, Verdict
+from gate.model.case import canonical
+from gate.words import findings as finding_words
+from gate.words import numbers
+from gate.words.numbers import known
+from gate.words.sentences import say
+
+_SHOWN: dict[Verdict, Shown] = {
+    "regression": "worse", "accepted": "worse", "improvement": "better", "unchanged": "same",
+}  # fmt: skip
+_ONE_BUILD = "an aggregate has no values, so the change has no interval"
+_EXTREME = "an extreme has no interval"
+
+
+class Line(msgspec.Struct, eq=False):
+    """A row while it is made."""
+
+    key: RowKey
+    factors: dict[str, Any]
+    cells: dict[int, Cell]
+    changes: dict[int, Change]
+    recorded: bool = False
+    notes: tuple[str, ...] = ()
+
+
+Lines = dict[RowKey, Line]
+
+
+def line_of(lines: Lines, key: RowKey, factors: Mapping[str, Any]) -> Line:
+    """Return the row of a key, a new one where there is none yet."""
+    if key not in lines:
+        lines[key] = Line(key, dict(factors), {}, {})
+    return lines[key]
+
+
+def add_pair(lines: Lines, found: Sequence[Estimate], base: int, place: int) -> None:
+    """Add the estimates of a column against the base."""
+    for each in found:
+        finding = each.finding
+        line = line_of(lines, _key(each), finding.factors)
+        line.cells.setdefault(base, _cell(finding.base, each.case.base, each.statistic))
+        line.cells[place] = _cell(finding.head, each.case.head, each.statistic)
+        line.changes[place] = _change(each, line.cells[base], line.cells[place])
+
+
+def add_alone(lines: Lines, chosen: Chosen, place: int, policy: Policy, statistics: Sequence[str]) -> None:
+    """Add what a column has and the base lacks, or the other way round: its values, compared with nothing."""
+    have = {(k.benchmark, k.factors, k.metric) for k, line in lines.items() if place in line.cells}
+    wanted = [left for located in chosen.records if (left := _lacking(located, chosen, have))]
+    if not wanted:
+        return
+    both = [
+        Located(msgspec.structs.replace(left.record, side=side), left.path, left.line)
+        for side in ("base", "head")
+        for left in wanted
+    ]
+    evidence = gather([Located(Run(), "", 0), *both], policy.config, one=True, studied=False)
+    cases = [msgspec.structs.replace(case, decided=True) for case in evidence.cases]
+    for each in estimates(msgspec.structs.replace(evidence, cases=cases, looks=[]), policy, statistics):
+        line = line_of(lines, _key(each), each.finding.factors)
+        line.cells[place] = _cell(each.finding.head, each.case.head, each.statistic)
+
+
+def _lacking(located: Located, chosen: Chosen, have: set[tuple[str, str, str]]) -> Located | None:
+    e = located.record
+    if not isinstance(e, Execution) or e.side != chosen.side:
+        return None
+    factors = canonical(e.factors)
+    metrics = {m: metric for m, metric in e.metrics.items() if (e.benchmark, factors, m) not in have}
+    if not metrics:
+        return None
+    return Located(msgspec.structs.replace(e, metrics=metrics), located.path, located.line)
+
+
+def add_aggregates(lines: Lines, columns: Sequence[Chosen], base: int, confidence: float) -> None:
+    """Add what other tools gave without values, where a column has no values of its own."""
+    cells = [aggregate_cells(chosen.records) for chosen in columns]
+    added: list[Line] = []
+    for place, own in enumerate(cells):
+        for key, (cell, factors) in own.items():
+            line = line_of(lines, key, factors)
+            if place not in line.cells:
+                line.cells[place] = cell
+                added.append(line)
+    for line in added:
+        first = line.cells.get(base)
+        for place, cell in line.cells.items():
+            if place != base and first is not None and place not in line.changes:
+                positive = first.value > 0 and cell.value > 0
+                estimate = cell.value / first.value if positive else None
+                line.changes[place] = Change(
+                    estimate=estimate, confidence=confidence, method="none", notes=(_ONE_BUILD,)
+                )
+
+
+def _key(each: Estimate) -> RowKey:
+    f = each.finding
+    return RowKey(f.benchmark, canonical(f.factors), f.metric, each.statistic, f.unit, f.better)
+
+
+def _cell(side: SideSummary, sample: Sample, statistic: str) -> Cell:
+    extreme = statistic in EXTREMES
+    value = float(sample.values.min() if statistic == "min" else sample.values.max()) if extreme else side.value
+    one = len(sample.builds) == 1
+    sd = float(sample.values.std(ddof=1)) if one and len(sample.values) > 1 else None
+    return Cell(
+        value=value,
+        low=None if extreme else _known(side.low),
+        high=None if extreme else _known(side.high),
+        sd=sd,
+        builds=side.counts.build,
+        executions=side.counts.execution,
+        values=side.counts.iteration,
+    )
+
+
+def _known(value: float | None) -> float | None:
+    return value if known(value) else None
+
+
+def _change(each: Estimate, base: Cell, cell: Cell) -> Change:
+    finding = each.finding
+    if each.statistic in EXTREMES:
+        estimate = cell.value / base.value if base.value > 0 and cell.value > 0 else None
+        confidence = finding.ratio.confidence
+        return Change(estimate=estimate, confidence=confidence, method="none", notes=(_EXTREME,))
+    return change_of(finding)
+
+
+def change_of(finding: Finding) -> Change:
+    """Write the ratio of a finding with the interval that it is shown with."""
+    ratio = numbers.shown(finding)
+    bounded = ratio.kind == "bounded"
+    shown: Shown = "" if ratio.kind == "withheld" else _SHOWN.get(finding.verdict, "not shown")
+    reason = [] if bounded else [say(finding.reason)]
+    return Change(
+        estimate=_known(ratio.estimate),
+        low=_known(ratio.low),
+        high=_known(ratio.high),
+        kind=ratio.kind,
+        confidence=float(f"{ratio.confidence:.12g}"),
+        method=ratio.method,
+        shown=shown,
+        notes=(*reason, *finding_words.warnings(finding)),
+    )

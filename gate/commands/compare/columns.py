@@ -1,0 +1,244 @@
+"""Pieces -> columns: files of one label together, the measurings of one file apart, both sides of a run, or by keys."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import PurePath
+
+import msgspec
+
+from gate.commands.compare.pieces import Piece
+from gate.commands.compare.projecting import Part, Projection, measurings, parts_of
+from gate.evidence.inputs import Inputs
+from gate.evidence.records import Located
+from gate.evidence.sameness import identical
+from gate.model import SIDES, Build, Commit, Execution, Failure, Record, Run, Side, Unsampled, UserError
+
+LAST = 5
+"""Commits of one file that are shown unless --by asks for all."""
+_COMMIT = re.compile(r"[0-9a-f]{12,64}")
+
+
+class Chosen(msgspec.Struct, frozen=True, eq=False):
+    """One column: a side of a run, the files of a label, or what has one value of a key."""
+
+    title: str
+    name: str
+    """What it was read from, as the user named it."""
+    side: Side
+    inputs: Inputs
+    """All that was read, also what is not shown."""
+    records: list[Located]
+    """What is shown of it, and is of this side."""
+    run: Run | None
+    ours: bool
+    """Measured by perfgate."""
+    pieces: tuple[str, ...]
+    """The files."""
+
+    @property
+    def commit(self) -> Commit | None:
+        """What was measured."""
+        return None if self.run is None else self.run.base if self.side == "base" else self.run.head
+
+    @property
+    def proved(self) -> list[str]:
+        """Benchmarks that are the same on both sides of the run, so that it has no values of them."""
+        return [same.benchmark for same in identical(self.inputs.records, self.run)]
+
+
+class Columns(msgspec.Struct, frozen=True, eq=False):
+    """All columns, and what was chosen without being asked."""
+
+    found: list[Chosen]
+    told: list[str]
+    projection: Projection
+
+
+def columns_of(pieces: Sequence[Piece], projection: Projection, sides: Sequence[Side | None]) -> Columns:
+    """Arrange what was read in columns.
+
+    Args:
+        sides: of the first and of the second column; None: head, where there is one.
+
+    Raises:
+        UserError: a key that no value has, a side that is not there, or a label of files of both kinds.
+    """
+    both = len(pieces) == 1 and pieces[0].ours
+    if both and [key.name for key in projection.by] in ([], ["side"]):
+        return _of_one_run(pieces[0], msgspec.structs.replace(projection, by=()), sides)
+    if projection.by:
+        return _by_keys(pieces, projection)
+    if len(pieces) == 1 and pieces[0].column:
+        return _of_one_file(pieces[0], projection)
+    groups: dict[object, list[Piece]] = defaultdict(list)
+    for number, piece in enumerate(pieces):
+        groups[piece.label if piece.label is not None else number].append(piece)
+    told = [line for piece in pieces if piece.column for line in _newest(piece)]
+    titles = _titles(list(groups.values()))
+    parts = parts_of(pieces, projection)
+    found = []
+    for place, (title, own) in enumerate(zip(titles, groups.values(), strict=True)):
+        wanted = sides[place] if place < len(sides) else None
+        found.append(_column(title, own, [part for part in parts if part.piece in own], wanted))
+    return Columns(found, told, projection)
+
+
+def _of_one_run(piece: Piece, projection: Projection, sides: Sequence[Side | None]) -> Columns:
+    has = _sides(piece.inputs.records)
+    if len(has) == 1 and not any(sides):
+        (only,) = has
+        title = piece.label or ("head" if only == "head" else "base")
+        return Columns([_column(title, [piece], parts_of([piece], projection), only)], [], projection)
+    chosen: list[Side] = [sides[0] or "base", sides[1] or "head"]
+    parts = parts_of([piece], projection)
+    found = [_column(title, [piece], parts, side) for title, side in zip(SIDES, chosen, strict=True)]
+    return Columns(found, [], projection)
+
+
+def _of_one_file(piece: Piece, projection: Projection) -> Columns:
+    """Give each measuring of a file its column; of commits the last few."""
+    key = piece.column
+    labels = measurings(piece)
+    kept = labels[-LAST:] if key == "commit" else labels
+    told = []
+    if len(kept) < len(labels):
+        told.append(
+            f"the last {len(kept)} of {len(labels)} commits in {piece.name}; `--by commit` shows all, "
+            "`--filter commit:(A OR B)` some"
+        )
+    parts = parts_of([piece], projection)
+    found = []
+    for label in kept:
+        own = [
+            msgspec.structs.replace(part, entries=[e for e in part.entries if e.measuring == label]) for part in parts
+        ]
+        found.append(_column(_short(label), [piece], own, None))
+    return Columns([each for each in found if each.records], told, projection)
+
+
+def _newest(piece: Piece) -> list[str]:
+    labels = measurings(piece)
+    if len(labels) < 2:
+        return []
+    return [f"{piece.name} holds {len(labels)} {piece.column}s, of which {_short(labels[-1])} is shown, the newest"]
+
+
+def _by_keys(pieces: Sequence[Piece], projection: Projection) -> Columns:
+    parts = parts_of(pieces, projection)
+    values = dict.fromkeys(entry.column for part in parts for entry in part.entries)
+    found = []
+    for value in projection.ordered(list(values)):
+        own = [
+            msgspec.structs.replace(part, entries=[e for e in part.entries if e.column == value], side=None)
+            for part in parts
+        ]
+        own = [part for part in own if part.entries]
+        title = " ".join(
+            _short(each) if each is not None else f"no {key.text}"
+            for each, key in zip(value, projection.by, strict=True)
+        )
+        found.append(_column(title, [part.piece for part in own], own, None))
+    told = [
+        line
+        for piece in pieces
+        if piece.column not in {"", *(key.name for key in projection.by)}
+        for line in _newest(piece)
+    ]
+    return Columns(found, told, projection)
+
+
+def _column(title: str, pieces: Sequence[Piece], parts: Sequence[Part], side: Side | None) -> Chosen:
+    ours = {piece.ours for piece in pieces}
+    if len(ours) > 1:
+        names = ", ".join(piece.name for piece in pieces)
+        raise UserError(f"{title}: {names}: runs of perfgate and files of other tools cannot be one column")
+    name = ", ".join(dict.fromkeys(piece.name for piece in pieces))
+    runs = [piece.run for piece in pieces if piece.run is not None]
+    if ours == {False}:
+        records = [located for build, part in enumerate(parts) for located in part.records(build=build)]
+        return Chosen(title, name, "head", Inputs(records, [], []), records, _run(runs), False, _names(pieces))
+    together = [located for piece in pieces for located in piece.inputs.records]
+    found = side if side is not None else _side(together)
+    if side is not None and (has := _sides(together)) and side not in has:
+        raise UserError(f"{name}: has no measurements of {side}, only of {' and '.join(has)}")
+    sessions = len(pieces) > 1
+    records = [
+        located
+        for number, part in enumerate(parts)
+        for located in part.records(session=number if sessions else None, side=found)
+    ]
+    warnings = [warning for piece in pieces for warning in piece.inputs.warnings]
+    files = [file for piece in pieces for file in piece.inputs.files]
+    inputs = pieces[0].inputs if len(pieces) == 1 else Inputs(together, warnings, files)
+    run = (
+        runs[0]
+        if len(runs) == 1 or not runs
+        else msgspec.structs.replace(runs[0], base=None, head=None, config=runs[-1].config)
+    )
+    return Chosen(title, name, found, inputs, records, run, True, _names(pieces))
+
+
+def _names(pieces: Sequence[Piece]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(piece.name for piece in pieces))
+
+
+def _run(runs: Sequence[Run]) -> Run | None:
+    """Give one run line for the result files of a column: what they agree in."""
+    if not runs:
+        return None
+    commits = {run.head.sha for run in runs if run.head is not None}
+    sha = commits.pop() if len(commits) == 1 else None
+    hosts = [run.host for run in runs]
+    created = runs[0].created if len(runs) == 1 else None
+    host = hosts[0] if all(host == hosts[0] for host in hosts) else None
+    return msgspec.structs.replace(runs[0], head=Commit(sha=sha) if sha else None, host=host, created=created)
+
+
+def _sides(records: Sequence[Located]) -> list[Side]:
+    found = {r.record.side for r in records if isinstance(r.record, (Execution, Unsampled))}
+    return [side for side in SIDES if side in found]
+
+
+def _side(records: Sequence[Located]) -> Side:
+    return "base" if _sides(records) == ["base"] else "head"
+
+
+def of_side(record: Record, side: Side) -> bool:
+    """Return whether a record is of a side, or of none."""
+    if isinstance(record, (Build, Execution, Failure, Unsampled)):
+        # a failure may be of no side, and then it is of both
+        return record.side in (side, None)
+    return True
+
+
+def _titles(groups: Sequence[Sequence[Piece]]) -> list[str]:
+    """Call columns by their labels, two without labels base and head, otherwise by what tells their files apart."""
+    labels = [own[0].label for own in groups]
+    if len(groups) == 2 and labels == [None, None]:
+        return list(SIDES)
+    names = _distinguished([own[0].name for own in groups])
+    return [name if label is None else label for label, name in zip(labels, names, strict=True)]
+
+
+def _distinguished(names: Sequence[str]) -> list[str]:
+    """Take of paths the shortest ends that differ, without an ending that they share."""
+    if len(set(names)) < len(names):
+        return [
+            f"{name} ({names[: place + 1].count(name)})" if names.count(name) > 1 else name
+            for place, name in enumerate(names)
+        ]
+    paths = [PurePath(name) for name in names]
+    for count in range(1, max(len(path.parts) for path in paths) + 1):
+        cut = ["/".join(path.parts[-count:]) for path in paths]
+        if len(set(cut)) == len(cut):
+            endings = {path.suffix for path in paths}
+            stems = [each.removesuffix(path.suffix) for each, path in zip(cut, paths, strict=True)]
+            return stems if len(endings) == 1 and len(set(stems)) == len(stems) else cut
+    return list(names)
+
+
+def _short(label: str) -> str:
+    return label[:10] if _COMMIT.fullmatch(label) else label

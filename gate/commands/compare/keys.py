@@ -1,0 +1,177 @@
+"""Keys of values: what --by, --rows, --ignore, --group and --filter can name, and what a value says of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from gate.model import UserError
+from gate.words.plain import visible
+
+_FULL = ("benchmark", "fullname", ".fullname")
+_SHORT = ("name", ".name")
+_FILE = ("file", ".file")
+_UNIT = ("unit", ".unit")
+FIXED = ("benchmark", "name", "file", "label", "side", "metric", "unit")
+"""Keys that every value has."""
+_ALIASES = {
+    "time": ("sec/op", "ns/op", "s/op"), "memory": ("B/op", "bytes/op"), "throughput": ("B/s", "MB/s"),
+}  # fmt: skip
+"""What benchstat calls a metric."""
+_PROCS = re.compile(r"-(\d+)$")
+_MOST_NAMED = 30
+
+
+class Item(msgspec.Struct, frozen=True):
+    """One value, or the values of one metric, as its keys see it."""
+
+    benchmark: str
+    labels: Mapping[str, Any]
+    """What the file says of it, and its settings."""
+    file: str = ""
+    label: str = ""
+    side: str = ""
+    metric: str = ""
+    unit: str = ""
+
+
+class Key(msgspec.Struct, frozen=True):
+    """A key as the user wrote it: "goos", "/format", ".name", or "benchmark~REGEXP" for a part of one."""
+
+    text: str
+    name: str
+    pattern: re.Pattern[str] | None = None
+
+    @property
+    def of_name(self) -> bool:
+        """Return whether it is a part of the benchmark's name, or all of it."""
+        return self.name in (*_FULL, *_SHORT) or self.name.startswith("/")
+
+    def values(self, item: Item) -> tuple[str, ...]:
+        """Give what an item says of it, the usual word first; () where it says nothing."""
+        found = _values(self.name, item)
+        if self.pattern is None:
+            return found
+        cut = (_part(self.pattern, each) for each in found)
+        return tuple(each for each in cut if each is not None)
+
+    def value(self, item: Item) -> str | None:
+        """Give what an item says of it in one word; None: nothing."""
+        return next(iter(self.values(item)), None)
+
+
+def key_of(text: str) -> Key:
+    """Read one key.
+
+    Raises:
+        UserError: a regular expression that is none.
+    """
+    name, tilde, pattern = text.partition("~")
+    if not tilde:
+        return Key(text, text)
+    try:
+        return Key(text, name, re.compile(pattern))
+    except re.error as error:
+        raise UserError(f"{text}: not a regular expression: {error}") from None
+
+
+def keys_of(text: str | None) -> tuple[Key, ...]:
+    """Read keys with commas between them; a regular expression is the last one.
+
+    Raises:
+        UserError: a regular expression that is none, or an empty key.
+    """
+    if not text:
+        return ()
+    head, tilde, pattern = text.partition("~")
+    *first, last = head.split(",")
+    found = tuple(key_of(each.strip()) for each in [*first, f"{last}{tilde}{pattern}"])
+    if any(not key.name for key in found):
+        raise UserError(f"{text}: an empty key: write KEY or KEY,KEY")
+    return found
+
+
+def require_known(keys: Sequence[Key], items: Sequence[Item], option: str) -> None:
+    """Refuse a key of which no value says anything.
+
+    Raises:
+        UserError: it names the keys that there are.
+    """
+    for key in keys:
+        if not any(_values(key.name, item) for item in items):
+            raise UserError(f"{option} {visible(key.text)}: no value has this key; there are {', '.join(known(items))}")
+        if key.pattern is not None and not any(key.values(item) for item in items):
+            raise UserError(f"{option} {visible(key.text)}: the expression matches no {key.name}")
+
+
+def known(items: Sequence[Item]) -> list[str]:
+    """Name all keys that items have."""
+    parts = {f"/{part}" for item in items for part in _sub_names(item.benchmark)}
+    labels = {visible(name) for item in items for name in item.labels}
+    found = [*FIXED, *sorted(parts), *sorted(labels - {*FIXED})]
+    return found if len(found) <= _MOST_NAMED else [*found[:_MOST_NAMED], "..."]
+
+
+def without(benchmark: str, keys: Iterable[Key]) -> str:
+    """Take the parts of a name away that are columns, or are to be ignored: "/format=gob", "/gomaxprocs"."""
+    names = {key.name[1:] for key in keys if key.name.startswith("/")}
+    if not names:
+        return benchmark
+    first, *parts = benchmark.split("/")
+    kept = []
+    for place, part in enumerate(parts, 1):
+        name = part.partition("=")[0] if "=" in part else str(place)
+        if name not in names:
+            kept.append(part)
+    left = "/".join([first, *kept])
+    return _PROCS.sub("", left) if "gomaxprocs" in names else left
+
+
+def _values(name: str, item: Item) -> tuple[str, ...]:
+    own: str | None
+    if name in _FULL:
+        own = item.benchmark
+    elif name in _SHORT:
+        own = _PROCS.sub("", item.benchmark.partition("/")[0])
+    elif name in _FILE:
+        own = item.file or None
+    elif name in _UNIT:
+        return tuple(dict.fromkeys(filter(None, (item.unit, item.metric, *_ALIASES.get(item.metric, ())))))
+    elif name in ("label", "side", "metric"):
+        own = {"label": item.label, "side": item.side, "metric": item.metric}[name] or None
+    elif name.startswith("/"):
+        own = _sub_names(item.benchmark).get(name[1:])
+        if own is None and name == "/gomaxprocs":
+            own = _label("gomaxprocs", item)
+    else:
+        own = _label(name, item)
+    return () if own is None else (own,)
+
+
+def _label(name: str, item: Item) -> str | None:
+    return str(item.labels[name]) if name in item.labels else None
+
+
+def _sub_names(benchmark: str) -> dict[str, str]:
+    """Read the parts behind the first of a name: "/format=gob" by its key, others by their place from 1."""
+    found: dict[str, str] = {}
+    _, *parts = benchmark.split("/")
+    procs = _PROCS.search(benchmark)
+    for place, part in enumerate(parts, 1):
+        own = _PROCS.sub("", part) if procs and place == len(parts) and "=" in part else part
+        name, equals, value = own.partition("=")
+        found[name if equals else str(place)] = value if equals else own
+    if procs:
+        found.setdefault("gomaxprocs", procs[1])
+    return found
+
+
+def _part(pattern: re.Pattern[str], text: str) -> str | None:
+    """Give what the groups of an expression match, or all that it does where it has no group."""
+    match = pattern.search(text)
+    if match is None:
+        return None
+    return " ".join(group for group in match.groups() if group is not None) if pattern.groups else match[0]

@@ -1,0 +1,112 @@
+"""Arguments of compare -> what each file holds: runs of perfgate, and result files of other tools as lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from gate.evidence import records as measurements
+from gate.evidence.inputs import MEASUREMENTS, Inputs, is_ours, parts, read_inputs
+from gate.evidence.records import Located
+from gate.evidence.runs import run_of
+from gate.model import Commit, Run, UserError
+from gate.model.warnings.measured import TornLine
+from gate.results.arguments import Named, is_plain, labelled, named
+from gate.results.reading import read, recognised
+from gate.results.records import Placed, lines
+from gate.results.source import Source
+
+
+class Piece(msgspec.Struct, frozen=True, eq=False):
+    """One file, folder or commit's file that an argument names."""
+
+    argument: int
+    """Its place on the command line."""
+    name: str
+    """As the user named it."""
+    label: str | None
+    ours: bool
+    """Measured by perfgate."""
+    inputs: Inputs
+    """Of a result file its lines, all of one side."""
+    run: Run | None
+    column: str = ""
+    """The label by which a result file holds several measurings; "": it holds one."""
+
+
+def pieces(arguments: Sequence[str], wanted: str | None = None) -> list[Piece]:
+    """Read all arguments, in their order.
+
+    Args:
+        wanted: the format of the result files; None: each is recognised by its content.
+
+    Raises:
+        UserError: a file that cannot be read, or standard input twice.
+    """
+    places = [labelled(argument) for argument in arguments]
+    if sum(place == "-" for _, place in places) > 1:
+        raise UserError("only one of the files can come from standard input")
+    known: dict[str, Piece] = {}
+    found: list[Piece] = []
+    for number, (argument, (label, place)) in enumerate(zip(arguments, places, strict=True)):
+        if place in known and not any(c in place for c in "*?["):
+            # the same run twice is one reading
+            found.append(msgspec.structs.replace(known[place], argument=number, label=label))
+            continue
+        own = [_piece(number, each, wanted) for each in _sources(argument, label, place, arguments)]
+        found += own
+        if len(own) == 1:
+            known[place] = own[0]
+    return found
+
+
+def _sources(argument: str, label: str | None, place: str, arguments: Sequence[str]) -> Iterator[Named]:
+    path = Path(place)
+    if place != "-" and is_plain(place) and (not path.exists() or (path.is_dir() and _holds_run(place))):
+        yield Named(label, Source(place, path))
+        return
+    yield from named([argument], arguments)
+
+
+def _holds_run(place: str) -> bool:
+    own = any((Path(place) / f"{MEASUREMENTS}{end}").exists() for end in ("", ".gz"))
+    return own or parts(place) != [place]
+
+
+def _piece(number: int, source: Named, wanted: str | None) -> Piece:
+    file = source.source
+    if wanted is None and _is_ours(file):
+        inputs = _measurements(file)
+        return Piece(number, file.name, source.label, True, inputs, run_of(inputs.records))
+    reading = read(file, wanted)
+    (found,) = lines([Placed("head", reading)])
+    own = [Located(record, reading.name, place) for place, record in enumerate(found, 1)]
+    about = reading.about
+    run = Run(
+        created=about.created,
+        head=Commit(ref=reading.name, sha=about.commit),
+        host=about.host or None,
+        apart=True,
+        tools=[about.tool or reading.format.title],
+    )
+    return Piece(number, reading.name, source.label, False, Inputs(own, [], []), run, reading.format.column)
+
+
+def _is_ours(file: Source) -> bool:
+    if file.is_folder:
+        return _holds_run(file.name)
+    if file.path is not None and not file.path.exists() and not file.name.startswith("git:"):
+        return True
+    if is_ours(file.head.data):
+        return True
+    # what nobody recognises is read as measurements, whose message names the line
+    return recognised(file) is None
+
+
+def _measurements(file: Source) -> Inputs:
+    if (file.path is not None and file.name == str(file.path)) or file.is_folder:
+        return read_inputs([file.name])
+    reading = measurements.read(file.name, file.whole())
+    return Inputs(reading.records, [TornLine(file.name)] if reading.torn else [], [])

@@ -1,0 +1,305 @@
+"""Lines of files -> what stands in which row and column: --by, --rows, --ignore and --filter."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from gate.commands.compare.filtering import Filter
+from gate.commands.compare.keys import Item, Key, require_known, without
+from gate.commands.compare.pieces import Piece
+from gate.config.rules import matches
+from gate.evidence.records import Located
+from gate.model import Build, Execution, Failure, Record, Side, Unsampled, UserError
+from gate.model.case import canonical
+
+Value = tuple[str | None, ...]
+"""Of each key of --by what a value says."""
+
+
+class Projection(msgspec.Struct, frozen=True):
+    """What rows and columns are made of."""
+
+    by: tuple[Key, ...] = ()
+    rows: tuple[Key, ...] = ()
+    ignore: tuple[Key, ...] = ()
+    filter: Filter | None = None
+    benchmarks: tuple[str, ...] = ()
+    """Globs; (): all."""
+    metrics: tuple[str, ...] = ()
+
+    @property
+    def whole(self) -> bool:
+        """Return whether all that was measured of a benchmark is shown, under its name."""
+        return not (self.renames or self.filter or self.metrics)
+
+    @property
+    def renames(self) -> bool:
+        """Return whether rows are others than the benchmarks of the files."""
+        return bool(self.by or self.rows or self.ignore)
+
+    def ordered(self, values: Sequence[Value]) -> list[Value]:
+        """Put columns in order: as they come."""
+        return list(values)
+
+
+class Entry(msgspec.Struct, frozen=True, eq=False):
+    """A line of a file, as it is shown."""
+
+    located: Located
+    column: Value
+    measuring: str | None
+    """Of a file that holds several, which one it is of."""
+
+
+class Part(msgspec.Struct, frozen=True, eq=False):
+    """What is shown of one piece."""
+
+    piece: Piece
+    entries: list[Entry]
+    side: Side | None = None
+
+    def records(
+        self, *, build: int | None = None, session: int | None = None, side: Side | None = None
+    ) -> list[Located]:
+        """Give the lines of one side (None: of all, as one), as one build or one session of a column."""
+        found: list[Located] = []
+        taken: set[tuple[object, ...]] = set()
+        for entry in self.entries:
+            record = entry.located.record
+            own = getattr(record, "side", None)
+            if side is not None and own not in (side, None):
+                continue
+            if isinstance(record, (Build, Execution, Failure, Unsampled)):
+                record = _moved(record, build, session)
+            if isinstance(record, Execution):
+                record = _free(record, taken)
+            found.append(Located(record, entry.located.path, entry.located.line))
+        return found
+
+
+def _moved(
+    record: Build | Execution | Failure | Unsampled, build: int | None, session: int | None
+) -> Build | Execution | Failure | Unsampled:
+    if build is not None:
+        return msgspec.structs.replace(record, build=build)
+    if session is not None:
+        return msgspec.structs.replace(record, session=1000 * session + record.session)
+    return record
+
+
+def _free(record: Execution, taken: set[tuple[object, ...]]) -> Execution:
+    """Give an execution a number that no other of its row has: what no key tells apart is further executions."""
+    place = (record.benchmark, canonical(record.factors), record.side, record.session, record.build)
+    number = record.execution
+    while any((*place, metric, number) in taken for metric in record.metrics):
+        number += 1
+    taken.update((*place, metric, number) for metric in record.metrics)
+    return record if number == record.execution else msgspec.structs.replace(record, execution=number)
+
+
+def parts_of(pieces: Sequence[Piece], projection: Projection) -> list[Part]:
+    """Say of each line in which row and column it is shown.
+
+    Raises:
+        UserError: a key that no value has.
+    """
+    items = [item for piece in pieces for located in piece.inputs.records for item in _items(located.record, piece)]
+    require_known(projection.by, items, "--by")
+    require_known(projection.rows, items, "--rows")
+    require_known(projection.ignore, items, "--ignore")
+    if projection.filter is not None:
+        projection.filter.check(items)
+    _require(projection, items)
+    telling = _telling(pieces, projection)
+    every = len(pieces) == 1 and not projection.by
+    named = {key.name for key in projection.by}
+    return [
+        Part(piece, list(_entries(piece, projection, telling, every or not piece.column or piece.column in named)))
+        for piece in pieces
+    ]
+
+
+def _require(projection: Projection, items: Sequence[Item]) -> None:
+    names = {
+        "benchmark": (projection.benchmarks, sorted({item.benchmark for item in items})),
+        "metric": (projection.metrics, sorted({item.metric for item in items})),
+    }
+    for option, (globs, known) in names.items():
+        if globs and items and not any(matches(glob, name) for glob in globs for name in known):
+            raise UserError(f"--{option} {' '.join(globs)}: matches none of {', '.join(known)}")
+
+
+def _is_wanted(item: Item, projection: Projection) -> bool:
+    of_name = not projection.benchmarks or any(matches(glob, item.benchmark) for glob in projection.benchmarks)
+    of_metric = not projection.metrics or any(matches(glob, item.metric) for glob in projection.metrics)
+    if not (of_name and of_metric):
+        return False
+    return projection.filter is None or projection.filter.test(item)
+
+
+def _items(record: Record, piece: Piece) -> Iterator[Item]:
+    if isinstance(record, Execution):
+        for name, metric in record.metrics.items():
+            yield _item(record, piece, name, metric.unit)
+    elif isinstance(record, Unsampled):
+        yield _item(record, piece, record.metric, record.unit)
+
+
+def _item(record: Execution | Unsampled, piece: Piece, metric: str, unit: str) -> Item:
+    labels = {**record.labels, **record.factors} if record.factors else record.labels
+    side = record.side if piece.ours else ""
+    return Item(record.benchmark, labels, piece.name, piece.label or "", side, metric, unit)
+
+
+def _telling(pieces: Sequence[Piece], projection: Projection) -> dict[str, list[str]]:
+    """Find the labels that tell several values of one name in one process apart, over all result files."""
+    by, away = projection.by, {key.name for key in (*projection.by, *projection.ignore)}
+    found: dict[str, dict[str, None]] = defaultdict(dict)
+    for piece in pieces:
+        groups: dict[tuple[object, ...], list[Mapping[str, str]]] = defaultdict(list)
+        for located in () if piece.ours else piece.inputs.records:
+            record = located.record
+            if isinstance(record, (Execution, Unsampled)):
+                own = record.labels.get(piece.column)
+                column = tuple(key.value(item) for item in _items(record, piece) for key in by)
+                kind = record.statistic if isinstance(record, Unsampled) else ""
+                for metric in record.metrics if isinstance(record, Execution) else (record.metric,):
+                    groups[record.benchmark, metric, kind, record.execution, own, column].append(record.labels)
+        for key, labels in groups.items():
+            if len(labels) > 1:
+                names = dict.fromkeys(name for each in labels for name in each)
+                varied = (n for n in names if len({each.get(n) for each in labels}) > 1)
+                found[str(key[0])] |= {n: None for n in varied if n not in away and n != piece.column}
+    return {benchmark: list(names) for benchmark, names in found.items()}
+
+
+def measurings(piece: Piece) -> list[str]:
+    """List what the measurings of a result file are called, in its order; [] where it holds only one."""
+    if not piece.column:
+        return []
+    labels = (getattr(located.record, "labels", {}).get(piece.column) for located in piece.inputs.records)
+    return list(dict.fromkeys(str(label) for label in labels if label is not None))
+
+
+def _entries(
+    piece: Piece, projection: Projection, telling: Mapping[str, Sequence[str]], every: bool
+) -> Iterator[Entry]:
+    newest = None if every else next(reversed(measurings(piece)), None)
+    for located in piece.inputs.records:
+        record = located.record
+        if isinstance(record, (Execution, Unsampled)):
+            measuring = record.labels.get(piece.column) if piece.column else None
+            if newest is not None and measuring != newest:
+                continue
+            for column, shown in _shown(record, piece, projection, telling):
+                yield Entry(Located(shown, located.path, located.line), column, measuring)
+        elif isinstance(record, Failure):
+            yield from _failed(record, located, piece, projection)
+        elif not projection.by:
+            yield Entry(located, (), None)
+
+
+def _failed(record: Failure, located: Located, piece: Piece, projection: Projection) -> Iterator[Entry]:
+    """Keep a failure where its name says that it is wanted; what else the file says of it is not known."""
+    item = Item(record.benchmark or "", record.factors, piece.name, piece.label or "", record.side or "")
+    if record.benchmark is not None and projection.filter is not None:
+        by_name = all(key.of_name or key.name in ("file", ".file", "label") for key in projection.filter.keys)
+        if not by_name or not projection.filter.test(item):
+            return
+    globs = projection.benchmarks
+    if record.benchmark and globs and not any(matches(glob, record.benchmark) for glob in globs):
+        return
+    column = tuple(key.value(item) for key in projection.by)
+    if None in column:
+        return
+    if record.benchmark is not None and projection.renames:
+        record = msgspec.structs.replace(record, benchmark=_name(item, projection))
+    yield Entry(Located(record, located.path, located.line), column, None)
+
+
+def _shown(
+    record: Execution | Unsampled, piece: Piece, projection: Projection, telling: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[Value, Execution | Unsampled]]:
+    """Give a record as it is shown: without what is filtered, once for each column that its metrics are of."""
+    columns: dict[Value, dict[str, Any]] = defaultdict(dict)
+    metrics = record.metrics if isinstance(record, Execution) else {record.metric: None}
+    for item in _items(record, piece):
+        if _is_wanted(item, projection):
+            columns[tuple(key.value(item) for key in projection.by)][item.metric] = metrics[item.metric]
+    if not columns:
+        return
+    item = next(iter(_items(record, piece)))
+    changes: dict[str, Any] = {}
+    if projection.renames or not piece.ours:
+        changes["factors"] = _settings(record, item, piece, projection, telling)
+    if projection.renames:
+        changes["benchmark"] = _name(item, projection)
+    if projection.by and piece.ours:
+        changes["side"] = "head"
+    for column, own in columns.items():
+        if isinstance(record, Execution):
+            yield column, msgspec.structs.replace(record, metrics=own, **changes)
+        else:
+            yield column, msgspec.structs.replace(record, **changes)
+
+
+def _settings(
+    record: Execution | Unsampled,
+    item: Item,
+    piece: Piece,
+    projection: Projection,
+    telling: Mapping[str, Sequence[str]],
+) -> dict[str, Any]:
+    if projection.rows:
+        keys = [key for key in projection.rows if not key.of_name]
+        found = {key.text: key.value(item) for key in keys}
+        return {name: _plain(value) for name, value in found.items() if value is not None}
+    if piece.ours:
+        away = {key.name for key in (*projection.by, *projection.ignore)}
+        return {name: value for name, value in record.factors.items() if name not in away}
+    names = telling.get(record.benchmark, ())
+    return {name: _plain(record.labels[name]) for name in names if name in record.labels}
+
+
+def _plain(text: str) -> Any:
+    """Read a number back, so that it is shown without quotes."""
+    for kind in (int, float):
+        try:
+            number = kind(text)
+        except ValueError:
+            continue
+        if str(number) == text:
+            return number
+    return text
+
+
+def _name(item: Item, projection: Projection) -> str:
+    if not projection.rows:
+        cut = without(item.benchmark, (*projection.by, *projection.ignore))
+        return _uncaptured(cut, projection.by)
+    words = [_row_word(key, item, projection) for key in projection.rows if key.of_name]
+    return " ".join(word for word in words if word) or "all"
+
+
+def _row_word(key: Key, item: Item, projection: Projection) -> str | None:
+    if key.pattern is None and key.name in ("benchmark", "fullname", ".fullname"):
+        return without(item.benchmark, (*projection.by, *projection.ignore))
+    value = key.value(item)
+    return f"{key.name[1:]}={value}" if value is not None and key.name.startswith("/") else value
+
+
+def _uncaptured(name: str, by: Sequence[Key]) -> str:
+    """Take what an expression of --by matches out of a name, so that the columns have rows in common."""
+    for key in by:
+        if key.pattern is not None and key.of_name:
+            match = key.pattern.search(name)
+            if match is not None:
+                spans = [match.span(group) for group in range(1, key.pattern.groups + 1)] or [match.span()]
+                for start, end in sorted(spans, reverse=True):
+                    if start >= 0:
+                        name = name[:start] + name[end:]
+    return name.strip("/_- ")

@@ -1,0 +1,121 @@
+"""What stands around the rows of a comparison: cautions, warnings, what failed and what cannot be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from gate.commands.compare.columns import Chosen
+from gate.commands.compare.decided import is_one_run
+from gate.commands.compare.pairs import Compared, Pair
+from gate.commands.compare.table import Table
+from gate.model import Failure
+from gate.words import failures
+from gate.words.plain import clip, visible
+from gate.words.sameness import SAME
+from gate.words.sentences import say
+
+_APART = (
+    "measured separately: changes of the machine between the runs are part of every ratio, and no interval includes "
+    "them; `perfgate check` measures both in turns"
+)
+_TWICE = "base and head are the same measurements: every ratio is 1, whatever was measured"
+_EARLY = (
+    "measured with early stopping: intervals here treat the number of builds as fixed, so they cover somewhat less; "
+    "`perfgate decide` allows for it"
+)
+_FAILURES = 10
+_NAMES = 20
+
+
+class Side(msgspec.Struct, frozen=True, eq=False):
+    """A column against the base."""
+
+    place: int
+    pair: Pair
+    found: Compared
+
+
+def _title(side: Side, chosen: Sequence[Chosen]) -> str:
+    """Name the column that a sentence about base and head is of, where these are not its words."""
+    titles = [own.title for own in chosen]
+    return "" if titles == ["base", "head"] else f"{titles[side.place]}: "
+
+
+def cautions(sides: Sequence[Side], chosen: Sequence[Chosen]) -> list[str]:
+    """Say what all changes rest on."""
+    told: list[str] = []
+    for side in sides:
+        hosts = [_title(side, chosen) + say(each) for each in side.found.hosts]
+        if side.pair.twice:
+            told.append(_title(side, chosen) + _TWICE)
+        else:
+            told += [*hosts, _APART] if side.pair.apart else hosts
+        if side.pair.rounds is not None and not is_one_run(side.pair):
+            told.append(_EARLY)
+    once = list(dict.fromkeys(told))
+    # what is said of all columns stands below what is said of one
+    return [
+        *(each for each in once if each not in (_APART, _EARLY)),
+        *(each for each in (_APART, _EARLY) if each in once),
+    ]
+
+
+def warnings(sides: Sequence[Side], chosen: Sequence[Chosen]) -> list[str]:
+    """Say what the evidence of each column warns about."""
+    told = [_title(side, chosen) + say(each) for side in sides for each in side.found.evidence.warnings]
+    return list(dict.fromkeys(told))
+
+
+def rest(sides: Sequence[Side], chosen: Sequence[Chosen], base: int) -> list[str]:
+    """Name what is not in the table: what cannot be compared, and what failed."""
+    unlike = [clip(visible(_title(side, chosen) + say(each)), 1000) for side in sides for each in side.found.unlike]
+    lines = [*unlike, *_not_measured(chosen)]
+    failed: dict[str, None] = {}
+    for side in sides:
+        own = side.found.evidence.failures
+        if _title(side, chosen):
+            for which, place in (("base", base), ("head", side.place)):
+                some = [msgspec.structs.replace(f, side=None) for f in own if f.side in (which, None)]
+                failed |= dict.fromkeys(f"{chosen[place].title}: {said}" for said in _failures(some))
+        else:
+            failed |= dict.fromkeys(_failures(own))
+    said = list(failed)
+    more = len(said) - _FAILURES
+    return [
+        *lines,
+        *said[:_FAILURES],
+        *([f"{more} more failures" if more > 1 else "1 more failure"] if more > 0 else []),
+    ]
+
+
+def _failures(found: Sequence[Failure]) -> Iterator[str]:
+    for group in failures.grouped(found, by_output=False):
+        where = failures.places(group, 3)
+        yield failures.heading(group) + (f" ({where})" if where else "")
+
+
+def _not_measured(chosen: Sequence[Chosen]) -> list[str]:
+    found: dict[tuple[str, ...], str] = {}
+    for own in chosen:
+        names = own.proved if own.ours else []
+        if names:
+            said = failures.names(list(names), _NAMES)
+            found[own.name, *names] = f"not measured by {visible(own.name)}, because base and head run {SAME}: {said}"
+    return list(found.values())
+
+
+def nothing(table: Table, sides: Sequence[Side]) -> str:
+    """Say that there is nothing to compare."""
+    rows = [row for block in table.blocks for row in block.rows]
+    if any(change for row in rows for change in row.changes) or (len(table.columns) == 1 and rows):
+        return ""
+    if table.identical:
+        return f"all benchmarks run {SAME}"
+    if len(table.columns) == 1:
+        return "no values"
+    if any(side.found.unlike for side in sides):
+        return "what base and head have in common is in other units or directions"
+    failed = any(side.found.evidence.failures for side in sides)
+    return f"base and head have no benchmark in common{' that did not fail' if failed else ''}"

@@ -1,0 +1,216 @@
+"""Columns -> the table: every column estimated against the base, with what has to be said beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from gate.cli.groups import RulesOptions
+from gate.commands.compare.assembling import Line, Lines, add_aggregates, add_alone, add_pair
+from gate.commands.compare.columns import Chosen, Columns
+from gate.commands.compare.decided import as_decided, gate_of, is_one_run, overall_as_decided
+from gate.commands.compare.estimating import estimates, overall
+from gate.commands.compare.geomeans import Means, means_of, suite_of
+from gate.commands.compare.keys import Item, Key
+from gate.commands.compare.pairs import compared, pair_of
+from gate.commands.compare.rules import rules_of
+from gate.commands.compare.surroundings import Side, cautions, nothing, rest, warnings
+from gate.commands.compare.table import Block, Change, Column, Row, Span, Table
+from gate.commands.compare.varying import differing, varied_notes
+from gate.model import Case, Execution, Finding, Report, Unsampled
+from gate.model.case import CaseId, canonical
+from gate.words import reports
+from gate.words.sentences import say
+
+
+class Wanted(msgspec.Struct, frozen=True):
+    """What is asked for beside rows and columns."""
+
+    statistics: tuple[str, ...]
+    """Of all metrics; (): what the rules name."""
+    group: tuple[Key, ...]
+    """Of the geometric means; (): suites."""
+
+
+class _Made(msgspec.Struct, eq=False):
+    """The table while it is made."""
+
+    lines: Lines
+    sides: list[Side]
+    means: dict[int, Sequence[Any]]
+    rounds: dict[int, int | None]
+    chief: set[CaseId]
+    findings: list[Finding]
+    confidence: float = 0.95
+    gate: Report | None = None
+
+
+def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) -> Table:
+    """Compare every column with the base.
+
+    Raises:
+        UserError: rules that cannot be read, or files that contradict each other.
+    """
+    made = _Made({}, [], {}, {}, set(), [])
+    chosen = columns.found
+    groups = _Groups(wanted.group, chosen)
+    for place, own in enumerate(chosen):
+        if place != base:
+            _add(made, columns, chosen[base], own, place, base, rules, wanted, groups)
+    for place, own in enumerate(chosen):
+        policy = rules_of(own.run, own.run, rules, apart=True)
+        made.confidence = policy.config.gate.confidence if len(chosen) == 1 else made.confidence
+        failed = {f.benchmark for side in made.sides for f in side.found.evidence.failures}
+        left = [r for r in own.records if getattr(r.record, "benchmark", None) not in failed - {None}]
+        add_alone(made.lines, msgspec.structs.replace(own, records=left), place, policy, wanted.statistics)
+    add_aggregates(made.lines, chosen, base, made.confidence)
+    _order(made, chosen, base)
+    notes = varied_notes(chosen, columns.projection)
+    for line in made.lines.values():
+        line.notes = tuple(notes.get((line.key.benchmark, line.key.factors), ()))
+    table = Table(
+        columns=[_column(own, place, made.lines) for place, own in enumerate(chosen)],
+        base=base,
+        blocks=_blocks(made, chosen, base, groups),
+        identical=[_identical(each, len(chosen)) for each in (made.gate.identical if made.gate else ())],
+        identical_reasons=[say(each.reason) for each in (made.gate.identical if made.gate else ())],
+        told=[*columns.told, *differing(chosen, columns.projection)],
+        cautions=cautions(made.sides, chosen),
+        rest=rest(made.sides, chosen, base),
+        warnings=warnings(made.sides, chosen),
+        nothing="",
+        confidences=reports.confidences(made.findings, titled=False) if made.gate and made.findings else "",
+        alone=made.gate is not None,
+    )
+    return msgspec.structs.replace(table, nothing=nothing(table, made.sides))
+
+
+class _Groups:
+    """Which group each row is of."""
+
+    def __init__(self, keys: Sequence[Key], chosen: Sequence[Chosen]) -> None:
+        self.keys = keys
+        self.labels: dict[tuple[str, str], Mapping[str, Any]] = {}
+        for own in chosen if keys else ():
+            for located in own.records:
+                record = located.record
+                if isinstance(record, (Execution, Unsampled)):
+                    self.labels.setdefault((record.benchmark, canonical(record.factors)), record.labels)
+
+    def of_line(self, line: Line) -> str | None:
+        return self._of(line.key.benchmark, line.factors) if self.keys else suite_of(line)
+
+    def of_case(self, case: Case) -> str | None:
+        if self.keys:
+            return self._of(case.benchmark, case.factors)
+        first, slash, _ = case.benchmark.partition("/")
+        return first if slash else None
+
+    def _of(self, benchmark: str, factors: Mapping[str, Any]) -> str | None:
+        labels = {**self.labels.get((benchmark, canonical(factors)), {}), **factors}
+        values = [key.value(Item(benchmark, labels)) for key in self.keys]
+        return " ".join(value for value in values if value is not None) or None
+
+
+def _add(
+    made: _Made,
+    columns: Columns,
+    base: Chosen,
+    own: Chosen,
+    place: int,
+    base_place: int,
+    rules: RulesOptions,
+    wanted: Wanted,
+    groups: _Groups,
+) -> None:
+    pair = pair_of(base, own)
+    policy = rules_of(base.run, own.run, rules, apart=pair.apart or pair.twice)
+    projection = columns.projection
+    found = compared(pair, policy.config, whole=projection.whole, select=projection.benchmarks)
+    estimated = estimates(found.evidence, policy, wanted.statistics)
+    made.means[place] = overall(found.whole, policy, groups.of_case)
+    made.rounds[place] = pair.rounds
+    if is_one_run(pair):
+        made.gate = gate_of(pair, rules)
+        estimated = as_decided(estimated, made.gate)
+        made.means[place] = overall_as_decided(made.means[place], made.gate)
+        level = next((o for o in made.means[place] if o.level == "build"), None)
+        made.rounds[place] = level.units if level is not None and pair.rounds is not None else pair.rounds
+    made.confidence = policy.config.gate.confidence
+    made.sides.append(Side(place, pair, found))
+    made.chief |= found.chief
+    made.findings += [each.finding for each in estimated]
+    add_pair(made.lines, estimated, base_place, place)
+
+
+def _order(made: _Made, chosen: Sequence[Chosen], base: int) -> None:
+    """Put rows in the order of the files; those of runs of perfgate stay as they are declared."""
+    if all(own.ours for own in chosen):
+        return
+    order = [chosen[base], *(own for place, own in enumerate(chosen) if place != base)]
+    places: dict[tuple[str, str], int] = {}
+    for own in order:
+        for located in own.records:
+            record = located.record
+            if isinstance(record, (Execution, Unsampled)):
+                places.setdefault((record.benchmark, canonical(record.factors)), len(places))
+    ordered = sorted(made.lines.items(), key=lambda each: places.get((each[0].benchmark, each[0].factors), len(places)))
+    made.lines = dict(ordered)
+
+
+def _blocks(made: _Made, chosen: Sequence[Chosen], base: int, groups: _Groups) -> list[Block]:
+    """Arrange all rows by metric, statistic, unit and direction; what a gate would decide comes first."""
+    found: dict[tuple[str, str, str, str], list[Line]] = {}
+    for key, line in made.lines.items():
+        found.setdefault((key.metric, key.statistic, key.unit, key.better), []).append(line)
+    blocks, columns = [], len(chosen)
+    all_ours = all(own.ours for own in chosen)
+    for lines in found.values():
+        key = lines[0].key
+        decided = not all_ours or any(CaseId(line.key.benchmark, key.metric) in made.chief for line in lines)
+        rows = [_row(line, columns, base) for line in lines]
+        rows += means_of(lines, columns, base, Means(made.means, made.rounds), groups.of_line)
+        own = Block(
+            metric=key.metric, statistic=key.statistic, unit=key.unit, better=key.better, recorded=not decided,
+            rows=rows,
+        )  # fmt: skip
+        blocks.append(own)
+    return sorted(blocks, key=lambda block: block.recorded)
+
+
+def _row(line: Line, columns: int, base: int) -> Row:
+    return Row(
+        kind="benchmark",
+        benchmark=line.key.benchmark,
+        factors=line.factors,
+        cells=[line.cells.get(place) for place in range(columns)],
+        changes=[None if place == base else line.changes.get(place) for place in range(columns)],
+        notes=line.notes,
+    )
+
+
+def _identical(each: Any, columns: int) -> Row:
+    changes: list[Change | None] = [None] * (columns - 1)
+    changes.append(Change(estimate=None, confidence=0.95, method="none", shown="identical", notes=(say(each.reason),)))
+    return Row(kind="benchmark", benchmark=each.benchmark, factors={}, cells=[None] * columns, changes=changes)
+
+
+def _column(own: Chosen, place: int, lines: Lines) -> Column:
+    host = (own.run.host or {}).get("hostname") if own.run else None
+    cells = [line.cells[place] for line in lines.values() if place in line.cells]
+    counts = {
+        "build": [cell.builds for cell in cells],
+        "execution": [cell.executions for cell in cells],
+        "value": [cell.values for cell in cells if cell.values],
+    }
+    return Column(
+        title=own.title,
+        name=own.name,
+        side=own.side if own.ours else None,
+        commit=own.commit,
+        created=own.run.created if own.run else None,
+        host=str(host) if host else None,
+        counts={level: Span(min(found), max(found)) for level, found in counts.items() if found},
+    )

@@ -1,0 +1,201 @@
+"""BenchmarkDotNet's JSON, full with the measurements or brief with statistics, and its two CSV tables."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from gate.model import Metric
+from gate.model.visible import visible
+from gate.results.checking import aggregate, measured, numbered
+from gate.results.formats import _benchmarkdotnet_csv as tables
+from gate.results.result import About, Failed, Format, Measured, Result
+from gate.results.source import Source
+from gate.units import to_base
+
+FORMAT = Format(
+    title="BenchmarkDotNet (`*-report-full.json`, `-brief.json`, `-measurements.csv`, `-report.csv`)",
+    execution="a launch",
+    iteration="an iteration of the stage Result: without overhead and, by default, without upper outliers",
+    trap=(
+        "the default is one launch, so one execution; brief JSON and the report hold statistics alone, with an "
+        "interval of 99.9%; KB in a report is 1024 B; a benchmark without statistics (NA) has failed"
+    ),
+)
+_NS = 1e-9
+_JOB = re.compile(r"[^:]*: (?P<id>[^(\[]*?)\s*(?:\((?P<rest>[^\[]*)\))?\s*(?:\[.*\])?", re.DOTALL)
+_PARAMETER = re.compile(r"&(?=[^&=]+=)")
+_HOST = {
+    "ProcessorName": "cpu", "OsVersion": "os", "RuntimeVersion": "runtime", "ClrVersion": "runtime",
+    "Architecture": "arch", "DotNetCliVersion": "sdk", "Configuration": "configuration",
+    "PhysicalCoreCount": "cores", "LogicalCoreCount": "threads",
+}  # fmt: skip
+_STATISTICS = {"Median": "p50", "Min": "min", "Max": "max", "Q1": "p25", "Q3": "p75"}
+_ALLOCATED = ("Allocated Memory", "Allocated")
+
+
+class _Measurement(msgspec.Struct):
+    IterationMode: str = ""
+    IterationStage: str | None = None
+    LaunchIndex: float = 1
+    Operations: float = 0
+    Nanoseconds: float = 0
+
+
+class _Descriptor(msgspec.Struct):
+    Id: str = ""
+    Unit: str | None = None
+    TheGreaterTheBetter: bool | None = None
+
+
+class _Metric(msgspec.Struct):
+    Value: float | None = None
+    Descriptor: _Descriptor = msgspec.field(default_factory=_Descriptor)
+
+
+class _Memory(msgspec.Struct):
+    BytesAllocatedPerOperation: float | None = None
+
+
+class _Benchmark(msgspec.Struct):
+    DisplayInfo: str = ""
+    Namespace: str | None = None
+    Type: str = ""
+    Method: str = ""
+    Parameters: str | None = None
+    FullName: str | None = None
+    Statistics: dict[str, Any] | None = None
+    Memory: _Memory | None = None
+    Measurements: list[_Measurement] | None = None
+    Metrics: list[_Metric] | None = None
+
+
+def recognises(source: Source) -> bool:
+    """Return whether it is JSON with an environment and benchmarks, or begins with the titles of one of the CSV."""
+    found = source.head.json
+    if isinstance(found, dict):
+        return {"HostEnvironmentInfo", "Benchmarks"} <= found.keys()
+    return tables.kind(source.head) is not None
+
+
+def read(source: Source) -> Iterator[Result]:
+    """Yield a process for each launch, and statistics where the measurements are left out."""
+    found = source.head.json
+    return numbered(_read_json(source, found) if isinstance(found, dict) else tables.read(source))
+
+
+def _read_json(source: Source, beginning: dict[str, Any]) -> Iterator[Result]:
+    yield _about(beginning.get("HostEnvironmentInfo"))
+    before: Counter[str] = Counter()
+    for benchmark in source.items("Benchmarks", _Benchmark, "BenchmarkDotNet's JSON"):
+        # files of several calls put together have a benchmark twice
+        key = f"{benchmark.Namespace}.{benchmark.Type}.{benchmark.Method} {benchmark.DisplayInfo}"
+        own = list(_benchmark(benchmark, before[key]))
+        before[key] += sum(isinstance(each, Measured) for each in own)
+        yield from own
+
+
+def _about(environment: Any) -> About:
+    found = environment if isinstance(environment, dict) else {}
+    host = dict[str, Any]()
+    for key, name in _HOST.items():
+        value = found.get(key)
+        # 0.9 wrote a lazy value
+        value = value.get("Value") if isinstance(value, dict) else value
+        if isinstance(value, (str, int, float)) and value != "":
+            host[name] = value
+    version = found.get("BenchmarkDotNetVersion")
+    return About(
+        host=host, tool=f"BenchmarkDotNet {visible(version)}" if isinstance(version, str) else "BenchmarkDotNet"
+    )
+
+
+def _benchmark(benchmark: _Benchmark, first: int) -> Iterator[Result]:
+    name = ".".join(part for part in (benchmark.Namespace, benchmark.Type, benchmark.Method) if part)
+    name = name or (benchmark.FullName or "").partition("(")[0] or benchmark.DisplayInfo
+    labels = {**parameters(benchmark.Parameters or ""), **_job(benchmark.DisplayInfo)}
+    memory = benchmark.Memory.BytesAllocatedPerOperation if benchmark.Memory else None
+    times = _times(benchmark)
+    if times:
+        for execution, (_, values) in enumerate(sorted(times.items())):
+            metrics = {"time": Metric(unit="s", values=values)}
+            if memory is not None and not execution:
+                metrics["memory"] = Metric(unit="B", values=[memory])
+            yield measured(name, metrics, execution=first + execution, labels=labels)
+    elif benchmark.Statistics is None:
+        yield Failed(benchmark=visible(name), status="no statistics (NA)", labels=labels)
+    else:
+        yield from _statistics(name, benchmark.Statistics, labels, first)
+        if memory is not None:
+            yield aggregate(name, "memory", "value", memory, unit="B", labels=labels)
+    for metric in benchmark.Metrics or ():
+        if metric.Value is not None and metric.Descriptor.Id and metric.Descriptor.Id not in _ALLOCATED:
+            base, scale = to_base(metric.Descriptor.Unit or "")
+            yield aggregate(
+                name, metric.Descriptor.Id, "value", metric.Value, unit=base, scale=scale,
+                better="higher" if metric.Descriptor.TheGreaterTheBetter else "lower", labels=labels,
+            )  # fmt: skip
+
+
+def parameters(text: str) -> dict[str, str]:
+    """Read parameters as BenchmarkDotNet prints them: "n=8&text=a"."""
+    parts = (part.partition("=") for part in _PARAMETER.split(text) if "=" in part)
+    return {name: value for name, _, value in parts}
+
+
+def _job(display: str) -> dict[str, str]:
+    """Name the job that a benchmark ran in; an id such as Job-ABCDEF says less than what makes it."""
+    match = _JOB.fullmatch(display)
+    if match is None:
+        return {}
+    job = match["rest"] if match["rest"] and match["id"].startswith("Job-") else match["id"]
+    return {"job": visible(job)} if job else {}
+
+
+def _times(benchmark: _Benchmark) -> dict[float, list[float]]:
+    """Return the times an operation took by launch: those that BenchmarkDotNet took for its result, else the actual."""
+    results, actual = dict[float, list[float]](), dict[float, list[float]]()
+    for each in benchmark.Measurements or ():
+        into = {"result": results, "actual": actual}.get(tables.stage(each.IterationMode, each.IterationStage))
+        if into is not None and each.Operations > 0:
+            into.setdefault(each.LaunchIndex, []).append(each.Nanoseconds / each.Operations * _NS)
+    # a process that crashed leaves actual times behind, and no statistics
+    return results or (actual if benchmark.Statistics is not None else {})
+
+
+def _statistics(name: str, statistics: dict[str, Any], labels: dict[str, str], first: int) -> Iterator[Result]:
+    original = statistics.get("OriginalValues")
+    if isinstance(original, list) and original and all(isinstance(value, (int, float)) for value in original):
+        yield measured(
+            name, {"time": Metric(unit="s", values=[value * _NS for value in original])}, execution=first, labels=labels
+        )
+        return
+    found = statistics.get("ConfidenceInterval")
+    interval = found if isinstance(found, dict) else {}
+    number = _number(statistics.get("N"))
+    count = int(number) if number is not None and 0 <= number < 1e15 else None
+    yield aggregate(
+        name, "time", "mean", _number(statistics.get("Mean")), unit="s", scale=_NS, low=_number(interval.get("Lower")),
+        high=_number(interval.get("Upper")), confidence=_level(interval.get("Level")),
+        sd=_number(statistics.get("StandardDeviation")), count=count, labels=labels,
+    )  # fmt: skip
+    quantiles = statistics.get("Percentiles")
+    own = quantiles if isinstance(quantiles, dict) else {}
+    known = {_STATISTICS[key]: value for key, value in statistics.items() if key in _STATISTICS}
+    known.update({f"p{key[1:]}": value for key, value in own.items() if re.fullmatch(r"P\d{1,3}", str(key))})
+    for statistic, value in known.items():
+        if statistic not in ("p0", "p100") and _number(value) is not None:
+            yield aggregate(name, "time", statistic, _number(value), unit="s", scale=_NS, labels=labels)
+
+
+def _level(level: Any) -> float | None:
+    """Return the confidence of an interval: number 12 of its enumeration is 99.9%, as of 0.10.4."""
+    return tables.CONFIDENCE if level in (12, "L999") else None
+
+
+def _number(found: Any) -> float | None:
+    return float(found) if isinstance(found, (int, float)) and not isinstance(found, bool) else None

@@ -1,0 +1,174 @@
+"""Gatling: simulation.log (text up to 3.11, binary from 3.12 on), js/stats.json of a report, and the folder of both."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from gate.adapters.values import OutputError
+from gate.model import Metric
+from gate.model.visible import visible
+from gate.results.checking import measured
+from gate.results.formats import _gatling_binary as binary
+from gate.results.formats import _gatling_stats as stats
+from gate.results.formats._gatling_records import GROUP_SEPARATOR, Run
+from gate.results.result import About, Failed, Format, Result
+from gate.results.source import Source
+
+FORMAT = Format(
+    title="Gatling (`simulation.log`, text or binary, `js/stats.json`, or the folder of a report)",
+    execution="the run",
+    iteration="a successful request; of a group one pass, as the sum of its requests",
+    trap=(
+        "KO requests are in the error rate and never a time; throughput is of successful requests over the whole run; "
+        "requests of one run depend on each other; js/stats.json has whole ms, and its percentiles are taken to be the "
+        "default 50, 75, 95 and 99"
+    ),
+)
+_MS = 1e-3
+# where the name stands, by where the status does: 3.4 and later, 3.0 with the user, 2.x with the scenario, 2.1 and
+# before with four times
+_NAME_AT = {5: 2, 6: 3, 7: 4, 9: 4}
+_GROUP_TIMES = {5: 1, 6: 2, 7: 3, 9: 3}
+_STATES = (b"OK", b"KO")
+_FIRST = ("RUN\t", "ASSERTION\t")
+
+
+def recognises(source: Source) -> bool:
+    """Return whether it is a log, the statistics of a report, or a folder with one of them."""
+    if source.is_folder:
+        return source.path is not None and _inside(source.path) is not None
+    if binary.begins(source.head.data) or stats.recognises(source.head.json):
+        return True
+    lines = source.head.text.split("\n", 20)
+    if lines[0].startswith(_FIRST) and any(line.startswith("RUN\t") for line in lines):
+        return True
+    # 2.0 wrote the kind of a record behind the simulation
+    fields = lines[0].split("\t")
+    return len(fields) >= 5 and fields[2] == "RUN"
+
+
+def _inside(folder: Path) -> Path | None:
+    for own in (folder / "simulation.log", folder / "js" / "stats.json"):
+        if own.is_file() and recognises(Source(str(own), own)):
+            return own
+    return None
+
+
+def read(source: Source) -> Iterator[Result]:
+    """Yield the response times of each request and group of a run.
+
+    Raises:
+        OutputError: a log that is cut off before its first record, or a folder without a file that can be read.
+    """
+    if source.is_folder:
+        own = _inside(source.path) if source.path is not None else None
+        if own is None:
+            raise OutputError("the folder has neither simulation.log nor js/stats.json")
+        yield from read(source.inside(own))
+    elif stats.recognises(source.head.json):
+        yield from stats.read(source)
+    else:
+        run = binary.run(source) if binary.begins(source.head.data) else _text(source)
+        yield _about(run)
+        yield from _results(run)
+
+
+def _about(run: Run) -> About:
+    try:
+        created = datetime.fromtimestamp(run.start / 1000, UTC).isoformat(timespec="seconds") if run.start else None
+    except (ValueError, OverflowError, OSError):
+        created = None
+    return About(tool=f"Gatling {visible(run.version)}".strip(), created=created)
+
+
+def _text(source: Source) -> Run:
+    run = Run()
+    for line in source.bytes_lines():
+        fields = line.split(b"\t")
+        kind = fields[0]
+        if kind == b"REQUEST":
+            _request(run, fields)
+        elif kind == b"GROUP":
+            _group(run, fields)
+        elif kind == b"RUN":
+            _begin(run, fields[1:])
+        elif len(fields) > 3 and fields[2] in (b"REQUEST", b"GROUP", b"RUN"):
+            _old(run, fields)
+    return run
+
+
+def _old(run: Run, fields: list[bytes]) -> None:
+    """Read a record of 2.0: the scenario and the user stand before its kind."""
+    own = [fields[2], fields[0], fields[1], *fields[3:]]
+    if own[0] == b"REQUEST":
+        _request(run, own)
+    elif own[0] == b"GROUP":
+        _group(run, own)
+    else:
+        _begin(run, fields[3:])
+
+
+def _begin(run: Run, fields: list[bytes]) -> None:
+    start = next((int(field) for field in fields if field.isdigit() and len(field) == 13), 0)
+    run.start = run.start or start
+    version = fields[-1].decode("utf-8", "replace").strip() if fields else ""
+    # 2.x wrote the version of the format
+    run.version = version if version not in ("2.0", "") else "2"
+
+
+def _request(run: Run, fields: list[bytes]) -> None:
+    for at, name in _NAME_AT.items():
+        if len(fields) > at and fields[at] in _STATES:
+            try:
+                start, end = int(fields[name + 1]), int(fields[at - 1])
+            except ValueError:
+                continue
+            run.request((fields[name - 1], fields[name]), start, end, ok=fields[at] == b"OK")
+            return
+
+
+def _group(run: Run, fields: list[bytes]) -> None:
+    for at, name in _GROUP_TIMES.items():
+        if len(fields) > at and fields[at] in _STATES:
+            try:
+                start, end, cumulated = (int(field) for field in fields[name + 1 : name + 4])
+            except ValueError:
+                continue
+            run.group(fields[name], start, end, cumulated, ok=fields[at] == b"OK")
+            return
+
+
+def _results(run: Run) -> Iterator[Result]:
+    seconds = (run.last - run.first) * _MS if run.last > run.first else None
+    for (group, name), requests in run.requests.items():
+        labels = {"type": "request"}
+        if group:
+            labels["group"] = _path(group)
+        yield _measured(_shown(name), labels, requests.times, requests.failed, seconds)
+    for group, passes in run.groups.items():
+        labels = {"type": "group"}
+        yield _measured(_path(group), labels, passes.times, passes.failed, seconds)
+
+
+def _measured(name: str, labels: dict[str, str], times: array[float], failed: int, seconds: float | None) -> Result:
+    count = len(times) + failed
+    if not times:
+        what = "requests" if labels["type"] == "request" else "passes"
+        return Failed(benchmark=visible(name), status=f"{failed} of {count} {what} failed", labels=labels)
+    # a sequence of floats, and 8 bytes each
+    metrics = {"time": Metric(unit="s", values=times)}
+    metrics["error_rate"] = Metric(values=[failed / count])
+    if seconds is not None:
+        metrics["throughput"] = Metric(unit="1/s", better="higher", values=[len(times) / seconds])
+    return measured(name, metrics, labels=labels)
+
+
+def _path(group: bytes) -> str:
+    return " / ".join(_shown(part) for part in group.split(GROUP_SEPARATOR))
+
+
+def _shown(name: bytes) -> str:
+    return name.decode("utf-8", "replace")

@@ -1,0 +1,33 @@
+"""divan's trees."""
+
+from pathlib import Path
+
+import pytest
+
+from gate.results.reading import read
+from gate.results.source import Source
+from tests.support.mangled import read_or_refused
+
+FILE = Path(__file__).parents[3] / "data/results/divan/tree.txt"
+
+
+def test_three_statistics_of_each_benchmark() -> None:
+    found = read(Source("x", FILE)).aggregates
+    assert [(each.benchmark, each.count) for each in found[::3]] == [
+        ("plain", 100), ("inner::sized::10", 10), ("inner::sized::1000", 10)
+    ]  # fmt: skip
+    assert [each.statistic for each in found[:3]] == ["mean", "median", "min"]
+    assert [each.value for each in found] == pytest.approx(
+        [141.2e-9, 141.1e-9, 140.6e-9, 6.401e-9, 6.397e-9, 6.397e-9, 1.619e-6, 1.619e-6, 1.617e-6]
+    )
+    assert {(each.metric, each.unit, each.execution) for each in found} == {("time", "s", 0)}
+
+
+def test_a_second_tree_is_of_another_process() -> None:
+    data = FILE.read_bytes()
+    found = read(Source("x", None, data + data)).aggregates
+    assert [each.execution for each in found if each.benchmark == "plain"] == [0, 0, 0, 1, 1, 1]
+
+
+def test_any_file_is_read_or_refused() -> None:
+    assert read_or_refused("divan", FILE.read_bytes())

@@ -1,0 +1,53 @@
+"""What adapters have read, as results that can be used."""
+
+import math
+
+import pytest
+
+from gate.model import Metric
+from gate.results.checking import aggregate, fault, measured, numbered
+from gate.results.result import About, Aggregate, Failed, Measured
+
+
+@pytest.mark.parametrize(
+    ("values", "unit", "expected"),
+    [
+        ([1.0, 2.0], "s", None),
+        ([0.0], "s", None),
+        ([-1.0], "", None),
+        ([], "s", "no values"),
+        ([1.0, -1.0], "s", "-1, which is below 0"),
+        ([1.0, math.nan], "s", "nan, which is not a finite number"),
+        ([math.inf], "B", "inf, which is not a finite number"),
+    ],
+)
+def test_faults(values: list[float], unit: str, expected: str | None) -> None:
+    assert fault(values, unit) == expected
+
+
+def test_one_bad_metric_fails_the_benchmark() -> None:
+    good, bad = Metric(unit="s", values=[1.0]), Metric(unit="s", values=[math.nan])
+    assert isinstance(measured("a", {"time": good}), Measured)
+    found = measured("a\n", {"time": good, "other": bad}, execution=3, labels={"n": "1"})
+    assert found == Failed(
+        benchmark="a\\n", status="other: nan, which is not a finite number", execution=3, labels={"n": "1"}
+    )
+    assert isinstance(measured("a", {}), Failed)
+
+
+def test_an_aggregate_has_an_interval_only_if_it_is_one() -> None:
+    found = aggregate("a", "time", "mean", 2, unit="s", scale=0.5, low=1, high=4, confidence=0.9, sd=2)
+    assert found == Aggregate(
+        benchmark="a", metric="time", statistic="mean", value=1, unit="s", low=0.5, high=2, confidence=0.9, sd=1
+    )
+    found = aggregate("a", "time", "mean", 2, low=3, high=1, confidence=0.9, sd=math.nan)
+    assert found == Aggregate(benchmark="a", metric="time", statistic="mean", value=2)
+    assert isinstance(aggregate("a", "time", "mean", None), Failed)
+    assert isinstance(aggregate("a", "time", "mean", math.inf), Failed)
+
+
+def test_what_is_there_twice_is_numbered() -> None:
+    one = Aggregate(benchmark="a", metric="time", statistic="mean", value=1)
+    other = Aggregate(benchmark="a", metric="time", statistic="p50", value=1)
+    found = list(numbered([About(), one, other, one, other]))
+    assert [each.labels for each in found if not isinstance(each, About)] == [{}, {}, {"number": "2"}, {"number": "2"}]
