@@ -22,8 +22,8 @@ FORMAT = Format(
     trap=(
         "times are whole milliseconds; a transaction controller is a label of its own (kind=transaction) that contains "
         "the samplers below it, and redirects and embedded resources may be labels too; throughput counts what "
-        "succeeded, from the label's first start to its last end; threads are no executions, and runs that were appended to a file "
-        "without a header line are one"
+        "succeeded, from the label's first start to its last end; threads are no executions, and runs that were "
+        "appended to a file without a header line are one"
     ),
 )
 _BESIDE = frozenset({"timeStamp", "label", "responseCode", "success", "threadName", "Latency"})
