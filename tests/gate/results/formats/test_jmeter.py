@@ -72,7 +72,7 @@ def test_the_last_row_may_be_cut_off_and_no_other() -> None:
 
 
 def test_text_where_a_number_should_be() -> None:
-    with pytest.raises(UserError, match="line 2: '1,fast,a,200,true' has text"):
+    with pytest.raises(UserError, match="line 2: '1,fast,a,200,true' has text for a number"):
         of_text(HEADER + "1,fast,a,200,true\n")
 
 
