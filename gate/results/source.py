@@ -164,6 +164,14 @@ class Source:
             for line in text:
                 yield line.rstrip("\n")
 
+    def byte_file(self) -> IO[bytes]:
+        """Open it for its bytes, unpacked; the caller closes it.
+
+        Raises:
+            UserError: it cannot be read.
+        """
+        return self._open()
+
     def text_file(self) -> IO[str]:
         """Open it as text with its own line ends, as the csv module wants it; the caller closes it."""
         return io.TextIOWrapper(self._open(), _encoding(self.head.data), "replace", newline="")

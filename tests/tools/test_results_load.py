@@ -81,8 +81,9 @@ def test_hey(url: str) -> None:
 def test_vegeta(url: str) -> None:
     attack = run("vegeta", "attack", "-rate", "20", "-duration", "1s", said=f"GET {url}\n".encode())
     says: dict[str, Any] = json.loads(run("vegeta", "report", "-type", "json", said=attack))
-    for kind in ("json", "csv"):
-        reading = read_as("vegeta", run("vegeta", "encode", "-to", kind, said=attack))
+    encoded = [run("vegeta", "encode", "-to", kind, said=attack) for kind in ("json", "csv")]
+    for requests in (attack, *encoded):
+        reading = read_as("vegeta", requests)
         assert of(reading, "GET /flaky", "error_rate") == [pytest.approx(1 - says["success"])]
         # its throughput is of requests that succeeded, too
         assert of(reading, "GET /flaky", "throughput") == [pytest.approx(says["throughput"], rel=1e-4)]

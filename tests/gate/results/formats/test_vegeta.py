@@ -5,7 +5,7 @@ from tests.support.load import DATA, failed, mean, of, of_file, of_text, told
 from tests.support.mangled import survive
 
 
-@pytest.mark.parametrize("file", ["encoded.jsonl", "encoded.csv"])
+@pytest.mark.parametrize("file", ["attack.bin", "encoded.jsonl", "encoded.csv"])
 def test_requests_by_method_and_url(file: str) -> None:
     reading = of_file(f"vegeta/{file}")
     assert of(reading, "GET /flaky", "time", attack="a", host="127.0.0.1:18431")[:3] == [
@@ -15,6 +15,7 @@ def test_requests_by_method_and_url(file: str) -> None:
     assert of(reading, "GET /flaky", "error_rate") == [pytest.approx(2 / 14)]
     assert len(of(reading, "GET /ok", "time")) == len(of(reading, "POST /ok", "time")) == 13
     assert of(reading, "GET /ok", "bytes") == [6.0] * 13
+    assert of(reading, "GET /ok", "throughput") == [pytest.approx(13.827928, rel=1e-6)]
 
 
 def test_report() -> None:
@@ -42,11 +43,11 @@ def test_histogram_is_shares_below_its_bounds() -> None:
     ]  # fmt: skip
 
 
-def test_binary_results_say_what_to_do() -> None:
-    with pytest.raises(
-        UserError, match=r"write them as JSON: vegeta encode vegeta/attack.bin > vegeta/attack.bin.json"
-    ):
-        of_file("vegeta/attack.bin")
+def test_binary_results_cut_off_or_garbled() -> None:
+    data = (DATA / "vegeta" / "attack.bin").read_bytes()
+    assert 20 < sum(len(m.metrics["time"].values) for m in of_text(data[:-400]).measured) < 38
+    with pytest.raises(UserError, match=r"binary results: .*: write them as JSON: vegeta encode FILE > FILE.json"):
+        of_text(data.replace(b"\xff\x80\x01\x01a\x02", b"\xff\x70\x01\x01a\x02"))
 
 
 def test_old_reports_and_failures_only() -> None:
