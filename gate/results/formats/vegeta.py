@@ -18,6 +18,7 @@ from gate.results.load.requests import (
     UNNAMED,
     Table,
     aggregates,
+    all_failed,
     error_rate,
     float_of,
     measured,
@@ -27,7 +28,6 @@ from gate.results.load.requests import (
 )
 from gate.results.result import Failed, Format, Result
 from gate.results.source import Source
-from gate.units import plural
 
 FORMAT = Format(
     title="vegeta (`vegeta attack`, binary or encoded as JSON or CSV; `vegeta report`: JSON, text, hist)",
@@ -253,7 +253,7 @@ def _all(
     times: dict[str, float | None], success: float | None, count: int, throughput: float | None, execution: int
 ) -> Iterator[Result]:
     if success == 0 and count:
-        yield Failed(benchmark=UNNAMED, status=f"all {plural(count, 'request')} failed", execution=execution)
+        yield Failed(benchmark=UNNAMED, status=all_failed(count), execution=execution)
         return
     yield from aggregates(UNNAMED, "time", times, count=count or None, execution=execution)
     if success is not None and 0 <= success <= 1:

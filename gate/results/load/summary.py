@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from gate.results.load.requests import UNNAMED, aggregates, error_rate, float_of, percentile, seconds
+from gate.results.load.requests import UNNAMED, aggregates, all_failed, error_rate, float_of, percentile, seconds
 from gate.results.result import Failed, Result
-from gate.units import plural
 
 _FIGURE = re.compile(r"([A-Z][\w/ ]*):\s+(\S.*)")
 # hey 0.1.5 prints two percent signs
@@ -101,7 +100,7 @@ def printed(each: Summary, execution: int, good: int | None = None) -> Iterator[
     else:
         total = each.answered
     if total and not good:
-        yield Failed(benchmark=UNNAMED, status=f"all {plural(total, 'request')} failed", execution=execution)
+        yield Failed(benchmark=UNNAMED, status=all_failed(total), execution=execution)
         return
     yield from aggregates(UNNAMED, "time", each.times(), count=each.answered, execution=execution)
     yield from error_rate(UNNAMED, total - good, total, execution=execution)
