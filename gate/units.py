@@ -31,7 +31,8 @@ _SCALES: dict[str, dict[str, float]] = {
     },
 }
 DIMENSIONS = tuple(_SCALES)
-"""The base units that scaled units exist for."""
+"""The base units of amounts that scaled units exist for."""
+_SCALES["B/s"] = {f"{unit}/s": scale for unit, scale in _SCALES["B"].items()}
 
 _TO_BASE: dict[str, tuple[str, float]] = {
     unit: (base, scale) for base, units in _SCALES.items() for unit, scale in units.items()
@@ -44,6 +45,7 @@ _SPELLED_OUT = {
 _SHOWN: dict[str, list[tuple[float, str]]] = {
     "s": [(1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")],
     "B": [(1024.0**3, "GiB"), (1024.0**2, "MiB"), (1024.0, "KiB"), (1.0, "B")],
+    "B/s": [(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")],
 }
 _NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*?)\s*")
 

@@ -235,8 +235,8 @@ def _nothing_decided(evidence: Evidence) -> outcomes.Summary:
     measured = list(dict.fromkeys(case.metric for case in evidence.cases))
     if measured:
         return outcomes.NothingDecided(metrics=measured)
-    if evidence.new:
-        return outcomes.OneSideMeasured(side="head")
+    if evidence.run is not None and evidence.run.apart and (evidence.run.base is None or evidence.run.head is None):
+        return outcomes.OneSideMeasured(side="head" if evidence.run.base is None else "base")
     if evidence.aggregates:
         return outcomes.OnlyAggregates(count=len(evidence.aggregates))
     return outcomes.NothingMeasured()

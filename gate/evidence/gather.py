@@ -49,9 +49,10 @@ from gate.model import (
     Side,
     Unsampled,
 )
-from gate.model.case import CaseId, canonical
+from gate.model.case import CaseId, canonical, case_id
+from gate.model.names import ERROR_RATE
 from gate.model.warnings import AnyWarning, typed
-from gate.model.warnings.measured import MetricMissing, UndecidedBenchmarks, UnknownUnit
+from gate.model.warnings.measured import MetricMissing, RequestsFailed, UndecidedBenchmarks, UnknownUnit
 from gate.units import meant, to_base
 
 
@@ -104,7 +105,9 @@ def _gathered(
     failures = _failures(_of(everything, Failure), executions, config, run, one=one)
     proofs = [] if one else identical(records, run)
     found = presence(executions, failures, run, select, begun=cut is None, identical=proofs)
-    failures += [*missing_parts(parts), *_gaps(parts, select), *found.missing]
+    # result files of one side alone have nothing that the other lacks
+    alone = run is not None and run.apart and (run.base is None or run.head is None)
+    failures += [*missing_parts(parts), *_gaps(parts, select), *([] if alone else found.missing)]
     failed = {f.benchmark for f in failures if f.benchmark is not None}
     judged = [e for e in executions if e.benchmark in found.both - failed and e.suite not in failed]
     # what others measured was not asked for any number of iterations
@@ -133,6 +136,7 @@ def _gathered(
             *sameness_warnings(records, run),
             *(build_warnings(builds, run) if timed else ()),
             *_undecided_warnings(pairs.cases),
+            *_failed_requests(pairs.cases),
             *pairs.warnings,
             *side_differences(records),
             *machines(records),
@@ -140,6 +144,14 @@ def _gathered(
         ],
         aggregates=aggregates(_of(everything, Unsampled)),
     )
+
+
+def _failed_requests(cases: Sequence[Case]) -> Iterator[RequestsFailed]:
+    for case in cases:
+        if case.metric == ERROR_RATE:
+            base, head = float(case.base.values.mean()), float(case.head.values.mean())
+            if base or head:
+                yield RequestsFailed(f"{case.benchmark}{at(case_id(case))}", base, head)
 
 
 def _gaps(parts: Sequence[Part], select: Sequence[str]) -> list[Failure]:

@@ -28,6 +28,8 @@ FEWEST_FOR_STEADY = 10
 """Fewer values of an execution cannot show a steady state (harness.instruments.steady)."""
 AGGREGATE = "aggregate"
 """The method of a ratio of two aggregates, which has no interval."""
+ERROR_RATE = "error_rate"
+"""The metric of an imported load test that is the share of its requests that failed."""
 SUCCESS = "success"
 """The metric of a load test that is the share of its requests that succeeded."""
 

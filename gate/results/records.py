@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from gate.model import Commit, Execution, Failure, Record, Run, Side, Unsampled
+from gate.model import Commit, Execution, Failure, Metric, Record, Run, Side, Unsampled
 from gate.results.reading import Reading
 from gate.results.result import Aggregate, Failed, Measured
 
@@ -16,6 +16,9 @@ Level = Literal["session", "build", "execution"]
 """What each file is a repetition of: by itself a file is one build."""
 
 
+_COUNTS = ("", "B")
+_LINE = 100_000
+"""Values of a line of measurements."""
 _NAMED = 3
 """Files of a side that its name lists."""
 
@@ -87,6 +90,18 @@ def distinguishing(readings: Iterable[Reading]) -> dict[str, list[str]]:
     return {benchmark: list(names) for benchmark, names in found.items()}
 
 
+def _by_line(metrics: dict[str, Metric]) -> list[dict[str, Metric]]:
+    """Give each metric a line of its own where together they would make one of many megabytes."""
+    if sum(len(metric.values) for metric in metrics.values()) <= _LINE:
+        return [metrics]
+    return [{name: metric} for name, metric in metrics.items()]
+
+
+def _counted(metric: Metric) -> Metric:
+    """Mark counts and sizes, which need no clock."""
+    return msgspec.structs.replace(metric, exact=True) if metric.unit in _COUNTS and not metric.exact else metric
+
+
 def _values(
     file: Placed, place: Mapping[str, int], begin: int, factors: Mapping[str, Sequence[str]]
 ) -> Iterator[Record]:
@@ -103,10 +118,11 @@ def _values(
         while any((each.benchmark, m, str(own), execution) in taken for m in each.metrics):
             execution += 1
         taken |= {(each.benchmark, m, str(own), execution) for m in each.metrics}
-        yield Execution(
-            benchmark=each.benchmark, side=side, session=place["session"], build=place["build"], execution=execution,
-            factors=own, metrics=each.metrics, labels=each.labels,
-        )  # fmt: skip
+        for metrics in _by_line({name: _counted(metric) for name, metric in each.metrics.items()}):
+            yield Execution(
+                benchmark=each.benchmark, side=side, session=place["session"], build=place["build"],
+                execution=execution, factors=own, metrics=metrics, labels=each.labels,
+            )  # fmt: skip
     for one in reading.aggregates:
         yield Unsampled(
             benchmark=one.benchmark, side=side, session=place["session"], build=place["build"],

@@ -53,6 +53,7 @@ AnyWarning = (
     | hosts.SidesMixed
     | measured.TornLine
     | measured.SelectedOnly
+    | measured.RequestsFailed
     | measured.ForeignValues
     | measured.SidesByOrder
     | measured.ColumnsOfFile

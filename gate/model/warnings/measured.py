@@ -48,6 +48,16 @@ class WithoutValues(Base, frozen=True):
     statistic: str
 
 
+class RequestsFailed(Base, frozen=True):
+    """Requests of a load test failed, whose times are left out."""
+
+    weight: ClassVar[Weight] = "first"
+    benchmark: str
+    base: float
+    head: float
+    """The share of each side that failed."""
+
+
 class ForeignValues(Base, frozen=True):
     """The values are those of a fork's own workflow run."""
 

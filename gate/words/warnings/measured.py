@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gate.model.warnings import measured as kinds
-from gate.units import agree, plural
+from gate.units import agree, format_share, plural
 from gate.words.phrases import listed
 
 
@@ -138,6 +138,10 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
         f"of {of.file} the {of.key} {of.base!r} was taken as base and {of.head!r} as head, its last two"
     ),
     kinds.WithoutValues: lambda _: "an aggregate of another tool, without the values behind it: shown, never decided",
+    kinds.RequestsFailed: lambda of: (
+        f"{of.benchmark}: requests failed ({format_share(of.base)} of base's, {format_share(of.head)} of head's); "
+        "times are of the others alone"
+    ),
     kinds.ForeignValues: lambda _: (
         "the values come from the pull request's own workflow run, which its author can change: treat the verdict as "
         "advice"

@@ -118,6 +118,18 @@ def test_a_failure_leaves_the_others(file: str, status: str) -> None:
     assert {(m.benchmark, m.labels["pkg"]) for m in reading.measured} == {("BenchmarkSum", TINY), ("BenchmarkSum", SUB)}
 
 
+def test_a_benchmark_that_was_killed_keeps_the_results_it_gave() -> None:
+    reading = read_text(
+        "goos: linux\npkg: x\nBenchmarkA-4 1 5 ns/op\nBenchmarkA-4   \tSIGQUIT: quit\nPC=0x7ff8 m=0 sigcode=0\n\n"
+        "goroutine 1 [running]:\nx.BenchmarkA(0xc0001)\n\t/src/a_test.go:19 +0x18b\n\nrip    0x7ff8\n"
+        "*** Test killed with quit: ran too long (11m0s).\nexit status 2\nFAIL\tx\t660.316s\n"
+    )
+    assert values(reading, "BenchmarkA") == [(0, [5e-9])]
+    assert [(f.benchmark, f.status, f.execution) for f in reading.failed] == [
+        ("BenchmarkA", "*** Test killed with quit: ran too long (11m0s).", 0)
+    ]
+
+
 def test_a_package_that_does_not_build() -> None:
     reading = read_text("FAIL\tx/y [build failed]\npkg: x/z\nBenchmarkA-8 1 2 ns/op\nPASS\nok  \tx/z\t1.2s\n")
     assert [(f.benchmark, f.status, f.labels) for f in reading.failed] == [
@@ -136,8 +148,17 @@ def test_files_of_old_gos_and_without_any_header() -> None:
 def test_two_machines_in_one_file() -> None:
     runs = [f"pkg: x\nBenchmarkA-{procs} 1 {procs} ns/op\nBenchmarkB-{procs} 1 2 ns/op\nPASS\n" for procs in (8, 12)]
     reading = read_text("".join(runs))
-    assert values(reading, "BenchmarkA") == [(0, [8e-9]), (1, [12e-9])]
+    # not repetitions of each other
+    assert values(reading, "BenchmarkA") == [(0, [8e-9]), (0, [12e-9])]
     assert [m.labels["/gomaxprocs"] for m in reading.measured] == ["8", "8", "12", "12"]
+
+
+def test_runs_that_a_key_tells_apart_are_no_repetitions() -> None:
+    run = "goos: linux\npkg: x\nBenchmarkA-8 1 {} ns/op\nPASS\n"
+    text = "".join(f"toolchain: {key}\n{run.format(value)}" for key, value in (("a", 1), ("a", 2), ("b", 3), ("b", 4)))
+    reading = read_text(text)
+    assert values(reading, "BenchmarkA", toolchain="a") == [(0, [1e-9]), (1, [2e-9])]
+    assert values(reading, "BenchmarkA", toolchain="b") == [(0, [3e-9]), (1, [4e-9])]
 
 
 def test_what_somebody_wrote_into_the_file_is_no_result() -> None:

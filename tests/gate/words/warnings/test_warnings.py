@@ -324,6 +324,12 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
             "an aggregate of another tool, without the values behind it: shown, never decided",
         )
     ],
+    "requests-failed": [
+        (
+            m.RequestsFailed("login", 0.0, 0.021),
+            "login: requests failed (0.0% of base's, 2.1% of head's); times are of the others alone",
+        )
+    ],
     "foreign-values": [
         (
             m.ForeignValues(),

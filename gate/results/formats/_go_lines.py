@@ -1,0 +1,258 @@
+"""The lines of Go's benchmark format, and the events of test2json -> values by configuration, process and name."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import msgspec
+
+from gate.adapters import go
+from gate.adapters.values import OutputError
+from gate.model import Better
+from gate.model.visible import visible
+from gate.results.source import Source
+
+_CONFIGURES = re.compile(r"([^\W\dA-Z_][^\sA-Z:]*):(?:[ \t]+(.*))?")
+_PROCESS_BEGINS = ("goos", "pkg")
+# lines of a program that crashed, and of testing itself, look like configuration
+_NO_KEYS = ("panic", "testing", "exit", "error", "fatal", "warning")
+_PACKAGE_FAILED = re.compile(r"FAIL[ \t]+(\S+)(?:[ \t]+(.*))?")
+_BENCHMARK_FAILED = re.compile(r"--- FAIL: (Benchmark\S+)")
+_RATES = {"B/s": 1.0, "kB/s": 1e3, "KB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9}
+_ALIASES = {"sec/op": ("time", "s", 1.0), "s/op": ("time", "s", 1.0), "B/s": ("MB/s", "B/s", 1.0)}
+
+Labels = tuple[tuple[str, str], ...]
+
+
+class _Event(msgspec.Struct):
+    action: str = msgspec.field(name="Action", default="")
+    package: str = msgspec.field(name="Package", default="")
+    output: str = msgspec.field(name="Output", default="")
+    time: str = msgspec.field(name="Time", default="")
+
+
+@dataclass(slots=True)
+class Lines:
+    """The lines of one benchmark in one process, under one configuration."""
+
+    announced: str
+    units: list[bytes] = field(default_factory=list)
+    """Of the last line, in its order."""
+    values: list[array[float]] = field(default_factory=list)
+    """Of each of them."""
+    by_unit: dict[bytes, array[float]] = field(default_factory=dict)
+
+    def add(self, units: list[bytes], numbers: list[float]) -> None:
+        """Keep a line, whose units may be others than those before."""
+        if units != self.units:
+            self.units = units
+            self.values = [self.by_unit.setdefault(unit, array("d")) for unit in units]
+        for values, number in zip(self.values, numbers, strict=True):
+            values.append(number)
+
+
+@dataclass(slots=True)
+class Stream:
+    """What is known of one stream of lines while they go by; -json has one for each package."""
+
+    labels: dict[str, str]
+    reader: go.Reader = field(default_factory=go.Reader)
+    process: int = -1
+    """Within its package."""
+    ended: bool = True
+    """The next result is of a new process."""
+    lines: dict[bytes, Lines] | None = None
+    """By name, under the present configuration and in this process; None: not known yet."""
+    rest: str = ""
+    """The beginning of a line whose end is not there yet."""
+    crash: str = ""
+    named: bool = False
+    """A failure that names its benchmark was there in this process."""
+
+    def new_process(self) -> None:
+        """Begin another process with the next result."""
+        self.ended, self.lines, self.named, self.crash = True, None, False, ""
+        self.reader.announced = self.reader.pending = ""
+
+
+@dataclass(slots=True)
+class File:
+    """All that was read."""
+
+    groups: dict[tuple[Labels, int], dict[bytes, Lines]] = field(default_factory=dict)
+    failed: dict[tuple[str | None, Labels, int], str] = field(default_factory=dict)
+    better: dict[str, Better] = field(default_factory=dict)
+    exact: set[str] = field(default_factory=set)
+    processes: dict[str, int] = field(default_factory=dict)
+    """Of each package, how many there were."""
+    first: dict[str, str] = field(default_factory=dict)
+    """The first value of each key."""
+    created: str | None = None
+
+    def lines_of(self, stream: Stream) -> dict[bytes, Lines]:
+        """Return where results go now."""
+        if stream.ended:
+            package = stream.labels.get("pkg", "")
+            stream.process = self.processes.get(package, 0)
+            self.processes[package] = stream.process + 1
+            stream.ended = False
+        stream.lines = self.groups.setdefault((tuple(sorted(stream.labels.items())), stream.process), {})
+        return stream.lines
+
+    def fail(self, stream: Stream, benchmark: str | None, status: str) -> None:
+        """Keep a failure."""
+        if stream.ended:
+            self.lines_of(stream)
+        labels = tuple(sorted(stream.labels.items()))
+        self.groups.setdefault((labels, stream.process), {})
+        self.failed.setdefault((benchmark, labels, stream.process), status)
+
+
+def read_events(source: Source, file: File) -> None:
+    """Read the output of each package out of its events."""
+    streams: dict[str, Stream] = {}
+    decoder = msgspec.json.Decoder(_Event)
+    for line in source.bytes_lines():
+        try:
+            event = decoder.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            # what a build tool or a cut left between the events
+            continue
+        file.created = file.created or event.time or None
+        if event.action != "output":
+            continue
+        stream = streams.get(event.package)
+        if stream is None:
+            stream = streams[event.package] = Stream({"pkg": event.package} if event.package else {})
+        # a line comes in several events: its name when the benchmark begins, its results when it ends
+        *whole, stream.rest = (stream.rest + event.output).split("\n")
+        for each in whole:
+            read_line(file, stream, each.encode("utf-8", "replace"))
+    for stream in streams.values():
+        read_line(file, stream, stream.rest.encode("utf-8", "replace"))
+        end(file, stream)
+
+
+def read_line(file: File, stream: Stream, line: bytes) -> None:
+    """Take a line of results fast, and leave all others to what knows them."""
+    if line.startswith(b"Benchmark") and not stream.reader.pending:
+        words = line.split()
+        # what stands between a count and pairs of value and unit
+        if len(words) >= 4 and len(words) % 2 == 0 and words[1].isdigit():
+            try:
+                numbers = list(map(float, words[2::2]))
+            except ValueError:
+                pass
+            else:
+                lines = file.lines_of(stream) if stream.lines is None else stream.lines
+                found = lines.get(words[0])
+                if found is None:
+                    found = lines[words[0]] = Lines(_announced(stream.reader, words[0]))
+                found.add(words[3::2], numbers)
+                return
+    if line and not line.isspace():
+        _read_other(file, stream, line.decode("utf-8", "replace"))
+
+
+def _announced(reader: go.Reader, name: bytes) -> str:
+    own = reader.announced
+    return own if own and go.is_of(name.decode("utf-8", "replace"), own) else ""
+
+
+def _read_other(file: File, stream: Stream, line: str) -> None:
+    if line.startswith(("Unit ", "Unit\t")):
+        _read_unit(file, line.split()[1:])
+    elif match := _BENCHMARK_FAILED.match(line):
+        file.fail(stream, match[1], visible(stream.crash) or "it failed")
+        stream.named, stream.crash = True, ""
+        stream.reader.pending = ""
+    elif match := _PACKAGE_FAILED.match(line):
+        _package_failed(file, stream, match[1], (match[2] or "").strip())
+    elif line.startswith(("panic: ", "fatal error: ", "*** Test killed")):
+        stream.crash = stream.crash or line
+    elif line.startswith(("PASS", "ok  \t", "ok \t", "?   \t")):
+        end(file, stream)
+    elif (match := _CONFIGURES.fullmatch(line)) and match[1] not in _NO_KEYS:
+        _configure(file, stream, match[1], (match[2] or "").strip())
+    elif not stream.crash:
+        _read_mixed(file, stream, line)
+
+
+def _read_unit(file: File, words: list[str]) -> None:
+    name = metric_of(words[0].encode())[0] if words else ""
+    for word in words[1:]:
+        key, _, value = word.partition("=")
+        if key == "better" and value in ("lower", "higher"):
+            file.better.setdefault(name, "higher" if value == "higher" else "lower")
+        elif (key, value) == ("assume", "exact"):
+            file.exact.add(name)
+
+
+def _package_failed(file: File, stream: Stream, package: str, why: str) -> None:
+    """Keep that a package failed, if nothing says which of its benchmarks did."""
+    crashed = stream.reader.pending or (stream.reader.announced if stream.crash else "")
+    if crashed:
+        file.fail(stream, go.PROCS.sub("", crashed), visible(stream.crash) or "its results did not come")
+    elif not stream.named:
+        before = stream.labels.get("pkg")
+        stream.labels["pkg"] = package
+        status = visible(stream.crash) or (why if why.startswith("[") else "the package failed")
+        file.fail(stream, None, f"{visible(package)}: {status}")
+        if before is not None:
+            stream.labels["pkg"] = before
+        else:
+            del stream.labels["pkg"]
+    stream.new_process()
+
+
+def _configure(file: File, stream: Stream, key: str, value: str) -> None:
+    if key in _PROCESS_BEGINS:
+        end(file, stream)
+    stream.lines = None
+    if value:
+        stream.labels[key] = visible(value)
+        file.first.setdefault(key, visible(value))
+    else:
+        stream.labels.pop(key, None)
+
+
+def _read_mixed(file: File, stream: Stream, line: str) -> None:
+    """Read a name that -v announces, and results into which a benchmark printed."""
+    reader = stream.reader
+    if "\t" in line and not (reader.announced or reader.pending or line.startswith("Benchmark")):
+        # "BEFORE: BenchmarkX-8 ...", which somebody wrote into the file
+        return
+    try:
+        go.read_results(reader, line)
+    except OutputError:
+        # a name whose results never came, or results that belong to no name
+        reader.pending = ""
+    for result in reader.results:
+        name = result.name.encode()
+        found = file.lines_of(stream).setdefault(name, Lines(result.announced))
+        found.add([unit.encode() for unit in result.values], list(result.values.values()))
+    reader.results.clear()
+
+
+def end(file: File, stream: Stream) -> None:
+    """End a process, which may have crashed without a word from `go test`."""
+    if stream.crash:
+        crashed = stream.reader.pending or stream.reader.announced
+        file.fail(stream, go.PROCS.sub("", crashed) if crashed else None, visible(stream.crash))
+    stream.new_process()
+
+
+@lru_cache(maxsize=1024)
+def metric_of(unit: bytes) -> tuple[str, str, float, Better]:
+    """Return name, base unit, scale and direction of a unit, as the live instrument does, and its other names."""
+    text = unit.decode("utf-8", "replace")
+    if text in _ALIASES:
+        name, base, scale = _ALIASES[text]
+        return name, base, scale, "lower" if name == "time" else "higher"
+    name, base, scale, better = go.metric_of(text)
+    if base in _RATES:
+        return name, "B/s", _RATES[base], better
+    return name, base, scale, better
