@@ -210,6 +210,16 @@ class Source:
             shown = error if isinstance(error, msgspec.ValidationError) else first
             raise OutputError(f"{what} is not as expected: {visible(str(shown)).replace('`', '')}") from None
 
+    def beginning(self, shape: type[T]) -> T | None:
+        """Read a JSON document that was cut off, without what is not whole; None: not even that is of the shape.
+
+        Its last elements may be there in part.
+        """
+        try:
+            return msgspec.convert(_closed(self.text()), shape, strict=False)
+        except msgspec.ValidationError:
+            return None
+
     def items(self, place: str, shape: type[T], what: str) -> Iterator[T]:
         """Yield the elements of one array of a JSON document, one at a time where the document is large.
 

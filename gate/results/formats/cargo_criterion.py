@@ -9,9 +9,8 @@ import msgspec
 from gate.adapters.values import OutputError
 from gate.model import Metric
 from gate.model.visible import visible
-from gate.results import checks
-from gate.results.criterion_estimates import amount
-from gate.results.result import Failed, Format, Result
+from gate.results.criterion_estimates import amount, throughput
+from gate.results.result import Failed, Format, Measured, Result
 from gate.results.source import Source
 from gate.units import to_base
 
@@ -58,18 +57,19 @@ def read(source: Source) -> Iterator[Result]:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             raise OutputError(f"line {place}: {str(error).replace('`', '')}") from None
         if message.reason == "benchmark-complete":
-            yield _measured(message)
+            yield from _measured(message)
 
 
-def _measured(message: _Message) -> Result:
+def _measured(message: _Message) -> Iterator[Result]:
     name = visible(message.id)
     counts, values = message.iteration_count, message.measured_values
     if len(counts) != len(values) or not all(count > 0 for count in counts):
-        return Failed(benchmark=name, status="its values have not one number of iterations each")
+        yield Failed(benchmark=name, status="its values have not one number of iterations each")
+        return
     unit, scale = to_base(message.unit)
     each = [value * scale / count for value, count in zip(values, counts, strict=True)]
     metrics = {"time" if unit == "s" else visible(unit) or "value": Metric(unit=visible(unit), values=each)}
     worked = amount({_AMOUNTS.get(t.unit, t.unit): t.per_iteration for t in message.throughput})
-    if unit == "s" and worked is not None and all(value > 0 for value in each):
-        metrics["throughput"] = Metric(unit=worked.unit, better="higher", values=[worked.number / v for v in each])
-    return checks.measured(name, metrics, {})
+    yield Measured(benchmark=name, metrics=metrics)
+    if unit == "s" and each:
+        yield from throughput(name, worked, sum(each) / len(each), {})
