@@ -23,7 +23,7 @@ FORMAT = Format(
 )
 _CONFIDENCE = 0.95
 _LINE = re.compile(
-    r"(?P<name>\S.*?) x (?P<rate>\d[\d,.]*) ops/sec (?:±|\+-|\ufffd)(?P<margin>[\d.]+|NaN|Infinity)% "
+    r"(?P<name>\S.*?) x +(?P<rate>\d[\d,.]*) ops/sec (?:±|\+-|\ufffd)(?P<margin>[\d.]+|NaN|Infinity)% "
     r"\((?P<count>\d+) runs? sampled\)"
 )
 
