@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from gate.model import Better
-from gate.results.checking import aggregate
+from gate.results.checking import aggregate, number
 from gate.results.result import Result
 from gate.results.written_units import Written, written
 
@@ -120,10 +120,8 @@ def _of_go(
 
 
 def _number(value: Any) -> float | None:
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return float(value)
     if not isinstance(value, str):
-        return None
+        return number(value)
     try:
         return float(value) if value.isascii() and "_" not in value else None
     except ValueError:

@@ -7,8 +7,7 @@ from typing import Any
 
 from gate.model import Better
 from gate.model.visible import visible
-from gate.results.checking import aggregate
-from gate.results.formats._statistics import number
+from gate.results.checking import aggregate, number
 from gate.results.result import About, Failed, Format, Result
 from gate.results.source import Source
 

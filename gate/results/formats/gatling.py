@@ -11,6 +11,7 @@ from gate.adapters.values import OutputError
 from gate.model import Metric
 from gate.model.visible import visible
 from gate.results.checking import measured
+from gate.results.checking import times as times_of
 from gate.results.formats import _gatling_binary as binary
 from gate.results.formats import _gatling_stats as stats
 from gate.results.formats._gatling_records import GROUP_SEPARATOR, Run
@@ -158,8 +159,7 @@ def _measured(name: str, labels: dict[str, str], times: array[float], failed: in
     if not times:
         what = "requests" if labels["type"] == "request" else "passes"
         return Failed(benchmark=visible(name), status=f"{failed} of {count} {what} failed", labels=labels)
-    # a sequence of floats, and 8 bytes each
-    metrics = {"time": Metric(unit="s", values=times)}  # type: ignore[arg-type]
+    metrics = {"time": times_of(times)}
     metrics["error_rate"] = Metric(values=[failed / count])
     if seconds is not None:
         metrics["throughput"] = Metric(unit="1/s", better="higher", values=[len(times) / seconds])

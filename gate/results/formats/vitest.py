@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from gate.results.checking import numbered
-from gate.results.formats._statistics import number, of_rates, of_times
+from gate.results.checking import number, numbered
+from gate.results.formats._statistics import of_rates, of_times
 from gate.results.result import About, Format, Result
 from gate.results.source import Source
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.foreign import aggregates, files, measured, of_text, reading, survives
+from tests.support.foreign import aggregates, files, measured, of_text, reading, refused, survives
 
 QUICK = "Tiny.Benchmarks.Sorts.Quick"
 MEDIUM = "MediumRun"
@@ -83,6 +83,10 @@ def test_units_in_the_titles() -> None:
     found = of_text("benchmarkdotnet", "Method,Job,WarmupCount,Mean [us],Allocated [KB]\nA,DefaultJob,1,2.5,2\n")
     assert aggregates(found, "A", "time")["mean"].value == pytest.approx(2.5e-6)
     assert aggregates(found, "A", "memory")["value"].value == 2048
+
+
+def test_titles_that_a_quote_joins() -> None:
+    assert "the titles are not those" in refused("benchmarkdotnet", 'Method,Job,"x,Mean\nA,B,C,D\n')
 
 
 def test_old_names_of_stages() -> None:

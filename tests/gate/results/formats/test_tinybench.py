@@ -69,7 +69,7 @@ def test_other_shapes_that_users_write() -> None:
     for shape, name in zip(shapes, ["task 1", "a", "a", "a"], strict=True):
         text = json.dumps(shape)
         assert tinybench.recognises(Source("x", None, text.encode())), text
-        assert measured(of_text("tinybench", text), name)[0].metrics["time"].values == [0.001, 0.003]
+        assert list(measured(of_text("tinybench", text), name)[0].metrics["time"].values) == [0.001, 0.003]
     bench = {"bench": {"name": "suite"}, "name": "a", "result": result}
     assert of_text("tinybench", json.dumps([bench])).measured[0].labels == {"bench": "suite"}
 
