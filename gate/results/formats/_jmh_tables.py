@@ -18,8 +18,10 @@ CONFIDENCE = 0.999
 """Of JMH's errors and intervals."""
 _CSV = re.compile(r'"?Benchmark"?([,;\t])"?Mode"?\1"?Threads"?\1"?Samples"?\1"?Score"?\1')
 _TITLE = re.compile(r"^Benchmark\s.*\bMode\s+(?:Cnt|Samples)\s+Score\s.*\bUnits?\s*$")
-_VERSION = re.compile(r"^# JMH (?:version: )?(\d\S*)", re.MULTILINE)
-_PRINTED = re.compile(r"^# (?:JMH (?:version: )?\d|VM invoker: )", re.MULTILINE)
+# sbt's and Maven's, behind the time of a log of GitHub
+_PREFIX = re.compile(r"(?:\d{4}-\d\d-\d\dT\S+Z )?(?:\[(?:info|INFO)\] ?)?")
+_VERSION = re.compile(r"# JMH (?:version: )?(\d\S*)")
+_PRINTED = re.compile(r"^(?:\[info\] )?# (?:JMH (?:version: )?\d|VM invoker: )", re.MULTILINE)
 _PARAMETER = re.compile(r"\(([^()\s]+)\)")
 _NUMBER = r"(?:-?\d[\d.,]*(?:[eE][-+]?\d+)?|NaN|-?∞|≈\s*\S+)"
 _ROW = re.compile(
@@ -50,13 +52,18 @@ def is_csv(head: Head) -> bool:
 def is_printed(head: Head) -> bool:
     """Return whether it is JMH's table, or what it prints, which ends with that."""
     lines = head.lines
-    return bool(lines) and (_TITLE.match(lines[0].strip()) is not None or _is_log(head))
+    return bool(lines) and (_TITLE.match(_plain(lines[0]).strip()) is not None or _is_log(head))
 
 
 def _is_log(head: Head) -> bool:
-    if any(_TITLE.match(line) for line in head.lines[:2000]):
+    if any("Score" in line and _TITLE.match(_plain(line)) for line in head.lines):
         return True
-    return _PRINTED.search(head.text) is not None and "\n# Benchmark: " in head.text
+    return _PRINTED.search(head.text) is not None and "# Benchmark: " in head.text
+
+
+def _plain(line: str) -> str:
+    """Take off what a tool that called JMH wrote before its line."""
+    return _PREFIX.sub("", line, count=1)
 
 
 def read_csv(source: Source) -> Iterator[Result]:
@@ -102,8 +109,9 @@ def read_printed(source: Source) -> Iterator[Result]:
     version = _VERSION.search(source.head.text)
     yield About(tool=f"JMH {version[1]}" if version else "JMH")
     title, before, found = "", 0, list[Aggregate | Failed]()
-    for line in source.lines():
-        if _TITLE.match(line.strip()):
+    for whole in source.lines():
+        line = _plain(whole)
+        if "Score" in line and _TITLE.match(line.strip()):
             title, before = line, len(found)
         elif title:
             match = _ROW.fullmatch(line.strip())

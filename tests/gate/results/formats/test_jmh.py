@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from gate.results.formats import jmh
+from gate.results.source import Source
 from tests.support.foreign import aggregates, files, measured, of_text, reading, refused, survives
 
 FOLD = "tiny.Tiny.fold:{size=10,text=a b}"
@@ -122,6 +124,19 @@ def test_tables_of_old_versions() -> None:
     mean = aggregates(found, "o.s.Old.some:{n=100}:avgt", "time")
     assert (mean["mean"].value, mean["mean"].low) == pytest.approx((1.234e-6, 1.134e-6))
     assert mean["p50"].value == pytest.approx(1.2e-6)
+
+
+def test_what_sbt_prints() -> None:
+    text = (
+        "[info] # JMH version: 1.37\n[info] # Benchmark: a.B.c\n[info] Iteration   1: 3 ops/us\n"
+        "[info] Benchmark  (n)   Mode  Cnt  Score   Error  Units\n"
+        "[info] B.c        100  thrpt    5  3.500 ± 0.500  ops/s\n"
+        "[success] Total time: 9 s\n"
+    )
+    assert jmh.recognises(Source("x", None, text.encode()))
+    found = of_text("jmh", text)
+    mean = aggregates(found, "B.c:{n=100}:thrpt", "throughput")["mean"]
+    assert (mean.value, mean.low, mean.high, found.about.tool) == (3.5, 3.0, 4.0, "JMH 1.37")
 
 
 def test_a_log_that_broke_off() -> None:
