@@ -54,7 +54,8 @@ def kind(head: Head) -> str | None:
         titles = [title.strip('" ') for title in first.split(separator)]
         if set(titles) >= _OF_MEASUREMENTS:
             return "measurements"
-        if titles[:2] == ["Method", "Job"] and any(_named(title) == "Mean" for title in titles):
+        # a report of several types has their names in front of the method
+        if {"Method", "Job"} <= set(titles[:4]) and any(_named(title) == "Mean" for title in titles):
             return "report"
     return None
 

@@ -35,6 +35,7 @@ _HOST = {
     "PhysicalCoreCount": "cores", "LogicalCoreCount": "threads",
 }  # fmt: skip
 _STATISTICS = {"Median": "p50", "Min": "min", "Max": "max", "Q1": "p25", "Q3": "p75"}
+_UNITS = {"Count": ""}
 _ALLOCATED = ("Allocated Memory", "Allocated")
 
 
@@ -134,7 +135,7 @@ def _benchmark(benchmark: _Benchmark, first: int) -> Iterator[Result]:
             yield aggregate(name, "memory", "value", memory, unit="B", labels=labels)
     for metric in benchmark.Metrics or ():
         if metric.Value is not None and metric.Descriptor.Id and metric.Descriptor.Id not in _ALLOCATED:
-            base, scale = to_base(metric.Descriptor.Unit or "")
+            base, scale = to_base(_UNITS.get(metric.Descriptor.Unit or "", metric.Descriptor.Unit or ""))
             yield aggregate(
                 name, metric.Descriptor.Id, "value", metric.Value, unit=base, scale=scale,
                 better="higher" if metric.Descriptor.TheGreaterTheBetter else "lower", labels=labels,
