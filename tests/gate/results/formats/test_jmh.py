@@ -97,8 +97,40 @@ def test_a_csv_has_means_with_the_error_of_999() -> None:
 def test_numbers_of_another_language() -> None:
     mean = aggregates(reading("jmh", "german.csv"), f"{FOLD}:thrpt", "throughput")["mean"]
     assert mean.value == pytest.approx(12.028331e6)
-    mean = aggregates(reading("jmh", "log.txt"), "Tiny.fold:{size=10,text=a b}:thrpt", "throughput")["mean"]
-    assert (mean.value, mean.high) == pytest.approx((12.028e6, (12.028 + 34.126) * 1e6))
+    first, second = measured(reading("jmh", "log.txt"), f"{FOLD}:thrpt")
+    assert list(first.metrics["throughput"].values) == pytest.approx([3.298e6, 2.488e6, 33.76e6])
+    assert list(second.metrics["throughput"].values) == pytest.approx([2.94e6, 15.976e6, 13.708e6])
+    assert second.labels == {"size": "10", "text": "a b", "mode": "thrpt", "threads": "1"}
+
+
+LOG = (
+    "# JMH version: 1.21\n# Threads: 2 threads, will synchronize iterations\n"
+    "# Benchmark mode: Average time, time/op\n# Benchmark: a.b.C.d\n# Parameters: (m = x, y, n = 3)\n\n"
+    "# Fork: 1 of 1\n# Warmup Iteration   1: 9.000 us/op\n"
+)
+
+
+def test_a_log_that_broke_off_after_some_iterations() -> None:
+    found = of_text("jmh", LOG + "Iteration   1: 1.250 us/op\nIteration   2: 1.500 ±(99.9%) 0.100 us/op\n")
+    (own,) = measured(found, "a.b.C.d:{m=x, y,n=3}:avgt")
+    assert list(own.metrics["time"].values) == pytest.approx([1.25e-6, 1.5e-6])
+    assert (own.labels["threads"], own.labels["m"]) == ("2", "x, y")
+
+
+@pytest.mark.parametrize("value", ["0.012", "≈ 10⁻⁴"])
+def test_values_of_less_than_three_digits_are_left_to_the_table(value: str) -> None:
+    table = (
+        "Benchmark  (m)  (n)  Mode  Cnt  Score   Error  Units\nC.d       x, y    3  avgt    2  0.631 ± 0.100  us/op\n"
+    )
+    found = of_text("jmh", f"{LOG}Iteration   1: 1.250 us/op\nIteration   2: {value} us/op\n\n{table}")
+    assert not found.measured
+    mean = aggregates(found, "a.b.C.d:{m=x, y,n=3}:avgt", "time")["mean"]
+    assert mean.value == pytest.approx(0.631e-6)
+
+
+def test_a_benchmark_that_threw_in_a_log() -> None:
+    found = of_text("jmh", LOG + "<failure>\n\njava.lang.IllegalStateException: as asked\n")
+    assert [(f.benchmark, f.status) for f in found.failed] == [("a.b.C.d:{m=x, y,n=3}:avgt", "it threw an exception")]
 
 
 def test_the_table() -> None:
