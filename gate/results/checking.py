@@ -115,4 +115,4 @@ def scaled(samples: Iterable[Any], scale: float) -> array[float] | None:
 
 def times(values: Sequence[float]) -> Metric:
     """Make a metric of times in s, without a copy of an array."""
-    return Metric(unit="s", values=values)  # type: ignore[arg-type]  # a sequence of floats
+    return Metric(unit="s", values=values)

@@ -129,7 +129,7 @@ class _Log:
                 before[key] = before.get(key, -1) + 1
                 unit, scale, better = known_unit(each.unit)
                 values = array("d", map(scale.__mul__, each.values))
-                metric = Metric(unit=unit, better=better, values=values)  # type: ignore[arg-type]  # floats of 8 bytes
+                metric = Metric(unit=unit, better=better, values=values)
                 found.append(
                     measured(each.name, {tables.metric(unit): metric}, execution=before[key], labels=each.labels)
                 )

@@ -80,6 +80,11 @@ def _kind(header: list[str]) -> str | None:
     return "exceptions" if {"Count", "Message", "Traceback", "Nodes"} <= names else None
 
 
+def is_aside(source: Source) -> bool:
+    """Return whether it is a file that Locust writes beside its results."""
+    return not isinstance(source.head.json, list) and _kind(_header(source)) not in (None, "stats")
+
+
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each name and method of the JSON, or the aggregates of the CSV's rows."""
     if source.head.text.lstrip().startswith("["):
