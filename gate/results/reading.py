@@ -34,6 +34,16 @@ def recognised(source: Source) -> str | None:
     return next((name for name in names() if adapter(name).recognises(source)), None)
 
 
+def is_result(source: Source) -> bool:
+    """Return whether a file of a folder is a result, and nothing that a tool writes beside one (`is_aside`)."""
+    name = recognised(source)
+    return name is not None and not getattr(adapter(name), "is_aside", _never)(source)
+
+
+def _never(_: Source) -> bool:
+    return False
+
+
 def read(source: Source, wanted: str | None = None) -> Reading:
     """Read a result file of another tool.
 
@@ -85,7 +95,7 @@ def usable(measured: Measured) -> Measured | Failed:
     Where it is the first one, which the benchmark is about, all of it has failed.
     """
     faults = {name: why for name, metric in measured.metrics.items() if (why := _fault(metric)) is not None}
-    chief = next(iter(measured.metrics), "")
+    chief = "time" if "time" in measured.metrics else next(iter(measured.metrics), "")
     if chief in faults or not measured.metrics:
         return Failed(
             benchmark=measured.benchmark,

@@ -65,11 +65,14 @@ class Head:
     @cached_property
     def json_lines(self) -> list[dict[str, Any]]:
         """The objects of its lines, where each line is one and there are several; otherwise empty."""
-        lines = self.lines if self.whole else self.lines[:-1]
+        lines = self.lines
+        # the last one may be cut off, here or in the file
+        if not self.whole or (len(lines) > 1 and not lines[-1].rstrip().endswith("}")):
+            lines = lines[:-1]
         if not lines or not lines[0].lstrip().startswith("{") or not lines[0].rstrip().endswith("}"):
             return []
         found = [_parsed(line) for line in lines[:50]]
-        several = len(found) > 1 or not self.whole
+        several = len(self.lines) > 1 or not self.whole
         return found if several and all(isinstance(each, dict) for each in found) else []
 
 
@@ -160,6 +163,14 @@ class Source:
         with self._open() as file, io.TextIOWrapper(file, _encoding(self.head.data), "replace") as text:
             for line in text:
                 yield line.rstrip("\n")
+
+    def byte_file(self) -> IO[bytes]:
+        """Open it for its bytes, unpacked; the caller closes it.
+
+        Raises:
+            UserError: it cannot be read.
+        """
+        return self._open()
 
     def text_file(self) -> IO[str]:
         """Open it as text with its own line ends, as the csv module wants it; the caller closes it."""
