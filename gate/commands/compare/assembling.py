@@ -15,7 +15,8 @@ from gate.config.rules import Policy
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
 from gate.model import Execution, Finding, Run, Sample, SideSummary, Verdict
-from gate.model.case import canonical
+from gate.model.case import canonical, quantile_of
+from gate.stats.quantile import type8
 from gate.words import findings as finding_words
 from gate.words import numbers
 from gate.words.numbers import known
@@ -115,9 +116,14 @@ def _key(each: Estimate) -> RowKey:
 
 
 def _cell(side: SideSummary, sample: Sample, statistic: str) -> Cell:
-    extreme = statistic in EXTREMES
-    value = float(sample.values.min() if statistic == "min" else sample.values.max()) if extreme else side.value
-    one = len(sample.builds) == 1
+    extreme, one = statistic in EXTREMES, len(sample.builds) == 1
+    tau = None if extreme else quantile_of(statistic)
+    value = side.value
+    if extreme:
+        value = float(sample.values.min() if statistic == "min" else sample.values.max())
+    elif one and tau is not None:
+        # the same without the rounding of logarithms
+        value = type8(sample.values, tau)
     sd = float(sample.values.std(ddof=1)) if one and len(sample.values) > 1 else None
     return Cell(
         value=value,
@@ -140,7 +146,11 @@ def _change(each: Estimate, base: Cell, cell: Cell) -> Change:
         estimate = cell.value / base.value if base.value > 0 and cell.value > 0 else None
         confidence = finding.ratio.confidence
         return Change(estimate=estimate, confidence=confidence, method="none", notes=(_EXTREME,))
-    return change_of(finding)
+    found = change_of(finding)
+    one = base.builds == cell.builds == 1
+    if found.kind == "withheld" and one and found.estimate is not None and base.value > 0:
+        return msgspec.structs.replace(found, estimate=cell.value / base.value)
+    return found
 
 
 def change_of(finding: Finding) -> Change:

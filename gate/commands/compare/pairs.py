@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
@@ -38,8 +37,6 @@ from gate.model.warnings import AnyWarning, OfRun, typed
 from gate.model.warnings.hosts import SidesApart, SidesMixed
 from gate.model.warnings.measured import NotComparable
 from gate.stats.subsample import of_rounds
-
-_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -133,7 +130,7 @@ def compared(pair: Pair, config: Config, *, whole: bool, select: Sequence[str] =
     evidence = msgspec.structs.replace(
         gathered,
         run=Run(base=pair.base.commit, head=pair.head.commit, commands=_commands(pair)),
-        cases=[msgspec.structs.replace(case, decided=True) for case in _in_order(gathered.cases, pair, config)],
+        cases=[msgspec.structs.replace(case, decided=True) for case in gathered.cases],
         failures=alone.failures,
         new=alone.only["head"],
         looks=[],
@@ -188,10 +185,11 @@ def _expected(pair: Pair, gone: Set[str | None], select: Sequence[str]) -> dict[
     def wanted(name: str) -> bool:
         return name not in gone and (not select or any(matches(glob, name) for glob in select))
 
-    return {side: [name for name in _names(chosen) if wanted(name)] for side, chosen in sides}
+    return {side: [name for name in names_of(chosen) if wanted(name)] for side, chosen in sides}
 
 
-def _names(chosen: Chosen) -> list[str]:
+def names_of(chosen: Chosen) -> list[str]:
+    """List the benchmarks that a run was to measure, but for those that needed no measuring."""
     proved = chosen.proved
     names = (chosen.run.benchmarks or {}).get(chosen.side, []) if chosen.run else []
     return [name for name in names if name not in proved]
@@ -210,25 +208,6 @@ def _missing_parts(pair: Pair) -> list[Failure]:
 def _commands(pair: Pair) -> dict[str, str] | None:
     both = [chosen.run.commands or {} for chosen in (pair.base, pair.head) if chosen.run is not None]
     return {name: command for commands in both for name, command in commands.items()} or None
-
-
-def _in_order(cases: Sequence[Case], pair: Pair, config: Config) -> list[Case]:
-    """Sort cases of runs by the order in which benchmarks are declared; else by name, 9 before 10.
-
-    Those of result files stay in the order of the file.
-    """
-    if not (pair.base.ours and pair.head.ours):
-        return list(cases)
-    names = dict.fromkeys([*_names(pair.base), *_names(pair.head), *(b.name for b in config.benchmark)])
-    place = {name: number for number, name in enumerate(names)}
-
-    def key(case: Case) -> tuple[int, str]:
-        parts = case.benchmark.split("/")
-        owners = ("/".join(parts[:length]) for length in range(len(parts), 0, -1))
-        name = _NUMBER.sub(lambda number: number[0].zfill(20), f"{case.benchmark} {case.factors}")
-        return next((place[name] for name in owners if name in place), len(place)), name
-
-    return sorted(cases, key=key)
 
 
 def _warnings(pair: Pair) -> list[AnyWarning]:
