@@ -47,7 +47,7 @@ bench: venv ## How fast perfgate itself is, as ratios in one run: against its pe
 	@$(PYTHON_ENV) -m benchmarks.against $(AGAINST)
 
 tools: venv ## Tests against the real external tools on this host
-	@scripts/tools
+	@scripts/tools results
 	@$(PYTHON_ENV) -m pytest -m tools
 
 docs: venv ## Write the tables of docs/configuration.md and gate/perfgate.schema.json from the typed configuration

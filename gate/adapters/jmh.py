@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import msgspec
 
@@ -63,7 +64,7 @@ def parse(data: bytes) -> Suite:
     """
     suite = Suite({}, {})
     for result in read_json(data, list[Result], "JMH's JSON"):
-        name = named(result)
+        name = named(result.benchmark, result.params, result.mode)
         try:
             add(suite, name, _series(result))
         except OutputError as error:
@@ -81,10 +82,10 @@ def failed(text: str) -> str | None:
     return None
 
 
-def named(result: Result) -> str:
+def named(benchmark: str, params: Mapping[str, str] | None, mode: str) -> str:
     """Name a benchmark by its parameters, in the order of their names, and its mode."""
-    params = ",".join(f"{name}={value}" for name, value in sorted((result.params or {}).items()))
-    return f"{result.benchmark}:{{{params}}}:{result.mode}" if params else f"{result.benchmark}:{result.mode}"
+    shown = ",".join(f"{name}={value}" for name, value in sorted((params or {}).items()))
+    return f"{benchmark}:{{{shown}}}:{mode}" if shown else f"{benchmark}:{mode}"
 
 
 def _series(result: Result) -> dict[str, Series]:

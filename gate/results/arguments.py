@@ -12,7 +12,7 @@ import msgspec
 
 from gate.model import UserError
 from gate.model.visible import visible
-from gate.results.reading import recognised
+from gate.results.reading import is_result, recognised
 from gate.results.source import Source
 
 STDIN = "-"
@@ -85,7 +85,7 @@ def _inside(folder: str) -> list[Source]:
     files = [file for file in sorted(Path(folder).rglob("*")) if file.is_file()]
     if len(files) > _MOST_FILES:
         raise UserError(f"{folder}: has more than {_MOST_FILES:,} files: name the result files in it")
-    found = [source for file in files if recognised(source := Source(str(file), file)) is not None]
+    found = [source for file in files if is_result(source := Source(str(file), file))]
     if not found:
         raise UserError(f"{folder}: has no measurements.jsonl, nor a result file in a format that perfgate knows")
     return found
@@ -108,7 +108,7 @@ def _kept(place: str, all_: Sequence[str]) -> list[Source]:
     listed = _git(name, "ls-tree", "-r", "-z", "--name-only", ref, "--", f"{path}/").decode("utf-8", "surrogateescape")
     files = [file for file in listed.split("\0") if file]
     sources = [Source(f"{_GIT}{ref}:{f}", Path(f), _git(name, "cat-file", "blob", f"{ref}:./{f}")) for f in files]
-    found = [source for source in sources if recognised(source) is not None]
+    found = [source for source in sources if is_result(source)]
     if not found:
         raise UserError(f"{name}: has no result file in a format that perfgate knows")
     return found

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from gate.results import checks
 from gate.results.result import Aggregate, Failed
 
 NANOSECOND = 1e-9
@@ -64,20 +63,25 @@ def aggregates(
     for statistic, estimate in (("mean", estimates.mean), ("median", estimates.median)):
         if estimate is not None:
             interval = estimate.confidence_interval
-            yield checks.aggregate(
-                Aggregate(
+            yield Aggregate(
                     benchmark=name, metric="time", statistic=statistic, unit="s", sd=sd, labels=labels,
                     value=estimate.point_estimate * NANOSECOND, low=_seconds(interval.lower_bound),
                     high=_seconds(interval.upper_bound), confidence=interval.confidence_level,
-                )
+                )  # fmt: skip
+    yield from throughput(name, each, estimates.mean.point_estimate * NANOSECOND, labels)
+
+
+def throughput(name: str, each: Amount | None, mean: float, labels: dict[str, str]) -> Iterator[Aggregate | Failed]:
+    """Yield the throughput at the mean time of an iteration, as critcmp gives it.
+
+    It is no metric with values: the mean of the samples' rates would be another number, and a verdict on it one more
+    about the same times.
+    """
+    if each is not None and mean > 0:
+        yield Aggregate(
+                benchmark=name, metric="throughput", statistic="mean", value=each.number / mean, unit=each.unit,
+                better="higher", labels=labels,
             )  # fmt: skip
-    if each is not None and estimates.mean.point_estimate > 0:
-        yield checks.aggregate(
-            Aggregate(
-                benchmark=name, metric="throughput", statistic="mean", unit=each.unit, better="higher", labels=labels,
-                value=each.number / (estimates.mean.point_estimate * NANOSECOND),
-            )
-        )  # fmt: skip
 
 
 def _seconds(nanoseconds: float | None) -> float | None:

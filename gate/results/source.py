@@ -65,11 +65,14 @@ class Head:
     @cached_property
     def json_lines(self) -> list[dict[str, Any]]:
         """The objects of its lines, where each line is one and there are several; otherwise empty."""
-        lines = self.lines if self.whole else self.lines[:-1]
+        lines = self.lines
+        # the last one may be cut off, here or in the file
+        if not self.whole or (len(lines) > 1 and not lines[-1].rstrip().endswith("}")):
+            lines = lines[:-1]
         if not lines or not lines[0].lstrip().startswith("{") or not lines[0].rstrip().endswith("}"):
             return []
         found = [_parsed(line) for line in lines[:50]]
-        several = len(found) > 1 or not self.whole
+        several = len(self.lines) > 1 or not self.whole
         return found if several and all(isinstance(each, dict) for each in found) else []
 
 
@@ -161,6 +164,14 @@ class Source:
             for line in text:
                 yield line.rstrip("\n")
 
+    def byte_file(self) -> IO[bytes]:
+        """Open it for its bytes, unpacked; the caller closes it.
+
+        Raises:
+            UserError: it cannot be read.
+        """
+        return self._open()
+
     def text_file(self) -> IO[str]:
         """Open it as text with its own line ends, as the csv module wants it; the caller closes it."""
         return io.TextIOWrapper(self._open(), _encoding(self.head.data), "replace", newline="")
@@ -198,6 +209,16 @@ class Source:
         except (ValueError, RecursionError) as error:
             shown = error if isinstance(error, msgspec.ValidationError) else first
             raise OutputError(f"{what} is not as expected: {visible(str(shown)).replace('`', '')}") from None
+
+    def beginning(self, shape: type[T]) -> T | None:
+        """Read a JSON document that was cut off, without what is not whole; None: not even that is of the shape.
+
+        Its last elements may be there in part.
+        """
+        try:
+            return msgspec.convert(_closed(self.text()), shape, strict=False)
+        except msgspec.ValidationError:
+            return None
 
     def items(self, place: str, shape: type[T], what: str) -> Iterator[T]:
         """Yield the elements of one array of a JSON document, one at a time where the document is large.

@@ -58,7 +58,9 @@ def mangled(data: bytes, seed: int, rounds: int = 60) -> Iterator[bytes]:
         yield data[: rng.randrange(len(data))]
         start = rng.randrange(len(data))
         end = min(len(data), start + rng.choice((1, 2, 10, 100)))
-        new = rng.choice((b"", b"\xff", b"null", b"-1", b"1e999", b'"', b"[]", b"NaN", b"{", data[start:end] * 2))
+        new = rng.choice(
+            (b"", b"\xff", b"null", b"-1", b"1e999", b"1" + b"0" * 400, b'"', b"[]", b"NaN", b"{", data[start:end] * 2)
+        )
         yield data[:start] + new + data[end:]
 
 

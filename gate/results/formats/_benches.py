@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Set
+from typing import Any
 
 import msgspec
 
 from gate.model import Better
-from gate.results.checking import aggregate
+from gate.results.checking import aggregate, number
 from gate.results.result import Result
 from gate.results.written_units import Written, written
 
@@ -26,16 +27,16 @@ _SECONDS = {"nsec": 1e-9, "usec": 1e-6, "msec": 1e-3, "sec": 1.0}
 class Bench(msgspec.Struct):
     """An element of "benches", or of the file that is given to the action."""
 
-    name: str | float = ""
-    value: float | str | None = None
-    unit: str | float | None = None
-    range: str | float | None = None
-    extra: str | float | None = None
+    name: Any = ""
+    value: Any = None
+    """A number, or its text."""
+    unit: Any = None
+    range: Any = None
+    extra: Any = None
+    """Lines of text, or what else users write."""
 
 
-def of_bench(
-    bench: Bench, tool: str, names: Set[str | float], labels: Mapping[str, str], execution: int
-) -> Iterator[Result]:
+def of_bench(bench: Bench, tool: str, names: Set[str], labels: Mapping[str, str], execution: int) -> Iterator[Result]:
     """Yield the value of a benchmark, and of go bench and pytest what else its texts hold.
 
     Args:
@@ -96,7 +97,7 @@ def _mean_of_pytest(bench: Bench, name: str, labels: Mapping[str, str], executio
 
 
 def _of_go(
-    bench: Bench, name: str, unit: str, names: Set[str | float], labels: Mapping[str, str], execution: int
+    bench: Bench, name: str, unit: str, names: Set[str], labels: Mapping[str, str], execution: int
 ) -> Iterator[Result]:
     """Yield what a line of go bench holds: before 1.18 of the action all units after the first are in one text."""
     units, values = [unit], [_number(bench.value)]
@@ -118,9 +119,9 @@ def _of_go(
         )  # fmt: skip
 
 
-def _number(value: float | str | None) -> float | None:
+def _number(value: Any) -> float | None:
     if not isinstance(value, str):
-        return value
+        return number(value)
     try:
         return float(value) if value.isascii() and "_" not in value else None
     except ValueError:

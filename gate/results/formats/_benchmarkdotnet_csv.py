@@ -8,9 +8,9 @@ from array import array
 from collections.abc import Iterator, Mapping
 
 from gate.adapters.values import OutputError
-from gate.model import Metric
 from gate.model.visible import visible
 from gate.results.checking import aggregate, measured
+from gate.results.checking import times as times_of
 from gate.results.result import About, Failed, Result
 from gate.results.source import Head, Source
 
@@ -31,6 +31,7 @@ _NOT_PARAMETERS = {
     "Method", "Job", "Type", "Namespace", "Runtime", "Toolchain", "Categories", "LogicalGroup", "Baseline", "Arguments",
     "IterationCount", "LaunchCount", "InvocationCount", "Platform", "Jit", "Server", "Force", "Affinity",
 }  # fmt: skip
+_OF_MEASUREMENTS = {"Measurement_IterationMode", "Measurement_Nanoseconds"}
 _TITLE = re.compile(r"(?P<name>.*?)\s*\[(?P<unit>[^\]]+)\]")
 _CELL = re.compile(r"(?P<number>-?[\d.,\s\u00a0\u202f'’]*\d)\s*(?P<unit>[^\d\s].*)?")
 _GEN = re.compile(r"Gen ?(\d)")
@@ -51,9 +52,10 @@ def kind(head: Head) -> str | None:
     first = head.text.lstrip().split("\n", 1)[0]
     for separator in _SEPARATORS:
         titles = [title.strip('" ') for title in first.split(separator)]
-        if {"Measurement_IterationMode", "Measurement_Nanoseconds"} <= set(titles):
+        if set(titles) >= _OF_MEASUREMENTS:
             return "measurements"
-        if titles[:2] == ["Method", "Job"] and any(_named(title) == "Mean" for title in titles):
+        # a report of several types has their names in front of the method
+        if {"Method", "Job"} <= set(titles[:4]) and any(_named(title) == "Mean" for title in titles):
             return "report"
     return None
 
@@ -77,9 +79,9 @@ def read(source: Source) -> Iterator[Result]:
         rows = csv.reader(file, delimiter=separator)
         try:
             titles = [title.strip() for title in next(rows, [])]
-            if what == "measurements":
+            if what == "measurements" and set(titles) >= _OF_MEASUREMENTS:
                 yield from _measurements(titles, rows)
-            elif what == "report":
+            elif what == "report" and "Mean" in map(_named, titles):
                 yield from _report(titles, rows, decimal="," if separator == ";" else ".")
             else:
                 raise OutputError("the titles are not those of a report or of measurements")
@@ -111,9 +113,7 @@ def _measurements(titles: list[str], rows: Iterator[list[str]]) -> Iterator[Resu
         labels = {**_parameters(shown), **({"job": id_} if id_ else {})}
         results = [values for (own, _), values in found.items() if own == "result"] or list(found.values())
         for execution, values in enumerate(results):
-            # a sequence of floats, and 8 bytes each
-            metric = Metric(unit="s", values=values)
-            yield measured(name, {"time": metric}, execution=execution, labels=labels)
+            yield measured(name, {"time": times_of(values)}, execution=execution, labels=labels)
 
 
 def _parameters(text: str) -> dict[str, str]:

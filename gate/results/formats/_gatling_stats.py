@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gate.model.visible import visible
-from gate.results.checking import aggregate
+from gate.results.checking import aggregate, number
 from gate.results.result import About, Failed, Result
 from gate.results.source import Source
 
@@ -91,4 +91,4 @@ def _number(statistics: Mapping[str, Any], key: str, which: str) -> float | None
             return float(value) if value.isascii() and "_" not in value else None
         except ValueError:
             return None
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    return number(value)

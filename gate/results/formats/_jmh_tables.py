@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from gate.adapters.jmh import known_unit
+from gate.adapters.jmh import known_unit, named
 from gate.adapters.values import OutputError
 from gate.model.visible import visible
 from gate.results.checking import aggregate
@@ -18,8 +18,10 @@ CONFIDENCE = 0.999
 """Of JMH's errors and intervals."""
 _CSV = re.compile(r'"?Benchmark"?([,;\t])"?Mode"?\1"?Threads"?\1"?Samples"?\1"?Score"?\1')
 _TITLE = re.compile(r"^Benchmark\s.*\bMode\s+(?:Cnt|Samples)\s+Score\s.*\bUnits?\s*$")
-_VERSION = re.compile(r"^# JMH (?:version: )?(\d\S*)", re.MULTILINE)
-_PRINTED = re.compile(r"^# (?:JMH (?:version: )?\d|VM invoker: )", re.MULTILINE)
+# sbt's and Maven's, behind the time of a log of GitHub
+_PREFIX = re.compile(r"(?:\d{4}-\d\d-\d\dT\S+Z )?(?:\[(?:info|INFO)\] ?)?")
+_VERSION = re.compile(r"# JMH (?:version: )?(\d\S*)")
+_PRINTED = re.compile(r"^(?:\[info\] )?# (?:JMH (?:version: )?\d|VM invoker: )", re.MULTILINE)
 _PARAMETER = re.compile(r"\(([^()\s]+)\)")
 _NUMBER = r"(?:-?\d[\d.,]*(?:[eE][-+]?\d+)?|NaN|-?∞|≈\s*\S+)"
 _ROW = re.compile(
@@ -50,13 +52,18 @@ def is_csv(head: Head) -> bool:
 def is_printed(head: Head) -> bool:
     """Return whether it is JMH's table, or what it prints, which ends with that."""
     lines = head.lines
-    return bool(lines) and (_TITLE.match(lines[0].strip()) is not None or _is_log(head))
+    return bool(lines) and (_TITLE.match(plain(lines[0]).strip()) is not None or _is_log(head))
 
 
 def _is_log(head: Head) -> bool:
-    if any(_TITLE.match(line) for line in head.lines[:2000]):
+    if any("Score" in line and _TITLE.match(plain(line)) for line in head.lines):
         return True
-    return _PRINTED.search(head.text) is not None and "\n# Benchmark: " in head.text
+    return _PRINTED.search(head.text) is not None and "# Benchmark: " in head.text
+
+
+def plain(line: str) -> str:
+    """Take off what a tool that called JMH wrote before its line."""
+    return _PREFIX.sub("", line, count=1)
 
 
 def read_csv(source: Source) -> Iterator[Result]:
@@ -93,45 +100,41 @@ def _csv_rows(rows: Iterator[list[str]]) -> Iterator[Result]:
         yield _row(row[0], row[1], labels, row[3], row[4], row[error], row[unit], {"threads": row[2]})
 
 
-def read_printed(source: Source) -> Iterator[Result]:
-    """Yield the means of JMH's table, or of the last one that a log holds.
+def is_title(line: str) -> bool:
+    """Return whether a line begins a table."""
+    return "Score" in line and _TITLE.match(line.strip()) is not None
 
-    Raises:
-        OutputError: there is none: the run was broken off.
+
+def version(head: Head) -> About:
+    """Say which JMH printed a log."""
+    found = _VERSION.search(head.text)
+    return About(tool=f"JMH {found[1]}" if found else "JMH")
+
+
+def row(title: str, line: str, whole_name: Callable[[str], str | None]) -> Aggregate | Failed | None:
+    """Read a row of a table; None: it is none.
+
+    Args:
+        title: the line of the table's titles.
+        whole_name: gives back what the table cut off a name; None: it is not known.
     """
-    version = _VERSION.search(source.head.text)
-    yield About(tool=f"JMH {version[1]}" if version else "JMH")
-    title, before, found = "", 0, list[Aggregate | Failed]()
-    for line in source.lines():
-        if _TITLE.match(line.strip()):
-            title, before = line, len(found)
-        elif title:
-            match = _ROW.fullmatch(line.strip())
-            if match is not None:
-                found.append(_table_row(match, title, line))
-            elif line.strip() and len(found) > before:
-                title = ""
-    if not found:
-        raise OutputError("no table of results (Benchmark Mode Cnt Score Error Units) in it: the run did not end")
-    yield from found
+    match = _ROW.fullmatch(line.strip())
+    return None if match is None else _table_row(match, title, line, whole_name)
 
 
-def _table_row(match: re.Match[str], title: str, line: str) -> Aggregate | Failed:
+def _table_row(
+    match: re.Match[str], title: str, line: str, whole_name: Callable[[str], str | None]
+) -> Aggregate | Failed:
     names = _PARAMETER.findall(title.partition("Mode")[0])
     values = re.split(r"\s{2,}", (match["params"] or "").strip())
     if len(values) != len(names):
         values = _cells(title, line)
     labels = {name: value for name, value in sorted(zip(names, values, strict=False)) if value != "N/A"}
+    short, colon, key = match["name"].partition(":")
+    name = f"{whole_name(short) or short}{colon}{key}"
     return _row(
-        match["name"],
-        match["mode"],
-        labels,
-        match["count"] or "",
-        match["score"],
-        match["error"] or "",
-        match["unit"],
-        {},
-    )
+        name, match["mode"], labels, match["count"] or "", match["score"], match["error"] or "", match["unit"], {}
+    )  # fmt: skip
 
 
 def _cells(title: str, line: str) -> list[str]:
@@ -147,17 +150,17 @@ def _row(
 ) -> Aggregate | Failed:
     base, scale, better = known_unit(unit)
     own, _, key = name.partition(":")
-    shown = f"{own}:{{{','.join(f'{k}={v}' for k, v in params.items())}}}:{mode}" if params else f"{own}:{mode}"
+    shown = named(own, params, mode)
     labels = {**params, "mode": mode, **others}
     # "sampled·p0.50" before 1.36
     quantile = _QUANTILE.fullmatch(key.rpartition("·")[2])
     statistic = f"p{float(quantile[1]) * 100:g}" if quantile else "mean"
     what = metric(base) if not key or quantile else secondary(key)
     power = _POWER.fullmatch(score.strip())
-    value = _number(score)
+    value = number(score)
     if power is not None:
         statistic, value = f"order of magnitude of {statistic}", _power(power[1])
-    half = _number(error)
+    half = number(error)
     low, high = (None, None) if half is None or value is None or power else (value - half, value + half)
     return aggregate(
         shown, what, statistic, value, unit=base, scale=scale, better=better, low=low, high=high, confidence=CONFIDENCE,
@@ -172,13 +175,13 @@ def _power(raised: str) -> float | None:
         return None
 
 
-def _number(text: str) -> float | None:
+def number(text: str) -> float | None:
     """Read a number as the machine's language writes it: "1,5" too; None: it is none."""
-    plain = re.sub(r"^≈\s*", "", text.strip())
-    if plain.count(",") == 1 and "." not in plain:
-        plain = plain.replace(",", ".")
-    plain = plain.replace(",", "").replace("∞", "inf")
+    own = re.sub(r"^≈\s*", "", text.strip())
+    if own.count(",") == 1 and "." not in own:
+        own = own.replace(",", ".")
+    own = own.replace(",", "").replace("∞", "inf")
     try:
-        return float(plain) if plain.isascii() and "_" not in plain else None
+        return float(own) if own.isascii() and "_" not in own else None
     except ValueError:
         return None

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gate.model import Metric
 from gate.model.visible import visible
-from gate.results.checking import aggregate, measured
+from gate.results.checking import aggregate, measured, number, scaled, times
 from gate.results.result import Failed, Result
 
 CONFIDENCE = 0.95
@@ -19,21 +18,15 @@ _QUANTILES = {
 }  # fmt: skip
 
 
-def number(found: Any) -> float | None:
-    """Return a number of JSON; None where it is none: JavaScript writes NaN as null."""
-    return float(found) if isinstance(found, (int, float)) and not isinstance(found, bool) else None
-
-
 def of_times(name: str, statistics: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[Result]:
     """Yield the samples of a benchmark, or its statistics where there are none."""
     samples = statistics.get("samples")
     if isinstance(samples, list) and samples:
-        try:
-            values = [float(value) * _MS for value in samples]
-        except (TypeError, ValueError):
+        values = scaled(samples, _MS)
+        if values is None:
             yield Failed(benchmark=visible(name), status="not all of its samples are numbers", labels=dict(labels))
-            return
-        yield measured(name, {"time": Metric(unit="s", values=values)}, labels=labels)
+        else:
+            yield measured(name, {"time": times(values)}, labels=labels)
         return
     mean, margin = number(statistics.get("mean")), number(statistics.get("moe"))
     if mean is None:

@@ -7,8 +7,7 @@ from typing import Any
 
 from gate.model import Better
 from gate.model.visible import visible
-from gate.results.checking import aggregate
-from gate.results.formats._statistics import number
+from gate.results.checking import aggregate, number
 from gate.results.result import About, Failed, Format, Result
 from gate.results.source import Source
 
@@ -18,8 +17,8 @@ FORMAT = Format(
     iteration="none: a value a measure",
     trap=(
         "the format has no units: those of Bencher's own measures are known (latency in ns, throughput in operations a "
-        "second, build-time in s, file-size in B), another measure has none, and less of it is better; the bounds "
-        "may be an interval, a deviation or the extremes"
+        "second, build-time in s, file-size in B); another measure has none, and less of it is better unless its name "
+        "begins with throughput; the bounds may be an interval, a deviation or the extremes"
     ),
 )
 _KEYS = {"value", "lower_value", "upper_value"}
@@ -75,7 +74,9 @@ def read(source: Source) -> Iterator[Result]:
 
 def _value(benchmark: str, measure: str, metric: dict[str, Any]) -> Result:
     # by its slug or its name: "build-time", "Build Time"
-    unit, scale, better = _UNITS.get(measure.strip().lower().replace(" ", "-"), ("", 1.0, "lower"))
+    slug = measure.strip().lower().replace(" ", "-")
+    unknown: Better = "higher" if slug.startswith("throughput") else "lower"
+    unit, scale, better = _UNITS.get(slug, ("", 1.0, unknown))
     value, low, high = (number(metric.get(key)) for key in ("value", "lower_value", "upper_value"))
     if value is None or low is None or high is None or not low <= value <= high:
         # older versions had distances in place of bounds

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gate.model import Metric
 from gate.model.visible import visible
-from gate.results.checking import aggregate, measured, numbered
+from gate.results.checking import aggregate, measured, numbered, scaled, times
 from gate.results.result import About, Aggregate, Failed, Format, Result
 from gate.results.source import Source
 
@@ -23,7 +22,7 @@ FORMAT = Format(
 )
 _CONFIDENCE = 0.95
 _LINE = re.compile(
-    r"(?P<name>\S.*?) x (?P<rate>\d[\d,.]*) ops/sec (?:±|\+-|\ufffd)(?P<margin>[\d.]+|NaN|Infinity)% "
+    r"(?P<name>\S.*?) x +(?P<rate>\d[\d,.]*) ops/sec (?:±|\+-|\ufffd)(?P<margin>[\d.]+|NaN|Infinity)% "
     r"\((?P<count>\d+) runs? sampled\)"
 )
 
@@ -82,8 +81,7 @@ def _of_json(benchmark: Mapping[str, Any]) -> Result:
     sample = benchmark["stats"]["sample"]
     if "error" in benchmark:
         return Failed(benchmark=visible(name), status="it threw an error")
-    try:
-        values = [float(value) for value in sample]
-    except (TypeError, ValueError):
+    values = scaled(sample, 1.0)
+    if values is None:
         return Failed(benchmark=visible(name), status="not all of its samples are numbers")
-    return measured(name, {"time": Metric(unit="s", values=values)})
+    return measured(name, {"time": times(values)})

@@ -11,7 +11,7 @@ import msgspec
 
 from gate.model import Metric
 from gate.model.visible import visible
-from gate.results.checking import aggregate, measured, numbered
+from gate.results.checking import aggregate, measured, number, numbered, scaled, times
 from gate.results.formats import _benchmarkdotnet_csv as tables
 from gate.results.result import About, Failed, Format, Measured, Result
 from gate.results.source import Source
@@ -35,6 +35,7 @@ _HOST = {
     "PhysicalCoreCount": "cores", "LogicalCoreCount": "threads",
 }  # fmt: skip
 _STATISTICS = {"Median": "p50", "Min": "min", "Max": "max", "Q1": "p25", "Q3": "p75"}
+_UNITS = {"Count": ""}
 _ALLOCATED = ("Allocated Memory", "Allocated")
 
 
@@ -119,9 +120,9 @@ def _benchmark(benchmark: _Benchmark, first: int) -> Iterator[Result]:
     name = name or (benchmark.FullName or "").partition("(")[0] or benchmark.DisplayInfo
     labels = {**parameters(benchmark.Parameters or ""), **_job(benchmark.DisplayInfo)}
     memory = benchmark.Memory.BytesAllocatedPerOperation if benchmark.Memory else None
-    times = _times(benchmark)
-    if times:
-        for execution, (_, values) in enumerate(sorted(times.items())):
+    launches = _times(benchmark)
+    if launches:
+        for execution, (_, values) in enumerate(sorted(launches.items())):
             metrics = {"time": Metric(unit="s", values=values)}
             if memory is not None and not execution:
                 metrics["memory"] = Metric(unit="B", values=[memory])
@@ -134,7 +135,7 @@ def _benchmark(benchmark: _Benchmark, first: int) -> Iterator[Result]:
             yield aggregate(name, "memory", "value", memory, unit="B", labels=labels)
     for metric in benchmark.Metrics or ():
         if metric.Value is not None and metric.Descriptor.Id and metric.Descriptor.Id not in _ALLOCATED:
-            base, scale = to_base(metric.Descriptor.Unit or "")
+            base, scale = to_base(_UNITS.get(metric.Descriptor.Unit or "", metric.Descriptor.Unit or ""))
             yield aggregate(
                 name, metric.Descriptor.Id, "value", metric.Value, unit=base, scale=scale,
                 better="higher" if metric.Descriptor.TheGreaterTheBetter else "lower", labels=labels,
@@ -169,33 +170,28 @@ def _times(benchmark: _Benchmark) -> dict[float, list[float]]:
 
 def _statistics(name: str, statistics: dict[str, Any], labels: dict[str, str], first: int) -> Iterator[Result]:
     original = statistics.get("OriginalValues")
-    if isinstance(original, list) and original and all(isinstance(value, (int, float)) for value in original):
-        yield measured(
-            name, {"time": Metric(unit="s", values=[value * _NS for value in original])}, execution=first, labels=labels
-        )
+    values = scaled(original, _NS) if isinstance(original, list) and original else None
+    if values is not None:
+        yield measured(name, {"time": times(values)}, execution=first, labels=labels)
         return
     found = statistics.get("ConfidenceInterval")
     interval = found if isinstance(found, dict) else {}
-    number = _number(statistics.get("N"))
-    count = int(number) if number is not None and 0 <= number < 1e15 else None
+    size = number(statistics.get("N"))
+    count = int(size) if size is not None and 0 <= size < 1e15 else None
     yield aggregate(
-        name, "time", "mean", _number(statistics.get("Mean")), unit="s", scale=_NS, low=_number(interval.get("Lower")),
-        high=_number(interval.get("Upper")), confidence=_level(interval.get("Level")),
-        sd=_number(statistics.get("StandardDeviation")), count=count, labels=labels,
+        name, "time", "mean", number(statistics.get("Mean")), unit="s", scale=_NS, low=number(interval.get("Lower")),
+        high=number(interval.get("Upper")), confidence=_level(interval.get("Level")),
+        sd=number(statistics.get("StandardDeviation")), count=count, labels=labels,
     )  # fmt: skip
     quantiles = statistics.get("Percentiles")
     own = quantiles if isinstance(quantiles, dict) else {}
     known = {_STATISTICS[key]: value for key, value in statistics.items() if key in _STATISTICS}
     known.update({f"p{key[1:]}": value for key, value in own.items() if re.fullmatch(r"P\d{1,3}", str(key))})
     for statistic, value in known.items():
-        if statistic not in ("p0", "p100") and _number(value) is not None:
-            yield aggregate(name, "time", statistic, _number(value), unit="s", scale=_NS, labels=labels)
+        if statistic not in ("p0", "p100") and number(value) is not None:
+            yield aggregate(name, "time", statistic, number(value), unit="s", scale=_NS, labels=labels)
 
 
 def _level(level: Any) -> float | None:
     """Return the confidence of an interval: number 12 of its enumeration is 99.9%, as of 0.10.4."""
     return tables.CONFIDENCE if level in (12, "L999") else None
-
-
-def _number(found: Any) -> float | None:
-    return float(found) if isinstance(found, (int, float)) and not isinstance(found, bool) else None

@@ -10,8 +10,7 @@ import msgspec
 from gate.adapters.values import OutputError
 from gate.model import Metric
 from gate.model.visible import visible
-from gate.results import checks
-from gate.results.result import About, Failed, Format, Result
+from gate.results.result import About, Failed, Format, Measured, Result
 from gate.results.source import Source
 
 FORMAT = Format(
@@ -58,13 +57,13 @@ def read(source: Source) -> Iterator[Result]:
         name = visible(process.command) or visible(source.name)
         execution = seen[name] = seen.get(name, -1) + 1
         if not process.ended or not process.counts:
-            yield Failed(benchmark=name, status="no counts: the file is cut off", execution=execution)
+            yield Failed(benchmark=name, status="no totals: the file is cut off", execution=execution)
             continue
         metrics = {
-            visible(_NAMES.get(event, event)): Metric(unit="", values=[float(count)])
+            visible(_NAMES.get(event, event)): Metric(unit="", values=[float(count)], exact=True)
             for event, count in process.counts.items()
         }
-        yield checks.measured(name, metrics, {}, execution)
+        yield Measured(benchmark=name, metrics=metrics, execution=execution)
 
 
 def profiles(source: Source) -> tuple[str, list[Process]]:

@@ -9,7 +9,6 @@ from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from gate.adapters.values import OutputError
 from gate.model.visible import visible
-from gate.results import checks
 from gate.results.result import About, Aggregate, Failed, Format, Result
 from gate.results.source import Source
 from gate.units import to_base
@@ -35,9 +34,11 @@ _CLOSES = tuple("])}>*+-=&/\\")
 def recognises(source: Source) -> bool:
     """Return whether it begins with Catch2's XML, or holds the header of its table."""
     text = source.head.text
-    if text.lstrip().startswith("<"):
-        return _ROOT.search(text[:4096]) is not None
-    return any(_is_header(line) for line in source.head.lines) or _VERSION.search(text) is not None
+    return _is_xml(text) or any(_is_header(line) for line in source.head.lines) or (_VERSION.search(text) is not None)
+
+
+def _is_xml(text: str) -> bool:
+    return text.lstrip().startswith("<") and _ROOT.search(text[:4096]) is not None
 
 
 def _is_header(line: str) -> bool:
@@ -47,7 +48,7 @@ def _is_header(line: str) -> bool:
 
 def read(source: Source) -> Iterator[Result]:
     """Yield the mean of each benchmark, named "test case/section/benchmark"."""
-    is_xml = source.head.text.lstrip().startswith("<")
+    is_xml = _is_xml(source.head.text)
     version = (_XML_VERSION if is_xml else _VERSION).search(source.head.text)
     yield About(tool=f"Catch2 {visible(version[1])}" if version else "Catch2")
     seen: dict[str, int] = {}
@@ -59,7 +60,7 @@ def read(source: Source) -> Iterator[Result]:
         if isinstance(result, Failed):
             yield Failed(benchmark=result.benchmark, status=result.status, labels=labels)
         else:
-            yield checks.aggregate(_labelled(result, labels))
+            yield _labelled(result, labels)
 
 
 def _labelled(found: Aggregate, labels: dict[str, str]) -> Aggregate:
@@ -170,9 +171,9 @@ def _table(source: Source) -> Iterator[Aggregate | Failed]:
         if _is_header(line):
             table.place, table.parts, table.begun, table.mean = "heading", [], None, []
             table.alone = line.endswith("mean")
-        elif set(line) == {"-"} and len(line) > 10:
+        elif set(line.strip()) == {"-"} and len(line) > 10:
             table.rule()
-        elif set(line) in ({"="}, {"~"}, {"."}):
+        elif set(line.strip()) in ({"="}, {"~"}, {"."}):
             table.place = "outside"
         elif table.place == "path":
             table.path.append(line)

@@ -17,7 +17,7 @@ FORMAT = Format(
     title="critcmp (`--export BASELINE`)",
     execution="none",
     iteration="none: mean and median with Criterion's confidence intervals",
-    trap="the values are left behind: keep the folder target/criterion instead, which can be decided on",
+    trap="the values are left behind: the folder target/criterion has them",
     column="baseline",
 )
 _BENCHMARK, _ESTIMATES = "criterion_benchmark_v1", "criterion_estimates_v1"
@@ -46,9 +46,21 @@ def recognises(source: Source) -> bool:
     return isinstance(first, dict) and (_ESTIMATES in first or _BENCHMARK in first)
 
 
+def _document(source: Source) -> tuple[_Export, bool]:
+    """Read it; where it is cut off, the benchmarks before the last, of which some may be missing."""
+    try:
+        return source.document(_Export, "critcmp's JSON"), False
+    except OutputError:
+        export = source.beginning(_Export)
+        if export is None or not export.benchmarks:
+            raise
+        export.benchmarks.popitem()
+        return export, True
+
+
 def read(source: Source) -> Iterator[Result]:
     """Yield the estimates of each benchmark, labelled by the baseline."""
-    export = source.document(_Export, "critcmp's JSON")
+    export, cut = _document(source)
     labels = {"baseline": visible(export.name)} if export.name else {}
     for key, value in export.benchmarks.items():
         name = visible(key)
@@ -62,3 +74,5 @@ def read(source: Source) -> Iterator[Result]:
         yield from aggregates(
             found.estimates, visible(found.info.full_id or key), labels, amount(found.info.throughput)
         )
+    if cut:
+        yield Failed(benchmark=None, status="the file is cut off", labels=labels)

@@ -13,9 +13,8 @@ from gate.adapters.suites import read_json
 from gate.adapters.values import OutputError
 from gate.model import Metric
 from gate.model.visible import visible
-from gate.results import checks
-from gate.results.criterion_estimates import NANOSECOND, Amount, Estimates, aggregates, amount
-from gate.results.result import Failed, Format, Result
+from gate.results.criterion_estimates import NANOSECOND, Amount, Estimates, aggregates, amount, throughput
+from gate.results.result import Failed, Format, Measured, Result
 from gate.results.source import Source
 
 FORMAT = Format(
@@ -32,7 +31,7 @@ _SAMPLE, _ESTIMATES, _BENCHMARK, _RAW = "sample.json", "estimates.json", "benchm
 _NO_BASELINE = ("change", "report")
 _OF_CARGO = {"debug", "release", "doc", "package", "tmp"}
 """Folders in target/ that are large, and hold no results."""
-_MOST = 20_000
+MOST = 20_000
 """Folders that are looked at."""
 
 
@@ -90,7 +89,7 @@ def _folders(root: Path) -> Iterator[Path]:
     below = [root / "criterion", root / "target" / "criterion"]
     root = next((path for path in below if path.is_dir()), root)
     for count, (folder, inner, files) in enumerate(os.walk(root)):
-        if count > _MOST:
+        if count > MOST:
             return
         path = Path(folder)
         if path.name not in _NO_BASELINE and len({_SAMPLE, _ESTIMATES, _BENCHMARK} & set(files)) > 1:
@@ -157,7 +156,7 @@ def _one(place: _Place, named: tuple[str, Amount | None, str | None], labels: di
         if why is not None:
             raise OutputError(why)
         if (place.folder / _SAMPLE).is_file():
-            yield checks.measured(name, _metrics(_sample(place.data), _unit(place.folder), worked), labels)
+            yield from _measured(name, _sample(place.data), _unit(place.folder), worked, labels)
         else:
             yield from aggregates(_estimates(place.data), name, labels, worked)
     except (OSError, OutputError) as error:
@@ -172,21 +171,22 @@ def _single(source: Source) -> Iterator[Result]:
         labels = {"baseline": visible(source.path.parent.name)}
     data = source.text().encode()
     if "iters" in source.document(dict[str, Any], "Criterion's JSON"):
-        yield checks.measured(name, _metrics(_sample(data), "ns", worked), labels)
+        yield from _measured(name, _sample(data), "ns", worked, labels)
     else:
         yield from aggregates(_estimates(data), name, labels, worked)
 
 
-def _metrics(values: list[float], unit: str, worked: Amount | None) -> dict[str, Metric]:
+def _measured(
+    name: str, values: list[float], unit: str, worked: Amount | None, labels: dict[str, str]
+) -> Iterator[Result]:
     if unit != "ns":
         # what a measurement of the project's own counts
-        return {unit: Metric(unit=unit, values=values)}
+        yield Measured(benchmark=name, metrics={unit: Metric(unit=unit, values=values)}, labels=labels)
+        return
     seconds = [value * NANOSECOND for value in values]
-    metrics = {"time": Metric(unit="s", values=seconds)}
-    if worked is not None and all(value > 0 for value in seconds):
-        rates = [worked.number / value for value in seconds]
-        metrics["throughput"] = Metric(unit=worked.unit, better="higher", values=rates)
-    return metrics
+    yield Measured(benchmark=name, metrics={"time": Metric(unit="s", values=seconds)}, labels=labels)
+    if seconds:
+        yield from throughput(name, worked, sum(seconds) / len(seconds), labels)
 
 
 def _sample(data: bytes) -> list[float]:

@@ -11,6 +11,7 @@ from gate.adapters.values import OutputError
 from gate.model import Metric
 from gate.model.visible import visible
 from gate.results.checking import measured
+from gate.results.checking import times as times_of
 from gate.results.formats import _gatling_binary as binary
 from gate.results.formats import _gatling_stats as stats
 from gate.results.formats._gatling_records import GROUP_SEPARATOR, Run
@@ -32,6 +33,8 @@ _MS = 1e-3
 # before with four times
 _NAME_AT = {5: 2, 6: 3, 7: 4, 9: 4}
 _GROUP_TIMES = {5: 1, 6: 2, 7: 3, 9: 3}
+_LONGEST = 20
+"""Digits of a number of 64 bits, with its sign."""
 _STATES = (b"OK", b"KO")
 _FIRST = ("RUN\t", "ASSERTION\t")
 
@@ -123,18 +126,24 @@ def _request(run: Run, fields: list[bytes]) -> None:
     for at, name in _NAME_AT.items():
         if len(fields) > at and fields[at] in _STATES:
             try:
-                start, end = int(fields[name + 1]), int(fields[at - 1])
+                start, end = _time(fields[name + 1]), _time(fields[at - 1])
             except ValueError:
                 continue
             run.request((fields[name - 1], fields[name]), start, end, ok=fields[at] == b"OK")
             return
 
 
+def _time(field: bytes) -> int:
+    if len(field) > _LONGEST:
+        raise ValueError
+    return int(field)
+
+
 def _group(run: Run, fields: list[bytes]) -> None:
     for at, name in _GROUP_TIMES.items():
         if len(fields) > at and fields[at] in _STATES:
             try:
-                start, end, cumulated = (int(field) for field in fields[name + 1 : name + 4])
+                start, end, cumulated = map(_time, fields[name + 1 : name + 4])
             except ValueError:
                 continue
             run.group(fields[name], start, end, cumulated, ok=fields[at] == b"OK")
@@ -158,8 +167,7 @@ def _measured(name: str, labels: dict[str, str], times: array[float], failed: in
     if not times:
         what = "requests" if labels["type"] == "request" else "passes"
         return Failed(benchmark=visible(name), status=f"{failed} of {count} {what} failed", labels=labels)
-    # a sequence of floats, and 8 bytes each
-    metrics = {"time": Metric(unit="s", values=times)}
+    metrics = {"time": times_of(times)}
     metrics["error_rate"] = Metric(values=[failed / count])
     if seconds is not None:
         metrics["throughput"] = Metric(unit="1/s", better="higher", values=[len(times) / seconds])

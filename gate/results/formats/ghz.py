@@ -8,12 +8,20 @@ from typing import Any
 
 import msgspec
 
-from gate.results.load.requests import UNNAMED, Requests, Table, aggregates, error_rate, measured, percentile
+from gate.results.load.requests import (
+    UNNAMED,
+    Requests,
+    Table,
+    aggregates,
+    all_failed,
+    error_rate,
+    measured,
+    percentile,
+)
 from gate.results.load.rows import Rows, read_rows
 from gate.results.load.summary import first_figure, printed, summaries
 from gate.results.result import About, Failed, Format, Result
 from gate.results.source import Source
-from gate.units import plural
 
 FORMAT = Format(
     title="ghz (`-O json`, pretty or csv, or its printed summary)",
@@ -125,7 +133,7 @@ def _aggregates(document: _Document, name: str, labels: dict[str, str]) -> Itera
     total = sum(statuses.values()) or document.count
     good = statuses.get(_OK, 0)
     if total and statuses and not good:
-        yield Failed(benchmark=name, status=f"all {plural(total, 'request')} failed", labels=labels)
+        yield Failed(benchmark=name, status=all_failed(total), labels=labels)
         return
     times = {"mean": document.average, "min": document.fastest, "max": document.slowest}
     times |= {percentile(each.percentage): each.latency for each in document.latencyDistribution or ()}

@@ -80,7 +80,7 @@ def _read(source: Source) -> Iterator[Result]:
         labels = {"suite": visible(suite), "commit": visible(commit), "date": _date(entry.date)}
         execution = seen[suite, commit]
         seen[suite, commit] += 1
-        names = {bench.name for bench in entry.benches}
+        names = {str(bench.name) for bench in entry.benches}
         for bench in entry.benches:
             yield from of_bench(bench, entry.tool, names, labels, execution)
 

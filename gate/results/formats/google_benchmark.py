@@ -1,10 +1,12 @@
-"""Google Benchmark's JSON (1.0 to 1.9) and its CSV."""
+"""Google Benchmark's JSON (1.0 to 1.9), its CSV and the table that it prints."""
 
 from __future__ import annotations
 
 import csv
 import json
 import re
+from array import array
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,38 +17,74 @@ from gate.adapters.google_benchmark import Row
 from gate.adapters.values import OutputError
 from gate.model import Metric
 from gate.model.visible import visible
-from gate.results import checks
-from gate.results.result import About, Aggregate, Failed, Format, Result
+from gate.results.result import About, Aggregate, Failed, Format, Measured, Result
 from gate.results.source import Source
 
 FORMAT = Format(
-    title="Google Benchmark (`--benchmark_out=FILE`, also with `--benchmark_out_format=csv`)",
+    title="Google Benchmark (`--benchmark_out=FILE`, also with `--benchmark_out_format=csv`; standard output)",
     execution="the file",
     iteration="one repetition (`--benchmark_repetitions`)",
     trap=(
         "without repetitions there is one value, a mean over all of its iterations; with "
-        "`--benchmark_report_aggregates_only` there are aggregates only; user counters count as lower is better"
+        "`--benchmark_report_aggregates_only` there are aggregates only; user counters count as lower is better; the "
+        "printed table has three digits, and its counters are left out"
     ),
 )
+_TABLE = re.compile(r"Benchmark\s+Time\s+CPU\s+Iterations\b.*")
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_TIME = r"(\d[\d.e+]*) (ns|us|ms|s)"
+_ROW = re.compile(rf"(?P<name>\S.*?)\s+{_TIME}\s+{_TIME}\s+(?P<iterations>\d+)(?:\s.*)?", re.ASCII)
+_ERROR = re.compile(r"(?P<name>\S.*?)\s+ERROR OCCURRED: '(?P<why>[^']*)'?.*")
 _HEADER = "name,iterations,real_time,cpu_time,time_unit"
 _TEXTS = ("name", "time_unit", "label", "error_message")
 _SPREADS = ("stddev", "cv")
 _OF_CONTEXT = ("date", "host_name", "executable", "caches", "load_avg", "json_schema_version")
 _CPUS = re.compile(r"Run on \((\d{1,9}) X ([\d.]*\d) MHz ", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d\d-\d\dT[\d:]+\S*$", re.ASCII)
+_NUMBERS = (float, int)
+_TIMES = {"real_time": "time", "cpu_time": "cpu_time"}
 _INDICES = ("family_index", "per_family_instance_index")
 
 
-class _Report(msgspec.Struct):
-    benchmarks: list[Row]
-    context: dict[str, Any] = {}
+class _Group(msgspec.Struct):
+    """The rows of one name and place, folded: of 1 GB there is no room for all rows."""
+
+    row: Row
+    """The first of them."""
+    values: dict[str, array[float]] = {}
+    """Of each number of a row, a value for each row; times in seconds."""
+    count: int = 0
+    error: str | None = None
+    is_skipped: bool = False
+
+    def add(self, row: Row) -> None:
+        """Add a row of a repetition; of an aggregate, whose numbers may be of no time, the row itself is enough."""
+        self.count += 1
+        if row.get("skipped"):
+            self.is_skipped = True
+        if self.is_skipped or row.get("run_type", "iteration") != "iteration":
+            return
+        scale = rows_of.SCALES.get(str(row.get("time_unit", "ns")))
+        if scale is None or row.get("error_occurred") or not all(type(row.get(key)) in _NUMBERS for key in _TIMES):
+            try:
+                rows_of.series([row])
+            except OutputError as error:
+                self.error = self.error or str(error)
+            return
+        for key, value in row.items():
+            if type(value) in _NUMBERS and (key in _TIMES or rows_of.is_counter(key, value)):
+                self.values.setdefault(key, array("d")).append(value * scale if key in _TIMES else value)
+
+
+_Key = tuple[str, str, str]
+_Groups = dict[_Key, _Group]
 
 
 def recognises(source: Source) -> bool:
     """Return whether it is JSON with "benchmarks" that have a "real_time", or CSV with the columns of one."""
     found = source.head.json
     if not isinstance(found, dict):
-        return any(_is_header(line) for line in source.head.lines[:100])
+        return any(_is_header(line) or _is_table(line) for line in source.head.lines[:2000])
     rows, context = found.get("benchmarks"), found.get("context")
     first = rows[0] if isinstance(rows, list) and rows else None
     if isinstance(first, dict) and "name" in first:
@@ -58,32 +96,54 @@ def _is_header(line: str) -> bool:
     return _HEADER in line.replace('"', "")
 
 
+def _is_table(line: str) -> bool:
+    return line.startswith(("Benchmark", "\x1b")) and _TABLE.fullmatch(_COLOUR.sub("", line)) is not None
+
+
 def read(source: Source) -> Iterator[Result]:
     """Yield the repetitions of each benchmark, and the aggregates of those that report nothing else."""
     if isinstance(source.head.json, dict):
-        report, cut = _document(source)
-        yield _about(report.context)
+        context = source.head.json.get("context")
+        yield _about(context if isinstance(context, dict) else {})
+        groups, cut = _document(source)
     else:
         yield _about(_printed_context(source.head.lines[:20]))
-        report, cut = _Report(list(_csv_rows(source))), False
-    yield from _results([row for row in report.benchmarks if isinstance(row.get("name"), str)])
+        is_csv = any(_is_header(line) for line in source.head.lines[:2000])
+        groups, cut = _folded({}, _csv_rows(source) if is_csv else _printed_rows(source)), False
+    yield from _results(groups)
     if cut:
         yield Failed(benchmark=None, status="the file is cut off: the program may have crashed")
 
 
-def _document(source: Source) -> tuple[_Report, bool]:
+def _document(source: Source) -> tuple[_Groups, bool]:
     """Read the JSON; where a crash cut it off, the rows before that."""
-    what = "Google Benchmark's JSON"
+    groups: _Groups = {}
     try:
-        return source.document(_Report, what), False
+        return _folded(groups, source.items("benchmarks", Row, "Google Benchmark's JSON")), False
     except OutputError as error:
+        if groups:
+            return groups, True
         # a row is an object without others in it
         text = source.text()
         text = text[: text.rfind("}") + 1]
         try:
-            return msgspec.convert(json.loads(f"{text}]}}", strict=False, parse_int=float), _Report, strict=False), True
-        except (ValueError, RecursionError):
+            rows = msgspec.convert(json.loads(f"{text}]}}", strict=False, parse_int=float)["benchmarks"], list[Row])
+        except (KeyError, TypeError, ValueError, RecursionError):
             raise error from None
+        return _folded(groups, iter(rows)), True
+
+
+def _folded(groups: _Groups, rows: Iterator[Row]) -> _Groups:
+    for row in rows:
+        name = row.get("name")
+        if isinstance(name, str):
+            first, second = (str(row.get(index)).removesuffix(".0") for index in _INDICES)
+            key = name, first, second
+            group = groups.get(key)
+            if group is None:
+                group = groups[key] = _Group(row)
+            group.add(row)
+    return groups
 
 
 def _about(context: dict[str, Any]) -> About:
@@ -113,19 +173,36 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _results(rows: list[Row]) -> Iterator[Result]:
-    names = {row["name"] for row in rows}
-    summaries = [row for row in rows if _is_summary(row, names)]
-    measured = {row["name"] for row in rows} - {row["name"] for row in summaries}
-    groups = rows_of.by_benchmark([row for row in rows if row["name"] in measured])
-    twice = _twice([name for name, *_ in groups])
-    for (name, *indices), found in groups.items():
-        labels = {key: i.removesuffix(".0") for key, i in zip(_INDICES, indices, strict=True)} if name in twice else {}
-        if not any(row.get("skipped") for row in found):
-            yield _measured(visible(name), found, labels)
+def _results(groups: _Groups) -> Iterator[Result]:
+    names = {name for name, *_ in groups}
+    summaries = [group.row for group in groups.values() if _is_summary(group.row, names)]
+    measured = names - {row["name"] for row in summaries}
+    times = Counter(name for name, *_ in groups)
+    for (name, *indices), group in groups.items():
+        # two benchmarks of one name
+        labels = dict(zip(_INDICES, indices, strict=True)) if times[name] > 1 else {}
+        if name not in measured or group.is_skipped:
+            continue
+        if group.error is not None:
+            yield Failed(benchmark=visible(name), status=group.error, labels=labels)
+        else:
+            yield Measured(benchmark=visible(name), metrics=_metrics(group), labels=labels)
     for owner, statistics in _by_owner(summaries).items():
         if owner not in measured:
             yield from _aggregates(visible(owner), statistics)
+
+
+def _metrics(group: _Group) -> dict[str, Metric]:
+    # a counter of some repetitions only would shift the others
+    whole = [key for key, values in group.values.items() if len(values) == group.count]
+    return {
+        _TIMES.get(key) or visible(key): Metric(
+            unit="s" if key in _TIMES else rows_of.UNITS.get(key, ""),
+            better=rows_of.better(key),
+            values=group.values[key],
+        )
+        for key in sorted(whole, key=lambda key: (key not in _TIMES, key == "cpu_time", key))
+    }
 
 
 def _is_summary(row: Row, names: set[str]) -> bool:
@@ -138,23 +215,13 @@ def _is_summary(row: Row, names: set[str]) -> bool:
     return end in ("BigO", "RMS") or (end in rows_of.AGGREGATES and {f"{stem}_mean", f"{stem}_stddev"} <= names)
 
 
-def _twice(names: list[str]) -> set[str]:
-    return {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
-
-
-def _measured(name: str, rows: list[Row], labels: dict[str, str]) -> Result:
-    try:
-        found = rows_of.series(rows)
-    except OutputError as error:
-        return Failed(benchmark=name, status=str(error), labels=labels)
-    metrics = {key: Metric(unit=s.unit, better=s.better, values=s.values) for key, s in found.items()}
-    return checks.measured(name, metrics, labels)
-
-
 def _by_owner(summaries: list[Row]) -> dict[str, dict[str, Row]]:
     owners: dict[str, dict[str, Row]] = {}
     for row in summaries:
         stem, _, end = str(row["name"]).rpartition("_")
+        if end not in (*rows_of.AGGREGATES, "BigO", "RMS"):
+            # by a tool that only says that it is one
+            stem, end = str(row["name"]), "value"
         owner, statistic = row.get("run_name", stem), row.get("aggregate_name", end)
         if isinstance(owner, str) and isinstance(statistic, str) and statistic not in ("BigO", "RMS"):
             owners.setdefault(owner, {})[statistic] = row
@@ -169,18 +236,16 @@ def _aggregates(name: str, rows: dict[str, Row]) -> Iterator[Result]:
         count = row.get("repetitions", row.get("iterations"))
         for metric, value, unit in _values(row):
             spread = next((v for m, v, _ in _values(rows.get("stddev", {})) if m == metric), None)
-            yield checks.aggregate(
-                Aggregate(
+            yield Aggregate(
                     benchmark=name, metric=metric, statistic=visible(statistic), value=value, unit=unit,
                     better=rows_of.better(metric), sd=spread,
                     count=int(count) if isinstance(count, (int, float)) and 0 < count < 1e9 else None,
-                )
-            )  # fmt: skip
+                )  # fmt: skip
 
 
 def _values(row: Row) -> Iterator[tuple[str, float, str]]:
     scale = rows_of.SCALES.get(str(row.get("time_unit", "ns")))
-    for key, name in (("real_time", "time"), ("cpu_time", "cpu_time")):
+    for key, name in _TIMES.items():
         value = row.get(key)
         if isinstance(value, (int, float)) and scale is not None:
             yield name, value * scale, "s"
@@ -201,6 +266,23 @@ def _csv_rows(source: Source) -> Iterator[Row]:
                     yield {key: _cell(key, cell) for key, cell in zip(columns, cells, strict=False) if cell}
     except csv.Error as error:
         raise OutputError(f"Google Benchmark's CSV is not as expected: {error}") from None
+
+
+def _printed_rows(source: Source) -> Iterator[Row]:
+    in_table = False
+    for raw in source.lines():
+        line = _COLOUR.sub("", raw).rstrip()
+        in_table = in_table or _TABLE.fullmatch(line) is not None
+        row, error = _ROW.fullmatch(line), _ERROR.fullmatch(line)
+        if in_table and row and not row[2].strip("0."):
+            # a unit that is too large for it has left no digit
+            why = f"its time is printed as {row[2]} {row[3]}"
+            yield {"name": row["name"], "error_occurred": True, "error_message": why}
+        elif in_table and row:
+            times = {"real_time": _cell("real_time", row[2]), "cpu_time": _cell("cpu_time", row[4])}
+            yield {"name": row["name"], **times, "time_unit": row[3], "iterations": float(row["iterations"])}
+        elif in_table and error:
+            yield {"name": error["name"], "error_occurred": True, "error_message": error["why"]}
 
 
 def _cell(key: str, cell: str) -> Any:

@@ -13,9 +13,8 @@ import msgspec
 from gate.adapters.values import OutputError
 from gate.model import Better, Metric
 from gate.model.visible import visible
-from gate.results import checks
 from gate.results.formats import callgrind
-from gate.results.result import Failed, Format, Result
+from gate.results.result import Failed, Format, Measured, Result
 from gate.results.source import Source
 
 FORMAT = Format(
@@ -34,6 +33,8 @@ _PROFILE = re.compile(r"callgrind\..*\.out(?:\.(?P<old>old)|\.base@(?P<name>.+))
 _FOLDERS = ("gungraun", "iai", "target/gungraun", "target/iai")
 _MOST = 20_000
 """Folders that are looked at."""
+_OF_CLOCK = "Perf "
+"""What begins the names of the events of perf, which the processor counts: they are never twice the same."""
 _BYTES = ("TotalBytes", "AtTGmaxBytes", "AtTEndBytes", "ReadsBytes", "WritesBytes", "MaximumBytes")
 
 
@@ -49,14 +50,17 @@ class _Summary(msgspec.Struct):
     tool_summaries: list[dict[str, Any]] = []
 
 
-class _Side(NamedTuple):
+class Side(NamedTuple):
     """The counts of one run of a benchmark."""
 
     benchmark: str
     package: str
+    """Of cargo; "": not known."""
     baseline: str
     is_new: bool
+    """It is the newer one of two."""
     metrics: dict[str, float]
+    """By event."""
 
 
 def recognises(source: Source) -> bool:
@@ -70,7 +74,7 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source) -> Iterator[Result]:
     """Yield the old runs, then the new ones."""
-    sides: list[_Side] = []
+    sides: list[Side] = []
     if source.is_folder and source.path is not None:
         for file in _files(source.path):
             try:
@@ -80,13 +84,20 @@ def read(source: Source) -> Iterator[Result]:
     else:
         for summary in _summaries(source):
             sides += _of_summary(summary)
-    names = {(side.benchmark, side.package) for side in sides}
-    twice = {name for name, _ in names if sum(name == other for other, _ in names) > 1} if len(names) > 1 else set()
+    yield from results(sides)
+
+
+def results(sides: list[Side]) -> Iterator[Result]:
+    """Yield the old runs, then the new ones; where packages share a name, labelled by the package."""
+    packages: dict[str, set[str]] = {}
+    for side in sides:
+        packages.setdefault(side.benchmark, set()).add(side.package)
     for newest in (False, True):
-        for side in sides:
-            if side.is_new is newest:
-                labels = {"baseline": side.baseline, **({"package": side.package} if side.benchmark in twice else {})}
-                yield checks.measured(side.benchmark, _metrics(side.metrics), labels)
+        for side in (side for side in sides if side.is_new is newest):
+            labels = {"baseline": side.baseline}
+            if len(packages[side.benchmark]) > 1:
+                labels["package"] = side.package
+            yield Measured(benchmark=side.benchmark, metrics=_metrics(side.metrics), labels=labels)
 
 
 def _metrics(values: dict[str, float]) -> dict[str, Metric]:
@@ -95,7 +106,7 @@ def _metrics(values: dict[str, float]) -> dict[str, Metric]:
     for name, value in sorted(values.items(), key=lambda item: item[0] != "Ir"):
         better: Better = "higher" if name.endswith("HitRate") else "lower"
         unit = "%" if name.endswith("Rate") else "B" if name in _BYTES else ""
-        found[visible(name)] = Metric(unit=unit, better=better, values=[value])
+        found[visible(name)] = Metric(unit=unit, better=better, values=[value], exact=not name.startswith(_OF_CLOCK))
     return found
 
 
@@ -117,7 +128,7 @@ def _is_summary(file: Path) -> bool:
         return b'"module_path"' in opened.read(1 << 14)
 
 
-def _of_file(file: Path, source: Source) -> list[_Side]:
+def _of_file(file: Path, source: Source) -> list[Side]:
     if file.name == _SUMMARY:
         return [side for each in _summaries(source.inside(file)) for side in _of_summary(each)]
     matched = _PROFILE.fullmatch(file.name)
@@ -129,7 +140,7 @@ def _of_file(file: Path, source: Source) -> list[_Side]:
     if not counts:
         raise OutputError(f"{visible(file.name)} holds no counts")
     folder = file.parent
-    return [_Side(_by_folder(folder, source.path or folder), "", visible(baseline), baseline == "new", counts)]
+    return [Side(_by_folder(folder, source.path or folder), "", visible(baseline), baseline == "new", counts)]
 
 
 def _by_folder(folder: Path, root: Path) -> str:
@@ -142,14 +153,21 @@ def _by_folder(folder: Path, root: Path) -> str:
 def _summaries(source: Source) -> Iterator[_Summary]:
     """Read the summaries of a file: one, one a line, or several written over many lines; other lines may be between."""
     begun: list[bytes] = []
+    ends: tuple[bytes, ...] = ()
     for place, line in enumerate(source.bytes_lines(), 1):
-        if begun or line.rstrip() in (b"{", b"["):
+        text = line.strip()
+        if text.startswith((b'{"', b"[{")):
+            # what was begun before it was cut off
+            begun = []
+            yield from _decoded(text, place)
+        elif begun or text in (b"{", b"["):
+            if not begun:
+                indent = line[: len(line) - len(line.lstrip())]
+                ends = (indent + b"}", indent + b"]")
             begun.append(line)
-            if line.rstrip() in (b"}", b"]"):
+            if line.rstrip() in ends:
                 yield from _decoded(b"\n".join(begun), place)
                 begun = []
-        elif line.startswith((b"{", b"[{")):
-            yield from _decoded(line, place)
     if begun:
         raise OutputError("the last summary is cut off")
 
@@ -164,7 +182,7 @@ def _decoded(data: bytes, place: int) -> Iterator[_Summary]:
         raise OutputError(f"line {place}: {visible(str(error)).replace('`', '')}") from None
 
 
-def _of_summary(summary: _Summary) -> list[_Side]:
+def _of_summary(summary: _Summary) -> list[Side]:
     """Take the two runs of a summary apart."""
     name = summary.module_path
     if summary.function_name and not name.endswith(f"::{summary.function_name}"):
@@ -175,7 +193,7 @@ def _of_summary(summary: _Summary) -> list[_Side]:
     for tool, table in _tables(summary):
         for key, value in table.items():
             # what two tools count under one name
-            event = f"{tool} {key}" if key in new or key in old else key
+            event = f"{tool} {key}" if key in new or key in old or tool == _OF_CLOCK.strip() else key
             for side, number in zip((new, old), _new_and_old(value), strict=True):
                 if number is not None:
                     side[event] = number
@@ -183,8 +201,8 @@ def _of_summary(summary: _Summary) -> list[_Side]:
     before = called[1] or _old_name(summary) or "old"
     package = visible(summary.package_dir)
     sides = [
-        _Side(name, package, visible(called[0] or "new"), True, new),  # named by the type
-        _Side(name, package, visible(before), False, old),
+        Side(name, package, visible(called[0] or "new"), True, new),  # named by the type
+        Side(name, package, visible(before), False, old),
     ]
     return [side for side in sides if side.metrics]
 
@@ -210,9 +228,11 @@ def _tables(summary: _Summary) -> Iterator[tuple[str, dict[str, Any]]]:
         data = profile.get("data", profile.get("summaries"))
         total = _at(data, "total")
         parts = _at(data, "parts")
-        table = _at(total, "metrics") or _at(total, "summary") or total
+        table = _at(total, "metrics") or _at(total, "summary")
         if not table and isinstance(parts, list) and len(parts) == 1:
             table = _at(parts[0], "metrics")
+        # in schema 3 nothing is between
+        table = table or total
         if isinstance(table, dict) and len(table) == 1 and all(key[:1].isupper() for key in table):
             inner = next(iter(table.values()))
             table = inner if isinstance(inner, dict) and not {"metrics", "values"} & set(inner) else table

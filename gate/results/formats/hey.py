@@ -18,7 +18,7 @@ FORMAT = Format(
         "no row in it, so its error rate is too low; the summary's times are of all responses, failed ones too"
     ),
 )
-_HEADER = ("response-time", "DNS+dialup", "status-code")
+_HEADER = ("response-time", "DNS+dialup")
 
 
 def recognises(source: Source) -> bool:

@@ -11,6 +11,7 @@ from gate.adapters.values import OutputError
 from gate.model import Metric
 from gate.model.visible import visible
 from gate.results.checking import aggregate, fault, measured, numbered
+from gate.results.formats import _jmh_log as log
 from gate.results.formats import _jmh_tables as tables
 from gate.results.result import About, Aggregate, Failed, Format, Measured, Result
 from gate.results.source import Source
@@ -20,8 +21,8 @@ FORMAT = Format(
     execution="a fork",
     iteration="a measurement iteration; in mode sample its mean",
     trap=(
-        "only JSON holds the values: CSV and the table give means with the error of 99.9%, and the table shortens "
-        "names and rounds to three decimals; -f 1 is one execution; of ops/... more is better"
+        "only JSON, and a log as far as its three decimals are three digits, hold values: CSV and the table give means "
+        "with the error of 99.9%, and the table shortens names; -f 1 is one execution; of ops/... more is better"
     ),
 )
 
@@ -40,7 +41,7 @@ def read(source: Source) -> Iterator[Result]:
     if tables.is_csv(source.head):
         yield from numbered(tables.read_csv(source))
     elif tables.is_printed(source.head):
-        yield from numbered(tables.read_printed(source))
+        yield from numbered(log.read_printed(source))
     else:
         yield from _read_json(source)
 
@@ -50,7 +51,7 @@ def _read_json(source: Source) -> Iterator[Result]:
     for place, result in enumerate(source.items("", Jmh, "JMH's JSON")):
         if not place:
             yield _about(result)
-        name = named(result)
+        name = named(result.benchmark, result.params, result.mode)
         labels = {**(result.params or {}), "mode": result.mode}
         if result.threads is not None:
             labels["threads"] = f"{result.threads:g}"

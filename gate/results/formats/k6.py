@@ -13,7 +13,7 @@ from gate.adapters.values import OutputError, shown
 from gate.results.load.k6_points import Kind, Point, Points, better_of
 from gate.results.load.k6_summary import is_summary, results
 from gate.results.load.requests import float_of
-from gate.results.load.rows import header
+from gate.results.load.rows import first_line, header
 from gate.results.result import Format, Result
 from gate.results.source import Source
 
@@ -57,29 +57,33 @@ class _Line(msgspec.Struct):
     data: _Data
 
 
+_SEARCHED = 100
 _NO_TAGS = _Tags()
 _DECODER = msgspec.json.Decoder(_Line)
 
 
 def recognises(source: Source) -> bool:
     """Return whether it has k6's points, its header line, or the metrics of a summary."""
-    head = source.head
-    if head.json_lines:
-        return any(
-            each.get("type") in ("Metric", "Point") and "metric" in each and isinstance(each.get("data"), dict)
-            for each in head.json_lines
-        )
-    if isinstance(head.json, dict):
-        return is_summary(head.json)
-    return bool(head.lines) and set(head.lines[0].split(",")) >= _COLUMNS
+    if _has_points(source):
+        return True
+    found = source.head.json
+    return is_summary(found) if isinstance(found, dict) else set(first_line(source).split(",")) >= _COLUMNS
+
+
+def _has_points(source: Source) -> bool:
+    # with --out json=- the script's own words are among them
+    first = next((line for line in source.head.lines[:_SEARCHED] if line.startswith("{")), "")
+    try:
+        return _DECODER.decode(first).type in ("Metric", "Point")
+    except (msgspec.DecodeError, RecursionError):
+        return False
 
 
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each method and name and each metric of the script, or the aggregates of a summary."""
-    head = source.head
-    if head.json_lines:
+    if _has_points(source):
         yield from _lines(source)
-    elif head.text.lstrip().startswith("{"):
+    elif source.head.text.lstrip().startswith("{"):
         yield from results(source.document(dict[str, Any], "k6's summary"))
     else:
         yield from _csv(source)
@@ -90,7 +94,6 @@ def _lines(source: Source) -> Iterator[Result]:
     for number, line in enumerate(source.bytes_lines(), 1):
         if torn:
             raise OutputError(torn)
-        # with --out json=- the script's own words are among them
         if line[:1] != b"{":
             continue
         try:

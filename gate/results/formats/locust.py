@@ -16,10 +16,9 @@ from gate.adapters.values import OutputError
 from gate.model import Metric
 from gate.model.visible import visible
 from gate.results import checking
-from gate.results.load.requests import UNNAMED, aggregates, error_rate, float_of, percentile
+from gate.results.load.requests import UNNAMED, aggregates, all_failed, error_rate, float_of, percentile
 from gate.results.result import Failed, Format, Result
 from gate.results.source import Source
-from gate.units import plural
 
 FORMAT = Format(
     title="Locust (`--json`, `--json-file`, or `_stats.csv` of `--csv`)",
@@ -81,6 +80,11 @@ def _kind(header: list[str]) -> str | None:
     return "exceptions" if {"Count", "Message", "Traceback", "Nodes"} <= names else None
 
 
+def is_aside(source: Source) -> bool:
+    """Return whether it is a file that Locust writes beside its results."""
+    return not isinstance(source.head.json, list) and _kind(_header(source)) not in (None, "stats")
+
+
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each name and method of the JSON, or the aggregates of the CSV's rows."""
     if source.head.text.lstrip().startswith("["):
@@ -106,7 +110,7 @@ def _entry(entry: _Entry) -> Iterator[Result]:
     if total <= 0:
         return
     if failed >= total:
-        yield Failed(benchmark=name, status=f"all {plural(total, 'request')} failed")
+        yield Failed(benchmark=name, status=all_failed(total))
         return
     metrics: dict[str, Metric] = {"error_rate": Metric(values=[max(failed, 0) / total])}
     span = (entry.last_request_timestamp or 0) - (entry.start_time or 0)
@@ -170,7 +174,7 @@ def _row(row: dict[str, str]) -> Iterator[Result]:
     if not 0 < total < 1e18:
         return
     if failed >= total:
-        yield Failed(benchmark=name, status=f"all {plural(int(total), 'request')} failed", labels=labels)
+        yield Failed(benchmark=name, status=all_failed(int(total)), labels=labels)
         return
     found: dict[str, float | None] = {}
     for column, cell in row.items():

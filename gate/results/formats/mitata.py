@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gate.model import Metric
+import msgspec
+
 from gate.model.visible import visible
-from gate.results.checking import aggregate, measured, numbered
-from gate.results.formats._statistics import number
+from gate.results.checking import aggregate, measured, number, numbered, scaled, times
 from gate.results.result import About, Failed, Format, Result
 from gate.results.source import Source
 
@@ -34,6 +34,15 @@ _STATISTICS = {
 }
 
 
+class _Around(msgspec.Struct):
+    """What stands beside the benchmarks, which may be large."""
+
+    layout: Any = None
+    context: Any = None
+    cpu: Any = None
+    runtime: Any = None
+
+
 def recognises(source: Source) -> bool:
     """Return whether it is an object with benchmarks that have runs, or stats of a kind."""
     found = source.head.json
@@ -52,10 +61,12 @@ def read(source: Source) -> Iterator[Result]:
 
 
 def _read(source: Source) -> Iterator[Result]:
-    found = source.document(dict[str, Any], "mitata's JSON")
-    yield _about(found)
-    groups = _group_names(found.get("layout"))
-    for benchmark in _mappings(found.get("benchmarks")):
+    around = source.document(_Around, "mitata's JSON")
+    yield _about(around)
+    groups = _group_names(around.layout)
+    for benchmark in source.items("benchmarks", object, "mitata's JSON"):
+        if not isinstance(benchmark, dict):
+            continue
         labels = _group(benchmark.get("group"), groups)
         runs = benchmark.get("runs")
         for run in _mappings(runs) if isinstance(runs, list) else [benchmark]:
@@ -65,10 +76,10 @@ def _read(source: Source) -> Iterator[Result]:
             yield from _run(name, run, {**labels, **args})
 
 
-def _about(found: Mapping[str, Any]) -> About:
-    context = found.get("context")
+def _about(around: _Around) -> About:
+    context = around.context
     if not isinstance(context, dict):
-        context = {"cpu": {"name": found.get("cpu")}, "runtime": found.get("runtime")}
+        context = {"cpu": {"name": around.cpu}, "runtime": around.runtime}
     cpu = context.get("cpu")
     host = {
         "cpu": cpu.get("name") if isinstance(cpu, dict) else None, "arch": context.get("arch"),
@@ -101,12 +112,11 @@ def _run(name: str, run: Mapping[str, Any], labels: dict[str, str]) -> Iterator[
         return
     samples = statistics.get("samples")
     if isinstance(samples, list) and samples:
-        try:
-            values = [float(value) * _NS for value in samples]
-        except (TypeError, ValueError):
+        values = scaled(samples, _NS)
+        if values is None:
             yield Failed(benchmark=visible(name), status="not all of its samples are numbers", labels=labels)
             return
-        yield measured(name, {"time": Metric(unit="s", values=values)}, labels=labels)
+        yield measured(name, {"time": times(values)}, labels=labels)
     elif number(statistics.get("avg")) is None:
         yield Failed(benchmark=visible(name), status="no values", labels=labels)
     else:

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 import msgspec
 
-from gate.results.load.requests import UNNAMED, aggregates, error_rate, percentile
+from gate.results.load.requests import UNNAMED, aggregates, all_failed, error_rate, percentile
 from gate.results.load.rows import Rows, first_line, read_rows
 from gate.results.load.summary import ABORTED, first_figure, printed, summaries
 from gate.results.result import Failed, Format, Result
 from gate.results.source import Source
-from gate.units import plural
 
 FORMAT = Format(
     title="oha (`--output-format json` or csv, or its printed summary)",
@@ -67,7 +66,7 @@ def _document(found: _Document) -> Iterator[Result]:
     good = sum(count for status, count in statuses.items() if status.startswith(("2", "3")))
     total = sum(statuses.values()) + sum(count for why, count in found.errorDistribution.items() if why != ABORTED)
     if total and not good:
-        yield Failed(benchmark=UNNAMED, status=f"all {plural(total, 'request')} failed")
+        yield Failed(benchmark=UNNAMED, status=all_failed(total))
         return
     numbers = found.summary
     times = {"mean": numbers.average, "min": numbers.fastest, "max": numbers.slowest}

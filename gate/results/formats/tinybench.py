@@ -8,10 +8,11 @@ from typing import Any
 
 from gate.adapters.values import OutputError
 from gate.model.visible import visible
-from gate.results.checking import aggregate, numbered
-from gate.results.formats._statistics import CONFIDENCE, number, of_rates, of_times
+from gate.results.checking import aggregate, number, numbered
+from gate.results.formats._statistics import CONFIDENCE, of_rates, of_times
 from gate.results.result import About, Failed, Format, Result
 from gate.results.source import Source
+from gate.units import to_base
 
 FORMAT = Format(
     title="tinybench (`bench.tasks`, `bench.results` or `bench.table()` as JSON)",
@@ -23,7 +24,7 @@ FORMAT = Format(
     ),
 )
 _LISTS = ("tasks", "results", "benchmarks")
-_CELL = re.compile(r"(latency|throughput) (avg|average|med|median) \((ns|ops/s)\)", re.IGNORECASE)
+_CELL = re.compile(r"(latency|throughput) (avg|average|med|median) \((ns|us|µs|μs|ms|s|ops/s)\)", re.IGNORECASE)
 _NUMBER = re.compile(r"\s*([\d.,]+(?:e[-+]?\d+)?)\s*(?:±\s*([\d.,]+(?:e[-+]?\d+)?)\s*(%?))?\s*", re.IGNORECASE)
 _OLD = {"ops/sec", "Average Time (ns)"}
 
@@ -154,6 +155,6 @@ def _cell(name: str, title: re.Match[str], cell: Any, samples: int | None) -> Re
         low, high = value * (1 - half / 100), value * (1 + half / 100)
     return aggregate(
         name, "time" if is_time else "throughput", "mean" if is_mean else "p50", value, unit="s" if is_time else "1/s",
-        scale=1e-9 if is_time else 1.0, better="lower" if is_time else "higher", low=low, high=high,
+        scale=to_base(title[3])[1] if is_time else 1.0, better="lower" if is_time else "higher", low=low, high=high,
         confidence=CONFIDENCE, count=samples,
     )  # fmt: skip

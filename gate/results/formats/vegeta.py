@@ -1,4 +1,4 @@
-"""vegeta's requests (`vegeta encode`, JSON lines or CSV) and its reports (JSON, text, histogram)."""
+"""vegeta's requests (binary, JSON lines or CSV) and its reports (JSON, text, histogram)."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ import re
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime
+from typing import TypeVar
 
 import msgspec
 
 from gate.adapters.values import OutputError, shown
 from gate.model.visible import visible
+from gate.results.load.gob import GobError, Value, moment, records
 from gate.results.load.requests import (
     UNNAMED,
     Table,
     aggregates,
+    all_failed,
     error_rate,
     float_of,
     measured,
@@ -25,20 +28,19 @@ from gate.results.load.requests import (
 )
 from gate.results.result import Failed, Format, Result
 from gate.results.source import Source
-from gate.units import plural
 
 FORMAT = Format(
-    title="vegeta (`vegeta encode` as JSON or CSV; `vegeta report` as JSON, text or hist)",
-    execution="the file",
+    title="vegeta (`vegeta attack`, binary or encoded as JSON or CSV; `vegeta report`: JSON, text, hist)",
+    execution="the file, or each report in it",
     iteration="one request of a method and URL; none of a report",
     trap=(
-        "the results file of `vegeta attack` is binary: `vegeta encode FILE > FILE.json` first; a report mixes all "
-        "URLs, and its latencies are of all requests, failed ones too; the rate of an attack is set, so throughput "
-        "hardly differs"
+        "a report mixes all URLs, and its latencies are of all requests, failed ones too; the rate of an attack is "
+        "set, so throughput hardly differs"
     ),
 )
-_GOB = (b"Result", b"Attack", b"Latency", b"BytesOut")
+_GOB = (b"Result", b"Latency", b"BytesOut")
 _CSV = re.compile(r"\d{16,20},\d{1,3},\d+,\d+,\d+,")
+_SEARCHED = 200
 _WIDTHS = range(8, 13)
 _TEXT = re.compile(r"(Requests|Duration|Latencies|Success|Bytes In|Bytes Out)\s+\[([^\]]*)\]\s+(.*)")
 _BUCKET = re.compile(r"\[([^,\]]+),\s+([^\]]+)\]\s+(\d+)\s+[\d.]+%.*")
@@ -55,6 +57,8 @@ class _Line(msgspec.Struct):
     method: str = ""
     url: str = ""
     bytes_in: float = 0
+    began: float | None = None
+    """The time stamp in seconds, where it is no text."""
 
 
 class _Report(msgspec.Struct):
@@ -67,10 +71,12 @@ class _Report(msgspec.Struct):
 
 
 _DECODER = msgspec.json.Decoder(_Line)
+_REPORT = msgspec.json.Decoder(_Report)
+T = TypeVar("T")
 
 
 def recognises(source: Source) -> bool:
-    """Return whether it is a vegeta file of some kind; the binary one too, so that it can say what to do."""
+    """Return whether it is a vegeta file of some kind."""
     head = source.head
     if all(word in head.data[:256] for word in _GOB):
         return True
@@ -84,7 +90,7 @@ def recognises(source: Source) -> bool:
 
 
 def _is_report(lines: list[str]) -> bool:
-    found = {match[1] for line in lines[:20] if (match := _TEXT.match(line))}
+    found = {match[1] for line in lines[:_SEARCHED] if (match := _TEXT.match(line.strip()))}
     return {"Requests", "Latencies"} <= found
 
 
@@ -96,14 +102,16 @@ def read(source: Source) -> Iterator[Result]:
     """Yield a process for each method and URL, or the aggregates of a report."""
     head = source.head
     if all(word in head.data[:256] for word in _GOB):
-        name = "FILE" if source.path is None else visible(source.name)
-        raise OutputError(f"the binary results of an attack: write them as JSON: vegeta encode {name} > {name}.json")
-    if head.text.lstrip().startswith("{"):
+        yield from _requests(_binary(source))
+    elif head.text.lstrip().startswith("{"):
         first = head.json_lines[0] if head.json_lines else head.json
-        if isinstance(first, dict) and "latencies" in first:
-            yield from _report(source.document(_Report, "vegeta's report"))
+        if not isinstance(first, dict) or "latencies" not in first:
+            yield from _requests(_objects(source, _DECODER))
+        elif not head.json_lines:
+            yield from _report(source.document(_Report, "vegeta's report"), 0)
         else:
-            yield from _requests(_json(source))
+            for execution, line in enumerate(_objects(source, _REPORT)):
+                yield from _report(line, execution)
     elif _CSV.match(head.text.lstrip()):
         yield from _requests(_csv(source))
     elif _is_histogram(head.lines):
@@ -112,7 +120,30 @@ def read(source: Source) -> Iterator[Result]:
         yield from _text(source.lines())
 
 
-def _json(source: Source) -> Iterator[_Line]:
+def _binary(source: Source) -> Iterator[_Line]:
+    name = "FILE" if source.path is None else visible(source.name)
+    try:
+        with closing(source.byte_file()) as file:
+            for number, found in enumerate(records(file), 1):
+                yield _result(found, number)
+    except GobError as error:
+        raise OutputError(f"binary results: {error}: write them as JSON: vegeta encode {name} > {name}.json") from None
+
+
+def _result(found: dict[str, Value], number: int) -> _Line:
+    """Make a result of the fields of a struct; those that are 0 or empty are not in it."""
+    latency, code, received, stamp = (found.get(name, 0) for name in ("Latency", "Code", "BytesIn", "Timestamp"))
+    if not isinstance(latency, int) or not isinstance(code, int) or not isinstance(received, int):
+        raise GobError(f"the fields of result {number} are of other types")
+    texts = [found.get(name, b"") for name in ("Error", "Attack", "Method", "URL")]
+    error, attack, method, url = (each.decode("utf-8", "replace") if isinstance(each, bytes) else "" for each in texts)
+    return _Line(
+        latency=latency, code=code, began=moment(stamp) if isinstance(stamp, bytes) else None, error=error,
+        attack=attack, method=method, url=url, bytes_in=received,
+    )  # fmt: skip
+
+
+def _objects(source: Source, decoder: msgspec.json.Decoder[T]) -> Iterator[T]:
     torn: str | None = None
     for number, line in enumerate(source.bytes_lines(), 1):
         if torn is not None:
@@ -120,7 +151,7 @@ def _json(source: Source) -> Iterator[_Line]:
         if not line or line.isspace():
             continue
         try:
-            found = _DECODER.decode(line)
+            found = decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             # the last line may be cut off
             torn = f"line {number}: {shown(line)} is no result of vegeta"
@@ -160,7 +191,7 @@ def _requests(lines: Iterator[_Line]) -> Iterator[Result]:
     for line in lines:
         requests = table[line.attack, line.method, line.url]
         took = line.latency * 1e-9
-        start = _moment(line.timestamp)
+        start = _moment(line.timestamp) if line.began is None else line.began
         if start is not None:
             requests.lasted(start, start + took)
         if line.error or not 200 <= line.code < 400:
@@ -180,21 +211,30 @@ def _moment(text: str) -> float | None:
         return None
 
 
-def _report(found: _Report) -> Iterator[Result]:
+def _report(found: _Report, execution: int) -> Iterator[Result]:
     times: dict[str, float | None] = {}
     for name, value in found.latencies.items():
         statistic = _MEANT.get(name) or (percentile(name[:-2]) if name[:-2].replace(".", "", 1).isdecimal() else "")
         if statistic and value is not None:
             times[statistic] = value * 1e-9
-    yield from _all(times, found.success, found.requests, found.throughput, found.rate)
+    yield from _all(times, found.success, found.requests, found.throughput or found.rate, execution)
 
 
 def _text(lines: Iterator[str]) -> Iterator[Result]:
+    """Yield the aggregates of each report of a text."""
     found: dict[str, dict[str, str]] = {}
+    execution = 0
     for line in lines:
         if match := _TEXT.fullmatch(line.strip()):
+            if match[1] == "Requests" and found:
+                yield from _printed(found, execution)
+                found, execution = {}, execution + 1
             names = [name.strip() for name in match[2].split(",")]
             found[match[1]] = dict(zip(names, (cell.strip() for cell in match[3].split(",")), strict=False))
+    yield from _printed(found, execution)
+
+
+def _printed(found: dict[str, dict[str, str]], execution: int) -> Iterator[Result]:
     times = {
         _MEANT.get(name) or percentile(name): seconds(value)
         for name, value in found.get("Latencies", {}).items()
@@ -205,21 +245,21 @@ def _text(lines: Iterator[str]) -> Iterator[Result]:
     total = requests.get("total")
     yield from _all(
         times, None if share is None else share / 100, int(total) if total is not None and 0 <= total < 1e18 else 0,
-        requests.get("throughput"), requests.get("rate"),
+        requests.get("throughput") or requests.get("rate"), execution,
     )  # fmt: skip
 
 
 def _all(
-    times: dict[str, float | None], success: float | None, count: int, throughput: float | None, rate: float | None
+    times: dict[str, float | None], success: float | None, count: int, throughput: float | None, execution: int
 ) -> Iterator[Result]:
     if success == 0 and count:
-        yield Failed(benchmark=UNNAMED, status=f"all {plural(count, 'request')} failed")
+        yield Failed(benchmark=UNNAMED, status=all_failed(count), execution=execution)
         return
-    yield from aggregates(UNNAMED, "time", times, count=count or None)
+    yield from aggregates(UNNAMED, "time", times, count=count or None, execution=execution)
     if success is not None and 0 <= success <= 1:
-        yield from error_rate(UNNAMED, 1 - success, 1)
-    reached = throughput if throughput is not None else rate
-    yield from aggregates(UNNAMED, "throughput", {"value": reached}, unit="1/s", better="higher")
+        yield from error_rate(UNNAMED, 1 - success, 1, execution=execution)
+    rate = {"value": throughput}
+    yield from aggregates(UNNAMED, "throughput", rate, unit="1/s", better="higher", execution=execution)
 
 
 def _histogram(lines: Iterator[str]) -> Iterator[Result]:

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from gate.results.checking import numbered
-from gate.results.formats._statistics import number, of_rates, of_times
-from gate.results.result import About, Format, Result
+from gate.model.visible import visible
+from gate.results.checking import number, numbered
+from gate.results.formats._statistics import of_rates, of_times
+from gate.results.result import About, Failed, Format, Result
 from gate.results.source import Source
 
 FORMAT = Format(
@@ -51,6 +52,7 @@ def _read(source: Source) -> Iterator[Result]:
     found = source.document(dict[str, Any], "vitest's JSON")
     results = found.get("testResults")
     if isinstance(results, list):
+        yield from _failed(results)
         for name, task in _of_reporter(results):
             yield from of_times(name, _mapping(task.get("latency")), {})
             if not _mapping(task.get("latency")).get("samples"):
@@ -62,6 +64,27 @@ def _read(source: Source) -> Iterator[Result]:
         rate = number(benchmark.get("hz"))
         if rate is not None and not benchmark.get("samples"):
             yield from of_rates(name, {"mean": rate}, {})
+
+
+def _failed(results: Any) -> Iterator[Result]:
+    """Yield the tests that failed among those with benchmarks: what they measured is not there."""
+    for file in _mappings(results):
+        tests = _mappings(file.get("assertionResults"))
+        if not any(test.get("benchmarks") for test in tests):
+            continue
+        for test in tests:
+            if test.get("status") == "failed" and not test.get("benchmarks"):
+                name = _SEPARATOR.join(_parts(file, test))
+                messages = _texts(test.get("failureMessages"))
+                why = f": {messages[0].partition(chr(10))[0]}" if messages else ""
+                yield Failed(benchmark=visible(name), status=visible(f"its test failed{why}")[:200])
+
+
+def _parts(file: Mapping[str, Any], test: Mapping[str, Any]) -> list[str]:
+    # the whole path is of the machine
+    path = PurePosixPath(str(file.get("name", "")).replace("\\", "/")).name
+    parts = [path, *_texts(test.get("ancestorTitles")), test.get("title")]
+    return [str(part) for part in parts if part]
 
 
 def _of_groups(files: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -82,13 +105,10 @@ def _of_suites(suites: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, An
 
 def _of_reporter(results: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for file in _mappings(results):
-        # the whole path is of the machine
-        path = PurePosixPath(str(file.get("name", "")).replace("\\", "/")).name
         for test in _mappings(file.get("assertionResults")):
             for benchmark in _mappings(test.get("benchmarks")):
                 for task in _mappings(benchmark.get("tasks")):
-                    parts = [path, *_texts(test.get("ancestorTitles")), test.get("title"), task.get("name")]
-                    yield _SEPARATOR.join(str(part) for part in parts if part), task
+                    yield _SEPARATOR.join([*_parts(file, test), str(task.get("name", ""))]), task
 
 
 def _texts(found: Any) -> list[str]:

@@ -7,11 +7,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from gate.results.load.requests import aggregates, error_rate, float_of, percentile, place_of, seconds
+from gate.results.load.requests import aggregates, all_failed, error_rate, float_of, percentile, place_of, seconds
 from gate.results.load.spectrum import Spectrum
 from gate.results.result import Failed, Format, Result
 from gate.results.source import Source
-from gate.units import plural
 
 FORMAT = Format(
     title="wrk and wrk2 (what they print)",
@@ -123,7 +122,7 @@ def _results(run: _Run, seen: Counter[str]) -> Iterator[Result]:
     bad = run.refused + run.unanswered
     total = None if run.requests is None else run.requests + run.unanswered
     if total is not None and bad >= total:
-        why = f"all {plural(total, 'request')} failed" if total else "no request was answered"
+        why = all_failed(total) if total else "no request was answered"
         yield Failed(benchmark=run.url, status=why, execution=execution, labels=run.labels)
         return
     for metric, table in _tables(run).items():

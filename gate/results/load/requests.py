@@ -88,8 +88,7 @@ def measured(
     name, own = visible(benchmark) or UNNAMED, {key: visible(value) for key, value in (labels or {}).items() if value}
     count = len(requests.times)
     if not count:
-        status = f"all {plural(requests.failed, 'request')} failed" if requests.failed > 1 else "its one request failed"
-        return Failed(benchmark=name, status=status, execution=execution, labels=own)
+        return Failed(benchmark=name, status=all_failed(requests.failed), execution=execution, labels=own)
     metrics = {"time": Metric(unit="s", values=requests.times)}
     for other, found in requests.others.items():
         if len(found) == count:
@@ -100,6 +99,11 @@ def measured(
     if span is not None and span > 0:
         metrics["throughput"] = Metric(unit="1/s", better="higher", values=[count / span])
     return checking.measured(name, metrics, execution=execution, labels=own)
+
+
+def all_failed(count: int) -> str:
+    """Say that all requests failed."""
+    return f"all {plural(count, 'request')} failed" if count > 1 else "its one request failed"
 
 
 def aggregates(

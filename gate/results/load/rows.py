@@ -26,7 +26,7 @@ class Rows:
 
     time: str
     success: str
-    """A status: of HTTP, or one of `good`."""
+    """A status: of HTTP, or one of `good`; a file may be without."""
     scale: float
     """Takes a time to seconds."""
     others: Mapping[str, str] = field(default_factory=dict)
@@ -66,12 +66,12 @@ def header(reader: Iterable[list[str]]) -> list[str]:
 
 def _requests(reader: _Reader, rows: Rows) -> Requests:
     names = header(reader)
-    if rows.time not in names or rows.success not in names:
-        raise OutputError(f"line 1: no columns {rows.time!r} and {rows.success!r}")
-    time, success = names.index(rows.time), names.index(rows.success)
+    if rows.time not in names:
+        raise OutputError(f"line 1: no column {rows.time!r}")
+    time, success = names.index(rows.time), names.index(rows.success) if rows.success in names else None
     others = {name: names.index(column) for name, column in rows.others.items() if column in names}
     start = names.index(rows.start) if rows.start in names else None
-    requests = Table[str](tuple(others))[""]
+    requests = Table[str](tuple(others), tells=success is not None)[""]
     torn: str | None = None
     for row in reader:
         if torn is not None:
@@ -80,14 +80,14 @@ def _requests(reader: _Reader, rows: Rows) -> Requests:
             torn = f"line {reader.line_num}: {len(row)} cells instead of {len(names)}" if row else None
             continue
         try:
-            if not _succeeded(row[success], rows):
-                requests.failed += 1
-                continue
             took = float(row[time]) * rows.scale
-            found = [(name, float(row[at]) * (1.0 if name == "bytes" else rows.scale)) for name, at in others.items()]
             if start is not None:
                 began = float(row[start]) * rows.scale
                 requests.lasted(began, began + took)
+            if success is not None and not _succeeded(row[success], rows):
+                requests.failed += 1
+                continue
+            found = [(name, float(row[at]) * (1.0 if name == "bytes" else rows.scale)) for name, at in others.items()]
         except OutputError as error:
             raise OutputError(f"line {reader.line_num}: {error}") from None
         except ValueError:

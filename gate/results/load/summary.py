@@ -7,16 +7,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from gate.results.load.requests import UNNAMED, aggregates, error_rate, float_of, percentile, seconds
+from gate.results.load.requests import UNNAMED, aggregates, all_failed, error_rate, float_of, percentile, seconds
 from gate.results.result import Failed, Result
-from gate.units import plural
 
-_FIGURE = re.compile(r"\s+([A-Z][\w/ ]*):\s+(.+)")
+_FIGURE = re.compile(r"([A-Z][\w/ ]*):\s+(\S.*)")
 # hey 0.1.5 prints two percent signs
-_PERCENTILE = re.compile(r"\s*([\d.]+) ?%+ in (.+)")
-_STATUS = re.compile(r"\s*\[(\w+)\]\s+(\d+) responses")
-_ERROR = re.compile(r"\s*\[(\d+)\]\s+(.*)")
-_TITLE = re.compile(r"\S.*:")
+_PERCENTILE = re.compile(r"([\d.]+) ?%+ in (.+?)\.?")
+_STATUS = re.compile(r"\[(\w+)\]\s+(\d+) responses")
+_ERROR = re.compile(r"\[(\d+)\]\s+(.*)")
+_TITLE = re.compile(r"[A-Z][^:]*:")
 _SEARCHED = 200
 _MEANT = {"Average": "mean", "Fastest": "min", "Slowest": "max"}
 ABORTED = "aborted due to deadline"
@@ -52,7 +51,7 @@ class Summary:
 def first_figure(lines: list[str]) -> str:
     """Return what a summary begins with, by which the tools differ: "Total" of hey's; "" where there is none."""
     for line, following in pairwise(lines[:_SEARCHED]):
-        match = _FIGURE.fullmatch(following)
+        match = _FIGURE.fullmatch(following.strip())
         if line.strip() == "Summary:" and match:
             return match[1]
     return ""
@@ -62,15 +61,15 @@ def summaries(lines: Iterable[str]) -> Iterator[Summary]:
     """Yield each run of a text, which begins with the line "Summary:"."""
     found: Summary | None = None
     title = ""
-    for line in lines:
-        if _TITLE.fullmatch(line.rstrip()):
-            title = line.strip()
+    for line in map(str.strip, lines):
+        if _TITLE.fullmatch(line):
+            title = line
             if title == "Summary:":
                 if found is not None:
                     yield found
                 found = Summary()
         elif found is not None:
-            _take(found, title, line.rstrip())
+            _take(found, title, line)
     if found is not None:
         yield found
 
@@ -101,7 +100,7 @@ def printed(each: Summary, execution: int, good: int | None = None) -> Iterator[
     else:
         total = each.answered
     if total and not good:
-        yield Failed(benchmark=UNNAMED, status=f"all {plural(total, 'request')} failed", execution=execution)
+        yield Failed(benchmark=UNNAMED, status=all_failed(total), execution=execution)
         return
     yield from aggregates(UNNAMED, "time", each.times(), count=each.answered, execution=execution)
     yield from error_rate(UNNAMED, total - good, total, execution=execution)

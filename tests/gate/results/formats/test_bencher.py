@@ -6,7 +6,7 @@ import pytest
 
 from gate.results.formats import bencher
 from gate.results.source import Source
-from tests.support.foreign import files, reading, survives
+from tests.support.foreign import files, of_text, reading, survives
 
 
 def test_measures_of_bencher_have_units() -> None:
@@ -22,6 +22,14 @@ def test_measures_of_bencher_have_units() -> None:
     assert (latency.low, latency.high, latency.confidence) == pytest.approx((87.25e-9, 89e-9, None))
     # distances, as old versions had them, are no interval
     assert (own.low, own.high) == (None, None)
+
+
+def test_a_measure_of_ones_own_has_no_unit() -> None:
+    found = of_text("bencher", '{"a": {"throughput_ops_ms": {"value": 5}, "latency_p50_ns": {"value": 7}}}')
+    assert [(a.metric, a.value, a.unit, a.better) for a in found.aggregates] == [
+        ("throughput_ops_ms", 5, "", "higher"),
+        ("latency_p50_ns", 7, "", "lower"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.foreign import aggregates, files, measured, of_text, reading, survives
+from gate.results.formats import benchmarkdotnet
+from gate.results.source import Source
+from tests.support.foreign import aggregates, files, measured, of_text, reading, refused, survives
 
 QUICK = "Tiny.Benchmarks.Sorts.Quick"
 MEDIUM = "MediumRun"
@@ -34,7 +36,8 @@ def test_what_gave_no_statistics_has_failed() -> None:
 
 def test_other_metrics_and_the_machine() -> None:
     found = reading("benchmarkdotnet", "sorts-report-full.json")
-    assert aggregates(found, QUICK, "Gen0Collects")["value"].value == 0.5
+    collects = aggregates(found, QUICK, "Gen0Collects")["value"]
+    assert (collects.value, collects.unit) == (0.5, "")
     assert found.about.tool == "BenchmarkDotNet 0.14.0"
     assert found.about.host["cpu"] == "AMD EPYC 7763"
     assert found.about.host["runtime"] == ".NET 8.0.8 (8.0.824.36612)"
@@ -83,6 +86,20 @@ def test_units_in_the_titles() -> None:
     found = of_text("benchmarkdotnet", "Method,Job,WarmupCount,Mean [us],Allocated [KB]\nA,DefaultJob,1,2.5,2\n")
     assert aggregates(found, "A", "time")["mean"].value == pytest.approx(2.5e-6)
     assert aggregates(found, "A", "memory")["value"].value == 2048
+
+
+def test_a_report_of_several_types() -> None:
+    text = "Namespace,Type,Method,Job,WarmupCount,n,Mean\nN,A,B,DefaultJob,1,8,2 ns\nN,C,B,DefaultJob,1,8,3 ns\n"
+    assert benchmarkdotnet.recognises(Source("x", None, text.encode()))
+    found = of_text("benchmarkdotnet", text)
+    assert [(a.benchmark, a.labels) for a in found.aggregates] == [
+        ("N.A.B", {"n": "8", "job": "DefaultJob"}),
+        ("N.C.B", {"n": "8", "job": "DefaultJob"}),
+    ]
+
+
+def test_titles_that_a_quote_joins() -> None:
+    assert "the titles are not those" in refused("benchmarkdotnet", 'Method,Job,"x,Mean\nA,B,C,D\n')
 
 
 def test_old_names_of_stages() -> None:

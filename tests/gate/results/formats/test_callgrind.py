@@ -25,7 +25,7 @@ def test_one_process_and_one_count(name: str) -> None:
     assert [(each.benchmark, each.execution) for each in found.measured] == [("./tiny", 0)]
     assert counts(found) == {"instructions": 6002}
     metric = found.measured[0].metrics["instructions"]
-    assert (metric.unit, metric.better) == ("", "lower")
+    assert (metric.unit, metric.better, metric.exact) == ("", "lower", True)
     assert found.about.tool.startswith("callgrind")
 
 
@@ -53,7 +53,7 @@ def test_parts_are_summed_and_a_profile_that_is_cut_off_still_has_its_summary() 
     assert counts(read(Source("x", None, cut))) == {"instructions": 6002}
     found = read(Source("x", None, data[: data.index(b"summary:")]))
     assert [(each.benchmark, each.status) for each in found.failed] == [
-        ("./tiny", "no counts: the file is cut off")
+        ("./tiny", "no totals: the file is cut off")
     ]  # fmt: skip
 
 

@@ -68,11 +68,12 @@ def test_without_analysis_there_is_no_interval() -> None:
 
 
 def test_colours_minutes_and_names_that_end_in_a_number() -> None:
+    # within a list of Markdown
     table = (
-        "benchmark name                       samples       iterations    estimated\n"
+        "    benchmark name                       samples       iterations    estimated\n"
         "                                     mean          low mean      high mean\n"
         "                                     std dev       low std dev   high std dev\n"
-        "-------------------------------------------------------------------------------\n"
+        "    -------------------------------------------------------------------------------\n"
         "\x1b[0msort 1000                              10          1        2 m \n"
         "                                            1.5 m         60 s          2 m \n"
         "                                           100 ms        10 ms       200 ms \n"

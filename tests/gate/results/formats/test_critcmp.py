@@ -39,9 +39,16 @@ def test_a_benchmark_without_estimates_fails_alone() -> None:
     export["benchmarks"]["new/new/10"]["criterion_estimates_v1"]["mean"]["point_estimate"] = -1
     found = read(Source("x", None, json.dumps(export).encode()))
     assert [(each.benchmark, each.status) for each in found.failed] == [
-        ("new/new/10", "-1e-09 in time is below 0"),
+        ("new/new/10", "time, mean: -1e-09, which is below 0"),
         ("sum", "it has no estimates"),
     ]
+
+
+def test_a_file_that_is_cut_off_has_the_benchmarks_before_that() -> None:
+    data = FILE.read_bytes()
+    found = read(Source("x", None, data[: data.rindex(b'"median"')]))
+    assert {each.benchmark for each in found.aggregates} == {"new/new/10"}
+    assert [(each.benchmark, each.status) for each in found.failed] == [(None, "the file is cut off")]
 
 
 def test_any_file_is_read_or_refused() -> None:

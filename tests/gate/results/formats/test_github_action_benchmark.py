@@ -1,5 +1,6 @@
 """github-action-benchmark's data.js."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,13 @@ def test_a_value_that_is_none_fails_its_benchmark() -> None:
     assert [(f.benchmark, f.labels["suite"]) for f in reading("github_action_benchmark", "data.js").failed] == [
         ("broken", "Smaller")
     ]
+
+
+def test_users_put_objects_where_texts_belong() -> None:
+    own = {"name": "x", "value": "31", "unit": "ops/s", "range": [1], "extra": {"mean": 0.1}}
+    entry = {"commit": {"id": "a"}, "date": 1, "tool": "customBiggerIsBetter", "benches": [own]}
+    found = of_text("github_action_benchmark", json.dumps({"lastUpdate": 1, "repoUrl": "", "entries": {"s": [entry]}}))
+    assert [(a.benchmark, a.value, a.low) for a in found.aggregates] == [("x", 31, None)]
 
 
 def test_plain_json_says_the_same() -> None:

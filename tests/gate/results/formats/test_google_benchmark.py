@@ -1,6 +1,7 @@
 """Google Benchmark's files: repetitions, aggregates alone, errors, counters, CSV, a crash in the middle."""
 
 import json
+from array import array
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +33,12 @@ def test_repetitions_are_iterations_of_one_process() -> None:
     assert copy.metrics["time"].values == pytest.approx([10.841881189900693e-9, 10.832270740856487e-9], rel=1e-12)
     assert copy.metrics["cpu_time"].values == pytest.approx([10.841408894136167e-9, 10.833774104683199e-9], rel=1e-12)
     rate = copy.metrics["bytes_per_second"]
-    assert (rate.unit, rate.better, rate.values) == ("B/s", "higher", [94452668467.64305, 94519231258.23232])
+    assert (rate.unit, rate.better, list(rate.values)) == ("B/s", "higher", [94452668467.64305, 94519231258.23232])
     items = copy.metrics["items_per_second"]
     assert (items.unit, items.better, items.values[0]) == ("1/s", "higher", 92238934.05043267)
     # in milliseconds
     assert counters.metrics["time"].values[0] == pytest.approx(2.031949450802502e-10, rel=1e-12)
-    assert counters.metrics["depth"].values == [-6, -6]
+    assert counters.metrics["depth"].values == array("d", [-6, -6])
     # its counter is NaN, which no JSON has
     assert list(undefined.metrics) == ["time", "cpu_time"]
     assert [(each.benchmark, each.labels["family_index"]) for each in twice] == [
@@ -81,6 +82,20 @@ def test_csv() -> None:
     assert (mean.value, mean.sd) == pytest.approx((11.8963e-9, 0.64091e-9))
 
 
+def test_the_printed_table() -> None:
+    found = of("table.txt")
+    assert {each.benchmark: each.metrics["time"].values for each in found.measured} == {
+        "Copy/1024": pytest.approx([627e-9, 10.9e-9]),
+        "Linear/64": pytest.approx([7.85e-9, 30.9e-9]),
+        "Linear/512": pytest.approx([65.3e-9, 66.2e-9]),
+    }
+    assert found.measured[0].metrics["cpu_time"].values == pytest.approx([12.1e-9, 10.9e-9])
+    assert {each.benchmark for each in found.aggregates} == {"Summary/repeats:2"}
+    assert [(each.benchmark, each.status) for each in found.failed] == [
+        ("Counters/threads:2", "its time is printed as 0.000 ms"), ("Broken", "no such file:")
+    ]  # fmt: skip
+
+
 def test_csv_with_columns_before_the_name_and_an_error() -> None:
     text = (
         "engine,name,iterations,real_time,cpu_time,time_unit,label,error_occurred,error_message\n"
@@ -88,7 +103,7 @@ def test_csv_with_columns_before_the_name_and_an_error() -> None:
         'a,"broken",,,,,,true,"no, file"\n'
     )
     found = read(Source("x", None, text.encode()))
-    assert [(each.benchmark, each.metrics["time"].values) for each in found.measured] == [("x, y", [2e-6])]
+    assert [(each.benchmark, list(each.metrics["time"].values)) for each in found.measured] == [("x, y", [2e-6])]
     assert [(each.benchmark, each.status) for each in found.failed] == [("broken", "no, file")]
 
 
@@ -97,6 +112,9 @@ def test_before_1_5_only_names_say_what_is_an_aggregate() -> None:
     alone = [row("b_mean", 5), row("b_median", 6), row("b_stddev", 7), row("c_mean", 4)]
     found = made(*rows, *alone)
     assert {each.benchmark: len(each.metrics["time"].values) for each in found.measured} == {"a": 2, "c_mean": 1}
+    assert [(a.benchmark, a.statistic) for a in made(row("x_y", 1, run_type="aggregate")).aggregates][:1] == [
+        ("x_y", "value")
+    ]
     times = {(each.benchmark, each.statistic): each.value for each in found.aggregates if each.metric == "time"}
     assert times == pytest.approx({("b", "mean"): 5e-9, ("b", "median"): 6e-9})
 
@@ -110,7 +128,7 @@ def test_skipped_ones_are_left_out_and_bad_times_fail() -> None:
     )
     assert [each.benchmark for each in found.measured] == ["good"]
     assert [(each.benchmark, each.status) for each in found.failed] == [
-        ("negative", "-1e-09 in time is below 0"),
+        ("negative", "time: -1e-09, which is below 0"),
         ("odd", "its real_time is 1 in fortnight, which is not a time"),
     ]
 
@@ -125,6 +143,6 @@ def test_a_crash_leaves_the_rows_before_it() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["repetitions.json", "aggregates.csv"])
+@pytest.mark.parametrize("name", ["repetitions.json", "aggregates.csv", "table.txt"])
 def test_any_file_is_read_or_refused_in_one_line(name: str) -> None:
     assert read_or_refused("google_benchmark", (DATA / name).read_bytes())

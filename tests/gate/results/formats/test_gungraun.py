@@ -138,6 +138,18 @@ def test_several_tools() -> None:
     }  # fmt: skip
 
 
+def test_only_what_valgrind_counts_is_exact() -> None:
+    profiles = [
+        {"tool": "Callgrind", "data": {"total": {"metrics": {"Ir": {"values": {"new": 12}}}}, "parts": []}},
+        {"tool": "Perf", "data": {"total": {"metrics": {}}, "parts": [
+            {"metrics": {"cycles": {"values": {"new": {"value": 34, "n": 3}}}}}]}},
+    ]  # fmt: skip
+    metrics = read(Source("x", None, summary(version="7", profiles=profiles))).measured[0].metrics
+    assert {name: (metric.values, metric.exact) for name, metric in metrics.items()} == {
+        "Ir": ([12], True), "Perf cycles": ([34], False)
+    }  # fmt: skip
+
+
 def test_one_name_in_two_packages() -> None:
     table = [{"tool": "Callgrind", "summaries": {"total": {"summary": {"Callgrind": {"Ir": IR}}}}}]
     lines = [summary(version="6", profiles=table, package_dir=name) for name in ("p", "q")]

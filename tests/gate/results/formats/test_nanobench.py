@@ -80,7 +80,7 @@ def test_counters_and_complexities() -> None:
         "time": [1e-9, 1e-9], "instructions": [4, 4]
     }  # fmt: skip
     assert [(each.benchmark, each.status) for each in found.failed] == [
-        ("b", "an epoch has no time"), ("c", "-1 in time is below 0")
+        ("b", "an epoch has no time"), ("c", "time, median: -1, which is below 0")
     ]  # fmt: skip
 
 
@@ -89,6 +89,13 @@ def test_numbers_as_cpp_writes_them() -> None:
     source = Source("x", None, text.encode())
     assert recognised(source) == "nanobench"
     assert read(source).aggregates[0].value == 1e-9
+
+
+def test_a_file_that_is_cut_off_has_the_results_before_that() -> None:
+    result = {"title": "t", "median(elapsed)": 1e-9}
+    text = json.dumps({"results": [{"name": "a", **result}, {"name": "b", **result}, {"name": "c", **result}]})
+    found = read(Source("x", None, text[:-20].encode()))
+    assert [each.benchmark for each in found.aggregates] == ["t/a", "t/b"]
 
 
 def test_a_table_of_something_else_is_none() -> None:

@@ -56,13 +56,20 @@ def test_the_table_of_version_2() -> None:
     assert aggregates(found, "a", "throughput")["mean"].value == 1234
 
 
+def test_a_table_that_users_scaled() -> None:
+    rows = [{"Task name": "a", "Latency avg (µs)": "2.5 ± 1%"}, {"Task name": "b", "Throughput avg (ops/s)": "N/A"}]
+    found = of_text("tinybench", json.dumps(rows))
+    assert aggregates(found, "a", "time")["mean"].value == pytest.approx(2.5e-6)
+    assert [f.benchmark for f in found.failed] == ["b"]
+
+
 def test_other_shapes_that_users_write() -> None:
     result = {"totalTime": 6.0, "hz": 500, "period": 2.0, "samples": [1.0, 3.0], "mean": 2.0, "p995": 3.0}
     shapes = [[result], {"a": result}, {"tasks": [{"name": "a", "result": result}]}, [{"name": "a", **result}]]
     for shape, name in zip(shapes, ["task 1", "a", "a", "a"], strict=True):
         text = json.dumps(shape)
         assert tinybench.recognises(Source("x", None, text.encode())), text
-        assert measured(of_text("tinybench", text), name)[0].metrics["time"].values == [0.001, 0.003]
+        assert list(measured(of_text("tinybench", text), name)[0].metrics["time"].values) == [0.001, 0.003]
     bench = {"bench": {"name": "suite"}, "name": "a", "result": result}
     assert of_text("tinybench", json.dumps([bench])).measured[0].labels == {"bench": "suite"}
 

@@ -40,10 +40,20 @@ def test_samples_are_iterations_where_they_are_there() -> None:
     found = of_text(
         "vitest", json.dumps({"files": [{"filepath": "/a", "groups": [{"fullName": "g", "benchmarks": [own]}]}]})
     )
-    assert measured(found, "g > a")[0].metrics["time"].values == [0.001, 0.003]
+    assert list(measured(found, "g > a")[0].metrics["time"].values) == [0.001, 0.003]
     assert not found.aggregates
     old = {"numTotalTestSuites": 1, "numTotalTests": 1, "testResults": {"g": [own]}}
-    assert measured(of_text("vitest", json.dumps(old)), "g > a")[0].metrics["time"].values == [0.001, 0.003]
+    assert list(measured(of_text("vitest", json.dumps(old)), "g > a")[0].metrics["time"].values) == [0.001, 0.003]
+
+
+def test_a_real_file_of_5() -> None:
+    found = reading("vitest", "vitest-5.json")
+    mean = aggregates(found, "a.bench.mjs > sort > sizes > small", "time")["mean"]
+    assert (mean.value, mean.sd, mean.count) == pytest.approx((1.50225e-6, 1.3261013e-6, 12))
+    assert aggregates(found, mean.benchmark, "throughput")["mean"].value == pytest.approx(1224496.2612104986)
+    failed = [f.benchmark for f in found.failed]
+    assert failed == ["a.bench.mjs > sort > one", "a.bench.mjs > sort > fails"]
+    assert all(f.status.startswith("its test failed: ") for f in found.failed)
 
 
 def test_the_reporter_of_5() -> None:

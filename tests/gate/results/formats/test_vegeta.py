@@ -1,0 +1,79 @@
+import pytest
+
+from gate.model import UserError
+from tests.support.load import DATA, failed, mean, of, of_file, of_text, told
+from tests.support.mangled import survive
+
+
+@pytest.mark.parametrize("file", ["attack.bin", "encoded.jsonl", "encoded.csv"])
+def test_requests_by_method_and_url(file: str) -> None:
+    reading = of_file(f"vegeta/{file}")
+    assert of(reading, "GET /flaky", "time", attack="a", host="127.0.0.1:18431")[:3] == [
+        0.014478934, 0.052001761, 0.053741525,
+    ]  # fmt: skip
+    # 2 of 14 were answered with 503
+    assert of(reading, "GET /flaky", "error_rate") == [pytest.approx(2 / 14)]
+    assert len(of(reading, "GET /ok", "time")) == len(of(reading, "POST /ok", "time")) == 13
+    assert of(reading, "GET /ok", "bytes") == [6.0] * 13
+    assert of(reading, "GET /ok", "throughput") == [pytest.approx(13.827928, rel=1e-6)]
+
+
+def test_report() -> None:
+    reading = of_file("vegeta/report.json")
+    expected = {
+        "mean": 0.039472239, "p50": 0.049515675, "p90": 0.06775273, "p95": 0.070502816, "p99": 0.074425957,
+        "max": 0.074425957, "min": 0.001980757,
+    }  # fmt: skip
+    assert told(reading, "requests") == expected
+    assert told(reading, "requests", "error_rate") == {"value": 0.05}
+    assert told(reading, "requests", "throughput") == {"value": 36.3963308}
+
+
+def test_printed_report() -> None:
+    reading = of_file("vegeta/report.txt")
+    assert told(reading, "requests")["p95"] == 0.070503
+    assert told(reading, "requests", "error_rate") == {"value": 0.05}
+    assert told(reading, "requests", "throughput") == {"value": 36.4}
+
+
+def test_histogram_is_shares_below_its_bounds() -> None:
+    reading = of_file("vegeta/histogram.txt")
+    assert [(a.metric, a.value, a.better) for a in reading.aggregates] == [
+        ("below 2ms", 0.025, "higher"), ("below 4ms", 0.125, "higher"), ("below 6ms", 0.2, "higher"),
+    ]  # fmt: skip
+
+
+def test_binary_results_cut_off_or_garbled() -> None:
+    data = (DATA / "vegeta" / "attack.bin").read_bytes()
+    assert 20 < sum(len(m.metrics["time"].values) for m in of_text(data[:-400]).measured) < 38
+    with pytest.raises(UserError, match=r"binary results: .*: write them as JSON: vegeta encode FILE > FILE.json"):
+        of_text(data.replace(b"\xff\x80\x01\x01a\x02", b"\xff\x70\x01\x01a\x02"))
+
+
+def test_old_reports_and_failures_only() -> None:
+    old = of_text(
+        "Requests      [total]                   1200\nDuration      [total, attack, wait]     10.1s, 10s, 65ms\n"
+        "Latencies     [mean, 50, 95, 99, max]   113.172398ms, 108.272568ms, 140.18235ms, 247.771566ms, 1m2.5s\n"
+        "Success       [ratio]                   100.00%\n"
+    )
+    assert told(old, "requests")["max"] == 62.5
+    down = of_text('{"latencies":{"mean":5},"bytes_in":{},"requests":3,"success":0}')
+    assert failed(down) == [("requests", "all 3 requests failed")]
+
+
+def test_the_last_line_may_be_cut_off() -> None:
+    lines = (DATA / "vegeta" / "encoded.jsonl").read_text().splitlines(keepends=True)
+    assert mean(of_text("".join(lines[:3]) + lines[3][:40]), "GET /flaky") == 0.014478934
+    with pytest.raises(UserError, match=r"line 2: .* is no result of vegeta"):
+        of_text(lines[0] + lines[1][:40] + "\n" + lines[2], "vegeta")
+
+
+@pytest.mark.parametrize("file", ["report.json", "report.txt"])
+def test_reports_behind_each_other_are_executions(file: str) -> None:
+    text = (DATA / "vegeta" / file).read_text().rstrip()
+    reading = of_text(f"{text}\n{text}\n")
+    assert told(reading, "requests", execution=0) == told(reading, "requests", execution=1) != {}
+
+
+def test_mangled_files() -> None:
+    survive(DATA / "vegeta")

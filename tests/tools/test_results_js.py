@@ -1,0 +1,94 @@
+"""Results of vitest, tinybench, mitata and benchmark.js, written by the real tools."""
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from gate.results.reading import Reading, read
+from gate.results.source import Source
+from tests.support.foreign import aggregates, measured
+
+ROOT = Path(__file__).parents[2]
+MODULES = ROOT / ".tools" / "js" / "node_modules"
+pytestmark = [
+    pytest.mark.tools,
+    pytest.mark.skipif(
+        not MODULES.exists() or shutil.which("node") is None,
+        reason="absent: node, or its packages in .tools/js (no benchmark of JavaScript ran)",
+    ),
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "node_modules").symlink_to(MODULES)
+    return tmp_path
+
+
+def run(folder: Path, script: str) -> Reading:
+    (folder / "run.mjs").write_text(script)
+    written = subprocess.run(["node", "run.mjs"], cwd=folder, capture_output=True, check=True).stdout
+    (folder / "out").write_bytes(written)
+    return read(Source("out", folder / "out"))
+
+
+def test_tinybench(folder: Path) -> None:
+    found = run(
+        folder,
+        "import { Bench } from 'tinybench'\n"
+        "const bench = new Bench({ time: 0, iterations: 7, warmup: false })\n"
+        "bench.add('sort', () => [3, 1, 2].sort()).add('throws', () => { throw new Error('as asked') })\n"
+        "await bench.run()\n"
+        "console.log(JSON.stringify(bench.tasks.map(({ name, result }) => ({ name, result }))))\n",
+    )
+    assert found.format.title.startswith("tinybench")
+    written = json.loads((folder / "out").read_text())
+    (sort,) = measured(found, "sort")
+    samples = written[0]["result"]["latency"]["samples"]
+    assert len(samples) == 7
+    assert sort.metrics["time"].values == pytest.approx([sample / 1000 for sample in samples])
+    assert [f.benchmark for f in found.failed] == ["throws"]
+
+
+def test_mitata(folder: Path) -> None:
+    found = run(
+        folder,
+        "import { bench, run, do_not_optimize } from 'mitata'\n"
+        "bench('sort', () => do_not_optimize(Array.from({ length: 1e5 }, (_, i) => -i).sort()))\n"
+        "bench('throws', () => { throw new Error('as asked') })\n"
+        "await run({ format: { json: { debug: false } } })\n",
+    )
+    assert found.format.title.startswith("mitata")
+    (run_,) = json.loads((folder / "out").read_text())["benchmarks"][0]["runs"]
+    (sort,) = measured(found, "sort")
+    assert sort.metrics["time"].values == pytest.approx([sample / 1e9 for sample in run_["stats"]["samples"]])
+    assert [(f.benchmark, f.status) for f in found.failed] == [("throws", "it threw: as asked")]
+
+
+def test_benchmark_js(folder: Path) -> None:
+    found = run(
+        folder,
+        "import Benchmark from 'benchmark'\n"
+        "new Benchmark.Suite().add('a x b', () => /o/.test('Hello'), { maxTime: 0.1 })\n"
+        "  .on('cycle', event => console.log(String(event.target))).run()\n",
+    )
+    (rate,) = found.aggregates
+    assert (rate.benchmark, rate.metric, rate.better, rate.unit) == ("a x b", "throughput", "higher", "1/s")
+    assert rate.value > 1000
+
+
+def test_vitest(folder: Path) -> None:
+    (folder / "a.bench.mjs").write_text(
+        "import { bench, describe } from 'vitest'\n"
+        "describe('sizes', () => { bench('sort', () => { [3, 1, 2].sort() }, { time: 0, iterations: 9 }) })\n"
+    )
+    command = ["node", "node_modules/vitest/vitest.mjs", "bench", "--run", "--outputJson", "out.json"]
+    subprocess.run(command, cwd=folder, capture_output=True, check=True)
+    found = read(Source("out.json", folder / "out.json"))
+    mean = aggregates(found, "a.bench.mjs > sizes > sort", "time")["mean"]
+    (group,) = json.loads((folder / "out.json").read_text())["files"][0]["groups"]
+    assert mean.value == pytest.approx(group["benchmarks"][0]["mean"] / 1000)
+    assert mean.count == group["benchmarks"][0]["sampleCount"]

@@ -1,0 +1,118 @@
+"""Load tests that the real tools make here against a server of this process, read back, and against what they say."""
+
+import json
+import os
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.results.reading import Reading, read, recognised
+from gate.results.source import Source
+from tests.support.load import of, told
+
+pytestmark = pytest.mark.tools
+SCRIPT = """
+import http from "k6/http";
+export const options = { vus: 2, iterations: 10 };
+export default function () { http.get(__ENV.URL, { tags: { name: "flaky" } }); }
+"""
+
+
+class Flaky(BaseHTTPRequestHandler):
+    """Fails each fifth request."""
+
+    protocol_version = "HTTP/1.1"
+    asked = count()
+
+    def do_GET(self) -> None:
+        time.sleep(0.002)
+        body = b"hello\n"
+        self.send_response(503 if next(self.asked) % 5 == 4 else 200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    Flaky.asked = count()
+    with ThreadingHTTPServer(("127.0.0.1", 0), Flaky) as server:
+        server.daemon_threads = True
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/flaky"
+        server.shutdown()
+        thread.join()
+
+
+def run(*command: str, said: bytes = b"", **environment: str) -> bytes:
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"absent: {command[0]} (its format was tested with captured files only)")
+    own = {**os.environ, **environment}
+    return subprocess.run(command, input=said, check=True, capture_output=True, timeout=60, env=own).stdout
+
+
+def read_as(name: str, data: bytes) -> Reading:
+    source = Source("x", None, data)
+    assert recognised(source) == name
+    return read(source)
+
+
+def test_hey(url: str) -> None:
+    reading = read_as("hey", run("hey", "-n", "20", "-c", "2", "-o", "csv", url))
+    assert len(of(reading, "requests", "time")) == 16
+    assert of(reading, "requests", "error_rate") == [0.2]
+    printed = read_as("hey", run("hey", "-n", "20", "-c", "2", url))
+    assert told(printed, "requests", "error_rate") == {"value": 0.2}
+    assert told(printed, "requests")["mean"] > 0.002
+
+
+def test_vegeta(url: str) -> None:
+    attack = run("vegeta", "attack", "-rate", "20", "-duration", "1s", said=f"GET {url}\n".encode())
+    says: dict[str, Any] = json.loads(run("vegeta", "report", "-type", "json", said=attack))
+    encoded = [run("vegeta", "encode", "-to", kind, said=attack) for kind in ("json", "csv")]
+    for requests in (attack, *encoded):
+        reading = read_as("vegeta", requests)
+        assert of(reading, "GET /flaky", "error_rate") == [pytest.approx(1 - says["success"])]
+        # its throughput is of requests that succeeded, too
+        assert of(reading, "GET /flaky", "throughput") == [pytest.approx(says["throughput"], rel=1e-4)]
+    for options in (["-type", "json"], []):
+        reading = read_as("vegeta", run("vegeta", "report", *options, said=attack))
+        assert told(reading, "requests")["mean"] == pytest.approx(says["latencies"]["mean"] * 1e-9, rel=1e-3)
+    assert read_as("hgrm", run("vegeta", "report", "-type", "hdrplot", said=attack)).aggregates
+
+
+def test_k6(url: str, tmp_path: Path) -> None:
+    script, points, summary = tmp_path / "script.js", tmp_path / "points.json.gz", tmp_path / "summary.json"
+    script.write_text(SCRIPT)
+    run("k6", "run", "-q", "--out", f"json={points}", "--summary-export", str(summary), str(script), URL=url)
+    reading = read_as("k6", points.read_bytes())
+    times = of(reading, "GET flaky", "time")
+    assert (len(times), of(reading, "GET flaky", "error_rate")) == (8, [0.2])
+    aggregates = told(read_as("k6", summary.read_bytes()), "http_reqs")
+    assert aggregates["mean"] == pytest.approx(sum(times) / 8)
+    assert aggregates["max"] == pytest.approx(max(times))
+
+
+def test_oha(url: str) -> None:
+    reading = read_as("oha", run("oha", "-n", "20", "-c", "2", "--no-tui", "--output-format", "csv", url))
+    assert of(reading, "requests", "error_rate") == [0.2]
+    reading = read_as("oha", run("oha", "-n", "20", "-c", "2", "--no-tui", "--output-format", "json", url))
+    assert told(reading, "requests", "error_rate") == {"value": 0.2}
+
+
+def test_wrk(url: str) -> None:
+    reading = read_as("wrk", run("wrk", "-t1", "-c2", "-d1", "--latency", url))
+    assert told(reading, "/flaky", "error_rate")["value"] == pytest.approx(0.2, abs=0.1)
+    assert told(reading, "/flaky")["p50"] > 0.002
