@@ -14,12 +14,10 @@ from gate.commands.compare.table import Cell, Change, Shown
 from gate.config.rules import Policy
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
-from gate.model import Execution, Finding, Run, Sample, SideSummary, Verdict, reasons
+from gate.model import Execution, Run, Sample, SideSummary, Verdict, reasons
 from gate.model.case import canonical, quantile_of
 from gate.model.warnings.estimates import BuildsCut, BuildsUnlike, FewExecutions
 from gate.stats.quantile import type8
-from gate.words import findings as finding_words
-from gate.words import numbers
 from gate.words.numbers import known
 from gate.words.plain import visible
 from gate.words.sentences import say
@@ -57,13 +55,12 @@ def line_of(lines: Lines, key: RowKey, factors: Mapping[str, Any]) -> Line:
 def add_pair(lines: Lines, found: Sequence[Estimate], base: int, place: int, titles: Sequence[str]) -> None:
     """Add the estimates of a column against the base; titles: of all columns."""
     for each in found:
-        finding = each.finding
-        line = line_of(lines, _key(each), finding.factors)
-        line.cells.setdefault(base, _cell(finding.base, each.case.base, each.statistic))
-        line.cells[place] = _cell(finding.head, each.case.head, each.statistic)
+        line = line_of(lines, _key(each), each.case.factors)
+        line.cells.setdefault(base, _cell(each.base, each.case.base, each.statistic))
+        line.cells[place] = _cell(each.head, each.case.head, each.statistic)
         change = _change(each, line.cells[base], line.cells[place])
         few = [titles[p] for p in (base, place) if line.cells[p].builds == 1]
-        line.changes[place] = _without_builds(each.finding, change, few) if few else change
+        line.changes[place] = _without_builds(each, change, few) if few else change
 
 
 def add_alone(lines: Lines, chosen: Chosen, place: int, policy: Policy, statistics: Sequence[str]) -> None:
@@ -80,8 +77,8 @@ def add_alone(lines: Lines, chosen: Chosen, place: int, policy: Policy, statisti
     evidence = gather([Located(Run(), "", 0), *both], policy.config, one=True, studied=False)
     cases = [msgspec.structs.replace(case, decided=True) for case in evidence.cases]
     for each in estimates(msgspec.structs.replace(evidence, cases=cases, looks=[]), policy, statistics):
-        line = line_of(lines, _key(each), each.finding.factors)
-        line.cells[place] = _cell(each.finding.head, each.case.head, each.statistic)
+        line = line_of(lines, _key(each), each.case.factors)
+        line.cells[place] = _cell(each.head, each.case.head, each.statistic)
 
 
 def _lacking(located: Located, chosen: Chosen, have: set[tuple[str, str, str]]) -> Located | None:
@@ -117,8 +114,8 @@ def add_aggregates(lines: Lines, columns: Sequence[Chosen], base: int, confidenc
 
 
 def _key(each: Estimate) -> RowKey:
-    f = each.finding
-    return RowKey(f.benchmark, canonical(f.factors), f.metric, each.statistic, f.unit, f.better)
+    case = each.case
+    return RowKey(case.benchmark, canonical(case.factors), case.metric, each.statistic, case.unit, case.better)
 
 
 def _cell(side: SideSummary, sample: Sample, statistic: str) -> Cell:
@@ -147,34 +144,31 @@ def _known(value: float | None) -> float | None:
 
 
 def _change(each: Estimate, base: Cell, cell: Cell) -> Change:
-    finding = each.finding
     if each.statistic in EXTREMES:
         estimate = cell.value / base.value if base.value > 0 and cell.value > 0 else None
-        confidence = finding.ratio.confidence
+        confidence = each.ratio.confidence
         return Change(estimate=estimate, confidence=confidence, method="none", notes=(_EXTREME,))
-    found = change_of(finding)
+    found = _with_interval(each)
     one = base.builds == cell.builds == 1
     if found.kind == "withheld" and one and found.estimate is not None and base.value > 0:
         return msgspec.structs.replace(found, estimate=cell.value / base.value)
     return found
 
 
-def _without_builds(finding: Finding, change: Change, few: Sequence[str]) -> Change:
+def _without_builds(each: Estimate, change: Change, few: Sequence[str]) -> Change:
     """Say first that there is one build, where that is why there is no interval: more values would not help."""
-    if change.kind != "withheld" or not isinstance(finding.reason, (reasons.OneUnit, reasons.FewValues)):
+    if change.kind != "withheld" or not isinstance(each.reason, (reasons.OneUnit, reasons.FewValues)):
         return change
     of = "a side" if len(few) == 2 else f"of {visible(few[0])}"
     said = f"one build {of}: no interval, since the variation between builds is unknown"
-    kept = [say(each) for each in finding.warnings if not each.for_experts and not isinstance(each, _OF_INTERVALS)]
+    kept = [say(w) for w in each.warnings if not w.for_experts and not isinstance(w, _OF_INTERVALS)]
     return msgspec.structs.replace(change, notes=(said, *kept))
 
 
-def change_of(finding: Finding) -> Change:
-    """Write the ratio of a finding with the interval that it is shown with."""
-    ratio = numbers.shown(finding)
-    bounded = ratio.kind == "bounded"
-    shown: Shown = "" if ratio.kind == "withheld" else _SHOWN.get(finding.verdict, "not shown")
-    reason = [] if bounded else [say(finding.reason)]
+def _with_interval(each: Estimate) -> Change:
+    ratio = each.ratio
+    shown: Shown = "" if ratio.kind == "withheld" else _SHOWN.get(each.verdict, "not shown")
+    reason = [] if ratio.kind == "bounded" else [say(each.reason)]
     return Change(
         estimate=_known(ratio.estimate),
         low=_known(ratio.low),
@@ -183,5 +177,5 @@ def change_of(finding: Finding) -> Change:
         confidence=float(f"{ratio.confidence:.12g}"),
         method=ratio.method,
         shown=shown,
-        notes=(*reason, *finding_words.warnings(finding)),
+        notes=(*reason, *(say(warning) for warning in each.warnings if not warning.for_experts)),
     )

@@ -9,15 +9,18 @@ import msgspec
 
 from gate.config.rules import Policy
 from gate.decide.design import design_of, statistics_of, subject_of
-from gate.decide.findings import findings_of
+from gate.decide.findings import findings_of, ratio_interval, side_summary
 from gate.decide.looks import walk
 from gate.decide.overall import overall_of
-from gate.model import Case, Evidence, Finding, Overall
-from gate.model.case import MEAN
+from gate.decide.troubles import trouble_of
+from gate.model import Case, Evidence, Finding, Overall, RatioInterval, SideSummary, Verdict, reasons
+from gate.model.case import MEAN, CaseId, case_id
+from gate.model.warnings import AnyWarning
+from gate.words import numbers
 
 if TYPE_CHECKING:
     from gate.decide.design import Design
-    from gate.decide.looks import Walk
+    from gate.decide.looks import Judged, Walk
 
 EXTREMES = ("min", "max")
 """Statistics that have no interval: of more values they are only more extreme."""
@@ -27,9 +30,23 @@ class Estimate(msgspec.Struct, frozen=True, eq=False):
     """One case and statistic of two columns."""
 
     case: Case
-    finding: Finding
     statistic: str
-    """Of an extreme its name, where the finding is about the mean."""
+    """Of an extreme its name, where all else is of the mean."""
+    base: SideSummary
+    head: SideSummary
+    ratio: RatioInterval
+    """With the interval that is shown."""
+    verdict: Verdict
+    """On which side of no change the interval lies, as a gate with a threshold of 0 says it."""
+    reason: reasons.Reason
+    warnings: list[AnyWarning]
+    finding: Finding | None
+    """None: it has no interval, and so no more is to be said of it."""
+
+    @property
+    def key(self) -> CaseId:
+        """Its identity among the findings of a gate."""
+        return case_id(self.case, self.statistic)
 
 
 class _Walked(msgspec.Struct, frozen=True, eq=False):
@@ -49,12 +66,38 @@ def estimates(evidence: Evidence, policy: Policy, statistics: Sequence[str]) -> 
 def _estimates(evidence: Evidence, policy: Policy, statistic: str | None) -> list[Estimate]:
     found = _walked(evidence, policy, statistic)
     judged = found.walked.judged
-    findings = findings_of(judged, found.design, len(judged))
-    own = statistic if statistic in EXTREMES else None
-    return [
-        Estimate(each.subject.case, finding, own or finding.statistic)
-        for each, finding in zip(judged, findings, strict=True)
+    # what has no interval needs none of the diagnostics, which take most of the time and memory
+    able = [each for each in judged if not each.estimated.reduced.trouble]
+    findings = iter(findings_of(able, found.design, len(judged)))
+    made = [
+        _in_trouble(each, found.design) if each.estimated.reduced.trouble else _of(each.subject.case, next(findings))
+        for each in judged
     ]
+    if statistic in EXTREMES:
+        return [msgspec.structs.replace(each, statistic=statistic) for each in made]
+    return made
+
+
+def _of(case: Case, finding: Finding) -> Estimate:
+    return Estimate(
+        case=case, statistic=finding.statistic, base=finding.base, head=finding.head, ratio=numbers.shown(finding),
+        verdict=finding.verdict, reason=finding.reason, warnings=finding.warnings, finding=finding,
+    )  # fmt: skip
+
+
+def _in_trouble(judged: Judged, design: Design) -> Estimate:
+    subject, estimated = judged.subject, judged.estimated
+    return Estimate(
+        case=subject.case,
+        statistic=subject.statistic,
+        base=side_summary(estimated, "base", design.alpha),
+        head=side_summary(estimated, "head", design.alpha),
+        ratio=ratio_interval(estimated, design.alpha),
+        verdict="inconclusive",
+        reason=trouble_of(estimated.reduced, subject, estimated.machines),
+        warnings=[*subject.case.warnings, *estimated.warnings],
+        finding=None,
+    )
 
 
 def overall(evidence: Evidence, policy: Policy, group_of: Callable[[Case], str | None]) -> list[Overall]:

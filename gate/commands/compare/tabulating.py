@@ -141,7 +141,7 @@ def _add(
         made.rounds[place] = level.units if level is not None and pair.rounds is not None else pair.rounds
     made.sides.append(Against(place, pair, found))
     made.chief |= found.chief
-    made.findings += [each.finding for each in estimated]
+    made.findings += [each.finding for each in estimated if each.finding is not None]
     add_pair(made.lines, estimated, base_place, place, [each.title for each in columns.found])
 
 
