@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from gate.commands.compare.aggregated import RowKey, aggregate_cells
+from gate.commands.compare.aggregated import NOT_SAID, RowKey, aggregate_cells
 from gate.commands.compare.columns import Chosen
 from gate.commands.compare.estimating import EXTREMES, Estimate, estimates
 from gate.commands.compare.table import Cell, Change, Shown
@@ -92,12 +92,20 @@ def _lacking(located: Located, chosen: Chosen, have: set[tuple[str, str, str]]) 
     return Located(msgspec.structs.replace(e, metrics=metrics), located.path, located.line)
 
 
-def add_aggregates(lines: Lines, columns: Sequence[Chosen], base: int, confidence: float) -> None:
-    """Add what other tools gave without values, where a column has no values of its own."""
+def add_aggregates(
+    lines: Lines, columns: Sequence[Chosen], base: int, confidence: float, statistics: Sequence[str]
+) -> None:
+    """Add what other tools gave without values, where a column has no values of its own.
+
+    Args:
+        statistics: the wanted ones; (): all. What a tool does not call by a name is always wanted.
+    """
     cells = [aggregate_cells(chosen.records) for chosen in columns]
     added: list[Line] = []
     for place, own in enumerate(cells):
         for key, (cell, factors) in own.items():
+            if statistics and key.statistic not in (*statistics, NOT_SAID):
+                continue
             line = line_of(lines, key, factors)
             if place not in line.cells:
                 line.cells[place] = cell

@@ -67,7 +67,7 @@ class CompareOptions:
     )
     wanted: str | None = option(
         "format of the files (default: recognised by what they hold)",
-        flag="--from", choices=modules("gate/results/formats"),
+        flag="--from", metavar="FORMAT", choices=modules("gate/results/formats"),
     )  # fmt: skip
     form: str = option(
         "what to print (default: text)",

@@ -65,7 +65,7 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
         failed = {f.benchmark for side in made.sides for f in side.found.evidence.failures}
         left = [r for r in own.records if getattr(r.record, "benchmark", None) not in failed - {None}]
         add_alone(made.lines, msgspec.structs.replace(own, records=left), place, policy, wanted.statistics)
-    add_aggregates(made.lines, chosen, base, policy.config.gate.confidence)
+    add_aggregates(made.lines, chosen, base, policy.config.gate.confidence, wanted.statistics)
     _order(made, chosen, base, policy.config)
     notes = varied_notes(chosen, columns.projection)
     for line in made.lines.values():
