@@ -19,7 +19,7 @@ from gate.commands.compare.pairs import compared, names_of, pair_of
 from gate.commands.compare.rules import rules_of
 from gate.commands.compare.surroundings import Against, cautions, nothing, rest, warnings
 from gate.commands.compare.table import Block, Change, Column, Row, Span, Table
-from gate.commands.compare.varying import differing, varied_notes
+from gate.commands.compare.varying import differing, varied
 from gate.config.types import Config
 from gate.model import SIDES, Case, Evidence, Execution, Finding, Report, Side, Unsampled
 from gate.model.case import CaseId, canonical
@@ -67,15 +67,15 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
         add_alone(made.lines, msgspec.structs.replace(own, records=left), place, policy, wanted.statistics)
     add_aggregates(made.lines, chosen, base, policy.config.gate.confidence, wanted.statistics)
     _order(made, chosen, base, policy.config)
-    notes = varied_notes(chosen, columns.projection)
+    mixed = varied(chosen, columns.projection)
     for line in made.lines.values():
-        line.notes = tuple(notes.get((line.key.benchmark, line.key.factors), ()))
+        line.notes = tuple(mixed.notes.get((line.key.benchmark, line.key.factors), ()))
     table = Table(
         columns=[_column(own, place, made.lines) for place, own in enumerate(chosen)],
         base=base,
         blocks=_blocks(made, chosen, base, groups),
         identical=[_identical(each, len(chosen)) for each in (made.gate.identical if made.gate else ())],
-        told=[*columns.told, *differing(chosen, columns.projection)],
+        told=[*columns.told, *differing(chosen, columns.projection), *([mixed.everywhere] if mixed.everywhere else [])],
         cautions=cautions(made.sides, chosen),
         rest=rest(made.sides, chosen, base),
         warnings=warnings(made.sides, chosen),

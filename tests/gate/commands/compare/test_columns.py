@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -155,7 +156,12 @@ def test_what_is_mixed_and_what_differs_is_told(tmp_path: Path) -> None:
     b = go(tmp_path / "b.txt", {"A/n=1": [10.0], "A/n=2": [20.0]}, goos="darwin")
     assert "the columns differ in goos (linux, darwin)\n" in shown(a, b)
     assert "differ in" not in shown(a, b, "--ignore", "goos")
-    assert "values vary in goos\n" in shown(f"x={a}", f"x={b}", f"y={a}")
+    assert "values vary in goos in every row\n" in shown(f"x={a}", f"x={b}", f"y={a}")
+    some = go(tmp_path / "some.txt", {"A/n=1": [10.0]}, goos="darwin")
+    assert re.search(
+        r"BenchmarkA/n=1 (.) .*\nBenchmarkA/n=2  .*\n(.*\n)*\1 values vary in goos\n",
+        shown(f"x={a}", f"x={some}", f"y={a}"),
+    )
     assert "vary" not in shown(f"x={a}", f"x={b}", f"y={a}", "--ignore", "goos")
     assert "values vary in /n\n" in shown(a, b, "--rows", ".name")
 
