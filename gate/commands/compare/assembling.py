@@ -9,15 +9,12 @@ import msgspec
 
 from gate.commands.compare.aggregated import NOT_SAID, RowKey, aggregate_cells
 from gate.commands.compare.columns import Chosen
-from gate.commands.compare.estimating import EXTREMES, Estimate, estimates
+from gate.commands.compare.estimate import EXTREMES, Estimate
 from gate.commands.compare.table import Cell, Change, Shown
-from gate.config.rules import Policy
-from gate.evidence.gather import gather
 from gate.evidence.records import Located
-from gate.model import Execution, Run, Sample, SideSummary, Verdict, reasons
-from gate.model.case import canonical, quantile_of
+from gate.model import SIDES, Execution, Verdict, reasons
+from gate.model.case import canonical
 from gate.model.warnings.estimates import BuildsCut, BuildsUnlike, FewExecutions
-from gate.stats.quantile import type8
 from gate.words.numbers import known
 from gate.words.plain import visible
 from gate.words.sentences import say
@@ -56,29 +53,28 @@ def add_pair(lines: Lines, found: Sequence[Estimate], base: int, place: int, tit
     """Add the estimates of a column against the base; titles: of all columns."""
     for each in found:
         line = line_of(lines, _key(each), each.case.factors)
-        line.cells.setdefault(base, _cell(each.base, each.case.base, each.statistic))
-        line.cells[place] = _cell(each.head, each.case.head, each.statistic)
+        line.cells.setdefault(base, each.base)
+        line.cells[place] = each.head
         change = _change(each, line.cells[base], line.cells[place])
         few = [titles[p] for p in (base, place) if line.cells[p].builds == 1]
         line.changes[place] = _without_builds(each, change, few) if few else change
 
 
-def add_alone(lines: Lines, chosen: Chosen, place: int, policy: Policy, statistics: Sequence[str]) -> None:
+def add_alone(lines: Lines, found: Sequence[Estimate], place: int) -> None:
     """Add what a column has and the base lacks, or the other way round: its values, compared with nothing."""
+    for each in found:
+        line_of(lines, _key(each), each.case.factors).cells[place] = each.head
+
+
+def lacking(lines: Lines, chosen: Chosen, place: int) -> list[Located]:
+    """Give the executions of a column whose values are in no row yet, each as of base and as of head."""
     have = {(k.benchmark, k.factors, k.metric) for k, line in lines.items() if place in line.cells}
     wanted = [left for located in chosen.records if (left := _lacking(located, chosen, have))]
-    if not wanted:
-        return
-    both = [
+    return [
         Located(msgspec.structs.replace(left.record, side=side), left.path, left.line)
-        for side in ("base", "head")
+        for side in SIDES
         for left in wanted
     ]
-    evidence = gather([Located(Run(), "", 0), *both], policy.config, one=True, studied=False)
-    cases = [msgspec.structs.replace(case, decided=True) for case in evidence.cases]
-    for each in estimates(msgspec.structs.replace(evidence, cases=cases, looks=[]), policy, statistics):
-        line = line_of(lines, _key(each), each.case.factors)
-        line.cells[place] = _cell(each.head, each.case.head, each.statistic)
 
 
 def _lacking(located: Located, chosen: Chosen, have: set[tuple[str, str, str]]) -> Located | None:
@@ -124,27 +120,6 @@ def add_aggregates(
 def _key(each: Estimate) -> RowKey:
     case = each.case
     return RowKey(case.benchmark, canonical(case.factors), case.metric, each.statistic, case.unit, case.better)
-
-
-def _cell(side: SideSummary, sample: Sample, statistic: str) -> Cell:
-    extreme, one = statistic in EXTREMES, len(sample.builds) == 1
-    tau = None if extreme else quantile_of(statistic)
-    value = side.value
-    if extreme:
-        value = float(sample.values.min() if statistic == "min" else sample.values.max())
-    elif one and tau is not None:
-        # the same without the rounding of logarithms
-        value = type8(sample.values, tau)
-    sd = float(sample.values.std(ddof=1)) if one and len(sample.values) > 1 else None
-    return Cell(
-        value=value,
-        low=None if extreme else _known(side.low),
-        high=None if extreme else _known(side.high),
-        sd=sd,
-        builds=side.counts.build,
-        executions=side.counts.execution,
-        values=side.counts.iteration,
-    )
 
 
 def _known(value: float | None) -> float | None:

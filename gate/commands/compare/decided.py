@@ -8,11 +8,11 @@ from typing import Any
 import msgspec
 
 from gate.cli.groups import RulesOptions
-from gate.commands.compare.estimating import Estimate
+from gate.commands.compare.estimate import Estimate
 from gate.commands.compare.pairs import Pair
-from gate.decide.measurements import decide_by
+from gate.commands.compare.table import Cell
 from gate.decide.policy import policy_of
-from gate.model import Finding, Overall, RatioInterval, Recorded, Report, Verdict
+from gate.model import Finding, Overall, RatioInterval, Recorded, Report, SideSummary, Verdict
 from gate.model.case import MEAN, case_id
 from gate.words import numbers
 
@@ -29,6 +29,8 @@ def gate_of(pair: Pair, rules: RulesOptions) -> Report:
     Raises:
         UserError: rules that cannot be read.
     """
+    from gate.decide.measurements import decide_by
+
     return decide_by(pair.base.inputs, policy_of(pair.base.run, rules), rules).report
 
 
@@ -55,8 +57,8 @@ def _shown(own: Estimate, gate: Finding | Recorded | None) -> Estimate:
         return own
     ratio = numbers.shown(gate)
     changes: dict[str, Any] = {
-        "base": gate.base,
-        "head": gate.head,
+        "base": _cell(own.base, gate.base),
+        "head": _cell(own.head, gate.head),
         "ratio": ratio,
         "verdict": _verdict(ratio, gate.better),
     }
@@ -66,6 +68,14 @@ def _shown(own: Estimate, gate: Finding | Recorded | None) -> Estimate:
     elif own.finding is not None:
         changes["finding"] = msgspec.structs.replace(own.finding, ratio=ratio, shown="ratio")
     return msgspec.structs.replace(own, **changes)
+
+
+def _cell(own: Cell, gate: SideSummary) -> Cell:
+    counts = gate.counts
+    return msgspec.structs.replace(
+        own, value=gate.value, low=gate.low, high=gate.high, builds=counts.build, executions=counts.execution,
+        values=counts.iteration,
+    )  # fmt: skip
 
 
 def _verdict(interval: RatioInterval, better: str) -> Verdict:

@@ -14,7 +14,7 @@ from gate.config.rules import matches
 from gate.config.types import Config
 from gate.evidence.apart import apart, sessions_from_0
 from gate.evidence.completeness import build_warnings
-from gate.evidence.gather import gather
+from gate.evidence.gather import Sampler, gather
 from gate.evidence.hosts import run_states, side_differences
 from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
@@ -36,7 +36,6 @@ from gate.model.case import CaseId
 from gate.model.warnings import AnyWarning, OfRun, typed
 from gate.model.warnings.hosts import SidesApart, SidesMixed
 from gate.model.warnings.measured import NotComparable
-from gate.stats.subsample import of_rounds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,12 +108,15 @@ def _values(chosen: Chosen) -> list[Record]:
     return [located.record for located in chosen.records if isinstance(located.record, (Execution, Unsampled))]
 
 
-def compared(pair: Pair, config: Config, *, whole: bool, select: Sequence[str] = ()) -> Compared:
+def compared(
+    pair: Pair, config: Config, *, whole: bool, select: Sequence[str] = (), sampled: Sampler | None = None
+) -> Compared:
     """Make the evidence: the first column as base, the second as head, every metric with an interval.
 
     Args:
         whole: everything that was measured is there, so that what is missing has failed.
         select: globs of the benchmarks that are.
+        sampled: makes samples without arrays, of which nothing is asked but their values.
 
     Raises:
         EvidenceError: the same execution twice in one run.
@@ -123,7 +125,7 @@ def compared(pair: Pair, config: Config, *, whole: bool, select: Sequence[str] =
     found = comparable(records, config)
     expected = _expected(pair, found.gone, select) if whole else {}
     run = Located(Run(benchmarks=expected), "", 0)
-    gathered = gather([run, *found.records], config, one=pair.twice, studied=False)
+    gathered = gather([run, *found.records], config, one=pair.twice, studied=False, sampled=sampled)
     executions = [r.record for r in found.records if isinstance(r.record, Execution)]
     promised = {*expected.get("base", ())}.intersection(expected.get("head", ()))
     alone = unpaired(executions, [*gathered.failures, *_missing_parts(pair)], promised)
@@ -142,6 +144,8 @@ def compared(pair: Pair, config: Config, *, whole: bool, select: Sequence[str] =
     )
     chief = frozenset(CaseId(case.benchmark, case.metric) for case in gathered.cases if case.decided)
     hosts = _hosts(records, evidence.cases)
+    if sampled is not None:
+        return Compared(evidence, evidence, alone, found.unlike, chief, hosts)
     return Compared(_apart(evidence, pair), _whole(evidence, pair), alone, found.unlike, chief, hosts)
 
 
@@ -152,6 +156,7 @@ def _apart(evidence: Evidence, pair: Pair) -> Evidence:
 
 def _whole(evidence: Evidence, pair: Pair) -> Evidence:
     """Keep the rounds that every benchmark has, where measuring could stop early."""
+    from gate.stats.subsample import of_rounds
 
     def kept(sample: Sample) -> Sample:
         first = of_rounds(sample, pair.rounds)

@@ -8,20 +8,25 @@ from typing import Any
 import msgspec
 
 from gate.cli.groups import RulesOptions
-from gate.commands.compare.assembling import Line, Lines, add_aggregates, add_alone, add_pair
+from gate.commands.compare.assembling import Line, Lines, add_aggregates, add_alone, add_pair, lacking
 from gate.commands.compare.columns import Chosen, Columns
 from gate.commands.compare.decided import as_decided, gate_of, is_one_run, overall_as_decided
-from gate.commands.compare.estimating import estimates, overall
+from gate.commands.compare.estimate import Estimate
 from gate.commands.compare.geomeans import Means, means_of, suite_of
 from gate.commands.compare.keys import Item, Key
 from gate.commands.compare.ordering import natural
 from gate.commands.compare.pairs import compared, names_of, pair_of
+from gate.commands.compare.plain import estimates as plain_estimates
+from gate.commands.compare.plain import is_plain, sample_of
 from gate.commands.compare.rules import rules_of
 from gate.commands.compare.surroundings import Against, cautions, nothing, rest, warnings
 from gate.commands.compare.table import Block, Change, Column, Row, Span, Table
 from gate.commands.compare.varying import differing, varied
+from gate.config.rules import Policy
 from gate.config.types import Config
-from gate.model import SIDES, Case, Evidence, Execution, Finding, Report, Side, Unsampled
+from gate.evidence.gather import gather
+from gate.evidence.records import Located
+from gate.model import SIDES, Case, Evidence, Execution, Finding, Overall, Report, Run, Side, Unsampled
 from gate.model.case import CaseId, canonical
 from gate.words import reports
 from gate.words.sentences import say
@@ -64,7 +69,9 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
     for place, own in enumerate(chosen):
         failed = {f.benchmark for side in made.sides for f in side.found.evidence.failures}
         left = [r for r in own.records if getattr(r.record, "benchmark", None) not in failed - {None}]
-        add_alone(made.lines, msgspec.structs.replace(own, records=left), place, policy, wanted.statistics)
+        records = lacking(made.lines, msgspec.structs.replace(own, records=left), place)
+        if records:
+            add_alone(made.lines, _alone(records, policy, wanted.statistics), place)
     add_aggregates(made.lines, chosen, base, policy.config.gate.confidence, wanted.statistics)
     _order(made, chosen, base, policy.config)
     mixed = varied(chosen, columns.projection)
@@ -127,11 +134,13 @@ def _add(
     pair = pair_of(base, own)
     policy = rules_of(base.run, own.run, rules, apart=pair.apart or pair.twice)
     projection = columns.projection
-    found = compared(pair, policy.config, whole=projection.whole, select=projection.benchmarks)
-    estimated = estimates(found.evidence, policy, wanted.statistics)
+    plain = not (base.ours or own.ours) and all(is_plain(executions_of(each), policy) for each in (base, own))
+    sampled = sample_of if plain else None
+    found = compared(pair, policy.config, whole=projection.whole, select=projection.benchmarks, sampled=sampled)
+    estimated = _estimates(found.evidence, policy, wanted.statistics, plain=plain)
     # with one build on a side no geometric mean has an interval
     several = all(_builds(found.whole, side) > 1 for side in SIDES)
-    made.means[place] = overall(found.whole, policy, groups.of_case) if several else []
+    made.means[place] = _overall(found.whole, policy, groups) if several else []
     made.rounds[place] = pair.rounds
     if is_one_run(pair):
         made.gate = gate_of(pair, rules)
@@ -143,6 +152,34 @@ def _add(
     made.chief |= found.chief
     made.findings += [each.finding for each in estimated if each.finding is not None]
     add_pair(made.lines, estimated, base_place, place, [each.title for each in columns.found])
+
+
+def executions_of(chosen: Chosen) -> list[Execution]:
+    """Give the executions of a column."""
+    return [located.record for located in chosen.records if isinstance(located.record, Execution)]
+
+
+def _alone(records: Sequence[Located], policy: Policy, statistics: Sequence[str]) -> list[Estimate]:
+    plain = is_plain([r.record for r in records if isinstance(r.record, Execution)], policy)
+    sampled = sample_of if plain else None
+    evidence = gather([Located(Run(), "", 0), *records], policy.config, one=True, studied=False, sampled=sampled)
+    cases = [msgspec.structs.replace(case, decided=True) for case in evidence.cases]
+    return _estimates(msgspec.structs.replace(evidence, cases=cases, looks=[]), policy, statistics, plain=plain)
+
+
+def _estimates(evidence: Evidence, policy: Policy, statistics: Sequence[str], *, plain: bool) -> list[Estimate]:
+    if plain:
+        return plain_estimates(evidence.cases, policy, statistics)
+    # with the arrays and all that is computed on them
+    from gate.commands.compare.estimating import estimates
+
+    return estimates(evidence, policy, statistics)
+
+
+def _overall(evidence: Evidence, policy: Policy, groups: _Groups) -> list[Overall]:
+    from gate.commands.compare.estimating import overall
+
+    return overall(evidence, policy, groups.of_case)
 
 
 def _builds(evidence: Evidence, side: Side) -> int:
