@@ -9,6 +9,7 @@ from pathlib import PurePath
 
 import msgspec
 
+from gate.commands.compare.keys import ordered
 from gate.commands.compare.pieces import Piece
 from gate.commands.compare.projecting import Part, Place, Projection, measurings, parts_of
 from gate.evidence.inputs import Inputs
@@ -135,14 +136,14 @@ def _by_keys(pieces: Sequence[Piece], projection: Projection) -> Columns:
     parts = parts_of(pieces, projection)
     values = dict.fromkeys(entry.column for part in parts for entry in part.entries)
     found = []
-    for value in projection.ordered(list(values)):
+    for value in ordered(list(values), projection.by):
         own = [
             msgspec.structs.replace(part, entries=[e for e in part.entries if e.column == value], side=None)
             for part in parts
         ]
         own = [part for part in own if part.entries]
         title = " ".join(
-            _short(each) if each is not None else f"no {key.text}"
+            _short(each) if each is not None else f"no {key.name}"
             for each, key in zip(value, projection.by, strict=True)
         )
         found.append(_column(title, [part.piece for part in own], own, None, projection.level))
