@@ -83,7 +83,7 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
     for line in made.lines.values():
         line.notes = tuple(mixed.notes.get((line.key.benchmark, line.key.factors), ()))
     table = Table(
-        columns=[_column(own, place, made.lines) for place, own in enumerate(chosen)],
+        columns=[_column(own, place, made) for place, own in enumerate(chosen)],
         base=base,
         blocks=_blocks(made, chosen, base, groups),
         identical=[_identical(each, len(chosen)) for each in (made.gate.identical if made.gate else ())],
@@ -223,7 +223,8 @@ def _blocks(made: _Made, chosen: Sequence[Chosen], base: int, groups: _Groups) -
     for key, line in made.lines.items():
         found.setdefault((key.metric, key.statistic, key.unit, key.better), []).append(line)
     blocks, columns = [], len(chosen)
-    all_ours = all(own.ours for own in chosen)
+    # of one column alone nothing is decided
+    all_ours = made.sides and all(own.ours for own in chosen)
     for lines in found.values():
         key = lines[0].key
         decided = not all_ours or any(CaseId(line.key.benchmark, key.metric) in made.chief for line in lines)
@@ -254,9 +255,9 @@ def _identical(each: Any, columns: int) -> Row:
     return Row(kind="benchmark", benchmark=each.benchmark, factors={}, cells=[None] * columns, changes=changes)
 
 
-def _column(own: Chosen, place: int, lines: Lines) -> Column:
+def _column(own: Chosen, place: int, made: _Made) -> Column:
     host = (own.run.host or {}).get("hostname") if own.run else None
-    cells = [line.cells[place] for line in lines.values() if place in line.cells]
+    cells = [line.cells[place] for line in made.lines.values() if place in line.cells]
     counts = {
         "build": [cell.builds for cell in cells],
         "execution": [cell.executions for cell in cells],
@@ -265,7 +266,7 @@ def _column(own: Chosen, place: int, lines: Lines) -> Column:
     return Column(
         title=own.title,
         name=own.name,
-        side=own.side if own.ours else None,
+        side=own.side if own.ours and not made.columns.projection.by else None,
         commit=own.commit,
         created=own.run.created if own.run else None,
         host=str(host) if host else None,

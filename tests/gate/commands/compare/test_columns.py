@@ -238,3 +238,28 @@ def test_a_page_never_replaces_a_file_that_is_compared(tmp_path: Path) -> None:
     assert Path(file).read_bytes() == before
     assert "old  " in shown(f"old={file}", "--html", str(tmp_path / "page.html"))
     assert (tmp_path / "page.html").read_text().startswith("<!DOCTYPE html>")
+
+
+def test_settings_and_sides_of_a_run_make_columns(tmp_path: Path) -> None:
+    lines = [
+        {"type": "execution", "benchmark": "req", "side": side, "build": build, "execution": 0, "factors": {"load": load},
+         "metrics": {"time": {"unit": "s", "values": [mean * (1 + 0.01 * ((3 * build) % 4))]}}}
+        for side, load, mean in (("base", "idle", 1.0), ("base", "busy", 2.0), ("head", "idle", 4.0), ("head", "busy", 8.0))
+        for build in range(4)
+    ]  # fmt: skip
+    file = tmp_path / "run.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    def ratios(*argv: str) -> dict[str, float]:
+        found = [r for r in rows(str(file), *argv) if r["row"] == "benchmark"]
+        return {r["column"]: float(r["ratio"] or 1) for r in found}
+
+    # base and head of a run are never one column
+    assert ratios("--by", "load") == pytest.approx({"idle": 1, "busy": 2})
+    assert f"only head of {file} is shown" in " ".join(shown(str(file), "--by", "load").split())
+    assert ratios("--by", "load", "--filter", "side:base") == pytest.approx({"idle": 1, "busy": 2})
+    assert ratios("--by", "side,load") == pytest.approx(
+        {"base idle": 1, "base busy": 2, "head idle": 4, "head busy": 8}
+    )
+    assert ratios("--by", "side", "--filter", "load:idle") == pytest.approx({"base": 1, "head": 4})
+    assert titles(str(file), "--filter", "side:base") == ["base"]
