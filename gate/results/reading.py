@@ -15,6 +15,12 @@ from gate.results.result import About, Adapter, Aggregate, Failed, Format, Measu
 from gate.results.source import Source
 
 _NO_NEGATIVES = ("s", "B", "1/s", "B/s")
+_QUOTES = (
+    ".md", ".markdown", ".rst", ".adoc", ".html", ".ipynb",
+    ".go", ".rs", ".py", ".java", ".kt", ".scala", ".cs", ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".ts", ".sh",
+    ".yml", ".yaml", ".toml",
+)  # fmt: skip
+"""Ends of the names of texts and sources, which quote results of another day."""
 
 
 class Reading(msgspec.Struct, frozen=True, eq=False):
@@ -35,7 +41,12 @@ def recognised(source: Source) -> str | None:
 
 
 def is_result(source: Source) -> bool:
-    """Return whether a file of a folder is a result, and nothing that a tool writes beside one (`is_aside`)."""
+    """Return whether a file of a folder is a result, and nothing that lies beside one.
+
+    That is what a tool writes for other purposes (`is_aside`), and a README or a source that quotes results.
+    """
+    if source.path is not None and source.path.suffix.lower() in _QUOTES:
+        return False
     name = recognised(source)
     return name is not None and not getattr(adapter(name), "is_aside", _never)(source)
 
