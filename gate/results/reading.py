@@ -66,14 +66,19 @@ def read(source: Source, wanted: str | None = None) -> Reading:
     """
     name = wanted or recognised(source)
     if name is None:
-        what = "folder" if source.is_folder else "file"
-        raise UserError(
-            f"{source.name}: a {what} in no format that perfgate knows; name it by --from, one of {', '.join(names())}"
-        )
+        raise UserError(f"{source.name}: {_why_unknown(source)}")
     found = _read(source, adapter(name))
     if not (found.measured or found.aggregates or found.failed):
         raise UserError(f"{source.name}: {found.format.title}: no benchmark in it")
     return found
+
+
+def _why_unknown(source: Source) -> str:
+    if not source.is_folder and source.head.text.lstrip().startswith('{"type":'):
+        return "is a measurements file already: `perfgate decide` reads it as it is"
+    if not source.is_folder and not source.head.data.strip():
+        return "is empty"
+    return "is in no format that perfgate knows; `perfgate import --help` lists them, and --from names one"
 
 
 def _read(source: Source, own: Adapter) -> Reading:
