@@ -76,13 +76,20 @@ def generated() -> dict[Path, str]:
     return {REFERENCE: reference(), SCHEMA: schema, IMPORT: formats()}
 
 
-_FORMATS = "| format | `--from` | execution | iteration | trap |\n| --- | --- | --- | --- | --- |\n"
+_FORMATS = (
+    "| format | `--from` | session | build | execution | iteration | trap |\n"
+    "| --- | --- | --- | --- | --- | --- | --- |\n"
+)
 
 
 def formats() -> str:
     """Return docs/import.md with a row for each format."""
     found = sorted(((adapter(name).FORMAT, name) for name in names()), key=lambda each: each[0].title.casefold())
-    rows = "".join(f"| {f.title} | `{name}` | {f.execution} | {f.iteration} | {f.trap} |\n" for f, name in found)
+    builds = {name: f"one {f.column} of the file" if f.column else "the file" for f, name in found}
+    rows = "".join(
+        f"| {f.title} | `{name}` | none | {builds[name]} | {f.execution} | {f.iteration} | {f.trap} |\n"
+        for f, name in found
+    )
     before, head, after = IMPORT.read_text(encoding="utf-8").partition(_FORMATS)
     return before + head + rows + re.sub(r"\A(?:\|.*\n)*", "", after)
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 import msgspec
-import numpy as np
 
 from gate.config.rules import is_decided, is_exact, matches, metric_rules
 from gate.config.types import Config
@@ -55,6 +54,9 @@ from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.measured import MetricMissing, RequestsFailed, UndecidedBenchmarks, UnknownUnit
 from gate.units import meant, to_base
 
+Sampler = Callable[[list[Execution], str], Sample]
+"""Makes the sample of a side from its executions and the name of a metric."""
+
 
 def gather(
     records: Sequence[Located],
@@ -64,6 +66,7 @@ def gather(
     *,
     one: bool = False,
     studied: bool = True,
+    sampled: Sampler | None = None,
 ) -> Evidence:
     """Sort records into samples, failures and what is missing or new.
 
@@ -73,11 +76,12 @@ def gather(
         measured: the config of the run line, where it is parsed already.
         one: base and head are one measurement, which is compared with itself.
         studied: settings on one side alone are an experiment without another side.
+        sampled: makes the samples; None: arrays, on which the statistics work.
 
     Raises:
         EvidenceError: the same execution twice, run lines that differ, or an experiment on one side alone.
     """
-    evidence = _gathered(records, config, select, measured, one=one)
+    evidence = _gathered(records, config, select, measured, sampled or _sample, one=one)
     if evidence.run is not None and evidence.run.apart:
         return apart(evidence)
     if studied:
@@ -86,7 +90,13 @@ def gather(
 
 
 def _gathered(
-    records: Sequence[Located], config: Config, select: Sequence[str], measured: Config | None, *, one: bool
+    records: Sequence[Located],
+    config: Config,
+    select: Sequence[str],
+    measured: Config | None,
+    sampled: Sampler,
+    *,
+    one: bool,
 ) -> Evidence:
     records = in_order(records)
     run = run_of(records)
@@ -112,7 +122,7 @@ def _gathered(
     judged = [e for e in executions if e.benchmark in found.both - failed and e.suite not in failed]
     # what others measured was not asked for any number of iterations
     asked = 0 if run is not None and run.apart else config.plan.iterations
-    pairs = _pairs(judged, config, bound_factors(run), asked)
+    pairs = _pairs(judged, config, bound_factors(run), asked, sampled)
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
     return Evidence(
         run=run,
@@ -276,7 +286,9 @@ class _Pairs(msgspec.Struct, frozen=True):
     warnings: list[AnyWarning]
 
 
-def _pairs(executions: Sequence[Execution], config: Config, bound: frozenset[str], asked: int) -> _Pairs:
+def _pairs(
+    executions: Sequence[Execution], config: Config, bound: frozenset[str], asked: int, sampled: Sampler
+) -> _Pairs:
     """Make the samples of both sides.
 
     A decided metric (or factor setting) that head lacks, or a session, or whose unit changes, is a failure; one that
@@ -310,7 +322,7 @@ def _pairs(executions: Sequence[Execution], config: Config, bound: frozenset[str
                 MetricMissing(benchmark, metric, case.factors or "{}", each.session or 0) for each in lacking
             )
             found.warnings.extend(_units(metric, by_side))
-            found.cases.append(_case(benchmark, metric, by_side, config, asked, decided=decided))
+            found.cases.append(_case(benchmark, metric, by_side, config, asked, sampled, decided=decided))
         elif decided:
             found.failures.append(Failure(kind="execution", benchmark=benchmark, status=f"{what}{unlike}"))
     return found
@@ -373,7 +385,14 @@ def _lacking(
 
 
 def _case(
-    benchmark: str, metric: str, by_side: dict[Side, list[Execution]], config: Config, asked: int, *, decided: bool
+    benchmark: str,
+    metric: str,
+    by_side: dict[Side, list[Execution]],
+    config: Config,
+    asked: int,
+    sampled: Sampler,
+    *,
+    decided: bool,
 ) -> Case:
     rules = metric_rules(config, benchmark, metric)
     unit, _ = to_base(by_side["base"][0].metrics[metric].unit)
@@ -386,8 +405,8 @@ def _case(
         better=rules.better or by_side["head"][0].metrics[metric].better,
         exact=exact,
         decided=decided,
-        base=_sample(by_side["base"], metric),
-        head=_sample(by_side["head"], metric),
+        base=sampled(by_side["base"], metric),
+        head=sampled(by_side["head"], metric),
         warnings=iteration_warnings([*by_side["base"], *by_side["head"]], metric, asked),
     )
 
@@ -400,6 +419,8 @@ def _repeats(executions: Sequence[Execution], metric: str) -> bool:
 
 
 def _sample(executions: list[Execution], metric: str) -> Sample:
+    import numpy as np
+
     ordered = sorted(executions, key=lambda e: (e.session, e.build, e.execution))
     measured = [e.metrics[metric] for e in ordered]
     parts = [np.asarray(each.values, dtype=np.float64) * to_base(each.unit)[1] for each in measured]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import re
 import sys
 import zlib
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ MEASUREMENTS = "measurements.jsonl"
 REPORT = "report.json"
 DEFAULT_FOLDER = ".perfgate"
 _GZIP = b"\x1f\x8b"
+_BEGINS = re.compile(rb'\{"type": ?"(?:run|build|execution|failure|look|host|same|profile|summary)"')
 
 
 class Inputs(msgspec.Struct, frozen=True):
@@ -125,8 +127,8 @@ def _begins_as_ours(file: Path) -> bool:
 
 
 def is_ours(data: bytes) -> bool:
-    """Return whether a file begins as measurements do."""
-    return data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b'{"type":')
+    """Return whether a file begins as measurements do; k6 writes lines with types of its own."""
+    return _BEGINS.match(data.lstrip(b"\xef\xbb\xbf \t\r\n")) is not None
 
 
 def _refuse_results(name: str, data: bytes) -> None:

@@ -9,7 +9,6 @@ from gate.config.types import Builds, Config, Plan
 from gate.evidence.cost import one_by_one
 from gate.evidence.runs import config_of
 from gate.model import Build, Execution, Look, Record, Run
-from gate.stats.sequential import look_rounds
 
 _OWN = 1.05
 """Times what builds and executions take: perfgate's own work between them, which the budget counts too."""
@@ -38,6 +37,8 @@ def planned_looks(plan: Plan, records: Sequence[Record]) -> list[int]:
         following = _OWN * (sum(r.following or 0.0 for r in builds) + executing)
         left = float(plan.budget) - sum(r.setup or 0.0 for r in one_by_one(builds)) - _OWN * (building + executing)
         most = max(1, min(most, 1 + math.floor(left / following))) if following > 0 else most
+    from gate.stats.sequential import look_rounds
+
     return list(look_rounds(min(plan.builds.min, most), most))
 
 

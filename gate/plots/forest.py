@@ -10,7 +10,7 @@ import numpy as np
 
 from gate.model import Finding, Verdict
 from gate.plots.picture import Picture, Point, Shape, Sheet, room
-from gate.plots.scales import Axis, Tick, minus
+from gate.plots.scales import Axis, Tick, change_ticks, minus
 from gate.plots.style import LETTERS, LETTERS_NARROW
 from gate.units import Share, plural
 from gate.words import numbers, reports
@@ -36,7 +36,6 @@ _SHAPES: dict[Verdict, Shape] = {
     "unchanged": "circle",
 }
 _OPEN = ("complement", "half-line", "line")
-_STEPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 4.0, 9.0, 99.0, 999.0)
 
 
 class _Row(msgspec.Struct, frozen=True):
@@ -111,36 +110,9 @@ def _ends(row: _Row) -> list[float]:
 
 
 def _ticks(axis: Axis, rows: Sequence[_Row], room_for: Callable[[str], float]) -> list[Tick]:
-    """Choose no change, the threshold where all rows have one, and round changes, as many as there is room for.
-
-    Args:
-        room_for: pixels along the axis that a label takes.
-    """
+    """Choose no change, the threshold where all rows have one, and round changes."""
     thresholds = {row.threshold for row in rows}
-    own = [math.expm1(thresholds.pop())] if len(thresholds) == 1 else []
-    choices = [_spread(axis, [*_STEPS[: count + 1], *own], room_for) for count in range(len(_STEPS))]
-    # first both directions; of equally many the largest steps, which are the roundest
-    return max(reversed(choices), key=lambda ticks: (len({(t.at > 0) - (t.at < 0) for t in ticks}), len(ticks)))
-
-
-def _spread(axis: Axis, steps: Sequence[float], room_for: Callable[[str], float]) -> list[Tick]:
-    """Choose changes, the last first and the first last, wherever there is room."""
-    chosen = [Tick(0.0, "0")]
-    for change in (change for step in reversed(steps) for change in (step, -step)):
-        if change <= -1 or not axis.low <= math.log1p(change) <= axis.high:
-            continue
-        tick = Tick(math.log1p(change), _round(change))
-        if all(
-            2 * abs(axis.at(tick.at) - axis.at(other.at)) >= room_for(tick.label) + room_for(other.label)
-            for other in chosen
-        ):
-            chosen.append(tick)
-    return sorted(chosen, key=lambda tick: tick.at)
-
-
-def _round(change: float) -> str:
-    percent = round(change * 100, 6)
-    return minus(f"{percent:+g}%") if percent else "0"
+    return change_ticks(axis, room_for, [math.expm1(thresholds.pop())] if len(thresholds) == 1 else [])
 
 
 class _Legend:

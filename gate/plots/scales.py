@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 import numpy as np
@@ -21,6 +21,10 @@ _FEWEST_TO_CUT = 8
 _LONG = 1e7
 """Numbers of a linear axis from here on are written with their power of ten."""
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+_STEPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 4.0, 9.0, 99.0, 999.0)
+"""Round changes, as shares."""
 
 
 class Tick(msgspec.Struct, frozen=True):
@@ -171,3 +175,38 @@ def _power(place: float) -> str:
     if -4 <= whole < 6:
         return f"{10.0**place:.3g}" if whole < 3 else f"{10.0**place:.0f}"
     return f"{number:.2g}e{whole}"
+
+
+# --- changes, as logarithms of ratios ---------------------------------------------------------------------------------
+
+
+def change_ticks(axis: Axis, room_for: Callable[[str], float], own: Sequence[float] = ()) -> list[Tick]:
+    """Choose no change and round changes for an axis of log ratios, as many as there is room for.
+
+    Args:
+        room_for: pixels along the axis that a label takes.
+        own: changes that are wanted before the round ones, such as a threshold.
+    """
+    choices = [_spread(axis, [*_STEPS[: count + 1], *own], room_for) for count in range(len(_STEPS))]
+    # first both directions; of equally many the largest steps, which are the roundest
+    return max(reversed(choices), key=lambda ticks: (len({(t.at > 0) - (t.at < 0) for t in ticks}), len(ticks)))
+
+
+def _spread(axis: Axis, steps: Sequence[float], room_for: Callable[[str], float]) -> list[Tick]:
+    """Choose changes, the last first and the first last, wherever there is room."""
+    chosen = [Tick(0.0, "0")]
+    for change in (change for step in reversed(steps) for change in (step, -step)):
+        if change <= -1 or not axis.low <= math.log1p(change) <= axis.high:
+            continue
+        tick = Tick(math.log1p(change), _round(change))
+        if all(
+            2 * abs(axis.at(tick.at) - axis.at(other.at)) >= room_for(tick.label) + room_for(other.label)
+            for other in chosen
+        ):
+            chosen.append(tick)
+    return sorted(chosen, key=lambda tick: tick.at)
+
+
+def _round(change: float) -> str:
+    percent = round(change * 100, 6)
+    return minus(f"{percent:+g}%") if percent else "0"

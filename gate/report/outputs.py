@@ -10,15 +10,16 @@ import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from gate.cli.groups import OutputOptions
-from gate.decide.measurements import Decided
 from gate.evidence.inputs import MEASUREMENTS, REPORT, parts
 from gate.model import UserError
-from gate.report.formats import renderer
 from gate.report.links import Links
-from gate.report.measurements import Kept
+
+if TYPE_CHECKING:
+    from gate.decide.measurements import Decided
+    from gate.report.measurements import Kept
 
 
 def rendered(decided: Decided | Kept, form: str, links: Links | None = None) -> str:
@@ -29,6 +30,8 @@ def rendered(decided: Decided | Kept, form: str, links: Links | None = None) -> 
     Raises:
         UserError: csv without measurements.
     """
+    from gate.report.formats import renderer
+
     return renderer(form)(decided, links if links is not None else links_of(os.environ))
 
 

@@ -29,23 +29,49 @@ def fault(values: Sequence[float], unit: str) -> str | None:
     return why_out_of_bounds(bad) if math.isfinite(bad) else f"{bad:g}, which is not a finite number"
 
 
+def usable(measured: Measured) -> Measured | Failed:
+    """Leave out the metrics whose values cannot be computed with: none, too large or small, not finite, or below 0.
+
+    Where it is the one that the benchmark is about, all of it has failed. Names become printable.
+    """
+    labels, benchmark = _visible(measured.labels), visible(measured.benchmark)
+    faults = {name: why for name, metric in measured.metrics.items() if (why := fault(metric.values, metric.unit))}
+    chief = "time" if "time" in measured.metrics else next(iter(measured.metrics), "")
+    if chief in faults or not measured.metrics:
+        status = f"{visible(chief)}: {faults[chief]}" if measured.metrics else "no values"
+        return Failed(benchmark=benchmark, status=status, execution=measured.execution, labels=labels)
+    metrics = {visible(name): metric for name, metric in measured.metrics.items() if name not in faults}
+    return msgspec.structs.replace(measured, benchmark=benchmark, metrics=metrics, labels=labels)
+
+
+def checked(found: Aggregate) -> Aggregate | Failed:
+    """Give an aggregate without an interval or deviation that is none, or a failure where its value is none.
+
+    Names become printable.
+    """
+    labels, benchmark = _visible(found.labels), visible(found.benchmark)
+    metric, statistic = visible(found.metric), visible(found.statistic)
+    why = fault([found.value], found.unit)
+    if why is not None:
+        status = f"{metric}, {statistic}: {why}"
+        return Failed(benchmark=benchmark, status=status, execution=found.execution, labels=labels)
+    low, high, sd = found.low, found.high, found.sd
+    # a file may give one limit alone
+    limits = [limit for limit in (low, high) if limit is not None]
+    is_interval = bool(limits) and all(map(math.isfinite, limits)) and limits == sorted(limits)
+    return msgspec.structs.replace(
+        found, benchmark=benchmark, metric=metric, statistic=statistic, unit=visible(found.unit), labels=labels,
+        low=low if is_interval else None, high=high if is_interval else None,
+        confidence=found.confidence if is_interval else None,
+        sd=sd if sd is not None and math.isfinite(sd) and sd >= 0 else None,
+    )  # fmt: skip
+
+
 def measured(
     benchmark: str, metrics: Mapping[str, Metric], *, execution: int = 0, labels: Mapping[str, str] | None = None
-) -> Measured | Failed:
-    """Give the values of a benchmark in one process, or say that it failed where some of them cannot be used."""
-    shown, own = visible(benchmark), _visible(labels)
-    for name, metric in metrics.items():
-        why = fault(metric.values, metric.unit)
-        if why is not None:
-            return Failed(benchmark=shown, status=f"{visible(name)}: {why}", execution=execution, labels=own)
-    if not metrics:
-        return Failed(benchmark=shown, status="no values", execution=execution, labels=own)
-    return Measured(
-        benchmark=shown,
-        metrics={visible(name): each for name, each in metrics.items()},
-        execution=execution,
-        labels=own,
-    )
+) -> Measured:
+    """Give the values of a benchmark in one process."""
+    return Measured(benchmark=benchmark, metrics=dict(metrics), execution=execution, labels=dict(labels or {}))
 
 
 def aggregate(
@@ -54,23 +80,19 @@ def aggregate(
     confidence: float | None = None, sd: float | None = None, count: int | None = None, execution: int = 0,
     labels: Mapping[str, str] | None = None,
 ) -> Aggregate | Failed:  # fmt: skip
-    """Give a statistic of a benchmark, or say that it failed where it cannot be used; an interval only if it is one.
+    """Give a statistic of a benchmark, or say that it failed where it has no value.
 
     Args:
         scale: takes value, low, high and sd to the unit.
     """
-    shown, own = visible(benchmark), _visible(labels)
-    why = "no value" if value is None else fault([value * scale], unit)
-    if value is None or why is not None:
-        status = f"{visible(metric)}, {visible(statistic)}: {why}"
-        return Failed(benchmark=shown, status=status, execution=execution, labels=own)
-    is_interval = low is not None and high is not None and math.isfinite(low) and math.isfinite(high) and low <= high
+    own = dict(labels or {})
+    if value is None:
+        status = f"{visible(metric)}, {visible(statistic)}: no value"
+        return Failed(benchmark=visible(benchmark), status=status, execution=execution, labels=own)
+    low, high, sd = (None if each is None else each * scale for each in (low, high, sd))
     return Aggregate(
-        benchmark=shown, metric=visible(metric), statistic=visible(statistic), value=value * scale, unit=visible(unit),
-        better=better, low=low * scale if is_interval and low is not None else None,
-        high=high * scale if is_interval and high is not None else None, confidence=confidence if is_interval else None,
-        sd=sd * scale if sd is not None and math.isfinite(sd) and sd >= 0 else None, count=count, execution=execution,
-        labels=own,
+        benchmark=benchmark, metric=metric, statistic=statistic, value=value * scale, unit=unit, better=better,
+        low=low, high=high, confidence=confidence, sd=sd, count=count, execution=execution, labels=own,
     )  # fmt: skip
 
 

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from gate.results import checks
 from gate.results.result import Aggregate, Failed
 
 NANOSECOND = 1e-9
@@ -64,13 +63,11 @@ def aggregates(
     for statistic, estimate in (("mean", estimates.mean), ("median", estimates.median)):
         if estimate is not None:
             interval = estimate.confidence_interval
-            yield checks.aggregate(
-                Aggregate(
+            yield Aggregate(
                     benchmark=name, metric="time", statistic=statistic, unit="s", sd=sd, labels=labels,
                     value=estimate.point_estimate * NANOSECOND, low=_seconds(interval.lower_bound),
                     high=_seconds(interval.upper_bound), confidence=interval.confidence_level,
-                )
-            )  # fmt: skip
+                )  # fmt: skip
     yield from throughput(name, each, estimates.mean.point_estimate * NANOSECOND, labels)
 
 
@@ -81,12 +78,10 @@ def throughput(name: str, each: Amount | None, mean: float, labels: dict[str, st
     about the same times.
     """
     if each is not None and mean > 0:
-        yield checks.aggregate(
-            Aggregate(
+        yield Aggregate(
                 benchmark=name, metric="throughput", statistic="mean", value=each.number / mean, unit=each.unit,
                 better="higher", labels=labels,
-            )
-        )  # fmt: skip
+            )  # fmt: skip
 
 
 def _seconds(nanoseconds: float | None) -> float | None:

@@ -7,14 +7,13 @@ from collections.abc import Iterator
 import msgspec
 
 from gate.adapters.values import OutputError
-from gate.model import Metric, UserError
-from gate.model.bounds import out_of_bounds, why_out_of_bounds
+from gate.model import UserError
 from gate.model.visible import visible
+from gate.results.checking import checked, usable
 from gate.results.formats import adapter, names
-from gate.results.result import About, Adapter, Aggregate, Failed, Format, Measured
+from gate.results.result import About, Adapter, Aggregate, Failed, Format, Measured, Result
 from gate.results.source import Source
 
-_NO_NEGATIVES = ("s", "B", "1/s", "B/s")
 _QUOTES = (
     ".md", ".markdown", ".rst", ".adoc", ".html", ".ipynb",
     ".go", ".rs", ".py", ".java", ".kt", ".scala", ".cs", ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".ts", ".sh",
@@ -87,51 +86,22 @@ def _read(source: Source, own: Adapter) -> Reading:
     try:
         for result in own.read(source):
             if isinstance(result, Measured):
-                kept = usable(result)
-                if isinstance(kept, Failed):
-                    reading.failed.append(kept)
-                else:
-                    reading.measured.append(kept)
-            elif isinstance(result, Aggregate):
-                reading.aggregates.append(result)
-            elif isinstance(result, Failed):
-                reading.failed.append(result)
+                kept: Result = usable(result)
             else:
-                about = result
+                kept = checked(result) if isinstance(result, Aggregate) else result
+            if isinstance(kept, Measured):
+                reading.measured.append(kept)
+            elif isinstance(kept, Aggregate):
+                reading.aggregates.append(kept)
+            elif isinstance(kept, Failed):
+                reading.failed.append(kept)
+            else:
+                about = kept
     except OutputError as error:
         raise UserError(f"{source.name}: {own.FORMAT.title}: {error}") from None
     except OSError as error:
         raise UserError(f"{source.name}: cannot be read: {visible(error.strerror or str(error))}") from None
     return msgspec.structs.replace(reading, about=about)
-
-
-def usable(measured: Measured) -> Measured | Failed:
-    """Leave out the metrics whose values cannot be computed with: none, too large or small, not finite, or below 0.
-
-    Where it is the first one, which the benchmark is about, all of it has failed.
-    """
-    faults = {name: why for name, metric in measured.metrics.items() if (why := _fault(metric)) is not None}
-    chief = "time" if "time" in measured.metrics else next(iter(measured.metrics), "")
-    if chief in faults or not measured.metrics:
-        return Failed(
-            benchmark=measured.benchmark,
-            status=f"{visible(chief)} holds {faults[chief]}" if measured.metrics else "no values",
-            execution=measured.execution,
-            labels=measured.labels,
-        )
-    if not faults:
-        return measured
-    return msgspec.structs.replace(measured, metrics={n: m for n, m in measured.metrics.items() if n not in faults})
-
-
-def _fault(metric: Metric) -> str | None:
-    if not metric.values:
-        return "no values"
-    wrong = out_of_bounds(metric.values)
-    if wrong is not None:
-        return why_out_of_bounds(wrong)
-    least = min(metric.values)
-    return f"{least:g}, which is below 0" if least < 0 and metric.unit in _NO_NEGATIVES else None
 
 
 def columns(reading: Reading) -> Iterator[tuple[str, Reading]]:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from gate.decide import steps
-from gate.decide.importance import Tally, tallies
 from gate.model import Commit, Counts, Finding, Recorded, Report, outcomes, reasons
 from gate.model.names import AGGREGATE
-from gate.stats.prior import FEWEST_COMMON
 from gate.units import format_confidence, format_duration, format_number, format_value
 from gate.words import numbers
 from gate.words.numbers import format_percent, known, plural
 from gate.words.plain import clip, visible
 from gate.words.sentences import say
+
+if TYPE_CHECKING:
+    from gate.decide.importance import Tally
 
 _VERDICTS = {"pass": "Pass", "regression": "Regression", "inconclusive": "Inconclusive", "error": "Error"}
 _MEANINGS = {
@@ -57,6 +57,8 @@ def meaning(report: Report) -> str:
 
 def counts(report: Report) -> str:
     """How many findings of each verdict there are, and what else: "12 findings: 1 regression, 11 unchanged"."""
+    from gate.decide.importance import tallies
+
     words = [f"{t.count:,} {tally_name(t)}{_apart(t)}" for t in tallies(report)]
     found = len(report.findings) + len(report.identical)
     total = plural(found, "finding") if found else "no findings"
@@ -205,6 +207,8 @@ def memory(report: Report) -> str:
     of = report.family.size - sum(i.ratio.method != "exact" for i in report.interactions)
     used = f"used for {found.findings} of {plural(of, 'finding')}"
     if found.checks is not None:
+        from gate.stats.prior import FEWEST_COMMON
+
         wanted = plural(FEWEST_COMMON, "check")
         used = f"used for plans; intervals use it after {wanted} of the default branch, {found.checks} so far"
     text = f"{plural(found.sessions, 'session')}, {days}, {used}"
@@ -248,6 +252,8 @@ def error_level(report: Report) -> str:
 
 def next_step(report: Report) -> str:
     """What a reader does now: after a regression, without an answer, after a failure; nothing after a pass."""
+    from gate.decide import steps
+
     step = steps.next_step(report)
     return "" if step is None else say(step)
 

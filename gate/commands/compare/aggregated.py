@@ -13,6 +13,9 @@ from gate.model import Better, Unsampled
 from gate.model.case import canonical
 from gate.units import format_confidence, to_base
 
+NOT_SAID = "value"
+"""The statistic of an aggregate of which the file does not say what it is."""
+
 
 class RowKey(NamedTuple):
     """What makes a row: all of it is the same in each of its columns."""

@@ -7,24 +7,24 @@ from typing import Any
 
 import msgspec
 
-from gate.commands.compare.aggregated import RowKey, aggregate_cells
+from gate.commands.compare.aggregated import NOT_SAID, RowKey, aggregate_cells
 from gate.commands.compare.columns import Chosen
-from gate.commands.compare.estimating import EXTREMES, Estimate, estimates
+from gate.commands.compare.estimate import EXTREMES, Estimate
 from gate.commands.compare.table import Cell, Change, Shown
-from gate.config.rules import Policy
-from gate.evidence.gather import gather
 from gate.evidence.records import Located
-from gate.model import Execution, Finding, Run, Sample, SideSummary, Verdict
+from gate.model import SIDES, Execution, Verdict, reasons
 from gate.model.case import canonical
-from gate.words import findings as finding_words
-from gate.words import numbers
+from gate.model.warnings.estimates import BuildsCut, BuildsUnlike, FewExecutions
 from gate.words.numbers import known
+from gate.words.plain import visible
 from gate.words.sentences import say
 
 _SHOWN: dict[Verdict, Shown] = {
     "regression": "worse", "accepted": "worse", "improvement": "better", "unchanged": "same",
 }  # fmt: skip
-_ONE_BUILD = "an aggregate has no values, so the change has no interval"
+_OF_INTERVALS = (BuildsUnlike, BuildsCut, FewExecutions)
+"""Warnings about quantiles that matter where there is an interval."""
+_NO_VALUES = "an aggregate has no values, so the change has no interval"
 _EXTREME = "an extreme has no interval"
 
 
@@ -49,32 +49,32 @@ def line_of(lines: Lines, key: RowKey, factors: Mapping[str, Any]) -> Line:
     return lines[key]
 
 
-def add_pair(lines: Lines, found: Sequence[Estimate], base: int, place: int) -> None:
-    """Add the estimates of a column against the base."""
+def add_pair(lines: Lines, found: Sequence[Estimate], base: int, place: int, titles: Sequence[str]) -> None:
+    """Add the estimates of a column against the base; titles: of all columns."""
     for each in found:
-        finding = each.finding
-        line = line_of(lines, _key(each), finding.factors)
-        line.cells.setdefault(base, _cell(finding.base, each.case.base, each.statistic))
-        line.cells[place] = _cell(finding.head, each.case.head, each.statistic)
-        line.changes[place] = _change(each, line.cells[base], line.cells[place])
+        line = line_of(lines, _key(each), each.case.factors)
+        line.cells.setdefault(base, each.base)
+        line.cells[place] = each.head
+        change = _change(each, line.cells[base], line.cells[place])
+        few = [titles[p] for p in (base, place) if line.cells[p].builds == 1]
+        line.changes[place] = _without_builds(each, change, few) if few else change
 
 
-def add_alone(lines: Lines, chosen: Chosen, place: int, policy: Policy, statistics: Sequence[str]) -> None:
+def add_alone(lines: Lines, found: Sequence[Estimate], place: int) -> None:
     """Add what a column has and the base lacks, or the other way round: its values, compared with nothing."""
+    for each in found:
+        line_of(lines, _key(each), each.case.factors).cells[place] = each.head
+
+
+def lacking(lines: Lines, chosen: Chosen, place: int) -> list[Located]:
+    """Give the executions of a column whose values are in no row yet, each as of base and as of head."""
     have = {(k.benchmark, k.factors, k.metric) for k, line in lines.items() if place in line.cells}
     wanted = [left for located in chosen.records if (left := _lacking(located, chosen, have))]
-    if not wanted:
-        return
-    both = [
+    return [
         Located(msgspec.structs.replace(left.record, side=side), left.path, left.line)
-        for side in ("base", "head")
+        for side in SIDES
         for left in wanted
     ]
-    evidence = gather([Located(Run(), "", 0), *both], policy.config, one=True, studied=False)
-    cases = [msgspec.structs.replace(case, decided=True) for case in evidence.cases]
-    for each in estimates(msgspec.structs.replace(evidence, cases=cases, looks=[]), policy, statistics):
-        line = line_of(lines, _key(each), each.finding.factors)
-        line.cells[place] = _cell(each.finding.head, each.case.head, each.statistic)
 
 
 def _lacking(located: Located, chosen: Chosen, have: set[tuple[str, str, str]]) -> Located | None:
@@ -88,12 +88,20 @@ def _lacking(located: Located, chosen: Chosen, have: set[tuple[str, str, str]]) 
     return Located(msgspec.structs.replace(e, metrics=metrics), located.path, located.line)
 
 
-def add_aggregates(lines: Lines, columns: Sequence[Chosen], base: int, confidence: float) -> None:
-    """Add what other tools gave without values, where a column has no values of its own."""
+def add_aggregates(
+    lines: Lines, columns: Sequence[Chosen], base: int, confidence: float, statistics: Sequence[str]
+) -> None:
+    """Add what other tools gave without values, where a column has no values of its own.
+
+    Args:
+        statistics: the wanted ones; (): all. What a tool does not call by a name is always wanted.
+    """
     cells = [aggregate_cells(chosen.records) for chosen in columns]
     added: list[Line] = []
     for place, own in enumerate(cells):
         for key, (cell, factors) in own.items():
+            if statistics and key.statistic not in (*statistics, NOT_SAID):
+                continue
             line = line_of(lines, key, factors)
             if place not in line.cells:
                 line.cells[place] = cell
@@ -105,29 +113,13 @@ def add_aggregates(lines: Lines, columns: Sequence[Chosen], base: int, confidenc
                 positive = first.value > 0 and cell.value > 0
                 estimate = cell.value / first.value if positive else None
                 line.changes[place] = Change(
-                    estimate=estimate, confidence=confidence, method="none", notes=(_ONE_BUILD,)
+                    estimate=estimate, confidence=confidence, method="none", notes=(_NO_VALUES,)
                 )
 
 
 def _key(each: Estimate) -> RowKey:
-    f = each.finding
-    return RowKey(f.benchmark, canonical(f.factors), f.metric, each.statistic, f.unit, f.better)
-
-
-def _cell(side: SideSummary, sample: Sample, statistic: str) -> Cell:
-    extreme = statistic in EXTREMES
-    value = float(sample.values.min() if statistic == "min" else sample.values.max()) if extreme else side.value
-    one = len(sample.builds) == 1
-    sd = float(sample.values.std(ddof=1)) if one and len(sample.values) > 1 else None
-    return Cell(
-        value=value,
-        low=None if extreme else _known(side.low),
-        high=None if extreme else _known(side.high),
-        sd=sd,
-        builds=side.counts.build,
-        executions=side.counts.execution,
-        values=side.counts.iteration,
-    )
+    case = each.case
+    return RowKey(case.benchmark, canonical(case.factors), case.metric, each.statistic, case.unit, case.better)
 
 
 def _known(value: float | None) -> float | None:
@@ -135,20 +127,31 @@ def _known(value: float | None) -> float | None:
 
 
 def _change(each: Estimate, base: Cell, cell: Cell) -> Change:
-    finding = each.finding
     if each.statistic in EXTREMES:
         estimate = cell.value / base.value if base.value > 0 and cell.value > 0 else None
-        confidence = finding.ratio.confidence
+        confidence = each.ratio.confidence
         return Change(estimate=estimate, confidence=confidence, method="none", notes=(_EXTREME,))
-    return change_of(finding)
+    found = _with_interval(each)
+    one = base.builds == cell.builds == 1
+    if found.kind == "withheld" and one and found.estimate is not None and base.value > 0:
+        return msgspec.structs.replace(found, estimate=cell.value / base.value)
+    return found
 
 
-def change_of(finding: Finding) -> Change:
-    """Write the ratio of a finding with the interval that it is shown with."""
-    ratio = numbers.shown(finding)
-    bounded = ratio.kind == "bounded"
-    shown: Shown = "" if ratio.kind == "withheld" else _SHOWN.get(finding.verdict, "not shown")
-    reason = [] if bounded else [say(finding.reason)]
+def _without_builds(each: Estimate, change: Change, few: Sequence[str]) -> Change:
+    """Say first that there is one build, where that is why there is no interval: more values would not help."""
+    if change.kind != "withheld" or not isinstance(each.reason, (reasons.OneUnit, reasons.FewValues)):
+        return change
+    of = "a side" if len(few) == 2 else f"of {visible(few[0])}"
+    said = f"one build {of}: no interval, since the variation between builds is unknown"
+    kept = [say(w) for w in each.warnings if not w.for_experts and not isinstance(w, _OF_INTERVALS)]
+    return msgspec.structs.replace(change, notes=(said, *kept))
+
+
+def _with_interval(each: Estimate) -> Change:
+    ratio = each.ratio
+    shown: Shown = "" if ratio.kind == "withheld" else _SHOWN.get(each.verdict, "not shown")
+    reason = [] if ratio.kind == "bounded" else [say(each.reason)]
     return Change(
         estimate=_known(ratio.estimate),
         low=_known(ratio.low),
@@ -157,5 +160,5 @@ def change_of(finding: Finding) -> Change:
         confidence=float(f"{ratio.confidence:.12g}"),
         method=ratio.method,
         shown=shown,
-        notes=(*reason, *finding_words.warnings(finding)),
+        notes=(*reason, *(say(warning) for warning in each.warnings if not warning.for_experts)),
     )

@@ -22,7 +22,7 @@ NARROWEST = 14
 _SPAN = 1000.0
 """The largest value of a block over its smallest, up to which both read well in one unit."""
 _METRIC = 60
-_NAMED = {"p50": "median", "min": "minimum", "max": "maximum"}
+_NAMED = {"p50": "median", "min": "minimum", "max": "maximum", "value": "(as given)"}
 
 
 class Value(msgspec.Struct, frozen=True):
@@ -59,6 +59,8 @@ class Written(msgspec.Struct, frozen=True):
     """One block in one unit."""
 
     title: str
+    short: str
+    """The title without what is said of the changes."""
     change: str
     """The title of the columns of changes."""
     lines: list[Line]
@@ -80,19 +82,20 @@ def _block(block: Block, table: Table) -> Written:
     ]
     interval = f"{reports.uniform(confidences) or 'own'} interval" if confidences else ""
     many = len(table.columns) > 2
-    title = _title(block, scaled)
+    title = short = _title(block, scaled)
     if many:
         base = clip(visible(table.columns[table.base].title), 40)
         title += f"; changes against {base}{f' with {interval}s' if interval else ''}"
     change = "change" if many or not interval else f"change ({interval})"
-    return Written(title, change, [_line(row, block.unit, scaled) for row in block.rows], block)
+    return Written(title, short, change, [_line(row, block.unit, scaled) for row in block.rows], block)
 
 
 def _title(block: Block, scaled: _Scaled | None) -> str:
     name = scaled.name if scaled else ""
     statistic = _NAMED.get(block.statistic, block.statistic)
     what = clip(visible(block.metric if block.statistic == MEAN else f"{block.metric} {statistic}"), _METRIC)
-    title = f"{what}{f' in {name}' if name else ''}, {block.better} is better"
+    unit = f" in {name}" if name and name != block.metric else ""
+    title = f"{what}{unit}, {block.better} is better"
     return title + (", recorded only" if block.recorded else "")
 
 
@@ -102,6 +105,8 @@ class _Scaled(msgspec.Struct, frozen=True):
     scale: float
     name: str
     """Empty for plain counts."""
+    whole: bool
+    """All values are whole numbers, written in full."""
 
 
 def _common(block: Block) -> _Scaled | None:
@@ -109,10 +114,19 @@ def _common(block: Block) -> _Scaled | None:
     cells = [cell for row in block.rows if row.kind == "benchmark" for cell in row.cells if cell is not None]
     sizes = [abs(cell.value) for cell in cells if known(cell.value) and cell.value]
     least, most = min(sizes, default=1.0), max(sizes, default=1.0)
-    if len({shown_unit(size, block.unit) for size in sizes}) > 1 and most > _SPAN * least:
+    if len({_shown_unit(size, block.unit) for size in sizes}) > 1 and most > _SPAN * least:
         return None
-    scale, name = shown_unit(math.sqrt(least) * math.sqrt(most), block.unit)
-    return _Scaled(scale, "" if name == "count" else clip(visible(name), 12))
+    scale, name = _shown_unit(math.sqrt(least) * math.sqrt(most), block.unit)
+    whole = scale == 1 and name != "s" and all(float(size).is_integer() and size < 1e15 for size in sizes)
+    return _Scaled(scale, "" if name == "count" else clip(visible(name), 12), whole)
+
+
+def _shown_unit(value: float, unit: str) -> tuple[float, str]:
+    """Choose the unit in which a value reads best, also of rates."""
+    if unit.endswith("/s"):
+        scale, name = shown_unit(value, unit.removesuffix("/s"))
+        return (scale, f"{name}/s") if unit == "B/s" else (1.0, unit)
+    return shown_unit(value, unit)
 
 
 def _line(row: Row, unit: str, scaled: _Scaled | None) -> Line:
@@ -144,8 +158,7 @@ def _amount(value: float, scaled: _Scaled) -> str:
     if not known(value):
         return "unknown"
     number = value / scaled.scale
-    whole = scaled.scale == 1 and scaled.name != "s" and float(number).is_integer() and abs(number) < 1e15
-    return f"{number:,.0f}" if whole else format_number(number)
+    return f"{number:,.0f}" if scaled.whole and float(number).is_integer() else format_number(number)
 
 
 def _spread(cell: Cell) -> tuple[str, str]:

@@ -10,11 +10,13 @@ from pathlib import PurePath
 import msgspec
 
 from gate.commands.compare.pieces import Piece
-from gate.commands.compare.projecting import Part, Projection, measurings, parts_of
+from gate.commands.compare.projecting import Part, Place, Projection, measurings, parts_of
 from gate.evidence.inputs import Inputs
 from gate.evidence.records import Located
 from gate.evidence.sameness import identical
 from gate.model import SIDES, Build, Commit, Execution, Failure, Record, Run, Side, Unsampled, UserError
+from gate.results.records import Level
+from gate.words.phrases import listed
 
 LAST = 5
 """Commits of one file that are shown unless --by asks for all."""
@@ -66,12 +68,15 @@ def columns_of(pieces: Sequence[Piece], projection: Projection, sides: Sequence[
     Raises:
         UserError: a key that no value has, a side that is not there, or a label of files of both kinds.
     """
+    if not any(isinstance(r.record, (Execution, Unsampled)) for piece in pieces for r in piece.inputs.records):
+        # what failed has no keys
+        projection = Projection(level=projection.level)
     both = len(pieces) == 1 and pieces[0].ours
     if both and [key.name for key in projection.by] in ([], ["side"]):
         return _of_one_run(pieces[0], msgspec.structs.replace(projection, by=()), sides)
     if projection.by:
         return _by_keys(pieces, projection)
-    if len(pieces) == 1 and pieces[0].column:
+    if len(pieces) == 1 and len(measurings(pieces[0])) > 1:
         return _of_one_file(pieces[0], projection)
     groups: dict[object, list[Piece]] = defaultdict(list)
     for number, piece in enumerate(pieces):
@@ -82,7 +87,7 @@ def columns_of(pieces: Sequence[Piece], projection: Projection, sides: Sequence[
     found = []
     for place, (title, own) in enumerate(zip(titles, groups.values(), strict=True)):
         wanted = sides[place] if place < len(sides) else None
-        found.append(_column(title, own, [part for part in parts if part.piece in own], wanted))
+        found.append(_column(title, own, [part for part in parts if part.piece in own], wanted, projection.level))
     return Columns(found, told, projection)
 
 
@@ -140,7 +145,7 @@ def _by_keys(pieces: Sequence[Piece], projection: Projection) -> Columns:
             _short(each) if each is not None else f"no {key.text}"
             for each, key in zip(value, projection.by, strict=True)
         )
-        found.append(_column(title, [part.piece for part in own], own, None))
+        found.append(_column(title, [part.piece for part in own], own, None, projection.level))
     told = [
         line
         for piece in pieces
@@ -150,35 +155,51 @@ def _by_keys(pieces: Sequence[Piece], projection: Projection) -> Columns:
     return Columns(found, told, projection)
 
 
-def _column(title: str, pieces: Sequence[Piece], parts: Sequence[Part], side: Side | None) -> Chosen:
+def _column(
+    title: str, pieces: Sequence[Piece], parts: Sequence[Part], side: Side | None, level: Level = "build"
+) -> Chosen:
     ours = {piece.ours for piece in pieces}
     if len(ours) > 1:
         names = ", ".join(piece.name for piece in pieces)
         raise UserError(f"{title}: {names}: runs of perfgate and files of other tools cannot be one column")
-    name = ", ".join(dict.fromkeys(piece.name for piece in pieces))
+    name = listed(_names(pieces))
     runs = [piece.run for piece in pieces if piece.run is not None]
     if ours == {False}:
-        records = [located for build, part in enumerate(parts) for located in part.records(build=build)]
+        records = _of_files(parts, level)
         return Chosen(title, name, "head", Inputs(records, [], []), records, _run(runs), False, _names(pieces))
     together = [located for piece in pieces for located in piece.inputs.records]
     found = side if side is not None else _side(together)
     if side is not None and (has := _sides(together)) and side not in has:
         raise UserError(f"{name}: has no measurements of {side}, only of {' and '.join(has)}")
-    sessions = len(pieces) > 1
-    records = [
-        located
-        for number, part in enumerate(parts)
-        for located in part.records(session=number if sessions else None, side=found)
-    ]
     warnings = [warning for piece in pieces for warning in piece.inputs.warnings]
     files = [file for piece in pieces for file in piece.inputs.files]
     inputs = pieces[0].inputs if len(pieces) == 1 else Inputs(together, warnings, files)
-    run = (
-        runs[0]
-        if len(runs) == 1 or not runs
-        else msgspec.structs.replace(runs[0], base=None, head=None, config=runs[-1].config)
-    )
+    run = runs[0] if len(runs) == 1 else _of_runs(runs)
+    records = _of_measurements(parts, found, several=len(pieces) > 1)
     return Chosen(title, name, found, inputs, records, run, True, _names(pieces))
+
+
+def _of_files(parts: Sequence[Part], level: Level) -> list[Located]:
+    """Number the result files of a column: as its builds, its sessions, or further executions of its one build."""
+    taken: set[tuple[object, ...]] = set()
+    found: list[Located] = []
+    for number, part in enumerate(parts):
+        build, session = (number if level == each else 0 for each in ("build", "session"))
+        found += part.records(Place(taken, build=build, session=session))
+    return found
+
+
+def _of_measurements(parts: Sequence[Part], side: Side, *, several: bool) -> list[Located]:
+    taken: set[tuple[object, ...]] = set()
+    found: list[Located] = []
+    for number, part in enumerate(parts):
+        found += part.records(Place(taken, session=number if several else None), side)
+    return found
+
+
+def _of_runs(runs: Sequence[Run]) -> Run | None:
+    """Give one run line for several runs of a label: the rules of the last one, and no commit."""
+    return msgspec.structs.replace(runs[0], base=None, head=None, config=runs[-1].config) if runs else None
 
 
 def _names(pieces: Sequence[Piece]) -> tuple[str, ...]:
@@ -219,8 +240,8 @@ def _titles(groups: Sequence[Sequence[Piece]]) -> list[str]:
     labels = [own[0].label for own in groups]
     if len(groups) == 2 and labels == [None, None]:
         return list(SIDES)
-    names = _distinguished([own[0].name for own in groups])
-    return [name if label is None else label for label, name in zip(labels, names, strict=True)]
+    names = iter(_distinguished([own[0].name for own in groups if own[0].label is None]))
+    return [next(names) if label is None else label for label in labels]
 
 
 def _distinguished(names: Sequence[str]) -> list[str]:
@@ -231,7 +252,7 @@ def _distinguished(names: Sequence[str]) -> list[str]:
             for place, name in enumerate(names)
         ]
     paths = [PurePath(name) for name in names]
-    for count in range(1, max(len(path.parts) for path in paths) + 1):
+    for count in range(1, max((len(path.parts) for path in paths), default=0) + 1):
         cut = ["/".join(path.parts[-count:]) for path in paths]
         if len(set(cut)) == len(cut):
             endings = {path.suffix for path in paths}

@@ -60,9 +60,14 @@ class CompareOptions:
     sort: str = option("order of rows (default: file)", choices=("file", "change", "name", "value"), default="file")
     min_change: float | None = option("hide rows that changed less, such as 2%%", metavar="SHARE", parse=_share)
     listed: bool = switch("print the columns and their files, and nothing else", flag="--list")
+    each: Literal["build", "execution", "session"] = option(
+        "what each result file of a label is one of (default: build)",
+        choices=("build", "execution", "session"),
+        default="build",
+    )
     wanted: str | None = option(
         "format of the files (default: recognised by what they hold)",
-        flag="--from", choices=modules("gate/results/formats"),
+        flag="--from", metavar="FORMAT", choices=modules("gate/results/formats"),
     )  # fmt: skip
     form: str = option(
         "what to print (default: text)",

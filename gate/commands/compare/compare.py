@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from gate.cli.groups import RulesOptions
@@ -16,7 +17,8 @@ from gate.commands.compare.pieces import pieces
 from gate.commands.compare.projecting import Projection
 from gate.commands.compare.tabulating import Wanted, tabulated
 from gate.model import UserError
-from gate.report.outputs import colored, is_terminal
+from gate.report.outputs import colored, is_terminal, refuse_inputs, write
+from gate.results.arguments import is_plain, labelled
 
 if TYPE_CHECKING:
     from gate.commands.compare.command import CompareOptions
@@ -30,6 +32,9 @@ def run(options: CompareOptions, rules: RulesOptions, out: TextIO) -> int:
     Raises:
         UserError: a file, a key or a rule that cannot be used.
     """
+    if options.html is not None:
+        inputs = [Path(labelled(run)[1]) for run in options.runs if is_plain(labelled(run)[1])]
+        refuse_inputs(inputs, [Path(options.html)])
     columns = _columns(options, rules)
     base = _base(columns, options.base)
     if options.listed:
@@ -38,6 +43,8 @@ def run(options: CompareOptions, rules: RulesOptions, out: TextIO) -> int:
     table = tabulated(columns, base, rules, Wanted(options.statistics, keys_of(options.group)))
     table = sorted_rows(hidden_below(table, options.min_change), options.sort)
     out.write(renderer(options.form)(table, _screen(out)))
+    if options.html is not None:
+        write(Path(options.html), renderer("html")(table, _screen(out)))
     return Exit.ERROR if table.nothing else Exit.PASS
 
 
@@ -49,6 +56,7 @@ def _columns(options: CompareOptions, rules: RulesOptions) -> Columns:
         filter=filter_of(options.filter) if options.filter else None,
         benchmarks=rules.benchmarks,
         metrics=options.metrics,
+        level=options.each,
     )
     return columns_of(pieces(options.runs, options.wanted), projection, (options.side_a, options.side_b))
 
@@ -68,5 +76,5 @@ def _base(columns: Columns, wanted: str | None) -> int:
 
 
 def _screen(out: TextIO) -> Screen:
-    width = min(shutil.get_terminal_size((100, 24)).columns, _MOST)
-    return Screen(colored(out), width, fits=is_terminal(out))
+    width = shutil.get_terminal_size((100, 24)).columns
+    return Screen(colored(out), min(width, _MOST), width if is_terminal(out) else None)

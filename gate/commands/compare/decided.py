@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import msgspec
 
 from gate.cli.groups import RulesOptions
-from gate.commands.compare.estimating import Estimate
+from gate.commands.compare.estimate import Estimate
 from gate.commands.compare.pairs import Pair
-from gate.decide.measurements import decide_by
+from gate.commands.compare.table import Cell
 from gate.decide.policy import policy_of
-from gate.model import Finding, Overall, RatioInterval, Recorded, Report, Verdict
+from gate.model import Finding, Overall, RatioInterval, Recorded, Report, SideSummary, Verdict
 from gate.model.case import MEAN, case_id
 from gate.words import numbers
 
@@ -28,6 +29,8 @@ def gate_of(pair: Pair, rules: RulesOptions) -> Report:
     Raises:
         UserError: rules that cannot be read.
     """
+    from gate.decide.measurements import decide_by
+
     return decide_by(pair.base.inputs, policy_of(pair.base.run, rules), rules).report
 
 
@@ -40,12 +43,7 @@ def as_decided(found: Sequence[Estimate], gate: Report) -> list[Estimate]:
     decided = {case_id(f, f.statistic): f for f in gate.findings if f.shown is not None}
     recorded = {case_id(r, MEAN): r for r in gate.recorded if r.statistic == MEAN}
 
-    def own(each: Estimate) -> Estimate:
-        key = case_id(each.finding, each.statistic)
-        finding = _finding(each.finding, decided.get(key) or recorded.get(key))
-        return msgspec.structs.replace(each, finding=finding)
-
-    return [own(each) for each in found]
+    return [_shown(each, decided.get(each.key) or recorded.get(each.key)) for each in found]
 
 
 def overall_as_decided(found: Sequence[Overall], gate: Report) -> list[Overall]:
@@ -54,13 +52,30 @@ def overall_as_decided(found: Sequence[Overall], gate: Report) -> list[Overall]:
     return [means.get((each.group, each.metric), each) for each in found]
 
 
-def _finding(finding: Finding, gate: Finding | Recorded | None) -> Finding:
+def _shown(own: Estimate, gate: Finding | Recorded | None) -> Estimate:
     if gate is None or gate.ratio.method == "exact":
-        return finding
-    interval = numbers.shown(gate)
-    verdict = _verdict(interval, gate.better)
-    own = gate if isinstance(gate, Finding) else msgspec.structs.replace(finding, shown="ratio")
-    return msgspec.structs.replace(own, base=gate.base, head=gate.head, ratio=interval, verdict=verdict)
+        return own
+    ratio = numbers.shown(gate)
+    changes: dict[str, Any] = {
+        "base": _cell(own.base, gate.base),
+        "head": _cell(own.head, gate.head),
+        "ratio": ratio,
+        "verdict": _verdict(ratio, gate.better),
+    }
+    if isinstance(gate, Finding):
+        finding = msgspec.structs.replace(gate, ratio=ratio)
+        changes |= {"reason": gate.reason, "warnings": gate.warnings, "finding": finding}
+    elif own.finding is not None:
+        changes["finding"] = msgspec.structs.replace(own.finding, ratio=ratio, shown="ratio")
+    return msgspec.structs.replace(own, **changes)
+
+
+def _cell(own: Cell, gate: SideSummary) -> Cell:
+    counts = gate.counts
+    return msgspec.structs.replace(
+        own, value=gate.value, low=gate.low, high=gate.high, builds=counts.build, executions=counts.execution,
+        values=counts.iteration,
+    )  # fmt: skip
 
 
 def _verdict(interval: RatioInterval, better: str) -> Verdict:

@@ -7,29 +7,23 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from gate.commands.compare.estimate import EXTREMES, Estimate
+from gate.commands.compare.table import Cell
 from gate.config.rules import Policy
 from gate.decide.design import design_of, statistics_of, subject_of
-from gate.decide.findings import findings_of
+from gate.decide.findings import findings_of, ratio_interval, side_summary
 from gate.decide.looks import walk
 from gate.decide.overall import overall_of
-from gate.model import Case, Evidence, Finding, Overall
-from gate.model.case import MEAN
+from gate.decide.troubles import trouble_of
+from gate.model import Case, Evidence, Finding, Overall, Sample, SideSummary
+from gate.model.case import MEAN, quantile_of
+from gate.stats.quantile import type8
+from gate.words import numbers
+from gate.words.numbers import known
 
 if TYPE_CHECKING:
     from gate.decide.design import Design
-    from gate.decide.looks import Walk
-
-EXTREMES = ("min", "max")
-"""Statistics that have no interval: of more values they are only more extreme."""
-
-
-class Estimate(msgspec.Struct, frozen=True, eq=False):
-    """One case and statistic of two columns."""
-
-    case: Case
-    finding: Finding
-    statistic: str
-    """Of an extreme its name, where the finding is about the mean."""
+    from gate.decide.looks import Judged, Walk
 
 
 class _Walked(msgspec.Struct, frozen=True, eq=False):
@@ -49,12 +43,64 @@ def estimates(evidence: Evidence, policy: Policy, statistics: Sequence[str]) -> 
 def _estimates(evidence: Evidence, policy: Policy, statistic: str | None) -> list[Estimate]:
     found = _walked(evidence, policy, statistic)
     judged = found.walked.judged
-    findings = findings_of(judged, found.design, len(judged))
-    own = statistic if statistic in EXTREMES else None
-    return [
-        Estimate(each.subject.case, finding, own or finding.statistic)
-        for each, finding in zip(judged, findings, strict=True)
+    # what has no interval needs none of the diagnostics, which take most of the time and memory
+    able = [each for each in judged if not each.estimated.reduced.trouble]
+    findings = iter(findings_of(able, found.design, len(judged)))
+    made = [
+        _in_trouble(each, found.design) if each.estimated.reduced.trouble else _of(each.subject.case, next(findings))
+        for each in judged
     ]
+    if statistic is not None and statistic in EXTREMES:
+        return [_extreme(each, statistic) for each in made]
+    return made
+
+
+def _of(case: Case, finding: Finding) -> Estimate:
+    return Estimate(
+        case=case, statistic=finding.statistic, base=_cell(finding.base, case.base, finding.statistic),
+        head=_cell(finding.head, case.head, finding.statistic), ratio=numbers.shown(finding),
+        verdict=finding.verdict, reason=finding.reason, warnings=finding.warnings, finding=finding,
+    )  # fmt: skip
+
+
+def _in_trouble(judged: Judged, design: Design) -> Estimate:
+    subject, estimated = judged.subject, judged.estimated
+    return Estimate(
+        case=subject.case,
+        statistic=subject.statistic,
+        base=_cell(side_summary(estimated, "base", design.alpha), subject.case.base, subject.statistic),
+        head=_cell(side_summary(estimated, "head", design.alpha), subject.case.head, subject.statistic),
+        ratio=ratio_interval(estimated, design.alpha),
+        verdict="inconclusive",
+        reason=trouble_of(estimated.reduced, subject, estimated.machines),
+        warnings=[*subject.case.warnings, *estimated.warnings],
+    )
+
+
+def _cell(side: SideSummary, sample: Sample, statistic: str) -> Cell:
+    one, tau = len(sample.builds) == 1, quantile_of(statistic)
+    # of one build the same without the rounding of logarithms
+    value = type8(sample.values, tau) if one and tau is not None else side.value
+    return Cell(
+        value=value,
+        low=side.low if known(side.low) else None,
+        high=side.high if known(side.high) else None,
+        sd=float(sample.values.std(ddof=1)) if one and len(sample.values) > 1 else None,
+        builds=side.counts.build,
+        executions=side.counts.execution,
+        values=side.counts.iteration,
+    )
+
+
+def _extreme(each: Estimate, statistic: str) -> Estimate:
+    """Put an extreme in the place of the mean, which has no interval."""
+
+    def of(cell: Cell, sample: Sample) -> Cell:
+        value = float(sample.values.min() if statistic == "min" else sample.values.max())
+        return msgspec.structs.replace(cell, value=value, low=None, high=None)
+
+    base, head = of(each.base, each.case.base), of(each.head, each.case.head)
+    return msgspec.structs.replace(each, statistic=statistic, base=base, head=head)
 
 
 def overall(evidence: Evidence, policy: Policy, group_of: Callable[[Case], str | None]) -> list[Overall]:

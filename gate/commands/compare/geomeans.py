@@ -103,7 +103,8 @@ def _change(group: str, lines: Sequence[Line], place: int, means: Means) -> Chan
             method="exact", shown="same" if estimate == 1 else "", notes=_without(lines, counted),
         )  # fmt: skip
     own = _mean(group, lines, place, means)
-    if own is None:
+    # of rows without an interval the mean has none either: what spread there is, is rounding
+    if own is None or all(line.changes[place].kind == "withheld" for line in counted):
         return Change(estimate=estimate, confidence=first.confidence, method="none", notes=_without(lines, counted))
     ratio = own.ratio
     rounds = means.rounds.get(place)

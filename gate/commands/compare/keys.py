@@ -111,7 +111,7 @@ def known(items: Sequence[Item]) -> list[str]:
     """Name all keys that items have."""
     parts = {f"/{part}" for item in items for part in _sub_names(item.benchmark)}
     labels = {visible(name) for item in items for name in item.labels}
-    found = [*FIXED, *sorted(parts), *sorted(labels - {*FIXED})]
+    found = [*FIXED, *sorted(parts), *sorted(labels - {*FIXED, *parts})]
     return found if len(found) <= _MOST_NAMED else [*found[:_MOST_NAMED], "..."]
 
 
@@ -120,23 +120,26 @@ def without(benchmark: str, keys: Iterable[Key]) -> str:
     names = {key.name[1:] for key in keys if key.name.startswith("/")}
     if not names:
         return benchmark
-    first, *parts = benchmark.split("/")
+    # the number of processors belongs to the whole name, not to its last part
+    procs = _PROCS.search(benchmark)
+    first, *parts = (benchmark[: procs.start()] if procs else benchmark).split("/")
     kept = []
     for place, part in enumerate(parts, 1):
         name = part.partition("=")[0] if "=" in part else str(place)
         if name not in names:
             kept.append(part)
-    left = "/".join([first, *kept])
-    return _PROCS.sub("", left) if "gomaxprocs" in names else left
+    end = procs[0] if procs and "gomaxprocs" not in names else ""
+    return "/".join([first, *kept]) + end
 
 
 def _values(name: str, item: Item) -> tuple[str, ...]:
     own: str | None
-    if name in _FULL:
-        own = item.benchmark
-    elif name in _SHORT:
-        own = _PROCS.sub("", item.benchmark.partition("/")[0])
-    elif name in _FILE:
+    if name in _FULL or name in _SHORT:
+        short = _PROCS.sub("", item.benchmark.partition("/")[0])
+        called = item.benchmark if name in _FULL else short
+        # benchstat names Go's benchmarks without the word
+        return tuple(dict.fromkeys((called, called.removeprefix("Benchmark"))))
+    if name in _FILE:
         own = item.file or None
     elif name in _UNIT:
         return tuple(dict.fromkeys(filter(None, (item.unit, item.metric, *_ALIASES.get(item.metric, ())))))

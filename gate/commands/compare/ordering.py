@@ -45,9 +45,14 @@ def _with_rows(table: Table, change: Callable[[list[Row]], list[Row]]) -> Table:
     return msgspec.structs.replace(table, blocks=[changed(block) for block in table.blocks])
 
 
+def natural(name: str) -> str:
+    """Write a name so that 9 is sorted before 10."""
+    return _NUMBER.sub(lambda number: number[0].zfill(20), name)
+
+
 def _key(order: str, base: int) -> Callable[[Row], tuple[object, ...]]:
     def by_name(row: Row) -> tuple[object, ...]:
-        return (_NUMBER.sub(lambda number: number[0].zfill(20), f"{row.benchmark} {row.factors}"),)
+        return (natural(f"{row.benchmark} {row.factors}"),)
 
     def by_value(row: Row) -> tuple[object, ...]:
         cell = row.cells[base] or next((cell for cell in row.cells if cell is not None), None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from gate.config.rules import matches
 from gate.config.types import Config
 from gate.evidence.apart import apart, sessions_from_0
 from gate.evidence.completeness import build_warnings
-from gate.evidence.gather import gather
+from gate.evidence.gather import Sampler, gather
 from gate.evidence.hosts import run_states, side_differences
 from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
@@ -37,9 +36,6 @@ from gate.model.case import CaseId
 from gate.model.warnings import AnyWarning, OfRun, typed
 from gate.model.warnings.hosts import SidesApart, SidesMixed
 from gate.model.warnings.measured import NotComparable
-from gate.stats.subsample import of_rounds
-
-_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,12 +108,15 @@ def _values(chosen: Chosen) -> list[Record]:
     return [located.record for located in chosen.records if isinstance(located.record, (Execution, Unsampled))]
 
 
-def compared(pair: Pair, config: Config, *, whole: bool, select: Sequence[str] = ()) -> Compared:
+def compared(
+    pair: Pair, config: Config, *, whole: bool, select: Sequence[str] = (), sampled: Sampler | None = None
+) -> Compared:
     """Make the evidence: the first column as base, the second as head, every metric with an interval.
 
     Args:
         whole: everything that was measured is there, so that what is missing has failed.
         select: globs of the benchmarks that are.
+        sampled: makes samples without arrays, of which nothing is asked but their values.
 
     Raises:
         EvidenceError: the same execution twice in one run.
@@ -126,14 +125,14 @@ def compared(pair: Pair, config: Config, *, whole: bool, select: Sequence[str] =
     found = comparable(records, config)
     expected = _expected(pair, found.gone, select) if whole else {}
     run = Located(Run(benchmarks=expected), "", 0)
-    gathered = gather([run, *found.records], config, one=pair.twice, studied=False)
+    gathered = gather([run, *found.records], config, one=pair.twice, studied=False, sampled=sampled)
     executions = [r.record for r in found.records if isinstance(r.record, Execution)]
     promised = {*expected.get("base", ())}.intersection(expected.get("head", ()))
     alone = unpaired(executions, [*gathered.failures, *_missing_parts(pair)], promised)
     evidence = msgspec.structs.replace(
         gathered,
         run=Run(base=pair.base.commit, head=pair.head.commit, commands=_commands(pair)),
-        cases=[msgspec.structs.replace(case, decided=True) for case in _in_order(gathered.cases, pair, config)],
+        cases=[msgspec.structs.replace(case, decided=True) for case in gathered.cases],
         failures=alone.failures,
         new=alone.only["head"],
         looks=[],
@@ -145,6 +144,8 @@ def compared(pair: Pair, config: Config, *, whole: bool, select: Sequence[str] =
     )
     chief = frozenset(CaseId(case.benchmark, case.metric) for case in gathered.cases if case.decided)
     hosts = _hosts(records, evidence.cases)
+    if sampled is not None:
+        return Compared(evidence, evidence, alone, found.unlike, chief, hosts)
     return Compared(_apart(evidence, pair), _whole(evidence, pair), alone, found.unlike, chief, hosts)
 
 
@@ -155,6 +156,7 @@ def _apart(evidence: Evidence, pair: Pair) -> Evidence:
 
 def _whole(evidence: Evidence, pair: Pair) -> Evidence:
     """Keep the rounds that every benchmark has, where measuring could stop early."""
+    from gate.stats.subsample import of_rounds
 
     def kept(sample: Sample) -> Sample:
         first = of_rounds(sample, pair.rounds)
@@ -188,10 +190,11 @@ def _expected(pair: Pair, gone: Set[str | None], select: Sequence[str]) -> dict[
     def wanted(name: str) -> bool:
         return name not in gone and (not select or any(matches(glob, name) for glob in select))
 
-    return {side: [name for name in _names(chosen) if wanted(name)] for side, chosen in sides}
+    return {side: [name for name in names_of(chosen) if wanted(name)] for side, chosen in sides}
 
 
-def _names(chosen: Chosen) -> list[str]:
+def names_of(chosen: Chosen) -> list[str]:
+    """List the benchmarks that a run was to measure, but for those that needed no measuring."""
     proved = chosen.proved
     names = (chosen.run.benchmarks or {}).get(chosen.side, []) if chosen.run else []
     return [name for name in names if name not in proved]
@@ -210,25 +213,6 @@ def _missing_parts(pair: Pair) -> list[Failure]:
 def _commands(pair: Pair) -> dict[str, str] | None:
     both = [chosen.run.commands or {} for chosen in (pair.base, pair.head) if chosen.run is not None]
     return {name: command for commands in both for name, command in commands.items()} or None
-
-
-def _in_order(cases: Sequence[Case], pair: Pair, config: Config) -> list[Case]:
-    """Sort cases of runs by the order in which benchmarks are declared; else by name, 9 before 10.
-
-    Those of result files stay in the order of the file.
-    """
-    if not (pair.base.ours and pair.head.ours):
-        return list(cases)
-    names = dict.fromkeys([*_names(pair.base), *_names(pair.head), *(b.name for b in config.benchmark)])
-    place = {name: number for number, name in enumerate(names)}
-
-    def key(case: Case) -> tuple[int, str]:
-        parts = case.benchmark.split("/")
-        owners = ("/".join(parts[:length]) for length in range(len(parts), 0, -1))
-        name = _NUMBER.sub(lambda number: number[0].zfill(20), f"{case.benchmark} {case.factors}")
-        return next((place[name] for name in owners if name in place), len(place)), name
-
-    return sorted(cases, key=key)
 
 
 def _warnings(pair: Pair) -> list[AnyWarning]:

@@ -101,8 +101,8 @@ def _is_ours(file: Source) -> bool:
         return True
     if is_ours(file.head.data):
         return True
-    # what nobody recognises is read as measurements, whose message names the line
-    return recognised(file) is None
+    # of what nobody recognises the errors of measurements name the line, where it could be some
+    return recognised(file) is None and (not file.head.data.strip() or file.head.data.lstrip()[:1] == b"{")
 
 
 def _measurements(file: Source) -> Inputs:

@@ -15,6 +15,7 @@ from gate.config.rules import matches
 from gate.evidence.records import Located
 from gate.model import Build, Execution, Failure, Record, Side, Unsampled, UserError
 from gate.model.case import canonical
+from gate.results.records import Level
 
 Value = tuple[str | None, ...]
 """Of each key of --by what a value says."""
@@ -30,6 +31,8 @@ class Projection(msgspec.Struct, frozen=True):
     benchmarks: tuple[str, ...] = ()
     """Globs; (): all."""
     metrics: tuple[str, ...] = ()
+    level: Level = "build"
+    """What each result file of a column is one of."""
 
     @property
     def whole(self) -> bool:
@@ -62,32 +65,36 @@ class Part(msgspec.Struct, frozen=True, eq=False):
     entries: list[Entry]
     side: Side | None = None
 
-    def records(
-        self, *, build: int | None = None, session: int | None = None, side: Side | None = None
-    ) -> list[Located]:
+    def records(self, place: Place, side: Side | None = None) -> list[Located]:
         """Give the lines of one side (None: of all, as one), as one build or one session of a column."""
         found: list[Located] = []
-        taken: set[tuple[object, ...]] = set()
         for entry in self.entries:
             record = entry.located.record
-            own = getattr(record, "side", None)
-            if side is not None and own not in (side, None):
+            if side is not None and getattr(record, "side", None) not in (side, None):
                 continue
             if isinstance(record, (Build, Execution, Failure, Unsampled)):
-                record = _moved(record, build, session)
+                record = _moved(record, place)
             if isinstance(record, Execution):
-                record = _free(record, taken)
+                record = _free(record, place.taken)
             found.append(Located(record, entry.located.path, entry.located.line))
         return found
 
 
-def _moved(
-    record: Build | Execution | Failure | Unsampled, build: int | None, session: int | None
-) -> Build | Execution | Failure | Unsampled:
-    if build is not None:
-        return msgspec.structs.replace(record, build=build)
-    if session is not None:
-        return msgspec.structs.replace(record, session=1000 * session + record.session)
+class Place(msgspec.Struct, frozen=True, eq=False):
+    """Where the lines of a piece stand in a column."""
+
+    taken: set[tuple[object, ...]]
+    """The executions that there are already, of all pieces of the column."""
+    build: int | None = None
+    """Of a result file; None: the lines say."""
+    session: int | None = None
+
+
+def _moved(record: Build | Execution | Failure | Unsampled, place: Place) -> Build | Execution | Failure | Unsampled:
+    if place.build is not None:
+        return msgspec.structs.replace(record, build=place.build, session=place.session or 0)
+    if place.session is not None:
+        return msgspec.structs.replace(record, session=1000 * place.session + record.session)
     return record
 
 
@@ -117,10 +124,14 @@ def parts_of(pieces: Sequence[Piece], projection: Projection) -> list[Part]:
     telling = _telling(pieces, projection)
     every = len(pieces) == 1 and not projection.by
     named = {key.name for key in projection.by}
-    return [
+    parts = [
         Part(piece, list(_entries(piece, projection, telling, every or not piece.column or piece.column in named)))
         for piece in pieces
     ]
+    shown = any(isinstance(e.located.record, (Execution, Unsampled)) for part in parts for e in part.entries)
+    if items and not shown and projection.filter is not None:
+        raise UserError(f"--filter {projection.filter.text}: matches none of the values")
+    return parts
 
 
 def _require(projection: Projection, items: Sequence[Item]) -> None:

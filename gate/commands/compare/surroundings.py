@@ -29,7 +29,7 @@ _FAILURES = 10
 _NAMES = 20
 
 
-class Side(msgspec.Struct, frozen=True, eq=False):
+class Against(msgspec.Struct, frozen=True, eq=False):
     """A column against the base."""
 
     place: int
@@ -37,38 +37,35 @@ class Side(msgspec.Struct, frozen=True, eq=False):
     found: Compared
 
 
-def _title(side: Side, chosen: Sequence[Chosen]) -> str:
+def _title(side: Against, chosen: Sequence[Chosen]) -> str:
     """Name the column that a sentence about base and head is of, where these are not its words."""
     titles = [own.title for own in chosen]
     return "" if titles == ["base", "head"] else f"{titles[side.place]}: "
 
 
-def cautions(sides: Sequence[Side], chosen: Sequence[Chosen]) -> list[str]:
-    """Say what all changes rest on."""
+def cautions(sides: Sequence[Against], chosen: Sequence[Chosen]) -> list[str]:
+    """Say what all changes rest on: first what is of single columns."""
     told: list[str] = []
     for side in sides:
-        hosts = [_title(side, chosen) + say(each) for each in side.found.hosts]
+        title = _title(side, chosen)
         if side.pair.twice:
-            told.append(_title(side, chosen) + _TWICE)
+            told.append(title + _TWICE)
         else:
-            told += [*hosts, _APART] if side.pair.apart else hosts
-        if side.pair.rounds is not None and not is_one_run(side.pair):
-            told.append(_EARLY)
-    once = list(dict.fromkeys(told))
-    # what is said of all columns stands below what is said of one
-    return [
-        *(each for each in once if each not in (_APART, _EARLY)),
-        *(each for each in (_APART, _EARLY) if each in once),
-    ]
+            told += [title + say(each) for each in side.found.hosts]
+    if any(side.pair.apart and not side.pair.twice for side in sides):
+        told.append(_APART)
+    if any(side.pair.rounds is not None and not is_one_run(side.pair) for side in sides):
+        told.append(_EARLY)
+    return list(dict.fromkeys(told))
 
 
-def warnings(sides: Sequence[Side], chosen: Sequence[Chosen]) -> list[str]:
+def warnings(sides: Sequence[Against], chosen: Sequence[Chosen]) -> list[str]:
     """Say what the evidence of each column warns about."""
     told = [_title(side, chosen) + say(each) for side in sides for each in side.found.evidence.warnings]
     return list(dict.fromkeys(told))
 
 
-def rest(sides: Sequence[Side], chosen: Sequence[Chosen], base: int) -> list[str]:
+def rest(sides: Sequence[Against], chosen: Sequence[Chosen], base: int) -> list[str]:
     """Name what is not in the table: what cannot be compared, and what failed."""
     unlike = [clip(visible(_title(side, chosen) + say(each)), 1000) for side in sides for each in side.found.unlike]
     lines = [*unlike, *_not_measured(chosen)]
@@ -81,6 +78,10 @@ def rest(sides: Sequence[Side], chosen: Sequence[Chosen], base: int) -> list[str
                 failed |= dict.fromkeys(f"{chosen[place].title}: {said}" for said in _failures(some))
         else:
             failed |= dict.fromkeys(_failures(own))
+    if not sides:
+        records = [located.record for own in chosen for located in own.records]
+        own = [msgspec.structs.replace(r, side=None) for r in records if isinstance(r, Failure)]
+        failed |= dict.fromkeys(_failures(own))
     said = list(failed)
     more = len(said) - _FAILURES
     return [
@@ -106,7 +107,7 @@ def _not_measured(chosen: Sequence[Chosen]) -> list[str]:
     return list(found.values())
 
 
-def nothing(table: Table, sides: Sequence[Side]) -> str:
+def nothing(table: Table, sides: Sequence[Against]) -> str:
     """Say that there is nothing to compare."""
     rows = [row for block in table.blocks for row in block.rows]
     if any(change for row in rows for change in row.changes) or (len(table.columns) == 1 and rows):

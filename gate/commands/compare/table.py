@@ -100,7 +100,6 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     blocks: list[Block]
     identical: list[Row]
     """Benchmarks that one run did not measure, since base and head are the same program."""
-    identical_reasons: list[str]
     told: list[str]
     """What was chosen without being asked."""
     cautions: list[str]

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from gate.cli.groups import RulesOptions
-from gate.commands.compare.assembling import Line, Lines, add_aggregates, add_alone, add_pair
+from gate.commands.compare.assembling import Line, Lines, add_aggregates, add_alone, add_pair, lacking
 from gate.commands.compare.columns import Chosen, Columns
 from gate.commands.compare.decided import as_decided, gate_of, is_one_run, overall_as_decided
-from gate.commands.compare.estimating import estimates, overall
+from gate.commands.compare.estimate import Estimate
 from gate.commands.compare.geomeans import Means, means_of, suite_of
 from gate.commands.compare.keys import Item, Key
-from gate.commands.compare.pairs import compared, pair_of
+from gate.commands.compare.ordering import natural
+from gate.commands.compare.pairs import compared, names_of, pair_of
+from gate.commands.compare.plain import estimates as plain_estimates
+from gate.commands.compare.plain import is_plain, sample_of
 from gate.commands.compare.rules import rules_of
-from gate.commands.compare.surroundings import Side, cautions, nothing, rest, warnings
+from gate.commands.compare.surroundings import Against, cautions, nothing, rest, warnings
 from gate.commands.compare.table import Block, Change, Column, Row, Span, Table
-from gate.commands.compare.varying import differing, varied_notes
-from gate.model import Case, Execution, Finding, Report, Unsampled
+from gate.commands.compare.varying import differing, varied
+from gate.config.rules import Policy
+from gate.config.types import Config
+from gate.evidence.gather import gather
+from gate.evidence.records import Located
+from gate.model import SIDES, Case, Evidence, Execution, Finding, Overall, Report, Run, Side, Unsampled
 from gate.model.case import CaseId, canonical
 from gate.words import reports
 from gate.words.sentences import say
@@ -38,12 +45,11 @@ class _Made(msgspec.Struct, eq=False):
     """The table while it is made."""
 
     lines: Lines
-    sides: list[Side]
+    sides: list[Against]
     means: dict[int, Sequence[Any]]
     rounds: dict[int, int | None]
     chief: set[CaseId]
     findings: list[Finding]
-    confidence: float = 0.95
     gate: Report | None = None
 
 
@@ -59,24 +65,24 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
     for place, own in enumerate(chosen):
         if place != base:
             _add(made, columns, chosen[base], own, place, base, rules, wanted, groups)
+    policy = rules_of(chosen[base].run, chosen[-1].run, rules, apart=True)
     for place, own in enumerate(chosen):
-        policy = rules_of(own.run, own.run, rules, apart=True)
-        made.confidence = policy.config.gate.confidence if len(chosen) == 1 else made.confidence
         failed = {f.benchmark for side in made.sides for f in side.found.evidence.failures}
         left = [r for r in own.records if getattr(r.record, "benchmark", None) not in failed - {None}]
-        add_alone(made.lines, msgspec.structs.replace(own, records=left), place, policy, wanted.statistics)
-    add_aggregates(made.lines, chosen, base, made.confidence)
-    _order(made, chosen, base)
-    notes = varied_notes(chosen, columns.projection)
+        records = lacking(made.lines, msgspec.structs.replace(own, records=left), place)
+        if records:
+            add_alone(made.lines, _alone(records, policy, wanted.statistics), place)
+    add_aggregates(made.lines, chosen, base, policy.config.gate.confidence, wanted.statistics)
+    _order(made, chosen, base, policy.config)
+    mixed = varied(chosen, columns.projection)
     for line in made.lines.values():
-        line.notes = tuple(notes.get((line.key.benchmark, line.key.factors), ()))
+        line.notes = tuple(mixed.notes.get((line.key.benchmark, line.key.factors), ()))
     table = Table(
         columns=[_column(own, place, made.lines) for place, own in enumerate(chosen)],
         base=base,
         blocks=_blocks(made, chosen, base, groups),
         identical=[_identical(each, len(chosen)) for each in (made.gate.identical if made.gate else ())],
-        identical_reasons=[say(each.reason) for each in (made.gate.identical if made.gate else ())],
-        told=[*columns.told, *differing(chosen, columns.projection)],
+        told=[*columns.told, *differing(chosen, columns.projection), *([mixed.everywhere] if mixed.everywhere else [])],
         cautions=cautions(made.sides, chosen),
         rest=rest(made.sides, chosen, base),
         warnings=warnings(made.sides, chosen),
@@ -128,9 +134,13 @@ def _add(
     pair = pair_of(base, own)
     policy = rules_of(base.run, own.run, rules, apart=pair.apart or pair.twice)
     projection = columns.projection
-    found = compared(pair, policy.config, whole=projection.whole, select=projection.benchmarks)
-    estimated = estimates(found.evidence, policy, wanted.statistics)
-    made.means[place] = overall(found.whole, policy, groups.of_case)
+    plain = not (base.ours or own.ours) and all(is_plain(executions_of(each), policy) for each in (base, own))
+    sampled = sample_of if plain else None
+    found = compared(pair, policy.config, whole=projection.whole, select=projection.benchmarks, sampled=sampled)
+    estimated = _estimates(found.evidence, policy, wanted.statistics, plain=plain)
+    # with one build on a side no geometric mean has an interval
+    several = all(_builds(found.whole, side) > 1 for side in SIDES)
+    made.means[place] = _overall(found.whole, policy, groups) if several else []
     made.rounds[place] = pair.rounds
     if is_one_run(pair):
         made.gate = gate_of(pair, rules)
@@ -138,26 +148,76 @@ def _add(
         made.means[place] = overall_as_decided(made.means[place], made.gate)
         level = next((o for o in made.means[place] if o.level == "build"), None)
         made.rounds[place] = level.units if level is not None and pair.rounds is not None else pair.rounds
-    made.confidence = policy.config.gate.confidence
-    made.sides.append(Side(place, pair, found))
+    made.sides.append(Against(place, pair, found))
     made.chief |= found.chief
-    made.findings += [each.finding for each in estimated]
-    add_pair(made.lines, estimated, base_place, place)
+    made.findings += [each.finding for each in estimated if each.finding is not None]
+    add_pair(made.lines, estimated, base_place, place, [each.title for each in columns.found])
 
 
-def _order(made: _Made, chosen: Sequence[Chosen], base: int) -> None:
-    """Put rows in the order of the files; those of runs of perfgate stay as they are declared."""
-    if all(own.ours for own in chosen):
-        return
+def executions_of(chosen: Chosen) -> list[Execution]:
+    """Give the executions of a column."""
+    return [located.record for located in chosen.records if isinstance(located.record, Execution)]
+
+
+def _alone(records: Sequence[Located], policy: Policy, statistics: Sequence[str]) -> list[Estimate]:
+    plain = is_plain([r.record for r in records if isinstance(r.record, Execution)], policy)
+    sampled = sample_of if plain else None
+    evidence = gather([Located(Run(), "", 0), *records], policy.config, one=True, studied=False, sampled=sampled)
+    cases = [msgspec.structs.replace(case, decided=True) for case in evidence.cases]
+    return _estimates(msgspec.structs.replace(evidence, cases=cases, looks=[]), policy, statistics, plain=plain)
+
+
+def _estimates(evidence: Evidence, policy: Policy, statistics: Sequence[str], *, plain: bool) -> list[Estimate]:
+    if plain:
+        return plain_estimates(evidence.cases, policy, statistics)
+    # with the arrays and all that is computed on them
+    from gate.commands.compare.estimating import estimates
+
+    return estimates(evidence, policy, statistics)
+
+
+def _overall(evidence: Evidence, policy: Policy, groups: _Groups) -> list[Overall]:
+    from gate.commands.compare.estimating import overall
+
+    return overall(evidence, policy, groups.of_case)
+
+
+def _builds(evidence: Evidence, side: Side) -> int:
+    return max((len((case.base if side == "base" else case.head).builds) for case in evidence.cases), default=0)
+
+
+def _order(made: _Made, chosen: Sequence[Chosen], base: int, config: Config) -> None:
+    """Put rows in the order of the files; those of runs of perfgate as they are declared, else by name, 9 before 10."""
     order = [chosen[base], *(own for place, own in enumerate(chosen) if place != base)]
+    key = _declared(order, config) if all(own.ours for own in chosen) else _appeared(order)
+    made.lines = dict(sorted(made.lines.items(), key=lambda each: key(each[1])))
+
+
+def _declared(order: Sequence[Chosen], config: Config) -> Callable[[Line], tuple[object, ...]]:
+    declared = (benchmark.name for benchmark in config.benchmark)
+    names = dict.fromkeys([*(name for own in order for name in names_of(own)), *declared])
+    place = {name: number for number, name in enumerate(names)}
+
+    def key(line: Line) -> tuple[object, ...]:
+        parts = line.key.benchmark.split("/")
+        owners = ("/".join(parts[:length]) for length in range(len(parts), 0, -1))
+        return (
+            next((place[name] for name in owners if name in place), len(place)),
+            natural(line.key.benchmark),
+            natural(line.key.factors),
+        )
+
+    return key
+
+
+def _appeared(order: Sequence[Chosen]) -> Callable[[Line], tuple[object, ...]]:
     places: dict[tuple[str, str], int] = {}
     for own in order:
         for located in own.records:
             record = located.record
             if isinstance(record, (Execution, Unsampled)):
                 places.setdefault((record.benchmark, canonical(record.factors)), len(places))
-    ordered = sorted(made.lines.items(), key=lambda each: places.get((each[0].benchmark, each[0].factors), len(places)))
-    made.lines = dict(ordered)
+    return lambda line: (places.get((line.key.benchmark, line.key.factors), len(places)),)
 
 
 def _blocks(made: _Made, chosen: Sequence[Chosen], base: int, groups: _Groups) -> list[Block]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from gate.commands.compare.columns import Chosen
 from gate.commands.compare.projecting import Projection
 from gate.model import Execution, Unsampled
@@ -18,8 +20,28 @@ _KEYS = 4
 _RowOf = tuple[str, str]
 
 
-def varied_notes(columns: Sequence[Chosen], projection: Projection) -> dict[_RowOf, list[str]]:
-    """Name for each row the keys of which a cell of it mixes several values."""
+class Varied(msgspec.Struct, frozen=True):
+    """Keys of which cells mix several values."""
+
+    everywhere: str
+    """What is said of all rows; "": nothing."""
+    notes: dict[_RowOf, list[str]]
+    """What is said of single rows."""
+
+
+def varied(columns: Sequence[Chosen], projection: Projection) -> Varied:
+    """Name the keys of which a cell mixes several values: once where it is so in all rows, otherwise by row."""
+    found = _varied(columns, projection)
+    common = set.intersection(*(set(keys) for keys in found.values())) if len(found) > 1 else set()
+    named = [visible(key) for keys in list(found.values())[:1] for key in keys if key in common]
+    notes = {row: [key for key in keys if key not in common] for row, keys in found.items()}
+    return Varied(
+        f"values vary in {listed(named, _KEYS)} in every row" if named else "",
+        {row: [f"values vary in {listed([visible(k) for k in keys], _KEYS)}"] for row, keys in notes.items() if keys},
+    )
+
+
+def _varied(columns: Sequence[Chosen], projection: Projection) -> Mapping[_RowOf, Mapping[str, None]]:
     away = _named(projection)
     found: dict[_RowOf, dict[str, None]] = defaultdict(dict)
     for column in columns:
@@ -31,7 +53,7 @@ def varied_notes(columns: Sequence[Chosen], projection: Projection) -> dict[_Row
                     cells[row, metric][key].add(str(value))
         for (row, _), labels in cells.items():
             found[row] |= {key: None for key, values in labels.items() if len(values) > 1 and key not in away}
-    return {row: [f"values vary in {listed([visible(k) for k in keys], _KEYS)}"] for row, keys in found.items() if keys}
+    return found
 
 
 def differing(columns: Sequence[Chosen], projection: Projection) -> list[str]:

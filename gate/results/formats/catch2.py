@@ -9,7 +9,6 @@ from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from gate.adapters.values import OutputError
 from gate.model.visible import visible
-from gate.results import checks
 from gate.results.result import About, Aggregate, Failed, Format, Result
 from gate.results.source import Source
 from gate.units import to_base
@@ -61,7 +60,7 @@ def read(source: Source) -> Iterator[Result]:
         if isinstance(result, Failed):
             yield Failed(benchmark=result.benchmark, status=result.status, labels=labels)
         else:
-            yield checks.aggregate(_labelled(result, labels))
+            yield _labelled(result, labels)
 
 
 def _labelled(found: Aggregate, labels: dict[str, str]) -> Aggregate:

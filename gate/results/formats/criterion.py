@@ -31,7 +31,7 @@ _SAMPLE, _ESTIMATES, _BENCHMARK, _RAW = "sample.json", "estimates.json", "benchm
 _NO_BASELINE = ("change", "report")
 _OF_CARGO = {"debug", "release", "doc", "package", "tmp"}
 """Folders in target/ that are large, and hold no results."""
-_MOST = 20_000
+MOST = 20_000
 """Folders that are looked at."""
 
 
@@ -89,7 +89,7 @@ def _folders(root: Path) -> Iterator[Path]:
     below = [root / "criterion", root / "target" / "criterion"]
     root = next((path for path in below if path.is_dir()), root)
     for count, (folder, inner, files) in enumerate(os.walk(root)):
-        if count > _MOST:
+        if count > MOST:
             return
         path = Path(folder)
         if path.name not in _NO_BASELINE and len({_SAMPLE, _ESTIMATES, _BENCHMARK} & set(files)) > 1:

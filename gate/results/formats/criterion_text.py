@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from gate.adapters.values import OutputError
 from gate.model import Better
 from gate.model.visible import visible
-from gate.results import checks
 from gate.results.result import Aggregate, Failed, Format, Result
 from gate.results.source import Source
 from gate.units import to_base
@@ -59,12 +58,10 @@ def _estimate(found: re.Match[str], name: str, execution: int, place: int) -> Re
     values = [_base(found[number], found[number + 1], place) for number in (3, 5, 7)]
     (low, unit), (value, _), (high, _) = values
     metric = "throughput" if better == "higher" else "time" if unit == "s" else unit
-    return checks.aggregate(
-        Aggregate(
+    return Aggregate(
             benchmark=name, metric=metric, statistic="value", value=value, unit=unit, better=better,
             low=min(low, high), high=max(low, high), execution=execution,
-        )
-    )  # fmt: skip
+        )  # fmt: skip
 
 
 def _base(number: str, unit: str, place: int) -> tuple[float, str]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from gate.adapters import divan
 from gate.model.visible import visible
-from gate.results import checks
 from gate.results.result import Aggregate, Format, Result
 from gate.results.source import Source
 
@@ -36,9 +35,7 @@ def read(source: Source) -> Iterator[Result]:
         execution = seen[name] = seen.get(name, -1) + 1
         for statistic in ("mean", "median", "min"):
             if statistic in row.seconds:
-                yield checks.aggregate(
-                    Aggregate(
+                yield Aggregate(
                         benchmark=name, metric="time", statistic=statistic, value=row.seconds[statistic], unit="s",
                         count=row.samples, execution=execution,
-                    )
-                )  # fmt: skip
+                    )  # fmt: skip

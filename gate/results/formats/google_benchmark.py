@@ -17,7 +17,6 @@ from gate.adapters.google_benchmark import Row
 from gate.adapters.values import OutputError
 from gate.model import Metric
 from gate.model.visible import visible
-from gate.results import checks
 from gate.results.result import About, Aggregate, Failed, Format, Measured, Result
 from gate.results.source import Source
 
@@ -237,13 +236,11 @@ def _aggregates(name: str, rows: dict[str, Row]) -> Iterator[Result]:
         count = row.get("repetitions", row.get("iterations"))
         for metric, value, unit in _values(row):
             spread = next((v for m, v, _ in _values(rows.get("stddev", {})) if m == metric), None)
-            yield checks.aggregate(
-                Aggregate(
+            yield Aggregate(
                     benchmark=name, metric=metric, statistic=visible(statistic), value=value, unit=unit,
                     better=rows_of.better(metric), sd=spread,
                     count=int(count) if isinstance(count, (int, float)) and 0 < count < 1e9 else None,
-                )
-            )  # fmt: skip
+                )  # fmt: skip
 
 
 def _values(row: Row) -> Iterator[tuple[str, float, str]]:

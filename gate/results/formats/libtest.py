@@ -10,7 +10,6 @@ import msgspec
 from gate.adapters.libtest import LINE
 from gate.adapters.values import OutputError
 from gate.model.visible import visible
-from gate.results import checks
 from gate.results.result import Aggregate, Failed, Format, Result
 from gate.results.source import Source
 
@@ -49,20 +48,16 @@ def read(source: Source) -> Iterator[Result]:
         if found.median is None:
             yield Failed(benchmark=name, status="it failed", execution=execution)
             continue
-        yield checks.aggregate(
-            Aggregate(
+        yield Aggregate(
                 benchmark=name, metric="time", statistic="median", value=found.median * 1e-9, unit="s",
                 execution=execution,
-            )
-        )  # fmt: skip
+            )  # fmt: skip
         if found.mib_per_second:
             # called MiB, and 1,000,000 bytes
-            yield checks.aggregate(
-                Aggregate(
+            yield Aggregate(
                     benchmark=name, metric="throughput", statistic="median", value=found.mib_per_second * 1e6,
                     unit="B/s", better="higher", execution=execution,
-                )
-            )  # fmt: skip
+                )  # fmt: skip
 
 
 def _found(source: Source) -> Iterator[_Event]:

@@ -1,12 +1,14 @@
 """What adapters have read, as results that can be used."""
 
 import math
+from typing import Any
 
+import msgspec
 import pytest
 
 from gate.model import Metric
-from gate.results.checking import aggregate, fault, measured, numbered
-from gate.results.result import About, Aggregate, Failed, Measured
+from gate.results.checking import aggregate, checked, fault, measured, numbered, usable
+from gate.results.result import About, Aggregate, Failed
 
 
 @pytest.mark.parametrize(
@@ -25,25 +27,31 @@ def test_faults(values: list[float], unit: str, expected: str | None) -> None:
     assert fault(values, unit) == expected
 
 
-def test_one_bad_metric_fails_the_benchmark() -> None:
+def test_a_bad_metric_is_left_out_and_a_bad_chief_one_fails_the_benchmark() -> None:
     good, bad = Metric(unit="s", values=[1.0]), Metric(unit="s", values=[math.nan])
-    assert isinstance(measured("a", {"time": good}), Measured)
-    found = measured("a\n", {"time": good, "other": bad}, execution=3, labels={"n": "1"})
+    found = usable(measured("a\n", {"time": good, "other\t": good, "bad": bad}, execution=3, labels={"n": "1\n"}))
+    assert found == measured("a\\n", {"time": good, "other\\t": good}, execution=3, labels={"n": "1\\n"})
+    found = usable(measured("a", {"other": good, "time": bad}, execution=3, labels={"n": "1"}))
     assert found == Failed(
-        benchmark="a\\n", status="other: nan, which is not a finite number", execution=3, labels={"n": "1"}
+        benchmark="a", status="time: nan, which is not a finite number", execution=3, labels={"n": "1"}
     )
-    assert isinstance(measured("a", {}), Failed)
+    assert isinstance(usable(measured("a", {})), Failed)
+
+
+def given(value: float | None, **more: Any) -> Aggregate | Failed:
+    found = aggregate("a", "time", "mean", value, **more)
+    return checked(found) if isinstance(found, Aggregate) else found
 
 
 def test_an_aggregate_has_an_interval_only_if_it_is_one() -> None:
-    found = aggregate("a", "time", "mean", 2, unit="s", scale=0.5, low=1, high=4, confidence=0.9, sd=2)
-    assert found == Aggregate(
+    assert given(2, unit="s", scale=0.5, low=1, high=4, confidence=0.9, sd=2) == Aggregate(
         benchmark="a", metric="time", statistic="mean", value=1, unit="s", low=0.5, high=2, confidence=0.9, sd=1
     )
-    found = aggregate("a", "time", "mean", 2, low=3, high=1, confidence=0.9, sd=math.nan)
-    assert found == Aggregate(benchmark="a", metric="time", statistic="mean", value=2)
-    assert isinstance(aggregate("a", "time", "mean", None), Failed)
-    assert isinstance(aggregate("a", "time", "mean", math.inf), Failed)
+    plain = Aggregate(benchmark="a", metric="time", statistic="mean", value=2)
+    assert given(2, low=3, high=1, confidence=0.9, sd=math.nan) == plain
+    assert given(2, low=1) == msgspec.structs.replace(plain, low=1)
+    assert isinstance(given(None), Failed)
+    assert isinstance(given(math.inf), Failed)
 
 
 def test_what_is_there_twice_is_numbered() -> None:

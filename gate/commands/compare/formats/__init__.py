@@ -15,8 +15,9 @@ class Screen(msgspec.Struct, frozen=True):
 
     color: bool
     width: int
-    fits: bool
-    """A terminal, into whose width tables are fitted; elsewhere names are whole."""
+    """Of text."""
+    room: int | None
+    """Of tables: the width of the terminal; None: there is none, and names are whole."""
 
 
 class Render(Protocol):

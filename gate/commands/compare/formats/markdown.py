@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gate.commands.compare import blocks as words
-from gate.commands.compare.blocks import Line, Names, Told, Value, Written
+from gate.commands.compare.blocks import Line, Told, Value, Written
 from gate.commands.compare.formats import Screen
 from gate.commands.compare.table import Table
 from gate.report.markdown.escape import brief, code, prose, short
@@ -24,7 +24,6 @@ def render(table: Table, _: Screen) -> str:
     """Write a comparison as Markdown: a table a metric, footnotes as a list, ending with a newline."""
     notes = Footnotes(_NOTES)
     blocks = words.written(table)
-    names = words.Names(blocks)
     nothing = f"nothing to compare: {table.nothing}" if table.nothing else ""
     hidden = words.hidden(table)
     parts = [
@@ -32,7 +31,7 @@ def render(table: Table, _: Screen) -> str:
         "\n".join(f"- {_text(text)}" for text in table.told),
         "\n>\n".join(f"> {prose(short(text, _TEXT))}" for text in table.cautions),
         _text(nothing),
-        *("\n".join(_block(block, table, names, notes)) for block in blocks),
+        *("\n".join(_block(block, table, notes)) for block in blocks),
         "\n".join(f"{number}. {_text(text)}" for text, number in notes.texts.items()),
         f"{more_are(notes.left_out, 'note')} in the JSON." if notes.left_out else "",
         _text(words.legend(table)),
@@ -42,7 +41,7 @@ def render(table: Table, _: Screen) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _block(block: Written, table: Table, names: Names, notes: Footnotes) -> Iterator[str]:
+def _block(block: Written, table: Table, notes: Footnotes) -> Iterator[str]:
     yield f"#### {_text(block.title)}"
     yield ""
     heads, lines = ["benchmark"], ["---"]
@@ -55,7 +54,7 @@ def _block(block: Written, table: Table, names: Names, notes: Footnotes) -> Iter
     yield f"| {' | '.join(heads)} |"
     yield f"| {' | '.join(lines)} |"
     for line in block.lines:
-        cells = [_name(line, names.within(_NAME)[line.name]) + _marks(line.notes, notes)]
+        cells = [_name(line) + _marks(line.notes, notes)]
         for place, value in enumerate(line.values):
             cells.append(_value(value, notes))
             if place != table.base:
@@ -63,8 +62,8 @@ def _block(block: Written, table: Table, names: Names, notes: Footnotes) -> Iter
         yield f"| {' | '.join(cells)} |"
 
 
-def _name(line: Line, name: str) -> str:
-    return f"**{brief(name, _NAME)}**" if line.is_mean else code(name)
+def _name(line: Line) -> str:
+    return f"**{brief(line.name, _NAME)}**" if line.is_mean else code(line.name, len(line.name))
 
 
 def _value(value: Value | None, notes: Footnotes) -> str:

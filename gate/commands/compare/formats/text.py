@@ -31,7 +31,7 @@ class _Text:
         self.table = table
         self.color = screen.color
         self.width = max(screen.width, 20)
-        self.room = self.width if screen.fits else _WIDE
+        self.room = _WIDE if screen.room is None else max(screen.room, 20)
         self.bold = "1" if screen.color else ""
         self.notes = Footnotes(_NOTES)
         self.titles = distinct([visible(column.title) for column in table.columns], _TITLE)
@@ -91,12 +91,13 @@ class _Text:
             if place != base:
                 head.append(Column(block.change))
         halves = {place: max((columns(v.half) for v in _column(block, place)), default=0) for place in shown}
+        marks = [self.notes.marks(line.notes) for line in block.lines]
         rows = [self.cells(line, shown, halves) for line in block.lines]
         room = None if self.room == _WIDE else max(self.room - _beside(head, rows), words.NARROWEST)
         called = names.within(room)
         named = [
-            [Cell(called[line.name], note=self.notes.marks(line.notes)), *cells]
-            for line, cells in zip(block.lines, rows, strict=True)
+            [Cell(called[line.name], note=mark), *cells]
+            for line, mark, cells in zip(block.lines, marks, rows, strict=True)
         ]
         return lay_out(head, named, self.room, style=self.bold, narrowest=words.NARROWEST)
 
@@ -105,7 +106,10 @@ class _Text:
         found: list[Cell] = []
         for place in shown:
             value = line.values[place]
-            found.append(Cell(_value(value, halves[place]), note=self.notes.marks(value.notes) if value else ""))
+            note = self.notes.marks(value.notes) if value else ""
+            # the number itself stands below the others
+            blanks = " " * (halves[place] + 3) if value and not value.mark and halves[place] else ""
+            found.append(Cell(_value(value, halves[place]), note=note + blanks))
             if place != self.table.base:
                 found.append(self.change(line.changes[place]))
         return found
@@ -178,5 +182,5 @@ def _value(value: Value | None, half: int = 0) -> str:
     if value is None:
         return ""
     if not value.mark:
-        return value.text + (" " * (half + 3) if half else "")
+        return value.text
     return f"{value.text} {value.mark} {pad(value.half, half, right=True)}"

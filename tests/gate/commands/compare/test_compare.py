@@ -1,6 +1,5 @@
 """perfgate compare, in process: numbers against independent code, whose side plays what, what is said beside the table."""
 
-import csv
 import io
 import json
 import math
@@ -17,6 +16,7 @@ from scipy import stats
 
 from gate.cli.main import main
 from tests.support import lines, runs
+from tests.support.compared import rows_of
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "compare"
 HOST = {"hostname": "vm", "fingerprint": "f" * 64, "kernel": "6.1", "boot_id": "b1"}
@@ -34,10 +34,24 @@ def run(*argv: str) -> tuple[int, str, str]:
     return main(["compare", *argv], out, err), out.getvalue(), err.getvalue()
 
 
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def in_terminal(*argv: str) -> str:
+    """What a terminal without colour shows."""
+    out = Terminal()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NO_COLOR", "1")
+        main(["compare", *argv], out, io.StringIO())
+    return out.getvalue()
+
+
 def table(*argv: str) -> list[dict[str, str]]:
     code, out, err = run(*argv, "--format", "csv")
     assert (code, err) == (0, "")
-    return list(csv.DictReader(io.StringIO(out, newline=""), strict=True))
+    return rows_of(out)
 
 
 def run_line(name: str, **changes: Any) -> Line:
@@ -157,7 +171,7 @@ def test_a_change_is_shown_exactly_where_the_interval_excludes_1(tmp_path: Path)
         metric = {"benchmark": f"case{k}", "better": "higher" if k % 2 else "lower"}
         a += lines.builds("head", drawn(2 * k, 1.0), **metric)
         b += lines.builds("head", drawn(2 * k + 1, 1 + 0.001 * (k - 30)), **metric)
-    rows = table(write(tmp_path / "a", *a), write(tmp_path / "b", *b))[:-2]
+    rows = [row for row in table(write(tmp_path / "a", *a), write(tmp_path / "b", *b)) if row["row"] == "benchmark"]
     assert len(rows) == 60
     for row in rows:
         low, high = float(row["ratio_low"]), float(row["ratio_high"])
@@ -203,7 +217,7 @@ def test_a_copy_of_a_file_is_the_same_measurements_and_not_apart(two: tuple[str,
 
 def test_head_is_taken_where_there_are_both_and_else_the_only_one(two: tuple[str, str], tmp_path: Path) -> None:
     old = write(tmp_path / "old", *lines.builds("base", drawn(8, 0.1), benchmark="parse"))
-    assert [row["ratio"] for row in table(old, two[1])] != []
+    assert [row["ratio"] for row in table(old, two[1]) if row.get("ratio")] != []
     # a long path is broken over lines
     out = "".join(run(old, two[1])[1].split())
     assert f"base{old},itsbase:" in out
@@ -231,13 +245,15 @@ def test_one_run_alone_is_its_base_against_its_head_and_not_measured_apart(two: 
 def test_a_side_that_is_not_there_is_refused(tmp_path: Path) -> None:
     a = write(tmp_path / "a", *lines.builds("head", drawn(1, 0.1)))
     message = f"perfgate: {a}: has no measurements of base, only of head\n"
-    assert run(a) == run(a, a, "--side-a", "base") == (2, "", message)
+    assert run(a, a, "--side-a", "base") == run(a, "--side-a", "base") == (2, "", message)
+    # alone it is one column
+    assert [(row["head_builds"], row["change"]) for row in table(a)] == [("5", "")]
 
 
 def test_standard_input_is_one_of_the_two(two: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(Path(two[0]).read_bytes())))
     assert table("-", two[1]) == table(*two)
-    assert run("-", "-") == (2, "", "perfgate: only one of the two runs can come from standard input\n")
+    assert run("-", "-") == (2, "", "perfgate: only one of the files can come from standard input\n")
 
 
 def test_runs_of_other_days_sessions_and_build_numbers_are_still_compared(tmp_path: Path) -> None:
@@ -253,11 +269,15 @@ def test_runs_of_other_days_sessions_and_build_numbers_are_still_compared(tmp_pa
 def test_one_build_has_no_interval_and_says_why(tmp_path: Path) -> None:
     a, b = (write(tmp_path / name, *lines.builds("head", drawn(k, 0.1, builds=1))) for k, name in enumerate("ab"))
     (row,) = table(a, b)
-    assert (row["ratio_low"], row["ratio_high"], row["change"]) == ("", "", "not shown")
+    assert (row["ratio_low"], row["ratio_high"], row["change"]) == ("", "", "no interval")
     assert "no interval" in row["notes"]
     out = run(a, b)[1]
-    assert "± ∞" in out
-    assert "~ (no interval) ¹" in out
+    # the estimate is shown all the same, with the spread of the values of the one build, and nothing is claimed
+    assert re.search(r"bench +\S+ σ [\d.]+% +\S+ σ [\d.]+%  [+-][\d.]+% ¹\n", out)
+    assert "~" not in out and "±" not in out and "interval)" not in out
+    values = drawn(0, 0.1, builds=1)[0]
+    sd = np.std([value for execution in values for value in execution], ddof=1)
+    assert float(row["base_sd"]) == pytest.approx(sd, rel=1e-12)
 
 
 def test_other_machines_are_named_before_all_else(two: tuple[str, str], tmp_path: Path) -> None:
@@ -278,10 +298,19 @@ def test_what_only_one_file_has_is_named(tmp_path: Path) -> None:
     b = write(tmp_path / "b", *both("common", "new"), *sized)
     code, out, _ = run(a, b)
     assert code == 0
-    assert "only in base: old, common: metric user\n" in out
-    assert 'only in head: new, common: metric time at {"size":2}\n' in out
     assert "failed" not in out
     assert "missing" not in out
+    rows = {(row["benchmark"], row["metric"], row["factors"]): row for row in table(a, b) if row["row"] == "benchmark"}
+    has = {key: ("base" in row, "head" in row, row["change"]) for key, row in rows.items()}
+    assert has == {
+        ("common", "time", ""): (True, True, "not shown"),
+        ("old", "time", ""): (True, False, ""),
+        ("new", "time", ""): (False, True, ""),
+        ("common", "user", ""): (True, False, ""),
+        ("common", "time", '{"size":2}'): (False, True, ""),
+    }
+    # an empty cell
+    assert re.search(r"\nnew  +\S+ ±  ?\S+%\n", out)
 
 
 def test_failures_are_named_and_do_not_fail(two: tuple[str, str], tmp_path: Path) -> None:
@@ -330,18 +359,16 @@ def test_what_is_unlike_is_named_and_the_rest_is_compared(tmp_path: Path) -> Non
     b = write(tmp_path / "b", first, *(line for k in range(3) for line in suite(k, "", "higher")))
     code, out, _ = run(a, b)
     assert code == 0
-    assert [row["benchmark"] for row in table(a, b) if row["row"] == "benchmark"] == ["same", "sized"]
+    assert [row["benchmark"] for row in table(a, b) if row["change"]] == ["same", "sized"]
     assert 'not comparable: time is in s in base and without a unit in head: other, sized at {"n":1}\n' in out
     assert "not comparable: time is better when lower in base and better when higher in head: turned\n" in out
     assert "failed" not in out and "missing" not in out and "only in" not in out
-    warned = json.loads(run(a, b, "--format", "json")[1])["warnings"]
-    assert [each["text"] for each in warned if each["kind"] == "not-comparable"] == [
-        line for line in out.split("\n") if line.startswith("not comparable: ")
-    ]
+    left_out = json.loads(run(a, b, "--format", "json")[1])["left_out"]
+    assert left_out == [line for line in out.split("\n") if line.startswith("not comparable: ")]
     # a direction that the rules name is that of both
     rules = tmp_path / "rules.toml"
     rules.write_text('[[benchmark]]\nname = "turned"\ncommand = "x"\n[benchmark.metric.time]\nbetter = "higher"\n')
-    assert "turned" in {row["benchmark"] for row in table(a, b, "--config", str(rules))}
+    assert "turned" in {row["benchmark"] for row in table(a, b, "--config", str(rules)) if row["change"]}
 
 
 def test_a_suite_of_which_nothing_can_be_compared_is_not_missing(tmp_path: Path) -> None:
@@ -387,7 +414,7 @@ def test_early_stopping_is_told_and_the_geometric_mean_takes_the_rounds_that_all
     assert "! measured with early stopping: " in out
     assert "over the first 4 rounds, which all rows have\n" in out
     assert [row["head_builds"] for row in table(*files)][:3] == ["4", "4", "12"]
-    assert table(*files)[3]["notes"] == ""
+    assert table(*files)[3]["notes"] == "over the first 4 rounds, which all rows have"
 
 
 def test_a_line_after_each_round_is_no_look_of_its_own(tmp_path: Path) -> None:
@@ -497,9 +524,14 @@ def test_rounds_of_two_runs_are_never_paired(two: tuple[str, str], interval: str
     unpaired = "fieller" if interval in ("auto", "fieller-paired", "fieller-moderated") else interval
     code, out, _ = run(*two, "--set", f"gate.interval={interval}", "--format", "json")
     assert code == 0
-    assert {finding["ratio"]["method"] for finding in json.loads(out)["findings"]} == {unpaired}
-    same = json.loads(run(two[1], "--set", "gate.interval=fieller-paired", "--format", "json")[1])
-    assert {finding["ratio"]["method"] for finding in same["findings"]} == {"fieller-paired"}
+    assert methods(out) == {unpaired}
+    same = run(two[1], "--set", "gate.interval=fieller-paired", "--format", "json")[1]
+    assert methods(same) == {"fieller-paired"}
+
+
+def methods(text: str) -> set[str]:
+    rows = [row for row in json.loads(text)["rows"] if row["row"] == "benchmark"]
+    return {change["method"] for row in rows for change in row["changes"].values()}
 
 
 # --- rules, selection, ends -------------------------------------------------------------------------------------------
@@ -514,10 +546,10 @@ def test_confidence_and_statistics_come_from_the_rules(two: tuple[str, str], tmp
     rows = table(*two, "--config", str(rules))
     assert {row["confidence"] for row in rows} == {"0.9"}
     assert [(row["benchmark"], row["statistic"]) for row in rows] == [
-        ("parse", "mean"), ("parse", "p50"), ("encode", "mean"), ("sort", "mean"), ("all", "mean"),
+        ("parse", "mean"), ("encode", "mean"), ("sort", "mean"), ("all", "mean"), ("parse", "p50"),
     ]  # fmt: skip
     # of a gate's threshold nothing is left
-    assert [row["change"] for row in rows] == ["worse", "not shown", "not shown", "worse", ""]
+    assert [row["change"] for row in rows] == ["worse", "not shown", "worse", "", "no interval"]
     assert {row["confidence"] for row in table(*two, "--set", "gate.confidence=0.99")} == {"0.99"}
 
 
@@ -556,13 +588,15 @@ def test_nothing_in_common_is_exit_4_and_says_so(two: tuple[str, str], tmp_path:
     code, out, err = run(two[0], b)
     assert (code, err) == (4, "")
     assert "nothing to compare: base and head have no benchmark in common\n" in out
-    assert "only in base: encode, parse, sort\nonly in head: other\n" in out
+    assert [(row["benchmark"], "base" in row, "head" in row) for row in rows_of(run(two[0], b, "--format", "csv")[1])] == [
+        ("encode", True, False), ("other", False, True), ("parse", True, False), ("sort", True, False),
+    ]  # fmt: skip
     assert run(two[0], write(tmp_path / "empty"))[0] == 4
 
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(None, "cannot be read: No such file or directory"), (b"{", "the last line is incomplete"), (b"nonsense\n", ":1: "), (b'{"findings": []}', "")],
+    [(None, "cannot be read: No such file or directory"), (b"{", "the last line is incomplete"), (b"nonsense\n", "in no format that perfgate knows"), (b'{"findings": []}', "")],
 )  # fmt: skip
 def test_a_bad_file_is_one_line(two: tuple[str, str], tmp_path: Path, content: bytes | None, said: str) -> None:
     bad = tmp_path / "bad.json"
@@ -577,13 +611,17 @@ def test_a_bad_file_is_one_line(two: tuple[str, str], tmp_path: Path, content: b
         assert said in err
 
 
-def test_json_is_a_report(two: tuple[str, str]) -> None:
+def test_json_has_a_key_for_each_column(two: tuple[str, str]) -> None:
     code, out, _ = run(*two, "--format", "json")
-    report = json.loads(out)
+    found = json.loads(out)
     assert code == 0
-    assert [f["benchmark"] for f in report["findings"]] == ["encode", "parse", "sort"]
-    assert (report["family"]["method"], report["policy"]["gate"]["threshold"]) == ("none", "0%")
-    assert len(report["overall"]) == 1
+    assert (found["schema"], found["base"], [c["title"] for c in found["columns"]]) == (1, "base", ["base", "head"])
+    assert [(row["row"], row["benchmark"]) for row in found["rows"]] == [
+        ("benchmark", "encode"), ("benchmark", "parse"), ("benchmark", "sort"), ("geomean", "all"),
+    ]  # fmt: skip
+    for row in found["rows"]:
+        assert row["cells"].keys() == {"base", "head"}
+        assert row["changes"].keys() == {"head"}
 
 
 # --- how it looks -----------------------------------------------------------------------------------------------------
@@ -638,8 +676,7 @@ def test_the_output_is_the_one_that_was_looked_at(
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
     argv = LOOKS[name](tmp_path, monkeypatch)
-    code, got, err = run(*argv, "--format", {"txt": "text", "md": "markdown"}[kind])
-    assert (code, err) == (0, "")
+    got = in_terminal(*argv, "--format", {"txt": "text", "md": "markdown"}[kind])
     path = GOLDEN / (f"{name}.{width}.txt" if kind == "txt" else f"{name}.{kind}")
     if os.environ.get("PERFGATE_UPDATE_GOLDEN"):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -657,9 +694,9 @@ def long_names(tmp_path: Path, metric: str, own: Sequence[int]) -> list[Line]:
     ]
 
 
-@pytest.mark.parametrize(("form", "columns"), [("text", 40), ("text", 66), ("text", 100), ("markdown", 80)])
+@pytest.mark.parametrize("columns", [40, 66, 100])
 def test_long_names_that_differ_in_the_middle_stay_distinguishable(
-    form: str, columns: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    columns: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
     # of the second metric some are missing, and the numbers are still those of the same names
@@ -667,7 +704,7 @@ def test_long_names_that_differ_in_the_middle_stay_distinguishable(
     moved = [line | {"execution": line["execution"] + 2} for line in found[1]]
     a, b = (write(tmp_path / name, *found[0], *moved) for name in "ab")
     # the stacked form breaks a name over two lines
-    whole = re.sub(r"\n  (?=[…ab\d])", "", run(a, b, "--format", form)[1])
+    whole = re.sub(r"\n  (?=[…ab\d])", "", in_terminal(a, b))
     assert [int(number) for number in re.findall(r"…a+(\d{3})b+…", whole)] == [*range(12), *range(5, 12)]
 
 
@@ -680,20 +717,16 @@ def test_csv_has_a_line_a_row_whatever_the_names(tmp_path: Path, monkeypatch: py
     mixed(tmp_path, monkeypatch)
     found = table("monday", "friday")
     assert [(row["metric"], row["unit"], row["change"]) for row in found if row["benchmark"] in ("binary", "serve", "once")] == [
-        ("size", "B", "worse"), ("time", "s", "not shown"), ("rate", "req/s", "better"),
+        ("time", "s", "no interval"), ("size", "B", "worse"), ("rate", "req/s", "better"),
     ]  # fmt: skip
     assert [(row["benchmark"], row["notes"]) for row in found if row["row"] == "geomean"] == [
-        ("all", "without once"),
         ("text", ""),
         ("image", ""),
+        ("all", "of 4 rows, without once"),
     ]
 
 
 def test_colour_only_where_it_is_wanted(two: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
     out = Terminal()
@@ -703,6 +736,16 @@ def test_colour_only_where_it_is_wanted(two: tuple[str, str], monkeypatch: pytes
     plain = Terminal()
     assert main(["compare", *two], plain, io.StringIO()) == 0
     assert "\x1b" not in plain.getvalue()
+
+
+def test_outside_a_terminal_names_are_whole_whatever_the_width(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    found = long_names(tmp_path, "time", range(3))
+    a, b = (write(tmp_path / name, *found) for name in "ab")
+    out = run(a, b)[1]
+    for k in range(3):
+        assert f"{'a' * 250}{k:03}{'b' * 250}  " in out
+        assert f"| `{'a' * 250}{k:03}{'b' * 250}` |" in in_terminal(a, b, "--format", "markdown")
 
 
 def test_no_golden_file_is_left_over() -> None:

@@ -1,6 +1,5 @@
 """One run has one interval: check, decide, report and compare show the same of every finding."""
 
-import csv
 import io
 import json
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 from gate.cli.main import main
 from gate.model import FindingMemory, MeanSquare, Memory, Remembered
 from tests.support import lines
+from tests.support.compared import rows_of
 from tests.support.project import CONFIG, Project
 
 Line = dict[str, Any]
@@ -40,7 +40,7 @@ def shown(report: Line) -> Shown:
 
 
 def compared(text: str) -> Shown:
-    rows = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    rows = rows_of(text)
     return {
         (row["benchmark"], row["metric"]): (
             float(row["ratio_low"]), float(row["ratio_high"]), float(row["confidence"])

@@ -1,5 +1,6 @@
 """cargo-criterion's messages."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from gate.model import UserError
 from gate.results.reading import read, recognised
 from gate.results.source import Source
-from tests.support.mangled import read_or_refused
+from tests.support.mangled import mangled, read_or_refused
 
 FILE = Path(__file__).parents[3] / "data/results/cargo_criterion/messages.jsonl"
 
@@ -42,6 +43,32 @@ def test_values_without_iterations_fail() -> None:
     found = read(Source("x", None, text.encode()))
     assert [each.benchmark for each in found.failed] == ["a", "b"]
     assert found.measured[0].metrics["cycles"].values == [3]
+
+
+def test_the_folder_has_what_the_messages_had() -> None:
+    source = Source("x", FILE.parent / "kept")
+    assert recognised(source) == "cargo_criterion"
+    found, said = read(source), read(Source("x", FILE))
+    assert {each.benchmark for each in found.measured} == {"sum", "new/new/10"}
+    kept = {each.benchmark: list(each.metrics["time"].values) for each in found.measured}
+    for each in said.measured:
+        assert kept[each.benchmark] == pytest.approx(list(each.metrics["time"].values), rel=1e-9)
+    assert [each.value for each in found.aggregates] == pytest.approx([each.value for each in said.aggregates])
+
+
+def test_a_folder_whose_files_are_cut_off_or_garbled(tmp_path: Path) -> None:
+    shutil.copytree(FILE.parent / "kept", tmp_path / "target/criterion")
+    place = tmp_path / "target/criterion/data/main/sum"
+    files = [place / "benchmark.cbor", next(place.glob("measurement_*"))]
+    for file in files:
+        data = file.read_bytes()
+        for each in mangled(data, 20):
+            file.write_bytes(each)
+            found = read(Source("x", tmp_path))
+            assert "new/new/10" in {each.benchmark for each in found.measured}
+        file.write_bytes(data)
+    files[1].unlink()
+    assert [each.benchmark for each in read(Source("x", tmp_path)).failed] == ["sum"]
 
 
 def test_any_file_is_read_or_refused() -> None:

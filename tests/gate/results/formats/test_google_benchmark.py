@@ -128,7 +128,7 @@ def test_skipped_ones_are_left_out_and_bad_times_fail() -> None:
     )
     assert [each.benchmark for each in found.measured] == ["good"]
     assert [(each.benchmark, each.status) for each in found.failed] == [
-        ("negative", "time holds -1e-09, which is below 0"),
+        ("negative", "time: -1e-09, which is below 0"),
         ("odd", "its real_time is 1 in fortnight, which is not a time"),
     ]
 

@@ -1,0 +1,198 @@
+"""The changes of a comparison with their intervals, a group of lines for each row and a colour for each column."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import msgspec
+
+from gate.plots.picture import Picture, Shape, Sheet, room
+from gate.plots.scales import Axis, change_ticks, minus
+from gate.plots.style import LETTERS, LETTERS_NARROW, SETTINGS
+from gate.units import plural
+from gate.words import numbers
+from gate.words.plain import distinct
+
+_WIDTH = 720
+_LEFT = 240
+_RIGHT, _CHANGE = 504, 578
+_LINE = 22
+_BETWEEN = 8
+_LEGEND = 26
+ROWS = 60
+"""Rows that a picture has at most."""
+_SHAPES: tuple[Shape, ...] = ("square", "diamond", "triangle", "star", "cross")
+_LEAST = 0.002
+
+
+class Drawn(msgspec.Struct, frozen=True):
+    """A change as ratio to the base: its estimate, and the ends of its interval where it has one."""
+
+    estimate: float | None
+    low: float | None
+    high: float | None
+    shows: bool
+    """Whether the interval excludes no change."""
+
+
+class DrawnRow(msgspec.Struct, frozen=True):
+    """A row: its name, and the changes of all columns but the base; None: a column has none."""
+
+    name: str
+    changes: Sequence[Drawn | None]
+
+
+def changes(rows: Sequence[DrawnRow], columns: Sequence[str], base: str, prefix: str) -> Picture | None:
+    """Draw the change of each row and column in percent against 1; None where there is none.
+
+    Args:
+        columns: what they are called, but for the base, made visible.
+    """
+    with_any = [
+        row for row in rows if any(change is not None and _log(change.estimate) is not None for change in row.changes)
+    ]
+    shown = with_any[:ROWS]
+    if all(change.estimate == 1 and change.low is None for row in shown for _, change in _of(row)):
+        return None
+    legend = _LEGEND if len(columns) > 1 else 0
+    lines = _legend_lines(columns) if legend else 0
+    top = legend * lines + 36
+    heights = [_LINE * len(_of(row)) + _BETWEEN for row in shown]
+    end = top + sum(heights)
+    sheet = Sheet(_WIDTH, end + 34)
+    x = Axis(*_limits(shown), _LEFT, _RIGHT)
+    if legend:
+        _draw_legend(sheet, columns)
+    _grid(sheet, x, heights, top)
+    for layout, at, width in (("wide", 8, 29), ("narrow", 4, 17)):
+        y = top
+        for row, name, height in zip(shown, distinct([row.name for row in shown], width), heights, strict=True):
+            sheet.text(at, y + height / 2, name, f"name middle {layout}", full=row.name)
+            y += height
+    y = top
+    for row, height in zip(shown, heights, strict=True):
+        for number, (place, change) in enumerate(_of(row)):
+            _line(sheet, x, change, place, y + _BETWEEN / 2 + _LINE * (number + 0.5))
+        y += height
+    title = f"Changes against {base}"
+    return sheet.picture(prefix, title, f"{plural(len(shown), 'row')}.", _caption(shown, len(with_any), base, x))
+
+
+def _of(row: DrawnRow) -> list[tuple[int, Drawn]]:
+    return [
+        (p, change) for p, change in enumerate(row.changes) if change is not None and _log(change.estimate) is not None
+    ]
+
+
+def _log(ratio: float | None) -> float | None:
+    return math.log(ratio) if ratio is not None and math.isfinite(ratio) and ratio > 0 else None
+
+
+def _limits(rows: Sequence[DrawnRow]) -> tuple[float, float]:
+    """Choose ends that hold most rows: one far out is left beyond the edge, with an arrow."""
+    drawn = [change for row in rows for _, change in _of(row)]
+    ends = [end for c in drawn for each in (c.estimate, c.low, c.high) if (end := _log(each)) is not None]
+    usual = sorted(
+        max(abs(end) for each in (c.estimate, c.low, c.high) if (end := _log(each)) is not None) for c in drawn
+    )
+    cut = max(5 * usual[(3 * (len(usual) - 1)) // 4], 2 * _LEAST)
+    low, high = (min(max([*sizes, _LEAST]), cut) for sizes in ([-end for end in ends], ends))
+    return -1.08 * low, 1.08 * high
+
+
+def _grid(sheet: Sheet, x: Axis, heights: Sequence[float], top: float) -> None:
+    end = top + sum(heights)
+    y, stripes = top, []
+    for number, height in enumerate(heights):
+        if number % 2:
+            stripes.append([(0.0, y), (float(_WIDTH), y), (float(_WIDTH), y + height), (0.0, y + height)])
+        y += height
+    sheet.lines("stripe", stripes, closed=True)
+    wide = change_ticks(x, lambda label: room(label, LETTERS) + 22)
+    narrow = change_ticks(x, lambda label: room(label, LETTERS_NARROW) + 14)
+    sheet.lines("grid", [[(x.at(t.at), top - 4), (x.at(t.at), end + 4)] for t in wide if t.at != 0])
+    sheet.lines("zero", [[(x.at(0), top - 4), (x.at(0), end + 4)]])
+    for tick in dict.fromkeys([*wide, *narrow]):
+        layout = "" if tick in wide and tick in narrow else " wide" if tick in wide else " narrow"
+        for at in (top - 10, end + 23):
+            sheet.text(x.at(tick.at), at, tick.label, f"soft{layout}", "middle")
+    sheet.text(_CHANGE, top - 10, "change", "soft wide", "end")
+    sheet.text(_WIDTH - 6, top - 10, "interval", "soft wide", "end")
+    sheet.text(_WIDTH - 8, top - 10, "change", "soft narrow", "end")
+
+
+def _line(sheet: Sheet, x: Axis, change: Drawn, place: int, y: float) -> None:
+    colour = f"s{place % SETTINGS}"
+    low, high, estimate = _log(change.low), _log(change.high), _log(change.estimate)
+    if low is not None and high is not None:
+        sheet.lines(f"bar-{colour}", [[(x.at(low), y), (x.at(high), y)]])
+        if low < x.low:
+            sheet.marks(f"mark-{colour}", "left", [(x.start - 3, y)], 5)
+        if high > x.high:
+            sheet.marks(f"mark-{colour}", "right", [(x.end + 3, y)], 5)
+    if estimate is None or change.estimate is None:
+        return
+    if estimate < x.low or estimate > x.high:
+        side: Shape = "left" if estimate < x.low else "right"
+        sheet.marks(f"mark-{colour}", side, [((x.start - 3) if side == "left" else (x.end + 3), y)], 5)
+    elif low is None:
+        # without an interval only an outline
+        sheet.marks(f"hollow-{colour}", "diamond", [(x.at(estimate), y)], 5)
+    else:
+        _mark(sheet, place, x.at(estimate), y)
+    said = f"say-{colour}" if change.shows else "soft"
+    text = minus(numbers.drawn(change.estimate))
+    for layout, at in (("wide", _CHANGE), ("narrow", _WIDTH - 8)):
+        sheet.text(at, y, text, f"{said} middle {layout}", "end")
+    interval = "no interval"
+    if change.low is not None and change.high is not None:
+        interval = f"{minus(numbers.drawn(change.low))} … {minus(numbers.drawn(change.high))}"
+    sheet.text(_WIDTH - 6, y, interval, "soft small middle wide", "end")
+
+
+def _mark(sheet: Sheet, place: int, x: float, y: float, extra: str = "") -> None:
+    colour, shape = f"s{place % SETTINGS}", _SHAPES[place % len(_SHAPES)]
+    kind = "cross" if shape == "cross" else "mark"
+    sheet.marks(f"{kind}-{colour}{extra}", shape, [(x, y)], 5.5)
+
+
+def _places(columns: Sequence[str], letters: int) -> list[tuple[float, int]]:
+    x, line, found = 14.0, 0, []
+    for name in columns:
+        width = 1.1 * room(name, letters)
+        if x + 13 + width > _WIDTH and x > 14:
+            x, line = 14.0, line + 1
+        found.append((x, line))
+        x += width + 40
+    return found
+
+
+def _short(columns: Sequence[str]) -> list[str]:
+    return distinct(columns, 24)
+
+
+def _legend_lines(columns: Sequence[str]) -> int:
+    return 1 + max(_places(_short(columns), letters)[-1][1] for letters in (LETTERS, LETTERS_NARROW))
+
+
+def _draw_legend(sheet: Sheet, columns: Sequence[str]) -> None:
+    names = _short(columns)
+    for layout, letters in (("wide", LETTERS), ("narrow", LETTERS_NARROW)):
+        for place, (name, (x, line)) in enumerate(zip(names, _places(names, letters), strict=True)):
+            y = 15 + _LEGEND * line
+            _mark(sheet, place, x, y, f" {layout}")
+            sheet.text(x + 13, y, name, f"say-s{place % SETTINGS} other middle {layout}", full=columns[place])
+
+
+def _caption(rows: Sequence[DrawnRow], every: int, base: str, x: Axis) -> str:
+    drawn = [change for row in rows for _, change in _of(row)]
+    parts = [f"Each mark is the change against {base}; its line is the confidence interval."]
+    if any(change.low is None for change in drawn):
+        parts.append("An outline is an estimate without an interval.")
+    ends = [end for c in drawn for each in (c.estimate, c.low, c.high) if (end := _log(each)) is not None]
+    if any(not x.low <= end <= x.high for end in ends):
+        parts.append("An arrow marks what continues beyond the axis.")
+    if every > len(rows):
+        parts.append(f"The first {len(rows)} of {every:,} rows are drawn.")
+    return " ".join(parts)

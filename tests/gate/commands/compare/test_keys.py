@@ -1,0 +1,129 @@
+"""Keys and filters: what --by, --rows, --ignore and --filter understand, and what they say of what they do not."""
+
+import pytest
+
+from gate.commands.compare.filtering import filter_of
+from gate.commands.compare.keys import Item, key_of, keys_of, known, require_known, without
+from gate.model import UserError
+
+ITEM = Item(
+    "BenchmarkEncode/format=json/512-8",
+    {"goos": "linux", "pkg": "example.com/a", "n": 10},
+    file="old.txt",
+    label="old",
+    side="head",
+    metric="time",
+    unit="s",
+)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("goos", "linux"),
+        ("n", "10"),
+        ("benchmark", "BenchmarkEncode/format=json/512-8"),
+        (".fullname", "BenchmarkEncode/format=json/512-8"),
+        (".name", "BenchmarkEncode"),
+        ("/format", "json"),
+        ("/2", "512-8"),
+        ("/gomaxprocs", "8"),
+        ("file", "old.txt"),
+        ("label", "old"),
+        ("side", "head"),
+        ("metric", "time"),
+        (".unit", "s"),
+        ("benchmark~format=(\\w+)", "json"),
+        ("benchmark~nothing", None),
+        ("goarch", None),
+        ("/size", None),
+    ],
+)
+def test_a_key_gives_what_a_value_says(key: str, value: str | None) -> None:
+    assert key_of(key).value(ITEM) == value
+
+
+def test_keys_stand_with_commas_between_them_and_an_expression_last() -> None:
+    assert [key.text for key in keys_of("goos, /format,benchmark~a{1,2}")] == ["goos", "/format", "benchmark~a{1,2}"]
+    assert keys_of(None) == ()
+    with pytest.raises(UserError, match="an empty key"):
+        keys_of("goos,,pkg")
+    with pytest.raises(UserError, match="not a regular expression"):
+        keys_of("benchmark~(")
+
+
+def test_parts_of_names_that_are_columns_leave_the_row() -> None:
+    assert without("Encode/format=json/512-8", keys_of("/format")) == "Encode/512-8"
+    assert without("Encode/format=json/512-8", keys_of("/gomaxprocs")) == "Encode/format=json/512"
+    assert without("Encode/format=json/512-8", keys_of("/2")) == "Encode/format=json-8"
+    assert without("Encode/format=json-8", keys_of("/format")) == "Encode-8"
+    assert without("Encode/format=json", keys_of("goos")) == "Encode/format=json"
+
+
+def test_an_unknown_key_names_those_that_there_are() -> None:
+    with pytest.raises(
+        UserError, match=r"--by goarch: no value has this key; there are benchmark, name, .*, /format, .*, goos"
+    ):
+        require_known(keys_of("goarch"), [ITEM], "--by")
+    with pytest.raises(UserError, match="--rows benchmark~zzz: the expression matches no benchmark"):
+        require_known(keys_of("benchmark~zzz"), [ITEM], "--rows")
+    assert len(known([Item("b", {f"k{n:02}": 1 for n in range(90)})])) == 31
+
+
+# golang.org/x/perf/benchproc/syntax: key:value, key:"value", key:/regexp/, key:(a OR b), -, AND, OR, (), *
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("*", True),
+        ("goos:linux", True),
+        ("goos:darwin", False),
+        ("-goos:darwin", True),
+        ("goos:(darwin OR linux)", True),
+        ('goos:("linux")', True),
+        ("goos:linux n:11", False),
+        ("goos:linux AND n:10", True),
+        ("goos:darwin OR n:10", True),
+        ("goos:darwin OR n:11", False),
+        ("(goos:darwin OR n:10) pkg:example.com/a", True),
+        ("-(goos:darwin OR n:10)", False),
+        (".name:Encode", True),
+        (".name:BenchmarkEncode", True),
+        # from the beginning to the end
+        (".name:/Enc/", False),
+        (".name:/Enc.*/", True),
+        ("pkg:/example.com\\/./", True),
+        (".unit:s", True),
+        (".unit:sec/op", True),
+        (".unit:ns/op", True),
+        (".unit:B/op", False),
+        ("/format:json", True),
+        (".file:old.txt", True),
+        # what a value does not say is the empty word
+        ('goarch:""', True),
+        ('-goarch:""', False),
+        ("n:10 OR goos:darwin AND goos:windows", True),
+    ],
+)
+def test_a_filter_is_read_as_benchstat_reads_it(text: str, wanted: bool) -> None:
+    assert filter_of(text).test(ITEM) is wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "a key was expected at character 1"),
+        ("goos", '":" after the key was expected at character 5'),
+        ("goos:", "a value was expected at character 6"),
+        ("goos:(a", '"OR" or ")" was expected at character 8'),
+        ("(goos:a", '")" was expected at character 8'),
+        ("goos:a)", "a key or the end was expected at character 7"),
+        ("goos:a OR", "a key was expected at character 10"),
+        ("AND goos:a", "a key was expected"),
+        ("goos:/(/", "is not a regular expression"),
+    ],
+)
+def test_a_filter_that_cannot_be_read_says_where(text: str, said: str) -> None:
+    with pytest.raises(UserError) as caught:
+        filter_of(text)
+    assert str(caught.value).startswith(f"--filter {text}: ")
+    assert said in str(caught.value)

@@ -1,0 +1,20 @@
+"""The CSV of a comparison, whose lines are one for each row and column, as one dict for each row."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+
+def rows_of(text: str) -> list[dict[str, str]]:
+    """Put the lines of a row together: the column "base" as base, base_low, ..., what differs from it as head."""
+    found: dict[tuple[str, ...], dict[str, str]] = {}
+    for line in csv.DictReader(io.StringIO(text, newline=""), strict=True):
+        key = tuple(line[name] for name in ("row", "benchmark", "metric", "unit", "better", "statistic", "factors"))
+        row = found.setdefault(key, {name: line[name] for name in list(line)[:7]} | {"notes": "", "change": ""})
+        side = line["column"]
+        row |= {side: line["value"]} | {f"{side}_{name}": line[name] for name in ("low", "high", "sd", "builds")}
+        if line["base"]:
+            row |= {name: line[name] for name in ("ratio", "ratio_low", "ratio_high", "confidence", "change")}
+        row["notes"] = "; ".join(filter(None, (row["notes"], line["notes"])))
+    return list(found.values())
