@@ -1,8 +1,8 @@
 """HdrHistogram interval logs (.hlog) -> values: each interval's histogram is taken apart again.
 
 The format is that of the Java library's HistogramLogWriter and AbstractHistogram (encoding V2), which the C, Go, Rust,
-Python and JavaScript libraries write too. What a histogram keeps of a value is its bucket: a value comes back as the
-middle of its bucket, at most the histogram's own precision away.
+Python and JavaScript libraries write too; libraries before 2015 wrote V0 and V1. What a histogram keeps of a value is
+its bucket: a value comes back as the middle of its bucket, at most the histogram's own precision away.
 """
 
 from __future__ import annotations
@@ -28,10 +28,13 @@ _VERSION = b"Histogram log format version"
 _LEGEND = b'"StartTimestamp"'
 # every encoding's cookie begins with the bytes 1c 84 93
 _LINE = re.compile(rb"(?:Tag=([^, ]*),)?[^,]*,[^,]*,([^,]*),(HIST[A-Za-z0-9+/=]*)")
-_COMPRESSED, _V2 = 0x1C849304, 0x1C849303
+_COMPRESSED = (0x1C849304, 0x1C849302, 0x1C849309)
+_V2, _V1, _V0 = 0x1C849303, 0x1C849301, 0x1C849308
 _WORD_SIZE = 0xF0
+_WORDS = {2: "h", 4: "i", 8: "q"}
 _BITS = 64
 _HEADER = struct.Struct(">iiiiqqd")
+_HEADER_V0 = struct.Struct(">iiqqq")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,34 +145,76 @@ def decode(encoded: bytes) -> Iterator[Bucket]:
     """Decode one histogram from base64: the buckets that hold something, smallest value first.
 
     Raises:
-        OutputError: it is damaged, or of another encoding than V2; also from the iterator, which holds one bucket at a
+        OutputError: it is damaged, or in no encoding of V0 to V2; also from the iterator, which holds one bucket at a
             time: a small log may have millions.
     """
     try:
         data = base64.b64decode(encoded, validate=True)
-        if _cookie(data) == _COMPRESSED:
+        if _cookie(data) & ~_WORD_SIZE in _COMPRESSED:
             data = zlib.decompressobj().decompress(data[8:], _MAX_ENCODED)
-        cookie = _cookie(data)
-        _, length, shift, digits, lowest, _, _ = _HEADER.unpack_from(data)
+        header = _header(data)
     except (binascii.Error, zlib.error, struct.error, ValueError) as error:
         raise OutputError(f"a damaged histogram: {error}") from None
-    if cookie != _V2 or shift:
-        raise OutputError("a histogram that is not in encoding V2, or is shifted: write it with a newer HdrHistogram")
-    payload = data[_HEADER.size : _HEADER.size + length]
-    if len(payload) != length or not (0 <= digits <= 5 and lowest > 0):
+    if header is None:
+        raise OutputError("a histogram that is in no encoding from V0 to V2, or is shifted: perfgate cannot read it")
+    payload = data[header.size : header.size + header.length]
+    if len(payload) != header.length or not (0 <= header.digits <= 5 and header.lowest > 0):
         raise OutputError("a damaged histogram: it is cut off, or its header makes no sense")
-    return _buckets(payload, digits, lowest)
+    return _buckets(_counts(payload, header.word), header.digits, header.lowest)
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    size: int
+    """Bytes before the counts."""
+    length: int
+    """Bytes of the counts."""
+    word: int | None
+    """Bytes of one count; None: of V2, where their number varies."""
+    digits: int
+    lowest: int
+
+
+def _header(data: bytes) -> _Header | None:
+    """Read what precedes the counts; None: of another encoding.
+
+    Raises:
+        struct.error: it is cut off.
+    """
+    cookie = _cookie(data)
+    encoding, word = cookie & ~_WORD_SIZE, (cookie & _WORD_SIZE) >> 4 & 0xE
+    if encoding == _V0:
+        _, digits, lowest, _, _ = _HEADER_V0.unpack_from(data)
+        # V0 does not say how long the counts are: they take the rest
+        if word not in _WORDS:
+            return None
+        return _Header(_HEADER_V0.size, (len(data) - _HEADER_V0.size) // word * word, word, digits, lowest)
+    _, length, shift, digits, lowest, _, _ = _HEADER.unpack_from(data)
+    if encoding not in (_V1, _V2) or shift or (encoding == _V1 and (word not in _WORDS or length % word)):
+        return None
+    return _Header(_HEADER.size, length, word if encoding == _V1 else None, digits, lowest)
 
 
 def _cookie(data: bytes) -> int:
-    return int(struct.unpack_from(">i", data)[0]) & ~_WORD_SIZE
+    return int(struct.unpack_from(">i", data)[0])
 
 
-def _buckets(payload: bytes, digits: int, lowest: int) -> Iterator[Bucket]:
+def _counts(payload: bytes, word: int | None) -> Iterator[int]:
+    """Yield the counts of the buckets in their order; a negative one of V2 is so many buckets that are empty."""
+    if word is None:
+        yield from _zigzag(payload)
+        return
+    for (count,) in struct.iter_unpack(f">{_WORDS[word]}", payload):
+        if count < 0:
+            raise OutputError("a damaged histogram: a count is negative")
+        yield count
+
+
+def _buckets(counts: Iterator[int], digits: int, lowest: int) -> Iterator[Bucket]:
     half = max(0, math.ceil(math.log2(2 * 10**digits)) - 1)
     unit = lowest.bit_length() - 1
     index = 0
-    for count in _zigzag(payload):
+    for count in counts:
         if count > 0:
             # AbstractHistogram.valueFromIndex and sizeOfEquivalentValueRange
             bucket = max((index >> half) - 1, 0)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from gate.decide.design import Subject
-from gate.model import VERDICTS, Case, Finding, Identical, QuantileCurve, RatioInterval, Report, Verdict, reasons
+from gate.model import VERDICTS, Case, Finding, Identical, QuantileCurve, Report, Verdict, reasons
 from gate.stats.quantile import quantile_curve
 
 MOST = 20
@@ -17,7 +17,7 @@ MOST = 20
 
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings with those that matter first, and among equals the largest change first."""
-    return sorted(findings, key=lambda f: (VERDICTS.index(f.verdict), not by_floor(f), -_size(f.ratio)))
+    return sorted(findings, key=lambda f: (VERDICTS.index(f.verdict), not by_floor(f), -_size(f)))
 
 
 def by_floor(finding: Finding) -> bool:
@@ -30,8 +30,10 @@ def plain(finding: Finding) -> bool:
     return finding.verdict in ("unchanged", "no-sign") and not by_floor(finding)
 
 
-def _size(ratio: RatioInterval) -> float:
-    estimate = ratio.estimate
+def _size(finding: Finding) -> float:
+    if finding.base.value == finding.head.value == 0:
+        return 0.0
+    estimate = finding.ratio.estimate
     known = estimate is not None and math.isfinite(estimate) and estimate > 0
     return abs(math.log(estimate)) if known and estimate is not None else math.inf
 

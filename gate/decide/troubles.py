@@ -30,8 +30,9 @@ def trouble_of(reduced: Reduced, subject: Subject, machines: Sequence[Machine] =
         )
     if reduced.trouble in _TROUBLES:
         return _TROUBLES[reduced.trouble]
-    if reduced.trouble == "one-unit":
-        few = [side for side, tops in zip(SIDES, (reduced.base, reduced.head), strict=True) if tops.n < 2]
+    few = [side for side, tops in zip(SIDES, (reduced.base, reduced.head), strict=True) if tops.n < 2]
+    # of two sides that are 0, too, it is the lack of builds that leaves them open
+    if reduced.trouble == "one-unit" or (reduced.trouble == "zero-base" and reduced.y == 0 and few):
         return reasons.OneUnit(unit="build" if isinstance(reduced.base.units[0], tuple) else "session", sides=few)
     if reduced.trouble == "few-values" and reduced.shortage is not None:
         return reasons.FewValues(statistic=subject.statistic, needs=reduced.shortage.needs, has=reduced.shortage.has)

@@ -77,7 +77,11 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
 
 
 def _results(path: str) -> list[Named]:
-    """Return the result files of other tools that an argument names; [] where it names measurements."""
+    """Return the result files of other tools that an argument names; [] where it names measurements.
+
+    Raises:
+        UserError: a file that is neither.
+    """
     file = Path(path)
     if _holds(file) if file.is_dir() else _begins_as_ours(file):
         return []
@@ -87,7 +91,22 @@ def _results(path: str) -> list[Named]:
     if not file.exists() and is_plain(path):
         return []
     found = named([path])
-    return found if all(is_result(each.source) for each in found) else []
+    unknown = next((each.source for each in found if not is_result(each.source)), None)
+    if unknown is None:
+        return found
+    if file.exists() and _may_be_ours(unknown.head.text):
+        return []
+    _refuse_results(unknown.name, unknown.head.data)
+    raise UserError(
+        f"{unknown.name}: is neither measurements nor a result in a format that perfgate knows;"
+        " `perfgate import --help` lists them, and its --from names one"
+    )
+
+
+def _may_be_ours(text: str) -> bool:
+    """Return whether a file is empty, or begins with a line of measurements, however damaged."""
+    first, newline, _ = text.lstrip().partition("\n")
+    return not first or (first.startswith("{") and ('"type"' in first or not (newline or first.endswith("}"))))
 
 
 def _standard_input(data: bytes) -> Named | None:

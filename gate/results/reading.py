@@ -14,6 +14,13 @@ from gate.results.formats import adapter, names
 from gate.results.result import About, Adapter, Aggregate, Failed, Format, Measured, Result
 from gate.results.source import Source
 
+_QUOTES = (
+    ".md", ".markdown", ".rst", ".adoc", ".html", ".ipynb",
+    ".go", ".rs", ".py", ".java", ".kt", ".scala", ".cs", ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".ts", ".sh",
+    ".yml", ".yaml", ".toml",
+)  # fmt: skip
+"""Ends of the names of texts and sources, which quote results of another day."""
+
 
 class Reading(msgspec.Struct, frozen=True, eq=False):
     """All that a file says."""
@@ -33,7 +40,12 @@ def recognised(source: Source) -> str | None:
 
 
 def is_result(source: Source) -> bool:
-    """Return whether a file of a folder is a result, and nothing that a tool writes beside one (`is_aside`)."""
+    """Return whether a file of a folder is a result, and nothing that lies beside one.
+
+    That is what a tool writes for other purposes (`is_aside`), and a README or a source that quotes results.
+    """
+    if source.path is not None and source.path.suffix.lower() in _QUOTES:
+        return False
     name = recognised(source)
     return name is not None and not getattr(adapter(name), "is_aside", _never)(source)
 
@@ -53,14 +65,19 @@ def read(source: Source, wanted: str | None = None) -> Reading:
     """
     name = wanted or recognised(source)
     if name is None:
-        what = "folder" if source.is_folder else "file"
-        raise UserError(
-            f"{source.name}: a {what} in no format that perfgate knows; name it by --from, one of {', '.join(names())}"
-        )
+        raise UserError(f"{source.name}: {_why_unknown(source)}")
     found = _read(source, adapter(name))
     if not (found.measured or found.aggregates or found.failed):
         raise UserError(f"{source.name}: {found.format.title}: no benchmark in it")
     return found
+
+
+def _why_unknown(source: Source) -> str:
+    if not source.is_folder and source.head.text.lstrip().startswith('{"type":'):
+        return "is a measurements file already: `perfgate decide` reads it as it is"
+    if not source.is_folder and not source.head.data.strip():
+        return "is empty"
+    return "is in no format that perfgate knows; `perfgate import --help` lists them, and --from names one"
 
 
 def _read(source: Source, own: Adapter) -> Reading:

@@ -28,7 +28,8 @@ FORMAT = Format(
         "kept: a file that `grep Benchmark` made is one process"
     ),
 )
-_RESULT = re.compile(r"^Benchmark\S*[ \t]+\d+[ \t]+[-+.\w]+[ \t]+[^\s\d]", re.MULTILINE)
+# JMH's table of a class named Benchmark... has a mode behind the parameter
+_RESULT = re.compile(r"^Benchmark\S*[ \t]+\d+[ \t]+[-+]?(?:[.\d]|(?i:nan|inf))[-+.\w]*[ \t]+[^\s\d]", re.MULTILINE)
 _HEADER = re.compile(r"\A(?:goos: \S+\n(?:goarch: \S+\n)?)?pkg: \S+\n(?:cpu: .*\n)?(?:Benchmark|PASS|FAIL|---|panic)")
 _ACTIONS = {"start", "run", "output", "pass", "fail", "skip", "bench", "build-output", "build-fail", "pause", "cont"}
 _HOST = ("goos", "goarch", "cpu")

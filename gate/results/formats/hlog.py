@@ -1,4 +1,4 @@
-"""HdrHistogram's interval logs (.hlog, encoding V2): the values of each interval, and its tag as the benchmark."""
+"""HdrHistogram's interval logs (.hlog): the values of each interval, and its tag as the benchmark."""
 
 from __future__ import annotations
 

@@ -33,7 +33,8 @@ _AGGREGATES = ("mean", "median", "min", "max")
 
 
 class _Stats(msgspec.Struct):
-    data: list[float] | None = None
+    data: list[float | str | None] | None = None
+    """Of a file that somebody shortened by hand also text, such as "...", in place of rounds."""
     mean: float | None = None
     median: float | None = None
     min: float | None = None
@@ -83,9 +84,9 @@ def read(source: Source) -> Iterator[Result]:
         stats = each.stats
         if stats is None:
             yield Failed(benchmark=name, status="no statistics in the file", labels=labels)
-        elif stats.data:
+        elif rounds := _rounds(stats):
             # the same test again is further rounds of it
-            merged.setdefault((name, tuple(labels.items())), []).extend(stats.data)
+            merged.setdefault((name, tuple(labels.items())), []).extend(rounds)
         else:
             yield from _aggregates(name, labels, stats)
     for (name, own), values in merged.items():
@@ -93,6 +94,12 @@ def read(source: Source) -> Iterator[Result]:
             yield Failed(benchmark=name, status=why, labels=dict(own))
         else:
             yield Measured(benchmark=name, metrics={"time": Metric(unit="s", values=values)}, labels=dict(own))
+
+
+def _rounds(stats: _Stats) -> list[float]:
+    """Give the values of a benchmark; none where some of them are gone."""
+    rounds = [value for value in stats.data or () if isinstance(value, float)]
+    return rounds if len(rounds) == len(stats.data or ()) else []
 
 
 def _labels(benchmark: _Benchmark) -> dict[str, str]:

@@ -12,6 +12,7 @@ from gate.config.rules import Policy
 from gate.config.source import read_source
 from gate.config.types import Config
 from gate.decide import decide
+from gate.decide.importance import ordered
 from gate.decide.policy import policy_at
 from gate.evidence.gather import gather
 from gate.model import Accepted, Finding, Report, Run, outcomes, reasons
@@ -519,3 +520,10 @@ def test_a_run_that_says_why_it_ended_is_believed(stops: list[str | None], stopp
     states: list[dict[str, Any]] = [{"type": "host", "when": "begin"}]
     states += [{"type": "host", "when": "end", "stop": stop} for stop in stops]
     assert report([run, *pair(1.0), *states]).stopped == stopped
+
+
+def test_two_sides_that_are_zero_come_last_and_one_build_of_each_is_named() -> None:
+    zero = [*builds("base", [[[0.0]]], benchmark="z"), *builds("head", [[[0.0]]], benchmark="z")]
+    result = report([*zero, *builds("base", [[[1.0]]]), *builds("head", [[[1.5]]])])
+    assert [f.reason for f in result.findings] == [reasons.OneUnit(unit="build", sides=["base", "head"])] * 2
+    assert [f.benchmark for f in ordered(result.findings)] == ["bench", "z"]

@@ -40,3 +40,20 @@ def test_earlier_runs_are_no_parts(tmp_path: Path) -> None:
     left(tmp_path / "calibration")
     with pytest.raises(UserError, match=r"has no measurements\.jsonl"):
         read_inputs([str(tmp_path)])
+
+
+@pytest.mark.parametrize(
+    "content", ['{"name": "x", "version": "1"}', "a,b\n1,2\n", '<?xml version="1.0"?>\n<testsuites/>\n', "SF:a.c\n"]
+)
+def test_a_file_that_is_neither_measurements_nor_a_result(tmp_path: Path, content: str) -> None:
+    file = tmp_path / "other"
+    file.write_text(content, encoding="utf-8")
+    for argument in (str(file), f"base={file}", f"base={tmp_path}/o*r"):
+        with pytest.raises(UserError, match="other: is neither measurements nor a result in a format that perfgate"):
+            read_inputs([argument])
+
+
+@pytest.mark.parametrize("content", ["", "\n", '{"ty'])
+def test_measurements_that_ended_at_once_are_none(tmp_path: Path, content: str) -> None:
+    (tmp_path / "m.jsonl").write_text(content, encoding="utf-8")
+    assert read_inputs([str(tmp_path / "m.jsonl")]).records == []

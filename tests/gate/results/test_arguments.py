@@ -36,6 +36,15 @@ def test_labels_globs_and_folders() -> None:
     ]  # fmt: skip
 
 
+def test_a_text_that_quotes_results_is_no_result_of_a_folder() -> None:
+    line = "BenchmarkParse-8   1000   1052341 ns/op\n"
+    Path("go").mkdir()
+    for name in ("run.txt", "README.md", "parse_test.go"):
+        Path("go", name).write_text(line)
+    assert found("go") == [(None, "go/run.txt")]
+    assert found("go/README.md") == [(None, "go/README.md")]
+
+
 def git(*arguments: str) -> None:
     subprocess.run(["git", "-c", "user.name=x", "-c", "user.email=x@x", *arguments], check=True, capture_output=True)
 

@@ -135,11 +135,17 @@ def test_bad_input_gets_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     for name in "abc":
         export(Path(f"{name}.json"), {"x": [1.0, 2.0]})
     Path("other.txt").write_text("hello\n", encoding="utf-8")
+    Path("nothing.txt").write_text("\n", encoding="utf-8")
+    Path("m.jsonl").write_text('{"type":"run","id":"r"}\n', encoding="utf-8")
     Path("empty").mkdir()
     cases = {
         ("a.json", "b.json", "c.json"): "a.json, b.json, c.json: of base or of head? write base=FILE or head=FILE",
         ("old=a.json", "b.json"): "old=a.json: a side is base or head: write base=FILE or head=FILE",
-        ("other.txt",): "other.txt: a file in no format that perfgate knows; name it by --from, one of ",
+        (
+            "other.txt",
+        ): "other.txt: is in no format that perfgate knows; `perfgate import --help` lists them, and --from ",
+        ("nothing.txt",): "nothing.txt: is empty",
+        ("m.jsonl",): "m.jsonl: is a measurements file already: `perfgate decide` reads it as it is",
         ("empty",): "empty: has no measurements.jsonl, nor a result file in a format that perfgate knows",
         ("gone.json",): "gone.json: no such file or folder",
         ("base=no-*.json",): "no-*.json: no file matches",

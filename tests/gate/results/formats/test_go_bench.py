@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.results.reading import Reading, read
+from gate.results.reading import Reading, read, recognised
 from gate.results.source import Source
 from tests.support.mangled import survive
 
@@ -169,6 +169,17 @@ def test_what_somebody_wrote_into_the_file_is_no_result() -> None:
 def test_lines_that_fit_nothing_are_passed_over() -> None:
     text = "BenchmarkA-8 10\nBenchmarkB-8 ten 1 ns/op\nBenchmarkC-8 10 1\nhello\nBenchmarkD-8 10 1 ns/op 3\n"
     assert values(read_text(text + "BenchmarkE-8 10 1 ns/op\n"), "BenchmarkE") == [(0, [1e-9])]
+
+
+def test_a_table_of_jmh_is_not_of_go() -> None:
+    rows = (
+        "Benchmark            (size)  Mode  Cnt    Score    Error  Units\n"
+        "BenchmarkCopy.copy     1024  avgt    5  195.104 ± 39.240  ns/op\n"
+    )
+    assert recognised(Source("x", None, rows.encode())) == "jmh"
+    prose = "Benchmark 7 compares matching output\n"
+    assert recognised(Source("x", None, prose.encode())) is None
+    assert recognised(Source("x", None, b"BenchmarkCopy 1 +Inf ns/op\n")) == "go_bench"
 
 
 def test_mangled_files() -> None:

@@ -81,5 +81,12 @@ def test_one_bad_benchmark_leaves_the_others() -> None:
     assert [(m.benchmark, m.metrics["time"].values) for m in reading.measured] == [("t.py::test_good", [1.0, 2.0])]
 
 
+def test_rounds_that_somebody_cut_out_leave_the_aggregates() -> None:
+    cut = entry("cut", data=[0.25, 0.5, "... left out"], mean=0.3, rounds=900)
+    reading = read_json({"machine_info": {}, "benchmarks": [cut, entry("whole", data=[0.25, 1])]})
+    assert [m.benchmark for m in reading.measured] == ["t.py::whole"]
+    assert [(a.statistic, a.value, a.count) for a in reading.aggregates] == [("mean", 0.3, 900)]
+
+
 def test_mangled_files() -> None:
     survive(DATA, 60)
