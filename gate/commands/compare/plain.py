@@ -95,8 +95,8 @@ def _trouble(case: Case, statistic: str, base: Cell, head: Cell) -> reasons.Trou
     if statistic not in (MEAN, *EXTREMES) and min(base.value, head.value) <= 0:
         return reasons.ZeroQuantile()
     x, y = (_mean(side) for side in (case.base, case.head))
-    if x == 0:
-        return reasons.BothZero() if y == 0 else reasons.ZeroBase(floor=None, unit=case.unit)
+    if x == 0 and y:
+        return reasons.ZeroBase(floor=None, unit=case.unit)
     return reasons.OneUnit(unit="build", sides=["base", "head"])
 
 
