@@ -58,7 +58,7 @@ def test_small_chances_are_those_of_the_double_integral() -> None:
             rest = math.sqrt(1 - own * own)
             inside *= normal((own * z + t * s) / rest) - normal((own * z - t * s) / rest)
         # of sqrt(chi2 / df), and of the standard normal distribution
-        of_s = 2 * (df / 2) ** (df / 2) / math.gamma(df / 2) * s ** (df - 1) * math.exp(-df * s * s / 2)
+        of_s: float = 2 * (df / 2) ** (df / 2) / math.gamma(df / 2) * s ** (df - 1) * math.exp(-df * s * s / 2)
         return float(1 - inside) * of_s * math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
 
     def normal(x: float) -> float:
