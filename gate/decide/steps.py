@@ -44,6 +44,11 @@ def next_step(report: Report) -> steps.Step | None:
 
 
 def _after_failures(report: Report) -> steps.Step:
+    kinds = {failure.kind for failure in report.failures}
+    if report.run.imported:
+        if kinds == {"repeated"}:
+            return steps.ImportOthers(why="repeated")
+        return steps.ImportOthers(why="missing" if kinds == {"missing"} else "failed")
     if all(failure.kind == "output" for failure in report.failures):
         return steps.FixOutput()
     if all(failure.kind == "tree" for failure in report.failures):

@@ -330,6 +330,13 @@ class ImportMore(Kind, frozen=True, kw_only=True):
     """That a regression needs, a side."""
 
 
+class ImportOthers(Kind, frozen=True, kw_only=True):
+    """The values are of result files, which show failures."""
+
+    why: Literal["repeated", "failed", "missing"]
+    """One run twice, a benchmark that failed, or only benchmarks that head lacks."""
+
+
 class MoreMachines(Kind, frozen=True, kw_only=True):
     """The change differs from machine to machine, and the question is what others would show."""
 
@@ -379,6 +386,7 @@ Step = (
     | CheckValues
     | MeasureMore
     | ImportMore
+    | ImportOthers
     | MoreMachines
     | MoreBuilds
 )

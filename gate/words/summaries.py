@@ -64,6 +64,13 @@ def _nothing_to_compare(of: outcomes.NothingToCompare) -> str:
     return f"{said}; head's noise: {noise}"
 
 
+_IMPORT_OTHERS = {
+    "repeated": "Name the results of different runs: the same values stand in several files",
+    "failed": "Fix what failed, measure it again, and name the new files",
+    "missing": "Name files that hold the missing benchmarks, or allow it with `--set gate.missing=pass`",
+}
+
+
 def _failed(of: outcomes.Failed) -> str:
     what = plural(of.failures, "failure")
     return f"{what}; {plural(of.findings, 'finding')} measured" if of.findings else f"{what}, and nothing was measured"
@@ -177,6 +184,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.RaiseBudget: _raise_budget,
     outcomes.RunLater: lambda _: "Run the check again when the machine is free, or wait longer: `--wait 1h`",
     outcomes.FixFailure: lambda _: "Fix the failure and run the check again; `perfgate doctor` examines the host",
+    outcomes.ImportOthers: lambda step: _IMPORT_OTHERS[step.why],
     outcomes.KeepTrees: lambda _: (
         "Have builds and benchmarks leave these files alone, or declare them in `changes` of [build] if they are meant "
         "to change"

@@ -171,3 +171,22 @@ def test_out_never_replaces_what_was_measured(tmp_path: Path, monkeypatch: pytes
     for _ in range(2):
         assert run("import", "a.json", "--out", "new.jsonl")[0] == 0
     assert run("import", "a.json")[1] == Path("new.jsonl").read_text(encoding="utf-8")
+
+
+def test_what_to_do_after_failures_is_about_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    export(Path("a.json"), {"x": [1.0, 1.25, 1.5, 1.75, 1.875, 1.9375]})
+    export(Path("b.json"), {"y": [1.0, 2.0]})
+    failed = [{"command": "x", "mean": 1, "times": [1.0, 2.0], "exit_codes": [0, 1]}]
+    Path("c.json").write_text(json.dumps({"results": failed}), encoding="utf-8")
+    cases = {
+        ("base=a.json", "head=a.json"): "Name the results of different runs: the same values stand in several files",
+        ("base=a.json", "head=c.json"): "Fix what failed, measure it again, and name the new files",
+        (
+            "base=a.json",
+            "head=b.json",
+        ): "Name files that hold the missing benchmarks, or allow it with `--set gate.miss",
+    }
+    for files, step in cases.items():
+        code, text, _ = run("decide", *files)
+        assert (code, step in " ".join(text.split())) == (4, True), text
