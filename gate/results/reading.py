@@ -68,7 +68,7 @@ def read(source: Source, wanted: str | None = None) -> Reading:
         raise UserError(f"{source.name}: {_why_unknown(source)}")
     found = _read(source, adapter(name))
     if not (found.measured or found.aggregates or found.failed):
-        raise UserError(f"{source.name}: {found.format.title}: no benchmark in it")
+        raise UserError(f"{source.name}: {found.format.tool}: no benchmark in it")
     return found
 
 
@@ -98,7 +98,7 @@ def _read(source: Source, own: Adapter) -> Reading:
             else:
                 about = kept
     except OutputError as error:
-        raise UserError(f"{source.name}: {own.FORMAT.title}: {error}") from None
+        raise UserError(f"{source.name}: {own.FORMAT.tool}: {error}") from None
     except OSError as error:
         raise UserError(f"{source.name}: cannot be read: {visible(error.strerror or str(error))}") from None
     return msgspec.structs.replace(reading, about=about)
