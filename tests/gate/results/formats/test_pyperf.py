@@ -47,7 +47,7 @@ def test_units() -> None:
 
 def test_metadata_go_to_the_host() -> None:
     about = read(Source("x", DATA / "suite.json")).about
-    assert about.tool == "perf 2.11.0"
+    assert about.tool == "pyperf 2.11.0"
     assert about.created == "2026-11-25T17:51:10.674284"
     assert about.host["hostname"] == "host"
     assert about.host["cpu"] == "AMD EPYC"
