@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -14,6 +15,8 @@ from gate.results.formats import adapter, names
 from gate.results.result import About, Adapter, Aggregate, Failed, Format, Measured, Result
 from gate.results.source import Source
 
+_EXPORTS = (".json", ".jsonl", ".xml", ".csv", ".txt", ".log")
+"""Ends of the names of a run's files, of which the first hold most."""
 _QUOTES = (
     ".md", ".markdown", ".rst", ".adoc", ".html", ".ipynb",
     ".go", ".rs", ".py", ".java", ".kt", ".scala", ".cs", ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".ts", ".sh",
@@ -48,6 +51,22 @@ def is_result(source: Source) -> bool:
         return False
     name = recognised(source)
     return name is not None and not getattr(adapter(name), "is_aside", _never)(source)
+
+
+def without_copies(found: Sequence[Source]) -> list[Source]:
+    """Leave out of a folder's results what is another file's run once more: x.csv beside x.json, or x.json.gz.
+
+    Several files are several builds, and one run in two files is one.
+    """
+    copies: dict[tuple[str, Path, str], list[tuple[int, int]]] = {}
+    for place, source in enumerate(found):
+        path, name = source.path or Path(), recognised(source) or ""
+        ends = getattr(adapter(name), "EXPORTS", _EXPORTS)
+        plain = path.name.removesuffix(".gz")
+        end = next((end for end in ends if plain.endswith(end)), "")
+        rank = 2 * (ends.index(end) if end else 0) + (plain != path.name)
+        copies.setdefault((name, path.parent, plain.removesuffix(end)), []).append((rank, place))
+    return [found[place] for place in sorted(min(same)[1] for same in copies.values())]
 
 
 def _never(_: Source) -> bool:

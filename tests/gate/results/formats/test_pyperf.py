@@ -73,7 +73,7 @@ def test_bad_benchmarks_leave_the_others() -> None:
 
 def test_versions() -> None:
     old = read_json([{"runs": [{"values": [1.0]}]}], version=6, metadata={"name": "x", "perf_version": "1.5"})
-    assert (old.measured[0].benchmark, old.about.tool) == ("x", "perf 1.5")
+    assert (old.measured[0].benchmark, old.about.tool) == ("x", "pyperf 1.5")
     with pytest.raises(UserError, match=r"version '7'; this perfgate reads 1\.0 and 6$"):
         read_json([{"runs": [{"values": [1.0]}]}], version=7)
 
