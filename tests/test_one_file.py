@@ -97,8 +97,8 @@ INSTRUMENT = Declared(lambda caller: Found(SuiteInstrument(TwoWords())), Traits(
 """,
     # a format of comparisons: a choice of `compare --format`
     "gate/commands/compare/formats/count.py": """
-def render(comparison, screen):
-    return f"{len(comparison.report.findings)} findings\\n"
+def render(table, screen):
+    return f"{sum(row.kind == 'benchmark' for block in table.blocks for row in block.rows)} rows\\n"
 """,
     # a format of result files of other tools
     "gate/results/formats/tally.py": """
@@ -276,7 +276,7 @@ def test_a_new_format_of_comparisons_is_a_choice(
     assert checked.returncode == 1, checked.stdout + checked.stderr
     told = perfgate(source, project, "compare", ".perfgate", "--format", "count")
     # with the letters, which are recorded and not decided
-    expected = f"{len(project.report()['findings']) + 1} findings\n"
+    expected = f"{len(project.report()['findings']) + 1} rows\n"
     assert (told.returncode, told.stdout) == (0, expected), told.stderr
 
 

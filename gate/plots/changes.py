@@ -124,9 +124,12 @@ def _grid(sheet: Sheet, x: Axis, heights: Sequence[float], top: float) -> None:
 
 def _line(sheet: Sheet, x: Axis, change: Drawn, place: int, y: float) -> None:
     colour = f"s{place % SETTINGS}"
-    low, high, estimate = _log(change.low), _log(change.high), _log(change.estimate)
+    ends = numbers.ends(change.low, change.high)
+    # nothing is below 0: what goes on there ends at -100%, which is beyond any edge
+    low, high = (-math.inf if end == 0 else _log(end) for end in ends)
+    estimate = _log(change.estimate)
     if low is not None and high is not None:
-        sheet.lines(f"bar-{colour}", [[(x.at(low), y), (x.at(high), y)]])
+        sheet.lines(f"bar-{colour}", [[(x.at(max(low, x.low)), y), (x.at(min(high, x.high)), y)]])
         if low < x.low:
             sheet.marks(f"mark-{colour}", "left", [(x.start - 3, y)], 5)
         if high > x.high:
@@ -146,8 +149,8 @@ def _line(sheet: Sheet, x: Axis, change: Drawn, place: int, y: float) -> None:
     for layout, at in (("wide", _CHANGE), ("narrow", _WIDTH - 8)):
         sheet.text(at, y, text, f"{said} middle {layout}", "end")
     interval = "no interval"
-    if change.low is not None and change.high is not None:
-        interval = f"{minus(numbers.drawn(change.low))} … {minus(numbers.drawn(change.high))}"
+    if ends[0] is not None and ends[1] is not None:
+        interval = f"{minus(numbers.drawn(ends[0]))} … {minus(numbers.drawn(ends[1]))}"
     sheet.text(_WIDTH - 6, y, interval, "soft small middle wide", "end")
 
 

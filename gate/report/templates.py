@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gate.words.plain import visible
+
 if TYPE_CHECKING:
     import jinja2
+    from markupsafe import Markup
 
 
 _HERE = Path(__file__).parents[1]
@@ -53,3 +57,10 @@ class Fact:
     name: str
     text: str
     code: str = ""
+
+
+def prose(text: str) -> Markup:
+    """Write a text of ours for HTML, in which `this` is code."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(visible(text)))))  # noqa: S704 - escaped just here

@@ -114,19 +114,11 @@ def _common(block: Block) -> _Scaled | None:
     cells = [cell for row in block.rows if row.kind == "benchmark" for cell in row.cells if cell is not None]
     sizes = [abs(cell.value) for cell in cells if known(cell.value) and cell.value]
     least, most = min(sizes, default=1.0), max(sizes, default=1.0)
-    if len({_shown_unit(size, block.unit) for size in sizes}) > 1 and most > _SPAN * least:
+    if len({shown_unit(size, block.unit) for size in sizes}) > 1 and most > _SPAN * least:
         return None
-    scale, name = _shown_unit(math.sqrt(least) * math.sqrt(most), block.unit)
+    scale, name = shown_unit(math.sqrt(least) * math.sqrt(most), block.unit)
     whole = scale == 1 and name != "s" and all(float(size).is_integer() and size < 1e15 for size in sizes)
     return _Scaled(scale, "" if name == "count" else clip(visible(name), 12), whole)
-
-
-def _shown_unit(value: float, unit: str) -> tuple[float, str]:
-    """Choose the unit in which a value reads best, also of rates."""
-    if unit.endswith("/s"):
-        scale, name = shown_unit(value, unit.removesuffix("/s"))
-        return (scale, f"{name}/s") if unit == "B/s" else (1.0, unit)
-    return shown_unit(value, unit)
 
 
 def _line(row: Row, unit: str, scaled: _Scaled | None) -> Line:

@@ -9,6 +9,7 @@ from pathlib import PurePath
 
 import msgspec
 
+from gate.commands.compare.keys import ordered
 from gate.commands.compare.pieces import Piece
 from gate.commands.compare.projecting import Part, Place, Projection, measurings, parts_of
 from gate.evidence.inputs import Inputs
@@ -100,6 +101,9 @@ def _of_one_run(piece: Piece, projection: Projection, sides: Sequence[Side | Non
     chosen: list[Side] = [sides[0] or "base", sides[1] or "head"]
     parts = parts_of([piece], projection)
     found = [_column(title, [piece], parts, side) for title, side in zip(SIDES, chosen, strict=True)]
+    if projection.filter is not None:
+        # a filter may leave one side
+        found = [column for column in found if _sides(column.records)] or found
     return Columns(found, [], projection)
 
 
@@ -132,27 +136,33 @@ def _newest(piece: Piece) -> list[str]:
 
 
 def _by_keys(pieces: Sequence[Piece], projection: Projection) -> Columns:
+    both = [piece for piece in pieces if piece.ours and len(_sides(piece.inputs.records)) > 1]
+    named = {key.name for key in (*projection.by, *(projection.filter.keys if projection.filter else ()))}
+    told = [line for piece in pieces if piece.column not in {"", *named} for line in _newest(piece)]
+    if both and "side" not in named:
+        # what base and head have in common is no column of both
+        pieces = [_head_of(piece) if piece in both else piece for piece in pieces]
+        told.append(f"only head of {listed(_names(both))} is shown; `--by side,...` shows base, too")
     parts = parts_of(pieces, projection)
     values = dict.fromkeys(entry.column for part in parts for entry in part.entries)
     found = []
-    for value in projection.ordered(list(values)):
+    for value in ordered(list(values), projection.by):
         own = [
             msgspec.structs.replace(part, entries=[e for e in part.entries if e.column == value], side=None)
             for part in parts
         ]
         own = [part for part in own if part.entries]
         title = " ".join(
-            _short(each) if each is not None else f"no {key.text}"
+            _short(each) if each is not None else f"no {key.name}"
             for each, key in zip(value, projection.by, strict=True)
         )
         found.append(_column(title, [part.piece for part in own], own, None, projection.level))
-    told = [
-        line
-        for piece in pieces
-        if piece.column not in {"", *(key.name for key in projection.by)}
-        for line in _newest(piece)
-    ]
     return Columns(found, told, projection)
+
+
+def _head_of(piece: Piece) -> Piece:
+    records = [located for located in piece.inputs.records if of_side(located.record, "head")]
+    return msgspec.structs.replace(piece, inputs=Inputs(records, piece.inputs.warnings, piece.inputs.files))
 
 
 def _column(

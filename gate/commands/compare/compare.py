@@ -45,7 +45,7 @@ def run(options: CompareOptions, rules: RulesOptions, out: TextIO) -> int:
     out.write(renderer(options.form)(table, _screen(out)))
     if options.html is not None:
         write(Path(options.html), renderer("html")(table, _screen(out)))
-    return Exit.ERROR if table.nothing else Exit.PASS
+    return Exit.ERROR if table.nothing and not table.identical else Exit.PASS
 
 
 def _columns(options: CompareOptions, rules: RulesOptions) -> Columns:

@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 
 from gate.commands.compare.assembling import Line
-from gate.commands.compare.table import Cell, Change, Row
+from gate.commands.compare.table import Cell, Change, Row, Shown
 from gate.evidence.factors import pairs
-from gate.model import Overall
+from gate.model import Better, Overall, RatioInterval
 from gate.model.case import MEAN
 from gate.words import numbers
 from gate.words.numbers import known
@@ -102,7 +102,7 @@ def _change(group: str, lines: Sequence[Line], place: int, means: Means) -> Chan
             estimate=estimate, low=estimate, high=estimate, kind="bounded", confidence=first.confidence,
             method="exact", shown="same" if estimate == 1 else "", notes=_without(lines, counted),
         )  # fmt: skip
-    own = _mean(group, lines, place, means)
+    own, better = _mean(group, lines, place, means), lines[0].key.better
     # of rows without an interval the mean has none either: what spread there is, is rounding
     if own is None or all(line.changes[place].kind == "withheld" for line in counted):
         return Change(estimate=estimate, confidence=first.confidence, method="none", notes=_without(lines, counted))
@@ -114,8 +114,16 @@ def _change(group: str, lines: Sequence[Line], place: int, means: Means) -> Chan
         notes = [f"of {numbers.plural(own.cases, 'row')}, without {left_out}"]
     return Change(
         estimate=ratio.estimate if known(ratio.estimate) else estimate, low=ratio.low, high=ratio.high,
-        kind=ratio.kind, confidence=float(f"{ratio.confidence:.12g}"), method=ratio.method, notes=tuple(notes),
+        kind=ratio.kind, confidence=float(f"{ratio.confidence:.12g}"), method=ratio.method, shown=_shown(ratio, better),
+        notes=tuple(notes),
     )  # fmt: skip
+
+
+def _shown(ratio: RatioInterval, better: Better) -> Shown:
+    """Say on which side of no change an interval lies."""
+    if ratio.low is None or ratio.high is None or ratio.low <= 1 <= ratio.high:
+        return "not shown"
+    return "worse" if (ratio.low > 1) == (better == "lower") else "better"
 
 
 def _without(lines: Sequence[Line], counted: Sequence[Line]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -11,6 +12,8 @@ import msgspec
 from gate.model import UserError
 from gate.words.plain import visible
 
+Value = tuple[str | None, ...]
+"""Of each key of --by what a value says."""
 _FULL = ("benchmark", "fullname", ".fullname")
 _SHORT = ("name", ".name")
 _FILE = ("file", ".file")
@@ -23,6 +26,10 @@ _ALIASES = {
 """What benchstat calls a metric."""
 _PROCS = re.compile(r"-(\d+)$")
 _MOST_NAMED = 30
+_ONE = re.compile(
+    r"\s*(?P<name>[^,@~\s]+)\s*(?:@(?:\((?P<values>[^()]*)\)|(?P<order>first|alpha|num)))?\s*(?P<end>,|~|$)"
+)
+_NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?")
 
 
 class Item(msgspec.Struct, frozen=True):
@@ -44,6 +51,10 @@ class Key(msgspec.Struct, frozen=True):
     text: str
     name: str
     pattern: re.Pattern[str] | None = None
+    order: str = "first"
+    """Of its values as columns: as they come ("first"), by their text ("alpha") or by their number ("num")."""
+    wanted: tuple[str, ...] = ()
+    """Those that are columns, in this order; (): all."""
 
     @property
     def of_name(self) -> bool:
@@ -79,19 +90,47 @@ def key_of(text: str) -> Key:
 
 
 def keys_of(text: str | None) -> tuple[Key, ...]:
-    """Read keys with commas between them; a regular expression is the last one.
+    """Read keys with commas between them: "goos", "/format@(gob json)", "n@num"; a regular expression is the last one.
 
     Raises:
-        UserError: a regular expression that is none, or an empty key.
+        UserError: a regular expression that is none, an empty key, or an order that is none.
     """
-    if not text:
-        return ()
-    head, tilde, pattern = text.partition("~")
-    *first, last = head.split(",")
-    found = tuple(key_of(each.strip()) for each in [*first, f"{last}{tilde}{pattern}"])
-    if any(not key.name for key in found):
-        raise UserError(f"{text}: an empty key: write KEY or KEY,KEY")
-    return found
+    found: list[Key] = []
+    at, end = 0, len(text or "")
+    while text and (at < end or text.endswith(",")):
+        match = _ONE.match(text, at)
+        if match is None:
+            raise UserError(f"{text}: an empty key, or an order that is none: write KEY,KEY or KEY@(VALUE VALUE)")
+        if match["end"] == "~":
+            return (*found, key_of(text[match.start("name") :]))
+        order, values = match["order"] or "first", match["values"]
+        found.append(Key(match[0].strip(" ,"), match["name"], None, order, tuple((values or "").split())))
+        at = match.end()
+        if match["end"] != ",":
+            break
+    return tuple(found)
+
+
+def ordered(values: Sequence[Value], keys: Sequence[Key]) -> list[Value]:
+    """Put the values of some keys in the order that these ask for, without those that they do not want."""
+    kept = [each for each in values if all(not k.wanted or v in k.wanted for v, k in zip(each, keys, strict=True))]
+    first = [list(dict.fromkeys(own)) for own in zip(*kept, strict=True)]
+
+    def place(each: Value) -> list[tuple[float, str]]:
+        return [_place(own, key, come) for own, key, come in zip(each, keys, first, strict=True)]
+
+    return sorted(kept, key=place)
+
+
+def _place(value: str | None, key: Key, come: Sequence[str | None]) -> tuple[float, str]:
+    if key.wanted:
+        return key.wanted.index(value or ""), ""
+    if key.order == "alpha":
+        return 0.0, value or ""
+    if key.order == "num":
+        number = _NUMBER.search(value or "")
+        return (float(number[0]), value or "") if number else (math.inf, value or "")
+    return come.index(value), ""
 
 
 def require_known(keys: Sequence[Key], items: Sequence[Item], option: str) -> None:

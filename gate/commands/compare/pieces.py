@@ -77,10 +77,14 @@ def _holds_run(place: str) -> bool:
 
 def _piece(number: int, source: Named, wanted: str | None) -> Piece:
     file = source.source
-    if wanted is None and _is_ours(file):
-        inputs = _measurements(file)
-        return Piece(number, file.name, source.label, True, inputs, run_of(inputs.records))
-    reading = read(file, wanted)
+    name = wanted
+    if name is None:
+        ours = _is_ours(file)
+        name = None if ours else recognised(file)
+        if ours or (name is None and _may_be_ours(file)):
+            inputs = _measurements(file)
+            return Piece(number, file.name, source.label, True, inputs, run_of(inputs.records))
+    reading = read(file, name)
     (found,) = lines([Placed("head", reading)])
     own = [Located(record, reading.name, place) for place, record in enumerate(found, 1)]
     about = reading.about
@@ -99,10 +103,13 @@ def _is_ours(file: Source) -> bool:
         return _holds_run(file.name)
     if file.path is not None and not file.path.exists() and not file.name.startswith("git:"):
         return True
-    if is_ours(file.head.data):
-        return True
-    # of what nobody recognises the errors of measurements name the line, where it could be some
-    return recognised(file) is None and (not file.head.data.strip() or file.head.data.lstrip()[:1] == b"{")
+    return is_ours(file.head.data)
+
+
+def _may_be_ours(file: Source) -> bool:
+    """Return whether a file that nobody recognises is for the reader of measurements, whose errors name the line."""
+    data = b"" if file.is_folder else file.head.data.lstrip()
+    return not file.is_folder and (not data or data[:1] == b"{")
 
 
 def _measurements(file: Source) -> Inputs:

@@ -21,6 +21,9 @@ from gate.model import Case, Execution, RatioInterval, Sample, reasons
 from gate.model.case import MEAN, quantile_of
 from gate.units import to_base
 
+_FEW = 50_000
+"""Values of a column; of more the arrays save more time than they take."""
+
 
 class _Values(array):  # type: ignore[type-arg]  # it takes no argument before Python 3.12
     """Values with what the evidence asks of arrays."""
@@ -40,8 +43,10 @@ class _Plain(msgspec.Struct, frozen=True, eq=False):
 
 
 def is_plain(executions: Sequence[Execution], policy: Policy) -> bool:
-    """Return whether values are of one build, and no rules are of their benchmarks."""
+    """Return whether values are of one build, few, and no rules are of their benchmarks."""
     if len({(e.session, e.build) for e in executions}) != 1:
+        return False
+    if sum(len(metric.values) for e in executions for metric in e.metrics.values()) > _FEW:
         return False
     return not any(benchmark_rules(policy.config, name) for name in {e.benchmark for e in executions})
 
@@ -90,8 +95,8 @@ def _trouble(case: Case, statistic: str, base: Cell, head: Cell) -> reasons.Trou
     if statistic not in (MEAN, *EXTREMES) and min(base.value, head.value) <= 0:
         return reasons.ZeroQuantile()
     x, y = (_mean(side) for side in (case.base, case.head))
-    if x == 0:
-        return reasons.BothZero() if y == 0 else reasons.ZeroBase(floor=None, unit=case.unit)
+    if x == 0 and y:
+        return reasons.ZeroBase(floor=None, unit=case.unit)
     return reasons.OneUnit(unit="build", sides=["base", "head"])
 
 

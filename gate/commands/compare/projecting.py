@@ -9,16 +9,13 @@ from typing import Any
 import msgspec
 
 from gate.commands.compare.filtering import Filter
-from gate.commands.compare.keys import Item, Key, require_known, without
+from gate.commands.compare.keys import Item, Key, Value, require_known, without
 from gate.commands.compare.pieces import Piece
 from gate.config.rules import matches
 from gate.evidence.records import Located
 from gate.model import Build, Execution, Failure, Record, Side, Unsampled, UserError
 from gate.model.case import canonical
 from gate.results.records import Level
-
-Value = tuple[str | None, ...]
-"""Of each key of --by what a value says."""
 
 
 class Projection(msgspec.Struct, frozen=True):
@@ -43,10 +40,6 @@ class Projection(msgspec.Struct, frozen=True):
     def renames(self) -> bool:
         """Return whether rows are others than the benchmarks of the files."""
         return bool(self.by or self.rows or self.ignore)
-
-    def ordered(self, values: Sequence[Value]) -> list[Value]:
-        """Put columns in order: as they come."""
-        return list(values)
 
 
 class Entry(msgspec.Struct, frozen=True, eq=False):

@@ -41,15 +41,20 @@ class Wanted(msgspec.Struct, frozen=True):
     """Of the geometric means; (): suites."""
 
 
-class _Made(msgspec.Struct, eq=False):
-    """The table while it is made."""
+class _Made(msgspec.Struct, eq=False, kw_only=True):
+    """The table while it is made, and what it is made of."""
 
-    lines: Lines
-    sides: list[Against]
-    means: dict[int, Sequence[Any]]
-    rounds: dict[int, int | None]
-    chief: set[CaseId]
-    findings: list[Finding]
+    columns: Columns
+    base: int
+    rules: RulesOptions
+    wanted: Wanted
+    groups: _Groups
+    lines: Lines = {}
+    sides: list[Against] = []
+    means: dict[int, Sequence[Overall]] = {}
+    rounds: dict[int, int | None] = {}
+    chief: set[CaseId] = set()
+    findings: list[Finding] = []
     gate: Report | None = None
 
 
@@ -59,12 +64,12 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
     Raises:
         UserError: rules that cannot be read, or files that contradict each other.
     """
-    made = _Made({}, [], {}, {}, set(), [])
     chosen = columns.found
     groups = _Groups(wanted.group, chosen)
-    for place, own in enumerate(chosen):
+    made = _Made(columns=columns, base=base, rules=rules, wanted=wanted, groups=groups)
+    for place in range(len(chosen)):
         if place != base:
-            _add(made, columns, chosen[base], own, place, base, rules, wanted, groups)
+            _add(made, place)
     policy = rules_of(chosen[base].run, chosen[-1].run, rules, apart=True)
     for place, own in enumerate(chosen):
         failed = {f.benchmark for side in made.sides for f in side.found.evidence.failures}
@@ -78,7 +83,7 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
     for line in made.lines.values():
         line.notes = tuple(mixed.notes.get((line.key.benchmark, line.key.factors), ()))
     table = Table(
-        columns=[_column(own, place, made.lines) for place, own in enumerate(chosen)],
+        columns=[_column(own, place, made) for place, own in enumerate(chosen)],
         base=base,
         blocks=_blocks(made, chosen, base, groups),
         identical=[_identical(each, len(chosen)) for each in (made.gate.identical if made.gate else ())],
@@ -120,30 +125,23 @@ class _Groups:
         return " ".join(value for value in values if value is not None) or None
 
 
-def _add(
-    made: _Made,
-    columns: Columns,
-    base: Chosen,
-    own: Chosen,
-    place: int,
-    base_place: int,
-    rules: RulesOptions,
-    wanted: Wanted,
-    groups: _Groups,
-) -> None:
+def _add(made: _Made, place: int) -> None:
+    """Add a column against the base."""
+    chosen = made.columns.found
+    base, own = chosen[made.base], chosen[place]
     pair = pair_of(base, own)
-    policy = rules_of(base.run, own.run, rules, apart=pair.apart or pair.twice)
-    projection = columns.projection
-    plain = not (base.ours or own.ours) and all(is_plain(executions_of(each), policy) for each in (base, own))
+    policy = rules_of(base.run, own.run, made.rules, apart=pair.apart or pair.twice)
+    projection = made.columns.projection
+    plain = not (base.ours or own.ours) and all(is_plain(_executions_of(each), policy) for each in (base, own))
     sampled = sample_of if plain else None
     found = compared(pair, policy.config, whole=projection.whole, select=projection.benchmarks, sampled=sampled)
-    estimated = _estimates(found.evidence, policy, wanted.statistics, plain=plain)
+    estimated = _estimates(found.evidence, policy, made.wanted.statistics, plain=plain)
     # with one build on a side no geometric mean has an interval
     several = all(_builds(found.whole, side) > 1 for side in SIDES)
-    made.means[place] = _overall(found.whole, policy, groups) if several else []
+    made.means[place] = _overall(found.whole, policy, made.groups) if several else []
     made.rounds[place] = pair.rounds
     if is_one_run(pair):
-        made.gate = gate_of(pair, rules)
+        made.gate = gate_of(pair, made.rules)
         estimated = as_decided(estimated, made.gate)
         made.means[place] = overall_as_decided(made.means[place], made.gate)
         level = next((o for o in made.means[place] if o.level == "build"), None)
@@ -151,11 +149,10 @@ def _add(
     made.sides.append(Against(place, pair, found))
     made.chief |= found.chief
     made.findings += [each.finding for each in estimated if each.finding is not None]
-    add_pair(made.lines, estimated, base_place, place, [each.title for each in columns.found])
+    add_pair(made.lines, estimated, made.base, place, [each.title for each in chosen])
 
 
-def executions_of(chosen: Chosen) -> list[Execution]:
-    """Give the executions of a column."""
+def _executions_of(chosen: Chosen) -> list[Execution]:
     return [located.record for located in chosen.records if isinstance(located.record, Execution)]
 
 
@@ -226,7 +223,8 @@ def _blocks(made: _Made, chosen: Sequence[Chosen], base: int, groups: _Groups) -
     for key, line in made.lines.items():
         found.setdefault((key.metric, key.statistic, key.unit, key.better), []).append(line)
     blocks, columns = [], len(chosen)
-    all_ours = all(own.ours for own in chosen)
+    # of one column alone nothing is decided
+    all_ours = made.sides and all(own.ours for own in chosen)
     for lines in found.values():
         key = lines[0].key
         decided = not all_ours or any(CaseId(line.key.benchmark, key.metric) in made.chief for line in lines)
@@ -257,9 +255,9 @@ def _identical(each: Any, columns: int) -> Row:
     return Row(kind="benchmark", benchmark=each.benchmark, factors={}, cells=[None] * columns, changes=changes)
 
 
-def _column(own: Chosen, place: int, lines: Lines) -> Column:
+def _column(own: Chosen, place: int, made: _Made) -> Column:
     host = (own.run.host or {}).get("hostname") if own.run else None
-    cells = [line.cells[place] for line in lines.values() if place in line.cells]
+    cells = [line.cells[place] for line in made.lines.values() if place in line.cells]
     counts = {
         "build": [cell.builds for cell in cells],
         "execution": [cell.executions for cell in cells],
@@ -268,7 +266,7 @@ def _column(own: Chosen, place: int, lines: Lines) -> Column:
     return Column(
         title=own.title,
         name=own.name,
-        side=own.side if own.ours else None,
+        side=own.side if own.ours and not made.columns.projection.by else None,
         commit=own.commit,
         created=own.run.created if own.run else None,
         host=str(host) if host else None,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from gate.decide.importance import MOST, ordered
 from gate.model import Commit, Finding, QuantileCurve, Report
@@ -21,7 +21,7 @@ from gate.report.page.findings import NAME, Row, label_of, rows_of, thresholds
 from gate.report.page.host import Span, spans
 from gate.report.page.pictures import Figure, forest_of, pictures_of
 from gate.report.page.reproduce import Again, again_of, is_dirty, whose_rules
-from gate.report.templates import Fact
+from gate.report.templates import Fact, prose
 from gate.units import format_value
 from gate.words import cost, failures, interactions, numbers, reports
 from gate.words import findings as finding_words
@@ -104,7 +104,7 @@ def page_of(report: Report, material: Material) -> Page:
         said=tuple(said[:_SAID]),
         unsaid=max(0, len(said) - _SAID),
         level=_level(report),
-        next=_prose(reports.next_step(report)) or None,
+        next=prose(reports.next_step(report)) or None,
         groups=groups,
         forest=forest_of(found, names),
         rows=rows,
@@ -115,7 +115,7 @@ def page_of(report: Report, material: Material) -> Page:
         run=tuple(_run(report)),
         plan=tuple(_plan(report)),
         cost=tuple(cost.parts(report.run.cost)),
-        advice=tuple(_prose(line) for line in material.advice),
+        advice=tuple(prose(line) for line in material.advice),
         environment=_environment((report.run.settings or {}).get("env")),
         builds=builds_of(report.run.builds),
         host=tuple(_host(report.run.host or {})),
@@ -135,11 +135,6 @@ def page_of(report: Report, material: Material) -> Page:
 def _level(report: Report) -> str:
     confidence = report.policy.gate.get("confidence")
     return numbers.format_percent(1 - confidence) if isinstance(confidence, float) else "the error level"
-
-
-def _prose(text: str) -> Markup:
-    """Write a text of ours, in which `this` is code."""
-    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(visible(text)))))  # noqa: S704 - escaped just here
 
 
 def _name(finding: Finding, *, same: bool) -> str:

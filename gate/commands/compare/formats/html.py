@@ -14,7 +14,7 @@ from gate.commands.compare.formats import Screen
 from gate.commands.compare.table import Change, Table
 from gate.plots.changes import Drawn, DrawnRow, changes
 from gate.report.page.pictures import Figure
-from gate.report.templates import render_template
+from gate.report.templates import prose, render_template
 from gate.words.grid import Footnotes
 from gate.words.phrases import more_are
 from gate.words.plain import visible
@@ -57,15 +57,15 @@ class _Block(msgspec.Struct, frozen=True):
 class _Page(msgspec.Struct, frozen=True):
     title: str
     sources: list[tuple[str, str]]
-    told: list[str]
-    cautions: list[str]
+    told: list[Markup]
+    cautions: list[Markup]
     nothing: str
     blocks: list[_Block]
-    notes: list[str]
+    notes: list[Markup]
     left_out: str
     legend: str
-    rest: list[str]
-    warnings: list[str]
+    rest: list[Markup]
+    warnings: list[Markup]
 
 
 def render(table: Table, _: Screen) -> str:
@@ -77,15 +77,15 @@ def render(table: Table, _: Screen) -> str:
     page = _Page(
         title=" and ".join(titles) if len(titles) < 3 else f"{titles[table.base]} and {len(titles) - 1} others",
         sources=[(title, words.source(c)) for title, c in zip(titles, table.columns, strict=True)],
-        told=table.told,
-        cautions=table.cautions,
+        told=[*map(prose, table.told)],
+        cautions=[*map(prose, table.cautions)],
         nothing=table.nothing,
         blocks=blocks,
-        notes=list(notes.texts),
+        notes=[*map(prose, notes.texts)],
         left_out=f"{more_are(notes.left_out, 'note')} in the JSON." if notes.left_out else "",
         legend=words.legend(table),
-        rest=[*([hidden] if hidden else []), *table.rest],
-        warnings=table.warnings,
+        rest=[*map(prose, [*([hidden] if hidden else []), *table.rest])],
+        warnings=[*map(prose, table.warnings)],
     )
     return render_template("compare.html.j2", {"page": page}, html=True, finalize=_text).lstrip()
 

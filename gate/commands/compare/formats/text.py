@@ -50,13 +50,17 @@ class _Text:
     def wrap(self, text: str, *, first: str = "", rest: str = "") -> list[str]:
         return wrap(text, self.width, first=first, rest=rest)
 
+    def whole(self, text: str, *, first: str = "", rest: str = "") -> list[str]:
+        """Wrap a text in a terminal only: elsewhere the names of files in it stay whole."""
+        return wrap(text, self.width if self.room < _WIDE else _WIDE, first=first, rest=rest)
+
     def top(self) -> list[str]:
         lines: list[str] = []
         width = max(map(columns, self.titles))
         for title, column in zip(self.titles, self.table.columns, strict=True):
-            lines += self.wrap(words.source(column), first=f"{pad(title, width)}  ", rest=" " * (width + 2))
+            lines += self.whole(words.source(column), first=f"{pad(title, width)}  ", rest=" " * (width + 2))
         for text in self.table.told:
-            lines += self.wrap(visible(text))
+            lines += self.whole(visible(text))
         caution = "33" if self.color else ""
         for text in self.table.cautions:
             lines += [paint(line, caution) for line in self.wrap(visible(text), first="! ", rest="  ")]

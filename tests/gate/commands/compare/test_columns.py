@@ -28,6 +28,11 @@ def shown(*argv: str) -> str:
     return out
 
 
+def unbroken(text: str) -> str:
+    """Take away where lines are broken, which may be within a long path."""
+    return "".join(text.split())
+
+
 def rows(*argv: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(shown(*argv, "--format", "csv"), newline=""), strict=True))
 
@@ -119,7 +124,7 @@ def test_of_the_commits_of_one_file_the_last_few_are_columns(tmp_path: Path) -> 
     file = data_js(tmp_path / "data.js", 8)
     assert titles(file) == [f"{k:08x}" for k in range(3, 8)]
     assert [float(r["value"]) for r in rows(file)] == pytest.approx([0.013, 0.014, 0.015, 0.016, 0.017])
-    assert f"the last 5 of 8 commits in {file}; `--by commit` shows all" in " ".join(shown(file).split())
+    assert unbroken(f"the last 5 of 8 commits in {file}; `--by commit` shows all") in unbroken(shown(file))
     assert len(titles(file, "--by", "commit")) == 8
     two = f"commit:({1:08x} OR {2:08x})"
     assert [float(r["value"]) for r in rows(file, "--by", "commit", "--filter", two)] == pytest.approx([0.011, 0.012])
@@ -238,3 +243,28 @@ def test_a_page_never_replaces_a_file_that_is_compared(tmp_path: Path) -> None:
     assert Path(file).read_bytes() == before
     assert "old  " in shown(f"old={file}", "--html", str(tmp_path / "page.html"))
     assert (tmp_path / "page.html").read_text().startswith("<!DOCTYPE html>")
+
+
+def test_settings_and_sides_of_a_run_make_columns(tmp_path: Path) -> None:
+    lines = [
+        {"type": "execution", "benchmark": "req", "side": side, "build": build, "execution": 0, "factors": {"load": load},
+         "metrics": {"time": {"unit": "s", "values": [mean * (1 + 0.01 * ((3 * build) % 4))]}}}
+        for side, load, mean in (("base", "idle", 1.0), ("base", "busy", 2.0), ("head", "idle", 4.0), ("head", "busy", 8.0))
+        for build in range(4)
+    ]  # fmt: skip
+    file = tmp_path / "run.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    def ratios(*argv: str) -> dict[str, float]:
+        found = [r for r in rows(str(file), *argv) if r["row"] == "benchmark"]
+        return {r["column"]: float(r["ratio"] or 1) for r in found}
+
+    # base and head of a run are never one column
+    assert ratios("--by", "load") == pytest.approx({"idle": 1, "busy": 2})
+    assert unbroken(f"only head of {file} is shown") in unbroken(shown(str(file), "--by", "load"))
+    assert ratios("--by", "load", "--filter", "side:base") == pytest.approx({"idle": 1, "busy": 2})
+    assert ratios("--by", "side,load") == pytest.approx(
+        {"base idle": 1, "base busy": 2, "head idle": 4, "head busy": 8}
+    )
+    assert ratios("--by", "side", "--filter", "load:idle") == pytest.approx({"base": 1, "head": 4})
+    assert titles(str(file), "--filter", "side:base") == ["base"]

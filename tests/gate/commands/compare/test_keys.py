@@ -3,7 +3,7 @@
 import pytest
 
 from gate.commands.compare.filtering import filter_of
-from gate.commands.compare.keys import Item, key_of, keys_of, known, require_known, without
+from gate.commands.compare.keys import Item, key_of, keys_of, known, ordered, require_known, without
 from gate.model import UserError
 
 ITEM = Item(
@@ -50,6 +50,17 @@ def test_keys_stand_with_commas_between_them_and_an_expression_last() -> None:
         keys_of("goos,,pkg")
     with pytest.raises(UserError, match="not a regular expression"):
         keys_of("benchmark~(")
+
+
+def test_columns_are_in_the_order_that_a_key_asks_for() -> None:
+    values = [("b", "10"), ("a", "9"), ("a", "100"), ("c", "9")]
+    assert ordered(values, keys_of("x,y")) == [("b", "10"), ("a", "9"), ("a", "100"), ("c", "9")]
+    assert ordered(values, keys_of("x@alpha, y@num")) == [("a", "9"), ("a", "100"), ("b", "10"), ("c", "9")]
+    # what is not named is no column
+    assert ordered(values, keys_of("x@(c a),y@first")) == [("c", "9"), ("a", "9"), ("a", "100")]
+    for wrong in ("x@", "x@size", "x@(a", ",x", "x,,y"):
+        with pytest.raises(UserError, match="an empty key, or an order that is none"):
+            keys_of(wrong)
 
 
 def test_parts_of_names_that_are_columns_leave_the_row() -> None:

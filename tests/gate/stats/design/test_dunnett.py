@@ -56,9 +56,13 @@ def test_small_chances_are_those_of_the_double_integral() -> None:
         inside = 1.0
         for own in shared:
             rest = math.sqrt(1 - own * own)
-            inside *= stats.norm.cdf((own * z + t * s) / rest) - stats.norm.cdf((own * z - t * s) / rest)
-        density = stats.chi.pdf(s * math.sqrt(df), df) * math.sqrt(df) * stats.norm.pdf(z)
-        return float((1 - inside) * density)
+            inside *= normal((own * z + t * s) / rest) - normal((own * z - t * s) / rest)
+        # of sqrt(chi2 / df), and of the standard normal distribution
+        of_s: float = 2 * (df / 2) ** (df / 2) / math.gamma(df / 2) * s ** (df - 1) * math.exp(-df * s * s / 2)
+        return float(1 - inside) * of_s * math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
+
+    def normal(x: float) -> float:
+        return math.erfc(-x / math.sqrt(2)) / 2
 
     for t in (0.7, 3.0, 8.0):
         wanted = integrate.dblquad(lambda z, s, t=t: given(s, z, t), 0, 5, -8, 8, epsabs=1e-11)[0]
