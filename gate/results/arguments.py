@@ -12,7 +12,7 @@ import msgspec
 
 from gate.model import UserError
 from gate.model.visible import visible
-from gate.results.reading import is_result, recognised
+from gate.results.reading import is_result, recognised, without_copies
 from gate.results.source import Source
 
 STDIN = "-"
@@ -88,7 +88,7 @@ def _inside(folder: str) -> list[Source]:
     found = [source for file in files if is_result(source := Source(str(file), file))]
     if not found:
         raise UserError(f"{folder}: has no measurements.jsonl, nor a result file in a format that perfgate knows")
-    return found
+    return without_copies(found)
 
 
 def _kept(place: str, all_: Sequence[str]) -> list[Source]:
@@ -111,7 +111,7 @@ def _kept(place: str, all_: Sequence[str]) -> list[Source]:
     found = [source for source in sources if is_result(source)]
     if not found:
         raise UserError(f"{name}: has no result file in a format that perfgate knows")
-    return found
+    return without_copies(found)
 
 
 def _git(name: str, *arguments: str) -> bytes:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import msgspec
 
@@ -14,6 +15,8 @@ from gate.results.formats import adapter, names
 from gate.results.result import About, Adapter, Aggregate, Failed, Format, Measured, Result
 from gate.results.source import Source
 
+_EXPORTS = (".json", ".jsonl", ".xml", ".csv", ".txt", ".log")
+"""Ends of the names of a run's files, of which the first hold most."""
 _QUOTES = (
     ".md", ".markdown", ".rst", ".adoc", ".html", ".ipynb",
     ".go", ".rs", ".py", ".java", ".kt", ".scala", ".cs", ".c", ".cc", ".cpp", ".cxx", ".h", ".hpp", ".ts", ".sh",
@@ -50,6 +53,22 @@ def is_result(source: Source) -> bool:
     return name is not None and not getattr(adapter(name), "is_aside", _never)(source)
 
 
+def without_copies(found: Sequence[Source]) -> list[Source]:
+    """Leave out of a folder's results what is another file's run once more: x.csv beside x.json, or x.json.gz.
+
+    Several files are several builds, and one run in two files is one.
+    """
+    copies: dict[tuple[str, Path, str], list[tuple[int, int]]] = {}
+    for place, source in enumerate(found):
+        path, name = source.path or Path(), recognised(source) or ""
+        ends = getattr(adapter(name), "EXPORTS", _EXPORTS)
+        plain = path.name.removesuffix(".gz")
+        end = next((end for end in ends if plain.endswith(end)), "")
+        rank = 2 * (ends.index(end) if end else 0) + (plain != path.name)
+        copies.setdefault((name, path.parent, plain.removesuffix(end)), []).append((rank, place))
+    return [found[place] for place in sorted(min(same)[1] for same in copies.values())]
+
+
 def _never(_: Source) -> bool:
     return False
 
@@ -68,7 +87,7 @@ def read(source: Source, wanted: str | None = None) -> Reading:
         raise UserError(f"{source.name}: {_why_unknown(source)}")
     found = _read(source, adapter(name))
     if not (found.measured or found.aggregates or found.failed):
-        raise UserError(f"{source.name}: {found.format.title}: no benchmark in it")
+        raise UserError(f"{source.name}: {found.format.tool}: no benchmark in it")
     return found
 
 
@@ -98,7 +117,7 @@ def _read(source: Source, own: Adapter) -> Reading:
             else:
                 about = kept
     except OutputError as error:
-        raise UserError(f"{source.name}: {own.FORMAT.title}: {error}") from None
+        raise UserError(f"{source.name}: {own.FORMAT.tool}: {error}") from None
     except OSError as error:
         raise UserError(f"{source.name}: cannot be read: {visible(error.strerror or str(error))}") from None
     return msgspec.structs.replace(reading, about=about)

@@ -208,6 +208,8 @@ class Source:
             return msgspec.convert(json.loads(self.text(), strict=False, parse_int=float), shape, strict=False)
         except (ValueError, RecursionError) as error:
             shown = error if isinstance(error, msgspec.ValidationError) else first
+            if isinstance(error, json.JSONDecodeError) and _is_cut_off(self.text()):
+                raise OutputError(f"{what} is cut off: copy the file again, or measure again") from None
             raise OutputError(f"{what} is not as expected: {visible(str(shown)).replace('`', '')}") from None
 
     def beginning(self, shape: type[T]) -> T | None:
@@ -317,6 +319,23 @@ class _Unpacked(io.RawIOBase):
     def close(self) -> None:
         self._raw.close()
         super().close()
+
+
+def _is_cut_off(text: str) -> bool:
+    """Return whether a JSON document ends before what it opened is closed."""
+    depth = at = 0
+    while found := _MARK.search(text, at):
+        mark, at = found[0], found.end()
+        if mark == '"':
+            string = _STRING.match(text, found.start())
+            if string is None:
+                return True
+            at = string.end()
+        elif mark in "{[":
+            depth += 1
+        elif mark in "}]":
+            depth -= 1
+    return depth > 0
 
 
 def _is_packed(path: Path) -> bool:

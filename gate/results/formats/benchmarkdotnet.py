@@ -75,6 +75,13 @@ class _Benchmark(msgspec.Struct):
     Metrics: list[_Metric] | None = None
 
 
+EXPORTS = (
+    "-report-full.json", "-report-full-compressed.json", "-measurements.csv", "-report-brief.json",
+    "-report-brief-compressed.json", "-report.csv",
+)  # fmt: skip
+"""Ends of the names of the files that one run leaves, of which the first hold most."""
+
+
 def recognises(source: Source) -> bool:
     """Return whether it is JSON with an environment and benchmarks, or begins with the titles of one of the CSV."""
     found = source.head.json

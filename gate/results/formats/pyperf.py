@@ -30,7 +30,7 @@ _HOST = {
     "python_implementation": "python_implementation", "python_compiler": "python_compiler",
     "timer": "timer",
 }  # fmt: skip
-_TOOLS = {"pyperf_version": "pyperf", "perf_version": "perf"}
+_TOOLS = {"pyperf_version": "pyperf", "perf_version": "pyperf"}
 
 
 class _Run(msgspec.Struct):

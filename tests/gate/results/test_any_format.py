@@ -22,3 +22,12 @@ def test_files_of_other_formats(name: str) -> None:
         except UserError as error:
             why = str(error)
         assert "\n" not in why
+
+
+@pytest.mark.parametrize("text", ['{"results":[{"command":"x","times":[1.0,2.5', '{"results":[{"command":"x","mea'])
+def test_json_that_is_cut_off_is_said_to_be(text: str) -> None:
+    with pytest.raises(UserError) as raised:
+        read(Source("x.json", None, text.encode()), "hyperfine")
+    assert str(raised.value) == (
+        "x.json: hyperfine: hyperfine's JSON is cut off: copy the file again, or measure again"
+    )

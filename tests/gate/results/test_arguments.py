@@ -1,5 +1,6 @@
 """Which files an argument names: labels, globs, folders, standard input, and what a commit holds."""
 
+import gzip
 import subprocess
 from pathlib import Path
 
@@ -43,6 +44,30 @@ def test_a_text_that_quotes_results_is_no_result_of_a_folder() -> None:
         Path("go", name).write_text(line)
     assert found("go") == [(None, "go/run.txt")]
     assert found("go/README.md") == [(None, "go/README.md")]
+
+
+def test_one_run_in_several_files_of_a_folder_is_one() -> None:
+    Path("out").mkdir()
+    Path("out/x.json").write_text(EXPORT)
+    Path("out/x.csv").write_text("command,mean,stddev,median,user,system,min,max\nx,1,0,1,0,0,1,1\n")
+    Path("out/x.json.gz").write_bytes(gzip.compress(EXPORT.encode()))
+    Path("out/y.json").write_text(EXPORT)
+    assert found("out") == [(None, "out/x.json"), (None, "out/y.json")]
+    head = "# callgrind format\ncreator: callgrind-3.19.0\ncmd: ./x\npositions: line\nevents: Ir\nsummary: 1\n"
+    Path("calls").mkdir()
+    for process in (1, 2):
+        Path(f"calls/callgrind.out.{process}").write_text(head)
+    assert len(found("calls")) == 2
+
+
+def test_the_exports_of_benchmarkdotnet_are_of_one_run() -> None:
+    Path("results").mkdir()
+    for name in ("A", "B"):
+        for end in ("report.csv", "report-brief.json", "report-full.json"):
+            text = "Method,Job,Mean,Error,StdDev\nx,Default,1.0 ns,0.1 ns,0.1 ns\n"
+            document = '{"Title":"A","HostEnvironmentInfo":{"BenchmarkDotNetVersion":"0.13"},"Benchmarks":[]}'
+            Path(f"results/{name}-{end}").write_text(document if end.endswith("json") else text)
+    assert [name for _, name in found("results")] == ["results/A-report-full.json", "results/B-report-full.json"]
 
 
 def git(*arguments: str) -> None:

@@ -47,7 +47,7 @@ def test_units() -> None:
 
 def test_metadata_go_to_the_host() -> None:
     about = read(Source("x", DATA / "suite.json")).about
-    assert about.tool == "perf 2.11.0"
+    assert about.tool == "pyperf 2.11.0"
     assert about.created == "2026-11-25T17:51:10.674284"
     assert about.host["hostname"] == "host"
     assert about.host["cpu"] == "AMD EPYC"
@@ -73,7 +73,7 @@ def test_bad_benchmarks_leave_the_others() -> None:
 
 def test_versions() -> None:
     old = read_json([{"runs": [{"values": [1.0]}]}], version=6, metadata={"name": "x", "perf_version": "1.5"})
-    assert (old.measured[0].benchmark, old.about.tool) == ("x", "perf 1.5")
+    assert (old.measured[0].benchmark, old.about.tool) == ("x", "pyperf 1.5")
     with pytest.raises(UserError, match=r"version '7'; this perfgate reads 1\.0 and 6$"):
         read_json([{"runs": [{"values": [1.0]}]}], version=7)
 
