@@ -23,7 +23,7 @@ OTHERS = {
     "gate/cli/lacks.py": "Python's words",
     "gate/commands/init/detect": "the files of a project",
     "gate/results/formats": "the output of other tools",
-    "gate/results/load": "the output of load tests",
+    "gate/results/parts": "the output of other tools",
     "gate/run/hints.py": "what programs say",
     "gate/github/client.py": "GitHub's words",
     "gate/github/problems.py": "GitHub's words",

@@ -12,7 +12,7 @@ import msgspec
 from gate.model import Metric
 from gate.model.visible import visible
 from gate.results.checking import aggregate, measured, number, numbered, scaled, times
-from gate.results.formats import _benchmarkdotnet_csv as tables
+from gate.results.parts import benchmarkdotnet_csv as tables
 from gate.results.result import About, Failed, Format, Measured, Result
 from gate.results.source import Source
 from gate.units import to_base

@@ -54,7 +54,9 @@ def read(source: Source) -> Iterator[Result]:
     yield About(tool=creator)
     seen: dict[str, int] = {}
     for process in processes:
-        name = visible(process.command) or visible(source.name)
+        # wherever the program was built
+        program, blank, arguments = process.command.partition(" ")
+        name = visible(f"{program.rpartition('/')[2]}{blank}{arguments}") or visible(source.name)
         execution = seen[name] = seen.get(name, -1) + 1
         if not process.ended or not process.counts:
             yield Failed(benchmark=name, status="no totals: the file is cut off", execution=execution)

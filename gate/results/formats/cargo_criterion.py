@@ -12,9 +12,9 @@ import msgspec
 from gate.adapters.values import OutputError
 from gate.model import Metric
 from gate.model.visible import visible
-from gate.results.cbor import decode
-from gate.results.criterion_estimates import NANOSECOND, amount, throughput
 from gate.results.formats import criterion
+from gate.results.parts.cbor import decode
+from gate.results.parts.criterion_estimates import NANOSECOND, amount, throughput
 from gate.results.result import Failed, Format, Measured, Result
 from gate.results.source import Source
 from gate.units import to_base

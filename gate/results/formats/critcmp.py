@@ -9,7 +9,7 @@ import msgspec
 
 from gate.adapters.values import OutputError
 from gate.model.visible import visible
-from gate.results.criterion_estimates import Estimates, aggregates, amount
+from gate.results.parts.criterion_estimates import Estimates, aggregates, amount
 from gate.results.result import Failed, Format, Result
 from gate.results.source import Source
 

@@ -13,7 +13,7 @@ from gate.adapters.suites import read_json
 from gate.adapters.values import OutputError
 from gate.model import Metric
 from gate.model.visible import visible
-from gate.results.criterion_estimates import NANOSECOND, Amount, Estimates, aggregates, amount, throughput
+from gate.results.parts.criterion_estimates import NANOSECOND, Amount, Estimates, aggregates, amount, throughput
 from gate.results.result import Failed, Format, Measured, Result
 from gate.results.source import Source
 

@@ -12,9 +12,9 @@ from gate.model import Metric
 from gate.model.visible import visible
 from gate.results.checking import measured
 from gate.results.checking import times as times_of
-from gate.results.formats import _gatling_binary as binary
-from gate.results.formats import _gatling_stats as stats
-from gate.results.formats._gatling_records import GROUP_SEPARATOR, Run
+from gate.results.parts import gatling_binary as binary
+from gate.results.parts import gatling_stats as stats
+from gate.results.parts.gatling_records import GROUP_SEPARATOR, Run
 from gate.results.result import About, Failed, Format, Result
 from gate.results.source import Source
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import msgspec
 
-from gate.results.load.requests import (
+from gate.results.parts.printed_load_test import first_figure, printed, summaries
+from gate.results.parts.request_csv import Rows, read_rows
+from gate.results.parts.requests import (
     UNNAMED,
     Requests,
     Table,
@@ -18,8 +20,6 @@ from gate.results.load.requests import (
     measured,
     percentile,
 )
-from gate.results.load.rows import Rows, read_rows
-from gate.results.load.summary import first_figure, printed, summaries
 from gate.results.result import About, Failed, Format, Result
 from gate.results.source import Source
 

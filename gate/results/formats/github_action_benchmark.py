@@ -13,7 +13,7 @@ import msgspec
 from gate.adapters.values import OutputError
 from gate.model.visible import visible
 from gate.results.checking import numbered
-from gate.results.formats._benches import Bench, of_bench
+from gate.results.parts.action_benchmarks import Bench, of_bench
 from gate.results.result import About, Format, Result
 from gate.results.source import Source
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gate.results.checking import numbered
-from gate.results.formats._benches import Bench, of_bench
+from gate.results.parts.action_benchmarks import Bench, of_bench
 from gate.results.result import About, Format, Result
 from gate.results.source import Source
 

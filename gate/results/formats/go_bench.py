@@ -15,7 +15,7 @@ from gate.adapters.suites import why_unusable
 from gate.adapters.values import Series
 from gate.model import Metric
 from gate.model.visible import visible
-from gate.results.formats._go_lines import File, Labels, Lines, Stream, end, metric_of, read_events, read_line
+from gate.results.parts.go_lines import File, Labels, Lines, Stream, end, metric_of, read_events, read_line
 from gate.results.result import About, Failed, Format, Measured, Result
 from gate.results.source import Source
 

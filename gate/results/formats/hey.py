@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gate.results.load.rows import Rows, first_line, read_rows
-from gate.results.load.summary import first_figure, printed, summaries
+from gate.results.parts.printed_load_test import first_figure, printed, summaries
+from gate.results.parts.request_csv import Rows, first_line, read_rows
 from gate.results.result import Format, Result
 from gate.results.source import Source
 

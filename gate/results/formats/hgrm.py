@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gate.results.load.requests import aggregates
-from gate.results.load.spectrum import spectrum
+from gate.results.parts.requests import aggregates
+from gate.results.parts.spectrum import spectrum
 from gate.results.result import Format, Result
 from gate.results.source import Source
 from gate.units import to_base

@@ -15,7 +15,7 @@ from gate.adapters.values import OutputError
 from gate.model import Metric
 from gate.model.visible import visible
 from gate.results import checking
-from gate.results.load.requests import aggregates, float_of
+from gate.results.parts.requests import aggregates, float_of
 from gate.results.result import Format, Result
 from gate.results.source import Source
 

@@ -11,7 +11,7 @@ import msgspec
 from gate.adapters.values import OutputError
 from gate.model import Metric
 from gate.model.visible import visible
-from gate.results.load.requests import float_of
+from gate.results.parts.requests import float_of
 from gate.results.result import Aggregate, Failed, Format, Measured, Result
 from gate.results.source import Source
 from gate.units import to_base

@@ -10,9 +10,9 @@ from xml.parsers import expat
 
 from gate.adapters.load_tests import succeeded
 from gate.adapters.values import OutputError
-from gate.results.load.jtl import SCALES, TRANSACTION, Places, Reader, Row, Samples, add_rows
-from gate.results.load.requests import Requests, Table, measured
-from gate.results.load.rows import first_line
+from gate.results.parts.jtl import SCALES, TRANSACTION, Places, Reader, Row, Samples, add_rows
+from gate.results.parts.request_csv import first_line
+from gate.results.parts.requests import Requests, Table, measured
 from gate.results.result import Format, Result
 from gate.results.source import Source
 

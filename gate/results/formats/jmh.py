@@ -11,8 +11,8 @@ from gate.adapters.values import OutputError
 from gate.model import Metric
 from gate.model.visible import visible
 from gate.results.checking import aggregate, fault, measured, numbered
-from gate.results.formats import _jmh_log as log
-from gate.results.formats import _jmh_tables as tables
+from gate.results.parts import jmh_log as log
+from gate.results.parts import jmh_tables as tables
 from gate.results.result import About, Aggregate, Failed, Format, Measured, Result
 from gate.results.source import Source
 

@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 
 from gate.adapters.values import OutputError, shown
-from gate.results.load.k6_points import Kind, Point, Points, better_of
-from gate.results.load.k6_summary import is_summary, results
-from gate.results.load.requests import float_of
-from gate.results.load.rows import first_line, header
+from gate.results.parts.k6_points import Kind, Point, Points, better_of
+from gate.results.parts.k6_summary import is_summary, results
+from gate.results.parts.request_csv import first_line, header
+from gate.results.parts.requests import float_of
 from gate.results.result import Format, Result
 from gate.results.source import Source
 

@@ -16,7 +16,7 @@ from gate.adapters.values import OutputError
 from gate.model import Metric
 from gate.model.visible import visible
 from gate.results import checking
-from gate.results.load.requests import UNNAMED, aggregates, all_failed, error_rate, float_of, percentile
+from gate.results.parts.requests import UNNAMED, aggregates, all_failed, error_rate, float_of, percentile
 from gate.results.result import Failed, Format, Result
 from gate.results.source import Source
 

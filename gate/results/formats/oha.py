@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import msgspec
 
-from gate.results.load.requests import UNNAMED, aggregates, all_failed, error_rate, percentile
-from gate.results.load.rows import Rows, first_line, read_rows
-from gate.results.load.summary import ABORTED, first_figure, printed, summaries
+from gate.results.parts.printed_load_test import ABORTED, first_figure, printed, summaries
+from gate.results.parts.request_csv import Rows, first_line, read_rows
+from gate.results.parts.requests import UNNAMED, aggregates, all_failed, error_rate, percentile
 from gate.results.result import Failed, Format, Result
 from gate.results.source import Source
 

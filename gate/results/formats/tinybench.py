@@ -9,7 +9,7 @@ from typing import Any
 from gate.adapters.values import OutputError
 from gate.model.visible import visible
 from gate.results.checking import aggregate, number, numbered
-from gate.results.formats._statistics import CONFIDENCE, of_rates, of_times
+from gate.results.parts.tinybench_statistics import CONFIDENCE, of_rates, of_times
 from gate.results.result import About, Failed, Format, Result
 from gate.results.source import Source
 from gate.units import to_base

@@ -13,8 +13,8 @@ import msgspec
 
 from gate.adapters.values import OutputError, shown
 from gate.model.visible import visible
-from gate.results.load.gob import GobError, Value, moment, records
-from gate.results.load.requests import (
+from gate.results.parts.gob import GobError, Value, moment, records
+from gate.results.parts.requests import (
     UNNAMED,
     Table,
     aggregates,

@@ -8,7 +8,7 @@ from typing import Any
 
 from gate.model.visible import visible
 from gate.results.checking import number, numbered
-from gate.results.formats._statistics import of_rates, of_times
+from gate.results.parts.tinybench_statistics import of_rates, of_times
 from gate.results.result import About, Failed, Format, Result
 from gate.results.source import Source
 

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from gate.results.load.requests import aggregates, all_failed, error_rate, float_of, percentile, place_of, seconds
-from gate.results.load.spectrum import Spectrum
+from gate.results.parts.requests import aggregates, all_failed, error_rate, float_of, percentile, place_of, seconds
+from gate.results.parts.spectrum import Spectrum
 from gate.results.result import Failed, Format, Result
 from gate.results.source import Source
 

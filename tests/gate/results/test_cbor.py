@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gate.adapters.values import OutputError
-from gate.results.cbor import decode
+from gate.results.parts.cbor import decode
 
 
 @pytest.mark.parametrize(

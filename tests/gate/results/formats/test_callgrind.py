@@ -22,7 +22,7 @@ def counts(reading: Reading) -> dict[str, float]:
 @pytest.mark.parametrize("name", ["plain.out", "plain.txt"])
 def test_one_process_and_one_count(name: str) -> None:
     found = of(name)
-    assert [(each.benchmark, each.execution) for each in found.measured] == [("./tiny", 0)]
+    assert [(each.benchmark, each.execution) for each in found.measured] == [("tiny", 0)]
     assert counts(found) == {"instructions": 6002}
     metric = found.measured[0].metrics["instructions"]
     assert (metric.unit, metric.better, metric.exact) == ("", "lower", True)
@@ -38,7 +38,7 @@ def test_other_events_and_trailing_zeros() -> None:
 
 
 def test_processes_of_one_log_are_executions() -> None:
-    assert [(each.benchmark, each.execution) for each in of("twice.txt").measured] == [("./tiny", 0), ("./tiny", 1)]
+    assert [(each.benchmark, each.execution) for each in of("twice.txt").measured] == [("tiny", 0), ("tiny", 1)]
 
 
 def test_a_fork_counts_to_its_parent() -> None:
@@ -53,7 +53,7 @@ def test_parts_are_summed_and_a_profile_that_is_cut_off_still_has_its_summary() 
     assert counts(read(Source("x", None, cut))) == {"instructions": 6002}
     found = read(Source("x", None, data[: data.index(b"summary:")]))
     assert [(each.benchmark, each.status) for each in found.failed] == [
-        ("./tiny", "no totals: the file is cut off")
+        ("tiny", "no totals: the file is cut off")
     ]  # fmt: skip
 
 

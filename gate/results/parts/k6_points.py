@@ -10,7 +10,7 @@ from datetime import datetime
 from gate.model import Better, Metric
 from gate.model.visible import visible
 from gate.results import checking
-from gate.results.load.requests import UNNAMED, Requests, Table, measured, place_of
+from gate.results.parts.requests import UNNAMED, Requests, Table, measured, place_of
 from gate.results.result import Failed, Measured
 
 DURATION = "http_req_duration"

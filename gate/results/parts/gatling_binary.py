@@ -11,7 +11,7 @@ import re
 from struct import Struct, error, unpack_from
 
 from gate.adapters.values import OutputError
-from gate.results.formats._gatling_records import GROUP_SEPARATOR, Run
+from gate.results.parts.gatling_records import GROUP_SEPARATOR, Run
 from gate.results.source import Source
 
 _RUN, _REQUEST, _USER, _GROUP, _ERROR = range(5)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from gate.results.load.requests import float_of
+from gate.results.parts.requests import float_of
 
 _FOOTER = re.compile(r"(\w[\w ]*?)\s*=\s*([^,\]\s]+)")
 _WANTED = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from gate.results.load.requests import UNNAMED, aggregates, all_failed, error_rate, float_of, percentile, seconds
+from gate.results.parts.requests import UNNAMED, aggregates, all_failed, error_rate, float_of, percentile, seconds
 from gate.results.result import Failed, Result
 
 _FIGURE = re.compile(r"([A-Z][\w/ ]*):\s+(\S.*)")

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from gate.results.load.k6_points import DURATION, FAILED, LEFT_OUT, PARTS, better_of, kind_of
-from gate.results.load.requests import aggregates, error_rate, percentile
+from gate.results.parts.k6_points import DURATION, FAILED, LEFT_OUT, PARTS, better_of, kind_of
+from gate.results.parts.requests import aggregates, error_rate, percentile
 from gate.results.result import Aggregate, Failed
 
 _HTTP = "http_reqs"

@@ -11,7 +11,7 @@ from gate.adapters.jmh import known_unit, named
 from gate.adapters.values import OutputError
 from gate.model import Metric
 from gate.results.checking import measured
-from gate.results.formats import _jmh_tables as tables
+from gate.results.parts import jmh_tables as tables
 from gate.results.result import Aggregate, Failed, Measured, Result
 from gate.results.source import Source
 

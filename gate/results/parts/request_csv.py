@@ -10,7 +10,7 @@ from typing import Protocol
 
 from gate.adapters.load_tests import succeeded
 from gate.adapters.values import OutputError, shown
-from gate.results.load.requests import UNNAMED, Requests, Table, measured
+from gate.results.parts.requests import UNNAMED, Requests, Table, measured
 from gate.results.result import Result
 from gate.results.source import Source
 

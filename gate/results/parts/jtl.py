@@ -11,7 +11,7 @@ from typing import Protocol
 
 from gate.adapters.load_tests import succeeded
 from gate.adapters.values import OutputError, shown
-from gate.results.load.requests import Requests, Table
+from gate.results.parts.requests import Requests, Table
 
 TRANSACTION = "Number of samples in transaction"
 """How the message of a transaction controller begins."""

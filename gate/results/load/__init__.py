@@ -1,1 +1,0 @@
-"""Load tests: what several of their formats share."""
