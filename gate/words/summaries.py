@@ -73,7 +73,7 @@ _IMPORT_OTHERS = {
 
 def _failed(of: outcomes.Failed) -> str:
     what = plural(of.failures, "failure")
-    return f"{what}; {plural(of.findings, 'finding')} measured" if of.findings else f"{what}, and nothing was measured"
+    return f"{what}; {plural(of.findings, 'finding')} measured" if of.findings else f"{what}, and nothing was compared"
 
 
 def _budget_ended(of: outcomes.BudgetEnded) -> str:

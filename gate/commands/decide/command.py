@@ -16,7 +16,9 @@ class Options:
     """Over what, by whose rules, and where the report goes."""
 
     files: tuple[str, ...] = argument(
-        "measurements.jsonl, a folder that holds one, or - for stdin", metavar="FILE", nargs="+"
+        "measurements.jsonl, its folder, a result file of another tool (base=FILE, head=FILE), or - for stdin",
+        metavar="FILE",
+        nargs="+",
     )
     rules: MeasuredRulesOptions = group(MeasuredRulesOptions, "rules")
     outputs: OutputOptions = group(OutputOptions, "output")

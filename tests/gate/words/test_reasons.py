@@ -207,7 +207,7 @@ HEADLINES: list[tuple[outcomes.Summary, str]] = [
     ),
     (outcomes.MachineNotFree(status="x was still held by y"), "nothing was measured: x was still held by y"),
     (outcomes.NothingDecided(metrics=["a", "b"]), "nothing was decided: plan.metrics names none of a, b"),
-    (outcomes.Failed(failures=1, findings=0), "1 failure, and nothing was measured"),
+    (outcomes.Failed(failures=1, findings=0), "1 failure, and nothing was compared"),
     (outcomes.Failed(failures=2, findings=3), "2 failures; 3 findings measured"),
     (outcomes.SomeInconclusive(count=2, findings=2, not_worse=0), "2 of 2 findings inconclusive, none regressed"),
     (
