@@ -21,6 +21,8 @@ NARROWEST = 14
 """Columns that a name keeps of a table."""
 _SPAN = 1000.0
 """The largest value of a block over its smallest, up to which both read well in one unit."""
+_WIDEST = 10
+"""The share of a value from which its interval is called ">1000%"."""
 _METRIC = 60
 _NAMED = {"p50": "median", "min": "minimum", "max": "maximum", "value": "(as given)"}
 
@@ -159,7 +161,11 @@ def _spread(cell: Cell) -> tuple[str, str]:
         distance = max(cell.high - cell.value, cell.value - cell.low)
         if distance <= 0:
             return "±", "0%"
-        return ("±", numbers.share(distance / abs(cell.value))) if cell.value else ("", "")
+        if not cell.value:
+            return "", ""
+        share = distance / abs(cell.value)
+        # two builds that differ by much give bounds of many digits
+        return "±", numbers.share(share) if share < _WIDEST else f">{_WIDEST * 100}%"
     if known(cell.sd) and known(cell.value) and cell.value:
         return "σ", "0%" if cell.sd == 0 else numbers.share(cell.sd / abs(cell.value))
     return "", ""

@@ -94,7 +94,7 @@ class _Reader:
         if self.next('":" after the key')[0] != ":":
             self.fail('":" after the key')
         self.keys.append(key)
-        tests = list(self.alternatives())
+        tests = list(self.alternatives(key.text))
         return lambda item: (
             any(test(value) for value in key.values(item) for test in tests)
             or (
@@ -103,15 +103,17 @@ class _Reader:
             )
         )
 
-    def alternatives(self) -> Iterator[Callable[[str], bool]]:
+    def alternatives(self, key: str) -> Iterator[Callable[[str], bool]]:
         found = self.peek()
         if found is None or found[0] != "(":
             yield self.value()
             return
         self.next()
         yield self.value()
-        while self.next('"OR" or ")"') == ("word", "OR"):
+        while (found := self.next('"OR" or ")"')) == ("word", "OR"):
             yield self.value()
+        if found[0] != ")":
+            raise UserError(f'--filter {self.text}: write "OR" between the values in parentheses: {key}:(A OR B)')
 
     def value(self) -> Callable[[str], bool]:
         match = _REGEXP.match(self.text, self.at)
@@ -140,6 +142,9 @@ class _Reader:
 
     def next(self, wanted: str = "a key") -> tuple[str, str]:
         match = _TOKEN.match(self.text, self.at)
+        if match is None and self.text[self.at :].lstrip().startswith('"'):
+            self.at = len(self.text)
+            self.fail("a closing quote")
         if match is None:
             self.fail(wanted)
         self.at = match.end()
@@ -150,4 +155,4 @@ class _Reader:
         return "word", match["word"]
 
     def fail(self, wanted: str) -> NoReturn:
-        raise UserError(f"--filter {self.text}: {wanted} was expected at character {self.at + 1}")
+        raise UserError(f"--filter {self.text}: expected {wanted} at character {self.at + 1}")

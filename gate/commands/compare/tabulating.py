@@ -13,7 +13,7 @@ from gate.commands.compare.columns import Chosen, Columns
 from gate.commands.compare.decided import as_decided, gate_of, is_one_run, overall_as_decided
 from gate.commands.compare.estimate import Estimate
 from gate.commands.compare.geomeans import Means, means_of, suite_of
-from gate.commands.compare.keys import Item, Key
+from gate.commands.compare.keys import Item, Key, require_known
 from gate.commands.compare.ordering import natural
 from gate.commands.compare.pairs import compared, names_of, pair_of
 from gate.commands.compare.plain import estimates as plain_estimates
@@ -108,7 +108,10 @@ class _Groups:
             for located in own.records:
                 record = located.record
                 if isinstance(record, (Execution, Unsampled)):
-                    self.labels.setdefault((record.benchmark, canonical(record.factors)), record.labels)
+                    self.labels.setdefault(
+                        (record.benchmark, canonical(record.factors)), record.labels | record.factors
+                    )
+        require_known(keys, [Item(benchmark, labels) for (benchmark, _), labels in self.labels.items()], "--group")
 
     def of_line(self, line: Line) -> str | None:
         return self._of(line.key.benchmark, line.factors) if self.keys else suite_of(line)

@@ -93,6 +93,8 @@ def _results(benchmark: _Benchmark, metadata: dict[str, Any]) -> Iterator[Result
     runs = [run for run in benchmark.runs if run.values]
     if not runs:
         yield Failed(benchmark=name, status="only calibration runs: no worker gave values")
+    tags = metadata.get("tags")
+    labels = {"tags": visible(" ".join(map(str, tags)))} if isinstance(tags, list) and tags else {}
     for execution, run in enumerate(runs):
         dropped = [value for _, value in run.warmups]
         why = why_unusable(metric, Series(base, run.values))
@@ -102,7 +104,7 @@ def _results(benchmark: _Benchmark, metadata: dict[str, Any]) -> Iterator[Result
         if dropped and why_unusable(metric, Series(base, dropped)):
             dropped = []
         metrics = {metric: Metric(unit=base, values=run.values, dropped=dropped)}
-        yield Measured(benchmark=name, metrics=metrics, execution=execution)
+        yield Measured(benchmark=name, metrics=metrics, execution=execution, labels=labels)
 
 
 def _about(metadata: dict[str, Any]) -> About:

@@ -268,3 +268,9 @@ def test_settings_and_sides_of_a_run_make_columns(tmp_path: Path) -> None:
     )
     assert ratios("--by", "side", "--filter", "load:idle") == pytest.approx({"base": 1, "head": 4})
     assert titles(str(file), "--filter", "side:base") == ["base"]
+
+
+def test_a_group_that_no_row_has_is_an_error(tmp_path: Path) -> None:
+    a = tmp_path / "a.txt"
+    a.write_text("BenchmarkA 1 10 ns/op\nBenchmarkB 1 10 ns/op\n")
+    assert run(str(a), "--group", "nope")[2].startswith("perfgate: --group nope: no value has this key")

@@ -80,3 +80,8 @@ def test_versions() -> None:
 
 def test_mangled_files() -> None:
     survive(DATA, 60)
+
+
+def test_tags_are_a_label() -> None:
+    reading = read_json([{"metadata": {"name": "a", "tags": ["apps", "io"]}, "runs": [{"values": [1.0]}]}])
+    assert reading.measured[0].labels == {"tags": "apps io"}
