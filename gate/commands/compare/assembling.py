@@ -25,6 +25,7 @@ _SHOWN: dict[Verdict, Shown] = {
 _OF_INTERVALS = (BuildsUnlike, BuildsCut, FewExecutions)
 """Warnings about quantiles that matter where there is an interval."""
 _NO_VALUES = "an aggregate has no values, so the change has no interval"
+_NO_RATIO = "the base is 0, so there is no ratio"
 _EXTREME = "an extreme has no interval"
 
 
@@ -132,6 +133,13 @@ def _change(each: Estimate, base: Cell, cell: Cell) -> Change:
         confidence = each.ratio.confidence
         return Change(estimate=estimate, confidence=confidence, method="none", notes=(_EXTREME,))
     found = _with_interval(each)
+    if found.kind == "withheld" and base.value == 0:
+        # a gate may have a floor for such a case, a comparison has none
+        both = cell.value == 0
+        notes = () if both else (_NO_RATIO,)
+        return msgspec.structs.replace(
+            found, estimate=None, method="exact", shown="both 0" if both else "", notes=notes
+        )
     one = base.builds == cell.builds == 1
     if found.kind == "withheld" and one and found.estimate is not None and base.value > 0:
         return msgspec.structs.replace(found, estimate=cell.value / base.value)

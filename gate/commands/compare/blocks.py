@@ -181,6 +181,8 @@ def interval_of(change: Change) -> RatioInterval:
 
 def _told(change: Change) -> Told:
     notes = tuple(map(visible, change.notes))
+    if change.shown == "both 0":
+        return Told(change.shown, "", notes)
     if change.shown == "identical":
         return Told("identical", "", notes)
     ratio = interval_of(change)

@@ -47,7 +47,10 @@ class CompareOptions:
     base: str | None = option("column that the others are compared with (default: the first)", metavar="LABEL")
     by: str | None = option("make columns of what keys say, instead of files: goos, /format, commit", metavar="KEYS")
     rows: str | None = option("make rows of what keys say (default: of each benchmark)", metavar="KEYS")
-    filter: str | None = option("only the values that match, such as 'goos:linux -.name:/Slow.*/'", metavar="EXPR")
+    filter: str | None = option(
+        "only the values that match, such as 'goos:linux -.name:/Slow.*/'; --filter=-KEY:VALUE if it begins with -",
+        metavar="EXPR",
+    )
     ignore: str | None = option("keys that make no difference", metavar="KEYS")
     side_a: Literal["base", "head"] | None = option(_WHICH % "first", choices=("base", "head"))
     side_b: Literal["base", "head"] | None = option(_WHICH % "second", choices=("base", "head"))

@@ -9,7 +9,7 @@ import msgspec
 
 from gate.model import Better, Commit, IntervalKind
 
-Shown = Literal["worse", "better", "same", "not shown", "identical", ""]
+Shown = Literal["worse", "better", "same", "not shown", "identical", "both 0", ""]
 """What an interval shows; "": there is none. "not shown": it does not exclude 1."""
 
 

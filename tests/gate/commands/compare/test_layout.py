@@ -114,3 +114,15 @@ def test_the_page_has_a_table_a_picture_and_nothing_from_elsewhere(files: list[s
     # three rows and their geometric mean
     assert text.count('class="badge regression"') == 4
     assert text.count('class="badge improvement"') == 4
+
+
+def test_two_values_that_are_0_are_no_riddle(tmp_path: Path) -> None:
+    for side, errors in (("a", 0), ("b", 0), ("c", 3)):
+        text = f"BenchmarkParse 10 5 ns/op {errors} err/op\nBenchmarkWrite 10 7 ns/op {errors} err/op\n"
+        (tmp_path / f"{side}.txt").write_text(text, encoding="utf-8")
+    a, b, c = (str(tmp_path / f"{side}.txt") for side in "abc")
+    assert "BenchmarkParse     0     0  both 0 ¹\n" in shown(a, b)
+    assert "BenchmarkParse     0     3  no ratio ²\n" in shown(a, c)
+    assert "² the base is 0, so there is no ratio\n" in shown(a, c)
+    # what has no ratio is in no geometric mean
+    assert "geomean" not in shown(a, b, "--metric", "err/op")
