@@ -462,8 +462,10 @@ def test_the_budget_ends_measuring_between_rounds(project: Project) -> None:
     assert f"{rounds['done']} of 5 planned rounds {agree(rounds['done'], 'was', 'were')} measured" in [
         each["text"] for each in found["warnings"]
     ]
-    # whole rounds only
-    assert len(project.executions()) == rounds["done"] * 2
+    # whole rounds only: on a busy host the budget may end within one, whose executions are kept and do not count
+    (finding,) = found["findings"]
+    assert [finding[side]["counts"]["build"] for side in ("base", "head")] == [rounds["done"]] * 2
+    assert len(project.executions()) >= rounds["done"] * 2
 
 
 def test_what_perfgate_writes_is_no_change_of_heads(project: Project) -> None:
