@@ -18,6 +18,9 @@ from gate.words.phrases import listed
 from gate.words.plain import clip, visible
 
 ALL = "all"
+_VISIBLE = 0.01
+"""Difference of two changes, as logarithms, that a reader would wonder at."""
+_APART = "the change is over the logarithms of builds, in which a few slow builds count less than in the values"
 GroupOf = Callable[[Line], str | None]
 
 
@@ -64,7 +67,16 @@ def _row(group: str, lines: Sequence[Line], columns: int, base: int, means: Mean
     notes: tuple[str, ...] = ()
     if len(everywhere) > 1 and len(everywhere) < len(lines) and not dropped:
         notes = (f"values are of the {numbers.plural(len(everywhere), 'row')} that all columns have",)
+    if any(_is_apart(cells[base], cells[place], changes[place]) for place in range(columns)):
+        notes = (*notes, _APART)
     return Row(kind="geomean", benchmark=group, factors={}, cells=cells, changes=changes, notes=notes)
+
+
+def _is_apart(base: Cell | None, cell: Cell | None, change: Change | None) -> bool:
+    """Return whether a change over builds is visibly another one than that of the values beside it."""
+    if base is None or cell is None or change is None or not change.estimate:
+        return False
+    return abs(math.log(cell.value / base.value) - math.log(change.estimate)) > _VISIBLE
 
 
 def _mean(group: str, lines: Sequence[Line], place: int, means: Means) -> Overall | None:

@@ -126,3 +126,16 @@ def test_two_values_that_are_0_are_no_riddle(tmp_path: Path) -> None:
     assert "² the base is 0, so there is no ratio\n" in shown(a, c)
     # what has no ratio is in no geometric mean
     assert "geomean" not in shown(a, b, "--metric", "err/op")
+
+
+def test_a_geometric_mean_whose_values_say_something_else_has_a_note(tmp_path: Path) -> None:
+    def files(side: str, times: list[float]) -> list[str]:
+        for number, time in enumerate(times):
+            text = f"BenchmarkA 10 {time} ns/op\nBenchmarkB 10 {2 * time} ns/op\n"
+            (tmp_path / f"{side}{number}.txt").write_text(text, encoding="utf-8")
+        return [f"{side}={tmp_path / f'{side}{number}.txt'}" for number in range(len(times))]
+
+    quiet, slow_once = files("a", [10, 11, 10.5]), files("b", [10, 11, 90])
+    note = "the change is over the logarithms of builds"
+    assert note in shown(*quiet, *slow_once)
+    assert note not in shown(*quiet, *files("c", [20, 21, 20.5]))
