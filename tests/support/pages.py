@@ -111,6 +111,7 @@ def run_page(page: Path, scratch: Path) -> int:
     """Run the commands of a page in a fresh repository; returns how many there were."""
     commands = list(shown_commands(page.read_text(encoding="utf-8")))
     if commands:
+        scratch.mkdir(exist_ok=True)
         repository = scratch / "textstats"
         subprocess.run([sys.executable, ROOT / "examples" / "make_repo.py", "textstats", repository], check=True)
         run_all(commands, repository, environment(scratch))
