@@ -1,0 +1,99 @@
+"""The record of one commit in the history: what a gate measured of it against its parent."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from gate.model.names import Better, Verdict
+
+HISTORY_SCHEMA = 1
+"""Version of a record; a newer one is refused in one line."""
+
+
+class Spread(msgspec.Struct, frozen=True, kw_only=True):
+    """The variance of one level, divided by the squared mean, and its degrees of freedom; a side's own."""
+
+    level: Literal["iteration", "execution", "build", "session"]
+    relative: float
+    """Relative variance component T2 of the level (not a standard deviation)."""
+    df: float
+
+
+class Measured(msgspec.Struct, frozen=True, kw_only=True):
+    """One side of one case and statistic: its value, and how much of it was measured."""
+
+    value: float
+    """In the base unit; the mean, or the quantile that `statistic` names."""
+    builds: int
+    executions: int
+    iterations: int
+    spread: list[Spread]
+
+
+class AcceptedChange(msgspec.Struct, frozen=True, kw_only=True):
+    """The [[accept]] entry that covered a regression."""
+
+    up_to: float
+    until: str | None
+    reason: str
+
+
+class Change(msgspec.Struct, frozen=True, kw_only=True):
+    """One case and statistic: head against its parent, measured at the same time on the same machine."""
+
+    benchmark: str
+    metric: str
+    unit: str
+    better: Better
+    statistic: str
+    factors: dict[str, Any]
+    log_ratio: float
+    """ln(head/base); 0 of a benchmark that was proved to be the same program."""
+    variance: float | None
+    """Of log_ratio, over builds (sessions where there are several); None: one build only. 0 if identical."""
+    df: float | None
+    """Degrees of freedom of that variance."""
+    base: Measured | None
+    head: Measured | None
+    """None of both: identical, so not measured."""
+    verdict: Verdict
+    accepted: AcceptedChange | None
+
+
+class Machine(msgspec.Struct, frozen=True, kw_only=True):
+    """The class of machine: what must be alike for absolute values to be comparable, by no name of a host."""
+
+    id: str
+    """Fingerprint of the facts below: of equal ones it is equal."""
+    facts: dict[str, Any]
+    """Processor, kernel, memory, governor, compilers: what a change of is named."""
+
+
+class HistoryRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """One commit, immutable: written once under its sha, its parent's sha and the run's id."""
+
+    schema: Annotated[int, msgspec.Meta(ge=1)] = HISTORY_SCHEMA
+    commit: str
+    """sha of head."""
+    parent: str
+    """sha of base: what it was compared with. Equal to `commit`: a control, which tells machine from code."""
+    subject: str = ""
+    """First line of the commit's message."""
+    committed: str | None
+    """When, by git (committer date), ISO 8601 in UTC."""
+    measured: str | None
+    """When, by the run."""
+    run: str
+    """Id of the run."""
+    perfgate: str | None
+    machine: Machine
+    raw: str
+    """"sha256:..." of the measurements, so that who keeps them can prove which they are."""
+    changes: list[Change]
+
+    @property
+    def control(self) -> bool:
+        """Whether one commit was measured against itself."""
+        return self.commit == self.parent
