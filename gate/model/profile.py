@@ -58,8 +58,8 @@ class Unprofiled(msgspec.Struct, frozen=True, kw_only=True, tag="unprofiled"):
     session: int = 0
     factors: dict[str, Any] = {}
     kind: Literal["no-profiler", "failed", "budget", "unsupported"] | str
-    """no-profiler: none that fits is installed; failed: it ended with an error or gave nothing; budget: no time was left
-    (of the profile's own limit); unsupported: of this instrument or command none is known."""
+    """no-profiler: none that fits is installed; failed: it ended with an error or gave nothing; budget: no time was
+    left (of the profile's own limit); unsupported: of this instrument or command none is known."""
     profiler: str = ""
     install: str = ""
     """The command that installs it."""
