@@ -134,14 +134,19 @@ def is_ours(data: bytes) -> bool:
 def _refuse_results(name: str, data: bytes) -> None:
     """Refuse what perfgate itself wrote about measurements."""
     if name.endswith(".json") and data.lstrip()[:1] == b"{" and b'"findings"' in data:
-        raise UserError(f"{name}: is a report, not measurements; `perfgate report {name}` shows it")
+        raise UserError(f"{name}: is a report without its {MEASUREMENTS} beside it; `perfgate report {name}` shows it")
     if name.endswith(("study.json", ".html")):
         raise UserError(f"{name}: is a result, not measurements: give its folder, or the {MEASUREMENTS} in it")
 
 
 def parts(path: str) -> list[str]:
-    """Find the parts of a gate in a folder without measurements of its own, by the names of artifacts; else itself."""
+    """Find the parts of a gate in a folder without measurements of its own, by the names of artifacts; else itself.
+
+    A report stands for the run that it lies beside.
+    """
     folder = Path(path)
+    if folder.name == REPORT and folder.is_file() and _holds(folder.parent):
+        return [str(folder.parent)]
     if path == "-" or not folder.is_dir() or _holds(folder):
         return [path]
     return sorted(str(part) for part in folder.glob("perfgate-*-data*/") if _holds(part)) or [path]

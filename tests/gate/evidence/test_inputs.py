@@ -57,3 +57,13 @@ def test_a_file_that_is_neither_measurements_nor_a_result(tmp_path: Path, conten
 def test_measurements_that_ended_at_once_are_none(tmp_path: Path, content: str) -> None:
     (tmp_path / "m.jsonl").write_text(content, encoding="utf-8")
     assert read_inputs([str(tmp_path / "m.jsonl")]).records == []
+
+
+def test_a_report_stands_for_the_run_beside_it(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    report.write_text('{"findings": []}', encoding="utf-8")
+    with pytest.raises(UserError, match=r"is a report without its measurements\.jsonl beside it; `perfgate report"):
+        read_inputs([str(report)])
+    measured = tmp_path / "measurements.jsonl"
+    measured.write_text(text(builds("base", [[[0.1]]])))
+    assert read_inputs([str(report)]).files == [measured]
