@@ -11,7 +11,7 @@ import msgspec
 
 from gate.commands.compare.keys import ordered
 from gate.commands.compare.pieces import Piece
-from gate.commands.compare.projecting import Part, Place, Projection, measurings, parts_of
+from gate.commands.compare.projection import Part, Place, Projection, measurings, parts_of
 from gate.evidence.inputs import Inputs
 from gate.evidence.records import Located
 from gate.evidence.sameness import identical

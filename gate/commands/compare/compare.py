@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, TextIO
 from gate.cli.groups import RulesOptions
 from gate.codes import Exit
 from gate.commands.compare.columns import Columns, columns_of
-from gate.commands.compare.filtering import filter_of
+from gate.commands.compare.filters import filter_of
 from gate.commands.compare.formats import Screen, renderer
 from gate.commands.compare.keys import keys_of
-from gate.commands.compare.ordering import hidden_below, sorted_rows
+from gate.commands.compare.order import hidden_below, sorted_rows
 from gate.commands.compare.pieces import pieces
-from gate.commands.compare.projecting import Projection
-from gate.commands.compare.tabulating import Wanted, tabulated
+from gate.commands.compare.projection import Projection
+from gate.commands.compare.tabulation import Wanted, tabulated
 from gate.model import UserError
 from gate.report.outputs import colored, is_terminal, refuse_inputs, write
 from gate.results.arguments import is_plain, labelled

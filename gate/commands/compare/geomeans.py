@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from gate.commands.compare.assembling import Line
+from gate.commands.compare.lines import Line
 from gate.commands.compare.table import Cell, Change, Row, Shown
 from gate.evidence.factors import pairs
 from gate.model import Better, Overall, RatioInterval

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from gate.commands.compare.columns import Chosen
-from gate.commands.compare.decided import is_one_run
+from gate.commands.compare.one_run import is_one_run
 from gate.commands.compare.pairs import Compared, Pair
 from gate.commands.compare.table import Table
 from gate.model import Failure

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gate.commands.compare.filtering import filter_of
+from gate.commands.compare.filters import filter_of
 from gate.commands.compare.keys import Item, key_of, keys_of, known, ordered, require_known, without
 from gate.model import UserError
 

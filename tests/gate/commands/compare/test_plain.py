@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gate.cli.main import main
-from gate.commands.compare import tabulating
+from gate.commands.compare import tabulation
 
 ROOT = Path(__file__).parents[4]
 RESULTS = ROOT / "tests" / "data" / "results"
@@ -38,7 +38,7 @@ def test_the_arrays_would_say_the_same(name: str, monkeypatch: pytest.MonkeyPatc
         for argv in ([file, files[-1]], [file, files[0], "--statistic", "median,min,max,p99,p10"]):
             plain = shown(*argv)
             with monkeypatch.context() as patch:
-                patch.setattr(tabulating, "is_plain", lambda *_: False)
+                patch.setattr(tabulation, "is_plain", lambda *_: False)
                 arrays = shown(*argv)
             assert plain[0] == arrays[0], argv
             assert len(plain[1]) == len(arrays[1]), argv

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from gate.commands.compare.aggregated import NOT_SAID, RowKey, aggregate_cells
+from gate.commands.compare.aggregates import NOT_SAID, RowKey, aggregate_cells
 from gate.commands.compare.columns import Chosen
 from gate.commands.compare.estimate import EXTREMES, Estimate
 from gate.commands.compare.table import Cell, Change, Shown

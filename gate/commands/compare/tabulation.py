@@ -8,20 +8,20 @@ from typing import Any
 import msgspec
 
 from gate.cli.groups import RulesOptions
-from gate.commands.compare.assembling import Line, Lines, add_aggregates, add_alone, add_pair, lacking
 from gate.commands.compare.columns import Chosen, Columns
-from gate.commands.compare.decided import as_decided, gate_of, is_one_run, overall_as_decided
+from gate.commands.compare.differences import differing, varied
 from gate.commands.compare.estimate import Estimate
 from gate.commands.compare.geomeans import Means, means_of, suite_of
 from gate.commands.compare.keys import Item, Key, require_known
-from gate.commands.compare.ordering import natural
+from gate.commands.compare.lines import Line, Lines, add_aggregates, add_alone, add_pair, lacking
+from gate.commands.compare.one_run import as_decided, gate_of, is_one_run, overall_as_decided
+from gate.commands.compare.order import natural
 from gate.commands.compare.pairs import compared, names_of, pair_of
 from gate.commands.compare.plain import estimates as plain_estimates
 from gate.commands.compare.plain import is_plain, sample_of
 from gate.commands.compare.rules import rules_of
 from gate.commands.compare.surroundings import Against, cautions, nothing, rest, warnings
 from gate.commands.compare.table import Block, Change, Column, Row, Span, Table
-from gate.commands.compare.varying import differing, varied
 from gate.config.rules import Policy
 from gate.config.types import Config
 from gate.evidence.gather import gather
@@ -171,13 +171,13 @@ def _estimates(evidence: Evidence, policy: Policy, statistics: Sequence[str], *,
     if plain:
         return plain_estimates(evidence.cases, policy, statistics)
     # with the arrays and all that is computed on them
-    from gate.commands.compare.estimating import estimates
+    from gate.commands.compare.intervals import estimates
 
     return estimates(evidence, policy, statistics)
 
 
 def _overall(evidence: Evidence, policy: Policy, groups: _Groups) -> list[Overall]:
-    from gate.commands.compare.estimating import overall
+    from gate.commands.compare.intervals import overall
 
     return overall(evidence, policy, groups.of_case)
 

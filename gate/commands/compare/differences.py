@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from gate.commands.compare.columns import Chosen
-from gate.commands.compare.projecting import Projection
+from gate.commands.compare.projection import Projection
 from gate.model import Execution, Unsampled
 from gate.model.case import canonical
 from gate.words.phrases import listed
