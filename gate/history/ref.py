@@ -129,7 +129,8 @@ class RefStore:
         kept = self._settle(added, keep)
         if self._remote is not None:
             pushed = self._push(self._remote, keep)
-            kept = Kept(pushed.records, kept.dropped + pushed.dropped)
+            # what was dropped here may have been dropped there once more
+            kept = Kept(pushed.records, max(kept.dropped, pushed.dropped))
         return Added("known" if known else "added", kept.dropped, len(kept.records), self._remote)
 
     def _known(self, tip: Tip, name: Name, record: HistoryRecord) -> bool:
@@ -197,8 +198,9 @@ class RefStore:
             commit = there.commit
             if commit is None or kept.records != there.records:
                 commit = self._commit(there, kept.records, chained=chained)
+                # a "+" before the commit would push whatever the lease says
                 lease = f"--force-with-lease={self._ref}:{there.commit or ''}"
-                answer = self._git.attempt(*_PUSH, lease, "--", remote, f"+{commit}:{self._ref}")
+                answer = self._git.attempt(*_PUSH, lease, "--", remote, f"{commit}:{self._ref}")
                 if answer.status:
                     still = self._asked(remote) == there.commit
                     if refused and still:
