@@ -71,7 +71,7 @@ class Pprof:
             raise OutputError("the test binary wrote no profile: several packages, or a TestMain that does not return")
         return parse(data, Places(context.directory))
 
-    def sampled(self, found: Found, subject: Subject, executions: list[Costs]) -> Sampled:  # noqa: ARG002
+    def sampled(self, subject: Subject, executions: list[Costs]) -> Sampled:
         """Take the only execution."""
         return Sampled(executions[0], "s", float(operations(subject)))
 
@@ -137,6 +137,9 @@ def _costs(tables: _Tables, places: Places) -> Costs:
         stack = [frames[function] for location in locations for function in tables.locations[location]]
         if values[place] < 0 or not stack:
             raise ValueError
+        # a signal that preempts a goroutine comes with that of the profiler, which then sees what the first one called
+        while len(stack) > 1 and stack[0].function.startswith("runtime.asyncPreempt"):
+            del stack[0]
         found[tuple(reversed(stack))] += values[place] / 1e9
     return found
 

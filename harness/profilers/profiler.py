@@ -83,8 +83,6 @@ class Found:
     """"" where none is needed."""
     version: str
     """With its name: "valgrind 3.22.0"."""
-    event: str = ""
-    """What it samples here, where it has a choice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +131,16 @@ class Profiler(Protocol):
         """Read what it wrote of one execution.
 
         Raises:
-            OutputError: nothing, or not what it writes.
+            OutputError: it is not what it writes.
         """
         ...
 
-    def sampled(self, found: Found, subject: Subject, executions: list[Costs]) -> Sampled:
-        """Make one profile of the executions of a side."""
+    def sampled(self, subject: Subject, executions: list[Costs]) -> Sampled:
+        """Make one profile of the executions of a side.
+
+        Raises:
+            OutputError: there is nothing in them.
+        """
         ...
 
 

@@ -94,7 +94,7 @@ class Python:
         """Add up what all processes wrote.
 
         Raises:
-            OutputError: nothing was sampled, or a file is not the sampler's.
+            OutputError: a file is not the sampler's.
         """
         places = Places(context.directory)
         found: dict[tuple[Frame, ...], float] = defaultdict(float)
@@ -102,14 +102,16 @@ class Python:
             data = read_regular(file, MOST_OUTPUT) or b""
             for stack, seconds in parse(data, places).items():
                 found[stack] += seconds
-        if not found:
-            raise OutputError(
-                "no Python function was sampled: too short, or its interpreter ignores PYTHONPATH (-I, -E)"
-            )
         return _of_loop(found) if subject.benchmark.instrument == "pytest-benchmark" else found
 
-    def sampled(self, found: Found, subject: Subject, executions: list[Costs]) -> Sampled:  # noqa: ARG002
-        """Average the executions."""
+    def sampled(self, subject: Subject, executions: list[Costs]) -> Sampled:  # noqa: ARG002
+        """Average the executions.
+
+        Raises:
+            OutputError: nothing was sampled in any of them.
+        """
+        if not any(executions):
+            raise OutputError("nothing was sampled: too short, or an interpreter that ignores PYTHONPATH (-I, -E)")
         return Sampled(mean(executions), "s")
 
 
