@@ -149,6 +149,8 @@ def _side(wanted: Wanted, side: Side, chosen: _Chosen, executions: Executions) -
             return _unprofiled(wanted, "failed", profiler.name, detail=f"{ran.failure.status} {ran.failure.stderr}")
         try:
             with deadline(max(_LEAST, executions.conditions.budget.left)):
+                for command in profiler.afterwards(subject, ran.attempt.context, ran.attempt.command):
+                    executions.conditions.executor.run(command)
                 every.append(profiler.read(subject, ran.attempt.context))
         except _UNREADABLE as error:
             return _unprofiled(wanted, "failed", profiler.name, detail=str(error))

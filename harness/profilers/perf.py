@@ -8,7 +8,7 @@ import shlex
 import subprocess
 import tempfile
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePath
 
@@ -17,7 +17,7 @@ from gate.model.profile import Frame
 from harness.instruments.declaration import ask
 from harness.instruments.protocol import Context, read_regular
 from harness.process.execute import Command, find_program
-from harness.profilers.native import is_go, is_native
+from harness.profilers.native import is_go, is_native, plain_name
 from harness.profilers.packages import install
 from harness.profilers.profiler import MOST_OUTPUT, Absent, Costs, Effort, Found, Sampled, Subject, mean
 
@@ -71,6 +71,10 @@ class Perf:
         text = f'{record} -- "$@"; code=$?; {script} > {shlex.quote(str(stacks))} 2> /dev/null; exit $code'
         return replace(command, argv=("sh", "-c", text, "perfgate", *command.argv))
 
+    def afterwards(self, subject: Subject, context: Context, command: Command) -> Iterator[Command]:  # noqa: ARG002
+        """Run nothing."""
+        yield from ()
+
     def read(self, subject: Subject, context: Context) -> Costs:  # noqa: ARG002  # of the Protocol
         """Read the stacks.
 
@@ -122,7 +126,7 @@ def _frame(line: str) -> Frame:
         raise OutputError(f"perf script wrote what cannot be read: {line[:80]!r}")
     name, place = found[1], PurePath(found[2]).name
     # an address, and what the kernel calls a mapping without a file
-    return Frame(re.sub(r"\+0x[0-9a-f]+$", "", name), "" if place.startswith("[") else place)
+    return Frame(plain_name(re.sub(r"\+0x[0-9a-f]+$", "", name)), "" if place.startswith("[") else place)
 
 
 PROFILER = Perf()

@@ -60,6 +60,10 @@ class Pprof:
             options.append(f"-o={context.scratch / 'perfgate.test'}")
         return replace(command, argv=with_options(subject, command, tuple(options)))
 
+    def afterwards(self, subject: Subject, context: Context, command: Command) -> Iterator[Command]:  # noqa: ARG002
+        """Run nothing."""
+        yield from ()
+
     def read(self, subject: Subject, context: Context) -> Costs:  # noqa: ARG002  # of the Protocol
         """Read the profile.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Protocol
@@ -125,6 +125,14 @@ class Profiler(Protocol):
 
     def wrap(self, found: Found, subject: Subject, context: Context, command: Command) -> Command:
         """Put it around a command; it writes below context.scratch, and returns None of what the program prints."""
+        ...
+
+    def afterwards(self, subject: Subject, context: Context, command: Command) -> Iterator[Command]:
+        """Return what is run behind an execution, in the sandbox of its command, to read what it left.
+
+        Raises:
+            OutputError: that is not what it writes.
+        """
         ...
 
     def read(self, subject: Subject, context: Context) -> Costs:

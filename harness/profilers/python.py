@@ -6,7 +6,7 @@ import math
 import os
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -89,6 +89,10 @@ class Python:
             argv=with_options(subject, command, _options(subject)),
             environment={**command.environment, **added},
         )
+
+    def afterwards(self, subject: Subject, context: Context, command: Command) -> Iterator[Command]:  # noqa: ARG002
+        """Run nothing."""
+        yield from ()
 
     def read(self, subject: Subject, context: Context) -> Costs:
         """Add up what all processes wrote.
