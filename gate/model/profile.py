@@ -17,6 +17,8 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
     function: str
     file: str = ""
     """Relative to the project where it lies in it; "" where the profiler does not know."""
+    line: int | None = None
+    """Where it is defined, from 1; None: not known."""
 
 
 class Stack(msgspec.Struct, frozen=True, gc=False):
@@ -46,6 +48,10 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, tag="profile"):
     both sides did the same work."""
     frames: list[Frame]
     stacks: list[Stack]
+    calls: list[float] | None = None
+    """How often each function of `frames` was called; None: the profiler samples and does not count."""
+    changed: list[str] | None = None
+    """Of head's: the files that differ between base and head, as paths in the project; None: not known."""
     approximate: bool = False
     """The profiler gives callers and callees only, and stacks were drawn from them in proportion: the cost of each
     function itself is exact, that of a stack is not."""
