@@ -78,7 +78,7 @@ class _Comparison:
     def explanation(self, measured: Measured | None) -> Explanation:
         error = self.sampling.error(self.total)
         whole = self.total.change
-        noise = abs(whole) <= SURE * error
+        noise = error > 0 and abs(whole) <= SURE * error
         worse = whole if whole > 0 and not noise else None
         ranked = sorted(self.blames, key=lambda i: (-self._score(i), self._frame(i).function))
         candidates = [self._candidate(i, worse) for i in ranked if i >= 0 and self._score(i) > 0]
