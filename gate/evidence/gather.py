@@ -32,7 +32,7 @@ from gate.evidence.records import Located
 from gate.evidence.repeated import repeated
 from gate.evidence.runs import EvidenceError, Part, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
 from gate.evidence.sameness import identical, sameness_warnings
-from gate.evidence.unfinished import complete_rounds, trusted, unfinished, without_past_waits
+from gate.evidence.unfinished import complete_rounds, trusted, unfinished, without_past_waits, without_profiles
 from gate.model import (
     SIDES,
     Build,
@@ -102,7 +102,7 @@ def _gathered(
     run = run_of(records)
     cut = unfinished(records, _budget_of(run, measured))
     cost = cost_of([r.record for r in records])
-    records = trusted(complete_rounds(without_past_waits(records)))
+    records = trusted(complete_rounds(without_past_waits(without_profiles(records))))
     whole, parts = [r.record for r in records], parts_of(records)
     # of the whole run: which part of it is decided moves neither its looks nor its rounds
     looks = looks_of(run, whole, measured)

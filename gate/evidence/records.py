@@ -18,6 +18,7 @@ from gate.config.wrong import shown
 from gate.evidence.mismatch import mismatch_of
 from gate.model import SCHEMA, Execution, Record, Run, UserError
 from gate.model.bounds import out_of_bounds, why_out_of_bounds
+from gate.model.profile import Profile
 
 _LONG = 1 << 20
 """Bytes of a line whose values are kept compactly."""
@@ -84,6 +85,10 @@ def read(path: str, data: bytes) -> Reading:
             _refuse_out_of_bounds(record, path, number)
             if len(text) > _LONG:
                 record = _compact(record)
+        if isinstance(record, Profile) and any(
+            i >= len(record.frames) for stack in record.stacks for i in stack.frames
+        ):
+            raise RecordError(path, number, f"a stack names a frame beyond the {len(record.frames)} of its profile")
         records.append(Located(record, path, number))
     begun = rest.strip().removeprefix(b"\xef\xbb\xbf")
     if begun and not begun.startswith((b"{", b"\0")):
