@@ -14,6 +14,8 @@ _MORE = 1.1
 """A function is called more often from this factor on; below it its calls may have become slower."""
 _PARTS = 2
 """So many parts that grew by one factor show more calls where nobody counted them."""
+_ALIKE = 1.4
+"""Parts grew by one factor if the one that grew most grew at most so many times as much as the one that grew least."""
 _UNSURE = 0.5
 """How much a candidate counts for a change that may be its own or its callee's."""
 
@@ -95,9 +97,10 @@ def _called(node: Node, calls: Sequence[Amounts | None], states: Sequence[str], 
     counted = calls[node.function]
     if counted is not None:
         return _counted(node, counted)
-    ratios = [_ratio(both) for both in _parts(node) if both[0] >= least]
-    grown = min(ratios, default=1.0)
-    return grown if len(ratios) >= _PARTS and grown >= _MORE else 1.0
+    ratios = [_ratio(both) for both in _parts(node) if max(both) >= least]
+    least_grown, most = min(ratios, default=1.0), max(ratios, default=1.0)
+    alike = most - 1 <= _ALIKE * (least_grown - 1)
+    return least_grown if len(ratios) >= _PARTS and least_grown >= _MORE and alike else 1.0
 
 
 def _counted(node: Node, calls: Amounts) -> float:

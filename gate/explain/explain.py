@@ -14,7 +14,7 @@ from gate.explain.names import is_project
 from gate.explain.sampling import SURE, Sampling
 from gate.explain.shift import Shift, settle_shifts
 from gate.explain.tree import BOTH, Node, call_tree
-from gate.model.explanation import Agreement, Amounts, Candidate, Explanation, Moved, Part, State
+from gate.model.explanation import Agreement, Amounts, Candidate, Explanation, FlameNode, Moved, Part, State
 from gate.model.profile import Frame, Profile
 
 MOST = 20
@@ -46,14 +46,16 @@ class Measured(msgspec.Struct, frozen=True):
     """Above 1 is worse."""
 
 
-def explain(base: Profile, head: Profile, measured: Measured | None = None) -> Explanation:
+def explain(base: Profile, head: Profile, measured: Measured | None = None, *, pictured: bool = True) -> Explanation:
     """Rank the functions of two profiles by what they add to the difference, and set apart what only moved.
 
     Args:
         base: of the same benchmark and profiler as head.
         measured: the change to be explained; None: nothing was measured.
+        pictured: with the call tree that a picture needs.
     """
-    return _Comparison(base, head).explanation(measured)
+    compared = _Comparison(base, head)
+    return compared.explanation(measured, flame(base, head, compared.matched) if pictured else [])
 
 
 class _Comparison:
@@ -75,7 +77,7 @@ class _Comparison:
         self.blames: Mapping[int, Blame] = blame(self.root, self.calls, self.states, least)
         self.costs = _Costs(self.root, len(functions))
 
-    def explanation(self, measured: Measured | None) -> Explanation:
+    def explanation(self, measured: Measured | None, tree: list[FlameNode]) -> Explanation:
         error = self.sampling.error(self.total)
         whole = self.total.change
         noise = error > 0 and abs(whole) <= SURE * error
@@ -103,7 +105,7 @@ class _Comparison:
             candidates=listed[:MOST],
             fewer=fewer,
             moved=_moved(self.shifts, self._frame, self.total, worse),
-            flame=flame(self.base, self.head, self.matched),
+            flame=tree,
             left_out=max(0, len(listed) - MOST),
         )
 

@@ -20,13 +20,16 @@ _RUNTIME = re.compile(
     r"_int_(?:malloc|free|realloc)|_init$|_start$|_fini$|\(below main\)$|0x[0-9a-f]+|\?\?\?|std::|core::|alloc::|"
     r"<(?:std|core|alloc)::|__gnu_cxx::|operator (?:new|delete)|<built-in |<method |<frozen |~:|\{built-in |\{method )"
 )
-_LIBC = frozenset(  # noqa: SIM905 - a list of words is easier to read
-    "malloc free calloc realloc memcpy memmove memset memcmp memchr strlen strcmp strncmp strcpy strncpy strcat strchr "
-    "strrchr strstr strtol strtoul strtod strdup qsort msort_with_tmp bsearch printf fprintf sprintf snprintf vsnprintf "
-    "vfprintf puts fputs fwrite fread fgets fgetc getc ungetc putchar getline getdelim fopen fclose fflush read write "
-    "open close mmap munmap malloc_consolidate unlink_chunk sysmalloc exp log pow sin cos sqrt floor ceil rand random "
-    "toupper tolower isalpha isspace isdigit atoi atol regcomp regexec time clock_gettime".split()
-)
+_LIBC = frozenset((
+    "malloc", "free", "calloc", "realloc", "memcpy", "memmove", "memset", "memcmp", "memchr", "strlen",
+    "strcmp", "strncmp", "strcpy", "strncpy", "strcat", "strchr", "strrchr", "strstr", "strtol", "strtoul",
+    "strtod", "strdup", "qsort", "msort_with_tmp", "bsearch", "printf", "fprintf", "sprintf", "snprintf",
+    "vsnprintf", "vfprintf", "puts", "fputs", "fwrite", "fread", "fgets", "fgetc", "getc", "ungetc", "putchar",
+    "getline", "getdelim", "fopen", "fclose", "fflush", "read", "write", "open", "close", "mmap", "munmap",
+    "malloc_consolidate", "unlink_chunk", "sysmalloc", "exp", "log", "pow", "sin", "cos", "sqrt", "floor",
+    "ceil", "rand", "random", "toupper", "tolower", "isalpha", "isspace", "isdigit", "atoi", "atol", "regcomp",
+    "regexec", "time", "clock_gettime",
+))  # fmt: skip
 
 
 def is_project(frame: Frame, *, files_known: bool) -> bool:

@@ -25,7 +25,7 @@ class Sampling:
         self._timed = _TIMED if base.unit == "s" else 0.0
 
     def error(self, cost: Amounts) -> float:
-        """Return the standard error of the difference of a cost: of counted samples by Poisson, of times also theirs."""
+        """Return the standard error of a difference: of samples by Poisson's law, of times with their noise."""
         sampled = self._quanta[0] * abs(cost.base) + self._quanta[1] * abs(cost.head)
         return math.sqrt(sampled + (self._timed * cost.base) ** 2 + (self._timed * cost.head) ** 2)
 

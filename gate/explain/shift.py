@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -43,7 +43,8 @@ def settle_shifts(root: Node, states: Sequence[str], least: float) -> list[Shift
 
 def _balanced(node: Node, least: float) -> Shift | None:
     """Settle more against less where the node's inclusive total is about the same."""
-    more, less = (_nodes(node, lambda n, s=sign: s * n.rest > 0) for sign in (1, -1))
+    more = [n for n in node.below() if n.rest > 0]
+    less = [n for n in node.below() if n.rest < 0]
     up, down = sum(n.rest for n in more), -sum(n.rest for n in less)
     if min(up, down) < least or abs(up - down) > BALANCED * max(up, down):
         return None
@@ -68,10 +69,6 @@ def _structural(node: Node, states: Sequence[str], least: float) -> Shift | None
         return None
     amount = min(sum(n.rest for n in more), -sum(n.rest for n in less))
     return _settled(node, more, less, amount) if amount >= least else None
-
-
-def _nodes(node: Node, wanted: Callable[[Node], bool]) -> list[Node]:
-    return [each for each in node.below() if wanted(each)]
 
 
 def _settled(node: Node, more: Sequence[Node], less: Sequence[Node], amount: float) -> Shift:

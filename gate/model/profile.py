@@ -26,7 +26,7 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
     function: str
     file: str = ""
     """Relative to the project where it lies in it; "" where the profiler does not know."""
-    line: int | None = None
+    line: _Index | None = None
     """Where it is defined, from 1; None: not known."""
 
 
@@ -59,7 +59,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, tag="profile"):
     """What the executions took, each slower than without the profiler."""
     frames: list[Frame]
     stacks: list[Stack]
-    calls: list[float] | None = None
+    calls: list[_Amount] | None = None
     """How often each function of `frames` was called; None: the profiler samples and does not count."""
     changed: list[str] | None = None
     """Of head's: the files that differ between base and head, as paths in the project; None: not known."""
