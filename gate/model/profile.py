@@ -10,7 +10,8 @@ from gate.model.names import Side
 
 Profiler = Literal["callgrind", "perf", "pprof", "python"]
 MOST_STACKS = 2_000
-"""Of a profile that perfgate writes; what is spent in the others is added to their callers."""
+"""Of a profile that perfgate writes; the cost of the others is added to the largest stack of the same function, and of
+a function without any to its caller."""
 MOST_FRAMES = 4_000
 DEEPEST = 120
 """Frames of one stack."""

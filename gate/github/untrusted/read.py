@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gate.evidence.records import Located, RecordError, read
-from gate.model import Build, Execution, Failure, HostState, Look, Metric, Run, Same, UserError
+from gate.model import Build, Execution, Failure, HostState, Look, Metric, Record, Run, Same, UserError
 from gate.model.case import CaseId, canonical
 from gate.model.profile import DEEPEST, MOST_FRAMES, MOST_STACKS, Profile, Unprofiled
 from gate.words.plain import clip, visible
@@ -201,7 +201,14 @@ def _check(located: Located, limits: Limits, seen: Seen) -> None:
     elif isinstance(record, Same):
         line.place(record.session)
         _count_benchmark(line, record.benchmark, seen)
-    elif isinstance(record, Look):
+    else:
+        _check_run(line, record, seen)
+
+
+def _check_run(line: _Line, record: Record, seen: Seen) -> None:
+    """Check what is said of the run as a whole, and what explains it."""
+    limits = line.limits
+    if isinstance(record, Look):
         line.index("look", record.look, limits.builds + 1)
         seen.looks.add(record.look)
         if len(seen.looks) > limits.looks:
