@@ -16,10 +16,12 @@ _GO_CLOSURE = re.compile(r"\.(?:func|gowrap|deferwrap)\d+(?:\.\d+)*(?:\.func\d+|
 _GO_RECEIVER = re.compile(r"^(.*?[\w\]])\.\(\*?([\w\[\]]+)\)\.")
 _ESCAPES = {"$LT$": "<", "$GT$": ">", "$u20$": " ", "$RF$": "&", "$C$": ",", "$BP$": "*", "$u7b$": "{", "$u7d$": "}"}
 _RUNTIME = re.compile(
-    r"^(?:runtime[./]|internal/|sync[./]|syscall\.|reflect\.|gc(?:Write|Bg)|_?_libc_|_dl_|__GI_|_IO_|__memcpy|__str|__mem|"
-    r"_int_(?:malloc|free|realloc)|_init$|_start$|_fini$|\(below main\)$|0x[0-9a-f]+|\?\?\?|std::|core::|alloc::|"
-    r"<(?:std|core|alloc)::|__gnu_cxx::|operator (?:new|delete)|<built-in |<method |<frozen |~:|\{built-in |\{method )"
+    r"^(?:runtime[./]|internal/|sync[./]|syscall\.|reflect\.|gc(?:Write|Bg)|_?_libc_|_dl_|__GI_|_IO_|__memcpy|__str"
+    r"|__mem|_int_(?:malloc|free|realloc)|_init$|_start$|_fini$|\(below main\)$|0x[0-9a-f]+|\?\?\?|\[unknown\]|std::"
+    r"|core::|alloc::|<(?:std|core|alloc)::|__gnu_cxx::|operator (?:new|delete)|<built-in |<method |<frozen |~:"
+    r"|\{built-in |\{method )"
 )
+_LIBRARY = re.compile(r"\.so(?:[.\d]*)$|^(?:ld-linux|ld-musl|linux-vdso)|\.dylib$")
 _LIBC = frozenset((
     "malloc", "free", "calloc", "realloc", "memcpy", "memmove", "memset", "memcmp", "memchr", "strlen",
     "strcmp", "strncmp", "strcpy", "strncpy", "strcat", "strchr", "strrchr", "strstr", "strtol", "strtoul",
@@ -38,7 +40,7 @@ def is_project(frame: Frame, *, files_known: bool) -> bool:
     Args:
         files_known: whether the profile gives a project's file for any function; without it the name has to do.
     """
-    if _RUNTIME.match(frame.function):
+    if _RUNTIME.match(frame.function) or _LIBRARY.search(frame.file):
         return False
     if frame.file:
         return not frame.file.startswith(("/", "<", "~", "..")) and ":" not in frame.file[:3]

@@ -26,7 +26,8 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
 
     function: str
     file: str = ""
-    """Relative to the project where it lies in it; "" where the profiler does not know."""
+    """Relative to the project where it lies in it, begun with "/" where it does not; of a program without debugging
+    information that of the program or library; "" where the profiler does not know."""
     line: _Index | None = None
     """Where it is defined, from 1; None: not known."""
 

@@ -40,7 +40,7 @@ def name(frame: Frame) -> str:
 def place(frame: Frame) -> str:
     """Write where a function is: "src/json.c:123"; "" where that is not known."""
     at = f":{frame.line}" if frame.file and frame.line else ""
-    return f"{clip(visible(frame.file), _PLACE)}{at}"
+    return f"{clip(visible(frame.file.removeprefix('/')), _PLACE)}{at}"
 
 
 def title(found: Explanation) -> str:

@@ -68,4 +68,4 @@ def _plain(frame: Frame) -> Frame:
     function, file = visible(frame.function), visible(frame.file)
     if len(function) > LONGEST:
         function = f"{function[: LONGEST - 1]}…"
-    return Frame(function or UNKNOWN.function, file[-LONGEST:])
+    return Frame(function or UNKNOWN.function, file[-LONGEST:], frame.line)

@@ -81,7 +81,7 @@ def _names(report: Report, globs: Sequence[str]) -> list[str]:
     """
     if not globs:
         return list(dict.fromkeys(f.benchmark for f in report.findings if f.verdict in _EXPLAINED))
-    every = dict.fromkeys(each.benchmark for each in (*report.findings, *report.recorded))
+    every = dict.fromkeys([*(f.benchmark for f in report.findings), *(r.benchmark for r in report.recorded)])
     found = [name for name in every if any(matches(glob, name) for glob in globs)]
     if not found:
         raise UserError(f"{' '.join(globs)}: matches none of {', '.join(every) or 'nothing'}", option="benchmark")
