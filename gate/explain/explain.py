@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from gate.explain.blame import Blame, blame
+from gate.explain.blame import Blames, blame_by_calls, blame_by_shape
 from gate.explain.flame import flame
 from gate.explain.matching import Function, Matched, match
 from gate.explain.names import is_project
@@ -68,19 +68,38 @@ class _Comparison:
         files_known = any(_relative(f.frame) for f in functions)
         self.project = [is_project(f.frame, files_known=files_known) for f in functions]
         self.states: list[State] = [_state(f) for f in functions]
+        self.calls = _calls(base, head, self.matched)
         self.root = call_tree(base, head, self.matched, self.project)
         self.total = Amounts(self.root.inclusive[0], self.root.inclusive[1])
-        self.sampling = Sampling(base, head)
-        self.calls = _calls(base, head, self.matched)
+        self.sampling = Sampling(base, head, self._large(_Costs(self.root, len(functions)).cost))
+        if self.sampling.speed != 1.0:
+            self.root = call_tree(base, head, self.matched, self.project, speed=self.sampling.speed)
         least = _LEAST * max(self.total.base, self.total.head)
         self.shifts = settle_shifts(self.root, self.states, least)
-        self.blames: Mapping[int, Blame] = blame(self.root, self.calls, self.states, least)
+        self.blames = self._blames(least)
         self.costs = _Costs(self.root, len(functions))
 
+    def _blames(self, least: float) -> Blames:
+        counted = [calls for calls in self.calls if calls is not None]
+        if len(counted) == len(self.calls):
+            return blame_by_calls(self.root, counted, self.states)
+        return blame_by_shape(self.root, self.states, self.sampling.error, least)
+
+    def _large(self, costs: Sequence[Amounts]) -> list[Amounts]:
+        """Leave the functions whose own change says how evenly both sides ran; for as many calls where those count."""
+        least = _LEAST * self.total.base
+        found = []
+        for cost, calls in zip(costs, self.calls, strict=True):
+            if min(cost.base, cost.head) > least:
+                often = calls.head / calls.base if calls is not None and calls.base and calls.head else 1.0
+                found.append(Amounts(cost.base, cost.head / often))
+        return found
+
     def explanation(self, measured: Measured | None, tree: list[FlameNode]) -> Explanation:
-        error = self.sampling.error(self.total)
-        whole = self.total.change
-        noise = error > 0 and abs(whole) <= SURE * error
+        error = self.sampling.error(self.total, whole=True)
+        noise = error > 0 and abs(self.total.change) <= SURE * error
+        # of the functions, as far as it is not the same for all
+        whole = self.root.inclusive[1] - self.root.inclusive[0]
         worse = whole if whole > 0 and not noise else None
         ranked = sorted(self.blames, key=lambda i: (-self._score(i), self._frame(i).function))
         candidates = [self._candidate(i, worse) for i in ranked if i >= 0 and self._score(i) > 0]
@@ -99,12 +118,14 @@ class _Comparison:
             operations=_operations(self.base, self.head),
             total=self.total,
             measured=measured.ratio if measured else None,
+            alike=self.sampling.alike,
+            left_alike=self.sampling.speed != 1.0,
             agreement=_agreement(self.total, noise, measured),
             error=error,
             noise=noise,
             candidates=listed[:MOST],
             fewer=fewer,
-            moved=_moved(self.shifts, self._frame, self.total, worse),
+            moved=self._moved(worse),
             flame=tree,
             left_out=max(0, len(listed) - MOST),
         )
@@ -157,6 +178,30 @@ class _Comparison:
     def _parts(self, changes: Mapping[int, float]) -> list[Part]:
         largest = sorted(changes, key=lambda i: (-abs(changes[i]), self._frame(i).function))[:_PARTS]
         return [Part(self._frame(i), changes[i]) for i in largest]
+
+    def _moved(self, worse: float | None) -> list[Moved]:
+        """Name what moved, the largest first, without a function that only changed its place."""
+        least = _WORTH_SAYING * (worse or max(self.total.base, self.total.head))
+        found = []
+        for shift in self.shifts:
+            net = {i: shift.targets.get(i, 0.0) + shift.sources.get(i, 0.0) for i in {*shift.targets, *shift.sources}}
+            cost = sum(change for change in net.values() if change > 0)
+            costs = [self.costs.cost[i] for i in net if i >= 0]
+            error = self.sampling.error(Amounts(sum(c.base for c in costs), sum(c.head for c in costs)))
+            if cost >= max(least, SURE * error):
+                found.append(self._shift(shift, net, cost, worse))
+        return sorted(found, key=lambda m: -m.cost)[:_MOVED]
+
+    def _shift(self, shift: Shift, net: Mapping[int, float], cost: float, worse: float | None) -> Moved:
+        large = {i: change for i, change in net.items() if abs(change) > _MINOR * cost}
+        return Moved(
+            sources=self._parts({i: change for i, change in large.items() if change < 0}),
+            targets=self._parts({i: change for i, change in large.items() if change > 0}),
+            caller=self._frame(shift.node.function) if shift.node.function >= 0 else None,
+            cost=cost,
+            share=cost / worse if worse else None,
+            inclusive=Amounts(shift.node.inclusive[0], shift.node.inclusive[1]),
+        )
 
 
 class _Costs:
@@ -218,26 +263,3 @@ def _agreement(total: Amounts, noise: bool, measured: Measured | None) -> Agreem
     if found * wanted < 0 and not noise:
         return "opposite"
     return "agrees" if abs(found) >= _SHOWN * abs(wanted) and found * wanted > 0 else "less"
-
-
-def _moved(shifts: Sequence[Shift], frame: Callable[[int], Frame], total: Amounts, worse: float | None) -> list[Moved]:
-    """Name what moved, the largest first, without a function that only changed its place."""
-    least = _WORTH_SAYING * (worse or max(total.base, total.head))
-    found = []
-    for shift in shifts:
-        net = {i: shift.targets.get(i, 0.0) + shift.sources.get(i, 0.0) for i in {*shift.targets, *shift.sources}}
-        cost = sum(change for change in net.values() if change > 0)
-        if cost < least:
-            continue
-        by_size = sorted(net, key=lambda i: (-abs(net[i]), frame(i).function))
-        found.append(
-            Moved(
-                sources=[Part(frame(i), net[i]) for i in by_size if net[i] < -_MINOR * cost][:_PARTS],
-                targets=[Part(frame(i), net[i]) for i in by_size if net[i] > _MINOR * cost][:_PARTS],
-                caller=frame(shift.node.function) if shift.node.function >= 0 else None,
-                cost=cost,
-                share=cost / worse if worse else None,
-                inclusive=Amounts(shift.node.inclusive[0], shift.node.inclusive[1]),
-            )
-        )
-    return sorted(found, key=lambda m: -m.cost)[:_MOVED]

@@ -34,13 +34,17 @@ _LIBC = frozenset((
 ))  # fmt: skip
 
 
+_WITHIN = re.compile(r"<(?:listcomp|genexpr|dictcomp|setcomp)>$")
+"""Loops of Python that older ones compile as functions of their own."""
+
+
 def is_project(frame: Frame, *, files_known: bool) -> bool:
     """Say whether a function lies in the project's own files.
 
     Args:
         files_known: whether the profile gives a project's file for any function; without it the name has to do.
     """
-    if _RUNTIME.match(frame.function) or _LIBRARY.search(frame.file):
+    if _RUNTIME.match(frame.function) or _WITHIN.search(frame.function) or _LIBRARY.search(frame.file):
         return False
     if frame.file:
         return not frame.file.startswith(("/", "<", "~", "..")) and ":" not in frame.file[:3]

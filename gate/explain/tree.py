@@ -61,14 +61,16 @@ class Node:
         return found[::-1]
 
 
-def call_tree(base: Profile, head: Profile, matched: Matched, project: Sequence[bool]) -> Node:
+def call_tree(base: Profile, head: Profile, matched: Matched, project: Sequence[bool], *, speed: float = 1.0) -> Node:
     """Merge the stacks of both sides, per operation; recursion is folded into its outermost call.
 
-    project: of each function, whether it is the project's own. A stack without such a function stays as it is.
+    Args:
+        project: of each function, whether it is the project's own. A stack without such a function stays as it is.
+        speed: what all of head's costs are divided by.
     """
     root = Node(-1, None)
     for side, profile, numbers in ((0, base, matched.base), (1, head, matched.head)):
-        scale = 1 / (profile.operations or 1.0)
+        scale = 1 / (profile.operations or 1.0) / (speed if side else 1.0)
         for stack in profile.stacks:
             _add(root, [numbers[index] for index in stack.frames[-MOST_DEEP:]], stack.cost * scale, side, project)
     order = list(root.below())

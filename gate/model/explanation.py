@@ -115,6 +115,10 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     total: Amounts
     measured: float | None
     """The measured ratio, turned so that above 1 is worse; None: nothing was measured."""
+    alike: float
+    """By which factor the costs of the functions changed alike, in the middle; 1: they did not, or they are too few."""
+    left_alike: bool
+    """Whether the functions' costs of head are given without that: times of two executions differ by the machine."""
     agreement: Agreement
     error: float
     """Standard error of the totals' difference from sampling; 0: the profiler counts."""

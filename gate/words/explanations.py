@@ -115,6 +115,19 @@ def agreement(found: Explanation) -> str:
             return ""
 
 
+def alike(found: Explanation) -> str:
+    """Say that all functions changed alike; "" where they did not."""
+    if found.alike == 1:
+        return ""
+    much = numbers.changed(found.alike)
+    if not found.left_alike:
+        return f"Most functions changed alike, by {much}: compiler options may have changed"
+    return (
+        f"Most functions took {much} alike, as on a machine that was slower or faster then, or with other compiler "
+        "options; the functions below are compared without that"
+    )
+
+
 def _uncounted(found: Explanation) -> str:
     if found.unit == "instructions":
         return "waiting, input and output, memory stalls, or work in the kernel"
@@ -123,12 +136,12 @@ def _uncounted(found: Explanation) -> str:
 
 def cautions(found: Explanation) -> list[str]:
     """Say what to mind about an explanation."""
-    texts = [agreement(found)]
+    texts = [agreement(found), alike(found)]
     if found.noise:
         texts.append("The two profiles differ by no more than sampling noise: the ranking is not reliable")
     if found.candidates and all(each.noise for each in found.candidates[:NAMED]) and not found.noise:
         texts.append("No single function stands out of the sampling noise")
-    if not found.candidates and not texts[0] and not found.noise:
+    if not (found.candidates or texts[0] or found.noise):
         texts.append("No function adds to the difference")
     return [text for text in texts if text]
 

@@ -14,7 +14,7 @@ from harness.instruments.callgrind import OPTIONS, PROFILE, escaped, find_callgr
 from harness.instruments.callgrind import Callgrind as Instrument
 from harness.instruments.protocol import Context, read_regular
 from harness.process.execute import Command, find_program
-from harness.profilers.arcs import Arcs, drawn
+from harness.profilers.arcs import Arcs, Counted, drawn
 from harness.profilers.native import is_native
 from harness.profilers.packages import install
 from harness.profilers.places import Places
@@ -79,7 +79,9 @@ class Callgrind:
 
     def sampled(self, found: Found, subject: Subject, executions: list[Costs]) -> Sampled:  # noqa: ARG002  # of the Protocol
         """Take the only execution."""
-        return Sampled(executions[0], "instructions", approximate=True)
+        only = executions[0]
+        calls = only.calls if isinstance(only, Counted) else None
+        return Sampled(only, "instructions", approximate=True, calls=calls)
 
 
 def _options(subject: Subject) -> tuple[str, ...]:
@@ -107,6 +109,7 @@ class _Reader:
         self._called: dict[str, str] = {}
         self._frames: dict[tuple[str, str, str], Frame] = {}
         self.calls = False
+        self.count = 0.0
         self.columns = 1
         self.event = 0
 
@@ -148,6 +151,7 @@ class _Reader:
             called.get("ob", self._object), called.get("fl", self._inlined), called.get("fn", self._function)
         )
         self._arcs.calls[caller][callee] += amount
+        self._arcs.counts[callee] += self.count
 
     def _frame(self, binary: str, file: str, function: str) -> Frame:
         key = (binary, file, function)
@@ -177,6 +181,7 @@ def parse(data: bytes, places: Places, arcs: Arcs) -> None:
                 reader.position(position[1], position[2])
             elif line.startswith("calls="):
                 reader.calls = True
+                reader.count = float(int(line[6:].split()[0]))
             elif line.startswith("positions:"):
                 reader.columns = len(line.split()) - 1
             elif line.startswith("events:"):

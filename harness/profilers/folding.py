@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gate.model.profile import DEEPEST, LONGEST, MOST_FRAMES, MOST_STACKS, Frame, Stack
@@ -20,6 +20,14 @@ class Folded:
 
     frames: list[Frame]
     stacks: list[Stack]
+
+
+def counted(frames: Sequence[Frame], calls: Mapping[Frame, float]) -> list[float]:
+    """Return how often each of a profile's functions was called; one that nobody calls was once."""
+    found: dict[Frame, float] = defaultdict(float)
+    for frame, count in calls.items():
+        found[_plain(frame)] += count
+    return [found.get(frame, 1.0) for frame in frames]
 
 
 def fold(costs: Costs) -> Folded:
