@@ -50,6 +50,7 @@ from gate.model import (
 )
 from gate.model.case import CaseId, canonical, case_id
 from gate.model.names import ERROR_RATE
+from gate.model.profile import Profile, Unprofiled
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.measured import MetricMissing, RequestsFailed, UndecidedBenchmarks, UnknownUnit
 from gate.units import meant, to_base
@@ -102,6 +103,7 @@ def _gathered(
     run = run_of(records)
     cut = unfinished(records, _budget_of(run, measured))
     cost = cost_of([r.record for r in records])
+    explaining = [r.record for r in records if not select or _is_selected(r.record, select)]
     records = trusted(complete_rounds(without_past_waits(without_profiles(records))))
     whole, parts = [r.record for r in records], parts_of(records)
     # of the whole run: which part of it is decided moves neither its looks nor its rounds
@@ -153,6 +155,8 @@ def _gathered(
             *(run_states(records) if timed else ()),
         ],
         aggregates=aggregates(_of(everything, Unsampled)),
+        profiles=_of(explaining, Profile),
+        unprofiled=_of(explaining, Unprofiled),
     )
 
 

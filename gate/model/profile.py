@@ -26,7 +26,10 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
 
     function: str
     file: str = ""
-    """Relative to the project where it lies in it; "" where the profiler does not know."""
+    """Relative to the project where it lies in it, begun with "/" where it does not; of a program without debugging
+    information that of the program or library; "" where the profiler does not know."""
+    line: _Index | None = None
+    """Where it is defined, from 1; None: not known."""
 
 
 class Stack(msgspec.Struct, frozen=True, gc=False):
@@ -58,6 +61,10 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, tag="profile"):
     """What the executions took, each slower than without the profiler."""
     frames: list[Frame]
     stacks: list[Stack]
+    calls: list[_Amount] | None = None
+    """How often each function of `frames` was called; None: the profiler samples and does not count."""
+    changed: list[str] | None = None
+    """Of head's: the files that differ between base and head, as paths in the project; None: not known."""
     approximate: bool = False
     """The profiler gives callers and callees only, and stacks were drawn from them in proportion: the cost of each
     function itself is exact, that of a stack is not."""

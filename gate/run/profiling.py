@@ -8,13 +8,15 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TextIO
 
+from msgspec.structs import replace
+
 from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import Appender
 from gate.evidence.runs import config_of
 from gate.model import SIDES, Execution, Failure, Record, Run, Side, UserError, Whose
 from gate.model.case import canonical
-from gate.model.profile import Profile, Unprofiled
+from gate.model.profile import MOST_FRAMES, Profile, Unprofiled
 from gate.run.folder import records_of
 from gate.run.job import Job, prepare
 from gate.run.project import Project, open_project, overlaid_sources
@@ -88,7 +90,8 @@ def profile_run(
         job = prepare(project, options, folder, remembers=False, gates=True)
         rules = project.settings.rules
         found = _asked(records, benchmarks) if benchmarks else regressed(records, run, config_of(run) or rules)
-        missing = without_profiled(found, records, job.session)
+        # what could not be profiled before may be now: a profiler was installed
+        missing = without_profiled(found, [r for r in records if not isinstance(r, Unprofiled)], job.session)
         if not missing:
             return []
         _hold(job, held, limit, say)
@@ -180,6 +183,7 @@ def profiles_of(
     made: Workshop, records: Sequence[Record], found: Sequence[Regressed], budget: Budget, say: Say
 ) -> Iterator[Sequence[Profile | Unprofiled]]:
     """Profile benchmarks one after the other, in trees that stand; for each both sides, or why there are none."""
+    changed = _changed(made.job.project)
     for each in found:
         wanted = _wanted(made, records, each)
         if not each.of_time or wanted is None:
@@ -189,7 +193,20 @@ def profiles_of(
             yield [_unprofiled(each, made.job.session, "budget")]
             continue
         say(f"profiling {each.benchmark}, which regressed (at most {format_duration(budget.left)})")
-        yield list(profiled(wanted, _Making(made), budget))
+        yield [
+            replace(p, changed=changed) if isinstance(p, Profile) and p.side == "head" else p
+            for p in profiled(wanted, _Making(made), budget)
+        ]
+
+
+def _changed(project: Project) -> list[str]:
+    """Return the files that differ between base and head, as paths in the project."""
+    sources, repository = project.sources, project.repository
+    revisions = (sources.base.revision, sources.head.revision)
+    found = repository.git.entries("diff-tree", "-r", "-z", "--name-only", *revisions)
+    prefix = repository.prefix.as_posix()
+    inside = "" if prefix == "." else f"{prefix}/"
+    return [name.removeprefix(inside) for name in found if name.startswith(inside)][:MOST_FRAMES]
 
 
 class _Making:

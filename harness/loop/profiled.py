@@ -23,7 +23,7 @@ from harness.loop.execution import Executions
 from harness.loop.steps import ExecutionStep
 from harness.process.budget import Budget, BudgetEndedError
 from harness.process.deadline import DeadlineError, deadline
-from harness.profilers.folding import fold
+from harness.profilers.folding import counted, fold
 from harness.profilers.profiler import Absent, Costs, Effort, Found, Profiler, Subject
 
 _DETAIL = 500
@@ -171,6 +171,7 @@ def _side(wanted: Wanted, side: Side, chosen: _Chosen, executions: Executions) -
         seconds=time.monotonic() - begin,
         frames=folded.frames,
         stacks=folded.stacks,
+        calls=None if sampled.calls is None else counted(folded.frames, sampled.calls),
         approximate=sampled.approximate,
     )
 

@@ -20,9 +20,20 @@ class Arcs:
 
     own: dict[Frame, float] = field(default_factory=lambda: defaultdict(float))
     calls: dict[Frame, dict[Frame, float]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(float)))
+    counts: dict[Frame, float] = field(default_factory=lambda: defaultdict(float))
+    """How often each function was called."""
 
 
-def drawn(arcs: Arcs) -> dict[tuple[Frame, ...], float]:
+class Counted(dict[tuple[Frame, ...], float]):
+    """Costs by stack, with how often each function was called."""
+
+    def __init__(self, costs: Mapping[tuple[Frame, ...], float], calls: Mapping[Frame, float]) -> None:
+        """Keep both."""
+        super().__init__(costs)
+        self.calls = calls
+
+
+def drawn(arcs: Arcs) -> Counted:
     """Draw stacks: what a function spends is shared by its callers as their calls of it cost.
 
     The own cost of each function is exact. A function is in a stack once, however it recurses.
@@ -53,7 +64,7 @@ def drawn(arcs: Arcs) -> dict[tuple[Frame, ...], float]:
                 for callee, cost in arcs.calls.get(frame, {}).items()
                 if callee not in stack and cost * share > total * _LEAST
             ]
-    return _exact(found, arcs.own)
+    return Counted(_exact(found, arcs.own), arcs.counts)
 
 
 def _exact(found: Mapping[tuple[Frame, ...], float], own: Mapping[Frame, float]) -> dict[tuple[Frame, ...], float]:

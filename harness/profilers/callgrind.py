@@ -16,7 +16,7 @@ from harness.instruments.callgrind import OPTIONS, PROFILE, escaped, find_callgr
 from harness.instruments.callgrind import Callgrind as Instrument
 from harness.instruments.protocol import Context, read_regular
 from harness.process.execute import Command, find_program
-from harness.profilers.arcs import Arcs, drawn
+from harness.profilers.arcs import Arcs, Counted, drawn
 from harness.profilers.callgrind_format import Function, spent
 from harness.profilers.inlined import Inlined, chains
 from harness.profilers.native import is_native, plain_name
@@ -103,7 +103,9 @@ class Callgrind:
 
     def sampled(self, subject: Subject, executions: list[Costs]) -> Sampled:  # noqa: ARG002  # of the Protocol
         """Take the only execution."""
-        return Sampled(executions[0], "instructions", approximate=True)
+        only = executions[0]
+        calls = only.calls if isinstance(only, Counted) else None
+        return Sampled(only, "instructions", approximate=True, calls=calls)
 
 
 def _options(subject: Subject) -> tuple[str, ...]:
@@ -183,6 +185,7 @@ def add(data: bytes, arcs: Arcs, names: _Names, inlined: Mapping[str, _Chains]) 
             arcs.own[caller] += each.amount
         else:
             arcs.calls[caller][names.of(each.callee)] += each.amount
+            arcs.counts[names.of(each.callee)] += each.count
 
 
 def parse(data: bytes, places: Places) -> Costs:

@@ -32,6 +32,8 @@ class Spent:
     """In its binary; -1: the profile has none."""
     amount: float
     callee: Function | None = None
+    count: float = 0.0
+    """Of calls."""
 
 
 def spent(data: bytes) -> Iterator[Spent]:
@@ -50,7 +52,7 @@ def spent(data: bytes) -> Iterator[Spent]:
             elif (position := _POSITION.fullmatch(line)) is not None:
                 reader.position(position[1], position[2])
             elif line.startswith("calls="):
-                reader.calls = True
+                reader.count = float(int(line[6:].split()[0]))
             elif line.startswith("positions:"):
                 reader.columns = len(line.split()) - 1
                 reader.addressed = "instr" in line
@@ -67,7 +69,9 @@ class _Reader:
     """The state of the format, in which names and positions refer to those before."""
 
     def __init__(self) -> None:
-        self.calls = self.addressed = False
+        self.addressed = False
+        self.count: float | None = None
+        """Of the calls whose cost is in the next line."""
         self.columns = 1
         self.event = 0
         self._names: dict[str, dict[str, str]] = {"ob": {}, "fl": {}, "fn": {}}
@@ -105,16 +109,16 @@ class _Reader:
         # trailing zeros are left out
         amount = float(int(numbers[place])) if place < len(numbers) else 0.0
         address = self._address if self.addressed else -1
-        if not 0 <= amount < 1e18:
+        if not 0 <= amount < 1e18 or not 0 <= (self.count or 0.0) < 1e18:
             raise ValueError
-        if not self.calls:
+        count, self.count = self.count, None
+        if count is None:
             return Spent(self._function, address, amount)
-        self.calls = False
         called, self._called = self._called, {}
         callee = Function(
             called.get("ob", self._binary), called.get("fl", self._inlined), called.get("fn", self._function.name)
         )
-        return Spent(self._function, address, amount, callee)
+        return Spent(self._function, address, amount, callee, count)
 
 
 def _moved(address: int, text: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gate.adapters.values import OutputError
@@ -21,6 +21,14 @@ class Folded:
 
     frames: list[Frame]
     stacks: list[Stack]
+
+
+def counted(frames: Sequence[Frame], calls: Mapping[Frame, float]) -> list[float]:
+    """Return how often each of a profile's functions was called; one that nobody calls was once."""
+    found: dict[Frame, float] = defaultdict(float)
+    for frame, count in calls.items():
+        found[_plain(frame)] += count
+    return [found.get(frame, 1.0) for frame in frames]
 
 
 def fold(costs: Costs) -> Folded:
@@ -74,4 +82,4 @@ def _plain(frame: Frame) -> Frame:
     function, file = visible(frame.function), visible(frame.file)
     if len(function) > LONGEST:
         function = f"{function[: LONGEST - 1]}…"
-    return Frame(function or UNKNOWN.function, file[-LONGEST:])
+    return Frame(function or UNKNOWN.function, file[-LONGEST:], frame.line)

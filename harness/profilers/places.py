@@ -14,7 +14,7 @@ _LIBRARY = re.compile(
 
 
 class Places:
-    """Names files relative to the directory of a project.
+    """Names files relative to the directory of a project; a "/" before what lies elsewhere, such as in a library.
 
     root: of its tree. directory: of the project in it.
     """
@@ -28,17 +28,21 @@ class Places:
     def _of(self, path: str) -> str:
         path = posixpath.normpath(path) if path else ""
         if not path.startswith("/"):
-            return re.sub(r"^(?:\.\./)+", "", path)
+            path = re.sub(r"^(?:\.\./)+", "", path)
+            return path if not path or self._is_own(path) else f"/{path}"
         for root in self._roots:
             if path.startswith(f"{root}/"):
                 return path[len(root) + 1 :]
         library = _LIBRARY.match(path)
         if library is not None:
-            return path[library.end() :]
+            return f"/{path[library.end() :]}"
         # compiled where the tree stood then
         parts = path.split("/")[1:]
         for start in range(1, len(parts)):
             rest = "/".join(parts[start:])
             if (self._directory / rest).is_file():
                 return rest
-        return "/".join(parts[-2:])
+        return f"/{'/'.join(parts[-2:])}"
+
+    def _is_own(self, path: str) -> bool:
+        return any((Path(root) / path).is_file() for root in self._roots)

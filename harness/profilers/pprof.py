@@ -89,6 +89,7 @@ def operations(subject: Subject) -> int:
 class _Function:
     name: int = 0
     file: int = 0
+    line: int = 0
 
 
 @dataclass(slots=True)
@@ -134,7 +135,8 @@ def _costs(tables: _Tables, places: Places) -> Costs:
     strings = tables.strings
     place = next(n for n, (_, unit) in reversed([*enumerate(tables.types)]) if strings[unit] == "nanoseconds")
     frames = {
-        number: Frame(strings[each.name], places.of(strings[each.file])) for number, each in tables.functions.items()
+        number: Frame(strings[each.name], places.of(strings[each.file]), each.line if 0 < each.line < 2**31 else None)
+        for number, each in tables.functions.items()
     }
     found: dict[tuple[Frame, ...], float] = defaultdict(float)
     for locations, values in tables.samples:
@@ -162,7 +164,7 @@ def _read(data: bytes) -> _Tables:
             _location(value, tables)
         elif number == 5:
             each = dict(_fields(value))
-            tables.functions[_int(each.get(1, 0))] = _Function(_int(each.get(2, 0)), _int(each.get(4, 0)))
+            tables.functions[_int(each.get(1, 0))] = _Function(*(_int(each.get(key, 0)) for key in (2, 4, 5)))
         elif number == 6:
             tables.strings.append(value.decode("utf-8", "replace"))
     return tables

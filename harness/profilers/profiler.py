@@ -102,6 +102,8 @@ class Sampled:
     unit: str
     operations: float | None = None
     approximate: bool = False
+    calls: Mapping[Frame, float] | None = None
+    """How often each function was called; None: it does not count."""
 
 
 class Profiler(Protocol):

@@ -130,8 +130,8 @@ def parse(data: bytes, places: Places) -> dict[tuple[Frame, ...], float]:
     for line in data.decode("utf-8", "replace").split("\n")[:-1]:
         kind, _, rest = line.partition(" ")
         if kind == "f":
-            name, _, path = rest.partition("\t")
-            frames.append(Frame(name, _module(path, places)))
+            name, path, line = [*rest.split("\t"), "", ""][:3]
+            frames.append(Frame(name, _module(path, places), int(line) if re.fullmatch(r"\d{1,7}", line) else None))
             continue
         try:
             seconds, *indices = rest.split(" ")

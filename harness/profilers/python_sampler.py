@@ -4,8 +4,8 @@ A file of its own, standard library only, for Python 3.8 and later; nothing is i
 CPU time interrupts the program; each thread's stack is given the CPU time that the thread used since the last time, so
 that the costs add up to what was used, however long a call of a C function kept the interruption waiting.
 
-The directory that PERFGATE_SAMPLES names gets a file for each process: `f NAME<tab>PATH` are functions, counted from
-0, and `s SECONDS INDEX...` stacks, the outermost function first.
+The directory that PERFGATE_SAMPLES names gets a file for each process: `f NAME<tab>PATH<tab>LINE` are functions,
+counted from 0, and `s SECONDS INDEX...` stacks, the outermost function first.
 """
 
 from __future__ import annotations
@@ -89,7 +89,8 @@ class Sampler:
                 if code not in self.codes:
                     self.codes[code] = str(len(self.codes))
                     name = getattr(code, "co_qualname", code.co_name)
-                    lines.append(f"f {_line(name)}\t{_line(os.path.abspath(code.co_filename))}\n")  # noqa: PTH100
+                    place = _line(os.path.abspath(code.co_filename))  # noqa: PTH100
+                    lines.append(f"f {_line(name)}\t{place}\t{code.co_firstlineno}\n")
             lines.append(f"s {seconds:.9f} {' '.join(self.codes[code] for code in reversed(stack))}\n")
         if lines:
             with open(self.path, "a", encoding="utf-8", errors="backslashreplace") as file:  # noqa: PTH123

@@ -34,7 +34,7 @@ from gate.model import (
 )
 from gate.model.case import CaseId, canonical
 from gate.model.choice import Choice
-from gate.model.profile import LONGEST, Frame, Profile, Unprofiled
+from gate.model.profile import LONGEST, MOST_FRAMES, Frame, Profile, Unprofiled
 from gate.model.sameness import MOST_NAMED, Unproved
 from gate.units import plural
 from gate.words.choice import chosen
@@ -362,7 +362,12 @@ def _profile(record: Profile | Unprofiled) -> Profile | Unprofiled:
         profiler=profiler,
         tool=clip(visible(record.tool), _WORDS),
         unit=clip(visible(record.unit), _WORDS),
-        frames=[Frame(clip(visible(f.function), LONGEST), clip(visible(f.file), LONGEST)) for f in record.frames],
+        changed=None
+        if record.changed is None
+        else [clip(visible(file), LONGEST) for file in record.changed[:MOST_FRAMES]],
+        frames=[
+            Frame(clip(visible(f.function), LONGEST), clip(visible(f.file), LONGEST), f.line) for f in record.frames
+        ],
     )
 
 
