@@ -53,8 +53,11 @@ class Callgrind:
 
     def effort(self, subject: Subject) -> Effort:
         """Execute once: the count is the same each time."""
+        if subject.benchmark.measured.suite:
+            return Effort(1, _SLOWER * _SECONDS, 1)
         # its instrument has measured under callgrind already
-        return Effort(1, 1, 1.5 if subject.benchmark.instrument == "callgrind" else _SLOWER)
+        slower = 1.5 if subject.benchmark.instrument == "callgrind" else _SLOWER
+        return Effort(1, slower * subject.once, 1)
 
     def wrap(self, found: Found, subject: Subject, context: Context, command: Command) -> Command:
         """Start the command under callgrind, with all that it starts."""
