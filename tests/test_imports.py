@@ -43,7 +43,19 @@ ROOMS = [
     "run",
     "commands",
 ]
-HARNESS_ROOMS = ["errors", "sandbox", "process", "trace", "host", "source", "instruments", "build", "service", "loop"]
+HARNESS_ROOMS = [
+    "errors",
+    "sandbox",
+    "process",
+    "trace",
+    "host",
+    "source",
+    "instruments",
+    "profilers",
+    "build",
+    "service",
+    "loop",
+]
 # From argv to the command that it names; nothing imports them, and what they import themselves is little.
 ENTRIES = ("gate.__main__", "gate.cli.main")
 FOR_ENTRIES = ("codes", "cli", "words")

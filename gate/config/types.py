@@ -141,6 +141,13 @@ class Gate(Table, frozen=True, kw_only=True):
             'measured; its verdict is "identical". "off": everything is measured.'
         ),
     ] = "auto"
+    explain: Annotated[
+        bool,
+        Meta(
+            description="Whether the measuring job profiles what regressed, one execution a side under the profiler "
+            "that fits (docs/explain.md): at most 5 minutes beside plan.budget, and nothing where nothing regressed."
+        ),
+    ] = False
     implausible: Annotated[
         Share,
         Meta(

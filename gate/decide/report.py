@@ -14,6 +14,7 @@ from gate.decide.budget import budget_ended
 from gate.decide.contrasts import contrasts_of
 from gate.decide.design import Design, Subject, design_of, subject_of, subjects_of
 from gate.decide.estimates import estimates, needed_builds
+from gate.decide.explanations import explanations_of, unprofiled_of
 from gate.decide.findings import findings_of, ratio_interval, side_summary
 from gate.decide.identical import identical_of
 from gate.decide.importance import curves_of
@@ -80,6 +81,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     stopped = _stopped(evidence, walked)
     new = evidence.new if why is None else new_benchmarks(evidence)
     gate = policy.config.gate
+    explanations = explanations_of(evidence, findings)
     return Report(
         schema=REPORT_SCHEMA,
         verdict=verdict,
@@ -116,6 +118,8 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
             *_zero_threshold(subjects, policy),
             *_memory_warnings(design, walked),
         ],
+        explanations=explanations,
+        unprofiled=unprofiled_of(evidence, explanations),
     )
 
 

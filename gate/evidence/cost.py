@@ -9,6 +9,7 @@ import msgspec
 
 from gate.model import Build, Cost, Cut, Execution, Failure, HostState, Look, Record
 from gate.model.case import canonical
+from gate.model.profile import Profile, Unprofiled
 
 
 def cost_of(records: Sequence[Record]) -> Cost:
@@ -30,8 +31,12 @@ def cost_of(records: Sequence[Record]) -> Cost:
     measure = _sum((*(e.seconds for e in executions), *_failed(failures, "execution"), *_cut(cuts, "execution")))
     probe = _sum(end.probe for end in ends)
     decide = _sum(r.seconds for r in records if isinstance(r, Look))
-    known = [each for each in (setup, compiling, link, measure, probe, decide) if each is not None]
+    profile = _sum(r.seconds for r in records if isinstance(r, (Profile, Unprofiled)))
+    known = [each for each in (setup, compiling, link, measure, probe, decide, profile) if each is not None]
     total = _total(records, ends)
+    if total is not None:
+        # a run has ended when it is profiled
+        total += profile or 0.0
     return Cost(
         setup=setup,
         compile=compiling,
@@ -43,6 +48,7 @@ def cost_of(records: Sequence[Record]) -> Cost:
         total=max(total, sum(known)) if total is not None else None,
         compiled=len(full),
         linked=len(again),
+        profile=profile,
     )
 
 
@@ -78,7 +84,7 @@ def spent(cost: Cost) -> float | None:
     """Return the seconds of a run: the total, or where it is not known the sum of what is."""
     if cost.total is not None:
         return cost.total
-    return _sum((cost.setup, cost.compile, cost.link, cost.probe, cost.measure, cost.decide))
+    return _sum((cost.setup, cost.compile, cost.link, cost.probe, cost.measure, cost.decide, cost.profile))
 
 
 def _total(records: Sequence[Record], ends: Sequence[HostState]) -> float | None:

@@ -32,7 +32,7 @@ from gate.evidence.records import Located
 from gate.evidence.repeated import repeated
 from gate.evidence.runs import EvidenceError, Part, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
 from gate.evidence.sameness import identical, sameness_warnings
-from gate.evidence.unfinished import complete_rounds, trusted, unfinished, without_past_waits
+from gate.evidence.unfinished import complete_rounds, trusted, unfinished, without_past_waits, without_profiles
 from gate.model import (
     SIDES,
     Build,
@@ -50,6 +50,7 @@ from gate.model import (
 )
 from gate.model.case import CaseId, canonical, case_id
 from gate.model.names import ERROR_RATE
+from gate.model.profile import Profile, Unprofiled
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.measured import MetricMissing, RequestsFailed, UndecidedBenchmarks, UnknownUnit
 from gate.units import meant, to_base
@@ -102,7 +103,8 @@ def _gathered(
     run = run_of(records)
     cut = unfinished(records, _budget_of(run, measured))
     cost = cost_of([r.record for r in records])
-    records = trusted(complete_rounds(without_past_waits(records)))
+    explaining = [r.record for r in records if not select or _is_selected(r.record, select)]
+    records = trusted(complete_rounds(without_past_waits(without_profiles(records))))
     whole, parts = [r.record for r in records], parts_of(records)
     # of the whole run: which part of it is decided moves neither its looks nor its rounds
     looks = looks_of(run, whole, measured)
@@ -153,6 +155,8 @@ def _gathered(
             *(run_states(records) if timed else ()),
         ],
         aggregates=aggregates(_of(everything, Unsampled)),
+        profiles=_of(explaining, Profile),
+        unprofiled=_of(explaining, Unprofiled),
     )
 
 

@@ -24,7 +24,7 @@ MEASUREMENTS = "measurements.jsonl"
 REPORT = "report.json"
 DEFAULT_FOLDER = ".perfgate"
 _GZIP = b"\x1f\x8b"
-_BEGINS = re.compile(rb'\{"type": ?"(?:run|build|execution|failure|look|host|same|profile|summary)"')
+_BEGINS = re.compile(rb'\{"type": ?"(?:run|build|execution|failure|look|host|same|profile|unprofiled|summary)"')
 
 
 class Inputs(msgspec.Struct, frozen=True):

@@ -18,6 +18,7 @@ from gate.config.wrong import shown
 from gate.evidence.mismatch import mismatch_of
 from gate.model import SCHEMA, Execution, Record, Run, UserError
 from gate.model.bounds import out_of_bounds, why_out_of_bounds
+from gate.model.profile import Profile
 
 _LONG = 1 << 20
 """Bytes of a line whose values are kept compactly."""
@@ -80,10 +81,9 @@ def read(path: str, data: bytes) -> Reading:
             raise RecordError(path, number, _newer(text) or _why(error, text)) from None
         if isinstance(record, Run) and record.schema > SCHEMA:
             raise RecordError(path, number, _newer(text))
-        if isinstance(record, Execution):
-            _refuse_out_of_bounds(record, path, number)
-            if len(text) > _LONG:
-                record = _compact(record)
+        _refuse_unusable(record, path, number)
+        if isinstance(record, Execution) and len(text) > _LONG:
+            record = _compact(record)
         records.append(Located(record, path, number))
     begun = rest.strip().removeprefix(b"\xef\xbb\xbf")
     if begun and not begun.startswith((b"{", b"\0")):
@@ -99,8 +99,10 @@ def _compact(e: Execution) -> Execution:
     return msgspec.structs.replace(e, metrics=metrics)
 
 
-def _refuse_out_of_bounds(record: Execution, path: str, number: int) -> None:
-    for name, metric in record.metrics.items():
+def _refuse_unusable(record: Record, path: str, number: int) -> None:
+    if isinstance(record, Profile) and any(i >= len(record.frames) for stack in record.stacks for i in stack.frames):
+        raise RecordError(path, number, f"a stack names a frame beyond the {len(record.frames)} of its profile")
+    for name, metric in record.metrics.items() if isinstance(record, Execution) else ():
         for values in (metric.values, metric.dropped):
             found = out_of_bounds(values)
             if found is not None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from gate.evidence.records import Located
 from gate.evidence.runs import File, files_of
 from gate.model import Build, Cut, Execution, Failure, HostState, Record, Same, Unfinished
+from gate.model.profile import Profile, Unprofiled
 
 
 def complete_rounds(records: Sequence[Located]) -> list[Located]:
@@ -82,6 +83,11 @@ def without_past_waits(records: Sequence[Located]) -> list[Located]:
         held = [n for n, record in enumerate(file.records) if isinstance(record, Failure) and record.kind == "lock"]
         past.update(id(file.records[n]) for n in held if n < begun or n != held[-1])
     return [located for located in records if id(located.record) not in past]
+
+
+def without_profiles(records: Sequence[Located]) -> list[Located]:
+    """Leave out what explains a run: it decides nothing."""
+    return [located for located in records if not isinstance(located.record, (Profile, Unprofiled))]
 
 
 def _cuts(file: File) -> dict[int, tuple[HostState, Cut]]:

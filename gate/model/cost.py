@@ -23,12 +23,14 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
     other: float | None
     """The rest: hashing, swapping trees, describing the host, perfgate's own work between two steps."""
     total: float | None
-    """From when the machine was free until measuring ended."""
+    """From when the machine was free until measuring ended, with what was profiled then."""
     compiled: int
     """Builds in `compile`."""
     linked: int
     """Builds in `link`."""
+    profile: float | None = None
+    """Executions under a profiler, once a benchmark had regressed."""
 
 
-PARTS = ("setup", "compile", "link", "probe", "measure", "decide", "other")
+PARTS = ("setup", "compile", "link", "probe", "measure", "decide", "profile", "other")
 """The fields that add up to the total, in the order in which they are shown."""

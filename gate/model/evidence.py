@@ -8,6 +8,7 @@ import msgspec
 
 from gate.model.cost import Cost
 from gate.model.names import Better
+from gate.model.profile import Profile, Unprofiled
 from gate.model.records import Build, Cut, Failure, HostState, Run, Same
 from gate.model.warnings import AnyWarning
 
@@ -123,3 +124,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """What took the seconds."""
     unfinished: Unfinished | None = None
     """None: a round is complete, or something else than the budget ended measuring."""
+    profiles: list[Profile] = []
+    """They explain, and decide nothing."""
+    unprofiled: list[Unprofiled] = []
+    """Why benchmarks that were to be profiled have no profile."""

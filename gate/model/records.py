@@ -10,6 +10,7 @@ import msgspec
 from gate.model.choice import Choice
 from gate.model.memory import Memory
 from gate.model.names import SCHEMA, Better, FailureKind, Side
+from gate.model.profile import Profile, Unprofiled
 from gate.model.sameness import Proof, Unproved
 from gate.model.sandbox import Sandboxed
 from gate.model.warnings import AnyWarning
@@ -314,7 +315,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True, tag="look"):
     """What deciding it took."""
 
 
-Record = Run | Build | Execution | Unsampled | Failure | Same | Look | HostState
+Record = Run | Build | Execution | Unsampled | Failure | Same | Look | HostState | Profile | Unprofiled
 
 
 class AfterRound(Protocol):

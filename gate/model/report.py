@@ -9,8 +9,10 @@ import msgspec
 from gate.model.choice import Choice
 from gate.model.cost import Cost
 from gate.model.evidence import Round
+from gate.model.explanation import Explanation
 from gate.model.names import Better, IntervalKind, Layouts, Level, ReportVerdict, Verdict
 from gate.model.outcomes import Outcome, Summary, Where
+from gate.model.profile import Unprofiled
 from gate.model.reasons import Accepted, Reason, SameProgram
 from gate.model.records import Build, Commit, Failure, HostState, Whose
 from gate.model.sameness import Proof
@@ -399,3 +401,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Of the cases of which a quantile is decided, and of those that matter most."""
     new: list[str]
     warnings: list[AnyWarning]
+    explanations: list[Explanation] = []
+    """Of the benchmarks that were profiled: which functions add to their change."""
+    unprofiled: list[Unprofiled] = []
+    """Of those that were to be profiled and could not."""

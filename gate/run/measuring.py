@@ -24,12 +24,13 @@ from gate.model.warnings.hosts import UnfitHost
 from gate.run.base_trial import tried
 from gate.run.duet import refuse_wall_time
 from gate.run.first_comparison import lacking, may_lack
-from gate.run.folder import make_room, outputs_in, resumed
+from gate.run.folder import make_room, outputs_in, records_of, resumed
 from gate.run.interruption import Folder, orderly
 from gate.run.job import Job, now, prepare
 from gate.run.locked import record_held
 from gate.run.progress import Progress
-from gate.run.project import Project, open_project
+from gate.run.project import Project, open_project, overlaid_sources
+from gate.run.regressed import regressed
 from gate.run.shims import shim_warnings
 from gate.run.workshop import Workshop, one_path, workshop
 from gate.units import format_duration
@@ -41,8 +42,6 @@ from harness.host.state import state
 from harness.loop.duet import Duets
 from harness.loop.measure import Loop, Measured
 from harness.process.budget import Budget
-from harness.source.base_and_head import Source, Sources
-from harness.source.snapshot import overlaid
 from harness.source.trees import Trees, open_trees
 from harness.source.workdir import WorkDirectory
 
@@ -146,14 +145,15 @@ class Measuring:
         self._folder.make(job.out)
         self._say(*lines)
 
-    def measure(self, job: Job, looking: Looking = never) -> Done:
+    def measure(self, job: Job, looking: Looking = never, *, explains: bool = False) -> Done:
         """Measure what is not yet recorded; every record is on disk before the next step begins.
 
         The machine is held from now on until the run is closed, so that no other gate in this checkout can move its
         files away while they are concluded on. If another one does not give it back in time, that is recorded as a
         failure.
 
-        looking: gives what is asked between rounds which benchmarks need no more.
+        looking: gives what is asked between rounds which benchmarks need no more. explains: what regressed is profiled
+        in the end, where the rules want it.
 
         Raises:
             UserError: sources or a shared path cannot be had; UnfitError with --strict.
@@ -161,7 +161,7 @@ class Measuring:
             Interrupted: a signal ended it; what was measured stays.
         """
         repository = job.project.repository
-        sources = _overlaid(job.project)
+        sources = overlaid_sources(job.project)
         # first of all, and not only when the machine is free: what a killed run left would disturb whoever measures
         repository.store.work.remove_leftovers()
         try:
@@ -197,7 +197,7 @@ class Measuring:
             ) as trees,
             Appender(job.out / MEASUREMENTS) as append,
         ):
-            job, measured = self._measure(job, trees, append, records, looking, budget)
+            job, measured = self._measure(job, trees, append, records, looking, budget, explains=explains)
             if self._options.keep:
                 self._say(f"the trees stay in {trees.directory}")
         return Done(job, measured)
@@ -218,6 +218,8 @@ class Measuring:
         records: Sequence[Record],
         looking: Looking,
         budget: Budget,
+        *,
+        explains: bool,
     ) -> tuple[Job, Measured]:
         with workshop(job, trees, budget) as made, ExitStack() as stack:
             if not records and job.treated.study is None and may_lack(job.project):
@@ -244,7 +246,22 @@ class Measuring:
             append(_begin(job))
             measured = loop.run()
             append(_end(job, measured, budget.elapsed))
+            if explains and settings.rules.gate.explain:
+                progress.close()
+                self._explain(made, append, measured)
         return job, measured
+
+    def _explain(self, made: Workshop, append: Appender, measured: Measured) -> None:
+        """Profile what regressed, if anything did; only then what profiles is imported."""
+        job = made.job
+        records = records_of(job.out)
+        found = regressed(records, job.run, job.project.settings.rules) if _compares(job) else []
+        if found:
+            from gate.run.profiling import profile_regressions
+
+            # a build that the budget ended has left half a tree
+            standing = measured.built and (measured.cut is None or measured.cut.phase == "execution")
+            profile_regressions(made, append, records, found, built=standing, say=self._say)
 
     def _without_lacking(self, made: Workshop) -> Workshop:
         """Leave base the benchmarks that it runs."""
@@ -294,6 +311,11 @@ class Measuring:
             self._err.flush()
 
 
+def _compares(job: Job) -> bool:
+    sources = job.project.sources
+    return sources.base.revision != sources.head.revision
+
+
 def _begin(job: Job) -> HostState:
     return HostState(when="begin", session=job.session, time=now(), state=state(), replicates=_replicates(job))
 
@@ -338,13 +360,3 @@ def _unproved(job: Job) -> UnprovedKind | None:
 
 def _with_warnings(run: Run, more: Iterable[AnyWarning]) -> Run:
     return msgspec.structs.replace(run, warnings=[*run.warnings, *more])
-
-
-def _overlaid(project: Project) -> Sources:
-    """Lay head's files over base where base's own [build] overlay says so: head cannot choose what it replaces."""
-    paths = project.settings.sides["base"].build.overlay
-    if not paths:
-        return project.sources
-    base, head = project.sources.base, project.sources.head
-    revision = overlaid(project.repository, base.revision, head.revision, paths)
-    return replace(project.sources, base=Source(base.commit, revision))

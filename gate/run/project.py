@@ -25,6 +25,7 @@ from gate.model.choice import AsHead, Choice
 from harness.errors import SourceError
 from harness.source import base_and_head as source
 from harness.source.repository import Repository, find_repository, text_at
+from harness.source.snapshot import overlaid
 
 _MOST = 1000
 
@@ -192,6 +193,16 @@ def of_shard(project: Project, shard: Shard) -> Project:
         for side, config in settings.sides.items()
     }
     return replace(project, settings=replace(settings, sides=sides))
+
+
+def overlaid_sources(project: Project) -> source.Sources:
+    """Lay head's files over base where base's own [build] overlay says so: head cannot choose what it replaces."""
+    paths = project.settings.sides["base"].build.overlay
+    if not paths:
+        return project.sources
+    base, head = project.sources.base, project.sources.head
+    revision = overlaid(project.repository, base.revision, head.revision, paths)
+    return replace(project.sources, base=source.Source(base.commit, revision))
 
 
 def _config_at(repository: Repository, revision: str, side: Side) -> Source | None:

@@ -19,6 +19,7 @@ _NAMES = {
     "probe": "probe",
     "measure": "measuring",
     "decide": "looks",
+    "profile": "profiling",
     "other": "other",
 }
 

@@ -28,9 +28,9 @@ from harness.process.execute import Command, Outcome, find_program
 
 _MAX_PROFILE = 1 << 30
 # in the scratch directory, beside what {output} names
-_PROFILE = "callgrind.out"
+PROFILE = "callgrind.out"
 _LOG = "valgrind.log"
-_OPTIONS = (
+OPTIONS = (
     "--tool=callgrind",
     "--quiet",
     # the command is often a shell or a driver that starts the program
@@ -59,10 +59,10 @@ class Callgrind:
 
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         """Return a call of valgrind; its own messages go to files, standard error stays the program's."""
-        files = (f"--callgrind-out-file={_escaped(context.scratch / _PROFILE)}.%p", _log(context.scratch / _LOG))
+        files = (f"--callgrind-out-file={escaped(context.scratch / PROFILE)}.%p", _log(context.scratch / _LOG))
         return Command(
             argv=(
-                *(*self.fixed, self.path, *_OPTIONS, *files, "--"),
+                *(*self.fixed, self.path, *OPTIONS, *files, "--"),
                 *words(benchmark, context),
             ),
             directory=context.directory,
@@ -72,7 +72,7 @@ class Callgrind:
 
     def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:
         """Add up the profiles of all processes; the metric is "instructions", a count."""
-        profiles = sorted(context.scratch.glob(f"{_PROFILE}.*"))
+        profiles = sorted(context.scratch.glob(f"{PROFILE}.*"))
         if outcome.status:
             return _failed(outcome, bool(profiles), benchmark, context)
         try:
@@ -86,13 +86,13 @@ class Callgrind:
         return {"instructions": Metric(unit="", better=better, values=series.values)}
 
 
-def _escaped(path: Path) -> str:
-    # valgrind replaces %p and %q in file names
+def escaped(path: Path) -> str:
+    """Return a path as valgrind reads it, which replaces %p and %q in file names."""
     return str(path).replace("%", "%%")
 
 
 def _log(path: Path) -> str:
-    return f"--log-file={_escaped(path)}.%p"
+    return f"--log-file={escaped(path)}.%p"
 
 
 def _failed(outcome: Outcome, ran: bool, benchmark: Benchmark, context: Context) -> Unusable:
@@ -113,8 +113,8 @@ def find_callgrind(caller: Mapping[str, str]) -> Callgrind | str:
     try:
         version = ask((path, "--version"), caller).stdout.decode("utf-8", "replace").strip().removeprefix("valgrind-")
         with tempfile.TemporaryDirectory() as folder:
-            out = f"--callgrind-out-file={_escaped(Path(folder) / _PROFILE)}"
-            done = ask((*fixed, path, *_OPTIONS, out, "--", "true"), caller)
+            out = f"--callgrind-out-file={escaped(Path(folder) / PROFILE)}"
+            done = ask((*fixed, path, *OPTIONS, out, "--", "true"), caller)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"{path} cannot be tried ({error})"
     if done.returncode:

@@ -30,10 +30,7 @@ class Go:
 
         -v: a name is told before its benchmark prints, and without GOMAXPROCS; benchmarks do not see it.
         """
-        go_test = any(
-            re.fullmatch(r"go[\d.]*", PurePath(word).name) and "test" in call.words[i + 1 :]
-            for i, word in enumerate(call.words)
-        )
+        go_test = is_go_test(call.words)
         # behind -args only the binary's own names are known
         dash = "-" if go_test and not {"-args", "--args"} & set(call.words) else "-test."
         wanted = {"bench": "=.", "run": "=^$", "count": f"={call.values}", "v": ""}
@@ -58,6 +55,13 @@ class Go:
         """Add the first line that tells a reason."""
         found = _REASON.search(said)
         return f"{outcome.status}: {visible(found[0].replace(chr(9), ' '))[:_SHOWN]}" if found else outcome.status
+
+
+def is_go_test(words: tuple[str, ...]) -> bool:
+    """Return whether a command is `go test`, and no test binary by itself."""
+    return any(
+        re.fullmatch(r"go[\d.]*", PurePath(word).name) and "test" in words[i + 1 :] for i, word in enumerate(words)
+    )
 
 
 def _given(name: str, words: tuple[str, ...]) -> bool:

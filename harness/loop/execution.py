@@ -111,6 +111,10 @@ class Unmeasured:
     ended: bool = False
 
 
+def _as_it_is(_: Context, command: Command) -> Command:
+    return command
+
+
 class Executions:
     """Makes executions: the companions, the process, the values.
 
@@ -179,10 +183,12 @@ class Executions:
     def unmeasured(
         self, benchmark: Benchmark, step: ExecutionStep, directory: Path, *,
         printed: Path | None = None, trace: Trace | None = None, seconds: float = math.inf,
+        wrapped: Callable[[Context, Command], Command] = _as_it_is,
     ) -> Unmeasured:  # fmt: skip
         """Execute a benchmark's command once without its instrument; of a suite, which has its own, as it is measured.
 
-        printed: takes its standard output. trace: sees what it and its companions read. seconds: at most.
+        printed: takes its standard output. trace: sees what it and its companions read. seconds: at most. wrapped:
+        puts a profiler around the command.
 
         Raises:
             OSError: perfgate's own files cannot be written.
@@ -205,6 +211,7 @@ class Executions:
                 stdout=printed, max_stdout=benchmark.max_output.value,
                 cpus=benchmark.cpus, priority=benchmark.priority, timeout=min(measured.command.timeout, seconds),
             )  # fmt: skip
+            command = wrapped(measured.context, command)
             attempt = replace(measured, command=command)
             with self.conditions.budget.phase("comparison"):
                 outcome = executor.run(command, lambda: living.complaint() or _too_long(benchmark, context))

@@ -97,7 +97,7 @@ class Measured:
 
     replicates: of a designed experiment, those that are complete; planned_replicates: of so many. cut: the step that
     the budget ended, if it did not end between two rounds. unproved: why benchmarks were measured, by name. probe: the
-    seconds of the probe; None: there was none.
+    seconds of the probe; None: there was none. built: both sides were built since the run was started or resumed.
     """
 
     rounds: int
@@ -108,6 +108,7 @@ class Measured:
     cut: Cut | None = None
     unproved: Mapping[str, Unproved] = field(default_factory=dict, hash=False)
     probe: float | None = None
+    built: bool = False
 
 
 class Loop:
@@ -201,7 +202,15 @@ class Loop:
     def _measured(self, rounds: int, stop: Stop, cut: Cut | None = None) -> Measured:
         replicates = sum(each.replicates for each in self._rounds)
         return Measured(
-            rounds, len(self._rounds), stop, self._replicates, replicates, cut, self._unproved, self._probing
+            rounds,
+            len(self._rounds),
+            stop,
+            self._replicates,
+            replicates,
+            cut,
+            self._unproved,
+            self._probing,
+            self._begun,
         )
 
     def _cut(self, ended: BudgetEndedError) -> Cut | None:

@@ -33,7 +33,7 @@ def run(options: MeasureOptions, rules: RulesOptions, outputs: OutputOptions, ou
         run.begin(job, introduction(job))
         # the run line holds the same rules, options included
         gate = job.project.settings.rules
-        job = run.measure(job, looking).job
+        job = run.measure(job, looking, explains=True).job
         decided = decide_by(read_inputs([str(job.out)]), policy_at(job.run, gate), RulesOptions())
         # first what cannot fail: a disk that is full by now must not cost the verdict
         unprinted = _print(decided, outputs, out)

@@ -30,7 +30,7 @@ def run(options: MeasureOptions, rules: RulesOptions, out: TextIO, err: TextIO, 
             write_preview(job, out)
             return 0
         run.begin(job, introduction(job))
-        return _conclude(run.measure(job).job, out, err)
+        return _conclude(run.measure(job, explains=True).job, out, err)
 
 
 def _failed(failure: Failure) -> str:

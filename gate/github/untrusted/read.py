@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gate.evidence.records import Located, RecordError, read
-from gate.model import Build, Execution, Failure, HostState, Look, Metric, Run, Same, UserError
+from gate.model import Build, Execution, Failure, HostState, Look, Metric, Record, Run, Same, UserError
 from gate.model.case import CaseId, canonical
+from gate.model.profile import DEEPEST, MOST_FRAMES, MOST_STACKS, Profile, Unprofiled
 from gate.words.plain import clip, visible
 
 ARTIFACT = "the artifact"
@@ -44,6 +45,12 @@ class Limits:
     """Different rounds."""
     runs: int = 1_000
     """Run lines."""
+    profiles: int = 256
+    """Lines of a profile, and of why there is none."""
+    stacks: int = MOST_STACKS
+    """Of one profile; more than these or deeper ones perfgate does not write."""
+    frames: int = MOST_FRAMES
+    depth: int = DEEPEST
 
 
 LIMITS = Limits()
@@ -74,6 +81,7 @@ class Seen:
     cases: set[CaseId] = field(default_factory=set)
     looks: set[int] = field(default_factory=set)
     runs: int = 0
+    profiles: int = 0
 
 
 def read_untrusted(
@@ -193,19 +201,51 @@ def _check(located: Located, limits: Limits, seen: Seen) -> None:
     elif isinstance(record, Same):
         line.place(record.session)
         _count_benchmark(line, record.benchmark, seen)
-    elif isinstance(record, Look):
+    else:
+        _check_run(line, record, seen)
+
+
+def _check_run(line: _Line, record: Record, seen: Seen) -> None:
+    """Check what is said of the run as a whole, and what explains it."""
+    limits = line.limits
+    if isinstance(record, Look):
         line.index("look", record.look, limits.builds + 1)
         seen.looks.add(record.look)
         if len(seen.looks) > limits.looks:
             raise line.refuse(f"there are more than {limits.looks} looks")
     elif isinstance(record, HostState):
         _check_state(line, record, seen)
+    elif isinstance(record, (Profile, Unprofiled)):
+        _check_profile(line, record, seen)
     elif isinstance(record, Run):
         line.index("sessions", record.sessions, limits.sessions + 1)
         line.index("session", record.session, limits.sessions)
         seen.runs += 1
         if seen.runs > limits.runs:
             raise line.refuse(f"there are more than {limits.runs:,} run lines")
+
+
+def _check_profile(line: _Line, record: Profile | Unprofiled, seen: Seen) -> None:
+    limits = line.limits
+    line.place(record.session)
+    line.seconds(record.seconds)
+    _count_benchmark(line, record.benchmark, seen)
+    _check_factors(line, record.factors)
+    seen.profiles += 1
+    if seen.profiles > limits.profiles:
+        raise line.refuse(f"there are more than {limits.profiles} profiles")
+    line.text("profiler", record.profiler, limits.unit)
+    if isinstance(record, Unprofiled):
+        line.text("kind", record.kind, limits.unit)
+        return
+    line.text("unit", record.unit, limits.unit)
+    if len(record.stacks) > limits.stacks or len(record.frames) > limits.frames:
+        raise line.refuse(f"a profile has more than {limits.stacks:,} stacks or {limits.frames:,} functions")
+    if any(len(stack.frames) > limits.depth for stack in record.stacks):
+        raise line.refuse(f"a stack is deeper than {limits.depth}")
+    for frame in record.frames:
+        line.text("the name of a function", frame.function, limits.name)
+        line.text("the file of a function", frame.file, limits.name)
 
 
 def _check_state(line: _Line, record: HostState, seen: Seen) -> None:

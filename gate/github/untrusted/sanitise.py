@@ -34,6 +34,7 @@ from gate.model import (
 )
 from gate.model.case import CaseId, canonical
 from gate.model.choice import Choice
+from gate.model.profile import LONGEST, MOST_FRAMES, Frame, Profile, Unprofiled
 from gate.model.sameness import MOST_NAMED, Unproved
 from gate.units import plural
 from gate.words.choice import chosen
@@ -63,6 +64,7 @@ _STATES = (
 _LARGEST_FACT = 2**63
 _OUTPUT = 4000
 _STATUS = 200
+_WORDS = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +241,8 @@ class _Sieve:
                 return self._state(record)
             case Same():
                 return self._same(record)
+            case Profile() | Unprofiled():
+                return _profile(record) if self._is_known(record.benchmark) else None
             case Look():
                 settled = [name for name in record.settled if self._is_known(name)]
                 return msgspec.structs.replace(record, settled=settled, stop=None)
@@ -345,6 +349,26 @@ class _Sieve:
             cut=cut,
             unproved=unproved,
         )
+
+
+def _profile(record: Profile | Unprofiled) -> Profile | Unprofiled:
+    """Keep the costs, and shortened plain texts."""
+    profiler = clip(visible(record.profiler), _WORDS)
+    if isinstance(record, Unprofiled):
+        kept = {name: clip(visible(getattr(record, name)), _STATUS) for name in ("kind", "install", "detail")}
+        return msgspec.structs.replace(record, profiler=profiler, **kept)
+    return msgspec.structs.replace(
+        record,
+        profiler=profiler,
+        tool=clip(visible(record.tool), _WORDS),
+        unit=clip(visible(record.unit), _WORDS),
+        changed=None
+        if record.changed is None
+        else [clip(visible(file), LONGEST) for file in record.changed[:MOST_FRAMES]],
+        frames=[
+            Frame(clip(visible(f.function), LONGEST), clip(visible(f.file), LONGEST), f.line) for f in record.frames
+        ],
+    )
 
 
 def _facts(found: Mapping[str, Any], names: Sequence[str], text: re.Pattern[str]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from gate.report.links import Links
 from gate.report.markdown import tables as parts
 from gate.report.markdown.accept import accept
 from gate.report.markdown.escape import size
+from gate.report.markdown.explanations import functions_table
 from gate.report.markdown.opening import Room, opening, shown_of, write
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
@@ -46,6 +47,7 @@ def _details(
     return [
         parts.reasons(told, share=0.5),
         accept(report, share=0.2),
+        functions_table(report, share=0.3),
         parts.outputs(groups, _LINES, share=0.5),
         parts.findings_table(parts.more_findings(found, shown), found[shown:], share=0.8),
         parts.identical(report, share=0.5),

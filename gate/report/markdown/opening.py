@@ -13,12 +13,15 @@ from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import WEIGHTS
 from gate.report.links import Links
 from gate.report.markdown.escape import Md, brief, code, escape, link, prose
+from gate.report.markdown.explanations import why
 from gate.report.markdown.tables import bullets, by_factor, failed, findings_table
 from gate.report.templates import render_template
 from gate.words import interactions, numbers, reports, sameness
 from gate.words.failures import FailureGroup
 from gate.words.numbers import known
 from gate.words.sentences import say
+
+_EXPLAINED = 3
 
 
 class Weighed(msgspec.Struct, frozen=True):
@@ -73,6 +76,7 @@ def opening(
         "failures_left_out": max(0, len(groups) - room.failures),
         "table": table,
         "intervals": escape(reports.basis(rows)),
+        "why": why(report, min(room.warnings, _EXPLAINED), room.text),
         "by_factor": by_factor(shown[: room.warnings], room.text),
         "by_factor_left_out": max(0, len(shown) - room.warnings),
         "compared": compared(report, threshold=not table.items),

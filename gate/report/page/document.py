@@ -17,13 +17,14 @@ from gate.model.warnings.hosts import HostWarning
 from gate.report.measurements import Material
 from gate.report.page.builds import Builds, builds_of
 from gate.report.page.embedded import Data, data_of, embedded_report
+from gate.report.page.explanations import Why, whys_of
 from gate.report.page.findings import NAME, Row, label_of, rows_of, thresholds
 from gate.report.page.host import Span, spans
 from gate.report.page.pictures import Figure, forest_of, pictures_of
 from gate.report.page.reproduce import Again, again_of, is_dirty, whose_rules
 from gate.report.templates import Fact, prose
 from gate.units import format_value
-from gate.words import cost, failures, interactions, numbers, reports
+from gate.words import cost, explanations, failures, interactions, numbers, reports
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.phrases import listed
@@ -63,6 +64,8 @@ class Page(msgspec.Struct, frozen=True):
     groups: tuple[FailureGroup, ...]
     forest: Figure | None
     rows: tuple[Row, ...]
+    whys: tuple[Why, ...]
+    unprofiled: tuple[Markup, ...]
     crossed: tuple[Interaction, ...]
     without_values: bool
     loose_curves: tuple[QuantileCurve, ...]
@@ -108,6 +111,8 @@ def page_of(report: Report, material: Material) -> Page:
         groups=groups,
         forest=forest_of(found, names),
         rows=rows,
+        whys=tuple(whys_of(report)),
+        unprofiled=tuple(prose(explanations.unprofiled(each)) for each in report.unprofiled),
         crossed=tuple(interactions.ordered(report)),
         without_values=any(f.ratio.method != "exact" for f in found) and not material.cases,
         loose_curves=tuple(curve for curve in report.curves if case_id(curve) not in keys),

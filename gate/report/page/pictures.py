@@ -13,6 +13,7 @@ from gate.decide.importance import MOST
 from gate.evidence.factors import shown
 from gate.model import Case, Finding, QuantileCurve
 from gate.model.case import CaseId, case_id
+from gate.model.explanation import Explanation
 from gate.words.plain import visible
 
 _Named = TypeVar("_Named", Finding, Case, QuantileCurve)
@@ -47,6 +48,14 @@ def forest_of(found: Sequence[Finding], names: Sequence[str]) -> Figure | None:
 
     picture = forest(found, names, "forest")
     return _figure("forest", "All ratios", picture.svg, picture.caption)
+
+
+def flame_of(found: Explanation, prefix: str) -> Figure | None:
+    """Draw the call tree of both sides; None where an explanation has none."""
+    from gate.plots.flame import flame_graph
+
+    picture = flame_graph(found, prefix)
+    return None if picture is None else _figure("flame", "Call tree", picture.svg, picture.caption)
 
 
 def pictures_of(found: Sequence[Finding], cases: Sequence[Case], curves: Sequence[QuantileCurve]) -> list[Shown]:

@@ -8,6 +8,7 @@ from typing import Any
 from gate.decide.importance import ordered, plain
 from gate.model import VERDICTS, Finding, Recorded, Report
 from gate.model.warnings.estimates import DependsOnMachine
+from gate.report.text.explanations import explanation_lines
 from gate.report.text.findings import FindingsTable, label, verdict_style
 from gate.report.text.machines import lines_by_machine
 from gate.units import format_confidence
@@ -27,6 +28,7 @@ _UNCHANGED = 20
 _CHANGED = 50
 _FACTORS = 10
 _BY_MACHINE = 5
+_EXPLAINED = 3
 _IDENTICAL = 20
 _FAILURES = 10
 _RECORDED = 20
@@ -60,8 +62,8 @@ class _Text:
     def lines(self) -> list[str]:
         lines = self.top()
         parts = (
-            self.conclusions(), self.step(), self.facts(), self.failures(), self.findings(), self.identical(),
-            self.machines(), self.factors(), self.more(), self.warnings(), self.rules(),
+            self.conclusions(), self.explanations(), self.step(), self.facts(), self.failures(), self.findings(),
+            self.identical(), self.machines(), self.factors(), self.more(), self.warnings(), self.rules(),
         )  # fmt: skip
         for part in parts:
             if part:
@@ -113,6 +115,11 @@ class _Text:
             for finding in self.told
             for line in self.wrap(f"{label(finding)}: {finding_words.conclusion(finding)}", rest="  ")
         ]
+
+    def explanations(self) -> list[str]:
+        """Which functions add to the changes that were profiled."""
+        most = None if self.every else _EXPLAINED
+        return explanation_lines(self.report, most, self.width, self.bold)
 
     def step(self) -> list[str]:
         """The call to action: what to do now."""

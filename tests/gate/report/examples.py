@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from gate.decide.reasons import summary as decide_summary
+from gate.explain.explain import Measured, explain
 from gate.model import (
     REPORT_SCHEMA,
     SIDES,
@@ -46,6 +48,7 @@ from gate.model import (
     outcomes,
     reasons,
 )  # fmt: skip
+from gate.model.profile import Frame, Profile, Stack, Unprofiled
 from gate.model.report import Interaction, Pairing, SessionRatio
 from gate.model.warnings.base import Said
 from gate.model.warnings.estimates import (
@@ -810,8 +813,64 @@ def machines() -> Report:
     return report("regression", findings, run=run_facts(rounds=Round(done=15, planned=15)))
 
 
+def profile(side: Side, spent: dict[str, float], **changes: Any) -> Profile:
+    """A profile of stacks such as "main>parse_object>memcmp"; what has no file below is libc's."""
+    files = {"main": "src/main.c", "parse_object": "src/json.c", "read_string": "src/json.c", "find_key": "src/keys.c",
+             "skip_space": "src/json.c", "next_char": "src/json.c"}  # fmt: skip
+    names = list(dict.fromkeys(name for stack in spent for name in stack.split(">")))
+    fields: dict[str, Any] = {
+        "benchmark": "parse-large",
+        "side": side,
+        "profiler": "callgrind",
+        "tool": "valgrind 3.19.0",
+        "unit": "instructions",
+        "frames": [Frame(name, files.get(name, "")) for name in names],
+        "stacks": [Stack([names.index(n) for n in stack.split(">")], cost) for stack, cost in spent.items()],
+    }
+    return Profile(**(fields | changes))
+
+
+def profiles() -> tuple[Profile, Profile]:
+    """A key that is looked for in a list, a helper that was taken out of another function, and a little more to read."""
+    base = {
+        "main": 1e6,
+        "main>parse_object": 20e6,
+        "main>parse_object>find_key": 6e6,
+        "main>parse_object>find_key>memcmp": 4e6,
+        "main>parse_object>read_string": 30e6,
+        "main>parse_object>read_string>memcpy": 8e6,
+        "main>parse_object>skip_space": 12e6,
+    }
+    head = base | {
+        "main>parse_object>find_key": 9e6,
+        "main>parse_object>find_key>memcmp": 14e6,
+        "main>parse_object>read_string": 31e6,
+        "main>parse_object>skip_space": 5e6,
+        "main>parse_object>skip_space>next_char": 7.2e6,
+    }
+    return profile("base", base), profile("head", head, changed=["src/keys.c", "README.md"])
+
+
+def explained() -> Report:
+    """A regression with its functions, one whose profile does not show it, and one that could not be profiled."""
+    base, head = profiles()
+    waits = replace(base, benchmark="serve", unit="samples", profiler="perf")
+    return report(
+        "regression",
+        [regressed(), regressed("serve"), regressed("render")],
+        explanations=[
+            explain(base, head, Measured("time", "s", 1.18)),
+            explain(waits, replace(waits, side="head"), Measured("time", "s", 1.4), pictured=False),
+        ],
+        unprofiled=[
+            Unprofiled(benchmark="render", kind="no-profiler", profiler="callgrind", install="apt-get install valgrind")
+        ],
+    )
+
+
 ALL = {
     "regression": regression,
+    "explained": explained,
     "pass": passing,
     "inconclusive": inconclusive,
     "failures": only_failures,

@@ -26,6 +26,8 @@ FORMATS: dict[str, Callable[[Report], str]] = {
 CASES = [
     *((name, kind) for name in examples.ALL for kind in ("txt", "md")),
     *((name, "narrow.txt") for name in ("regression", "failures", "metrics", "quantiles", "factors", "machines")),
+    ("explained", "summary.md"),
+    ("explained", "json"),
     ("regression", "color.txt"),
     ("quiet", "color.txt"),
     *(

@@ -1,0 +1,50 @@
+"""The options of perfgate explain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TextIO
+
+from gate.cli.command import Command
+from gate.cli.groups import OutputOptions
+from gate.cli.options import argument, group, repeated, switch
+from gate.codes import Exit
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExplainOptions:
+    """Of which run, and which of its benchmarks."""
+
+    run: str | None = argument(
+        "folder of a run, its report.json, or its measurements (default: .perfgate)", metavar="RUN", nargs="?"
+    )
+    benchmarks: tuple[str, ...] = repeated(
+        "explain the benchmarks that match, also those that did not regress", metavar="GLOB", flag="--benchmark"
+    )
+    every: bool = switch("list every function, not only the first three of each benchmark", flag="--all")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Options:
+    """What is explained, and where it goes."""
+
+    explain: ExplainOptions = group(ExplainOptions)
+    outputs: OutputOptions = group(OutputOptions, "output")
+
+
+def run(options: Options, out: TextIO, err: TextIO) -> int:
+    """Name the functions behind the regressions of a run."""
+    from gate.commands.explain.explain import run
+
+    return run(options.explain, options.outputs, out, err)
+
+
+COMMAND = Command(
+    help="name the functions behind the regressions of a run, profiling both sides if that was not done",
+    example='perfgate explain .perfgate\nperfgate explain .perfgate --benchmark "parse-*" --html report.html',
+    options=Options,
+    run=run,
+    codes=(Exit.PASS, Exit.USAGE, Exit.ERROR),
+    done="done, also if there is nothing to explain",
+    place=6,
+)

@@ -1,0 +1,144 @@
+"""perfgate explain: the functions behind the regressions of a run, profiled now where that was not done."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from msgspec.structs import replace
+
+from gate.cli.groups import OutputOptions, RulesOptions
+from gate.codes import Exit
+from gate.commands.explain import words
+from gate.config.rules import matches
+from gate.decide.measurements import Decided, decide_inputs
+from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
+from gate.model import Report, UserError
+from gate.report.measurements import Kept
+from gate.report.outputs import colored, fill, refuse_inputs, require_writable, show, targets, write_asked
+from gate.report.text.explanations import explanation_lines
+from gate.words.plain import wrap
+
+if TYPE_CHECKING:
+    from gate.commands.explain.command import ExplainOptions
+
+_EXPLAINED = ("regression", "accepted")
+
+
+def run(options: ExplainOptions, outputs: OutputOptions, out: TextIO, err: TextIO) -> int:
+    """Explain what regressed, or what is asked for by name; from the run's profiles, or from new ones.
+
+    Raises:
+        UserError: no such run, no such benchmark, files that cannot be written, or a project that is not the run's.
+    """
+    require_writable(outputs)
+    given = Path(options.run or DEFAULT_FOLDER)
+    measurements = _measurements(given)
+    refuse_inputs([given], targets(outputs))
+    decided = _decided(measurements)
+    names = _names(decided.report, options.benchmarks)
+    lacking = _lacking(decided.report, names)
+    if lacking:
+        _profile(given, measurements, decided.report, lacking, outputs, err)
+        decided = _decided(measurements)
+    shown = replace(decided, report=_only(decided.report, names))
+    write_asked(shown, outputs)
+    if "-" in outputs.files.values():
+        show(shown, outputs, out)
+    else:
+        _print(shown.report, outputs, out, every=options.every)
+    found = shown.report
+    return Exit.ERROR if found.unprofiled and not found.explanations else Exit.PASS
+
+
+def _measurements(run: Path) -> Path:
+    """Find the measurements of a run: in its folder, beside its report, or named themselves.
+
+    Raises:
+        UserError: there are none.
+    """
+    file = run / MEASUREMENTS if run.is_dir() else run
+    if file.name == REPORT or (file.suffix == ".json" and file.with_name(MEASUREMENTS).is_file()):
+        file = file.with_name(MEASUREMENTS)
+    packed = file.with_name(f"{file.name}.gz")
+    file = packed if not file.is_file() and packed.is_file() else file
+    if not file.is_file():
+        raise UserError(f"{run}: has no {MEASUREMENTS}: give the folder of a run; `perfgate check` makes one")
+    return file
+
+
+def _decided(measurements: Path) -> Decided:
+    return decide_inputs(read_inputs([str(measurements)]), RulesOptions())
+
+
+def _names(report: Report, globs: Sequence[str]) -> list[str]:
+    """Return the benchmarks to be explained, each once.
+
+    Raises:
+        UserError: nothing that was measured has such a name.
+    """
+    if not globs:
+        return list(dict.fromkeys(f.benchmark for f in report.findings if f.verdict in _EXPLAINED))
+    every = dict.fromkeys([*(f.benchmark for f in report.findings), *(r.benchmark for r in report.recorded)])
+    found = [name for name in every if any(matches(glob, name) for glob in globs)]
+    if not found:
+        raise UserError(f"{' '.join(globs)}: matches none of {', '.join(every) or 'nothing'}", option="benchmark")
+    return found
+
+
+def _lacking(report: Report, names: Sequence[str]) -> list[str]:
+    explained = {each.benchmark for each in report.explanations}
+    return [name for name in names if name not in explained]
+
+
+def _only(report: Report, names: Sequence[str]) -> Report:
+    return replace(
+        report,
+        explanations=[each for each in report.explanations if each.benchmark in names],
+        unprofiled=[each for each in report.unprofiled if each.benchmark in names],
+    )
+
+
+def _profile(
+    run: Path, measurements: Path, report: Report, names: Sequence[str], outputs: OutputOptions, err: TextIO
+) -> None:
+    """Profile benchmarks of a finished run, and put the explanations into the report that its folder has.
+
+    Raises:
+        UserError: it is not a folder, or the project is not the run's.
+    """
+    from gate.run.profiling import LIMIT, profile_run
+
+    if measurements.name != MEASUREMENTS:
+        raise UserError(words.not_a_folder(str(run)))
+    if not outputs.quiet:
+        err.write(f"perfgate: {words.cost(names, report, LIMIT)}\n")
+        err.flush()
+    folder = measurements.parent
+    profile_run(folder, names, err, quiet=outputs.quiet)
+    _refill(folder, _decided(measurements).report)
+    if not outputs.quiet:
+        err.write(f"perfgate: {words.written(str(folder))}\n")
+
+
+def _refill(folder: Path, report: Report) -> None:
+    """Put explanations into a folder's report as it was decided, if it is of the same run."""
+    from gate.report import json
+
+    try:
+        kept = json.read((folder / REPORT).read_bytes())
+    except (OSError, json.ReportError):
+        return
+    if kept.run.id == report.run.id:
+        explained = replace(kept, explanations=report.explanations, unprofiled=report.unprofiled)
+        fill(folder, Kept(explained, folder / MEASUREMENTS))
+
+
+def _print(report: Report, outputs: OutputOptions, out: TextIO, *, every: bool) -> None:
+    width = min(shutil.get_terminal_size((100, 24)).columns, 140)
+    most = None if every else max(1, len(report.explanations), len(report.unprofiled))
+    style = "1" if colored(out) and not outputs.quiet else ""
+    lines = explanation_lines(report, most, width, style) or wrap(f"{words.NOTHING}.", width)
+    out.write("\n".join(lines) + "\n")

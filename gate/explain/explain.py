@@ -1,0 +1,265 @@
+"""explain: two profiles of a benchmark -> which functions add to the difference."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from gate.explain.blame import Blames, blame_by_calls, blame_by_shape
+from gate.explain.flame import flame
+from gate.explain.matching import Function, Matched, match
+from gate.explain.names import is_project
+from gate.explain.sampling import SURE, Sampling
+from gate.explain.shift import Shift, settle_shifts
+from gate.explain.tree import BOTH, Node, call_tree
+from gate.model.explanation import Agreement, Amounts, Candidate, Explanation, FlameNode, Moved, Part, State
+from gate.model.profile import Frame, Profile
+
+MOST = 20
+"""Candidates that are listed."""
+_FEWER = 5
+_MOVED = 5
+_PARTS = 3
+_MINOR = 0.1
+"""A function with less than this share of what moved is not named."""
+_CALLERS = 6
+_LEAST = 0.002
+"""Costs below this share of the program's say nothing."""
+_WORTH_SAYING = 0.05
+"""A shift of less than this share of the difference is not listed."""
+_SHOWN = 0.5
+"""A profile shows a change if its own is at least this share of it, both as logarithms."""
+_IN_DIFF = 2.0
+"""How much more a function in a changed file counts."""
+_NOT_OURS = 0.5
+"""How much less a library function counts that no function of the project calls, such as a collector's."""
+
+
+class Measured(msgspec.Struct, frozen=True):
+    """What was measured of the benchmark that the profiles are of."""
+
+    metric: str
+    unit: str
+    ratio: float
+    """Above 1 is worse."""
+
+
+def explain(base: Profile, head: Profile, measured: Measured | None = None, *, pictured: bool = True) -> Explanation:
+    """Rank the functions of two profiles by what they add to the difference, and set apart what only moved.
+
+    Args:
+        base: of the same benchmark and profiler as head.
+        measured: the change to be explained; None: nothing was measured.
+        pictured: with the call tree that a picture needs.
+    """
+    compared = _Comparison(base, head)
+    return compared.explanation(measured, flame(base, head, compared.matched) if pictured else [])
+
+
+class _Comparison:
+    """Two profiles in one tree, with what each function is blamed for."""
+
+    def __init__(self, base: Profile, head: Profile) -> None:
+        self.base, self.head = base, head
+        self.matched: Matched = match(base, head)
+        functions = self.matched.functions
+        files_known = any(_relative(f.frame) for f in functions)
+        self.project = [is_project(f.frame, files_known=files_known) for f in functions]
+        self.states: list[State] = [_state(f) for f in functions]
+        self.calls = _calls(base, head, self.matched)
+        self.root = call_tree(base, head, self.matched, self.project)
+        self.total = Amounts(self.root.inclusive[0], self.root.inclusive[1])
+        self.sampling = Sampling(base, head, self._large(_Costs(self.root, len(functions)).cost))
+        if self.sampling.speed != 1.0:
+            self.root = call_tree(base, head, self.matched, self.project, speed=self.sampling.speed)
+        least = _LEAST * max(self.total.base, self.total.head)
+        self.shifts = settle_shifts(self.root, self.states, least)
+        self.blames = self._blames(least)
+        self.costs = _Costs(self.root, len(functions))
+
+    def _blames(self, least: float) -> Blames:
+        counted = [calls for calls in self.calls if calls is not None]
+        if len(counted) == len(self.calls):
+            return blame_by_calls(self.root, counted, self.states)
+        return blame_by_shape(self.root, self.states, self.sampling.error, least)
+
+    def _large(self, costs: Sequence[Amounts]) -> list[Amounts]:
+        """Leave the functions whose own change says how evenly both sides ran; for as many calls where those count."""
+        least = _LEAST * self.total.base
+        found = []
+        for cost, calls in zip(costs, self.calls, strict=True):
+            if min(cost.base, cost.head) > least:
+                often = calls.head / calls.base if calls is not None and calls.base and calls.head else 1.0
+                found.append(Amounts(cost.base, cost.head / often))
+        return found
+
+    def explanation(self, measured: Measured | None, tree: list[FlameNode]) -> Explanation:
+        error = self.sampling.error(self.total, whole=True)
+        noise = error > 0 and abs(self.total.change) <= SURE * error
+        # of the functions, as far as it is not the same for all
+        whole = self.root.inclusive[1] - self.root.inclusive[0]
+        worse = whole if whole > 0 and not noise else None
+        ranked = sorted(self.blames, key=lambda i: (-self._score(i), self._frame(i).function))
+        candidates = [self._candidate(i, worse) for i in ranked if i >= 0 and self._score(i) > 0]
+        listed = [c for c in candidates if self._counts(c)]
+        less = sorted((i for i in ranked if i >= 0 and self.blames[i].change < 0), key=lambda i: self.blames[i].change)
+        fewer = [c for c in (self._candidate(i, worse) for i in less[:_FEWER]) if not c.noise and self._counts(c)]
+        return Explanation(
+            benchmark=self.head.benchmark,
+            factors=self.head.factors,
+            session=self.head.session,
+            metric=measured.metric if measured else None,
+            profiler=self.head.profiler,
+            tool=self.head.tool,
+            unit=self.head.unit,
+            approximate=self.base.approximate or self.head.approximate,
+            operations=_operations(self.base, self.head),
+            total=self.total,
+            measured=measured.ratio if measured else None,
+            alike=self.sampling.alike,
+            left_alike=self.sampling.speed != 1.0,
+            agreement=_agreement(self.total, noise, measured),
+            error=error,
+            noise=noise,
+            candidates=listed[:MOST],
+            fewer=fewer,
+            moved=self._moved(worse),
+            flame=tree,
+            left_out=max(0, len(listed) - MOST),
+        )
+
+    def _frame(self, index: int) -> Frame:
+        return self.matched.functions[index].frame if index >= 0 else Frame("")
+
+    def _score(self, index: int) -> float:
+        if index < 0:
+            return -math.inf
+        weight = 1.0 if self.project[index] else _NOT_OURS
+        return self.blames[index].score * weight * (_IN_DIFF if self._in_diff(index) else 1.0)
+
+    def _in_diff(self, index: int) -> bool | None:
+        changed = self.head.changed
+        if changed is None:
+            return None
+        function = self.matched.functions[index]
+        return any(frame is not None and frame.file in changed for frame in (function.base, function.head))
+
+    def _counts(self, candidate: Candidate) -> bool:
+        return abs(candidate.change) >= _LEAST * max(self.total.base, self.total.head) or bool(candidate.more)
+
+    def _candidate(self, index: int, worse: float | None) -> Candidate:
+        function, blamed, costs = self.matched.functions[index], self.blames[index], self.costs
+        cost = costs.cost[index]
+        error = self.sampling.error(costs.inclusive[index] if blamed.more else cost)
+        path = max(blamed.paths, key=lambda p: abs(blamed.paths[p])) if blamed.paths else ()
+        least = 0.05 * abs(blamed.change)
+        library = {i: c for i, c in costs.library[index].items() if c * blamed.change > 0 and abs(c) >= least}
+        return Candidate(
+            frame=function.frame,
+            was=function.was,
+            state=self.states[index],
+            project=self.project[index],
+            in_diff=self._in_diff(index),
+            cost=cost,
+            own=costs.own[index],
+            inclusive=costs.inclusive[index],
+            calls=self.calls[index],
+            change=blamed.change,
+            share=blamed.change / worse if worse else None,
+            error=error,
+            noise=error > 0 and abs(blamed.change) <= SURE * error,
+            library=self._parts(library),
+            more=self._parts({i: c for i, c in blamed.more.items() if c >= least and c > 0}),
+            callers=[self._frame(i) for i in path[-_CALLERS:]],
+        )
+
+    def _parts(self, changes: Mapping[int, float]) -> list[Part]:
+        largest = sorted(changes, key=lambda i: (-abs(changes[i]), self._frame(i).function))[:_PARTS]
+        return [Part(self._frame(i), changes[i]) for i in largest]
+
+    def _moved(self, worse: float | None) -> list[Moved]:
+        """Name what moved, the largest first, without a function that only changed its place."""
+        least = _WORTH_SAYING * (worse or max(self.total.base, self.total.head))
+        found = []
+        for shift in self.shifts:
+            net = {i: shift.targets.get(i, 0.0) + shift.sources.get(i, 0.0) for i in {*shift.targets, *shift.sources}}
+            cost = sum(change for change in net.values() if change > 0)
+            costs = [self.costs.cost[i] for i in net if i >= 0]
+            error = self.sampling.error(Amounts(sum(c.base for c in costs), sum(c.head for c in costs)))
+            if cost >= max(least, SURE * error):
+                found.append(self._shift(shift, net, cost, worse))
+        return sorted(found, key=lambda m: -m.cost)[:_MOVED]
+
+    def _shift(self, shift: Shift, net: Mapping[int, float], cost: float, worse: float | None) -> Moved:
+        large = {i: change for i, change in net.items() if abs(change) > _MINOR * cost}
+        return Moved(
+            sources=self._parts({i: change for i, change in large.items() if change < 0}),
+            targets=self._parts({i: change for i, change in large.items() if change > 0}),
+            caller=self._frame(shift.node.function) if shift.node.function >= 0 else None,
+            cost=cost,
+            share=cost / worse if worse else None,
+            inclusive=Amounts(shift.node.inclusive[0], shift.node.inclusive[1]),
+        )
+
+
+class _Costs:
+    """The costs of each function over all its places in the tree."""
+
+    def __init__(self, root: Node, count: int) -> None:
+        cost, own, inclusive = ([[0.0, 0.0] for _ in range(count)] for _ in range(3))
+        self.library: list[dict[int, float]] = [{} for _ in range(count)]
+        for node in root.below():
+            if node is root:
+                continue
+            index = node.function
+            for side in BOTH:
+                cost[index][side] += node.cost[side]
+                own[index][side] += node.own[side]
+                # recursion is folded, so no function stands below itself
+                inclusive[index][side] += node.inclusive[side]
+            for called, both in node.library.items():
+                self.library[index][called] = self.library[index].get(called, 0.0) + both[1] - both[0]
+        self.cost, self.own, self.inclusive = ([Amounts(b, h) for b, h in each] for each in (cost, own, inclusive))
+
+
+def _relative(frame: Frame) -> bool:
+    return bool(frame.file) and is_project(frame, files_known=True)
+
+
+def _state(function: Function) -> State:
+    if function.base is None:
+        return "new"
+    return "changed" if function.head is not None else "gone"
+
+
+def _operations(base: Profile, head: Profile) -> Amounts | None:
+    if base.operations is None or head.operations is None:
+        return None
+    return Amounts(base.operations, head.operations)
+
+
+def _calls(base: Profile, head: Profile, matched: Matched) -> list[Amounts | None]:
+    """Return how often each function was called, per operation; None where a side did not count."""
+    if base.calls is None or head.calls is None:
+        return [None] * len(matched.functions)
+    counted = [[0.0, 0.0] for _ in matched.functions]
+    for side, profile, numbers in ((0, base, matched.base), (1, head, matched.head)):
+        for number, calls in zip(numbers, profile.calls or [], strict=False):
+            counted[number][side] += calls / (profile.operations or 1.0)
+    return [Amounts(*both) for both in counted]
+
+
+def _agreement(total: Amounts, noise: bool, measured: Measured | None) -> Agreement:
+    """Compare the profiles' totals with the measured change."""
+    if measured is None:
+        return "unknown"
+    if measured.unit == "B":
+        return "elsewhere"
+    if total.base <= 0 or total.head <= 0 or measured.ratio <= 0 or measured.ratio == 1:
+        return "unknown"
+    wanted, found = math.log(measured.ratio), math.log(total.head / total.base)
+    if found * wanted < 0 and not noise:
+        return "opposite"
+    return "agrees" if abs(found) >= _SHOWN * abs(wanted) and found * wanted > 0 else "less"

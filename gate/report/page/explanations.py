@@ -1,0 +1,85 @@
+"""Which functions add to the changes that were profiled, as the page shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from gate.model import Report
+from gate.model.explanation import Candidate, Explanation
+from gate.report.page.pictures import Figure, flame_of
+from gate.words import explanations as words
+from gate.words.numbers import plural
+
+
+class FunctionRow(msgspec.Struct, frozen=True):
+    """A function, written."""
+
+    name: str
+    place: str
+    tone: str
+    """Class of its colour: of a function in a changed file, of one that takes less."""
+    base: str
+    head: str
+    change: str
+    share: str
+    inclusive: str
+    notes: str
+
+
+class Why(msgspec.Struct, frozen=True):
+    """One explanation, written."""
+
+    id: str
+    title: str
+    profiled: str
+    tool: str
+    cautions: tuple[str, ...]
+    rows: tuple[FunctionRow, ...]
+    more: str
+    """How many functions are not listed; "" where all are."""
+    fewer: tuple[FunctionRow, ...]
+    moved: tuple[str, ...]
+    flame: Figure | None
+
+
+def whys_of(report: Report) -> list[Why]:
+    """Bring the explanations of a report into the form of the page."""
+    return [_why(found, f"why-{number}") for number, found in enumerate(report.explanations, 1)]
+
+
+def _why(found: Explanation, prefix: str) -> Why:
+    left = found.left_out
+    return Why(
+        id=prefix,
+        title=words.title(found),
+        profiled=words.profiled_by(found),
+        tool=words.tool(found),
+        cautions=tuple(words.cautions(found)),
+        rows=tuple(_rows(found.candidates, found)),
+        more=f"{plural(left, 'more function')}" if left else "",
+        fewer=tuple(_rows(found.fewer, found)),
+        moved=tuple(words.moved(each, found.unit) for each in found.moved),
+        flame=flame_of(found, prefix),
+    )
+
+
+def _rows(candidates: Sequence[Candidate], found: Explanation) -> list[FunctionRow]:
+    rows = []
+    for each in candidates:
+        line = words.line(each, found)
+        rows.append(
+            FunctionRow(
+                name=line.name,
+                place=line.place,
+                tone="improvement" if each.change < 0 else "regression" if each.in_diff else "",
+                base=words.amount(each.cost.base, found.unit),
+                head=words.amount(each.cost.head, found.unit),
+                change=words.signed(each.change, found.unit),
+                share="" if each.share is None else f"{each.share:+.0%}",
+                inclusive=words.grown(each.inclusive),
+                notes="; ".join(line.notes),
+            )
+        )
+    return rows

@@ -1,0 +1,293 @@
+"""Profiles of what regressed: within the run that measured it, or of a finished run afterwards."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TextIO
+
+from msgspec.structs import replace
+
+from gate.cli.groups import MeasureOptions, RulesOptions
+from gate.evidence.inputs import MEASUREMENTS
+from gate.evidence.records import Appender
+from gate.evidence.runs import config_of
+from gate.model import SIDES, Execution, Failure, Record, Run, Side, UserError, Whose
+from gate.model.case import canonical
+from gate.model.profile import MOST_FRAMES, Profile, Unprofiled
+from gate.run.folder import records_of
+from gate.run.job import Job, prepare
+from gate.run.project import Project, open_project, overlaid_sources
+from gate.run.regressed import Regressed, regressed
+from gate.run.workshop import Workshop, one_path, workshop
+from gate.units import format_duration
+from harness.host.holder import Claim
+from harness.host.lock import NotFreeError, host_lock, lock_file
+from harness.loop.execution import Executions
+from harness.loop.measure import Append
+from harness.loop.profiled import Wanted, profiled
+from harness.loop.steps import ExecutionStep
+from harness.process.budget import Budget, BudgetEndedError
+from harness.source.trees import open_trees
+
+LIMIT = 300.0
+"""Seconds that all profiles of a job may take, beside plan.budget: what was measured is on disk by then."""
+Say = Callable[[str], None]
+
+
+def profile_regressions(
+    made: Workshop, append: Append, records: Sequence[Record], found: Sequence[Regressed], *, built: bool, say: Say
+) -> None:
+    """Profile what regressed in a run that has just ended, and append the profiles.
+
+    Nothing is done where a profile is there already.
+
+    records: of the run. found: what regressed. built: the trees of both sides stand as the last round built them.
+    """
+    missing = without_profiled(found, records, made.job.session)
+    if not missing:
+        return
+    if not built and not _built(made):
+        append(*(_unprofiled(each, made.job.session, "budget") for each in missing))
+        return
+    for profiles in profiles_of(made, records, missing, Budget(LIMIT), say):
+        append(*profiles)
+
+
+def profile_run(
+    folder: Path, benchmarks: Sequence[str], err: TextIO, *, quiet: bool = False, limit: float = LIMIT
+) -> list[Profile | Unprofiled]:
+    """Profile a finished run in its project: check out and build both sides as its first round did, and profile.
+
+    The lines are appended to the run's measurements, so that this is done once.
+
+    Args:
+        folder: of the run, which began with a run line.
+        benchmarks: names of cases, of a suite that of its line; none: those that regressed.
+        err: takes what is said meanwhile.
+        limit: seconds of all profiles; builds take what they take.
+
+    Raises:
+        UserError: no such run, commits or changes that are no longer there, another perfgate that is measuring, or a
+            build that failed.
+        OSError: the lines cannot be appended.
+    """
+    records = records_of(folder)
+    run = records[0] if records and isinstance(records[0], Run) else None
+    if run is None or run.base is None or run.head is None:
+        raise UserError(f"{folder}: has no run line with base and head, so it does not say what to build")
+
+    def say(line: str) -> None:
+        if not quiet:
+            err.write(f"perfgate: {line}\n")
+            err.flush()
+
+    with ExitStack() as held:
+        project = held.enter_context(_project_of(run))
+        options = MeasureOptions(out=folder, seed=run.seed)
+        job = prepare(project, options, folder, remembers=False, gates=True)
+        rules = project.settings.rules
+        found = _asked(records, benchmarks) if benchmarks else regressed(records, run, config_of(run) or rules)
+        # what could not be profiled before may be now: a profiler was installed
+        missing = without_profiled(found, [r for r in records if not isinstance(r, Unprofiled)], job.session)
+        if not missing:
+            return []
+        _hold(job, held, limit, say)
+        return _profiled(job, records, missing, held, limit, say)
+
+
+def _profiled(
+    job: Job, records: Sequence[Record], missing: Sequence[Regressed], held: ExitStack, limit: float, say: Say
+) -> list[Profile | Unprofiled]:
+    repository, sides = job.project.repository, job.project.settings.sides
+    repository.store.work.remove_leftovers()
+    building = Budget()
+    share = {side: sides[side].build.share for side in SIDES}
+    sources = overlaid_sources(job.project)
+    trees = held.enter_context(
+        open_trees(repository, sources, share_paths=share, budget=building, keep=False, one_path=one_path(job.project))
+    )
+    append = held.enter_context(Appender(job.out / MEASUREMENTS))
+    made = held.enter_context(workshop(job, trees, building))
+    say("building base and head to profile them")
+    if not _built(made):
+        raise UserError("base or head does not build any more; `perfgate try` shows why")
+    written: list[Profile | Unprofiled] = []
+    for profiles in profiles_of(made, records, missing, Budget(limit), say):
+        append(*profiles)
+        written += profiles
+    return written
+
+
+@contextmanager
+def _project_of(run: Run) -> Iterator[Project]:
+    """Open the project of a run at the commits that it measured.
+
+    Raises:
+        UserError: they are not here, or head's uncommitted changes are others by now.
+    """
+    assert run.base is not None and run.head is not None  # noqa: PT018, S101  # for types
+    whose = run.whose
+    rules = RulesOptions(
+        config=_config_file(whose),
+        rules=whose.kind if whose is not None and whose.kind in ("base", "head") else None,
+        sets=whose.sets if whose is not None else (),
+    )
+    with open_project(run.base.sha, None if run.head.dirty else run.head.sha, rules) as project:
+        if project.sources.head.commit.tree != run.head.tree:
+            raise UserError(
+                "the run measured uncommitted changes that have changed since: run `perfgate check` again, with "
+                "`--set gate.explain=true` to have its regressions profiled"
+            )
+        yield project
+
+
+def _config_file(whose: Whose | None) -> Path | None:
+    file = Path(whose.name) if whose is not None and whose.kind == "named" else None
+    return file if file is not None and file.is_file() else None
+
+
+def _asked(records: Sequence[Record], benchmarks: Sequence[str]) -> list[Regressed]:
+    """Return what was measured under these names, at each of its settings."""
+    found: dict[tuple[str, str], Regressed] = {}
+    for each in records:
+        if isinstance(each, Execution) and each.benchmark in benchmarks:
+            place = (each.benchmark, canonical(each.factors))
+            found.setdefault(place, Regressed(each.benchmark, each.factors, of_time=True, ratio=1.0))
+    return sorted(found.values(), key=lambda each: benchmarks.index(each.benchmark))
+
+
+def _hold(job: Job, held: ExitStack, wait: float, say: Say) -> None:
+    claim = Claim.own("perfgate explain", job.run.id or "", job.project.repository.project, job.out)
+    try:
+        held.enter_context(
+            host_lock(claim, lock_file(os.environ), wait=wait, waiting=lambda holder: say(f"waiting for {holder}"))
+        )
+    except NotFreeError as error:
+        raise UserError(f"{error}; only one perfgate at a time measures on a machine") from None
+
+
+def without_profiled(found: Sequence[Regressed], records: Sequence[Record], session: int) -> list[Regressed]:
+    """Leave out what has a profile of both sides, or a line that says why it has none."""
+    done = {
+        (each.benchmark, canonical(each.factors))
+        for each in records
+        if isinstance(each, (Profile, Unprofiled)) and each.session == session
+    }
+    return [each for each in found if (each.benchmark, canonical(each.factors)) not in done]
+
+
+def profiles_of(
+    made: Workshop, records: Sequence[Record], found: Sequence[Regressed], budget: Budget, say: Say
+) -> Iterator[Sequence[Profile | Unprofiled]]:
+    """Profile benchmarks one after the other, in trees that stand; for each both sides, or why there are none."""
+    changed = _changed(made.job.project)
+    for each in found:
+        wanted = _wanted(made, records, each)
+        if not each.of_time or wanted is None:
+            yield [_unprofiled(each, made.job.session, "unsupported", "memory" if not each.of_time else "")]
+            continue
+        if budget.left <= 0:
+            yield [_unprofiled(each, made.job.session, "budget")]
+            continue
+        say(f"profiling {each.benchmark}, which regressed (at most {format_duration(budget.left)})")
+        yield [
+            replace(p, changed=changed) if isinstance(p, Profile) and p.side == "head" else p
+            for p in profiled(wanted, _Making(made), budget)
+        ]
+
+
+def _changed(project: Project) -> list[str]:
+    """Return the files that differ between base and head, as paths in the project."""
+    sources, repository = project.sources, project.repository
+    revisions = (sources.base.revision, sources.head.revision)
+    found = repository.git.entries("diff-tree", "-r", "-z", "--name-only", *revisions)
+    prefix = repository.prefix.as_posix()
+    inside = "" if prefix == "." else f"{prefix}/"
+    return [name.removeprefix(inside) for name in found if name.startswith(inside)][:MOST_FRAMES]
+
+
+class _Making:
+    """Gives what executes within the limit of profiles."""
+
+    def __init__(self, made: Workshop) -> None:
+        self._made = made
+
+    def __call__(self, iterations: int | None, within: Budget) -> Executions:
+        planned = self._made.job.project.settings.rules.plan.iterations
+        return self._made.executions(planned if iterations is None else iterations, within)
+
+
+def _unprofiled(of: Regressed, session: int, kind: str, detail: str = "") -> Unprofiled:
+    return Unprofiled(benchmark=of.benchmark, session=session, factors=dict(of.factors), kind=kind, detail=detail)
+
+
+def _wanted(made: Workshop, records: Sequence[Record], of: Regressed) -> Wanted | None:
+    """Lay out a benchmark's execution on both sides as its first round did; None: it has none of them."""
+    sides = made.job.project.settings.sides
+    benchmarks = {side: {b.name: b for b in sides[side].benchmark} for side in SIDES}
+    name = next(
+        (
+            n
+            for n in benchmarks["base"]
+            if of.benchmark == n or _is_line(of.benchmark, n, benchmarks["base"][n].measured.suite)
+        ),
+        None,
+    )
+    steps = _steps(made.job, name, of)
+    if name is None or name not in benchmarks["head"] or len(steps) < len(SIDES):
+        return None
+    own = [
+        r for r in records
+        if isinstance(r, Execution) and r.benchmark == of.benchmark and r.side == "base"
+    ]  # fmt: skip
+    return Wanted(
+        name=of.benchmark,
+        steps=steps,
+        benchmarks={side: benchmarks[side][name] for side in SIDES},
+        directories=lambda side: made.builder.directory(side, steps[side].building),
+        seconds=_iteration(own),
+        execution=max((r.seconds or 0.0 for r in own), default=0.0),
+        session=made.job.session,
+        factors=dict(of.factors),
+    )
+
+
+def _is_line(benchmark: str, name: str, suite: bool) -> bool:
+    return suite and benchmark.startswith(f"{name}/")
+
+
+def _steps(job: Job, name: str | None, of: Regressed) -> dict[Side, ExecutionStep]:
+    found: dict[Side, ExecutionStep] = {}
+    for step in job.rounds[0].executions if job.rounds else ():
+        if step.benchmark == name and step.factors.items() <= of.factors.items():
+            found.setdefault(step.side, step)
+    return found
+
+
+def _iteration(executions: Sequence[Execution]) -> float:
+    """Return what one iteration takes, by the values in seconds where there are some."""
+    for metric in ("time", "cpu"):
+        values = [
+            value
+            for e in executions
+            if metric in e.metrics and e.metrics[metric].unit == "s"
+            for value in e.metrics[metric].values
+        ]
+        if values:
+            return sum(values) / len(values)
+    counts = [max((len(m.values) + len(m.dropped) for m in e.metrics.values()), default=1) for e in executions]
+    return sum(e.seconds or 0.0 for e in executions) / max(1, sum(counts))
+
+
+def _built(made: Workshop) -> bool:
+    """Build both sides as the first round did; return whether that could be done within the budget."""
+    try:
+        return not any(
+            isinstance(made.builder.build(step.side, step.build, step.seed, step.factors), Failure)
+            for step in made.job.rounds[0].builds
+        )
+    except BudgetEndedError:
+        return False

@@ -1,0 +1,1 @@
+"""Profilers: what finds out where one execution spends its time."""

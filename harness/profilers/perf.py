@@ -1,0 +1,133 @@
+"""Native programs and those of Go under `perf record`: samples of CPU time with full stacks."""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+import subprocess
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path, PurePath
+
+from gate.adapters.values import OutputError
+from gate.model.profile import Frame
+from harness.instruments.declaration import ask
+from harness.instruments.protocol import Context, read_regular
+from harness.process.execute import Command, find_program
+from harness.profilers.native import is_go, is_native, plain_name
+from harness.profilers.packages import install
+from harness.profilers.profiler import MOST_OUTPUT, Absent, Costs, Effort, Found, Sampled, Subject, mean
+
+_DATA, _STACKS = "perf.data", "perf.stacks"
+_EVENT = "cpu-clock:u"
+"""The kernel's clock, which virtual machines have too, and in the unit of what regressed: seconds."""
+_RATE = 499
+_SECONDS = 6.0
+_MOST = 40
+_NO_COUNTERS = "the kernel lets it sample nothing (kernel.perf_event_paranoid is above 2?)"
+_SAMPLE = re.compile(r"\s*(\d+)\s+([\w:-]+):\s*")
+_FRAME = re.compile(r"\s+[0-9a-f]+ (.*) \((.*)\)")
+_PACKAGES = {"apt": "linux-perf", "dnf": "perf", "pacman": "perf", "zypper": "perf", "apk": "perf"}
+
+
+class Perf:
+    """Samples user time: for programs of Go by frame pointers, for others by what DWARF tells of their stacks."""
+
+    name = "perf"
+    rank = 30
+
+    def fits(self, subject: Subject) -> bool:
+        """Return whether the command is a native program, Go's included."""
+        return is_native(subject, go=True) and not subject.benchmark.measured.suite
+
+    def find(self, caller: Mapping[str, str]) -> Found | Absent:
+        """Look for perf, and for an event that it can sample here."""
+        path = find_program("perf", caller)
+        if path is None:
+            return Absent(install(caller, _PACKAGES))
+        try:
+            version = ask((path, "--version"), caller).stdout.decode("utf-8", "replace").strip()
+            if _samples(path, caller):
+                return Found(path, version.replace("perf version", "perf")[:80])
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return Absent("", str(error))
+        return Absent("", _NO_COUNTERS)
+
+    def effort(self, subject: Subject) -> Effort:
+        """Execute for six seconds on base."""
+        executions = max(1, min(_MOST, math.ceil(_SECONDS / max(subject.once, 1e-3))))
+        return Effort(executions, 3 * executions * subject.once, 1)
+
+    def wrap(self, found: Found, subject: Subject, context: Context, command: Command) -> Command:
+        """Record, and read what was recorded in the same sandbox: what a program can change is not read outside."""
+        data, stacks = context.scratch / _DATA, context.scratch / _STACKS
+        program = subject.program
+        graph = "fp" if program is not None and is_go(program) else "dwarf,8192"
+        perf = shlex.quote(found.path)
+        record = f"{perf} record -q -F {_RATE} --call-graph {graph} -e {_EVENT} -o {shlex.quote(str(data))}"
+        script = f"{perf} script --no-inline -F period,event,ip,sym,dso -i {shlex.quote(str(data))}"
+        text = f'{record} -- "$@"; code=$?; {script} > {shlex.quote(str(stacks))} 2> /dev/null; exit $code'
+        return replace(command, argv=("sh", "-c", text, "perfgate", *command.argv))
+
+    def afterwards(self, subject: Subject, context: Context, command: Command) -> Iterator[Command]:  # noqa: ARG002
+        """Run nothing."""
+        yield from ()
+
+    def read(self, subject: Subject, context: Context) -> Costs:  # noqa: ARG002  # of the Protocol
+        """Read the stacks.
+
+        Raises:
+            OutputError: it is not what perf script writes.
+        """
+        return parse(read_regular(context.scratch / _STACKS, MOST_OUTPUT) or b"")
+
+    def sampled(self, subject: Subject, executions: list[Costs]) -> Sampled:  # noqa: ARG002  # of the Protocol
+        """Average the executions.
+
+        Raises:
+            OutputError: nothing was sampled in any of them.
+        """
+        if not any(executions):
+            raise OutputError("perf sampled nothing: too short, or not allowed to")
+        return Sampled({stack: cost / 1e9 for stack, cost in mean(executions).items()}, "s")
+
+
+def _samples(path: str, caller: Mapping[str, str]) -> bool:
+    with tempfile.TemporaryDirectory() as folder:
+        call = (path, "record", "-q", "-e", _EVENT, "-o", str(Path(folder) / _DATA), "--", "true")
+        return ask(call, caller).returncode == 0
+
+
+def parse(data: bytes) -> Costs:
+    """Read what `perf script -F period,event,ip,sym,dso` writes: the sum of the periods by stack.
+
+    Raises:
+        OutputError: it is something else.
+    """
+    found: dict[tuple[Frame, ...], float] = defaultdict(float)
+    for block in data.decode("utf-8", "replace").split("\n\n"):
+        first, *rest = block.strip("\n").split("\n")
+        if not first.strip():
+            continue
+        sample = _SAMPLE.fullmatch(first)
+        if sample is None or len(sample[1]) > 18:
+            raise OutputError(f"perf script wrote what cannot be read: {first[:80]!r}")
+        stack = [_frame(line) for line in rest]
+        if stack:
+            found[tuple(reversed(stack))] += float(sample[1])
+    return found
+
+
+def _frame(line: str) -> Frame:
+    found = _FRAME.fullmatch(line)
+    if found is None:
+        raise OutputError(f"perf script wrote what cannot be read: {line[:80]!r}")
+    name, place = found[1], PurePath(found[2]).name
+    # an address, and what the kernel calls a mapping without a file
+    return Frame(plain_name(re.sub(r"\+0x[0-9a-f]+$", "", name)), "" if place.startswith("[") else place)
+
+
+PROFILER = Perf()

@@ -1,0 +1,245 @@
+"""Go's benchmarks: the profile of CPU time that a test binary writes by itself, in the format of pprof."""
+
+from __future__ import annotations
+
+import math
+import re
+import zlib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+from gate.adapters.values import OutputError
+from gate.model.profile import Frame
+from harness.instruments.go import is_go_test
+from harness.instruments.protocol import Context, read_regular
+from harness.process.execute import Command
+from harness.profilers.places import Places
+from harness.profilers.profiler import MOST_OUTPUT, Absent, Costs, Effort, Found, Sampled, Subject, with_options
+
+_PROFILE = "perfgate.pprof"
+_SECONDS = 10.0
+"""Of a benchmark's loop, at 100 samples a second for each thread."""
+_MOST = 10**9
+_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+
+
+class Pprof:
+    """Samples CPU time with the run time's own profiler: full stacks, inlined functions too."""
+
+    name = "pprof"
+    rank = 10
+
+    def fits(self, subject: Subject) -> bool:
+        """Return whether `go test` or a test binary runs."""
+        return subject.benchmark.instrument == "go"
+
+    def find(self, caller: Mapping[str, str]) -> Found | Absent:  # noqa: ARG002  # of the Protocol
+        """Find it always: it is in the test binary."""
+        return Found("", "")
+
+    def effort(self, subject: Subject) -> Effort:  # noqa: ARG002  # of the Protocol
+        """Run once: -benchtime gives the loop its ten seconds."""
+        return Effort(1, 1.5 * _SECONDS, 1)
+
+    def wrap(self, found: Found, subject: Subject, context: Context, command: Command) -> Command:  # noqa: ARG002
+        """Run one benchmark, with a count of operations that is the same on both sides."""
+        go_test = is_go_test(subject.words)
+        dash = "-" if go_test else "-test."
+        parts = subject.line.rpartition(":")[2].split("/") if ":" in subject.line else subject.line.split("/")
+        start = next((n for n, part in enumerate(parts) if re.match(r"Benchmark", part)), 0)
+        wanted = "/".join(f"^{re.escape(part)}$" for part in parts[start:])
+        options = [
+            f"{dash}bench={wanted}",
+            f"{dash}count=1",
+            f"{dash}benchtime={operations(subject)}x",
+            f"{dash}cpuprofile={context.scratch / _PROFILE}",
+        ]
+        if go_test:
+            # it keeps the binary of what it profiles, beside the sources otherwise
+            options.append(f"-o={context.scratch / 'perfgate.test'}")
+        return replace(command, argv=with_options(subject, command, tuple(options)))
+
+    def afterwards(self, subject: Subject, context: Context, command: Command) -> Iterator[Command]:  # noqa: ARG002
+        """Run nothing."""
+        yield from ()
+
+    def read(self, subject: Subject, context: Context) -> Costs:  # noqa: ARG002  # of the Protocol
+        """Read the profile.
+
+        Raises:
+            OutputError: there is none, or it is not one.
+        """
+        data = read_regular(context.scratch / _PROFILE, MOST_OUTPUT)
+        if not data:
+            raise OutputError("the test binary wrote no profile: several packages, or a TestMain that does not return")
+        return parse(data, Places(context.directory))
+
+    def sampled(self, subject: Subject, executions: list[Costs]) -> Sampled:
+        """Take the only execution."""
+        return Sampled(executions[0], "s", float(operations(subject)))
+
+
+def operations(subject: Subject) -> int:
+    """Return how many operations are profiled: both sides do the same."""
+    return max(1, min(_MOST, math.ceil(_SECONDS / max(subject.seconds, 1e-9))))
+
+
+@dataclass(slots=True)
+class _Function:
+    name: int = 0
+    file: int = 0
+    line: int = 0
+
+
+@dataclass(slots=True)
+class _Tables:
+    """What a profile's messages refer to by number."""
+
+    strings: list[str] = field(default_factory=list)
+    functions: dict[int, _Function] = field(default_factory=dict)
+    locations: dict[int, list[int]] = field(default_factory=dict)
+    """Functions, those first that are inlined into the next ones."""
+    types: list[tuple[int, int]] = field(default_factory=list)
+    """Name and unit of each value of a sample."""
+    samples: list[tuple[list[int], list[int]]] = field(default_factory=list)
+    """Locations, the innermost first, and values."""
+
+
+def parse(data: bytes, places: Places) -> Costs:
+    """Read a profile of CPU time: seconds by stack.
+
+    Source: https://github.com/google/pprof/blob/main/proto/profile.proto
+
+    Raises:
+        OutputError: it is not one.
+    """
+    try:
+        tables = _read(_unpacked(data))
+        return _costs(tables, places)
+    except (IndexError, KeyError, ValueError, OverflowError, zlib.error):
+        raise OutputError("the profile of the test binary cannot be read") from None
+
+
+def _unpacked(data: bytes) -> bytes:
+    if not data.startswith(b"\x1f\x8b"):
+        return data
+    unpacker = zlib.decompressobj(wbits=31)
+    found = unpacker.decompress(data, MOST_OUTPUT)
+    if not unpacker.eof:
+        raise ValueError
+    return found
+
+
+def _costs(tables: _Tables, places: Places) -> Costs:
+    strings = tables.strings
+    place = next(n for n, (_, unit) in reversed([*enumerate(tables.types)]) if strings[unit] == "nanoseconds")
+    frames = {
+        number: Frame(strings[each.name], places.of(strings[each.file]), each.line if 0 < each.line < 2**31 else None)
+        for number, each in tables.functions.items()
+    }
+    found: dict[tuple[Frame, ...], float] = defaultdict(float)
+    for locations, values in tables.samples:
+        stack = [frames[function] for location in locations for function in tables.locations[location]]
+        if values[place] < 0 or not stack:
+            raise ValueError
+        # a signal that preempts a goroutine comes with that of the profiler, which then sees what the first one called
+        while len(stack) > 1 and stack[0].function.startswith("runtime.asyncPreempt"):
+            del stack[0]
+        found[tuple(reversed(stack))] += values[place] / 1e9
+    return found
+
+
+def _read(data: bytes) -> _Tables:
+    tables = _Tables()
+    for number, value in _fields(data):
+        if not isinstance(value, bytes):
+            continue
+        if number == 1:
+            each = dict(_fields(value))
+            tables.types.append((_int(each.get(1, 0)), _int(each.get(2, 0))))
+        elif number == 2:
+            tables.samples.append(_sample(value))
+        elif number == 4:
+            _location(value, tables)
+        elif number == 5:
+            each = dict(_fields(value))
+            tables.functions[_int(each.get(1, 0))] = _Function(*(_int(each.get(key, 0)) for key in (2, 4, 5)))
+        elif number == 6:
+            tables.strings.append(value.decode("utf-8", "replace"))
+    return tables
+
+
+def _sample(data: bytes) -> tuple[list[int], list[int]]:
+    found: dict[int, list[int]] = {1: [], 2: []}
+    for number, value in _fields(data):
+        if number in found:
+            found[number] += _numbers(value) if isinstance(value, bytes) else [value]
+    return found[1], found[2]
+
+
+def _location(data: bytes, tables: _Tables) -> None:
+    number, functions = 0, []
+    for key, value in _fields(data):
+        if key == 1:
+            number = _int(value)
+        elif key == 4 and isinstance(value, bytes):
+            functions.append(_int(dict(_fields(value)).get(1, 0)))
+    tables.locations[number] = functions
+
+
+def _int(value: int | bytes) -> int:
+    if isinstance(value, bytes):
+        raise ValueError
+    return value
+
+
+def _numbers(data: bytes) -> list[int]:
+    found, at = [], 0
+    while at < len(data):
+        value, at = _varint(data, at)
+        found.append(value)
+    return found
+
+
+def _fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
+    """Yield the fields of a message: their number, and an integer or the bytes.
+
+    Source: https://protobuf.dev/programming-guides/encoding/
+    """
+    at = 0
+    while at < len(data):
+        key, at = _varint(data, at)
+        number, kind = key >> 3, key & 7
+        if kind == _VARINT:
+            value, at = _varint(data, at)
+            yield number, value
+            continue
+        if kind == _BYTES:
+            length, at = _varint(data, at)
+        elif kind in (_FIXED64, _FIXED32):
+            length = 8 if kind == _FIXED64 else 4
+        else:
+            raise ValueError
+        if at + length > len(data):
+            raise ValueError
+        yield number, data[at : at + length]
+        at += length
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            break
+        shift += 7
+        if shift > 63:
+            raise ValueError
+    # a whole number of 64 bits with a sign
+    return (value - 2**64 if value >= 2**63 else value), at
+
+
+PROFILER = Pprof()

@@ -1,0 +1,172 @@
+"""The Profiler protocol: which commands one fits, how it is put around them, and what it gives."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from typing import Protocol
+
+from gate.config.types import Benchmark
+from gate.model.profile import Frame
+from harness.instruments.protocol import SHELL, Context
+from harness.process.execute import Command, find_program
+
+Costs = Mapping[tuple[Frame, ...], float]
+"""What was spent in the innermost function itself, by stack, the outermost function first."""
+
+MOST_OUTPUT = 1 << 29
+"""Bytes that are read of what a profiler wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A benchmark on one side, to be profiled."""
+
+    benchmark: Benchmark
+    line: str
+    """Of a suite: the benchmark's own name, as the tool gives it; "" where the benchmark is a single one."""
+    seconds: float
+    """What one iteration of it takes on base, by the values measured."""
+    once: float
+    """What its command takes on base when it is executed once, without what measures it."""
+    directory: Path
+    environment: Mapping[str, str]
+    """Of its commands."""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Return the command as words, of a string as a shell would split it."""
+        command = self.benchmark.command
+        if not isinstance(command, str):
+            return tuple(command)
+        try:
+            return tuple(shlex.split(command))
+        except ValueError:
+            return tuple(command.split())
+
+    @property
+    def program(self) -> Path | None:
+        """Return the file that the command starts, behind variables and `env`; None: it is not found."""
+        for word in self.words:
+            if word == "env" or re.match(r"\w+=", word):
+                continue
+            if "/" in word:
+                return self.directory / word
+            found = find_program(word, self.environment)
+            return Path(found) if found else None
+        return None
+
+    def names(self, pattern: str) -> bool:
+        """Return whether a word of the command, without its directory, is of a pattern."""
+        words = [part for word in self.words for part in (word.split() if " " in word else [word])]
+        return any(re.fullmatch(pattern, PurePath(word).name) for word in words)
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much work is profiled on each side: so many executions with so many iterations."""
+
+    executions: int
+    seconds: float
+    """What they take together, about."""
+    iterations: int | None = None
+    """None: as planned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A profiler's tool on this host."""
+
+    path: str
+    """"" where none is needed."""
+    version: str
+    """With its name: "valgrind 3.22.0"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """A profiler's tool that cannot be used."""
+
+    install: str
+    """The command that installs it; "" where that would not help."""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """What a profiler saw of all executions of one side."""
+
+    costs: Costs
+    unit: str
+    operations: float | None = None
+    approximate: bool = False
+    calls: Mapping[Frame, float] | None = None
+    """How often each function was called; None: it does not count."""
+
+
+class Profiler(Protocol):
+    """Puts a profiler around a command, and reads what it wrote. A file of harness/profilers makes one: PROFILER."""
+
+    name: str
+    rank: int
+    """Of those that fit, the one with the lowest is used."""
+
+    def fits(self, subject: Subject) -> bool:
+        """Return whether it sees the functions of a benchmark's program."""
+        ...
+
+    def find(self, caller: Mapping[str, str]) -> Found | Absent:
+        """Look for its tool with the caller's environment."""
+        ...
+
+    def effort(self, subject: Subject) -> Effort:
+        """Return how much work is enough, the same for both sides."""
+        ...
+
+    def wrap(self, found: Found, subject: Subject, context: Context, command: Command) -> Command:
+        """Put it around a command; it writes below context.scratch, and returns None of what the program prints."""
+        ...
+
+    def afterwards(self, subject: Subject, context: Context, command: Command) -> Iterator[Command]:
+        """Return what is run behind an execution, in the sandbox of its command, to read what it left.
+
+        Raises:
+            OutputError: that is not what it writes.
+        """
+        ...
+
+    def read(self, subject: Subject, context: Context) -> Costs:
+        """Read what it wrote of one execution.
+
+        Raises:
+            OutputError: it is not what it writes.
+        """
+        ...
+
+    def sampled(self, subject: Subject, executions: list[Costs]) -> Sampled:
+        """Make one profile of the executions of a side.
+
+        Raises:
+            OutputError: there is nothing in them.
+        """
+        ...
+
+
+def mean(executions: list[Costs]) -> Costs:
+    """Average profiles stack by stack."""
+    found: dict[tuple[Frame, ...], float] = defaultdict(float)
+    for costs in executions:
+        for stack, cost in costs.items():
+            found[stack] += cost / len(executions)
+    return found
+
+
+def with_options(subject: Subject, command: Command, options: tuple[str, ...]) -> tuple[str, ...]:
+    """Add options at the end of a command, within the shell's text where it has one."""
+    if isinstance(subject.benchmark.command, str) and command.argv[:2] == SHELL:
+        return (*SHELL, f"{command.argv[-1].rstrip()} {shlex.join(options)}")
+    return (*command.argv, *options)

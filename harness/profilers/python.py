@@ -1,0 +1,189 @@
+"""Python programs: perfgate's own sampler, which their interpreters import at their start."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from gate.adapters.values import OutputError
+from gate.model.profile import Frame
+from harness.instruments.protocol import Context, read_regular
+from harness.process.execute import Command
+from harness.profilers.places import Places
+from harness.profilers.profiler import (
+    MOST_OUTPUT,
+    Absent,
+    Costs,
+    Effort,
+    Found,
+    Sampled,
+    Subject,
+    mean,
+    with_options,
+)
+
+_SAMPLER = Path(__file__).with_name("python_sampler.py")
+_SAMPLES = "perfgate-samples"
+_MODULE = "perfgate-sampler"
+_SECONDS = 6.0
+"""CPU time that is enough for 1,500 samples where the kernel's clock ticks at 250 Hz."""
+_MOST = 40
+"""Executions."""
+_SUITES = ("pytest-benchmark", "pyperf")
+_INTERPRETER = r"python[\d.]*t?|pypy[\d.]*|pytest|py\.test|pyperf"
+_LOOP = (Frame("BenchmarkFixture._make_runner.<locals>.runner"), Frame("runner"))
+_CALIBRATION = frozenset(["_calibrate_timer", "BenchmarkFixture._calibrate_timer"])
+_MOST_DEPTH = 2000
+
+
+class Python:
+    """Samples the stacks of Python functions, each with the CPU seconds of its thread.
+
+    What a C function takes counts for the Python function that calls it.
+    """
+
+    name = "python"
+    rank = 10
+
+    def fits(self, subject: Subject) -> bool:
+        """Return whether the command starts Python, by its name or its first line."""
+        if subject.benchmark.measured.suite:
+            return subject.benchmark.instrument in _SUITES
+        return subject.names(_INTERPRETER) or _is_script(subject.program)
+
+    def find(self, caller: Mapping[str, str]) -> Found | Absent:  # noqa: ARG002  # of the Protocol
+        """Find it always: it is here."""
+        return Found("", "")
+
+    def effort(self, subject: Subject) -> Effort:
+        """Execute for six seconds on base, a suite once."""
+        if subject.benchmark.measured.suite:
+            return Effort(1, 2 * (subject.once + _SECONDS))
+        executions = max(1, min(_MOST, math.ceil(_SECONDS / max(subject.once, 1e-3))))
+        return Effort(executions, 2 * executions * subject.once)
+
+    def wrap(self, found: Found, subject: Subject, context: Context, command: Command) -> Command:  # noqa: ARG002
+        """Put the sampler before everything that the interpreter finds."""
+        folder, samples = context.scratch / _MODULE, context.scratch / _SAMPLES
+        for each in (folder, samples):
+            each.mkdir()
+            each.chmod(0o777)
+        module = folder / "sitecustomize.py"
+        module.write_bytes(_SAMPLER.read_bytes())
+        module.chmod(0o644)
+        before = command.environment.get("PYTHONPATH")
+        added = {
+            "PYTHONPATH": os.pathsep.join([str(folder), *([before] if before else [])]),
+            "PERFGATE_SAMPLES": str(samples),
+        }
+        return replace(
+            command,
+            argv=with_options(subject, command, _options(subject)),
+            environment={**command.environment, **added},
+        )
+
+    def afterwards(self, subject: Subject, context: Context, command: Command) -> Iterator[Command]:  # noqa: ARG002
+        """Run nothing."""
+        yield from ()
+
+    def read(self, subject: Subject, context: Context) -> Costs:
+        """Add up what all processes wrote.
+
+        Raises:
+            OutputError: a file is not the sampler's.
+        """
+        places = Places(context.directory)
+        found: dict[tuple[Frame, ...], float] = defaultdict(float)
+        for file in sorted((context.scratch / _SAMPLES).glob("*")):
+            data = read_regular(file, MOST_OUTPUT) or b""
+            for stack, seconds in parse(data, places).items():
+                found[stack] += seconds
+        return _of_loop(found) if subject.benchmark.instrument == "pytest-benchmark" else found
+
+    def sampled(self, subject: Subject, executions: list[Costs]) -> Sampled:  # noqa: ARG002
+        """Average the executions.
+
+        Raises:
+            OutputError: nothing was sampled in any of them.
+        """
+        if not any(executions):
+            raise OutputError("nothing was sampled: too short, or an interpreter that ignores PYTHONPATH (-I, -E)")
+        return Sampled(mean(executions), "s")
+
+
+def parse(data: bytes, places: Places) -> dict[tuple[Frame, ...], float]:
+    """Read a file of the sampler; a last line that is cut off is left out.
+
+    Raises:
+        OutputError: it is not one.
+    """
+    frames: list[Frame] = []
+    found: dict[tuple[Frame, ...], float] = defaultdict(float)
+    for line in data.decode("utf-8", "replace").split("\n")[:-1]:
+        kind, _, rest = line.partition(" ")
+        if kind == "f":
+            name, path, line = [*rest.split("\t"), "", ""][:3]
+            frames.append(Frame(name, _module(path, places), int(line) if re.fullmatch(r"\d{1,7}", line) else None))
+            continue
+        try:
+            seconds, *indices = rest.split(" ")
+            cost, stack = float(seconds), tuple(frames[int(i)] for i in indices[:_MOST_DEPTH] if int(i) >= 0)
+        except (ValueError, IndexError):
+            raise OutputError(f"the sampler wrote what cannot be read: {line[:80]!r}") from None
+        if kind != "s" or not 0 <= cost < 1e9 or not stack:
+            raise OutputError(f"the sampler wrote what cannot be read: {line[:80]!r}")
+        found[stack] += cost
+    return found
+
+
+def _module(path: str, places: Places) -> str:
+    # <frozen importlib._bootstrap> and <string> are no paths, though they were made absolute
+    frozen = re.search(r"<[^/]*>$", path)
+    return frozen[0] if frozen else places.of(path)
+
+
+def _options(subject: Subject) -> tuple[str, ...]:
+    """Return what makes a suite run one benchmark, the same number of times on both sides."""
+    benchmark = subject.benchmark
+    if benchmark.instrument == "pytest-benchmark":
+        rounds = max(1, min(100_000, math.ceil(_SECONDS / max(subject.seconds, 1e-6))))
+        test = re.split(r"::", subject.line)[-1]
+        words = [word for word in re.split(r"[^\w.]+", test) if word and word not in ("and", "or", "not")]
+        # one call a round: rounds of many would be as many as the calibration finds, on each side
+        return (
+            "-k", " and ".join(words), f"--benchmark-min-rounds={rounds}", "--benchmark-min-time=0",
+            "--benchmark-calibration-precision=1", "--benchmark-disable-gc",
+        )  # fmt: skip
+    if benchmark.instrument == "pyperf":
+        return (f"--loops={max(1, math.ceil(_SECONDS / 3 / max(subject.seconds, 1e-6)))}", "--values=3")
+    return ()
+
+
+def _of_loop(costs: Costs) -> Costs:
+    """Leave what the loop of pytest-benchmark calls, without pytest itself."""
+    found: dict[tuple[Frame, ...], float] = defaultdict(float)
+    for stack, cost in costs.items():
+        names = [frame.function for frame in stack]
+        if _CALIBRATION.isdisjoint(names):
+            start = next((n for n, name in enumerate(names) if name in {each.function for each in _LOOP}), None)
+            if start is not None:
+                found[stack[start:]] += cost
+    return found or costs
+
+
+def _is_script(program: Path | None) -> bool:
+    first = b""
+    with suppress(OSError):
+        if program is not None:
+            with program.open("rb") as file:
+                first = file.readline(200)
+    return bool(re.match(rb"#!.*\b(?:python|pypy)", first))
+
+
+PROFILER = Python()
