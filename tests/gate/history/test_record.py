@@ -99,7 +99,7 @@ def test_spreads_are_the_components_of_the_variance(tmp_path: Path) -> None:
     # gamma(2, 0.01) has the mean 0.02 and the variance 2e-4
     truth: dict[Level, float] = {"iteration": 2e-4 / 1.02**2, "execution": 1e-4 / 1.02**2, "build": 4e-4 / 1.02**2}
     for level, true in truth.items():
-        error = np.std(found[level]) / math.sqrt(len(found[level]))
+        error = float(np.std(found[level])) / math.sqrt(len(found[level]))
         assert np.mean(found[level]) == pytest.approx(true, abs=4 * error)
 
 

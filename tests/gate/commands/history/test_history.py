@@ -11,9 +11,12 @@ import pytest
 
 from gate.cli.main import main
 from gate.codes import Exit
+from gate.commands.history.place import pushing
 from gate.commands.history.table import COLUMNS
 from gate.history.folder import FolderStore
-from tests.gate.history.records import record
+from gate.model import UserError
+from harness.source.git import Git
+from tests.gate.history.records import record, sha
 from tests.support import runs
 from tests.support.project import Project
 from tests.support.runs import Shape, host_lines, measured, names, run_line
@@ -191,3 +194,60 @@ def test_every_column_is_documented() -> None:
     page = (Path(__file__).parents[4] / "docs" / "history.md").read_text()
     for column in COLUMNS:
         assert f"| `{column.name}` | {column.kind} | {column.about} |" in page
+
+
+def test_a_workflow_pushes_with_its_token_to_its_server_alone(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git = Git(project.top)
+    project.git("remote", "add", "origin", "https://github.example/o/p")
+    project.git("remote", "add", "elsewhere", "https://elsewhere.example/o/p")
+    environment = workflow(tmp_path, "push")
+    with_token = pushing(git, "origin", environment)
+    assert "AUTHORIZATION: basic" in str(with_token.environment)
+    assert pushing(git, "elsewhere", environment) == git
+    assert pushing(git, "origin", {}) == git
+
+
+@pytest.mark.parametrize("name", ["pull_request", "pull_request_target", "merge_group", "workflow_run"])
+def test_no_pull_request_writes_the_history(project: Project, tmp_path: Path, name: str) -> None:
+    with pytest.raises(UserError, match="only a push, schedule or dispatch on the default branch"):
+        pushing(Git(project.top), "origin", workflow(tmp_path, name))
+
+
+def test_no_other_branch_writes_the_history(project: Project, tmp_path: Path) -> None:
+    environment = {**workflow(tmp_path, "push"), "GITHUB_REF": "refs/heads/feature"}
+    with pytest.raises(UserError, match="push on refs/heads/feature"):
+        pushing(Git(project.top), "origin", environment)
+
+
+def workflow(folder: Path, name: str) -> dict[str, str]:
+    """The environment of a workflow of an event."""
+    sides = {
+        side: {"ref": side, "sha": sha(side), "repo": {"full_name": "o/p", "clone_url": "https://github.example/o/p"}}
+        for side in ("base", "head")
+    }
+    group = {
+        f"{side}_{key}": sha(side) if key == "sha" else f"refs/heads/{side}" for side in sides for key in ("sha", "ref")
+    }
+    event = {
+        "repository": {"full_name": "o/p", "default_branch": "main"},
+        "pull_request": {"number": 1, **sides},
+        "merge_group": group,
+        "workflow_run": {
+            "id": 1, "run_attempt": 1, "head_sha": sha("head"), "head_branch": "main", "event": "pull_request",
+            "conclusion": "success", "name": "x", "path": "x.yml", "head_repository": {"full_name": "o/p"},
+        },
+    }  # fmt: skip
+    (folder / "event.json").write_text(json.dumps(event))
+    return {
+        "GITHUB_ACTIONS": "true",
+        "GITHUB_EVENT_NAME": name,
+        "GITHUB_EVENT_PATH": str(folder / "event.json"),
+        "GITHUB_REPOSITORY": "o/p",
+        "GITHUB_REF": "refs/heads/main",
+        "GITHUB_SHA": sha("head"),
+        "GITHUB_RUN_ID": "1",
+        "GITHUB_SERVER_URL": "https://github.example",
+        "GITHUB_TOKEN": "secret",
+    }
