@@ -52,9 +52,12 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     log_ratio: float
     """ln(head/base); 0 of a benchmark that was proved to be the same program."""
     variance: float | None
-    """Of log_ratio, over builds (sessions where there are several); None: one build only. 0 if identical."""
+    """Of log_ratio itself (not of a build), over builds, or over sessions where there are several, without remembered
+    variance; 0 if identical or compared as numbers. None: unknown, of one build or of builds without any spread."""
     df: float | None
-    """Degrees of freedom of that variance."""
+    """Degrees of freedom of that variance; None where it is 0 or unknown."""
+    method: str
+    """How both came about, as the report names it: "paired", "paired-shared", "fieller", "exact", "identical"."""
     base: Measured | None
     head: Measured | None
     """None of both: identical, so not measured."""
@@ -89,8 +92,8 @@ class HistoryRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Id of the run."""
     perfgate: str | None
     machine: Machine
-    raw: str
-    """"sha256:..." of the measurements, so that who keeps them can prove which they are."""
+    raw: list[str]
+    """"sha256:..." of each measurements file, so that who keeps them can prove which they are."""
     changes: list[Change]
 
     @property
