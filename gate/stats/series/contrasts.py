@@ -8,6 +8,8 @@ import numpy as np
 from gate.stats.series.steps import Array, Indices, Steps
 from gate.stats.special import stdtr
 
+_LEAST = 1e-9
+
 
 class Contrasts(msgspec.Struct, frozen=True, eq=False):
     """Estimates of the change in log, one for each window and step asked for."""
@@ -38,26 +40,37 @@ class Contrasts(msgspec.Struct, frozen=True, eq=False):
 
 
 class Sums(msgspec.Struct, frozen=True, eq=False):
-    """Sums over steps from the first on, one longer than the steps."""
+    """Sums of the levels of one machine over steps from the first on, one longer than the steps."""
 
     count: Array
     level: Array
 
     @classmethod
-    def of(cls, steps: Steps) -> Sums:
-        """Sum up levels, taken about their mean so that large values do not cancel."""
-        total = float(steps.levels.sum())
-        middle = float((steps.levels * steps.level).sum()) / total if total else 0.0
-        own = steps.levels * (steps.level - middle)
-        return cls(np.concatenate(([0.0], np.cumsum(steps.levels))), np.concatenate(([0.0], np.cumsum(own))))
+    def of(cls, steps: Steps) -> list[Sums]:
+        """Sum up the levels of each machine, taken about their mean so that large values do not cancel."""
+        found = []
+        for own in steps.machines:
+            total = float(own.count.sum())
+            middle = float((own.count * own.level).sum()) / total if total else 0.0
+            sums = (own.count, own.count * (own.level - middle))
+            found.append(cls(*(np.concatenate(([0.0], np.cumsum(each))) for each in sums)))
+        return found
 
 
-def contrasts(steps: Steps, first: Indices, last: Indices, at: Indices, sums: Sums | None = None) -> Contrasts:
+class _ByLevels(msgspec.Struct, frozen=True, eq=False):
+    """What the levels of all machines say: their precision, that times the change, and degrees."""
+
+    precision: Array
+    product: Array
+    df: Array
+
+
+def contrasts(steps: Steps, first: Indices, last: Indices, at: Indices, sums: list[Sums] | None = None) -> Contrasts:
     """Estimate a change at a step within a window of steps, by generalised least squares.
 
-    Levels are regressed on how far the change had happened: 0 before the step, 1/2 at it (base has it not yet, head has
-    it), 1 after it. The ratio of the step itself adds to it with its own precision; other ratios say nothing of it.
-    Degrees by Satterthwaite.
+    Levels of each machine are regressed on how far the change had happened: 0 before the step, 1/2 at it (base has it
+    not yet, head has it), 1 after it. The ratio of the step itself adds to it with its own precision; other ratios say
+    nothing of it. Degrees by Satterthwaite.
 
     Args:
         steps: of the whole chain.
@@ -66,27 +79,35 @@ def contrasts(steps: Steps, first: Indices, last: Indices, at: Indices, sums: Su
         at: the step of the change, first <= at <= last.
         sums: of the steps, if they are known already.
     """
-    sums = Sums.of(steps) if sums is None else sums
-    n0, n = sums.count[first], sums.count[last + 1]
-    here, after = steps.levels[at], n - sums.count[at + 1]
-    total = n - n0
-    of_here = sums.level[at + 1] - sums.level[at]
-    of_after = sums.level[last + 1] - sums.level[at + 1]
-    of_all = sums.level[last + 1] - sums.level[first]
-    share = 0.5 * here + after
+    levels = _by_levels(steps, first, last, at, Sums.of(steps) if sums is None else sums)
+    ratio = steps.precision[at]
+    precision = levels.precision + ratio
     with np.errstate(divide="ignore", invalid="ignore"):
-        information = np.where(total > 0, 0.25 * here + after - share**2 / np.where(total > 0, total, 1), 0.0)
-        information = np.maximum(information, 0.0)
-        product = 0.5 * of_here + of_after - share * np.where(total > 0, of_all / np.where(total > 0, total, 1), 0.0)
-        usable = information > 1e-9
-        by_levels = np.where(usable, product / np.where(usable, information, 1), 0.0)
-        noise = steps.noise.variance
-        own = np.where(usable, information / noise, 0.0)
-        ratio = steps.precision[at]
-        precision = own + ratio
-        variance = np.where(precision > 0, 1 / precision, np.inf)
-        change = np.where(precision > 0, (own * by_levels + ratio * steps.ratio[at]) / precision, 0.0)
-        share_of_levels = np.where(precision > 0, own / precision, 0.0)
-        df = 1 / (share_of_levels**2 / steps.noise.df + (1 - share_of_levels) ** 2 / steps.df[at])
-        levels_variance = np.where(own > 0, 1 / own, np.inf)
-    return Contrasts(change, variance, df, by_levels, levels_variance)
+        share = np.where(precision > 0, levels.precision / precision, 0.0)
+        return Contrasts(
+            change=np.where(precision > 0, (levels.product + ratio * steps.ratio[at]) / precision, 0.0),
+            variance=1 / precision,
+            df=1 / (share**2 / levels.df + (1 - share) ** 2 / steps.df[at]),
+            by_levels=np.where(levels.precision > 0, levels.product / levels.precision, 0.0),
+            levels_variance=1 / levels.precision,
+        )
+
+
+def _by_levels(steps: Steps, first: Indices, last: Indices, at: Indices, sums: list[Sums]) -> _ByLevels:
+    precision, product, error = np.zeros(at.size), np.zeros(at.size), np.zeros(at.size)
+    for own, sum_ in zip(steps.machines, sums, strict=True):
+        here, after = own.count[at], sum_.count[last + 1] - sum_.count[at + 1]
+        total = sum_.count[last + 1] - sum_.count[first]
+        of_here = sum_.level[at + 1] - sum_.level[at]
+        of_after = sum_.level[last + 1] - sum_.level[at + 1]
+        happened = (0.5 * here + after) / np.maximum(total, 1)
+        information = 0.25 * here + after - happened**2 * total
+        usable = information > _LEAST
+        of_all = sum_.level[last + 1] - sum_.level[first]
+        # of one level, or of levels all on one side, rounding is what would be left
+        part = np.where(usable, information, 0.0) / own.noise.variance
+        precision += part
+        product += np.where(usable, 0.5 * of_here + of_after - happened * of_all, 0.0) / own.noise.variance
+        error += part**2 / own.noise.df
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return _ByLevels(precision, product, np.where(error > 0, precision**2 / error, 1.0))

@@ -6,10 +6,13 @@ import math
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from gate.stats.prior import trigamma_inverse
 from gate.stats.series.steps import UNKNOWN, Array, Noise
 from gate.stats.special import polygamma, psi
+
+Flags = npt.NDArray[np.bool_]
 
 EXACT = 1e-12
 """Variance that stands for none: a ratio that is known exactly still has a rounding."""
@@ -103,7 +106,7 @@ def _spread(differences: Array) -> float:
     return float((within**2).mean()) / _WITHIN
 
 
-def outlying(levels: Array) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def outlying(levels: Array) -> Flags:
     """Tell which levels stand far off those of the two days before and the two after: an outlier of the machine."""
     n = levels.size
     if n < FEWEST:
@@ -111,6 +114,7 @@ def outlying(levels: Array) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     index = np.arange(n)[:, None] + np.array([-2, -1, 1, 2])
     # at the ends the window moves in
     index = np.where(index < 0, index + 5, np.where(index >= n, index - 5, index))
-    around = np.median(levels[index], axis=1)
+    around: Array = np.median(levels[index], axis=1)
     scale = math.sqrt(_spread(np.diff(levels) / math.sqrt(2)))
-    return np.abs(levels - around) > _OUTLYING * max(scale, math.sqrt(EXACT))
+    far: Flags = np.abs(levels - around) > _OUTLYING * max(scale, math.sqrt(EXACT))
+    return far

@@ -72,7 +72,7 @@ def search(steps: Steps, alpha: float, threshold: float = 0.0) -> list[Point]:
     """Find the changes of a chain, in its order.
 
     Args:
-        steps: of one case on one class of machine.
+        steps: of one case.
         alpha: of one comparison, what all comparisons of the report leave to it.
         threshold: the least change that counts, in log.
     """
@@ -83,7 +83,7 @@ def search(steps: Steps, alpha: float, threshold: float = 0.0) -> list[Point]:
     return _settled(steps, sums, found, alpha, threshold)
 
 
-def _split(steps: Steps, sums: Sums, alpha: float, threshold: float) -> list[int]:
+def _split(steps: Steps, sums: list[Sums], alpha: float, threshold: float) -> list[int]:
     windows = seeded(steps.count)
     all_found = contrasts(steps, windows.first, windows.last, windows.at, sums)
     shown = np.flatnonzero(all_found.p(threshold) < alpha)
@@ -99,21 +99,20 @@ def _split(steps: Steps, sums: Sums, alpha: float, threshold: float) -> list[int
     return sorted(points)
 
 
-def _settled(steps: Steps, sums: Sums, points: list[int], alpha: float, threshold: float) -> list[Point]:
+def _settled(steps: Steps, sums: list[Sums], points: list[int], alpha: float, threshold: float) -> list[Point]:
     """Move each change to where it fits best between its neighbours, and drop those that are not shown there."""
+    moved = [_best(steps, sums, points, index, threshold) for index in range(len(points))]
+    # a place that goes to and fro ends where it is
     for _ in range(len(points) + 3):
-        moved = [_best(steps, sums, points, index, threshold) for index in range(len(points))]
         weakest = max(moved, key=lambda point: point.p, default=None)
-        if weakest is not None and not weakest.p < alpha:
-            points = sorted({point.at for point in moved if point is not weakest})
-        elif [point.at for point in moved] == points:
+        if weakest is None or (weakest.p < alpha and [point.at for point in moved] == points):
             return moved
-        else:
-            points = sorted({point.at for point in moved})
+        points = sorted({point.at for point in moved if point.p < alpha or point is not weakest})
+        moved = [_best(steps, sums, points, index, threshold) for index in range(len(points))]
     return [point for point in moved if point.p < alpha]
 
 
-def _best(steps: Steps, sums: Sums, points: list[int], index: int, threshold: float) -> Point:
+def _best(steps: Steps, sums: list[Sums], points: list[int], index: int, threshold: float) -> Point:
     first = points[index - 1] + 1 if index else 0
     last = points[index + 1] - 1 if index + 1 < len(points) else steps.count - 1
     found = of_window(steps, first, last, sums)
@@ -123,7 +122,7 @@ def _best(steps: Steps, sums: Sums, points: list[int], index: int, threshold: fl
     return Point(first + at, first, last, change, variance, df, p)
 
 
-def of_window(steps: Steps, first: int, last: int, sums: Sums | None = None) -> Contrasts:
+def of_window(steps: Steps, first: int, last: int, sums: list[Sums] | None = None) -> Contrasts:
     """Estimate a change at each step of one window."""
     at = np.arange(first, last + 1)
     return contrasts(steps, np.full(at.size, first), np.full(at.size, last), at, sums)
