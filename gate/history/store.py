@@ -60,3 +60,11 @@ class Store(Protocol):
             UserError: the store holds other measurements of the same run, or cannot be written.
         """
         ...
+
+
+def other_measurements(place: str, record: HistoryRecord) -> UserError:
+    """Refuse a record whose run is there with other measurements."""
+    return UserError(
+        f"{place}: holds other measurements of run {record.run} of {record.commit[:12]}: a record never changes; "
+        "was a file of the run changed or left out?"
+    )

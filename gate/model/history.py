@@ -12,7 +12,7 @@ HISTORY_SCHEMA = 1
 """Version of a record; a newer one is refused in one line."""
 
 
-class Spread(msgspec.Struct, frozen=True, kw_only=True):
+class Spread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The variance of one level, divided by the squared mean, and its degrees of freedom; a side's own."""
 
     level: Literal["iteration", "execution", "build", "session"]
@@ -21,7 +21,7 @@ class Spread(msgspec.Struct, frozen=True, kw_only=True):
     df: float
 
 
-class Measured(msgspec.Struct, frozen=True, kw_only=True):
+class Measured(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One side of one case and statistic: its value, and how much of it was measured."""
 
     value: float
@@ -32,18 +32,20 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     spread: list[Spread]
 
 
-class AcceptedChange(msgspec.Struct, frozen=True, kw_only=True):
+class AcceptedChange(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The [[accept]] entry that covered a regression."""
 
-    up_to: float
+    up_to: float | None
+    """None: a label accepted it."""
     until: str | None
     reason: str
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True):
+class Change(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One case and statistic: head against its parent, measured at the same time on the same machine."""
 
     benchmark: str
+    """Of a suite that is identical its [[benchmark]], "suite", which stands for all its lines, "suite/line"."""
     metric: str
     unit: str
     better: Better
@@ -69,9 +71,9 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """The class of machine: what must be alike for absolute values to be comparable, by no name of a host."""
 
     id: str
-    """Fingerprint of the facts below: of equal ones it is equal."""
+    """Hash of the facts below: of equal ones it is equal."""
     facts: dict[str, Any]
-    """Processor, kernel, memory, governor, compilers: what a change of is named."""
+    """Processor, kernel, memory as it is sold (B), governor, versions of the instruments: what changed is named."""
 
 
 class HistoryRecord(msgspec.Struct, frozen=True, kw_only=True):

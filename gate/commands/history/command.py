@@ -43,7 +43,7 @@ def run_export(options: ExportOptions, out: TextIO, err: TextIO) -> int:
 
 COMMAND = Command(
     help="keep one record for each commit of the default branch, and list them",
-    example="perfgate history add .perfgate --push\nperfgate history trend --html trend.html\nperfgate history --limit 50",
+    example="perfgate history\nperfgate history add .perfgate --push\nperfgate history trend --html trend.html",
     options=ListOptions,
     run=run,
     codes=_CODES,

@@ -14,4 +14,5 @@ def run(options: TrendOptions, out: TextIO, err: TextIO) -> int:
     Raises:
         UserError: a history that cannot be read.
     """
+    del options, out, err
     raise UserError("history trend: is not built yet")
