@@ -1,8 +1,8 @@
 """The level of each commit of a chain: ratios from commit to commit, held together by the levels of days.
 
-Generalised least squares over all commits, without any assumption about changes: a ratio says how far a commit lies from
-its parent; a level, with the variance of days, says where both lie, up to an offset of the machine. Ratios alone are a
-random walk, whose error grows with each commit; with levels it does not.
+Generalised least squares over all commits, without any assumption about changes: a ratio says how far a commit lies
+from its parent; a level, with the variance of days, says where both lie, up to an offset of the machine. Ratios alone
+are a random walk, whose error grows with each commit; with levels it does not.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ Cause = Literal["code", "machine", "both", "open"]
 """open: the ratios of the commits are too noisy to say."""
 
 _LIKELY = -2 * math.log1p(-math.sqrt(0.95))
-"""How far twice the log likelihood may fall within a 95% confidence set of a change's place (Eo and Morley 2015): 7.35."""
+"""7.35: fall of twice the log likelihood within a 95% confidence set of a place (Eo and Morley 2015)."""
 _ODDS = math.log(19)
 _ALPHA = 0.05
 _SURE = 0.01
@@ -121,7 +121,7 @@ def _by_levels(found: Contrasts) -> Array:
 
 
 def _one_step(found: Contrasts) -> float:
-    """Return the log odds of one step of the code, whose ratio shows it, against a move of levels that no ratio shows."""
+    """Return the log odds of one step of the code, with its ratio, against a move of levels without any ratio."""
     code, machine = _likelihood(found) / 2, _by_levels(found) / 2
     return float(np.logaddexp.reduce(code) - np.logaddexp.reduce(machine))
 
@@ -133,7 +133,9 @@ def _around(steps: Steps, point: Point, first: int, last: int) -> Shift:
         before, after = slice(point.first, first), slice(last + 1, point.last + 1)
         counts = [float(own.count[part].sum()) for part in (before, after)]
         if min(counts) > 0:
-            means = [float((own.count[p] * own.level[p]).sum()) / n for p, n in zip((before, after), counts, strict=True)]
+            means = [
+                float((own.count[p] * own.level[p]).sum()) / n for p, n in zip((before, after), counts, strict=True)
+            ]
             parts.append((means[1] - means[0], own.noise.variance * (1 / counts[0] + 1 / counts[1])))
     return _joined(parts) if parts else Shift(0.0, math.inf)
 

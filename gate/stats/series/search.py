@@ -13,7 +13,8 @@ import msgspec
 import numpy as np
 
 from gate.stats.series.contrasts import Contrasts, Sums, contrasts
-from gate.stats.series.steps import Indices, Steps
+from gate.stats.series.noise import level_noise
+from gate.stats.series.steps import Indices, Levels, Steps
 
 _SHRINK = 2**-0.5
 """Of windows from one size to the next."""
@@ -83,6 +84,22 @@ def search(steps: Steps, alpha: float, threshold: float = 0.0) -> list[Point]:
     return _settled(steps, sums, found, alpha, threshold)
 
 
+class Found(msgspec.Struct, frozen=True, eq=False):
+    """The changes of a chain, and its steps with the noise that is left without them."""
+
+    points: list[Point]
+    steps: Steps
+
+
+def searched(steps: Steps, alpha: float, threshold: float = 0.0) -> Found:
+    """Find the changes of a chain, and again with the noise that is left without those found."""
+    points = search(steps, alpha, threshold)
+    if not points:
+        return Found(points, steps)
+    again = quieter(steps, points)
+    return Found(search(again, alpha, threshold), again)
+
+
 def _split(steps: Steps, sums: list[Sums], alpha: float, threshold: float) -> list[int]:
     windows = seeded(steps.count)
     all_found = contrasts(steps, windows.first, windows.last, windows.at, sums)
@@ -120,6 +137,20 @@ def _best(steps: Steps, sums: list[Sums], points: list[int], index: int, thresho
     p = float(found.p(threshold)[at])
     change, variance, df = (float(each[at]) for each in (found.change, found.variance, found.df))
     return Point(first + at, first, last, change, variance, df, p)
+
+
+def quieter(steps: Steps, points: list[Point]) -> Steps:
+    """Estimate the noise of levels again, without the changes that were found: they had counted as slow noise."""
+    at = np.arange(steps.count)
+    fitted = np.zeros(steps.count)
+    for point in points:
+        fitted += point.change * ((at > point.at) + 0.5 * (at == point.at))
+    machines = []
+    for own in steps.machines:
+        used = own.count > 0
+        noise = level_noise((own.level - fitted)[used])
+        machines.append(own if noise.variance > own.noise.variance else Levels(own.level, own.count, noise))
+    return Steps(steps.ratio, steps.variance, steps.df, machines)
 
 
 def of_window(steps: Steps, first: int, last: int, sums: list[Sums] | None = None) -> Contrasts:
