@@ -61,8 +61,8 @@ def _case(case: CaseTrend, trend: Trend) -> dict[str, Any]:
         "runs": [
             {
                 "commit": links[run.step].commit, "run": run.run, "measured": run.measured,
-                "ratio": _interval(run.ratio), "base": run.base, "head": run.head, "builds": run.builds, "machine": run.machine,
-                "verdict": run.verdict, "outlier": run.outlier,
+                "ratio": _interval(run.ratio), "base": run.base, "head": run.head, "builds": run.builds,
+                "machine": run.machine, "verdict": run.verdict, "outlier": run.outlier,
             }
             for run in case.runs
         ],
