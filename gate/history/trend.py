@@ -181,7 +181,7 @@ def _change(chain: Chain, of: Series, point: Point, alpha: float, many: int) -> 
     return ChangePoint(
         at=point.at, first=found.first, last=found.last,
         good=chain.links[found.first].parent, bad=chain.links[found.last].commit,
-        direction=direction, change=_interval(point, _ALPHA), shown=_interval(point, alpha),
+        direction=direction, change=found.around or _interval(point, _ALPHA), shown=_interval(point, alpha),
         p=point.p, p_adjusted=min(point.p * many, 1.0), cause=found.cause, gradual=found.gradual,
         ratios=found.ratios, same=found.same, controlled=control is not None,
         suspects=suspects(chain.links, of, found.first, found.last, sign),

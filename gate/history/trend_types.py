@@ -80,9 +80,9 @@ class ChangePoint(msgspec.Struct, frozen=True, kw_only=True):
     """good and bad: the commit before these steps, and their last one."""
     direction: Direction
     change: Interval
-    """In log, at 95%, for this change alone."""
+    """In log, at 95%, for this change alone: from before the range to after it."""
     shown: Interval
-    """The same at the confidence that all comparisons leave: what calls it."""
+    """Of one step at `at`, at the confidence that all comparisons leave: what calls it."""
     p: float
     p_adjusted: float
     cause: Cause

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
 from gate.stats.series.steps import Array, Indices, Steps
-from gate.stats.special import stdtr
+from gate.stats.special import ndtri, stdtr
 
 _LEAST = 1e-9
 
@@ -37,6 +38,14 @@ class Contrasts(msgspec.Struct, frozen=True, eq=False):
             )
         p = stdtr(self.df, -self.score(threshold)) + stdtr(self.df, -far)
         return np.where(np.isfinite(self.variance), np.minimum(p, 1.0), 1.0)
+
+    def shown(self, alpha: float, threshold: float = 0.0) -> npt.NDArray[np.bool_]:
+        """Tell whose p lies below alpha; p is worked out only where a normal distribution would let it."""
+        found: npt.NDArray[np.bool_] = self.score(threshold) > -ndtri(alpha)
+        at = np.flatnonzero(found)
+        parts = (self.change, self.variance, self.df, self.by_levels, self.levels_variance)
+        found[at] = Contrasts(*(each[at] for each in parts)).p(threshold) < alpha
+        return found
 
 
 class Sums(msgspec.Struct, frozen=True, eq=False):

@@ -107,14 +107,18 @@ def _spread(differences: Array) -> float:
 
 
 def outlying(levels: Array) -> Flags:
-    """Tell which levels stand far off those of the two days before and the two after: an outlier of the machine."""
+    """Tell which levels stand far off the days before and the days after, to one side: outliers of the machine.
+
+    A step does not: its levels are like those on one side. The first and the last level cannot be judged.
+    """
     n = levels.size
+    far: Flags = np.zeros(n, dtype=np.bool_)
     if n < FEWEST:
-        return np.zeros(n, dtype=np.bool_)
-    index = np.arange(n)[:, None] + np.array([-2, -1, 1, 2])
-    # at the ends the window moves in
-    index = np.where(index < 0, index + 5, np.where(index >= n, index - 5, index))
-    around: Array = np.median(levels[index], axis=1)
-    scale = math.sqrt(_spread(np.diff(levels) / math.sqrt(2)))
-    far: Flags = np.abs(levels - around) > _OUTLYING * max(scale, math.sqrt(EXACT))
+        return far
+    scale = max(math.sqrt(_spread(np.diff(levels) / math.sqrt(2))), math.sqrt(EXACT))
+    twos = (levels[1:] + levels[:-1]) / 2
+    inner = levels[1:-1]
+    off_before = inner - np.concatenate((levels[:1], twos[:-2]))
+    off_after = inner - np.concatenate((twos[2:], levels[-1:]))
+    far[1:-1] = (np.minimum(np.abs(off_before), np.abs(off_after)) > _OUTLYING * scale) & (off_before * off_after > 0)
     return far

@@ -46,6 +46,9 @@ class Place(msgspec.Struct, frozen=True):
     gradual: bool
     """Whether it is a slope over these steps, or several small changes, not one."""
     cause: Cause
+    around: Interval | None
+    """How far levels after the range lie from those before it, at 95%, where no single step that ratios show is the
+    change; None: one is, or there are no levels on both sides."""
     ratios: Interval
     """Sum of the ratios of these steps, at 95%: what the code did, as far as its commits were measured."""
     same: Interval
@@ -82,9 +85,15 @@ def place(steps: Steps, point: Point, control: Shift | None = None) -> Place:
         last=last,
         gradual=gradual,
         cause=_cause(one_step, _joined(code), _joined(machine), point.change),
+        around=_all_of(by_levels, steps) if one_step < _ODDS and math.isfinite(by_levels.variance) else None,
         ratios=interval(chain.estimate, chain.variance, chain.df, _ALPHA),
         same=interval(*_pair(_joined(machine)), 1e6, _ALPHA),
     )
+
+
+def _all_of(by_levels: Shift, steps: Steps) -> Interval:
+    df = min(own.noise.df for own in steps.machines if math.isfinite(own.noise.variance))
+    return interval(by_levels.estimate, by_levels.variance, df, _ALPHA)
 
 
 def _pair(shift: Shift) -> tuple[float, float]:

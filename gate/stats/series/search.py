@@ -103,7 +103,7 @@ def searched(steps: Steps, alpha: float, threshold: float = 0.0) -> Found:
 def _split(steps: Steps, sums: list[Sums], alpha: float, threshold: float) -> list[int]:
     windows = seeded(steps.count)
     all_found = contrasts(steps, windows.first, windows.last, windows.at, sums)
-    shown = np.flatnonzero(all_found.p(threshold) < alpha)
+    shown = np.flatnonzero(all_found.shown(alpha, threshold))
     # the clearest first; of equally clear ones the first
     order = shown[np.argsort(-all_found.score(threshold)[shown], kind="stable")]
     first, last, at = (each[order] for each in (windows.first, windows.last, windows.at))
