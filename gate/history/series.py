@@ -24,7 +24,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     record: HistoryRecord
     change: Change
     level: float | None
-    """Mean of the logs of both sides; None: not measured (identical), or no positive numbers."""
+    """Mean of the logs of both sides, or of head alone where no ratio has a variance; None: not measured (identical),
+    or no positive numbers."""
     outlier: bool
     """Whether its level stands far off the days around it, and is not used."""
 
@@ -72,7 +73,8 @@ def level_of(change: Change, side: str | None = None) -> float | None:
 
 def _series(key: CaseId, found: Sequence[tuple[int, HistoryRecord, Change]], count: int) -> Series:
     last = found[-1][2]
-    levels = [level_of(change) for _, _, change in found]
+    alone = all(change.variance is None for _, _, change in found)
+    levels = [level_of(change, "head" if alone else None) for _, _, change in found]
     machines = list(dict.fromkeys(record.machine.id for _, record, _ in found))
     outliers = [False] * len(found)
     own: list[Levels] = []
@@ -84,7 +86,7 @@ def _series(key: CaseId, found: Sequence[tuple[int, HistoryRecord, Change]], cou
         for i, outlier in zip(at, far.tolist(), strict=True):
             outliers[i] = outlier
         steps = np.array([found[i][0] for i in at], dtype=np.int64)
-        own.append(_levels(values[~far], steps[~far], count))
+        own.append(_levels(values[~far], steps[~far], count, 1.0 if alone else 0.5))
     runs = [
         Run(step=step, record=record, change=change, level=level, outlier=outlier)
         for (step, record, change), level, outlier in zip(found, levels, outliers, strict=True)
@@ -95,10 +97,11 @@ def _series(key: CaseId, found: Sequence[tuple[int, HistoryRecord, Change]], cou
     )  # fmt: skip
 
 
-def _levels(values: Array, steps: np.ndarray[tuple[int], np.dtype[np.int64]], count: int) -> Levels:
+def _levels(values: Array, steps: np.ndarray[tuple[int], np.dtype[np.int64]], count: int, happened: float) -> Levels:
     counts = np.bincount(steps, minlength=count).astype(np.float64)
     sums = np.bincount(steps, weights=values, minlength=count)
-    return Levels(sums / np.maximum(counts, 1), counts, level_noise(values) if values.size else UNKNOWN)
+    noise = level_noise(values) if values.size else UNKNOWN
+    return Levels(sums / np.maximum(counts, 1), counts, noise, np.full(count, happened))
 
 
 def _steps(runs: Sequence[Run], count: int, machines: list[Levels]) -> Steps:

@@ -20,7 +20,7 @@ def steps_of(
     moved: what the machine does to the level of each run beside the noise. machines: runs with which another begins.
     """
     own = drawn(rng, true, noise)
-    shared = moderated(own.variance, own.builds - 1.0, own.builds.astype(np.float64))
+    shared = moderated(own.variance, (own.builds - 1).astype(np.float64), own.builds.astype(np.float64))
     level = own.level if moved is None else own.level + moved
     ends = [0, *machines, level.size]
     each = []
@@ -28,7 +28,7 @@ def steps_of(
         far = outlying(level[first:last])
         count = np.zeros(level.size)
         count[first:last] = ~far
-        each.append(Levels(level, count, level_noise(level[first:last][~far])))
+        each.append(Levels.of(level, count, level_noise(level[first:last][~far])))
     return Steps(own.ratio, shared.variance, shared.df, each)
 
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from gate.stats.series.steps import Array, Indices, Steps
-from gate.stats.special import ndtri, stdtr
+from gate.stats.series.steps import Array, Indices, Levels, Steps
+from gate.stats.special import fdtri, ndtri, stdtr
 
 _LEAST = 1e-9
+_NOISIER = 0.001
+_FEWEST = 3
+_DIFFERENCED = 1.5
+"""Differences that are worth one degree: neighbours share a level."""
 
 
 class Contrasts(msgspec.Struct, frozen=True, eq=False):
@@ -53,6 +59,10 @@ class Sums(msgspec.Struct, frozen=True, eq=False):
 
     count: Array
     level: Array
+    pairs: Array
+    """Differences of a level and the one of the step before."""
+    squares: Array
+    """Of these differences."""
 
     @classmethod
     def of(cls, steps: Steps) -> list[Sums]:
@@ -61,7 +71,9 @@ class Sums(msgspec.Struct, frozen=True, eq=False):
         for own in steps.machines:
             total = float(own.count.sum())
             middle = float((own.count * own.level).sum()) / total if total else 0.0
-            sums = (own.count, own.count * (own.level - middle))
+            pairs = (own.count > 0) & (np.concatenate(([0.0], own.count[:-1])) > 0)
+            squares = np.where(pairs, np.diff(own.level, prepend=own.level[:1]) ** 2, 0.0)
+            sums = (own.count, own.count * (own.level - middle), pairs.astype(np.float64), squares)
             found.append(cls(*(np.concatenate(([0.0], np.cumsum(each))) for each in sums)))
         return found
 
@@ -106,17 +118,50 @@ def _by_levels(steps: Steps, first: Indices, last: Indices, at: Indices, sums: l
     precision, product, error = np.zeros(at.size), np.zeros(at.size), np.zeros(at.size)
     for own, sum_ in zip(steps.machines, sums, strict=True):
         here, after = own.count[at], sum_.count[last + 1] - sum_.count[at + 1]
-        total = sum_.count[last + 1] - sum_.count[first]
+        total, half = sum_.count[last + 1] - sum_.count[first], own.happened[at]
         of_here = sum_.level[at + 1] - sum_.level[at]
         of_after = sum_.level[last + 1] - sum_.level[at + 1]
-        happened = (0.5 * here + after) / np.maximum(total, 1)
-        information = 0.25 * here + after - happened**2 * total
+        happened = (half * here + after) / np.maximum(total, 1)
+        information = half**2 * here + after - happened**2 * total
+        # of one level, or of levels all on one side, rounding is what would be left
         usable = information > _LEAST
         of_all = sum_.level[last + 1] - sum_.level[first]
-        # of one level, or of levels all on one side, rounding is what would be left
-        part = np.where(usable, information, 0.0) / own.noise.variance
+        noise = _noise(own, sum_, first, last, at)
+        part = np.where(usable, information, 0.0) / noise.variance
         precision += part
-        product += np.where(usable, 0.5 * of_here + of_after - happened * of_all, 0.0) / own.noise.variance
-        error += part**2 / own.noise.df
+        product += np.where(usable, half * of_here + of_after - happened * of_all, 0.0) / noise.variance
+        error += part**2 / noise.df
     with np.errstate(divide="ignore", invalid="ignore"):
         return _ByLevels(precision, product, np.where(error > 0, precision**2 / error, 1.0))
+
+
+class _Noise(msgspec.Struct, frozen=True, eq=False):
+    variance: Array
+    df: Array
+
+
+def _noise(own: Levels, sums: Sums, first: Indices, last: Indices, at: Indices) -> _Noise:
+    """Give the noise of each window: that of all levels, or its own where levels scatter clearly more there.
+
+    Its own is that of differences within the window, but for the two at the step.
+    """
+    after = np.minimum(at + 2, last + 1)
+    squares = sums.squares[last + 1] - sums.squares[after] + sums.squares[at] - sums.squares[np.minimum(first + 1, at)]
+    count = sums.pairs[last + 1] - sums.pairs[after] + sums.pairs[at] - sums.pairs[np.minimum(first + 1, at)]
+    common = own.noise
+    if not np.isfinite(common.variance):
+        return _Noise(np.full(at.size, np.inf), np.ones(at.size))
+    df = np.maximum(count / _DIFFERENCED, 1.0)
+    local = squares / np.maximum(2 * count, 1)
+    limits = _limits(common.df, int(count.max(initial=0)))
+    noisier = (count >= _FEWEST) & (local > common.short * limits[count.astype(np.int64)])
+    slow = common.variance / common.short
+    return _Noise(np.where(noisier, local * slow, common.variance), np.where(noisier, df, common.df))
+
+
+@cache
+def _limits(df: float, most: int) -> Array:
+    """Return how much more differences scatter in a window by chance, at 0.1%, for so many of them each."""
+    counts = np.arange(most + 1)
+    limits: Array = fdtri(np.maximum(counts / _DIFFERENCED, 1.0), df, 1 - _NOISIER)
+    return limits

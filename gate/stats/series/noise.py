@@ -23,6 +23,8 @@ _WITHIN = 0.97334
 """Variance of a standard normal within 3 standard deviations."""
 _MAD = 1.4826
 _OUTLYING = 5.0
+_SIDE = 3
+"""Days on each side that an outlier stands off."""
 _BLOCKS = 6
 """So many blocks, for how slowly days change to be known at all."""
 
@@ -109,16 +111,27 @@ def _spread(differences: Array) -> float:
 def outlying(levels: Array) -> Flags:
     """Tell which levels stand far off the days before and the days after, to one side: outliers of the machine.
 
-    A step does not: its levels are like those on one side. The first and the last level cannot be judged.
+    Medians of three days on each side, so that two outliers do not hide each other. A step is like those on one side;
+    the first and the last level are judged by the one side that they have.
     """
     n = levels.size
-    far: Flags = np.zeros(n, dtype=np.bool_)
     if n < FEWEST:
-        return far
+        return np.zeros(n, dtype=np.bool_)
     scale = max(math.sqrt(_spread(np.diff(levels) / math.sqrt(2))), math.sqrt(EXACT))
-    twos = (levels[1:] + levels[:-1]) / 2
-    inner = levels[1:-1]
-    off_before = inner - np.concatenate((levels[:1], twos[:-2]))
-    off_after = inner - np.concatenate((twos[2:], levels[-1:]))
-    far[1:-1] = (np.minimum(np.abs(off_before), np.abs(off_after)) > _OUTLYING * scale) & (off_before * off_after > 0)
-    return far
+    around = np.concatenate((np.full(_SIDE, np.nan), levels, np.full(_SIDE, np.nan)))
+    windows = np.lib.stride_tricks.sliding_window_view(around, _SIDE)
+    before, after = _medians(windows[:n]), _medians(windows[_SIDE + 1 : _SIDE + 1 + n])
+    off_before = levels - np.where(np.isnan(before), after, before)
+    off_after = levels - np.where(np.isnan(after), before, after)
+    far: Flags = np.minimum(np.abs(off_before), np.abs(off_after)) > _OUTLYING * scale
+    return far & (off_before * off_after > 0)
+
+
+def _medians(rows: Array) -> Array:
+    """Return the median of each row without its missing numbers; missing where there are none."""
+    ordered = np.sort(rows, axis=1)  # nan last
+    count = (~np.isnan(rows)).sum(axis=1)
+    at = np.arange(len(rows))
+    low, high = ordered[at, np.maximum((count - 1) // 2, 0)], ordered[at, np.minimum(count // 2, rows.shape[1] - 1)]
+    middle: Array = np.where(count > 0, (low + high) / 2, np.nan)
+    return middle

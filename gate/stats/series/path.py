@@ -71,7 +71,9 @@ def _solve(steps: Steps, first: int, last: int, reference: int, level: Array, sd
     span = slice(first, last)
     weight, ratio = steps.precision[span], steps.ratio[span]
     diagonal, beside, right = np.zeros(size), np.zeros(max(size - 1, 0)), np.zeros(size)
-    _add(diagonal, beside, weight, 1.0, -1.0)
+    diagonal[:-1] += weight
+    diagonal[1:] += weight
+    beside -= weight
     right[:-1] -= weight * ratio
     right[1:] += weight * ratio
     columns: list[Array] = []
@@ -80,16 +82,19 @@ def _solve(steps: Steps, first: int, last: int, reference: int, level: Array, sd
         w = own.count[span] / own.noise.variance
         if not w.sum():
             continue
-        _add(diagonal, beside, w / 4, 1.0, 1.0)
-        half = np.zeros(size)
-        half[:-1] += w / 2
-        half[1:] += w / 2
+        head, base = own.happened[span], 1 - own.happened[span]
+        diagonal[:-1] += w * base**2
+        diagonal[1:] += w * head**2
+        beside += w * base * head
+        both = np.zeros(size)
+        both[:-1] += w * base
+        both[1:] += w * head
         middle = float((w * own.level[span]).sum() / w.sum())
-        about = w * (own.level[span] - middle) / 2
-        right[:-1] += about
-        right[1:] += about
-        columns.append(-half)
-        offsets.append((float(w.sum()), float((w * (own.level[span] - middle)).sum())))
+        about = w * (own.level[span] - middle)
+        right[:-1] += about * base
+        right[1:] += about * head
+        columns.append(-both)
+        offsets.append((float(w.sum()), float(about.sum())))
     if not diagonal.any():
         return
     diagonal += _RIDGE * float(diagonal[diagonal > 0].min())
@@ -112,12 +117,6 @@ def _solve(steps: Steps, first: int, last: int, reference: int, level: Array, sd
     own = variance - 2 * spread + float(mean @ spread)
     level[first : last + 1] = x - float(mean @ x)
     sd[first : last + 1] = np.sqrt(np.maximum(own, 0.0))
-
-
-def _add(diagonal: Array, beside: Array, weight: Array, one: float, both: float) -> None:
-    diagonal[:-1] += one * weight
-    diagonal[1:] += one * weight
-    beside += both * weight
 
 
 def _inverse_diagonal(diagonal: Array, beside: Array) -> Array:

@@ -144,12 +144,17 @@ def quieter(steps: Steps, points: list[Point]) -> Steps:
     at = np.arange(steps.count)
     fitted = np.zeros(steps.count)
     for point in points:
-        fitted += point.change * ((at > point.at) + 0.5 * (at == point.at))
+        fitted += point.change * (at > point.at)
+    here = np.zeros(steps.count)
+    for point in points:
+        here[point.at] += point.change
     machines = []
     for own in steps.machines:
         used = own.count > 0
-        noise = level_noise((own.level - fitted)[used])
-        machines.append(own if noise.variance > own.noise.variance else Levels(own.level, own.count, noise))
+        noise = level_noise((own.level - fitted - own.happened * here)[used])
+        machines.append(
+            own if noise.variance > own.noise.variance else Levels(own.level, own.count, noise, own.happened)
+        )
     return Steps(steps.ratio, steps.variance, steps.df, machines)
 
 

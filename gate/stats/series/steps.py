@@ -36,6 +36,13 @@ class Levels(msgspec.Struct, frozen=True, eq=False):
     count: Array
     """How many levels that is the mean of."""
     noise: Noise
+    happened: Array
+    """How much of its own step a level holds: 1/2 as the mean of both sides, 1 as that of head alone."""
+
+    @classmethod
+    def of(cls, level: Array, count: Array, noise: Noise) -> Levels:
+        """Take levels that are means of both sides."""
+        return cls(level, count, noise, np.full(level.size, 0.5))
 
 
 class Steps(msgspec.Struct, frozen=True, eq=False):

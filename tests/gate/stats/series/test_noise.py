@@ -50,7 +50,7 @@ def test_moderation_is_that_of_limma() -> None:
 
     rng = np.random.default_rng(5)
     builds = rng.integers(5, 13, 200)
-    df = builds - 1.0
+    df = (builds - 1).astype(np.float64)
     true = 0.02**2 * 8 / rng.chisquare(8, 200)
     variance = true * rng.chisquare(df) / df / builds
     found = moderated(variance, df, builds.astype(float))
