@@ -14,6 +14,8 @@ from gate.stats.special import fdtri, ndtri, stdtr
 _LEAST = 1e-9
 _NOISIER = 0.001
 _FEWEST = 3
+_NEAR = 5
+"""Steps on each side of a change that show how much levels scatter there."""
 _DIFFERENCED = 1.5
 """Differences that are worth one degree: neighbours share a level."""
 
@@ -60,9 +62,11 @@ class Sums(msgspec.Struct, frozen=True, eq=False):
     count: Array
     level: Array
     pairs: Array
-    """Differences of a level and the one of the step before."""
+    """Differences of a level and the one before it."""
     squares: Array
     """Of these differences."""
+    following: Indices
+    """Of each step, the next one after it that has a level."""
 
     @classmethod
     def of(cls, steps: Steps) -> list[Sums]:
@@ -71,10 +75,13 @@ class Sums(msgspec.Struct, frozen=True, eq=False):
         for own in steps.machines:
             total = float(own.count.sum())
             middle = float((own.count * own.level).sum()) / total if total else 0.0
-            pairs = (own.count > 0) & (np.concatenate(([0.0], own.count[:-1])) > 0)
-            squares = np.where(pairs, np.diff(own.level, prepend=own.level[:1]) ** 2, 0.0)
-            sums = (own.count, own.count * (own.level - middle), pairs.astype(np.float64), squares)
-            found.append(cls(*(np.concatenate(([0.0], np.cumsum(each))) for each in sums)))
+            present = np.flatnonzero(own.count)
+            pairs, squares = np.zeros(steps.count), np.zeros(steps.count)
+            pairs[present[1:]] = 1.0
+            squares[present[1:]] = np.diff(own.level[present]) ** 2
+            sums = (own.count, own.count * (own.level - middle), pairs, squares)
+            following = np.append(present, steps.count)[np.searchsorted(present, np.arange(1, steps.count + 1))]
+            found.append(cls(*(np.concatenate(([0.0], np.cumsum(each))) for each in sums), following))
         return found
 
 
@@ -143,9 +150,12 @@ class _Noise(msgspec.Struct, frozen=True, eq=False):
 def _noise(own: Levels, sums: Sums, first: Indices, last: Indices, at: Indices) -> _Noise:
     """Give the noise of each window: that of all levels, or its own where levels scatter clearly more there.
 
-    Its own is that of differences within the window, but for the two at the step.
+    Its own is that of differences within the window, or near the step if the window is short, but for the two at the
+    step.
     """
-    after = np.minimum(at + 2, last + 1)
+    first = np.maximum(np.minimum(first, at - _NEAR), 0)
+    last = np.minimum(np.maximum(last, at + _NEAR), own.count.size - 1)
+    after = np.minimum(sums.following[at] + 1, last + 1)
     squares = sums.squares[last + 1] - sums.squares[after] + sums.squares[at] - sums.squares[np.minimum(first + 1, at)]
     count = sums.pairs[last + 1] - sums.pairs[after] + sums.pairs[at] - sums.pairs[np.minimum(first + 1, at)]
     common = own.noise

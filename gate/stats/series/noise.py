@@ -121,9 +121,12 @@ def outlying(levels: Array) -> Flags:
     around = np.concatenate((np.full(_SIDE, np.nan), levels, np.full(_SIDE, np.nan)))
     windows = np.lib.stride_tricks.sliding_window_view(around, _SIDE)
     before, after = _medians(windows[:n]), _medians(windows[_SIDE + 1 : _SIDE + 1 + n])
+    beside = np.column_stack((windows[:n], windows[_SIDE + 1 : _SIDE + 1 + n]))
+    # where days scatter more than elsewhere, more is needed
+    spread = _MAD * _medians(np.abs(beside - _medians(beside)[:, None]))
     off_before = levels - np.where(np.isnan(before), after, before)
     off_after = levels - np.where(np.isnan(after), before, after)
-    far: Flags = np.minimum(np.abs(off_before), np.abs(off_after)) > _OUTLYING * scale
+    far: Flags = np.minimum(np.abs(off_before), np.abs(off_after)) > _OUTLYING * np.maximum(spread, scale)
     return far & (off_before * off_after > 0)
 
 
