@@ -49,16 +49,16 @@ PIP_CONF = {
     "no-index": "UV_NO_INDEX", "trusted-host": "UV_INSECURE_HOST", "proxy": "ALL_PROXY", "cert": "SSL_CERT_FILE",
     "client-cert": "SSL_CLIENT_CERT",
 }  # fmt: skip
-# Packages that only a study or a CSV loads, with what they alone need.
+# Packages that only a study, a CSV or Parquet loads, with what they alone need.
 OF_A_STUDY = frozenset({
-    "formulaic", "interface-meta", "narwhals", "packaging", "pandas", "patsy", "python-dateutil", "statsmodels",
-    "typing-extensions", "tzdata", "wrapt",
+    "duckdb", "formulaic", "interface-meta", "narwhals", "packaging", "pandas", "patsy", "python-dateutil",
+    "statsmodels", "typing-extensions", "tzdata", "wrapt",
 })  # fmt: skip
 # A requirement of a lock, with the hashes below it.
 LOCKED = re.compile(r"^(?P<name>[\w.-]+) ?[=@].*\n(?:[ \t]+.*\n)*", re.MULTILINE)
 # Parts of libraries that a check does not load, or hardly any of, and what is compiled while they are downloaded.
 SELDOM = re.compile(
-    r"(gate|harness|pandas|scipy|statsmodels|patsy|formulaic|interface_meta|narwhals|dateutil|tzdata|wrapt|packaging|"
+    r"(gate|harness|duckdb|pandas|scipy|statsmodels|patsy|formulaic|interface_meta|narwhals|dateutil|tzdata|wrapt|packaging|"
     r"numpy/(f2py|typing|distutils|testing|polynomial|_pyinstaller)|.*\.dist-info|.*\.libs)(/|$)"
 )
 

@@ -38,7 +38,7 @@ class Name(msgspec.Struct, frozen=True, order=True):
 
 def name_of(record: HistoryRecord) -> Name:
     """Name a record, by the date of its commit, otherwise of its run."""
-    date = _date(record.committed) or _date(record.measured) or _UNKNOWN
+    date = when(record.committed) or when(record.measured) or _UNKNOWN
     run = record.run if _RUN.fullmatch(record.run) else hashlib.sha256(record.run.encode()).hexdigest()[:16]
     key = f"{record.commit}-{record.parent[:_SHORT]}-{run}"
     return Name(f"{date:%Y-%m}/{date:%Y%m%dT%H%M%S}-{key}.json", key)
@@ -55,7 +55,8 @@ def is_sha(text: str | None) -> bool:
     return re.fullmatch(_SHA, text or "") is not None
 
 
-def _date(text: str | None) -> datetime | None:
+def when(text: str | None) -> datetime | None:
+    """Read a date of a record, in UTC; None: there is none, or it is no date."""
     try:
         found = datetime.fromisoformat(text or "")
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)

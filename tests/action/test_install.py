@@ -137,8 +137,8 @@ def test_a_check_lacks_nothing_that_its_packages_need() -> None:
 
     check = locked - script.OF_A_STUDY
     assert needed(check) == check
-    # nothing is left out that no package of a study brings
-    assert needed({"pandas", "statsmodels"}) - {"numpy", "scipy"} | {"tzdata"} >= script.OF_A_STUDY
+    # nothing is left out that no package of a study, or of Parquet, brings
+    assert needed({"duckdb", "pandas", "statsmodels"}) - {"numpy", "scipy"} | {"tzdata"} >= script.OF_A_STUDY
 
 
 def test_what_the_machine_says_to_pip_is_said_to_uv(tmp_path: Path) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from gate.commands.history.options import REF, StoreOptions
+from gate.github.event import may_write_history, read_event
 from gate.history.folder import FolderStore
 from gate.history.ref import RefStore
 from gate.model import UserError
+from harness.source.credentials import Access, authorised
 from harness.source.git import Git
 
 
@@ -30,7 +34,26 @@ def opened(options: StoreOptions, remote: str | None = None) -> RefStore | Folde
         raise UserError("no git repository here: run it inside the project's, or name a folder with --folder")
     if not ref.startswith("refs/") or git.attempt("check-ref-format", ref).status:
         raise UserError(f"--ref {ref!r:.80}: write the whole name of a ref, such as {REF}")
-    return RefStore(git, ref, remote)
+    return RefStore(git if remote is None else pushing(git, remote, os.environ), ref, remote)
+
+
+def pushing(git: Git, remote: str, environment: Mapping[str, str]) -> Git:
+    """Return git that may push: in a workflow with its token, where it is one of the default branch.
+
+    Raises:
+        UserError: a pull request's workflow, whose commits are not yet the project's.
+    """
+    if environment.get("GITHUB_ACTIONS") != "true":
+        return git
+    event = read_event(environment)
+    if not may_write_history(event):
+        raise UserError(
+            f"--push: this is a workflow of {event.name} on {event.ref or 'no branch'}: only a push, schedule or "
+            "dispatch on the default branch writes the history"
+        )
+    access = Access(event.server_url, environment.get("GITHUB_TOKEN", ""))
+    url = git.attempt("remote", "get-url", "--push", "--", remote).stdout.decode(errors="replace").strip() or remote
+    return authorised(git, url, access) if access.covers(url) else git
 
 
 def here() -> Git | None:

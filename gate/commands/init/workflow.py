@@ -20,6 +20,7 @@ FOLDER = PurePosixPath(".github/workflows")
 DEFAULT_ACTION = "perfgate/perfgate@v1"
 _ACTION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*@[A-Za-z0-9._/-]+")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
+_HISTORY = "refs/perfgate/history"
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/-]*")
 
 
@@ -100,6 +101,16 @@ KINDS: Mapping[str, Kind] = {
         {"calibrate.yml": "perfgate-calibrate.yml"},
         (_RUNNER, _MERGE, "run it once by hand: Actions, {check} calibrate, Run workflow"),
     ),
+    "history": Kind(
+        "records each commit of the default branch, and draws the trend",
+        {"history.yml": "perfgate-history.yml"},
+        (
+            _RUNNER,
+            "perfgate.yml, if you have it: remove its `push:` trigger, since this workflow measures the same commits",
+            _MERGE,
+            "read it anywhere: `git fetch origin +{ref}:{ref}`, then `perfgate history trend --ref {ref}`",
+        ),
+    ),
     "study": Kind(
         "runs the study of perfgate.toml, by hand or for a label",
         {"study.yml": "perfgate-study.yml"},
@@ -129,7 +140,11 @@ def run(options: WorkflowOptions, out: TextIO, err: TextIO) -> int:  # noqa: ARG
     _write(place.top, files, options.force)
     lines = [f"wrote {file}" for file in files]
     lines += _notes(options, action, place)
-    names = {"check": f"perfgate {slug}".rstrip(), "status": f"perfgate/{slug}".rstrip("/")}
+    names = {
+        "check": f"perfgate {slug}".rstrip(),
+        "status": f"perfgate/{slug}".rstrip("/"),
+        "ref": f"{_HISTORY}-{slug}".rstrip("-"),
+    }
     lines += ["next:", *(f"  - {step.format_map(names)}" for step in kind.next)]
     out.write("".join(f"{visible(line)}\n" for line in lines))
     return 0
@@ -212,6 +227,7 @@ def _render(template: str, action: str, place: _Place, slug: str) -> str:
         text = re.sub(r"^( *name: perfgate)\b", rf"\1 {slug}", text, flags=re.MULTILINE)
         text = text.replace("workflows: [perfgate]", f"workflows: [perfgate {slug}]")
         text = re.sub(r"\bperfgate((?:-publish)?\.yml)", rf"perfgate-{slug}\1", text)
+        text = text.replace(_HISTORY, f"{_HISTORY}-{slug}")
         text = _with_directory(text, _scalar(place.project.as_posix()))
     # the remark of the template is about a tag, which somebody can move; a commit needs none
     pinned = _COMMIT.fullmatch(action.rpartition("@")[2]) is not None

@@ -119,7 +119,7 @@ def test_tokens_and_jobs_are_bounded(repository: Path, kind: str) -> None:
         for job in workflow["jobs"].values():
             assert "timeout-minutes" in job
             assert job["permissions"]
-            for step in job["steps"]:
+            for step in (step for step in job["steps"] if "uses" in step):
                 if step["uses"].startswith("actions/checkout@"):
                     assert step["with"] == {"fetch-depth": 0, "persist-credentials": False}
                 if not step["uses"].startswith("perfgate/"):
@@ -166,6 +166,32 @@ def test_a_study_may_write_nothing_and_is_no_check_of_every_pull_request(reposit
     assert workflow["on"] == {"pull_request": {"types": ["labeled"]}, "workflow_dispatch": None}
     (job,) = workflow["jobs"].values()
     assert job["permissions"] == {"contents": "read"} and "perf-study" in job["if"]
+
+
+def test_only_the_default_branch_writes_the_history_and_what_writes_it_runs_no_code(repository: Path) -> None:
+    told = write(repository, "history")
+    assert "git fetch origin +refs/perfgate/history:refs/perfgate/history" in told
+    workflow = loaded(written(repository)["perfgate-history.yml"])
+    assert workflow["on"] == {"push": {"branches": ["main"]}}
+    measure, record = workflow["jobs"].values()
+    assert measure["permissions"] == {"contents": "read"}
+    assert (record["permissions"], record["needs"]) == ({"contents": "write"}, "measure")
+    (decide,) = (step["with"] for step in record["steps"] if step.get("uses", "").startswith("perfgate/"))
+    assert decide["command"] == "publish"
+    # one step alone has the token, and pushes with it
+    (pushing,) = (step for step in record["steps"] if "GITHUB_TOKEN" in step.get("env", {}))
+    assert "history add" in pushing["run"] and "--push" in pushing["run"]
+    # no pending run replaces another one
+    assert "github.sha" in workflow["concurrency"]["group"]
+
+
+def test_two_projects_of_a_repository_have_histories_of_their_own(repository: Path) -> None:
+    (repository / "sub").mkdir()
+    (repository / "sub" / "perfgate.toml").touch()
+    assert "--ref refs/perfgate/history-sub`" in write(repository / "sub", "history")
+    (text,) = written(repository).values()
+    assert text.count("--ref refs/perfgate/history-sub'") == 2
+    assert "refs/perfgate/history'" not in text
 
 
 def test_what_measures_the_code_of_forks_has_no_rights_and_what_publishes_takes_nothing(repository: Path) -> None:

@@ -1,0 +1,253 @@
+"""perfgate history: add, list and export as a user runs them, in a repository of two commits."""
+
+import csv
+import io
+import json
+import os
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from gate.cli.main import main
+from gate.codes import Exit
+from gate.commands.history.place import pushing
+from gate.commands.history.table import COLUMNS
+from gate.history.folder import FolderStore
+from gate.model import UserError
+from harness.source.git import Git
+from tests.gate.history.records import record, sha
+from tests.support import runs
+from tests.support.project import Project
+from tests.support.runs import Shape, host_lines, measured, names, run_line
+
+REF = "refs/perfgate/history"
+
+
+def run(*argv: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    return main(("history", *argv), out, err), out.getvalue(), err.getvalue()
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    made = Project(tmp_path / "p")
+    made.write("README", "x")
+    made.commit("First")
+    made.write("README", "y")
+    made.commit("Second, after it")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.chdir(made.top)
+    return made
+
+
+def measure(project: Project, base: str = "HEAD^", head: str = "HEAD", *, cases: int = 2, id_: str = "run-1") -> None:
+    """Leave a run of two commits in .perfgate."""
+    shape = Shape(cases=cases)
+    sides = {side: {"ref": ref, "sha": project.git("rev-parse", ref)} for side, ref in (("base", base), ("head", head))}
+    lines = [run_line(names(shape), shape, id=id_, **sides), *measured(shape), *host_lines()]
+    runs.write(project.top / ".perfgate", iter(lines))
+
+
+def test_adds_lists_and_adds_once(project: Project) -> None:
+    measure(project)
+    head, base = project.git("rev-parse", "HEAD")[:10], project.git("rev-parse", "HEAD^")[:10]
+    assert run("add") == (0, f"Recorded {head} against {base}: 2 cases; {REF} holds 1 record\n", "")
+    code, said, _ = run("add", ".perfgate")
+    assert (code, said) == (0, f"{head} is recorded already, of the same measurements: {REF} holds 1 record\n")
+    code, said, err = run()
+    assert (code, err) == (0, "")
+    assert said.startswith(f"{REF}: 1 record, 2 cases, 1 kind of machine, ")
+    assert said.endswith("Second, after it\n")
+    # the same run with other values
+    measure(project, cases=3)
+    code, _, err = run("add")
+    assert code == Exit.USAGE
+    assert "holds other measurements of run run-1" in err
+
+
+def test_a_run_of_one_commit_is_a_control(project: Project) -> None:
+    measure(project, base="HEAD")
+    assert "against itself, as a control" in run("add")[1]
+    assert "  control  " in run()[1]
+
+
+def test_says_what_a_base_beside_the_head_means(project: Project) -> None:
+    project.git("checkout", "-q", "-b", "other", "HEAD^")
+    project.write("README", "z")
+    project.commit("Beside")
+    measure(project, base="main")
+    code, said, err = run("add")
+    assert code == 0
+    assert said.startswith("Recorded")
+    assert "is no ancestor of" in err
+
+
+def test_a_dry_run_shows_the_record_and_writes_nothing(project: Project) -> None:
+    measure(project)
+    code, said, _ = run("add", "--dry-run")
+    assert code == 0
+    assert json.loads(said)["subject"] == "Second, after it"
+    assert run()[0] == Exit.USAGE
+
+
+def test_keeps_as_many_as_it_is_told(project: Project) -> None:
+    said = []
+    for number in range(3):
+        measure(project, id_=f"run-{number}")
+        said.append(run("add", "--keep", "2")[1])
+    assert ["Dropped the oldest 1 record, beyond --keep 2\n" in each for each in said] == [False, False, True]
+
+
+def test_pushes(project: Project, tmp_path: Path) -> None:
+    project.git("init", "-q", "--bare", str(tmp_path / "r"))
+    project.git("remote", "add", "origin", str(tmp_path / "r"))
+    measure(project)
+    assert run("add", "--push")[1].endswith("Pushed to origin\n")
+    assert project.git("ls-remote", "origin", REF).split()[0] == project.git("rev-parse", REF)
+
+
+@pytest.mark.parametrize(
+    ("argv", "why"),
+    [
+        (("add",), ".perfgate"),
+        ((), f"{REF}: no such ref"),
+        (("--ref", "history"), "write the whole name of a ref"),
+        (("--ref", "refs/../x"), "write the whole name of a ref"),
+        (("add", "--folder", "h", "--push"), "a folder has no remote"),
+        (("export",), "name a file"),
+        (("export", "--parquet", "-"), "name a file"),
+        (("export", "--csv", "-"), "no such ref"),
+        (("--folder", "none"), "no such folder"),
+    ],
+)
+def test_refuses_in_one_line(project: Project, argv: tuple[str, ...], why: str) -> None:
+    code, said, err = run(*argv)
+    assert (code, said) == (Exit.USAGE, "")
+    assert why in err
+    assert err.count("\n") == 1
+
+
+def test_wants_a_repository_for_a_ref(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    code, _, err = run()
+    assert code == Exit.USAGE
+    assert "no git repository here" in err
+
+
+def folder(tmp_path: Path) -> Path:
+    store = FolderStore(tmp_path / "h")
+    for number in range(3):
+        store.add(record(number, cases=2), 10)
+    return tmp_path / "h"
+
+
+def test_exports_a_row_for_each_commit_and_case(tmp_path: Path) -> None:
+    place = folder(tmp_path)
+    code, said, _ = run("export", "--folder", str(place), "--csv", "-")
+    rows = list(csv.DictReader(io.StringIO(said)))
+    assert (code, len(rows)) == (0, 6)
+    assert list(rows[0]) == [column.name for column in COLUMNS]
+    assert {row["commit"] for row in rows} == {record(number).commit for number in range(3)}
+    row = rows[0]
+    assert (row["log_ratio"], row["log_ratio_df"], row["control"], row["base_var_build"]) == (
+        "0.01",
+        "3.0",
+        "false",
+        "1e-05",
+    )
+    # exp(0.01 +- t(3; 97.5%) sqrt(1.25e-5)), the quantile from Fisher's table
+    assert float(row["ratio_low"]) == pytest.approx(0.998749, abs=2e-6)
+    assert float(row["ratio_high"]) == pytest.approx(1.021479, abs=2e-6)
+
+
+def test_parquet_holds_the_same_in_types(tmp_path: Path) -> None:
+    place = folder(tmp_path)
+    file, text = tmp_path / "x.parquet", tmp_path / "x.csv"
+    assert run("export", "--folder", str(place), "--parquet", str(file), "--csv", str(text))[0] == 0
+    with duckdb.connect() as connection:
+        types = {name: kind for name, kind, *_ in connection.execute(f"DESCRIBE FROM '{file}'").fetchall()}
+        found = connection.read_parquet(str(file)).select("benchmark", "log_ratio", "head_builds", "control").fetchall()
+    assert list(types) == [column.name for column in COLUMNS]
+    assert (types["log_ratio"], types["head_builds"], types["control"]) == ("DOUBLE", "BIGINT", "BOOLEAN")
+    assert types["committed"] == "TIMESTAMP WITH TIME ZONE"
+    rows = csv.DictReader(io.StringIO(text.read_text()))
+    assert found == [(r["benchmark"], float(r["log_ratio"]), int(r["head_builds"]), False) for r in rows]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["h", "x.csv", "x.parquet"]
+
+
+def test_what_cannot_be_read_is_named_and_the_rest_is_there(tmp_path: Path) -> None:
+    place = folder(tmp_path)
+    damaged = sorted(place.glob("*/*.json"))[1]
+    damaged.write_text('{"schema": 5}')
+    code, said, err = run("--folder", str(place))
+    assert code == Exit.USAGE
+    assert "2 records" in said
+    assert f"{damaged}: schema 5 is newer than this perfgate reads (1): use a newer perfgate" in err
+    code, said, err = run("export", "--folder", str(place), "--csv", "-")
+    assert (code, said.count("\n")) == (Exit.USAGE, 1 + 4)
+    assert str(damaged) in err
+
+
+def test_every_column_is_documented() -> None:
+    page = (Path(__file__).parents[4] / "docs" / "history.md").read_text()
+    for column in COLUMNS:
+        assert f"| `{column.name}` | {column.kind} | {column.about} |" in page
+
+
+def test_a_workflow_pushes_with_its_token_to_its_server_alone(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git = Git(project.top)
+    project.git("remote", "add", "origin", "https://github.example/o/p")
+    project.git("remote", "add", "elsewhere", "https://elsewhere.example/o/p")
+    environment = workflow(tmp_path, "push")
+    with_token = pushing(git, "origin", environment)
+    assert "AUTHORIZATION: basic" in str(with_token.environment)
+    assert pushing(git, "elsewhere", environment) == git
+    assert pushing(git, "origin", {}) == git
+
+
+@pytest.mark.parametrize("name", ["pull_request", "pull_request_target", "merge_group", "workflow_run"])
+def test_no_pull_request_writes_the_history(project: Project, tmp_path: Path, name: str) -> None:
+    with pytest.raises(UserError, match="only a push, schedule or dispatch on the default branch"):
+        pushing(Git(project.top), "origin", workflow(tmp_path, name))
+
+
+def test_no_other_branch_writes_the_history(project: Project, tmp_path: Path) -> None:
+    environment = {**workflow(tmp_path, "push"), "GITHUB_REF": "refs/heads/feature"}
+    with pytest.raises(UserError, match="push on refs/heads/feature"):
+        pushing(Git(project.top), "origin", environment)
+
+
+def workflow(folder: Path, name: str) -> dict[str, str]:
+    """The environment of a workflow of an event."""
+    sides = {
+        side: {"ref": side, "sha": sha(side), "repo": {"full_name": "o/p", "clone_url": "https://github.example/o/p"}}
+        for side in ("base", "head")
+    }
+    group = {
+        f"{side}_{key}": sha(side) if key == "sha" else f"refs/heads/{side}" for side in sides for key in ("sha", "ref")
+    }
+    event = {
+        "repository": {"full_name": "o/p", "default_branch": "main"},
+        "pull_request": {"number": 1, **sides},
+        "merge_group": group,
+        "workflow_run": {
+            "id": 1, "run_attempt": 1, "head_sha": sha("head"), "head_branch": "main", "event": "pull_request",
+            "conclusion": "success", "name": "x", "path": "x.yml", "head_repository": {"full_name": "o/p"},
+        },
+    }  # fmt: skip
+    (folder / "event.json").write_text(json.dumps(event))
+    return {
+        "GITHUB_ACTIONS": "true",
+        "GITHUB_EVENT_NAME": name,
+        "GITHUB_EVENT_PATH": str(folder / "event.json"),
+        "GITHUB_REPOSITORY": "o/p",
+        "GITHUB_REF": "refs/heads/main",
+        "GITHUB_SHA": sha("head"),
+        "GITHUB_RUN_ID": "1",
+        "GITHUB_SERVER_URL": "https://github.example",
+        "GITHUB_TOKEN": "secret",
+    }
