@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import islice, pairwise, starmap
 from typing import Literal
-from xml.sax.saxutils import escape
+from xml.sax.saxutils import escape, quoteattr
 
 import msgspec
 import numpy as np
@@ -74,6 +74,16 @@ class _Text(msgspec.Struct, frozen=True):
     full: str
 
 
+class Tip(msgspec.Struct, frozen=True):
+    """A vertical stretch that shows a text on hovering, and may lead somewhere."""
+
+    x: float
+    top: float
+    bottom: float
+    text: str
+    href: str = ""
+
+
 class Sheet:
     """A sheet to draw on, in pixels from the upper left corner; what is drawn later lies above."""
 
@@ -83,6 +93,7 @@ class Sheet:
         self.height = height
         self._shapes: list[_Shape] = []
         self._texts: list[_Text] = []
+        self._tips: dict[str, list[Tip]] = {}
 
     def lines(self, classes: str, lines: Iterable[Sequence[Point]], *, closed: bool = False) -> None:
         """Draw lines, or areas where they are closed, as one element."""
@@ -106,6 +117,10 @@ class Sheet:
         """
         more = elide(full, _TIP) if full is not None and full != text else ""
         self._texts.append(_Text((x, y), text, classes, anchor, more))
+
+    def tips(self, classes: str, tips: Iterable[Tip]) -> None:
+        """Lay stretches above everything that show a text on hovering; the style gives their width."""
+        self._tips.setdefault(classes, []).extend(tips)
 
     def row(self, y: float, labels: Sequence[tuple[float, str]], classes: str = "") -> None:
         """Write labels in a row, each around its x: every second, every third or so where all would meet.
@@ -140,7 +155,7 @@ class Sheet:
         )
 
     def _classes(self) -> Iterator[str]:
-        for classes in (*(s.classes for s in self._shapes), *(t.classes for t in self._texts)):
+        for classes in (*(s.classes for s in self._shapes), *(t.classes for t in self._texts), *self._tips):
             yield from classes.split()
 
     def _elements(self) -> Iterator[str]:
@@ -152,6 +167,16 @@ class Sheet:
             full = f"<title>{legal(text.full)}</title>" if text.full else ""
             at = f'x="{round(x, _STEADY):.1f}" y="{round(y, _STEADY):.1f}"{anchor}'
             yield f"<text{marked(text.classes)} {at}>{legal(text.text)}{full}</text>"
+        for classes, tips in self._tips.items():
+            yield f"<g{marked(classes)}>"
+            yield from map(_tip, tips)
+            yield "</g>"
+
+
+def _tip(tip: Tip) -> str:
+    path = f'<path d="{_path(_Shape("", [[(tip.x, tip.top), (tip.x, tip.bottom)]], False))}">'
+    found = f"{path}<title>{legal(tip.text)}</title></path>"
+    return f"<a href={quoteattr(tip.href)}>{found}</a>" if tip.href else found
 
 
 def legal(text: str) -> str:

@@ -35,6 +35,7 @@ _RULES: dict[str, str] = {
     "shell": "fill:var(--wash);stroke:var(--soft);stroke-width:1.2",
     "dotted": "fill:none;stroke:var(--ink);stroke-width:1.8;stroke-dasharray:.1 4.5;stroke-linecap:round",
     "mean": "fill:none;stroke:var(--ink);stroke-width:2.4",
+    "tip": "fill:none;stroke:transparent;stroke-width:var(--tip,6)",
     "dash-1": "stroke-dasharray:8 4",
     "dash-2": "stroke-dasharray:2.5 3",
     "dash-3": "stroke-dasharray:10 3 2.5 3",

@@ -1,18 +1,96 @@
-"""perfgate history trend: the chain of ratios of each case."""
+"""perfgate history trend: the chain of ratios of each case, and the changes in it."""
 
 from __future__ import annotations
 
+import re
+import shutil
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import TextIO
 
+import msgspec
+
+from gate.codes import Exit
+from gate.commands.history.place import here, opened
+from gate.commands.history.trend.formats import Screen, renderer
 from gate.commands.history.trend.options import TrendOptions
+from gate.history.chain import Chain, chained
+from gate.history.trend import cases_of, trend
+from gate.history.trend_types import Trend
 from gate.model import UserError
+from gate.report.outputs import colored, write
+
+_CONFIDENCE = 0.95
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}(T.*)?")
+_MOST = 120
+_FORMATS = ("json", "csv", "markdown", "html")
 
 
 def run(options: TrendOptions, out: TextIO, err: TextIO) -> int:
-    """Show the trend of each case.
+    """Show the trend of each case; 0 whatever changed: a trend reports, it is no gate.
 
     Raises:
-        UserError: a history that cannot be read.
+        UserError: a history that cannot be read, or an option that names nothing in it.
     """
-    del options, out, err
-    raise UserError("history trend: is not built yet")
+    asked = {name: target for name in _FORMATS if (target := getattr(options, name)) is not None}
+    on_stdout = [name for name, target in asked.items() if target == "-"]
+    if len(on_stdout) > 1:
+        raise UserError(f"--{on_stdout[0]} - and --{on_stdout[1]} - both want standard output")
+    found = _trend(options)
+    screen = Screen(colored(out), min(shutil.get_terminal_size((100, 24)).columns, _MOST))
+    for name, target in asked.items():
+        if target != "-":
+            write(Path(target), renderer(name)(found, screen))
+    out.write(renderer(on_stdout[0] if on_stdout else "text")(found, screen))
+    err.writelines(f"perfgate: {problem}\n" for problem in found.problems)
+    return Exit.USAGE if found.problems else Exit.PASS
+
+
+def _trend(options: TrendOptions) -> Trend:
+    store = opened(options.store)
+    reading = store.read()
+    if not reading.records and not reading.problems:
+        raise UserError(f"{store} holds no records: `perfgate history add` records a run")
+    chain = _part(chained(reading.records), options)
+    cases = cases_of(chain)
+    wanted = [of for of in cases if _matches(of.id.benchmark, options.benchmarks)]
+    for glob in options.benchmarks:
+        if not any(_matches(of.id.benchmark, [glob]) for of in cases):
+            names = ", ".join(dict.fromkeys(of.id.benchmark for of in cases[:5]))
+            raise UserError(f"--benchmark {glob}: no benchmark of the history matches; it has {names or 'none'}")
+    return trend(
+        chain, wanted, family=options.family, confidence=_CONFIDENCE, threshold=float(options.threshold),
+        problems=reading.problems,
+    )  # fmt: skip
+
+
+def _matches(name: str, globs: Sequence[str]) -> bool:
+    return not globs or any(glob == name or fnmatchcase(name, glob) for glob in globs)
+
+
+def _part(chain: Chain, options: TrendOptions) -> Chain:
+    """Keep the newest part of a chain, as far as options ask for it."""
+    links = chain.links
+    if options.since is not None:
+        links = links[_since(chain, options.since) :]
+    if options.limit is not None:
+        measured = [place for place, link in enumerate(links) if not link.gap]
+        links = links[measured[-options.limit] :] if len(measured) > options.limit else links
+    return msgspec.structs.replace(chain, links=links)
+
+
+def _since(chain: Chain, since: str) -> int:
+    """Find the first step after a commit or date."""
+    if _DATE.fullmatch(since):
+        later = (place for place, link in enumerate(chain.links) if (link.committed or "") >= since)
+        return next(later, len(chain.links))
+    git = here()
+    answer = git.attempt("rev-parse", "--verify", "--quiet", "--end-of-options", f"{since}^{{commit}}") if git else None
+    sha = answer.stdout.decode().strip() if answer is not None and answer.status == 0 else since
+    for place, link in enumerate(chain.links):
+        if sha and link.parent.startswith(sha):
+            return place
+    if chain.links and sha and chain.links[-1].commit.startswith(sha):
+        return len(chain.links)
+    raise UserError(f"--since {since}: no commit of the history, and no date such as 2026-01-31")

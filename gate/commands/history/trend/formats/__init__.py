@@ -1,0 +1,31 @@
+"""Formats of a trend, one file each: its `render` writes it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Protocol
+
+import msgspec
+
+from gate.history.trend_types import Trend
+
+
+class Screen(msgspec.Struct, frozen=True):
+    """What shows a trend."""
+
+    color: bool
+    width: int
+
+
+class Render(Protocol):
+    """What a file of this folder calls `render`."""
+
+    def __call__(self, trend: Trend, screen: Screen) -> str:
+        """Write a trend, ending with a newline."""
+        ...
+
+
+def renderer(name: str) -> Render:
+    """Import a format only where it is asked for."""
+    found: Render = import_module(f"{__name__}.{name}").render
+    return found
