@@ -6,12 +6,15 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
+import msgspec
+
 from gate.codes import Exit
 from gate.config.rules import Policy, default_floor
 from gate.config.schema import to_tables
 from gate.decide import reasons
 from gate.decide.budget import budget_ended
 from gate.decide.contrasts import contrasts_of
+from gate.decide.creep import crept_of
 from gate.decide.design import Design, Subject, design_of, subject_of, subjects_of
 from gate.decide.estimates import estimates, needed_builds
 from gate.decide.findings import findings_of, ratio_interval, side_summary
@@ -71,6 +74,9 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     walked = walk(subjects, design, contrasts.found)
     size = _family_size(walked)
     told = explained(walked, findings_of(walked.judged, design, size))
+    crept = crept_of(told.findings, evidence.run, policy)
+    if crept is not None:
+        told = msgspec.structs.replace(told, findings=crept.findings)
     itself, why = told.findings, nothing_to_compare(evidence)
     if why is not None:
         # of head against itself, which show its noise and judge nothing
@@ -116,6 +122,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
             *_zero_threshold(subjects, policy),
             *_memory_warnings(design, walked),
         ],
+        creep=crept.facts if crept is not None else None,
     )
 
 

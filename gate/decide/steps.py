@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from gate.codes import Exit
 from gate.model import Finding, Report, reasons
 from gate.model import outcomes as steps
+from gate.model.creep import CreepFacts
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
 
 _SLACK = 1.1
@@ -33,6 +34,8 @@ def next_step(report: Report) -> steps.Step | None:
         return _allow_more_builds(report.summary.needed, report.summary.round)
     if isinstance(report.summary, steps.NothingMeasured):
         return steps.MeasureFirst()
+    if report.verdict == "regression" and report.creep is not None:
+        return _find_creep(report, report.creep)
     if report.verdict == "regression":
         return steps.FixRegression()
     if isinstance(report.summary, steps.BudgetEnded):
@@ -41,6 +44,14 @@ def next_step(report: Report) -> steps.Step | None:
         # with room for what was not seen
         return steps.RaiseBudget(budget=_rounded(_ROOM * least), least=least, rounds=rounds, executions=executions)
     return _settle(report) if report.verdict == "inconclusive" else None
+
+
+def _find_creep(report: Report, creep: CreepFacts) -> steps.FindCreep:
+    crept = max((c for c in creep.cases if c.verdict == "crept"), key=lambda c: abs(math.log(c.ratio or 1.0)))
+    head = (report.run.head.sha if report.run.head else None) or "HEAD"
+    return steps.FindCreep(
+        pin=creep.pin.tag or creep.pin.sha[:12], head=head[:12], benchmark=crept.benchmark, history=creep.history
+    )
 
 
 def _after_failures(report: Report) -> steps.Step:

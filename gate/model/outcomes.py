@@ -312,6 +312,16 @@ class FixRegression(Kind, frozen=True):
     """Something regressed."""
 
 
+class FindCreep(Kind, frozen=True, kw_only=True):
+    """Several merges together regressed."""
+
+    pin: str
+    head: str
+    benchmark: str
+    history: bool
+    """Whether suspects are named beside it."""
+
+
 class NothingToDo(Kind, frozen=True):
     """What is inconclusive is shown not to be worse."""
 
@@ -382,6 +392,7 @@ Step = (
     | FixFailure
     | MeasureFirst
     | FixRegression
+    | FindCreep
     | NothingToDo
     | CheckValues
     | MeasureMore

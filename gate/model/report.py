@@ -8,6 +8,7 @@ import msgspec
 
 from gate.model.choice import Choice
 from gate.model.cost import Cost
+from gate.model.creep import CreepFacts
 from gate.model.evidence import Round
 from gate.model.names import Better, IntervalKind, Layouts, Level, ReportVerdict, Verdict
 from gate.model.outcomes import Outcome, Summary, Where
@@ -399,3 +400,5 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Of the cases of which a quantile is decided, and of those that matter most."""
     new: list[str]
     warnings: list[AnyWarning]
+    creep: CreepFacts | None = None
+    """Of a creep check: what head is compared with, and what all nights show; None: this is none."""
