@@ -1,9 +1,9 @@
-"""All nights together -> the verdict of a creep check: a night by itself raises no alarm, and an average of nights may."""
+"""All nights together -> the verdict of a creep check: no night raises an alarm by itself, an average of nights may."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -90,7 +90,7 @@ class _Series(NamedTuple):
     ratios: Array
     variances: Array
     before: Spread
-    nights: list[Night]
+    days: list[str]
 
 
 class _Judge:
@@ -128,9 +128,10 @@ class _Judge:
         for night in [*self.known.get(key, ()), tonight]:
             pins.setdefault(night.pin, []).append(night)
         now = pins.pop(tonight.pin)
-        earlier = [_numbers(nights, sign) for nights in pins.values()]
-        ratios, variances = _numbers(now, sign)
-        return _Series(ratios, variances, spread_of(earlier), now)
+        earlier = [_numbers(nights, sign) for nights in map(_by_day, pins.values())]
+        days = _by_day(now)
+        ratios, variances = _numbers(days, sign)
+        return _Series(ratios, variances, spread_of(earlier), list(days))
 
     def _creeping(self, series: _Series, threshold: float) -> Creeping:
         edge = math.log1p(threshold)
@@ -141,7 +142,7 @@ class _Judge:
             return _Judged(finding, self._case(finding, key, "none", series, found))
         edge = math.log1p(finding.threshold)
         more = more_nights(series.ratios, series.variances, edge, self.alpha, self.cases, series.before)
-        why = reasons.Unconfirmed(threshold=finding.threshold, nights=len(series.nights), more=more)
+        why = reasons.Unconfirmed(threshold=finding.threshold, nights=len(series.days), more=more)
         # its own interval is beyond the threshold at the nominal level; it is the alarm that waits
         waiting = msgspec.structs.replace(
             finding, verdict="inconclusive", reason=why, shown="ratio", not_worse=False, where=[]
@@ -164,7 +165,7 @@ class _Judge:
     ) -> Finding:
         window = int(found.window[-1])
         confidence = 1 - self.alpha
-        since = series.nights[-window].day
+        since = series.days[-window]
         verdict: Verdict = "accepted" if accept else "regression"
         why: reasons.Reason = reasons.Crept(
             threshold=finding.threshold, nights=window, since=since, confidence=confidence, outgrown=exceeded
@@ -203,7 +204,7 @@ class _Judge:
             better=finding.better,
             verdict=verdict,
             threshold=finding.threshold,
-            nights=len(series.nights) if series is not None else 1,
+            nights=len(series.days) if series is not None else 1,
             window=window,
             ratio=math.exp(sign * found.mean[-1]) if found is not None else finding.ratio.estimate,
             tonight=finding.ratio.estimate,
@@ -214,11 +215,16 @@ class _Judge:
         )
 
 
-def _numbers(nights: Sequence[Night], sign: float) -> tuple[Array, Array]:
-    """Bring nights into arrays; several runs of one day are one night, so that a repeated job buys no second chance."""
+def _by_day(nights: Sequence[Night]) -> dict[str, list[Night]]:
+    """Bring the runs of one day together: they are one night, so that a repeated job buys no second chance."""
     days: dict[str, list[Night]] = {}
     for night in nights:
         days.setdefault(night.day, []).append(night)
+    return days
+
+
+def _numbers(days: Mapping[str, Sequence[Night]], sign: float) -> tuple[Array, Array]:
+    """Give the log ratio of each day, worse above 0, and its variance."""
     ratios = [sign * math.fsum(each.log_ratio for each in own) / len(own) for own in days.values()]
     variances = [math.fsum(each.variance for each in own) / len(own) ** 2 for own in days.values()]
     return np.array(ratios), np.array(variances)

@@ -38,6 +38,9 @@ def next_step(report: Report) -> steps.Step | None:
         return _find_creep(report, report.creep)
     if report.verdict == "regression":
         return steps.FixRegression()
+    waiting = [case for case in report.creep.cases if case.verdict == "unconfirmed"] if report.creep else []
+    if waiting:
+        return steps.WaitForNights(nights=min((case.more for case in waiting if case.more is not None), default=None))
     if isinstance(report.summary, steps.BudgetEnded):
         least, rounds = report.summary.least, report.summary.rounds
         executions = report.summary.spent.executions

@@ -322,6 +322,13 @@ class FindCreep(Kind, frozen=True, kw_only=True):
     """Whether suspects are named beside it."""
 
 
+class WaitForNights(Kind, frozen=True, kw_only=True):
+    """This night alone shows a regression, which the next ones confirm or not."""
+
+    nights: int | None
+    """About so many, if it stays; None: unknown."""
+
+
 class NothingToDo(Kind, frozen=True):
     """What is inconclusive is shown not to be worse."""
 
@@ -393,6 +400,7 @@ Step = (
     | MeasureFirst
     | FixRegression
     | FindCreep
+    | WaitForNights
     | NothingToDo
     | CheckValues
     | MeasureMore

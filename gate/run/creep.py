@@ -61,16 +61,6 @@ def open_creep(options: MeasureOptions, rules: RulesOptions, outputs: Collection
         repository.store.work.close()
 
 
-def pin_here(options: MeasureOptions, rules: RulesOptions) -> None:
-    """Look for the pin, for what asks before it measures.
-
-    Raises:
-        UserError: as open_creep; SamePinError where head is the pin itself.
-    """
-    with open_creep(options, rules):
-        pass
-
-
 def _rules_text(repository: Repository, tip: Tip, rules: RulesOptions) -> Source:
     file = rules.config or (Path(rules.rules) if rules.rules else None)
     if file is not None:
@@ -78,7 +68,7 @@ def _rules_text(repository: Repository, tip: Tip, rules: RulesOptions) -> Source
     text = config_at(repository, tip.source.revision, "head")
     if text is None:
         raise ConfigError("", f"{tip.branch} has no perfgate.toml: run `perfgate init` to write one, and commit it")
-    return replace(text, name=f"{tip.branch}'s {text.name.removeprefix('head ')}")
+    return replace(text, name=f"{tip.branch}: {text.name.rpartition(': ')[2]}")
 
 
 def _creep(text: Source, rules: RulesOptions) -> Creep:

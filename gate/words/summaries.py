@@ -209,6 +209,10 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
         "Fix the regression, or accept it with an `[[accept]]` entry (size, expiry date, reason)"
     ),
     outcomes.FindCreep: _find_creep,
+    outcomes.WaitForNights: lambda step: (
+        "Nothing to do yet: the next nights confirm it or not"
+        + ("" if step.nights is None else f", probably within {plural(step.nights, 'night')}")
+    ),
     outcomes.NothingToDo: lambda _: "Nothing to do: the inconclusive results are not worse than the threshold allows",
     outcomes.CheckValues: lambda _: (
         "Check the program that writes the values: some are below 0. Compare the amounts, not their difference"

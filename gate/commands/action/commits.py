@@ -91,6 +91,17 @@ def checkout_warnings(event: Event, directory: Path) -> tuple[AnyWarning, ...]:
     return (*_large(repository, None, None), *_kept(event, directory))
 
 
+def name_default(event: Event, directory: Path) -> None:
+    """Note which branch is the default, as far as the event says.
+
+    Raises:
+        SourceError: there is no repository.
+    """
+    branch = event.ref.removeprefix("refs/heads/") if event.name == "schedule" else event.default_branch
+    if branch:
+        _name_default(open_clone(find_repository(directory), None), branch)
+
+
 def _large(repository: Repository, clone: Clone | None, base: str | None) -> tuple[AnyWarning, ...]:
     files = lfs.lfs_files(repository)
     if not files:

@@ -11,7 +11,7 @@ from gate.model.warnings.estimates import DependsOnMachine
 from gate.report.text.findings import FindingsTable, label, verdict_style
 from gate.report.text.machines import lines_by_machine
 from gate.units import format_confidence
-from gate.words import cost, failures, interactions, numbers, reports, sameness
+from gate.words import cost, creep, failures, interactions, numbers, reports, sameness
 from gate.words import findings as finding_words
 from gate.words import interactions as words
 from gate.words.failures import FailureGroup, grouped
@@ -60,8 +60,8 @@ class _Text:
     def lines(self) -> list[str]:
         lines = self.top()
         parts = (
-            self.conclusions(), self.step(), self.facts(), self.failures(), self.findings(), self.identical(),
-            self.machines(), self.factors(), self.more(), self.warnings(), self.rules(),
+            self.conclusions(), self.suspects(), self.step(), self.facts(), self.failures(), self.findings(),
+            self.identical(), self.machines(), self.factors(), self.more(), self.warnings(), self.rules(),
         )  # fmt: skip
         for part in parts:
             if part:
@@ -93,6 +93,7 @@ class _Text:
     def facts(self) -> list[str]:
         report = self.report
         facts = [
+            ("creep", creep.line(report)),
             ("base", reports.commit(report.run.base)),
             ("head", reports.commit(report.run.head)),
             ("chosen", visible(report.run.chosen or "")),
@@ -113,6 +114,17 @@ class _Text:
             for finding in self.told
             for line in self.wrap(f"{label(finding)}: {finding_words.conclusion(finding)}", rest="  ")
         ]
+
+    def suspects(self) -> list[str]:
+        """Name the commits that a creep is suspected of."""
+        if self.report.creep is None:
+            return []
+        lines = [self.title("suspects")] if creep.suspects(self.report.creep) else []
+        for case, found in creep.suspects(self.report.creep):
+            lines += self.wrap(f"{visible(case.benchmark)}:", first="  ", rest="  ")
+            lines += [text for one in found for text in self.wrap(creep.suspect(one), first="    ", rest="      ")]
+        unnamed = creep.suspected(self.report.creep)
+        return lines + (self.wrap(f"{unnamed}.") if unnamed else [])
 
     def step(self) -> list[str]:
         """The call to action: what to do now."""
