@@ -24,36 +24,34 @@ ALLOWANCE = 2.0
 """The variance that days add to the builds' counts this often: nights may be correlated (docs/creep.md)."""
 QUIET = 3
 """Nights without an alarm that end one."""
+CAP = 10.0
+"""Medians that a squared difference of nights counts at most: of normal noise 3 in 100 are larger."""
 _SHARE = 2 / 3
 """Degrees of freedom of each difference between successive nights (von Neumann 1941: two thirds as efficient)."""
 
 
 class Spread(NamedTuple):
-    """Sums that the noise between nights is computed from: over lags, and of the variances within nights."""
+    """What is known of the noise between nights against earlier pins, and of that within them."""
 
-    squares: Array
-    """Sum over pairs of nights of half the squared difference, by lag."""
-    pairs: Array
-    """How many pairs, by lag."""
+    halves: tuple[Array, ...]
+    """Half the squared differences of pairs of nights, by lag."""
     within: float
     """Sum of the variances of nights."""
     nights: int
 
 
 def spread_of(earlier: Sequence[tuple[Array, Array]]) -> Spread:
-    """Sum up the noise of nights against earlier pins; each pin has its own level, so pairs are of one pin.
+    """Gather the noise of nights against earlier pins; each pin has its own level, so pairs are of one pin.
 
     Args:
         earlier: log ratios and their variances, of each pin an array with a night an item.
     """
-    squares, pairs = np.zeros(len(LAGS)), np.zeros(len(LAGS))
-    for ratios, _ in earlier:
-        for at, lag in enumerate(LAGS):
-            differences = ratios[lag:] - ratios[:-lag]
-            squares[at] += float((differences**2).sum()) / 2
-            pairs[at] += len(differences)
+    halves = tuple(
+        np.concatenate([np.zeros(0), *((ratios[lag:] - ratios[:-lag]) ** 2 / 2 for ratios, _ in earlier)])
+        for lag in LAGS
+    )
     within = sum(float(variances.sum()) for _, variances in earlier)
-    return Spread(squares, pairs, within, sum(len(ratios) for ratios, _ in earlier))
+    return Spread(halves, within, sum(len(ratios) for ratios, _ in earlier))
 
 
 class Noise(NamedTuple):
@@ -66,22 +64,27 @@ class Noise(NamedTuple):
 def noise(ratios: Array, variances: Array, before: Spread) -> Noise:
     """Estimate the variance of one night from all nights so far.
 
+    That between nights is the largest over lags of the mean of half their squared differences, each of which counts
+    at most CAP medians: a merge that changes much is a step in the level, and no noise.
+
     Args:
         ratios: log ratios, the last axis has the nights.
         variances: of them within each night.
         before: the noise of nights against earlier pins.
     """
-    nights = np.arange(1, ratios.shape[-1] + 1)
+    count = ratios.shape[-1]
+    nights = np.arange(1, count + 1)
     within = (before.within + np.cumsum(variances, axis=-1)) / (before.nights + nights)
     between = np.full(ratios.shape, -np.inf)
-    for at, lag in enumerate(LAGS):
-        half = np.zeros(ratios.shape)
-        half[..., lag:] = (ratios[..., lag:] - ratios[..., :-lag]) ** 2 / 2
-        pairs = before.pairs[at] + np.maximum(nights - lag, 0)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            found = (before.squares[at] + np.cumsum(half, axis=-1)) / pairs
-        between = np.fmax(between, np.where(pairs > 0, found, -np.inf))
-    df = _SHARE * (before.pairs[0] + nights - 1)
+    for lag, known in zip(LAGS, before.halves, strict=True):
+        halves = (ratios[..., lag:] - ratios[..., :-lag]) ** 2 / 2
+        every = np.concatenate([np.broadcast_to(known, (*ratios.shape[:-1], len(known))), halves], axis=-1)
+        for night in range(count):
+            pairs = every[..., : len(known) + max(night + 1 - lag, 0)]
+            if pairs.shape[-1]:
+                capped = np.minimum(pairs, CAP * np.median(pairs, axis=-1, keepdims=True))
+                between[..., night] = np.maximum(between[..., night], capped.mean(axis=-1))
+    df = _SHARE * (len(before.halves[0]) + nights - 1)
     days = np.where(np.isfinite(between), np.maximum(between - within, 0), np.inf)
     return Noise(within + ALLOWANCE * days, np.broadcast_to(df, ratios.shape))
 
@@ -174,7 +177,7 @@ def more_nights(
         window = max((each for each in WINDOWS if each <= nights), default=None)
         if window is None:
             continue
-        df = _SHARE * (before.pairs[0] + nights - 1)
+        df = _SHARE * (len(before.halves[0]) + nights - 1)
         t = (mean - threshold) / np.sqrt(variance / (window - 1)) if variance > 0 else np.inf
         if float(stdtr(df, -t)) * shares < alpha:
             return more
