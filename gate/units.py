@@ -264,3 +264,13 @@ def plural(count: int, noun: str) -> str:
 def agree(count: int, one: str, more: str) -> str:
     """Choose the verb of a count: "is" of 1, "are" of 0 and of 2."""
     return one if count == 1 else more
+
+
+def nominal_gib(memory: int) -> float:
+    """Return a memory as it is sold, in GiB: the next size up of 1, 1.25, 1.5, 1.75 times a power of two.
+
+    The kernel keeps some percent of the memory for itself, more or less with each boot and version: a size rounded to
+    the nearest GiB could change sides.
+    """
+    step = 2.0 ** (math.floor(math.log2(memory / 2**30)) - 2)
+    return math.ceil(memory / 2**30 / step) * step

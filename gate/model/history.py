@@ -12,7 +12,7 @@ HISTORY_SCHEMA = 1
 """Version of a record; a newer one is refused in one line."""
 
 
-class Spread(msgspec.Struct, frozen=True, kw_only=True):
+class Spread(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The variance of one level, divided by the squared mean, and its degrees of freedom; a side's own."""
 
     level: Literal["iteration", "execution", "build", "session"]
@@ -21,7 +21,7 @@ class Spread(msgspec.Struct, frozen=True, kw_only=True):
     df: float
 
 
-class Measured(msgspec.Struct, frozen=True, kw_only=True):
+class Measured(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One side of one case and statistic: its value, and how much of it was measured."""
 
     value: float
@@ -32,18 +32,20 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     spread: list[Spread]
 
 
-class AcceptedChange(msgspec.Struct, frozen=True, kw_only=True):
+class AcceptedChange(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The [[accept]] entry that covered a regression."""
 
-    up_to: float
+    up_to: float | None
+    """None: a label accepted it."""
     until: str | None
     reason: str
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True):
+class Change(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One case and statistic: head against its parent, measured at the same time on the same machine."""
 
     benchmark: str
+    """Of a suite that is identical its [[benchmark]], "suite", which stands for all its lines, "suite/line"."""
     metric: str
     unit: str
     better: Better
@@ -52,9 +54,12 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     log_ratio: float
     """ln(head/base); 0 of a benchmark that was proved to be the same program."""
     variance: float | None
-    """Of log_ratio, over builds (sessions where there are several); None: one build only. 0 if identical."""
+    """Of log_ratio itself (not of a build), over builds, or over sessions where there are several, without remembered
+    variance; 0 if identical or compared as numbers. None: unknown, of one build or of builds without any spread."""
     df: float | None
-    """Degrees of freedom of that variance."""
+    """Degrees of freedom of that variance; None where it is 0 or unknown."""
+    method: str
+    """How both came about, as the report names it: "paired", "paired-shared", "fieller", "exact", "identical"."""
     base: Measured | None
     head: Measured | None
     """None of both: identical, so not measured."""
@@ -66,9 +71,9 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     """The class of machine: what must be alike for absolute values to be comparable, by no name of a host."""
 
     id: str
-    """Fingerprint of the facts below: of equal ones it is equal."""
+    """Hash of the facts below: of equal ones it is equal."""
     facts: dict[str, Any]
-    """Processor, kernel, memory, governor, compilers: what a change of is named."""
+    """Processor, kernel, memory as it is sold (B), governor, versions of the instruments: what changed is named."""
 
 
 class HistoryRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,8 +94,8 @@ class HistoryRecord(msgspec.Struct, frozen=True, kw_only=True):
     """Id of the run."""
     perfgate: str | None
     machine: Machine
-    raw: str
-    """"sha256:..." of the measurements, so that who keeps them can prove which they are."""
+    raw: list[str]
+    """"sha256:..." of each measurements file, so that who keeps them can prove which they are."""
     changes: list[Change]
 
     @property

@@ -140,6 +140,13 @@ class MeanPair(msgspec.Struct, frozen=True):
             return None
         return _p(self.y - self.x - floor, self.v_xx + self.v_yy - 2 * self.v_xy, self.df, tail)
 
+    @property
+    def logs(self) -> MeanPair:
+        """The logarithms of the means, by the delta method; both means are above 0."""
+        x, y = self.x, self.y
+        variances = (self.v_xx / (x * x), self.v_yy / (y * y), self.v_xy / (x * y))
+        return MeanPair(math.log(x), math.log(y), *variances, self.df)
+
 
 class LogPair(msgspec.Struct, frozen=True):
     """The same on a logarithmic scale: exp(mean of head's logarithms - mean of base's), by t."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
 import platform
 import re
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from gate.model.warnings.setup import Differing
+from gate.units import nominal_gib
 from harness.host.pseudonym import pseudonym
 
 UNKNOWN = "unknown"
@@ -74,19 +74,9 @@ def differences(before: Mapping[str, object], now: Mapping[str, object]) -> list
 
 def _comparable(known: Mapping[str, object]) -> dict[str, object]:
     memory = known.get("memory", UNKNOWN)
-    gib = _nominal_gib(memory) if isinstance(memory, int) and memory > 0 else UNKNOWN
+    gib = nominal_gib(memory) if isinstance(memory, int) and memory > 0 else UNKNOWN
     named = {"cpu": "cpu", "cores": "cores", "memory": "", "architecture": "machine", "system": "os"}
     return {name: known.get(key, UNKNOWN) if key else gib for name, key in named.items()}
-
-
-def _nominal_gib(memory: int) -> float:
-    """Return the next size up of 1, 1.25, 1.5, 1.75 times a power of two.
-
-    The kernel keeps some percent of the memory for itself, more or less with each boot and version: a size rounded to
-    the nearest GiB could change sides.
-    """
-    step = 2.0 ** (math.floor(math.log2(memory / 2**30)) - 2)
-    return math.ceil(memory / 2**30 / step) * step
 
 
 def _worded(name: str, value: object) -> str:

@@ -1,0 +1,64 @@
+"""The options of perfgate history and of its parts; loads nothing heavy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from gate.cli import values
+from gate.cli.options import argument, group, option, switch
+
+REF = "refs/perfgate/history"
+KEEP = 5000
+"""Records that stay: years of merges, and a few megabytes."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StoreOptions:
+    """Where the history is: a ref of the repository around the working directory, or a folder."""
+
+    ref: str | None = option(f"git ref that holds the history (default: {REF})", metavar="REF", exclusive="store")
+    folder: Path | None = option(
+        "folder that holds the history, instead of a ref", metavar="DIR", parse=Path, exclusive="store"
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ListOptions:
+    """What the history holds."""
+
+    limit: int = option(
+        "newest records to list (default: 20)", metavar="N", parse=values.whole(1, 1_000_000), default=20
+    )
+    store: StoreOptions = group(StoreOptions, "store")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AddOptions:
+    """What is recorded, and where."""
+
+    runs: tuple[str, ...] = argument(
+        "folder of a run, or its measurement files (default: .perfgate)", metavar="RUN", nargs="*"
+    )
+    push: str | None = option(
+        "also push the ref to a remote (default: origin), with what others have added there",
+        metavar="REMOTE",
+        alone="origin",
+    )
+    keep: int = option(
+        f"records that stay; the oldest beyond them are dropped (default: {KEEP})",
+        metavar="N",
+        parse=values.whole(1, 1_000_000),
+        default=KEEP,
+    )
+    dry_run: bool = switch("print the record, and write nothing")
+    store: StoreOptions = group(StoreOptions, "store")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExportOptions:
+    """Where the table goes."""
+
+    csv: str | None = option("write a row for each commit and case as CSV (-: to stdout)", metavar="FILE")
+    parquet: str | None = option("write the same as Parquet", metavar="FILE")
+    store: StoreOptions = group(StoreOptions, "store")

@@ -1,0 +1,87 @@
+"""What perfgate history says of records, beside its trend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gate.history.store import Added, Reading
+from gate.model.history import HistoryRecord
+from gate.units import plural
+
+NOTHING_TO_COMPARE = "Nothing to record: base has no benchmarks to compare with; the next commit will.\n"
+_SHORT = 10
+_LISTED = 3
+
+
+def added(done: Added, record: HistoryRecord, store: str) -> str:
+    """Say what became of a record."""
+    commit = short(record.commit)
+    if done.outcome == "known":
+        first = f"{commit} is recorded already, of the same measurements: {store} holds {_records(done.kept)}"
+    else:
+        against = "against itself, as a control" if record.control else f"against {short(record.parent)}"
+        first = (
+            f"Recorded {commit} {against}: {plural(len(record.changes), 'case')}; {store} holds {_records(done.kept)}"
+        )
+    pushed = f"Pushed to {done.pushed}\n" if done.pushed else ""
+    dropped = f"Dropped the oldest {_records(done.dropped)}, beyond --keep {done.kept}\n" if done.dropped else ""
+    return f"{first}\n{dropped}{pushed}"
+
+
+def left_out(benchmarks: Sequence[str]) -> str:
+    """Say which benchmarks have no ratio."""
+    more = f" and {len(benchmarks) - _LISTED} more" if len(benchmarks) > _LISTED else ""
+    named = ", ".join(benchmarks[:_LISTED])
+    return f"perfgate: not recorded, without a ratio (values of 0 or below, or other sessions): {named}{more}\n"
+
+
+def no_ancestor(commit: str, parent: str) -> str:
+    """Say what it means that base is not an ancestor."""
+    return (
+        f"perfgate: base {short(parent)} is no ancestor of {short(commit)}: it is recorded as its parent, "
+        "and the trend only follows it from there\n"
+    )
+
+
+def listed(reading: Reading, store: str, limit: int) -> str:
+    """List the newest records."""
+    records = reading.records
+    if not records:
+        return f"{store} holds no records.\n"
+    cases = len({(c.benchmark, c.metric, c.statistic) for record in records for c in record.changes})
+    machines = len({record.machine.id for record in records})
+    shown = records[-limit:]
+    holds = (_records(len(records)), plural(cases, "case"), f"{plural(machines, 'kind')} of machine")
+    lines = [
+        f"{store}: {', '.join(holds)}, {_size(reading.size)}",
+        "",
+        *(_line(record) for record in reversed(shown)),
+    ]
+    if len(shown) < len(records):
+        lines.append(f"and {len(records) - len(shown)} older; --limit {len(records)} lists all")
+    return "\n".join(lines) + "\n"
+
+
+def _line(record: HistoryRecord) -> str:
+    date = (record.committed or record.measured or "")[:10] or "no date   "
+    verdicts = [change.verdict for change in record.changes]
+    worst = ", ".join(
+        f"{verdicts.count(name)} {word}"
+        for name, word in (("regression", "slower"), ("accepted", "accepted"), ("improvement", "faster"))
+        if name in verdicts
+    )
+    what = "control" if record.control else worst or "no change called"
+    return f"{date}  {short(record.commit)}  {plural(len(verdicts), 'case'):>9}  {what}  {record.subject}".rstrip()
+
+
+def short(commit: str) -> str:
+    """Shorten a sha for people."""
+    return commit[:_SHORT]
+
+
+def _records(count: int) -> str:
+    return plural(count, "record")
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{size / 1e3:.1f} kB"
