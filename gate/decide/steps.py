@@ -49,12 +49,13 @@ def next_step(report: Report) -> steps.Step | None:
     return _settle(report) if report.verdict == "inconclusive" else None
 
 
-def _find_creep(report: Report, creep: CreepFacts) -> steps.FindCreep:
-    crept = max((c for c in creep.cases if c.verdict == "crept"), key=lambda c: abs(math.log(c.ratio or 1.0)))
+def _find_creep(report: Report, creep: CreepFacts) -> steps.Step:
+    crept = [case for case in creep.cases if case.verdict == "crept"]
+    if not crept:
+        return steps.FixRegression()
+    worst = max(crept, key=lambda case: abs(math.log(case.ratio or 1.0)))
     head = (report.run.head.sha if report.run.head else None) or "HEAD"
-    return steps.FindCreep(
-        pin=creep.pin.tag or creep.pin.sha[:12], head=head[:12], benchmark=crept.benchmark, history=creep.history
-    )
+    return steps.FindCreep(pin=creep.pin.name, head=head[:12], benchmark=worst.benchmark, history=bool(worst.suspects))
 
 
 def _after_failures(report: Report) -> steps.Step:

@@ -42,7 +42,11 @@ class Suspect(msgspec.Struct, frozen=True, kw_only=True):
     commit: str
     subject: str
     log_ratio: float
-    """ln of the commit against its parent."""
+    """ln of the commit against its parent, as it was measured then."""
+    share: float
+    """Of what all measured commits are expected to add, after allowing for noise."""
+    accepted: bool
+    """Whether an [[accept]] entry let it pass."""
 
 
 class CaseSuspects(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,6 +69,11 @@ class Pin(msgspec.Struct, frozen=True, kw_only=True):
     sha: str
     commits: int | None
     """Of head that the pin does not have; None: the clone is too shallow to say."""
+
+    @property
+    def name(self) -> str:
+        """The tag, or what [creep] names."""
+        return self.tag or self.against
 
 
 class CreepRun(msgspec.Struct, frozen=True, kw_only=True):

@@ -21,10 +21,14 @@ from gate.decide.measurements import decide_by
 from gate.decide.policy import policy_at, read_rules
 from gate.evidence.inputs import Inputs
 from gate.evidence.records import Located
+from gate.history.ref import RefStore
+from gate.history.suspects import suspects_between
 from gate.memory.entries import HistoryError
 from gate.memory.store import History
 from gate.model import Record, Run, UserError
-from gate.model.creep import CaseNights, CreepRun
+from gate.model.case import CaseId, case_id
+from gate.model.creep import CaseNights, CaseSuspects, CreepRun, Pin, Suspect
+from gate.model.history import HistoryRecord
 from gate.run.job import Job
 from gate.run.memory import barred, history_path, project_name
 from gate.run.project import Project, config_at, project_of, remember_outputs
@@ -87,7 +91,7 @@ def _as_creep(project: Project) -> Project:
     settings = project.settings
     shared = set(settings.benchmarks["base"]) & set(settings.benchmarks["head"])
     if settings.benchmarks["head"] and not shared:
-        pin = project.pin.tag or project.pin.sha[:12] if project.pin else "base"
+        pin = project.pin.name if project.pin else "base"
         raise UserError(
             f"[creep]: {pin} has none of head's benchmarks, so there is nothing to compare: pin a later commit, with "
             "`--set creep.against=REF`"
@@ -119,8 +123,51 @@ def with_nights(job: Job, option: Path | None) -> Job:
                 cases = opened.nights(project_name(job.project.repository), _machine(job.run))
     except HistoryError as error:
         unused = str(error)
-    creep = CreepRun(pin=pin, cases=cases, unused=unused, suspects=None)
+    creep = CreepRun(pin=pin, cases=cases, unused=unused, suspects=_suspects(job, pin))
     return replace(job, run=msgspec.structs.replace(job.run, creep=creep))
+
+
+HISTORY = "refs/perfgate/history"
+"""Where `perfgate history add` keeps the records of commits, unless told otherwise."""
+_SUSPECTS = 5
+
+
+def _suspects(job: Job, pin: Pin) -> list[CaseSuspects] | None:
+    """Rank the commits between the pin and head by the history of commits; None: there is none to rank them by."""
+    try:
+        records = RefStore(job.project.repository.git, HISTORY).read().records
+    except UserError:
+        return None
+    head = job.project.sources.head.revision
+    found = [
+        CaseSuspects(
+            benchmark=change.benchmark,
+            metric=change.metric,
+            statistic=change.statistic,
+            factors=change.factors,
+            suspects=ranked,
+        )
+        for key, change in {case_id(each, each.statistic): each for r in records for each in r.changes}.items()
+        if (ranked := _ranked(records, key, pin.sha, head, 1 if change.better == "lower" else -1)) is not None
+    ]
+    return found or None
+
+
+def _ranked(records: list[HistoryRecord], key: CaseId, pin: str, head: str, direction: int) -> list[Suspect] | None:
+    found = suspects_between(records, key, pin, head, direction)
+    if found is None:
+        return None
+    return [
+        Suspect(
+            commit=each.commit,
+            subject=each.subject,
+            log_ratio=each.change.estimate,
+            share=each.share,
+            accepted=each.accepted is not None,
+        )
+        for each in found.ranked
+        if each.share is not None
+    ][:_SUSPECTS]
 
 
 def append_night(

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from gate.model import Report
 from gate.model.creep import CreepCase, CreepFacts, Suspect
-from gate.units import format_share
 from gate.words import numbers
 from gate.words.numbers import plural
 from gate.words.plain import clip, visible
@@ -23,7 +22,7 @@ _NOBODY = "The history of commits names no suspect: no measured merge between th
 def against(creep: CreepFacts) -> str:
     """Name the pin: "v1.2 1a2b3c4d5e, 14 commits before head"."""
     pin = creep.pin
-    name = visible(pin.tag or pin.against)
+    name = visible(pin.name)
     sha = "" if pin.sha.startswith(name) else f" {pin.sha[:10]}"
     return f"{name}{sha}" + ("" if pin.commits is None else f", {plural(pin.commits, 'commit')} before head")
 
@@ -32,7 +31,7 @@ def known(creep: CreepFacts) -> str:
     """Say how many nights the verdict rests on, and its error; no full stop."""
     nights = f"{plural(creep.nights, 'night')} against it {'is' if creep.nights == 1 else 'are'} known on this machine"
     lost = f" (earlier ones are not: {visible(creep.unused)})" if creep.unused else ""
-    return f"{nights}{lost}; false alarms: at most {format_share(creep.error)} in a year of nights"
+    return f"{nights}{lost}; false alarms: at most {numbers.format_percent(creep.error)} in a year of nights"
 
 
 def line(report: Report) -> str:
@@ -55,10 +54,11 @@ def suspected(creep: CreepFacts) -> str:
 
 
 def suspect(one: Suspect) -> str:
-    """Describe a suspect: "1a2b3c4d5e +1.2% Cache the parser's tables"."""
-    return (
-        f"{visible(one.commit[:10])} {numbers.changed(math.exp(one.log_ratio))} {clip(visible(one.subject), _SUBJECT)}"
-    )
+    """Describe a suspect: "1a2b3c4d5e +1.2%, 40% of the change: Cache the parser's tables"."""
+    size = numbers.changed(math.exp(one.log_ratio))
+    accepted = ", accepted" if one.accepted else ""
+    share = f"{one.share:.0%} of the change"
+    return f"{visible(one.commit[:10])} {size}, {share}{accepted}: {clip(visible(one.subject), _SUBJECT)}"
 
 
 def suspects(creep: CreepFacts) -> list[tuple[CreepCase, Sequence[Suspect]]]:

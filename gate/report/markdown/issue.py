@@ -27,7 +27,7 @@ _ROOM = 2000
 def title(report: Report) -> str:
     """Name the issue: "perfgate: merges since v1.2 add up to a regression"."""
     pin = report.creep.pin if report.creep is not None else None
-    name = visible(pin.tag or pin.against) if pin is not None else "base"
+    name = visible(pin.name) if pin is not None else "base"
     return f"perfgate: merges since {short(name, 60)} add up to a regression"
 
 
@@ -38,7 +38,7 @@ def body(report: Report, links: Links | None) -> str:
 
 def said(change: Change, creep: CreepFacts) -> str:
     """Write the comment on a change of state."""
-    pin = code(creep.pin.tag or creep.pin.against, 60)
+    pin = code(creep.pin.name, 60)
     if change == "more":
         return f"More benchmarks are slower than {pin} allows by now: {_names(creep)}."
     if change == "back":

@@ -133,7 +133,9 @@ def _around(steps: Steps, point: Point, first: int, last: int) -> Shift:
         before, after = slice(point.first, first), slice(last + 1, point.last + 1)
         counts = [float(own.count[part].sum()) for part in (before, after)]
         if min(counts) > 0:
-            means = [float((own.count[p] * own.level[p]).sum()) / n for p, n in zip((before, after), counts, strict=True)]
+            means = [
+                float((own.count[p] * own.level[p]).sum()) / n for p, n in zip((before, after), counts, strict=True)
+            ]
             parts.append((means[1] - means[0], own.noise.variance * (1 / counts[0] + 1 / counts[1])))
     return _joined(parts) if parts else Shift(0.0, math.inf)
 

@@ -126,9 +126,7 @@ def issues(call: Call) -> Answer:
     for one in pulled:
         made = shapes.issue(one, call.state, call.api)
         if creator in (None, made["user"]["login"]):
-            shown.append(
-                {**made, "pull_request": dict.fromkeys(("diff_url", "html_url", "patch_url", "url"))}
-            )
+            shown.append({**made, "pull_request": dict.fromkeys(("diff_url", "html_url", "patch_url", "url"))})
     return Answer(200, sorted(shown, key=lambda each: -each["number"]), pages="")
 
 
