@@ -198,7 +198,7 @@ def _prepared(request: Request, inputs: Inputs, environment: Mapping[str, str]) 
     if why is not None:
         return _Prepared(_refused(request, Exit.ERROR, why), warnings)
     if request.command == "creep":
-        return _pinned(request)
+        return _pinned(request, environment)
     fetched = _looked_at(request) if request.command == "calibrate" else _fetched(request, environment)
     return _Prepared(fetched.request, warnings + fetched.warnings)
 
@@ -283,16 +283,16 @@ def _looked_at(request: Request) -> _Prepared:
     return _Prepared(request, warnings)
 
 
-def _pinned(request: Request) -> _Prepared:
+def _pinned(request: Request, environment: Mapping[str, str]) -> _Prepared:
     """Look for the pin of a creep check; right after a release there is nothing to do."""
-    from gate.commands.action.commits import checkout_warnings, name_default
+    from gate.commands.action.commits import checkout_warnings, fetch_for_creep
     from gate.commands.action.measure import measuring_options
     from gate.run.creep import open_creep
     from harness.source.pin import SamePinError
 
     directory = Path(request.directory)
     try:
-        name_default(request.event, directory)
+        fetch_for_creep(request.event, token_of(environment), directory)
         warnings = list(checkout_warnings(request.event, directory))
         with contextlib.chdir(directory), open_creep(measuring_options(request), rules_of(request)):
             pass

@@ -100,6 +100,16 @@ KINDS: Mapping[str, Kind] = {
         {"calibrate.yml": "perfgate-calibrate.yml"},
         (_RUNNER, _MERGE, "run it once by hand: Actions, {check} calibrate, Run workflow"),
     ),
+    "creep": Kind(
+        "compares the default branch with the latest release, every night",
+        {"creep.yml": "perfgate-creep.yml"},
+        (
+            _RUNNER,
+            'perfgate.toml: a [creep], which names the pin: `against = "latest-tag"` or a commit (docs/creep.md)',
+            _MERGE,
+            "run it once by hand: Actions, {check} creep, Run workflow; an alarm takes four nights at least",
+        ),
+    ),
     "study": Kind(
         "runs the study of perfgate.toml, by hand or for a label",
         {"study.yml": "perfgate-study.yml"},

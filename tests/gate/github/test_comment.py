@@ -229,7 +229,7 @@ def test_a_person_is_no_app_of_the_same_name(github: FakeGitHub, monkeypatch: py
     github.add_comment(12, text(9), "octocat[bot]")
     assert publish(github, 2) == "updated"
     github.comments.clear()
-    monkeypatch.setattr("gate.github.conversation.Conversation._login", lambda self: BOT)
+    monkeypatch.setattr("gate.github.conversation.login", lambda *_: BOT)
     github.add_comment(12, text(1), "github-actions")
     assert publish(github, 2) == "created"
 
