@@ -40,6 +40,7 @@ TABLES: Mapping[str, type[config.Table]] = {
     "service": config.Service,
     "load": config.Load,
     "[benchmark.metric.NAME]": config.MetricRules,
+    "[creep]": config.Creep,
     "[study]": config.Study,
     "[study.factor.NAME]": SettingTable,
 }

@@ -74,6 +74,8 @@ class MeasureOptions:
     strict: bool = switch(STRICT)
     wait: float | None = option(WAIT, metavar="TIME", parse=values.wait)
     history: Path | None = option(HISTORY, metavar="FILE", parse=Path)
+    creep: bool = False
+    """Whether the default branch is compared with the pin of [creep]."""
     shard: Shard | None = None
     """None: every benchmark. A check has no parts: it measures everything in one session."""
     session: int | None = None

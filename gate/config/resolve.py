@@ -21,9 +21,9 @@ from gate.model import SIDES, Side
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import BaseWithoutConfig, HeadWithoutConfig, RulesChanged
 
-_RULES = ("gate", "override", "accept", "plan")
+_RULES = ("gate", "override", "accept", "plan", "creep")
 """The tables that decide; [study] goes by the same file, but decides nothing."""
-_SETTABLE = ("gate", "plan", "build", "env", "study")
+_SETTABLE = ("gate", "plan", "build", "env", "study", "creep")
 
 
 @dataclass(frozen=True, slots=True)

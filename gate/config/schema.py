@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from gate.config.instruments import instrument_names
-from gate.config.types import Config, Study, Table
+from gate.config.types import Config, Creep, Study, Table
 from gate.units import Duration, Quantity, Share
 
 _NUMBER = r"([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
@@ -72,4 +72,4 @@ def json_schema() -> dict[str, Any]:
 
 
 def _tables(config: Config) -> list[Table]:
-    return [config.gate, config.plan, config.build, config.env, Study()]
+    return [config.gate, config.plan, config.build, config.env, Study(), Creep()]

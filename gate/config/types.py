@@ -30,6 +30,7 @@ __all__ = [
     "Command",
     "Config",
     "Cpus",
+    "Creep",
     "Env",
     "Gate",
     "Interval",
@@ -477,6 +478,26 @@ class Benchmark(Table, frozen=True, kw_only=True):
         return self.traits or KNOWN.get(self.instrument, Traits())
 
 
+class Creep(Table, frozen=True, kw_only=True):
+    """What `perfgate check --creep` compares the default branch with, night after night (docs/creep.md)."""
+
+    against: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            examples=["latest-tag"],
+            description='The pin: a commit or a tag, or "latest-tag": the tag with the fewest commits between it and '
+            "head, as git describe finds it.",
+        ),
+    ] = "latest-tag"
+    tags: Annotated[
+        str, Meta(min_length=1, examples=["v*"], description='Glob of the tags that "latest-tag" means.')
+    ] = "*"
+    threshold: Annotated[
+        Share | None, Meta(description="Replaces gate.threshold in a creep check. Default: gate.threshold.")
+    ] = None
+
+
 class Config(Table, frozen=True, kw_only=True):
     """perfgate.toml, or the same keys under [tool.perfgate] in pyproject.toml."""
 
@@ -490,3 +511,4 @@ class Config(Table, frozen=True, kw_only=True):
     )
     benchmark: Annotated[list[Benchmark], Meta(description="The benchmarks.")] = []
     study: Annotated[Study | None, Meta(description="A designed experiment.")] = None
+    creep: Annotated[Creep | None, Meta(description="What merges add up to.")] = None

@@ -6,12 +6,15 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
+import msgspec
+
 from gate.codes import Exit
 from gate.config.rules import Policy, default_floor
 from gate.config.schema import to_tables
 from gate.decide import reasons
 from gate.decide.budget import budget_ended
 from gate.decide.contrasts import contrasts_of
+from gate.decide.creep import crept_of
 from gate.decide.design import Design, Subject, design_of, subject_of, subjects_of
 from gate.decide.estimates import estimates, needed_builds
 from gate.decide.explanations import explanations_of, unprofiled_of
@@ -72,6 +75,9 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     walked = walk(subjects, design, contrasts.found)
     size = _family_size(walked)
     told = explained(walked, findings_of(walked.judged, design, size))
+    crept = crept_of(told.findings, evidence.run, policy)
+    if crept is not None:
+        told = msgspec.structs.replace(told, findings=crept.findings)
     itself, why = told.findings, nothing_to_compare(evidence)
     if why is not None:
         # of head against itself, which show its noise and judge nothing
@@ -120,6 +126,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         ],
         explanations=explanations,
         unprofiled=unprofiled_of(evidence, explanations),
+        creep=crept.facts if crept is not None else None,
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from gate.codes import Exit
 from gate.model import Finding, Report, reasons
 from gate.model import outcomes as steps
+from gate.model.creep import CreepFacts
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
 
 _SLACK = 1.1
@@ -33,14 +34,28 @@ def next_step(report: Report) -> steps.Step | None:
         return _allow_more_builds(report.summary.needed, report.summary.round)
     if isinstance(report.summary, steps.NothingMeasured):
         return steps.MeasureFirst()
+    if report.verdict == "regression" and report.creep is not None:
+        return _find_creep(report, report.creep)
     if report.verdict == "regression":
         return steps.FixRegression()
+    waiting = [case for case in report.creep.cases if case.verdict == "unconfirmed"] if report.creep else []
+    if waiting:
+        return steps.WaitForNights(nights=min((case.more for case in waiting if case.more is not None), default=None))
     if isinstance(report.summary, steps.BudgetEnded):
         least, rounds = report.summary.least, report.summary.rounds
         executions = report.summary.spent.executions
         # with room for what was not seen
         return steps.RaiseBudget(budget=_rounded(_ROOM * least), least=least, rounds=rounds, executions=executions)
     return _settle(report) if report.verdict == "inconclusive" else None
+
+
+def _find_creep(report: Report, creep: CreepFacts) -> steps.Step:
+    crept = [case for case in creep.cases if case.verdict == "crept"]
+    if not crept:
+        return steps.FixRegression()
+    worst = max(crept, key=lambda case: abs(math.log(case.ratio or 1.0)))
+    head = (report.run.head.sha if report.run.head else None) or "HEAD"
+    return steps.FindCreep(pin=creep.pin.name, head=head[:12], benchmark=worst.benchmark, history=bool(worst.suspects))
 
 
 def _after_failures(report: Report) -> steps.Step:

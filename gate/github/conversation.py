@@ -109,22 +109,9 @@ class Conversation:
     def is_mine(self, comment: Comment) -> bool:
         """Say whether we wrote a comment; who we are is asked once."""
         if self._me is None:
-            self._me = self._login()
+            self._me = login(self._transport, self._task("find out whose token it is, for the comment on"))
         me = self._me.casefold()
         return comment.author.casefold() in ({me, f"{me}[bot]"} if comment.bot else {me})
-
-    def _login(self) -> str:
-        task = self._task("find out whose token it is, for the comment on")
-        try:
-            return self._transport.get(task, "/user", _User).login
-        except Problem as problem:
-            # the token of a workflow is no user's
-            if problem.status not in (403, 404):
-                raise
-        try:
-            return self._transport.graphql(task, "query { viewer { login } }", {}, _Viewer).viewer.login
-        except Problem:
-            return _ACTIONS
 
     def _task(self, doing: str) -> Task:
         return Task(f"{doing} #{self._number}", "pull-requests: write")
@@ -134,6 +121,24 @@ class Conversation:
         if len(body) > LONGEST_COMMENT:
             raise task.failed(f"it has {len(body):,} characters, and GitHub takes {LONGEST_COMMENT:,}", status=422)
         return task
+
+
+def login(transport: Transport, task: Task) -> str:
+    """Find out whose token it is.
+
+    Raises:
+        Problem: it cannot be asked.
+    """
+    try:
+        return transport.get(task, "/user", _User).login
+    except Problem as problem:
+        # the token of a workflow is no user's
+        if problem.status not in (403, 404):
+            raise
+    try:
+        return transport.graphql(task, "query { viewer { login } }", {}, _Viewer).viewer.login
+    except Problem:
+        return _ACTIONS
 
 
 def _comment(said: _Comment) -> Comment:

@@ -12,6 +12,7 @@ import msgspec
 
 from gate.memory.entries import Costs, Entry, HistoryError, Learned, Session, Setup
 from gate.model import Remembered
+from gate.model.creep import CaseNights, Night
 
 ELSEWHERE = "name another file with --history, [gate] history or PERFGATE_HISTORY"
 
@@ -72,6 +73,27 @@ CREATE TABLE finding (
     PRIMARY KEY (session, benchmark, metric, factors, statistic)
 );
 """
+
+# made where it lacks, beside the tables of schema 1: an older perfgate does not look at it
+_NIGHTS = """
+CREATE TABLE IF NOT EXISTS night (
+    run TEXT NOT NULL,
+    day TEXT NOT NULL,
+    project TEXT NOT NULL,
+    machine TEXT NOT NULL,
+    pin TEXT NOT NULL,
+    commit_sha TEXT NOT NULL,
+    benchmark TEXT NOT NULL,
+    metric TEXT NOT NULL,
+    statistic TEXT NOT NULL,
+    factors TEXT NOT NULL,
+    log_ratio REAL NOT NULL,
+    variance REAL NOT NULL,
+    PRIMARY KEY (project, machine, run, benchmark, metric, statistic, factors)
+)
+"""
+NIGHTS_KEPT = 800
+"""Days of one project and machine that are kept: two years of nights, which tests of one year go by."""
 
 _SELECT = """
 SELECT id, created, kind, project, host, commit_sha,
@@ -227,6 +249,62 @@ class History:
                 (*of, KEPT),
             )
         return True
+
+    def add_nights(self, project: str, machine: str, cases: Sequence[CaseNights]) -> None:
+        """Add what a night showed of each case; what is there of the same run stays.
+
+        Of a project and machine the newest NIGHTS_KEPT days stay.
+
+        Raises:
+            HistoryError: the file cannot be written.
+        """
+        rows = [
+            (night.run, night.day, project, machine, night.pin, night.commit, case.benchmark, case.metric,
+             case.statistic, _json(case.factors), night.log_ratio, night.variance)
+            for case in cases
+            for night in case.nights
+        ]  # fmt: skip
+        with self._transaction():
+            self._connection.execute(_NIGHTS)
+            self._connection.executemany(
+                f"INSERT OR IGNORE INTO night VALUES ({', '.join('?' * 12)})",  # noqa: S608  # question marks alone
+                rows,
+            )
+            self._connection.execute(
+                "DELETE FROM night WHERE project = ? AND machine = ? AND day < (SELECT min(day) FROM (SELECT DISTINCT "
+                "day FROM night WHERE project = ? AND machine = ? ORDER BY day DESC LIMIT ?))",
+                (project, machine, project, machine, NIGHTS_KEPT),
+            )
+
+    def nights(self, project: str, machine: str) -> list[CaseNights]:
+        """Return the nights of a project on a machine, by case, the oldest first.
+
+        Raises:
+            HistoryError: the file cannot be read.
+        """
+        with _told(self._path):
+            if not self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'night'").fetchone():
+                return []
+            rows = self._connection.execute(
+                "SELECT benchmark, metric, statistic, factors, run, day, pin, commit_sha, log_ratio, variance "
+                "FROM night WHERE project = ? AND machine = ? ORDER BY day, run",
+                (project, machine),
+            ).fetchall()
+        cases: dict[tuple[str, ...], list[Night]] = {}
+        for row in rows:
+            run, day, pin, commit, log_ratio, variance = row[4:]
+            night = Night(run=run, day=day, pin=pin, commit=commit, log_ratio=log_ratio, variance=variance)
+            cases.setdefault(row[:4], []).append(night)
+        return [
+            CaseNights(
+                benchmark=benchmark,
+                metric=metric,
+                statistic=statistic,
+                factors=msgspec.json.decode(factors, type=dict[str, Any]),
+                nights=nights,
+            )
+            for (benchmark, metric, statistic, factors), nights in cases.items()
+        ]
 
     def of_project(self, project: str) -> list[Entry]:
         """Return all that is remembered of a project, on whatever machine, the newest session first.

@@ -118,6 +118,29 @@ class OfForeignRun(How, frozen=True):
     """What a fork's workflow run says."""
 
 
+# --- creep ------------------------------------------------------------------------------------------------------------
+
+
+class PinnedCommit(How, frozen=True):
+    """The commit that [creep] names."""
+
+    ref: str
+
+
+class LatestTag(How, frozen=True):
+    """The tag nearest to head among those that [creep] means."""
+
+    tag: str
+    tags: str
+    """Their pattern; "*": all."""
+
+
+class DefaultTip(How, frozen=True):
+    """The tip of the default branch."""
+
+    branch: str
+
+
 AnyHow = (
     Given
     | LastCommit
@@ -135,6 +158,9 @@ AnyHow = (
     | CheckedOut
     | OfPull
     | OfForeignRun
+    | PinnedCommit
+    | LatestTag
+    | DefaultTip
 )
 
 

@@ -312,6 +312,23 @@ class FixRegression(Kind, frozen=True):
     """Something regressed."""
 
 
+class FindCreep(Kind, frozen=True, kw_only=True):
+    """Several merges together regressed."""
+
+    pin: str
+    head: str
+    benchmark: str
+    history: bool
+    """Whether suspects are named beside it."""
+
+
+class WaitForNights(Kind, frozen=True, kw_only=True):
+    """This night alone shows a regression, which the next ones confirm or not."""
+
+    nights: int | None
+    """About so many, if it stays; None: unknown."""
+
+
 class NothingToDo(Kind, frozen=True):
     """What is inconclusive is shown not to be worse."""
 
@@ -382,6 +399,8 @@ Step = (
     | FixFailure
     | MeasureFirst
     | FixRegression
+    | FindCreep
+    | WaitForNights
     | NothingToDo
     | CheckValues
     | MeasureMore

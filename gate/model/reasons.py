@@ -157,6 +157,19 @@ class ExactExceeds(Kind, frozen=True, kw_only=True):
     outgrown: Accepted | None
 
 
+class Crept(Kind, frozen=True, kw_only=True):
+    """The latest nights together are beyond the threshold, without the slowest of them."""
+
+    threshold: float
+    nights: int
+    """That were averaged."""
+    since: str
+    """The first of them, a day in UTC."""
+    confidence: float
+    """Over a year of nights and all cases."""
+    outgrown: Accepted | None
+
+
 class AcceptedByEntry(Kind, frozen=True, kw_only=True):
     """A regression that is not shown to exceed what an [[accept]] entry allows."""
 
@@ -286,6 +299,16 @@ class NotWorse(Kind, frozen=True, kw_only=True):
     unit: str
 
 
+class Unconfirmed(Kind, frozen=True, kw_only=True):
+    """This night alone is beyond the threshold, and the nights together are not, or not yet."""
+
+    threshold: float
+    nights: int
+    """Known against this pin, with this one."""
+    more: int | None
+    """About so many more would confirm it, if ratio and noise stay; None: unknown."""
+
+
 class FloorOpen(Kind, frozen=True, kw_only=True):
     """Beyond the threshold, and not shown to be above the floor."""
 
@@ -326,6 +349,7 @@ Reason = (
     | ZeroBaseExceeds
     | Exceeds
     | ExactExceeds
+    | Crept
     | AcceptedByEntry
     | AcceptedByLabel
     | Within
@@ -342,6 +366,7 @@ Reason = (
     | Uncorrected
     | BetterUncorrected
     | NotWorse
+    | Unconfirmed
     | FloorOpen
     | TooWide
     | TooNoisy

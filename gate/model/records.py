@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Protocol
 import msgspec
 
 from gate.model.choice import Choice
+from gate.model.creep import CreepRun
 from gate.model.memory import Memory
 from gate.model.names import SCHEMA, Better, FailureKind, Side
 from gate.model.profile import Profile, Unprofiled
@@ -113,6 +114,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     """What wrote the result files, such as "pyperf 2.9.0"."""
     job: str | None = None
     """Which job of a workflow measured it, such as "perfgate.yml/bench"; None: none, or unknown."""
+    creep: CreepRun | None = None
+    """Of a creep check: its pin, and the nights before this one; None: this is none."""
 
 
 FullKind = Literal["off", "unperturbed", "seed-used", "no-link", "not-linked", "unsound", "outside", "go", "failed"]

@@ -8,6 +8,7 @@ import msgspec
 
 from gate.model.choice import Choice
 from gate.model.cost import Cost
+from gate.model.creep import CreepFacts
 from gate.model.evidence import Round
 from gate.model.explanation import Explanation
 from gate.model.names import Better, IntervalKind, Layouts, Level, ReportVerdict, Verdict
@@ -405,3 +406,5 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Of the benchmarks that were profiled: which functions add to their change."""
     unprofiled: list[Unprofiled] = []
     """Of those that were to be profiled and could not."""
+    creep: CreepFacts | None = None
+    """Of a creep check: what head is compared with, and what all nights show; None: this is none."""

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from gate.model import Failure, Run
+from gate.model import Failure, Run, UserError
 from gate.model.warnings import typed
 from gate.model.warnings.setup import BaseWithoutConfig, NothingToCompare
 from gate.run.project import Project
+from gate.words.warnings.setup import base_lacks
 from harness.source.base_and_head import Sources
 
 
@@ -34,6 +35,9 @@ def lacking(project: Project, found: Runs, *, alone: bool) -> tuple[Project, Not
     """Leave base what it runs; where that is nothing, say so, and take head for base.
 
     alone: one job measures all, so that it knows that nothing can be compared; otherwise base stays what it is.
+
+    Raises:
+        UserError: base is the pin of a creep check, and runs nothing.
     """
     if found.benchmarks:
         return _left(project, found.benchmarks), None
@@ -45,6 +49,13 @@ def lacking(project: Project, found: Runs, *, alone: bool) -> tuple[Project, Not
         benchmark=failure.benchmark if failure else None,
         status=failure.status if failure else "",
     )
+    if project.pin is not None:
+        # night after night of head against itself would pass
+        raise UserError(
+            f"[creep]: {project.pin.name} cannot be compared with head, because "
+            f"{base_lacks(why)}: pin a later commit with `--set creep.against=REF`, or lay head's benchmarks over it "
+            "with `[build] overlay`"
+        )
     return (against_itself(project) if alone else _left(project, ())), why
 
 

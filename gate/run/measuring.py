@@ -133,6 +133,11 @@ class Measuring:
         Raises:
             UserError: no project, nothing to measure, or a run that cannot be resumed.
         """
+        if self._options.creep:
+            from gate.run.creep import open_creep, with_nights
+
+            project = self.enter(open_creep(self._options, rules, self.outputs(outputs)))
+            return with_nights(prepare(project, self._options, self.settle(project)), self._options.history)
         project = self.enter(open_project(self._options.base, self._options.head, rules, self.outputs(outputs)))
         return prepare(project, self._options, self.settle(project), gates=True)
 

@@ -22,6 +22,7 @@ from gate.decide.policy import read_rules
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import SIDES, Side, Whose
 from gate.model.choice import AsHead, Choice
+from gate.model.creep import Pin
 from harness.errors import SourceError
 from harness.source import base_and_head as source
 from harness.source.repository import Repository, find_repository, text_at
@@ -65,6 +66,8 @@ class Project:
     settings: Settings
     whose: Whose
     narrowed: frozenset[str] = frozenset()
+    pin: Pin | None = None
+    """Of a creep check: what head is compared with."""
 
 
 @contextlib.contextmanager
@@ -141,8 +144,11 @@ def project_of(
     options: RulesOptions,
     *,
     files: Mapping[Side, Side] = _EACH_ITS_OWN,
+    given: Source | None = None,
 ) -> Project:
-    """Read both sides' configs, and settle what the gate goes by. files: whose file each side goes by.
+    """Read both sides' configs, and settle what the gate goes by.
+
+    files: whose file each side goes by. given: the rules, where the options do not choose them.
 
     Raises:
         UserError: a config that is wrong.
@@ -150,8 +156,8 @@ def project_of(
     # a named file is meant from where the user stands; the project may be a folder above
     config = read_rules(options.config) if options.config else None
     # a file that takes the place of both needs neither
-    texts = {side: None if config else _config_at(repository, sources.of(side).revision, files[side]) for side in SIDES}
-    rules = _rules(options)
+    texts = {side: None if config else config_at(repository, sources.of(side).revision, files[side]) for side in SIDES}
+    rules = given or _rules(options)
     if texts["head"] is None and config is None:
         _refuse_ignored(repository)
     settings = resolve(texts["base"], texts["head"], rules=rules, config=config, sets=options.sets)
@@ -205,7 +211,8 @@ def overlaid_sources(project: Project) -> source.Sources:
     return replace(project.sources, base=source.Source(base.commit, revision))
 
 
-def _config_at(repository: Repository, revision: str, side: Side) -> Source | None:
+def config_at(repository: Repository, revision: str, side: Side) -> Source | None:
+    """Read the config of a revision; None: it has none. side: which one of a gate it is, for errors."""
     own, shared = (text_at(repository, revision, name) for name in ("perfgate.toml", "pyproject.toml"))
     return project_source(own, shared, side, side=side)
 

@@ -64,5 +64,8 @@ _HOW: dict[type, Callable[[Any], str]] = {
     kinds.OfPull: lambda how: (
         f"the commit of #{how.number}{' merged into its target' if how.merged else ''}, confirmed by the forge"
     ),
+    kinds.PinnedCommit: lambda how: f"{how.ref}, pinned by [creep]",
+    kinds.LatestTag: lambda how: f"{how.tag}, the tag nearest to head{'' if how.tags == '*' else f' of {how.tags}'}",
+    kinds.DefaultTip: lambda how: f"the tip of {how.branch}",
     kinds.OfForeignRun: lambda _: "the commit that the fork's workflow run names",
 }

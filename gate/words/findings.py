@@ -24,6 +24,7 @@ _METHODS = {
     "fixed-sessions-shared": (
         "t interval of the mean logarithm of head/base over these machines, with the variance of all cases on each"
     ),
+    "nights": "t of the mean logarithm of head/base over the latest nights, without the slowest of them",
     "exact": "compared as numbers: neither side has any spread",
 }
 
@@ -175,6 +176,8 @@ def _more(finding: Finding) -> str:
 
 def _over(case: Finding | Recorded) -> str:
     base, head = case.base.counts, case.head.counts
+    if isinstance(case, Finding) and isinstance(case.reason, reasons.Crept):
+        return f"over {plural(case.reason.nights, 'night')}"
     if case.ratio.method in _OVER_MACHINES:
         return f"over {plural(base.build, 'round')} on {plural(base.session, 'machine')}"
     noun, pair = ("session", (base.session, head.session)) if base.session > 1 else ("build", (base.build, head.build))

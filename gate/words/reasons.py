@@ -44,6 +44,28 @@ def _exact_exceeds(why: reasons.ExactExceeds) -> str:
     return text + _and(outgrown(why.outgrown))
 
 
+def _crept(why: reasons.Crept) -> str:
+    return (
+        f"the last {plural(why.nights, 'night')} together are beyond the threshold of {format_percent(why.threshold)}, "
+        f"with {format_confidence(why.confidence)} confidence over a year of nights{_and(outgrown(why.outgrown))}"
+    )
+
+
+def _end_crept(_: Finding, why: reasons.Crept) -> str:
+    return f"by the last {plural(why.nights, 'night')}, since {why.since}{_and(outgrown(why.outgrown))}"
+
+
+def _waits(why: reasons.Unconfirmed) -> str:
+    known = "the first night" if why.nights == 1 else f"{why.nights} nights"
+    more = "" if why.more is None else f"; about {plural(why.more, 'more night')} would, if it stays so"
+    subject = f"{known} against this commit {'does' if why.nights == 1 else 'do'} not confirm it yet"
+    return f"{subject}{more}"
+
+
+def _unconfirmed(why: reasons.Unconfirmed) -> str:
+    return f"beyond the threshold of {format_percent(why.threshold)} in this night alone; {_waits(why)}"
+
+
 def _by_entry(why: reasons.AcceptedByEntry) -> str:
     return f"accepted up to {format_percent(why.up_to)} until {why.until}: {why.reason}"
 
@@ -199,6 +221,8 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     reasons.ZeroBaseExceeds: lambda why: (
         f"base is 0 and head is beyond the floor of {as_configured(why.floor, why.unit)}"
     ),
+    reasons.Crept: _crept,
+    reasons.Unconfirmed: _unconfirmed,
     reasons.Exceeds: _exceeds,
     reasons.ExactExceeds: _exact_exceeds,
     reasons.AcceptedByEntry: _by_entry,
@@ -285,6 +309,8 @@ def _end_outgrown(_: Finding, reason: reasons.Exceeds | reasons.ExactExceeds) ->
 ENDINGS: dict[type, Callable[[Finding, Any], str]] = {
     reasons.Exceeds: _end_outgrown,
     reasons.ExactExceeds: _end_outgrown,
+    reasons.Crept: _end_crept,
+    reasons.Unconfirmed: lambda _, why: f"this night alone; {_waits(why)}",
     reasons.AcceptedByEntry: _end_by_entry,
     reasons.AcceptedByLabel: _end_by_label,
     reasons.Within: lambda *_: "",

@@ -237,6 +237,8 @@ def _span(counts: list[int], noun: str) -> str:
 
 def error_level(report: Report) -> str:
     """How errors are shared: the level of the whole report, the method and over how many findings."""
+    if report.creep is not None:
+        return f"{format_percent(report.creep.error)} for false regressions in a year of nights, over all findings"
     family = report.family
     confidence = report.policy.gate.get("confidence")
     levels = [confidence] if isinstance(confidence, (int, float)) else [f.ratio.confidence for f in report.findings[:1]]

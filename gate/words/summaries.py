@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from typing import Any
 
@@ -144,6 +145,15 @@ def _allow_more_builds(step: outcomes.AllowMoreBuilds) -> str:
     return f"Run the same check again with `--set plan.budget={Duration(step.budget)}`: {cost}"
 
 
+def _find_creep(step: outcomes.FindCreep) -> str:
+    command = shlex.join(["perfgate", "bisect", "--good", step.pin, "--bad", step.head, "--benchmark", step.benchmark])
+    suspects = "Look at the suspects first; " if step.history else ""
+    return (
+        f"{suspects}`{command}` searches the commits between, which costs about as much as three of these checks. Then "
+        "fix it, or accept it with an `[[accept]]` entry (size, expiry date, reason)"
+    )
+
+
 def _more_machines(step: outcomes.MoreMachines) -> str:
     text = (
         f"More builds on these {step.sessions} machines will not settle it: measure on more machines (`plan.sessions`)"
@@ -197,6 +207,11 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     ),
     outcomes.FixRegression: lambda _: (
         "Fix the regression, or accept it with an `[[accept]]` entry (size, expiry date, reason)"
+    ),
+    outcomes.FindCreep: _find_creep,
+    outcomes.WaitForNights: lambda step: (
+        "Nothing to do yet: the next nights confirm it or not"
+        + ("" if step.nights is None else f", probably within {plural(step.nights, 'night')}")
     ),
     outcomes.NothingToDo: lambda _: "Nothing to do: the inconclusive results are not worse than the threshold allows",
     outcomes.CheckValues: lambda _: (

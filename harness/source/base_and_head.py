@@ -96,7 +96,7 @@ def resolve(
 def _head(repository: Repository, ref: str | None, leave_out: Collection[str]) -> _Choice:
     git = repository.git
     if ref is not None:
-        found = _find(repository, ref, "head")
+        found = find(repository, ref, "head")
         return _Choice(found, Given(found.commit.ref or ref))
     sha = git.line("rev-parse", "--verify", "HEAD^{commit}")
     branch = git.maybe("symbolic-ref", "--short", "--quiet", "HEAD")
@@ -111,7 +111,7 @@ def _head(repository: Repository, ref: str | None, leave_out: Collection[str]) -
 
 
 def _given_base(repository: Repository, ref: str, head: Source) -> _Choice:
-    found = _find(repository, ref, "base")
+    found = find(repository, ref, "base")
     warnings: tuple[AnyWarning, ...] = ()
     if not repository.shallow and found.commit.sha != head.commit.sha:
         extra = repository.git.line("rev-list", "--count", f"{head.commit.sha}..{found.commit.sha}")
@@ -120,8 +120,12 @@ def _given_base(repository: Repository, ref: str, head: Source) -> _Choice:
     return _Choice(found, Given(found.commit.ref or ref), warnings)
 
 
-def _find(repository: Repository, ref: str, option: str) -> Source:
-    """Find the commit of a ref; a branch that only the remote has is found there."""
+def find(repository: Repository, ref: str, option: str) -> Source:
+    """Find the commit of a ref; a branch that only the remote has is found there.
+
+    Raises:
+        SourceError: there is none, or several are named; option: where the ref was given.
+    """
     git = repository.git
     if not ref.strip():
         raise SourceError("is empty: write a branch, a tag or a commit", option=option)
@@ -140,7 +144,7 @@ def _unknown(repository: Repository, ref: str) -> str:
     names = repository.git.line("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags", "refs/remotes")
     near = difflib.get_close_matches(ref, names.splitlines(), n=3)
     similar = f"; similar names: {', '.join(near)}" if near else ""
-    fetch = _fetch_all(repository)
+    fetch = fetch_all(repository)
     where = "in this shallow clone" if repository.shallow else "here"
     # what the clone left out is looked for before a misspelling
     if fetch and (repository.shallow or _narrow(repository)):
@@ -148,7 +152,7 @@ def _unknown(repository: Repository, ref: str) -> str:
     return f"no such commit {where}{similar or f': check the name{_or(fetch)}'}"
 
 
-def _fetch_all(repository: Repository) -> str:
+def fetch_all(repository: Repository) -> str:
     """Name the command that fetches whatever a base may be: every branch and tag, whole; "" without a remote.
 
     Whoever cloned one branch only, as --depth does, gets no other one by a plain `git fetch`.
@@ -174,14 +178,14 @@ def _or(advice: str) -> str:
 def _default_base(repository: Repository, head: Source, given: str | None, environment: Mapping[str, str]) -> _Choice:
     if given is None and _is_pull_merge(repository, head, environment):
         return _first_parent(repository, head, environment)
-    names = _default_branch(repository, environment)
+    names = default_branch(repository, environment)
     branch = names[0].removeprefix("origin/")
     sha = head.commit.sha or "HEAD"
     here = given is None and head.commit.ref == branch
     nearest = repository.git.maybe("merge-base", sha, *names)
     if nearest is None and not here:
         cut = "the clone is shallow: " if repository.shallow else ""
-        fetch = f"{_fetch_all(repository)}, or " if cut and _fetch_all(repository) else ""
+        fetch = f"{fetch_all(repository)}, or " if cut and fetch_all(repository) else ""
         raise SourceError(f"head and {names[0]} have no common commit: {cut}{fetch}name the base with --base REF")
     # the one of them that it is the merge base with
     name = next((each for each in names if repository.git.maybe("merge-base", sha, each) == nearest), names[0])
@@ -227,7 +231,7 @@ def _first_parent(repository: Repository, head: Source, environment: Mapping[str
 def _require(repository: Repository, sha: str, what: str) -> None:
     if repository.git.attempt("cat-file", "-e", sha + "^{commit}").status != 0:
         cause = "the clone is shallow" if repository.shallow else "the object is missing"
-        advice = _fetch_all(repository) or "name the base with --base REF"
+        advice = fetch_all(repository) or "name the base with --base REF"
         raise SourceError(f"{what} is not here, {cause}: {advice}")
 
 
@@ -254,7 +258,7 @@ def _is_pull_merge(repository: Repository, head: Source, environment: Mapping[st
     return any(re.search(r"/pull/\d+/merge$", name) for name in names.splitlines())
 
 
-def _default_branch(repository: Repository, environment: Mapping[str, str]) -> list[str]:
+def default_branch(repository: Repository, environment: Mapping[str, str]) -> list[str]:
     """Name the branch that changes go to, as the remote and as this clone have it."""
     git = repository.git
     target = environment.get("GITHUB_BASE_REF", "") if environment.get("CI") else ""
@@ -264,7 +268,7 @@ def _default_branch(repository: Repository, environment: Mapping[str, str]) -> l
         found = [short for short, full in refs if name and git.maybe("rev-parse", "--verify", "--quiet", full)]
         if found:
             return found
-    fetch = _fetch_all(repository)
+    fetch = fetch_all(repository)
     looked = ", ".join(("origin/HEAD", *DEFAULT_BRANCHES))
     known = f"{_or(fetch)}, then `git remote set-head origin --auto`" if fetch else ""
     raise SourceError(f"no default branch found (looked for {looked}): name the base with --base REF{known}")

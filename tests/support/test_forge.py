@@ -18,6 +18,7 @@ from scripts.openapi_subset import subset
 from tests.support.forge import FakeGitHub, contract
 from tests.support.forge.results import SERVICE
 from tests.support.forge.routes import ROUTES
+from tests.support.forge.state import ISSUES
 
 HEAD, BASE = "a" * 40, "b" * 40
 REPO = "/repos/acme/widget"
@@ -74,6 +75,8 @@ def furnish(github: FakeGitHub) -> dict[str, Any]:
 BODIES = {
     "post comments": {"body": "new"},
     "patch comments": {"body": "other"},
+    "post issues": {"title": "new", "body": "text"},
+    "patch issues": {"body": "other", "state": "closed", "state_reason": "completed"},
     "post statuses": {"state": "failure", "context": "perfgate/x"},
     "post check-runs": {"name": "perfgate", "head_sha": HEAD, "status": "in_progress"},
     "patch check-runs": {"conclusion": "success", "output": {"title": "Pass", "summary": "all of it"}},
@@ -92,8 +95,9 @@ def test_an_answer_fits_the_description(github: FakeGitHub, method: str, templat
     if template == "/user":
         github.add_token("person", "octocat")
         github.token = "person"
+    github.permissions.update(ISSUES)
     path = template.format(**furnish(github))
-    kind = next((word for word in ("comments", "statuses", "check-runs") if word in path), "")
+    kind = next((word for word in ("comments", "statuses", "check-runs", "issues") if word in path), "")
     got = ask(github, method, path, BODIES.get(f"{method.lower()} {kind}"))
     assert str(got.status) in contract.description()["paths"][template][method.lower()]["responses"]
     assert github.violations == []

@@ -91,6 +91,26 @@ def checkout_warnings(event: Event, directory: Path) -> tuple[AnyWarning, ...]:
     return (*_large(repository, None, None), *_kept(event, directory))
 
 
+HISTORY = "refs/perfgate/history"
+
+
+def fetch_for_creep(event: Event, token: str | None, directory: Path) -> None:
+    """Note which branch is the default, and fetch the history of commits if origin has one.
+
+    Args:
+        token: as of fetch_missing.
+
+    Raises:
+        SourceError: there is no repository.
+    """
+    clone = open_clone(find_repository(directory), Access(event.server_url, token) if token else None)
+    branch = event.ref.removeprefix("refs/heads/") if event.name == "schedule" else event.default_branch
+    if branch:
+        _name_default(clone, branch)
+    # without one, the report says so
+    clone.fetch(f"+{HISTORY}:{HISTORY}")
+
+
 def _large(repository: Repository, clone: Clone | None, base: str | None) -> tuple[AnyWarning, ...]:
     files = lfs.lfs_files(repository)
     if not files:

@@ -141,7 +141,7 @@ def _own(request: Request, environment: Mapping[str, str], status: Status) -> Co
     if status.code and request.command != "calibrate":
         lines = status.lines or [f"measuring ended with exit code {status.code}"]
         return Concluded(could_not_run([Notice(status.code, line) for line in lines], target), files=files)
-    if request.command == "check":
+    if request.command in ("check", "creep"):
         return _decided(request, environment, files, [])
     if request.command == "measure":
         return _measured(files, target)

@@ -162,7 +162,7 @@ def _measured(request: Request, out: TextIO) -> int:
     from gate.run.memory import append_check
     from gate.run.preview import introduction
 
-    options = _options(request)
+    options = measuring_options(request)
     with opened(options, Path(DEFAULT_FOLDER), out, quiet=False) as run:
         job = run.lay_out(rules_of(request))
         # whoever decides again after a label takes its own job's measurements only
@@ -172,11 +172,16 @@ def _measured(request: Request, out: TextIO) -> int:
         job = run.measure(job, looking if job.part is None else never).job
         records = records_of(job.out)
         warnings = append_check(options.history, job.project, job.run, records, allowed=request.remember)
+        if job.run.creep is not None:
+            from gate.run.creep import append_night
+
+            warnings += append_night(options.history, job.project, job.run, records, allowed=request.remember)
         out.writelines(f"perfgate: warning: {warning}\n" for warning in warnings)
     return 0
 
 
-def _options(request: Request) -> MeasureOptions:
+def measuring_options(request: Request) -> MeasureOptions:
+    """Return what a request asks to measure, and how."""
     return MeasureOptions(
         base=request.base,
         head=request.head,
@@ -191,6 +196,7 @@ def _options(request: Request) -> MeasureOptions:
         shard=Shard.parse(request.shard) if request.shard else None,
         session=request.session,
         sessions=request.sessions,
+        creep=request.command == "creep",
     )
 
 

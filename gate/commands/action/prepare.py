@@ -161,6 +161,9 @@ def _wanted(wanted: Wanted, command: Command) -> Wanted:
     """Leave comment, status and check to the job that decides."""
     if command in ("check", "publish"):
         return wanted
+    if command == "creep":
+        # there is no pull request to comment on
+        return msgspec.structs.replace(wanted, comment="never")
     return msgspec.structs.replace(wanted, comment="never", status=False, check=False)
 
 
@@ -194,6 +197,8 @@ def _prepared(request: Request, inputs: Inputs, environment: Mapping[str, str]) 
     why = _refusal(request, forks=inputs.forks)
     if why is not None:
         return _Prepared(_refused(request, Exit.ERROR, why), warnings)
+    if request.command == "creep":
+        return _pinned(request, environment)
     fetched = _looked_at(request) if request.command == "calibrate" else _fetched(request, environment)
     return _Prepared(fetched.request, warnings + fetched.warnings)
 
@@ -202,6 +207,11 @@ def _refusal(request: Request, *, forks: bool) -> str | None:
     why = refusal(request.event, forks=forks) if request.command != "plan" else None
     if why is None and request.command == "study":
         return study_refusal(request.event)
+    if why is None and request.command == "creep" and not request.remember:
+        return (
+            "not measured: command creep compares the default branch, so it is for a schedule, a push to that branch "
+            "or a dispatch there"
+        )
     if why is None and request.command == "calibrate" and not request.remember:
         return (
             "not calibrated: only a push to the default branch, a schedule or a dispatch there may write the "
@@ -271,6 +281,26 @@ def _looked_at(request: Request) -> _Prepared:
     except UserError as error:
         return _Prepared(_refused(request, Exit.USAGE, as_inputs(error)), [])
     return _Prepared(request, warnings)
+
+
+def _pinned(request: Request, environment: Mapping[str, str]) -> _Prepared:
+    """Look for the pin of a creep check; right after a release there is nothing to do."""
+    from gate.commands.action.commits import checkout_warnings, fetch_for_creep
+    from gate.commands.action.measure import measuring_options
+    from gate.run.creep import open_creep
+    from harness.source.pin import SamePinError
+
+    directory = Path(request.directory)
+    try:
+        fetch_for_creep(request.event, token_of(environment), directory)
+        warnings = list(checkout_warnings(request.event, directory))
+        with contextlib.chdir(directory), open_creep(measuring_options(request), rules_of(request)):
+            pass
+    except SamePinError as error:
+        return _Prepared(msgspec.structs.replace(request, idle=str(error)), [])
+    except UserError as error:
+        return _Prepared(_refused(request, error.exit_code, as_inputs(error)), [])
+    return _Prepared(msgspec.structs.replace(request, warnings=folded(warnings)), warnings)
 
 
 def _fetched(request: Request, environment: Mapping[str, str]) -> _Prepared:

@@ -71,7 +71,7 @@ def run(out: TextIO) -> int:
             raise
         out.write(error_line(f"perfgate: not everything was published: {type(error).__name__}: {visible(str(error))}"))
         return 0
-    later = {"comment-url": published.url or ""}
+    later = {"comment-url": published.url or "", "issue-url": published.issue or ""}
     lost = published.refused or _lost(request, os.environ)
     if lost:
         # another job's result stands where this one's belongs: nobody would see it
@@ -108,7 +108,7 @@ def _wanted(request: Request, environment: Mapping[str, str]) -> Wanted:
     """Leave out what takes the token, where this step has none for good reason."""
     if untrusted(environment) is None:
         return request.wanted
-    return msgspec.structs.replace(request.wanted, comment="never", status=False, check=False)
+    return msgspec.structs.replace(request.wanted, comment="never", status=False, check=False, issue=False)
 
 
 def _notes(request: Request, outcome: Outcome, environment: Mapping[str, str]) -> tuple[str, ...]:

@@ -65,7 +65,12 @@ def _keep(decided: Decided, job: Job, history: Path | None, outputs: OutputOptio
     except UserError as error:
         err.write(f"perfgate: {error}; the measurements are kept, `perfgate report {job.out}` writes it again\n")
         return decided.report.exit_code or Exit.USAGE
-    warnings = append_check(history, job.project, job.run, records_of(job.out))
+    records = records_of(job.out)
+    warnings = append_check(history, job.project, job.run, records)
+    if job.run.creep is not None:
+        from gate.run.creep import append_night
+
+        warnings += append_night(history, job.project, job.run, records)
     err.writelines(f"perfgate: warning: {warning}\n" for warning in warnings)
     if not outputs.quiet:
         err.write(f"perfgate: report in {job.out / 'report.html'}\n")

@@ -7,15 +7,22 @@ from typing import TextIO
 
 from gate.cli.command import Command
 from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
-from gate.cli.options import group
+from gate.cli.options import group, switch
 from gate.codes import Exit
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CheckedOptions(MeasureOptions):
+    """What a check measures."""
+
+    creep: bool = switch("compare the default branch with the pin of [creep], together with the nights before")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Options:
     """What is measured, by whose rules it is judged, and where the report goes."""
 
-    measuring: MeasureOptions = group(MeasureOptions, "measuring")
+    measuring: CheckedOptions = group(CheckedOptions, "measuring")
     rules: RulesOptions = group(RulesOptions, "rules")
     outputs: OutputOptions = group(OutputOptions, "output")
 
@@ -32,7 +39,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 
 COMMAND = Command(
     help="measure base and head of this checkout, decide and report",
-    example="perfgate check --base main --set gate.threshold=5%",
+    example="perfgate check --base main --set gate.threshold=5%\nperfgate check --creep",
     options=Options,
     run=run,
     codes=list(Exit),

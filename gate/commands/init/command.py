@@ -21,7 +21,7 @@ class Options:
         metavar="KIND",
     )
     workflow: str | None = option(
-        "write a workflow into .github/workflows: pull-request, trusted, forks, matrix, calibrate or study",
+        "write a workflow into .github/workflows: pull-request, trusted, forks, matrix, calibrate, creep or study",
         metavar="KIND",
     )
     action: str | None = option(

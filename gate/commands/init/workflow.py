@@ -111,6 +111,16 @@ KINDS: Mapping[str, Kind] = {
             "read it anywhere: `git fetch origin +{ref}:{ref}`, then `perfgate history trend --ref {ref}`",
         ),
     ),
+    "creep": Kind(
+        "compares the default branch with the latest release, every night",
+        {"creep.yml": "perfgate-creep.yml"},
+        (
+            _RUNNER,
+            'perfgate.toml: a [creep], which names the pin: `against = "latest-tag"` or a commit (docs/creep.md)',
+            _MERGE,
+            "run it once by hand: Actions, {check} creep, Run workflow; an alarm takes four nights at least",
+        ),
+    ),
     "study": Kind(
         "runs the study of perfgate.toml, by hand or for a label",
         {"study.yml": "perfgate-study.yml"},

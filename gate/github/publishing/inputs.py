@@ -114,6 +114,7 @@ def read_inputs(environment: Mapping[str, str]) -> ReadInputs:
             annotations=reader.parsed("annotations", _boolean, True),
             status=reader.parsed("status", _boolean, False),
             check=reader.parsed("check", _boolean, False),
+            issue=reader.parsed("issue", _boolean, False),
         ),
     )
     # read by the steps that ask GitHub
@@ -125,6 +126,7 @@ def read_inputs(environment: Mapping[str, str]) -> ReadInputs:
     elif inputs.measuring is not None:
         reader.problems.append(f"input measuring: goes with command publish, not with {inputs.command or 'check'}")
     reader.problems.extend(_parts_problems(inputs))
+    reader.problems.extend(_creep_problems(inputs))
     return ReadInputs(inputs, tuple(reader.problems))
 
 
@@ -136,6 +138,18 @@ def _parts_problems(inputs: Inputs) -> list[str]:
         for name, commands in where.items()
         if getattr(inputs, name) is not None and inputs.command not in commands
     ]
+
+
+def _creep_problems(inputs: Inputs) -> list[str]:
+    """Refuse what a creep check chooses itself, and an issue of anything else."""
+    found = []
+    if inputs.wanted.issue and inputs.command != "creep":
+        found.append(f"input issue: goes with command creep, not with {inputs.command or 'check'}")
+    if inputs.command == "creep" and inputs.base is not None:
+        found.append("input base: does not go with command creep, whose base is the pin: set creep.against=REF")
+    if inputs.command == "creep" and inputs.rules in ("base", "head"):
+        found.append("input rules: with command creep the rules are those of the default branch, or a file")
+    return found
 
 
 def _runs_problems(inputs: Inputs, event: str | None) -> list[str]:

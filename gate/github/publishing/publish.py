@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from gate.decide.importance import ordered
 from gate.github import notice
 from gate.github.command_files import read_regular
-from gate.github.event import Event
+from gate.github.event import Event, may_write_history
 from gate.github.publishing import commit
 from gate.github.publishing.forge import forge_of, problem_line
 from gate.github.publishing.outcome import Outcome
@@ -67,6 +67,8 @@ class Published:
 
     url: str | None
     refused: str | None
+    issue: str | None = None
+    """The address of the issue of a creep check."""
 
 
 def publish(publication: Publication, environment: Mapping[str, str], out: TextIO) -> Published:
@@ -88,10 +90,12 @@ def publish(publication: Publication, environment: Mapping[str, str], out: TextI
             deliveries.append(_on_commit(publication, forge, what))
     commented = _comment(publication, forge)
     deliveries.append(commented)
+    issue = _issue(publication, forge)
+    deliveries.append(issue)
     refused = next((each.refused for each in deliveries if each.refused), None)
     out.writelines(warning_line(text, "perfgate") for each in deliveries for text in each.warnings)
     out.flush()
-    return Published(commented.url, refused)
+    return Published(commented.url, refused, issue.url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +208,37 @@ def _comment(publication: Publication, forge: Callable[[], Forge]) -> Delivery:
         return Delivery(posted.url)
 
     return _attempted(f"no comment was made on #{number}", post)
+
+
+# --- the issue of a creep check ---------------------------------------------------------------------------------------
+
+
+def _issue(publication: Publication, forge: Callable[[], Forge]) -> Delivery:
+    """Open, update or close the issue; only from the default branch, and only where all nights were judged."""
+    report, event = publication.report, publication.event
+    creep = report.creep if report is not None else None
+    if not publication.wanted.issue or report is None or creep is None or not may_write_history(event):
+        return Delivery()
+    if report.verdict == "error":
+        return Delivery(warnings=("the issue of the creep check stays as it is: this night failed",))
+
+    def post() -> Delivery:
+        from gate.github.issue import Wanted as WantedIssue
+        from gate.github.issue import publish_issue
+        from gate.report.markdown import issue
+
+        wanted = WantedIssue(
+            id=publication.id,
+            creep=creep,
+            run=event.run_id,
+            attempt=event.run_attempt,
+            title=issue.title(report),
+            body=issue.body(report, publication.links),
+            said=lambda change: issue.said(change, creep),
+        )
+        return Delivery(publish_issue(forge(), wanted).url)
+
+    return _attempted("the issue of the creep check was not written", post)
 
 
 # --- what the commit shows --------------------------------------------------------------------------------------------

@@ -50,7 +50,7 @@ def gate_name(gate: str) -> str:
     return ROOT if gate == ROOT else f"{ROOT} {gate}"
 
 
-Command = Literal["check", "plan", "measure", "publish", "calibrate", "study"]
+Command = Literal["check", "plan", "measure", "publish", "calibrate", "study", "creep"]
 Result = Literal["success", "failure", "cancelled", "skipped"]
 """How a job ended, as `needs` has it."""
 RESULTS: tuple[Result, ...] = get_args(Result)
@@ -88,6 +88,8 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     annotations: bool
     status: bool
     check: bool
+    issue: bool = False
+    """Of a creep check."""
 
 
 class Before(msgspec.Struct, frozen=True, kw_only=True):
@@ -151,7 +153,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def measures(self) -> bool:
         """Whether the measuring step has something to do."""
-        measuring = self.command in ("check", "measure", "calibrate", "study")
+        measuring = self.command in ("check", "measure", "calibrate", "study", "creep")
         return measuring and not (self.notices or self.idle or self.again is not None)
 
     @property

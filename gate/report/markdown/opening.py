@@ -16,7 +16,7 @@ from gate.report.markdown.escape import Md, brief, code, escape, link, prose
 from gate.report.markdown.explanations import why
 from gate.report.markdown.tables import bullets, by_factor, failed, findings_table
 from gate.report.templates import render_template
-from gate.words import interactions, numbers, reports, sameness
+from gate.words import creep, interactions, numbers, reports, sameness
 from gate.words.failures import FailureGroup
 from gate.words.numbers import known
 from gate.words.sentences import say
@@ -69,6 +69,9 @@ def opening(
     values = {
         "gate": brief(links.gate, 80) if links is not None and links.gate else None,
         "headline": brief(reports.headline(report), room.text),
+        "creep": prose(creep.line(report)) or None,
+        "suspects": _suspects(report),
+        "unnamed": prose(creep.suspected(report.creep)) if report.creep is not None else None,
         "counts": _counts(report),
         "could_have_shown": escape(reports.could_have_shown(report)),
         "not_measured": escape(sameness.not_measured(report)),
@@ -103,6 +106,18 @@ def _counts(report: Report) -> Md:
     # whether an inconclusive one blocks is a matter of policy, and the word does not say it
     gate = f"; the gate {'fails' if report.exit_code else 'passes'}" if report.verdict == "inconclusive" else ""
     return escape(f"{text}{gate}")
+
+
+def _suspects(report: Report) -> list[Md]:
+    found = creep.suspects(report.creep) if report.creep is not None else []
+    return [
+        Md(f"- {code(case.benchmark)}: {brief(creep.suspect(one), 200)}")
+        for case, suspects in found
+        for one in suspects
+    ][:_SUSPECTS]
+
+
+_SUSPECTS = 15
 
 
 def _new(report: Report, most: int) -> Md | None:

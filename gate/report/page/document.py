@@ -24,7 +24,7 @@ from gate.report.page.pictures import Figure, forest_of, pictures_of
 from gate.report.page.reproduce import Again, again_of, is_dirty, whose_rules
 from gate.report.templates import Fact, prose
 from gate.units import format_value
-from gate.words import cost, explanations, failures, interactions, numbers, reports
+from gate.words import cost, creep, explanations, failures, interactions, numbers, reports
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.phrases import listed
@@ -151,6 +151,13 @@ def _name(finding: Finding, *, same: bool) -> str:
 
 def _facts(report: Report, found: Sequence[Finding]) -> list[Fact]:
     facts = [_commit("base", report.run.base), _commit("head", report.run.head)]
+    if report.creep is not None:
+        facts.append(Fact("creep check", creep.line(report)))
+        facts += [
+            Fact(f"suspect of {_short(case.benchmark)}", creep.suspect(one))
+            for case, found in creep.suspects(report.creep)
+            for one in found
+        ]
     facts.append(Fact("measured", reports.measured(report)))
     if found:
         facts.append(Fact("threshold", thresholds(found)))

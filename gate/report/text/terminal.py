@@ -12,7 +12,7 @@ from gate.report.text.explanations import explanation_lines
 from gate.report.text.findings import FindingsTable, label, verdict_style
 from gate.report.text.machines import lines_by_machine
 from gate.units import format_confidence
-from gate.words import cost, failures, interactions, numbers, reports, sameness
+from gate.words import cost, creep, failures, interactions, numbers, reports, sameness
 from gate.words import findings as finding_words
 from gate.words import interactions as words
 from gate.words.failures import FailureGroup, grouped
@@ -62,7 +62,8 @@ class _Text:
     def lines(self) -> list[str]:
         lines = self.top()
         parts = (
-            self.conclusions(), self.explanations(), self.step(), self.facts(), self.failures(), self.findings(),
+            self.conclusions(), self.explanations(), self.suspects(), self.step(), self.facts(), self.failures(),
+            self.findings(),
             self.identical(), self.machines(), self.factors(), self.more(), self.warnings(), self.rules(),
         )  # fmt: skip
         for part in parts:
@@ -95,6 +96,7 @@ class _Text:
     def facts(self) -> list[str]:
         report = self.report
         facts = [
+            ("creep", creep.line(report)),
             ("base", reports.commit(report.run.base)),
             ("head", reports.commit(report.run.head)),
             ("chosen", visible(report.run.chosen or "")),
@@ -120,6 +122,17 @@ class _Text:
         """Which functions add to the changes that were profiled."""
         most = None if self.every else _EXPLAINED
         return explanation_lines(self.report, most, self.width, self.bold)
+
+    def suspects(self) -> list[str]:
+        """Name the commits that a creep is suspected of."""
+        if self.report.creep is None:
+            return []
+        lines = [self.title("suspects")] if creep.suspects(self.report.creep) else []
+        for case, found in creep.suspects(self.report.creep):
+            lines += self.wrap(f"{visible(case.benchmark)}:", first="  ", rest="  ")
+            lines += [text for one in found for text in self.wrap(creep.suspect(one), first="    ", rest="      ")]
+        unnamed = creep.suspected(self.report.creep)
+        return lines + (self.wrap(f"{unnamed}.") if unnamed else [])
 
     def step(self) -> list[str]:
         """The call to action: what to do now."""

@@ -90,6 +90,11 @@ class FakeGitHub:
         return self.state.comments
 
     @property
+    def issues(self) -> dict[int, dict[str, Any]]:
+        """The issues by number: title, body, user (a login), state, state_reason, created_at, updated_at."""
+        return self.state.issues
+
+    @property
     def statuses(self) -> list[dict[str, Any]]:
         """The statuses in order: sha, state, description, target_url, context, creator."""
         return self.state.statuses

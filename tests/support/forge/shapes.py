@@ -109,6 +109,30 @@ def issue(one: Pull, state: State, api: str) -> dict[str, Any]:
     return complete("issue", given)
 
 
+def opened_issue(one: dict[str, Any], state: State, api: str) -> dict[str, Any]:
+    """Give an issue that is no pull request."""
+    base = f"{api}/repos/{state.repository}"
+    given = {
+        "id": number_of(f"issue {one['number']}"),
+        "node_id": f"I_{one['number']}",
+        "number": one["number"],
+        "state": one["state"],
+        "state_reason": one["state_reason"],
+        "title": one["title"],
+        "body": one["body"],
+        "url": f"{base}/issues/{one['number']}",
+        "repository_url": base,
+        "comments_url": f"{base}/issues/{one['number']}/comments",
+        "html_url": f"{api}/web/{state.repository}/issues/{one['number']}",
+        "labels": [],
+        "user": user(one["user"], api),
+        "comments": sum(comment["issue"] == one["number"] for comment in state.comments),
+        "created_at": one["created_at"],
+        "updated_at": one["updated_at"],
+    }
+    return complete("issue", given)
+
+
 def comment(one: dict[str, Any], state: State, api: str) -> dict[str, Any]:
     """Give a comment on an issue or pull request."""
     base = f"{api}/repos/{state.repository}/issues"

@@ -9,6 +9,8 @@ from typing import Any
 
 # What perfgate's templates grant together; a test takes some away.
 GRANTED = {"contents": "read", "pull-requests": "write", "actions": "read", "statuses": "write", "checks": "write"}
+# What the template of a creep check grants beside them.
+ISSUES = {"issues": "write"}
 FIRST_MOMENT = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
 
@@ -92,6 +94,7 @@ class State:
     tokens: dict[str, Identity] = field(default_factory=dict)
     pulls: dict[int, Pull] = field(default_factory=dict)
     comments: list[dict[str, Any]] = field(default_factory=list)
+    issues: dict[int, dict[str, Any]] = field(default_factory=dict)
     statuses: list[dict[str, Any]] = field(default_factory=list)
     checks: list[dict[str, Any]] = field(default_factory=list)
     files: dict[tuple[str, str], str | bytes] = field(default_factory=dict)
@@ -112,6 +115,23 @@ class State:
         """Give the time; each asking is a second later, so that nothing happens at once."""
         self.seconds += 1
         return (FIRST_MOMENT + timedelta(seconds=self.seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def issue(self, title: str, body: str, login: str) -> dict[str, Any]:
+        """Open an issue."""
+        number = 1 + max([100, *self.issues, *self.pulls])
+        now = self.moment()
+        made = {
+            "number": number,
+            "title": title,
+            "body": body,
+            "user": login,
+            "state": "open",
+            "state_reason": None,
+            "created_at": now,
+            "updated_at": now,
+        }
+        self.issues[number] = made
+        return made
 
     def comment(self, issue: int, body: str, login: str) -> dict[str, Any]:
         """Add a comment."""
@@ -146,6 +166,7 @@ class State:
         """Give what a test outside of the process wants to see, as JSON; tokens stay here."""
         return {
             "comments": self.comments,
+            "issues": list(self.issues.values()),
             "statuses": self.statuses,
             "checks": self.checks,
             "pulls": [dataclasses.asdict(pull) for pull in self.pulls.values()],

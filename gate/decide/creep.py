@@ -1,0 +1,244 @@
+"""All nights together -> the verdict of a creep check: no night raises an alarm by itself, an average of nights may."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+
+from gate.config.rules import Policy, accepts_of
+from gate.config.types import Accept
+from gate.model import Accepted, DecidedAt, Finding, RatioInterval, Run, Verdict, reasons
+from gate.model.case import CaseId, case_id
+from gate.model.creep import CaseSuspects, CreepCase, CreepFacts, CreepRun, CreepVerdict, Night, Suspect
+from gate.stats.creep import QUIET, Array, Creeping, Spread, creeping, more_nights, spread_of
+from gate.stats.special import stdtrit
+
+METHOD = "nights"
+"""Of an interval over nights."""
+_EXACT = "exact"
+
+
+class Crept(msgspec.Struct, frozen=True, eq=False):
+    """The findings as all nights have them, and what the report says of the nights."""
+
+    findings: list[Finding]
+    facts: CreepFacts
+
+
+def crept_of(findings: Sequence[Finding], run: Run | None, policy: Policy) -> Crept | None:
+    """Judge the findings of a creep check by all nights; None: this is none.
+
+    A regression of this night alone becomes inconclusive; what the nights show together becomes a regression, or
+    accepted. All other findings stay as they are.
+    """
+    if run is None or run.creep is None:
+        return None
+    measured = [finding for finding in findings if night_of(finding, run) is not None]
+    judge = _Judge(run, run.creep, policy, max(len(measured), 1))
+    judged = [judge.judged(finding) for finding in findings]
+    cases = [each.case for each in judged]
+    return Crept(
+        [each.finding for each in judged],
+        CreepFacts(
+            pin=run.creep.pin,
+            nights=max((case.nights for case in cases), default=0),
+            error=judge.alpha,
+            unused=run.creep.unused,
+            history=run.creep.suspects is not None,
+            cases=cases,
+        ),
+    )
+
+
+def night_of(finding: Finding, run: Run) -> Night | None:
+    """Reduce a finding to what later nights need of it; None: there is no interval of it, or it is a number."""
+    ratio, found = finding.ratio, _variance(finding.ratio)
+    if found is None or not ratio.estimate or ratio.method in (_EXACT, METHOD) or run.base is None or run.head is None:
+        return None
+    return Night(
+        run=run.id or "",
+        day=(run.created or "")[:10],
+        pin=run.base.sha or "",
+        commit=run.head.sha or "",
+        log_ratio=math.log(ratio.estimate),
+        variance=found,
+    )
+
+
+def _variance(ratio: RatioInterval) -> float | None:
+    """Return the variance of the logarithm of a ratio, as its interval has it; None: there is none."""
+    low, high = ratio.low, ratio.high
+    if ratio.kind != "bounded" or not low or not high or low <= 0 or not math.isfinite(high):
+        return None
+    # without degrees of freedom it is an interval of a bootstrap
+    quantile = float(stdtrit(ratio.df or 1e9, (1 + ratio.confidence) / 2))
+    return float((math.log(high / low) / (2 * quantile)) ** 2)
+
+
+class _Judged(NamedTuple):
+    finding: Finding
+    case: CreepCase
+
+
+class _Series(NamedTuple):
+    """The nights of a case as numbers, with worse above 0: against this pin, and the noise of those against others."""
+
+    ratios: Array
+    variances: Array
+    before: Spread
+    days: list[str]
+
+
+class _Judge:
+    """Judges one finding after the other by the nights that a run knows."""
+
+    def __init__(self, run: Run, creep: CreepRun, policy: Policy, cases: int) -> None:
+        self.run = run
+        self.policy = policy
+        self.cases = cases
+        self.alpha = 1 - policy.config.gate.confidence
+        self.known = {case_id(each, each.statistic): each.nights for each in creep.cases}
+        self.suspects = {case_id(each, each.statistic): each for each in creep.suspects or ()}
+
+    def judged(self, finding: Finding) -> _Judged:
+        """Return the finding as all nights have it, and the nights."""
+        key = case_id(finding, finding.statistic)
+        tonight = night_of(finding, self.run)
+        if tonight is None:
+            # a count needs no nights: its own verdict stands
+            verdict: CreepVerdict = "crept" if finding.verdict == "regression" else "none"
+            return _Judged(finding, self._case(finding, key, verdict, None, None))
+        series = self._series(finding, key, tonight)
+        found = self._creeping(series, finding.threshold)
+        if not found.alarm[-1]:
+            return self._unconfirmed(finding, key, series, found)
+        accept, exceeded = self._accepted(finding, series)
+        return _Judged(
+            self._confirmed(finding, series, found, accept, exceeded),
+            self._case(finding, key, "accepted" if accept else "crept", series, found),
+        )
+
+    def _series(self, finding: Finding, key: CaseId, tonight: Night) -> _Series:
+        sign = 1.0 if finding.better == "lower" else -1.0
+        pins: dict[str, list[Night]] = {}
+        for night in [*self.known.get(key, ()), tonight]:
+            pins.setdefault(night.pin, []).append(night)
+        now = pins.pop(tonight.pin)
+        earlier = [_numbers(nights, sign) for nights in map(_by_day, pins.values())]
+        days = _by_day(now)
+        ratios, variances = _numbers(days, sign)
+        return _Series(ratios, variances, spread_of(earlier), list(days))
+
+    def _creeping(self, series: _Series, threshold: float) -> Creeping:
+        edge = math.log1p(threshold)
+        return creeping(series.ratios, series.variances, edge, self.alpha, self.cases, series.before)
+
+    def _unconfirmed(self, finding: Finding, key: CaseId, series: _Series, found: Creeping) -> _Judged:
+        if finding.verdict != "regression":
+            return _Judged(finding, self._case(finding, key, "none", series, found))
+        edge = math.log1p(finding.threshold)
+        more = more_nights(series.ratios, series.variances, edge, self.alpha, self.cases, series.before)
+        why = reasons.Unconfirmed(threshold=finding.threshold, nights=len(series.days), more=more)
+        # its own interval is beyond the threshold at the nominal level; it is the alarm that waits
+        waiting = msgspec.structs.replace(
+            finding, verdict="inconclusive", reason=why, shown="ratio", not_worse=False, where=[]
+        )
+        return _Judged(waiting, self._case(finding, key, "unconfirmed", series, found, more))
+
+    def _accepted(self, finding: Finding, series: _Series) -> tuple[Accepted | None, Accepted | None]:
+        """Return the entry that covers it, and one that it exceeds."""
+        exceeded: Accept | None = None
+        for entry in accepts_of(self.policy.config, finding.benchmark, finding.metric, finding.statistic):
+            if entry.until < self.policy.today:
+                continue
+            if not self._creeping(series, float(entry.up_to)).alarm[-1]:
+                return _entry(entry), None
+            exceeded = entry
+        return None, _entry(exceeded) if exceeded is not None else None
+
+    def _confirmed(
+        self, finding: Finding, series: _Series, found: Creeping, accept: Accepted | None, exceeded: Accepted | None
+    ) -> Finding:
+        window = int(found.window[-1])
+        confidence = 1 - self.alpha
+        since = series.days[-window]
+        verdict: Verdict = "accepted" if accept else "regression"
+        why: reasons.Reason = reasons.Crept(
+            threshold=finding.threshold, nights=window, since=since, confidence=confidence, outgrown=exceeded
+        )
+        if accept is not None and accept.up_to is not None:
+            why = reasons.AcceptedByEntry(up_to=accept.up_to, until=accept.until or "", reason=accept.reason)
+        lower = finding.better == "lower"
+        estimate, least = (math.exp(value if lower else -value) for value in (found.mean[-1], found.low[-1]))
+        ends = (least, None) if lower else (None, least)
+        decided = DecidedAt(confidence=confidence, low=ends[0], high=ends[1], look=1, looks=1)
+        ratio = RatioInterval(
+            estimate=estimate, low=ends[0], high=ends[1], confidence=confidence, method=METHOD, df=None,
+            kind="half-line",
+        )  # fmt: skip
+        return msgspec.structs.replace(
+            finding, ratio=ratio, decided_at=decided, shown="decided_at", verdict=verdict, accepted=accept, reason=why,
+            p=None, p_adjusted=float(found.p[-1]), not_worse=False, more_builds=None, detectable=None, where=[],
+        )  # fmt: skip
+
+    def _case(
+        self,
+        finding: Finding,
+        key: CaseId,
+        verdict: CreepVerdict,
+        series: _Series | None,
+        found: Creeping | None,
+        more: int | None = None,
+    ) -> CreepCase:
+        window = int(found.window[-1]) if found is not None else 0
+        sign = 1.0 if finding.better == "lower" else -1.0
+        return CreepCase(
+            benchmark=finding.benchmark,
+            metric=finding.metric,
+            statistic=finding.statistic,
+            factors=finding.factors,
+            better=finding.better,
+            verdict=verdict,
+            threshold=finding.threshold,
+            nights=len(series.days) if series is not None else 1,
+            window=window,
+            ratio=math.exp(sign * found.mean[-1]) if found is not None else finding.ratio.estimate,
+            tonight=finding.ratio.estimate,
+            p=float(found.p[-1]) if window and found is not None else None,
+            more=more,
+            quiet=_quiet(found) if found is not None else 0 if verdict == "crept" else QUIET,
+            suspects=_of(self.suspects.get(key)) if verdict == "crept" else [],
+        )
+
+
+def _by_day(nights: Sequence[Night]) -> dict[str, list[Night]]:
+    """Bring the runs of one day together: they are one night, so that a repeated job buys no second chance."""
+    days: dict[str, list[Night]] = {}
+    for night in nights:
+        days.setdefault(night.day, []).append(night)
+    return days
+
+
+def _numbers(days: Mapping[str, Sequence[Night]], sign: float) -> tuple[Array, Array]:
+    """Give the log ratio of each day, worse above 0, and its variance."""
+    ratios = [sign * math.fsum(each.log_ratio for each in own) / len(own) for own in days.values()]
+    variances = [math.fsum(each.variance for each in own) / len(own) ** 2 for own in days.values()]
+    return np.array(ratios), np.array(variances)
+
+
+def _quiet(found: Creeping) -> int:
+    """Count the latest nights without an alarm, at most those that end one."""
+    latest = found.alarm[-QUIET:][::-1]
+    return next((at for at, alarm in enumerate(latest) if alarm), QUIET)
+
+
+def _of(found: CaseSuspects | None) -> list[Suspect]:
+    return found.suspects if found is not None else []
+
+
+def _entry(accept: Accept) -> Accepted:
+    return Accepted(up_to=float(accept.up_to), until=accept.until.isoformat(), reason=accept.reason)

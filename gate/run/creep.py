@@ -1,0 +1,219 @@
+"""A creep check in the making: its two sides, the nights that are remembered, and what this one adds to them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from gate.cli.groups import MeasureOptions, RulesOptions
+from gate.config.parse import parse
+from gate.config.resolve import over, tables_of
+from gate.config.rules import most_builds
+from gate.config.source import ConfigError, Source, from_tables
+from gate.config.types import Config, Creep
+from gate.decide.creep import night_of
+from gate.decide.measurements import decide_by
+from gate.decide.policy import policy_at, read_rules
+from gate.evidence.inputs import Inputs
+from gate.evidence.records import Located
+from gate.history.ref import RefStore
+from gate.history.suspects import suspects_between
+from gate.memory.entries import HistoryError
+from gate.memory.store import History
+from gate.model import Record, Run, UserError
+from gate.model.case import CaseId, case_id
+from gate.model.creep import CaseNights, CaseSuspects, CreepRun, Pin, Suspect
+from gate.model.history import HistoryRecord
+from gate.run.job import Job
+from gate.run.memory import barred, history_path, project_name
+from gate.run.project import Project, config_at, project_of, remember_outputs
+from harness.source.pin import Tip, default_tip, pinned
+from harness.source.repository import Repository, find_repository
+
+_HOW = 'add `[creep]` with `against = "latest-tag"` or a commit (docs/creep.md), or `--set creep.against=REF`'
+
+
+@contextlib.contextmanager
+def open_creep(options: MeasureOptions, rules: RulesOptions, outputs: Collection[Path] = ()) -> Iterator[Project]:
+    """Find the repository around the working directory, the pin and the tip of the default branch.
+
+    The rules are those of the default branch's tip, whatever head is: a commit that is not merged yet never loosens
+    them. Ends as open_project does.
+
+    Raises:
+        UserError: no repository, no [creep], no such tag or commit, or nothing that both sides measure.
+    """
+    if options.base is not None:
+        raise UserError("does not go with --creep, whose base is the pin: `--set creep.against=REF`", option="base")
+    if rules.rules in ("base", "head"):
+        raise UserError(f"{rules.rules}: with --creep the rules are those of the default branch", option="rules")
+    repository = find_repository(Path.cwd())
+    try:
+        remember_outputs(repository, outputs)
+        tip = default_tip(repository, os.environ)
+        text = _rules_text(repository, tip, rules)
+        creep = _creep(text, rules)
+        found = pinned(repository, tip, options.head, creep.against, creep.tags)
+        project = project_of(repository, found.sources, rules, given=text)
+        yield _as_creep(replace(project, pin=found.pin))
+    finally:
+        repository.store.work.close()
+
+
+def _rules_text(repository: Repository, tip: Tip, rules: RulesOptions) -> Source:
+    file = rules.config or (Path(rules.rules) if rules.rules else None)
+    if file is not None:
+        return read_rules(file)
+    text = config_at(repository, tip.source.revision, "head")
+    if text is None:
+        raise ConfigError("", f"{tip.branch} has no perfgate.toml: run `perfgate init` to write one, and commit it")
+    return replace(text, name=f"{tip.branch}: {text.name.rpartition(': ')[2]}")
+
+
+def _creep(text: Source, rules: RulesOptions) -> Creep:
+    creep = parse(over(text, from_tables(tables_of(rules.sets), "--set"))).creep
+    if creep is None:
+        raise ConfigError("", f"{text.name} has no [creep] table: {_HOW}")
+    return creep
+
+
+def _as_creep(project: Project) -> Project:
+    """Give a project the rules of a creep check.
+
+    Every night measures all rounds: an average of nights that ended early because of what they showed is no average.
+    Inconclusive nights never fail.
+    """
+    settings = project.settings
+    shared = set(settings.benchmarks["base"]) & set(settings.benchmarks["head"])
+    if settings.benchmarks["head"] and not shared:
+        pin = project.pin.name if project.pin else "base"
+        raise UserError(
+            f"[creep]: {pin} has none of head's benchmarks, so there is nothing to compare: pin a later commit, with "
+            "`--set creep.against=REF`"
+        )
+    rules = settings.rules
+    threshold = rules.creep.threshold if rules.creep is not None else None
+    gate = msgspec.structs.replace(rules.gate, threshold=threshold or rules.gate.threshold, inconclusive="pass")
+    plan = msgspec.structs.replace(rules.plan, builds=most_builds(rules.plan))
+    changed: Config = msgspec.structs.replace(rules, gate=gate, plan=plan)
+    return replace(project, settings=replace(settings, rules=changed))
+
+
+# --- the nights -------------------------------------------------------------------------------------------------------
+
+
+def with_nights(job: Job, option: Path | None) -> Job:
+    """Give the run of a job the pin and the nights that are remembered; a resumed one has them.
+
+    option: --history.
+    """
+    pin = job.project.pin
+    if pin is None or job.run.creep is not None:
+        return job
+    unused, cases = None, list[CaseNights]()
+    try:
+        history = History.look(history_path(option, job.project))
+        if history is not None:
+            with history as opened:
+                cases = opened.nights(project_name(job.project.repository), _machine(job.run))
+    except HistoryError as error:
+        unused = str(error)
+    creep = CreepRun(pin=pin, cases=cases, unused=unused, suspects=_suspects(job, pin))
+    return replace(job, run=msgspec.structs.replace(job.run, creep=creep))
+
+
+HISTORY = "refs/perfgate/history"
+"""Where `perfgate history add` keeps the records of commits, unless told otherwise."""
+_SUSPECTS = 5
+
+
+def _suspects(job: Job, pin: Pin) -> list[CaseSuspects] | None:
+    """Rank the commits between the pin and head by the history of commits; None: there is none to rank them by."""
+    try:
+        records = RefStore(job.project.repository.git, HISTORY).read().records
+    except UserError:
+        return None
+    head = job.project.sources.head.revision
+    found = [
+        CaseSuspects(
+            benchmark=change.benchmark,
+            metric=change.metric,
+            statistic=change.statistic,
+            factors=change.factors,
+            suspects=ranked,
+        )
+        for key, change in {case_id(each, each.statistic): each for r in records for each in r.changes}.items()
+        if (ranked := _ranked(records, key, pin.sha, head, 1 if change.better == "lower" else -1)) is not None
+    ]
+    return found or None
+
+
+def _ranked(records: list[HistoryRecord], key: CaseId, pin: str, head: str, direction: int) -> list[Suspect] | None:
+    found = suspects_between(records, key, pin, head, direction)
+    if found is None:
+        return None
+    return [
+        Suspect(
+            commit=each.commit,
+            subject=each.subject,
+            log_ratio=each.change.estimate,
+            share=each.share,
+            accepted=each.accepted is not None,
+        )
+        for each in found.ranked
+        if each.share is not None
+    ][:_SUSPECTS]
+
+
+def append_night(
+    option: Path | None, project: Project, run: Run, records: Sequence[Record], *, allowed: bool = True
+) -> list[str]:
+    """Remember what this night showed of each case; return warnings.
+
+    Args:
+        option: --history.
+        run: its run line, records: all of its file.
+        allowed: false where the caller knows of a reason not to; a workflow of a pull request is found out here.
+    """
+    if run.creep is None:
+        return []
+    why = barred(os.environ)
+    if why is not None or not allowed:
+        return [f"this night is not remembered: {why or 'this workflow may not write the history'}"]
+    located = [Located(record, "this run", number) for number, record in enumerate(records, 1)]
+    policy = policy_at(run, project.settings.rules)
+    inputs = Inputs([_without_nights(each) for each in located], [], [])
+    found = decide_by(inputs, policy, RulesOptions()).report.findings
+    cases = [
+        CaseNights(
+            benchmark=finding.benchmark,
+            metric=finding.metric,
+            statistic=finding.statistic,
+            factors=finding.factors,
+            nights=[night],
+        )
+        for finding in found
+        if (night := night_of(finding, run)) is not None
+    ]
+    try:
+        with History.open(history_path(option, project)) as history:
+            history.add_nights(project_name(project.repository), _machine(run), cases)
+    except HistoryError as error:
+        return [f"this night is not remembered: {error}"]
+    return []
+
+
+def _without_nights(located: Located) -> Located:
+    """Leave a run line what a night shows by itself."""
+    if not isinstance(located.record, Run):
+        return located
+    return Located(msgspec.structs.replace(located.record, creep=None), located.path, located.line)
+
+
+def _machine(run: Run) -> str:
+    return str((run.host or {}).get("fingerprint", ""))

@@ -1,0 +1,66 @@
+"""The words of a creep check: what head is compared with, which nights are known, and who is suspected."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from gate.model import Report
+from gate.model.creep import CreepCase, CreepFacts, Suspect
+from gate.words import numbers
+from gate.words.numbers import plural
+from gate.words.plain import clip, visible
+
+_SUBJECT = 72
+_UNNAMED = (
+    "There is no history of commits here that could name suspects. `perfgate history add RUN` keeps one from every "
+    "check of a merge, at no cost in measuring"
+)
+_NOBODY = "The history of commits names no suspect: no measured merge between them stands out"
+
+
+def against(creep: CreepFacts) -> str:
+    """Name the pin: "v1.2 1a2b3c4d5e, 14 commits before head"."""
+    pin = creep.pin
+    name = visible(pin.name)
+    sha = "" if pin.sha.startswith(name) else f" {pin.sha[:10]}"
+    return f"{name}{sha}" + ("" if pin.commits is None else f", {plural(pin.commits, 'commit')} before head")
+
+
+def known(creep: CreepFacts) -> str:
+    """Say how many nights the verdict rests on, and its error; no full stop."""
+    nights = f"{plural(creep.nights, 'night')} against it {'is' if creep.nights == 1 else 'are'} known on this machine"
+    lost = f" (earlier ones are not: {visible(creep.unused)})" if creep.unused else ""
+    return f"{nights}{lost}; false alarms: at most {numbers.format_percent(creep.error)} in a year of nights"
+
+
+def line(report: Report) -> str:
+    """Say that a report is that of a creep check, and against what; "" where it is none."""
+    return "" if report.creep is None else f"against {against(report.creep)}; {known(report.creep)}"
+
+
+def crept(creep: CreepFacts) -> list[CreepCase]:
+    """Return the cases that crept, the largest change first."""
+    found = [case for case in creep.cases if case.verdict == "crept"]
+    return sorted(found, key=lambda case: -abs(math.log(case.ratio or 1.0)))
+
+
+def suspected(creep: CreepFacts) -> str:
+    """Say why no suspects are named; "" where they are, or none are asked for."""
+    found = crept(creep)
+    if not found or any(case.suspects for case in found):
+        return ""
+    return _NOBODY if creep.history else _UNNAMED
+
+
+def suspect(one: Suspect) -> str:
+    """Describe a suspect: "1a2b3c4d5e +1.2%, 40% of the change: Cache the parser's tables"."""
+    size = numbers.changed(math.exp(one.log_ratio))
+    accepted = ", accepted" if one.accepted else ""
+    share = f"{one.share:.0%} of the change"
+    return f"{visible(one.commit[:10])} {size}, {share}{accepted}: {clip(visible(one.subject), _SUBJECT)}"
+
+
+def suspects(creep: CreepFacts) -> list[tuple[CreepCase, Sequence[Suspect]]]:
+    """Return the suspects of the cases that crept."""
+    return [(case, case.suspects) for case in crept(creep) if case.suspects]

@@ -1,0 +1,118 @@
+"""A creep check under the action: for the default branch alone, with one issue, and the nights on the runner's disk."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from tests.support.forge.server import FakeGitHub
+from tests.support.forge.state import ISSUES
+from tests.support.nights import pretend
+from tests.support.project import Project, Step, committed
+from tests.support.workflow_job import BENCH, CONFIG, Job, pull_job
+
+CREEP = f'{CONFIG}[creep]\nthreshold = "3%"\n'
+
+
+def bench(speed: float) -> str:
+    return BENCH.replace("SPEED", str(speed))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    made = committed(
+        tmp_path / "repository",
+        Step("main", "release", (("perfgate.toml", CREEP), ("bench.py", bench(1.0)))),
+        Step("main", "slower", (("bench.py", bench(1.06)),)),
+    )
+    made.git("tag", "v1.0", "HEAD~1")
+    return made
+
+
+def nightly(tmp_path: Path, project: Project, forge: FakeGitHub, event: str = "schedule", run_id: int = 1000) -> Job:
+    forge.permissions.update(ISSUES)
+    payload = {"repository": {"full_name": "acme/widget", "default_branch": "main"}}
+    return Job(project, tmp_path / "job", event, payload, api=forge.url, token=forge.token, run_id=run_id)
+
+
+def test_nights_become_one_issue_that_names_the_pin_and_the_search(
+    tmp_path: Path, project: Project, forge: FakeGitHub
+) -> None:
+    first = nightly(tmp_path, project, forge).run(command="creep", issue="true")
+    assert (first.code, first.outputs["verdict"], first.outputs["issue-url"]) == (0, "inconclusive", "")
+    assert "Creep check against v1.0" in first.summary and forge.issues == {}
+    pretend(tmp_path / "job" / "history.sqlite", 20, change=math.log(1.06))
+    second = nightly(tmp_path, project, forge, run_id=1001).run(command="creep", issue="true")
+    assert (second.code, second.outputs["verdict"]) == (1, "regression")
+    [issue] = forge.issues.values()
+    assert second.outputs["issue-url"].endswith(f"/issues/{issue['number']}")
+    assert issue["title"] == "perfgate: merges since v1.0 add up to a regression"
+    assert "perfgate bisect --good v1.0 --bad" in issue["body"] and "[[accept]]" in issue["body"]
+    report = json.loads(Path(second.outputs["json"]).read_text())
+    assert report["creep"]["cases"][0]["verdict"] == "crept"
+    assert forge.comments == []
+
+
+def test_no_issue_is_written_where_none_is_asked_for(tmp_path: Path, project: Project, forge: FakeGitHub) -> None:
+    nightly(tmp_path, project, forge).run(command="creep")
+    pretend(tmp_path / "job" / "history.sqlite", 20, change=math.log(1.06))
+    done = nightly(tmp_path, project, forge).run(command="creep")
+    assert (done.code, forge.issues, forge.requests) == (1, {}, [])
+
+
+def test_without_the_permission_the_verdict_stands_and_one_line_names_it(
+    tmp_path: Path, project: Project, forge: FakeGitHub
+) -> None:
+    nightly(tmp_path, project, forge).run(command="creep")
+    pretend(tmp_path / "job" / "history.sqlite", 20, change=math.log(1.06))
+    job = nightly(tmp_path, project, forge)
+    del forge.permissions["issues"]
+    done = job.run(command="creep", issue="true")
+    assert done.code == 1
+    assert any("issues: write" in warning for warning in done.said("warning"))
+
+
+def test_right_after_a_release_there_is_nothing_to_do(tmp_path: Path, project: Project, forge: FakeGitHub) -> None:
+    project.git("tag", "v1.1")
+    done = nightly(tmp_path, project, forge).run(command="creep", issue="true")
+    assert (done.code, done.outputs["verdict"]) == (0, "")
+    assert "v1.1 is head itself" in done.summary and "measure" not in done.steps
+
+
+@pytest.mark.parametrize("event", ["push", "workflow_dispatch"])
+def test_another_branch_is_not_compared(tmp_path: Path, project: Project, forge: FakeGitHub, event: str) -> None:
+    job = nightly(tmp_path, project, forge, event)
+    job.more = {"GITHUB_REF": "refs/heads/topic"}
+    done = job.run(command="creep", issue="true")
+    [error] = done.said("error")
+    assert done.code == 4 and "command creep compares the default branch" in error
+    assert "measure" not in done.steps and forge.issues == {}
+
+
+def test_a_pull_request_is_not_compared_and_writes_no_issue(
+    tmp_path: Path, project: Project, forge: FakeGitHub
+) -> None:
+    project.git("checkout", "-q", "-b", "topic")
+    project.commit("proposal")
+    done = pull_job(tmp_path, project, forge).run(command="creep", issue="true")
+    assert done.code == 4 and forge.issues == {} and forge.comments == []
+
+
+@pytest.mark.parametrize(
+    ("inputs", "line"),
+    [
+        ({"command": "check", "issue": "true"}, "input issue: goes with command creep, not with check"),
+        ({"command": "creep", "base": "v1.0"}, "input base: does not go with command creep"),
+        ({"command": "creep", "rules": "base"}, "input rules: with command creep the rules are those of the default"),
+        ({"command": "creep", "set": "creep.tags=w*"}, "[creep]: no tag w* in the history of head"),
+    ],
+)
+def test_what_does_not_go_together_is_one_line(
+    tmp_path: Path, project: Project, forge: FakeGitHub, inputs: dict[str, str], line: str
+) -> None:
+    done = nightly(tmp_path, project, forge).run(**inputs)
+    [error] = done.said("error")
+    assert done.code == 2 and line in error

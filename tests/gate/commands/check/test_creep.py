@@ -1,0 +1,175 @@
+"""perfgate check --creep as a user runs it: the pin, the nights before, what the report says, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import math
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.support.nights import pretend
+from tests.support.project import BENCH, CONFIG, Project, Step, committed
+
+QUIET = BENCH.replace("0.01", "0.002")
+RULES = CONFIG.replace('"5%"', '"3%"\nfloor = 0')
+CREEP = f"{RULES}[creep]\n"
+
+
+def bench(speed: float) -> str:
+    return QUIET.replace("SPEED", str(speed))
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A release, and two merges that made it 6% slower."""
+    made = committed(
+        tmp_path / "repository",
+        Step("main", "release", (("perfgate.toml", CREEP), ("bench.py", bench(1.0)))),
+        Step("main", "one", (("bench.py", bench(1.03)),)),
+        Step("main", "two", (("bench.py", bench(1.06)),)),
+    )
+    made.git("tag", "v1.0", "HEAD~2")
+    made.git("tag", "nightly", "HEAD~1")
+    return made
+
+
+def history(project: Project) -> Path:
+    return Path(project.own()["PERFGATE_HISTORY"])
+
+
+def test_one_night_alone_is_no_alarm_and_is_remembered(project: Project) -> None:
+    done = project.perfgate("check", "--creep", "--set", "creep.tags=v*")
+    assert done.returncode == 0, done.stderr
+    report = project.report()
+    assert report["run"]["choice"] == {
+        "base": {"kind": "latest-tag", "tag": "v1.0", "tags": "v*"}, "head": {"kind": "default-tip", "branch": "main"},
+    }  # fmt: skip
+    assert report["creep"]["pin"]["commits"] == 2
+    [case] = report["creep"]["cases"]
+    [finding] = report["findings"]
+    assert (case["verdict"], case["nights"], case["window"]) == ("unconfirmed", 1, 0)
+    assert (finding["verdict"], finding["reason"]["kind"]) == ("inconclusive", "unconfirmed")
+    assert "creep     against v1.0" in done.stdout
+    assert "1 night against it is known on this machine" in " ".join(done.stdout.split())
+    with sqlite3.connect(history(project)) as connection:
+        [(day, log_ratio, variance)] = connection.execute("SELECT day, log_ratio, variance FROM night")
+    connection.close()
+    assert log_ratio == pytest.approx(math.log(1.06), abs=0.01) and variance > 0
+    assert day == report["run"]["created"][:10]
+
+
+def test_nights_together_are_a_regression_and_the_next_step_is_to_search(project: Project) -> None:
+    assert project.perfgate("check", "--creep", "--set", "creep.tags=v*", "--quiet").returncode == 0
+    pretend(history(project), 20, change=math.log(1.06))
+    done = project.perfgate("check", "--creep", "--set", "creep.tags=v*")
+    assert done.returncode == 1, done.stderr
+    report = project.report()
+    [finding] = report["findings"]
+    assert (finding["reason"]["kind"], finding["ratio"]["method"]) == ("crept", "nights")
+    assert 1.03 < finding["decided_at"]["low"] < 1.06 and finding["decided_at"]["high"] is None
+    # two runs of one day are one night
+    assert report["creep"]["cases"][0]["nights"] == 21
+    head = project.git("rev-parse", "HEAD")[:12]
+    assert f"perfgate bisect --good v1.0 --bad {head} --benchmark bench" in " ".join(done.stdout.split())
+    assert "There is no history of commits here" in done.stdout
+    # the measurements hold the nights, so that anybody comes to the same report
+    again = project.perfgate("decide", ".perfgate/measurements.jsonl", "--json", "-")
+    assert again.returncode == 1 and json.loads(again.stdout)["creep"] == report["creep"]
+
+
+def test_an_accept_entry_lets_a_creep_pass(project: Project) -> None:
+    entry = '[[accept]]\nbenchmark = "bench"\nup_to = "10%"\nuntil = 2100-01-01\nreason = "wanted"\n'
+    project.write("perfgate.toml", CREEP + entry)
+    project.commit("accept it")
+    assert project.perfgate("check", "--creep", "--set", "creep.against=v1.0", "--quiet").returncode == 0
+    pretend(history(project), 20, change=math.log(1.06))
+    assert project.perfgate("check", "--creep", "--set", "creep.against=v1.0", "--quiet").returncode == 0
+    assert project.report()["findings"][0]["verdict"] == "accepted"
+    assert project.report()["creep"]["cases"][0]["verdict"] == "accepted"
+
+
+def test_the_threshold_is_creep_s_own_and_every_night_measures_all_rounds(project: Project) -> None:
+    project.write("perfgate.toml", CREEP.replace("builds = 5", "builds = {min = 4, max = 5}") + 'threshold = "20%"\n')
+    project.commit("looser")
+    done = project.perfgate("check", "--creep", "--set", "creep.against=v1.0", "--quiet")
+    report = project.report()
+    assert done.returncode == 0 and report["findings"][0]["threshold"] == 0.2
+    assert report["run"]["looks"] is None and report["run"]["rounds"]["done"] == 5
+
+
+def test_the_rules_are_the_default_branch_s_whatever_head_is(project: Project) -> None:
+    project.git("checkout", "-q", "-b", "topic")
+    project.write("perfgate.toml", f'{RULES.replace("3%", "90%")}[creep]\nagainst = "nightly"\n')
+    project.commit("loosens it")
+    done = project.perfgate("check", "--creep", "--dry-run", "--set", "creep.tags=v*")
+    assert done.returncode == 0 and "v1.0" in done.stdout + done.stderr
+    for more in ({}, {"CI": "true"}):
+        done = project.perfgate("check", "--creep", "--head", "topic", "--set", "creep.tags=v*", "--quiet", **more)
+        assert project.report()["policy"]["gate"]["threshold"] == "3%", done.stderr
+
+
+def test_a_lost_memory_begins_anew_and_a_broken_one_is_said(project: Project) -> None:
+    project.perfgate("check", "--creep", "--set", "creep.tags=v*", "--quiet")
+    history(project).write_bytes(b"no database, but long enough to be looked at as one" * 50)
+    done = project.perfgate("check", "--creep", "--set", "creep.tags=v*")
+    assert done.returncode == 0
+    assert "is damaged" in done.stdout and "this night is not remembered" in done.stderr
+    assert project.report()["creep"]["nights"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("--set", "creep.tags=release-*"), "[creep]: no tag release-* in the history of head"),
+        (("--set", "creep.against=v9"), "[creep] against: v9: no such commit here"),
+        (("--set", "creep.against=main"), "[creep]: main is head itself"),
+        (("--base", "v1.0"), "--base does not go with --creep"),
+        (("--rules", "base"), "--rules base: with --creep the rules are those of the default branch"),
+    ],
+)
+def test_what_cannot_be_compared_is_one_line(project: Project, arguments: tuple[str, ...], line: str) -> None:
+    done = project.perfgate("check", "--creep", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"perfgate: {line}") and done.stderr.count("\n") == 1
+
+
+def test_without_a_table_the_line_says_what_to_add(project: Project) -> None:
+    project.write("perfgate.toml", RULES)
+    project.commit("none")
+    done = project.perfgate("check", "--creep")
+    assert done.returncode == 2
+    assert done.stderr.startswith("perfgate: main: perfgate.toml has no [creep] table: add `[creep]`")
+
+
+def test_a_pin_without_head_s_benchmarks_is_refused(project: Project) -> None:
+    project.write("perfgate.toml", CREEP.replace('name = "bench"', 'name = "other"'))
+    project.commit("renamed")
+    done = project.perfgate("check", "--creep", "--set", "creep.tags=v*")
+    assert done.returncode == 2
+    assert "[creep]: v1.0 has none of head's benchmarks" in done.stderr
+
+
+def test_a_pin_from_before_perfgate_is_compared_if_it_runs_and_refused_if_not(tmp_path: Path) -> None:
+    project = committed(
+        tmp_path / "repository",
+        Step("main", "old", (("README", "nothing"),)),
+        Step("main", "program", (("bench.py", bench(1.0)),)),
+        Step("main", "perfgate", (("perfgate.toml", CREEP), ("bench.py", bench(1.01)))),
+    )
+    project.git("tag", "v0.1", "HEAD~2")
+    project.git("tag", "v0.2", "HEAD~1")
+    assert project.perfgate("check", "--creep", "--quiet").returncode == 0
+    done = project.perfgate("check", "--creep", "--set", "creep.against=v0.1", "--quiet")
+    assert done.returncode == 2
+    assert done.stderr.startswith("perfgate: [creep]: v0.1 cannot be compared with head, because base has no perfgate.")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_shallow_clone_says_how_to_fetch(project: Project, tmp_path: Path) -> None:
+    shallow = tmp_path / "shallow"
+    project.git("clone", "-q", "--depth=1", f"file://{project.top}", str(shallow))
+    done = project.perfgate("check", "--creep", cwd=shallow)
+    assert done.returncode == 2
+    assert "which this shallow clone cuts off: `git fetch --unshallow --tags origin" in done.stderr

@@ -1,0 +1,128 @@
+"""Nights against a pin: the formulas against a slow twin, and small promises of the year's error and of power."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import t as student
+
+from gate.stats.creep import ALLOWANCE, CAP, LAGS, NIGHTS, WINDOWS, Array, creeping, more_nights, noise, spread_of
+from tests.promise.test_creep import CREEPS, YEARS, Creep, Year, alarmed, found_within
+
+NOTHING = spread_of([])
+EDGE = math.log(1.03)
+
+
+def drawn(seed: int, nights: int = 45) -> tuple[Array, Array]:
+    rng = np.random.default_rng(seed)
+    ratios = EDGE + 0.01 * rng.normal(size=nights) + np.linspace(-0.01, 0.02, nights)
+    return ratios, 1e-5 * rng.chisquare(11, nights) / 11
+
+
+def slow(ratios: list[float], variances: list[float], cases: int, alpha: float) -> tuple[float, float, int]:
+    """The p, the least log ratio and the window of the last night, by plain loops."""
+    within = sum(variances) / len(variances)
+    between = 0.0
+    for lag in LAGS:
+        pairs = [(one, two) for one, two in zip(ratios[lag:], ratios[:-lag], strict=True)]
+        if pairs:
+            halves = sorted((one - two) ** 2 / 2 for one, two in pairs)
+            middle = (halves[(len(halves) - 1) // 2] + halves[len(halves) // 2]) / 2
+            between = max(between, sum(min(each, CAP * middle) for each in halves) / len(halves))
+    variance = within + ALLOWANCE * max(between - within, 0)
+    df = 2 / 3 * (len(ratios) - 1)
+    found = []
+    for window in WINDOWS:
+        if window > len(ratios):
+            continue
+        kept = sorted(ratios[-window:])[:-1]
+        mean, error = sum(kept) / len(kept), math.sqrt(variance / len(kept))
+        shares = NIGHTS * len(WINDOWS) * cases
+        p = min(1.0, shares * float(student.sf((mean - EDGE) / error, df)))
+        found.append((p, mean - float(student.isf(alpha / shares, df)) * error, window))
+    return min(found, key=lambda each: each[0])
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("nights", [4, 5, 16, 45])
+def test_the_last_night_is_as_a_slow_twin_has_it(seed: int, nights: int) -> None:
+    ratios, variances = drawn(seed, nights)
+    found = creeping(ratios, variances, EDGE, 0.05, 3, NOTHING)
+    p, low, window = slow(ratios.tolist(), variances.tolist(), 3, 0.05)
+    assert found.p[-1] == pytest.approx(p, rel=1e-6)
+    assert found.window[-1] == window or p == 1
+    if p < 1:
+        assert found.low[-1] == pytest.approx(low)
+
+
+def test_every_night_is_judged_by_those_before_it_alone() -> None:
+    ratios, variances = drawn(1)
+    whole = creeping(ratios, variances, EDGE, 0.05, 1, NOTHING)
+    for nights in range(1, len(ratios) + 1):
+        part = creeping(ratios[:nights], variances[:nights], EDGE, 0.05, 1, NOTHING)
+        assert (part.p[-1], part.alarm[-1], part.window[-1]) == (
+            whole.p[nights - 1], whole.alarm[nights - 1], whole.window[nights - 1],
+        )  # fmt: skip
+
+
+def test_the_noise_of_nights_against_an_earlier_pin_counts_and_its_level_does_not() -> None:
+    ratios, variances = drawn(2)
+    shifted = spread_of([(ratios + 0.5, variances)])
+    plain = spread_of([(ratios, variances)])
+    for moved, own in zip(shifted.halves, plain.halves, strict=True):
+        assert moved == pytest.approx(own)
+    few = noise(ratios[:5], variances[:5], plain)
+    assert few.df[-1] == pytest.approx(2 / 3 * (len(ratios) - 1 + 4))
+
+
+@pytest.mark.parametrize("nights", [1, 2, 3])
+def test_too_few_nights_raise_no_alarm_however_large_the_change(nights: int) -> None:
+    found = creeping(np.full(nights, 3.0), np.full(nights, 1e-9), EDGE, 0.05, 1, NOTHING)
+    assert not found.alarm.any()
+    assert not found.window.any()
+
+
+def test_one_bad_night_raises_no_alarm_and_a_repair_ends_one() -> None:
+    rng = np.random.default_rng(5)
+    nights = 0.002 * rng.normal(size=40)
+    variances = np.full(40, 4e-6)
+    bad = nights.copy()
+    bad[30] = 1.0
+    assert not creeping(bad, variances, EDGE, 0.05, 1, NOTHING).alarm.any()
+    crept = nights.copy()
+    crept[10:30] += math.log(1.06)
+    alarm = creeping(crept, variances, EDGE, 0.05, 1, NOTHING).alarm
+    assert alarm[22:30].all()
+    assert not alarm[31:].any()
+
+
+def test_without_any_noise_what_is_beyond_the_threshold_alarms_and_the_threshold_itself_does_not() -> None:
+    still = np.zeros(8)
+    assert creeping(still + EDGE + 1e-6, still, EDGE, 0.05, 1, NOTHING).alarm[-1]
+    assert not creeping(still + EDGE, still, EDGE, 0.05, 1, NOTHING).alarm.any()
+
+
+def test_more_nights_are_said_where_they_would_do() -> None:
+    ratios, variances = drawn(3, 12)
+    beyond = ratios - ratios.mean() + math.log(1.06)
+    more = more_nights(beyond, variances, EDGE, 0.05, 1, NOTHING)
+    assert more is not None
+    mean = float(beyond[-4:].mean())
+    noise_of = np.sqrt(variances.mean())
+    later = np.concatenate([beyond, mean + noise_of * np.tile([1.0, -1.0], more)])
+    assert creeping(
+        later, np.concatenate([variances, np.full(2 * more, variances.mean())]), EDGE, 0.05, 1, NOTHING
+    ).alarm[-1]
+    assert more_nights(ratios - 1, variances, EDGE, 0.05, 1, NOTHING) is None
+
+
+@pytest.mark.parametrize("year", YEARS[5:6], ids=str)
+def test_a_year_of_nights_raises_few_false_alarms(year: Year) -> None:
+    assert alarmed(year, years=100) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 100)
+
+
+@pytest.mark.parametrize("creep", [CREEPS[0], CREEPS[2]], ids=str)
+def test_five_merges_of_one_percent_are_found(creep: Creep) -> None:
+    assert found_within(creep, years=100) >= 0.9 - 3 * math.sqrt(0.09 / 100)
