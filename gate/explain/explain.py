@@ -147,7 +147,8 @@ class _Comparison:
         return any(frame is not None and frame.file in changed for frame in (function.base, function.head))
 
     def _counts(self, candidate: Candidate) -> bool:
-        return abs(candidate.change) >= _LEAST * max(self.total.base, self.total.head) or bool(candidate.more)
+        least = _LEAST * max(self.total.base, self.total.head)
+        return max(abs(candidate.change), candidate.maybe) >= least
 
     def _candidate(self, index: int, worse: float | None) -> Candidate:
         function, blamed, costs = self.matched.functions[index], self.blames[index], self.costs
@@ -167,6 +168,7 @@ class _Comparison:
             inclusive=costs.inclusive[index],
             calls=self.calls[index],
             change=blamed.change,
+            maybe=blamed.maybe,
             share=blamed.change / worse if worse else None,
             error=error,
             noise=error > 0 and abs(blamed.change) <= SURE * error,
