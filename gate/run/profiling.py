@@ -94,7 +94,7 @@ def profile_run(
         missing = without_profiled(found, [r for r in records if not isinstance(r, Unprofiled)], job.session)
         if not missing:
             return []
-        _hold(job, held)
+        _hold(job, held, limit, say)
         return _profiled(job, records, missing, held, limit, say)
 
 
@@ -159,10 +159,12 @@ def _asked(records: Sequence[Record], benchmarks: Sequence[str]) -> list[Regress
     return sorted(found.values(), key=lambda each: benchmarks.index(each.benchmark))
 
 
-def _hold(job: Job, held: ExitStack) -> None:
+def _hold(job: Job, held: ExitStack, wait: float, say: Say) -> None:
     claim = Claim.own("perfgate explain", job.run.id or "", job.project.repository.project, job.out)
     try:
-        held.enter_context(host_lock(claim, lock_file(os.environ), wait=0, waiting=lambda _: None))
+        held.enter_context(
+            host_lock(claim, lock_file(os.environ), wait=wait, waiting=lambda holder: say(f"waiting for {holder}"))
+        )
     except NotFreeError as error:
         raise UserError(f"{error}; only one perfgate at a time measures on a machine") from None
 

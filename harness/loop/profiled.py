@@ -29,6 +29,7 @@ from harness.profilers.profiler import Absent, Costs, Effort, Found, Profiler, S
 _DETAIL = 500
 _LEAST = 10.0
 """Seconds that an execution may take under a profiler, whatever it took without."""
+_UNREADABLE = (OutputError, OSError, DeadlineError, RecursionError, MemoryError)
 Making = Callable[[int | None, Budget], Executions]
 """Gives what executes, with so many iterations (None: as planned), within a budget."""
 
@@ -148,13 +149,16 @@ def _side(wanted: Wanted, side: Side, chosen: _Chosen, executions: Executions) -
             return _unprofiled(wanted, "failed", profiler.name, detail=f"{ran.failure.status} {ran.failure.stderr}")
         try:
             with deadline(max(_LEAST, executions.conditions.budget.left)):
+                for command in profiler.afterwards(subject, ran.attempt.context, ran.attempt.command):
+                    executions.conditions.executor.run(command)
                 every.append(profiler.read(subject, ran.attempt.context))
-        except (OutputError, OSError, DeadlineError, RecursionError, MemoryError) as error:
+        except _UNREADABLE as error:
             return _unprofiled(wanted, "failed", profiler.name, detail=str(error))
-    sampled = profiler.sampled(chosen.found, subject, every)
-    folded = fold(sampled.costs)
-    if not folded.stacks:
-        return _unprofiled(wanted, "failed", profiler.name, detail="no function took any time")
+    try:
+        sampled = profiler.sampled(subject, every)
+        folded = fold(sampled.costs)
+    except _UNREADABLE as error:
+        return _unprofiled(wanted, "failed", profiler.name, detail=str(error))
     return Profile(
         benchmark=wanted.name,
         side=side,

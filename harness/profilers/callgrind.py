@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
 import re
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from gate.adapters.values import OutputError
 from gate.model.profile import Frame
@@ -15,7 +17,9 @@ from harness.instruments.callgrind import Callgrind as Instrument
 from harness.instruments.protocol import Context, read_regular
 from harness.process.execute import Command, find_program
 from harness.profilers.arcs import Arcs, Counted, drawn
-from harness.profilers.native import is_native
+from harness.profilers.callgrind_format import Function, spent
+from harness.profilers.inlined import Inlined, chains
+from harness.profilers.native import is_native, plain_name
 from harness.profilers.packages import install
 from harness.profilers.places import Places
 from harness.profilers.profiler import MOST_OUTPUT, Absent, Costs, Effort, Found, Sampled, Subject, with_options
@@ -23,10 +27,10 @@ from harness.profilers.profiler import MOST_OUTPUT, Absent, Costs, Effort, Found
 _SLOWER = 100.0
 _SECONDS = 0.2
 """Of the loop of a Google Benchmark, without callgrind."""
-_NAME = re.compile(r"\((\d+)\)(?: (.*))?")
-_POSITION = re.compile(r"(cfn|cfi|cfl|cob|fn|fl|fi|fe|ob)=(.*)")
-_SUFFIX = re.compile(r"(?:@@?GLIBC\w*[\d.]*)?(?:'\d+)?$")
 _UNNAMED = re.compile(r"0x[0-9a-f]+|\?\?\?")
+_ADDRESSES, _INLINED = "addresses", "inlined"
+_MOST_ADDRESSES = 100_000
+_Chains = Mapping[int, Sequence[Inlined]]
 
 
 class Callgrind:
@@ -47,9 +51,10 @@ class Callgrind:
         found = find_callgrind(caller)
         return Found(found.path, f"valgrind {found.version}") if isinstance(found, Instrument) else Absent("", found)
 
-    def effort(self, subject: Subject) -> Effort:  # noqa: ARG002  # of the Protocol
+    def effort(self, subject: Subject) -> Effort:
         """Execute once: the count is the same each time."""
-        return Effort(1, 1, _SLOWER)
+        # its instrument has measured under callgrind already
+        return Effort(1, 1, 1.5 if subject.benchmark.instrument == "callgrind" else _SLOWER)
 
     def wrap(self, found: Found, subject: Subject, context: Context, command: Command) -> Command:
         """Start the command under callgrind, with all that it starts."""
@@ -60,9 +65,27 @@ class Callgrind:
         argv = with_options(subject, command, _options(subject))
         return replace(
             command,
-            argv=(found.path, *OPTIONS, *files, "--", *argv),
+            argv=(found.path, *OPTIONS, "--dump-instr=yes", *files, "--", *argv),
             environment={"PYTHONHASHSEED": "0"} | command.environment,
         )
+
+    def afterwards(self, subject: Subject, context: Context, command: Command) -> Iterator[Command]:
+        """Ask addr2line which functions are inlined where, in each program of the tree."""
+        program = find_program("addr2line", command.environment)
+        if program is None:
+            return
+        by_binary: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
+        for data in _profiles(context):
+            for each in spent(data):
+                if each.function.binary.startswith(f"{subject.directory}/") and each.address >= 0:
+                    by_binary[each.function.binary][each.address] += each.amount
+        for number, (binary, costs) in enumerate(sorted(by_binary.items())):
+            most = sorted(costs, key=lambda address: -costs[address])[:_MOST_ADDRESSES]
+            list_ = context.scratch / f"{_ADDRESSES}.{number}"
+            _write_new(list_, f"{binary}\n" + "".join(f"{address:#x}\n" for address in most))
+            text = 'tail -n +2 "$1" | exec "$2" -a -f -i -C -e "$3"'
+            argv = ("sh", "-c", text, "perfgate", str(list_), program, binary)
+            yield replace(command, argv=argv, stdout=context.told / f"{_INLINED}.{number}", max_stdout=MOST_OUTPUT)
 
     def read(self, subject: Subject, context: Context) -> Costs:  # noqa: ARG002  # of the Protocol
         """Read the profiles of all processes.
@@ -70,14 +93,15 @@ class Callgrind:
         Raises:
             OutputError: there is none, or one is cut off.
         """
-        arcs, places = Arcs(), Places(context.directory)
-        for file in sorted(context.scratch.glob(f"{PROFILE}.*")):
-            parse(read_regular(file, MOST_OUTPUT) or b"", places, arcs)
+        arcs, inlined = Arcs(), _inlined(context)
+        names = _Names(Places(context.directory))
+        for data in _profiles(context):
+            add(data, arcs, names, inlined)
         if not arcs.own:
             raise OutputError("callgrind wrote no profile")
         return drawn(arcs)
 
-    def sampled(self, found: Found, subject: Subject, executions: list[Costs]) -> Sampled:  # noqa: ARG002  # of the Protocol
+    def sampled(self, subject: Subject, executions: list[Costs]) -> Sampled:  # noqa: ARG002  # of the Protocol
         """Take the only execution."""
         only = executions[0]
         calls = only.calls if isinstance(only, Counted) else None
@@ -95,102 +119,84 @@ def _options(subject: Subject) -> tuple[str, ...]:
     )
 
 
-class _Reader:
-    """The state of a profile's format, in which names and positions refer to those before.
+def _profiles(context: Context) -> Iterator[bytes]:
+    for file in sorted(context.scratch.glob(f"{PROFILE}.*")):
+        yield read_regular(file, MOST_OUTPUT) or b""
 
-    Source: https://valgrind.org/docs/manual/cl-format.html
-    """
 
-    def __init__(self, places: Places, arcs: Arcs) -> None:
+def _inlined(context: Context) -> dict[str, _Chains]:
+    """Return what addr2line found, by program."""
+    found: dict[str, _Chains] = {}
+    for file in sorted(context.scratch.glob(f"{_ADDRESSES}.*")):
+        binary = (read_regular(file, MOST_OUTPUT) or b"").partition(b"\n")[0].decode("utf-8", "replace")
+        found[binary] = chains(read_regular(context.told / f"{_INLINED}{file.suffix}", MOST_OUTPUT) or b"")
+    return found
+
+
+def _write_new(file: Path, text: str) -> None:
+    """Write a file where a program that has ended may have left anything, such as a link."""
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
+        opened.write(text)
+
+
+class _Names:
+    """Frames of functions, each made once."""
+
+    def __init__(self, places: Places) -> None:
         self._places = places
-        self._arcs = arcs
-        self._names: dict[str, dict[str, str]] = {"ob": {}, "fl": {}, "fn": {}}
-        self._object = self._file = self._inlined = self._function = ""
-        self._called: dict[str, str] = {}
-        self._frames: dict[tuple[str, str, str], Frame] = {}
-        self.calls = False
-        self.count = 0.0
-        self.columns = 1
-        self.event = 0
+        self._frames: dict[Function, Frame] = {}
+        self._inlined: dict[Inlined, Frame] = {}
 
-    def position(self, kind: str, text: str) -> None:
-        space = {"c": kind[1:], "f": kind}.get(kind[0], kind)
-        space = "fl" if space in ("fi", "fe", "fl") else space
-        name = self._named(space, text)
-        if kind.startswith("c"):
-            self._called[space] = name
-        elif kind == "ob":
-            self._object = name
-        elif kind == "fn":
-            # what is inlined into it has other files
-            self._function, self._file = name, self._inlined
-        else:
-            self._inlined = name
-            if kind == "fl":
-                self._file = name
+    def of(self, function: Function) -> Frame:
+        if function not in self._frames:
+            name = plain_name(function.name)
+            known = name and not _UNNAMED.fullmatch(name)
+            # in one binary a function is one, whatever file a line of it is from
+            file = self._file(function.file)
+            self._frames[function] = Frame(name, file) if known else Frame("[unknown]", PurePath(function.binary).name)
+        return self._frames[function]
 
-    def _named(self, space: str, text: str) -> str:
-        found = _NAME.fullmatch(text)
-        if found is None:
-            return text
-        if found[2] is not None:
-            self._names[space][found[1]] = found[2]
-        return self._names[space].get(found[1], "")
+    def of_inlined(self, each: Inlined) -> Frame:
+        if each not in self._inlined:
+            self._inlined[each] = Frame(plain_name(each.name), self._file(each.file))
+        return self._inlined[each]
 
-    def cost(self, numbers: list[str]) -> None:
-        place = self.columns + self.event
-        # trailing zeros are left out
-        amount = float(int(numbers[place])) if place < len(numbers) else 0.0
-        caller = self._frame(self._object, self._file, self._function)
-        if not self.calls:
-            self._arcs.own[caller] += amount
-            return
-        self.calls = False
-        called, self._called = self._called, {}
-        callee = self._frame(
-            called.get("ob", self._object), called.get("fl", self._inlined), called.get("fn", self._function)
-        )
-        self._arcs.calls[caller][callee] += amount
-        self._arcs.counts[callee] += self.count
-
-    def _frame(self, binary: str, file: str, function: str) -> Frame:
-        key = (binary, file, function)
-        if key not in self._frames:
-            place = "" if file in ("", "???") else self._places.of(file)
-            # a level of recursion, and a version of a symbol
-            function = _SUFFIX.sub("", function)
-            named = function and not _UNNAMED.fullmatch(function)
-            self._frames[key] = Frame(function, place) if named else Frame("[unknown]", PurePath(binary).name)
-        return self._frames[key]
+    def _file(self, path: str) -> str:
+        return "" if path in ("", "???", "??") else self._places.of(path)
 
 
-def parse(data: bytes, places: Places, arcs: Arcs) -> None:
+def add(data: bytes, arcs: Arcs, names: _Names, inlined: Mapping[str, _Chains]) -> None:
     """Add what a profile of one process holds.
+
+    What is spent at an address where functions are inlined is the innermost one's, and so are calls from there.
 
     Raises:
         OutputError: it is cut off, or not a profile.
     """
-    reader = _Reader(places, arcs)
-    complete = False
-    try:
-        for line in data.decode("utf-8", "replace").split("\n"):
-            first = line[:1]
-            if first.isdigit() or first in ("+", "-", "*"):
-                reader.cost(line.split())
-            elif (position := _POSITION.fullmatch(line)) is not None:
-                reader.position(position[1], position[2])
-            elif line.startswith("calls="):
-                reader.calls = True
-                reader.count = float(int(line[6:].split()[0]))
-            elif line.startswith("positions:"):
-                reader.columns = len(line.split()) - 1
-            elif line.startswith("events:"):
-                reader.event = line.split()[1:].index("Ir")
-            complete = complete or line.startswith("totals:")
-    except (ValueError, IndexError):
-        raise OutputError("a profile of callgrind cannot be read") from None
-    if not complete:
-        raise OutputError("a profile of callgrind is cut off: no totals")
+    for each in spent(data):
+        caller = names.of(each.function)
+        for inner in inlined.get(each.function.binary, {}).get(each.address, ()):
+            frame = names.of_inlined(inner)
+            if frame != caller:
+                arcs.calls[caller][frame] += each.amount
+            caller = frame
+        if each.callee is None:
+            arcs.own[caller] += each.amount
+        else:
+            arcs.calls[caller][names.of(each.callee)] += each.amount
+            arcs.counts[names.of(each.callee)] += each.count
+
+
+def parse(data: bytes, places: Places) -> Costs:
+    """Read the profile of one process, without inlined functions.
+
+    Raises:
+        OutputError: it is cut off, or not a profile.
+    """
+    arcs = Arcs()
+    add(data, arcs, _Names(places), {})
+    return drawn(arcs)
 
 
 PROFILER = Callgrind()

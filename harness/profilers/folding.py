@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from gate.adapters.values import OutputError
 from gate.model.profile import DEEPEST, LONGEST, MOST_FRAMES, MOST_STACKS, Frame, Stack
 from gate.model.visible import visible
 from harness.profilers.profiler import Costs
@@ -35,11 +36,16 @@ def fold(costs: Costs) -> Folded:
 
     The largest stacks stay. What is left of a function goes to its largest stack, of a function without one to its
     nearest caller that has one.
+
+    Raises:
+        OutputError: there is nothing.
     """
     shortened: dict[_Path, float] = defaultdict(float)
     for path, cost in costs.items():
         if cost > 0:
             shortened[_shortened(path)] += cost
+    if not shortened:
+        raise OutputError("no function took any time")
     kept = _largest(shortened)
     home: dict[Frame, _Path] = {}
     for path in kept:  # the largest first

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -15,6 +16,17 @@ _RUNTIMES = (
 _ELF = b"\x7fELF"
 _GO = b"\xff Go buildinf:"
 _SCRIPT = b"#!"
+
+
+# what compilers and linkers make of a function's name: a clone, a level of recursion, a version
+_CLONE = re.compile(r"(?:\.(?:constprop|isra|part|cold|lto_priv|llvm)(?:\.\d+)?)+$|'\d+$|@@?[A-Z]\w*[\d.]*$")
+
+
+def plain_name(name: str) -> str:
+    """Return a function's name as its source has it: both sides need not have the same clones of it."""
+    while (shorter := _CLONE.sub("", name)) != name:
+        name = shorter
+    return name
 
 
 def is_native(subject: Subject, *, go: bool) -> bool:

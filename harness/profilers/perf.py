@@ -8,7 +8,7 @@ import shlex
 import subprocess
 import tempfile
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePath
 
@@ -17,14 +17,13 @@ from gate.model.profile import Frame
 from harness.instruments.declaration import ask
 from harness.instruments.protocol import Context, read_regular
 from harness.process.execute import Command, find_program
-from harness.profilers.native import is_go, is_native
+from harness.profilers.native import is_go, is_native, plain_name
 from harness.profilers.packages import install
 from harness.profilers.profiler import MOST_OUTPUT, Absent, Costs, Effort, Found, Sampled, Subject, mean
 
 _DATA, _STACKS = "perf.data", "perf.stacks"
-_CLOCK = "cpu-clock:u"
-_EVENTS = ("cycles:u", _CLOCK)
-"""A virtual machine often has no counters, and then the kernel's clock."""
+_EVENT = "cpu-clock:u"
+"""The kernel's clock, which virtual machines have too, and in the unit of what regressed: seconds."""
 _RATE = 499
 _SECONDS = 6.0
 _MOST = 40
@@ -51,9 +50,8 @@ class Perf:
             return Absent(install(caller, _PACKAGES))
         try:
             version = ask((path, "--version"), caller).stdout.decode("utf-8", "replace").strip()
-            event = next((each for each in _EVENTS if _samples(path, each, caller)), None)
-            if event is not None:
-                return Found(path, version.replace("perf version", "perf")[:80], event)
+            if _samples(path, caller):
+                return Found(path, version.replace("perf version", "perf")[:80])
         except (OSError, subprocess.TimeoutExpired) as error:
             return Absent("", str(error))
         return Absent("", _NO_COUNTERS)
@@ -68,32 +66,37 @@ class Perf:
         program = subject.program
         graph = "fp" if program is not None and is_go(program) else "dwarf,8192"
         perf = shlex.quote(found.path)
-        record = f"{perf} record -q -F {_RATE} --call-graph {graph} -e {found.event} -o {shlex.quote(str(data))}"
+        record = f"{perf} record -q -F {_RATE} --call-graph {graph} -e {_EVENT} -o {shlex.quote(str(data))}"
         script = f"{perf} script --no-inline -F period,event,ip,sym,dso -i {shlex.quote(str(data))}"
         text = f'{record} -- "$@"; code=$?; {script} > {shlex.quote(str(stacks))} 2> /dev/null; exit $code'
         return replace(command, argv=("sh", "-c", text, "perfgate", *command.argv))
+
+    def afterwards(self, subject: Subject, context: Context, command: Command) -> Iterator[Command]:  # noqa: ARG002
+        """Run nothing."""
+        yield from ()
 
     def read(self, subject: Subject, context: Context) -> Costs:  # noqa: ARG002  # of the Protocol
         """Read the stacks.
 
         Raises:
-            OutputError: there is none, or it is not what perf script writes.
+            OutputError: it is not what perf script writes.
         """
-        found = parse(read_regular(context.scratch / _STACKS, MOST_OUTPUT) or b"")
-        if not found:
+        return parse(read_regular(context.scratch / _STACKS, MOST_OUTPUT) or b"")
+
+    def sampled(self, subject: Subject, executions: list[Costs]) -> Sampled:  # noqa: ARG002  # of the Protocol
+        """Average the executions.
+
+        Raises:
+            OutputError: nothing was sampled in any of them.
+        """
+        if not any(executions):
             raise OutputError("perf sampled nothing: too short, or not allowed to")
-        return found
-
-    def sampled(self, found: Found, subject: Subject, executions: list[Costs]) -> Sampled:  # noqa: ARG002  # of the Protocol
-        """Average the executions."""
-        if found.event == _CLOCK:
-            return Sampled({stack: cost / 1e9 for stack, cost in mean(executions).items()}, "s")
-        return Sampled(mean(executions), "cycles")
+        return Sampled({stack: cost / 1e9 for stack, cost in mean(executions).items()}, "s")
 
 
-def _samples(path: str, event: str, caller: Mapping[str, str]) -> bool:
+def _samples(path: str, caller: Mapping[str, str]) -> bool:
     with tempfile.TemporaryDirectory() as folder:
-        call = (path, "record", "-q", "-e", event, "-o", str(Path(folder) / _DATA), "--", "true")
+        call = (path, "record", "-q", "-e", _EVENT, "-o", str(Path(folder) / _DATA), "--", "true")
         return ask(call, caller).returncode == 0
 
 
@@ -123,7 +126,7 @@ def _frame(line: str) -> Frame:
         raise OutputError(f"perf script wrote what cannot be read: {line[:80]!r}")
     name, place = found[1], PurePath(found[2]).name
     # an address, and what the kernel calls a mapping without a file
-    return Frame(re.sub(r"\+0x[0-9a-f]+$", "", name), "" if place.startswith("[") else place)
+    return Frame(plain_name(re.sub(r"\+0x[0-9a-f]+$", "", name)), "" if place.startswith("[") else place)
 
 
 PROFILER = Perf()

@@ -60,6 +60,10 @@ class Pprof:
             options.append(f"-o={context.scratch / 'perfgate.test'}")
         return replace(command, argv=with_options(subject, command, tuple(options)))
 
+    def afterwards(self, subject: Subject, context: Context, command: Command) -> Iterator[Command]:  # noqa: ARG002
+        """Run nothing."""
+        yield from ()
+
     def read(self, subject: Subject, context: Context) -> Costs:  # noqa: ARG002  # of the Protocol
         """Read the profile.
 
@@ -71,7 +75,7 @@ class Pprof:
             raise OutputError("the test binary wrote no profile: several packages, or a TestMain that does not return")
         return parse(data, Places(context.directory))
 
-    def sampled(self, found: Found, subject: Subject, executions: list[Costs]) -> Sampled:  # noqa: ARG002
+    def sampled(self, subject: Subject, executions: list[Costs]) -> Sampled:
         """Take the only execution."""
         return Sampled(executions[0], "s", float(operations(subject)))
 
@@ -139,6 +143,9 @@ def _costs(tables: _Tables, places: Places) -> Costs:
         stack = [frames[function] for location in locations for function in tables.locations[location]]
         if values[place] < 0 or not stack:
             raise ValueError
+        # a signal that preempts a goroutine comes with that of the profiler, which then sees what the first one called
+        while len(stack) > 1 and stack[0].function.startswith("runtime.asyncPreempt"):
+            del stack[0]
         found[tuple(reversed(stack))] += values[place] / 1e9
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Protocol
@@ -83,8 +83,6 @@ class Found:
     """"" where none is needed."""
     version: str
     """With its name: "valgrind 3.22.0"."""
-    event: str = ""
-    """What it samples here, where it has a choice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,16 +129,28 @@ class Profiler(Protocol):
         """Put it around a command; it writes below context.scratch, and returns None of what the program prints."""
         ...
 
+    def afterwards(self, subject: Subject, context: Context, command: Command) -> Iterator[Command]:
+        """Return what is run behind an execution, in the sandbox of its command, to read what it left.
+
+        Raises:
+            OutputError: that is not what it writes.
+        """
+        ...
+
     def read(self, subject: Subject, context: Context) -> Costs:
         """Read what it wrote of one execution.
 
         Raises:
-            OutputError: nothing, or not what it writes.
+            OutputError: it is not what it writes.
         """
         ...
 
-    def sampled(self, found: Found, subject: Subject, executions: list[Costs]) -> Sampled:
-        """Make one profile of the executions of a side."""
+    def sampled(self, subject: Subject, executions: list[Costs]) -> Sampled:
+        """Make one profile of the executions of a side.
+
+        Raises:
+            OutputError: there is nothing in them.
+        """
         ...
 
 

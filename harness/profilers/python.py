@@ -6,7 +6,7 @@ import math
 import os
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -90,11 +90,15 @@ class Python:
             environment={**command.environment, **added},
         )
 
+    def afterwards(self, subject: Subject, context: Context, command: Command) -> Iterator[Command]:  # noqa: ARG002
+        """Run nothing."""
+        yield from ()
+
     def read(self, subject: Subject, context: Context) -> Costs:
         """Add up what all processes wrote.
 
         Raises:
-            OutputError: nothing was sampled, or a file is not the sampler's.
+            OutputError: a file is not the sampler's.
         """
         places = Places(context.directory)
         found: dict[tuple[Frame, ...], float] = defaultdict(float)
@@ -102,14 +106,16 @@ class Python:
             data = read_regular(file, MOST_OUTPUT) or b""
             for stack, seconds in parse(data, places).items():
                 found[stack] += seconds
-        if not found:
-            raise OutputError(
-                "no Python function was sampled: too short, or its interpreter ignores PYTHONPATH (-I, -E)"
-            )
         return _of_loop(found) if subject.benchmark.instrument == "pytest-benchmark" else found
 
-    def sampled(self, found: Found, subject: Subject, executions: list[Costs]) -> Sampled:  # noqa: ARG002
-        """Average the executions."""
+    def sampled(self, subject: Subject, executions: list[Costs]) -> Sampled:  # noqa: ARG002
+        """Average the executions.
+
+        Raises:
+            OutputError: nothing was sampled in any of them.
+        """
+        if not any(executions):
+            raise OutputError("nothing was sampled: too short, or an interpreter that ignores PYTHONPATH (-I, -E)")
         return Sampled(mean(executions), "s")
 
 

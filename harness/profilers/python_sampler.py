@@ -62,7 +62,9 @@ class Sampler:
                 continue
             stack: list[CodeType] = []
             while its is not None and len(stack) < _DEEPEST:
-                stack.append(its.f_code)
+                # what this file spends itself is its caller's
+                if stack or its.f_code.co_filename != __file__:
+                    stack.append(its.f_code)
                 its = its.f_back
             key = tuple(stack)
             self.costs[key] = self.costs.get(key, 0.0) + seconds
@@ -71,6 +73,12 @@ class Sampler:
             self.write()
         # not what this took
         self.used[self.main] = time.thread_time()
+
+    def share(self, seconds: float) -> None:
+        """Share what came after the last interruption among the stacks, lest a short process lose it."""
+        whole = sum(self.costs.values())
+        if whole > 0 and seconds > 0:
+            self.costs = {stack: cost * (1 + seconds / whole) for stack, cost in self.costs.items()}
 
     def write(self) -> None:
         """Append what was sampled since the last time."""
@@ -92,6 +100,7 @@ class Sampler:
         """Stop the timer, and write the rest."""
         try:
             signal.setitimer(signal.ITIMER_PROF, 0)
+            self.share(time.thread_time() - self.used[self.main])
             self.write()
         except OSError:
             return
