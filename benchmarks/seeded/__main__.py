@@ -7,6 +7,7 @@ import random
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,7 +53,7 @@ def planted(program: Program, tree: Path, base: Profile, count: int, seed: int) 
         if each.old not in clean[each.file]:
             raise LookupError(f"{each.name}: its text is not in {each.file}")
         yield with_change(each.name, each.file, each.culprit, clean[each.file].replace(each.old, each.new, 1))
-    rng, places = random.Random(seed), _places(program, base, clean)
+    rng, places = random.Random(seed), _places(program, base, clean)  # noqa: S311 - the same ones each time
     for number in range(count - len(program.seeds)):
         file, function = rng.choice(places)
         kind = list(program.kinds)[number % len(program.kinds)]
@@ -111,17 +112,22 @@ def report(program: Program, tree: Path, count: int, seed: int) -> None:
         with_diff.append(rank(explain(base, replace(each.profile, changed=[each.file])), each.culprit))
         grown = _total(each.profile) / _total(base)
         noise = ", within noise" if found.noise else ""
-        print(f"{program.language:7}{each.name:52}{grown:6.2f}  {places[-1]} ({with_diff[-1]}){noise}", flush=True)
+        _say(f"{program.language:7}{each.name:52}{grown:6.2f}  {places[-1]} ({with_diff[-1]}){noise}")
     first = sum(place == 1 for place in places)
     among, better = (sum(place is not None and place <= FIRST for place in each) for each in (places, with_diff))
-    print(
+    _say(
         f"{program.language}: {first} first and {among} among the first {FIRST} of {len(places)}; "
-        f"{better} where the changed file is known",
-        flush=True,
+        f"{better} where the changed file is known"
     )
 
 
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
 def main() -> None:
+    """Plant regressions into the programs of the languages that are named."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("languages", nargs="*", default=list(PROGRAMS), metavar="LANGUAGE")
     parser.add_argument("--projects", type=Path, default=Path("build/projects"), help="where they are cloned")

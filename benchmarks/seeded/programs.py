@@ -65,9 +65,11 @@ class InC(Program):
     """cJSON under callgrind."""
 
     def prepare(self, tree: Path) -> None:
+        """Put the program that runs it beside it."""
         shutil.copy(HERE / "driver.c", tree / "driver.c")
 
     def profiled(self, tree: Path, side: Side) -> Profile:
+        """Build and profile it."""
         _run(["gcc", "-O2", "-g", "-w", "-o", "app", "driver.c", "cJSON.c", "-lm"], tree)
         out = tree / "callgrind.out"
         _run(["valgrind", *OPTIONS, f"--callgrind-out-file={out}", "./app"], tree)
@@ -76,6 +78,7 @@ class InC(Program):
         return self._profile(side, "callgrind", "instructions", drawn(arcs))
 
     def insert(self, text: str, function: str, code: str) -> str:
+        """Put code behind the brace, or the text, that a function begins with."""
         return _after(rf"^[^\n;{{]*\b{re.escape(function)}\)?\([^;{{]*\)\s*\{{", text, code)
 
 
@@ -83,11 +86,13 @@ class InGo(Program):
     """blackfriday with the profiler of Go's run time."""
 
     def prepare(self, tree: Path) -> None:
+        """Put the program that runs it beside it."""
         (tree / "cmd").mkdir(exist_ok=True)
         shutil.copy(HERE / "driver.go.txt", tree / "cmd" / "main.go")
         (tree / "seed.go").write_text(seeds.GO_SINKS)
 
     def profiled(self, tree: Path, side: Side) -> Profile:
+        """Build and profile it."""
         for name in self.files:
             text = (tree / name).read_text()
             for package in ("fmt", "regexp", "strings"):
@@ -101,6 +106,7 @@ class InGo(Program):
         return self._profile(side, "pprof", "s", pprof.parse((tree / "cpu.pprof").read_bytes(), Places(tree)), times)
 
     def insert(self, text: str, function: str, code: str) -> str:
+        """Put code behind the brace, or the text, that a function begins with."""
         return _after(rf"^func (?:\([^)]*\) )?{re.escape(function)}\([^\n]*\{{\n", text, code + "\n")
 
 
@@ -108,9 +114,11 @@ class InPython(Program):
     """mistune under perfgate's sampler."""
 
     def prepare(self, tree: Path) -> None:
+        """Put the program that runs it beside it."""
         shutil.copy(HERE / "driver.py.txt", tree / "driver.py")
 
     def profiled(self, tree: Path, side: Side) -> Profile:
+        """Build and profile it."""
         module, samples = tree / "sampler", tree / "samples"
         for each in (module, samples):
             shutil.rmtree(each, ignore_errors=True)
@@ -126,6 +134,7 @@ class InPython(Program):
         return self._profile(side, "python", "s", mean(executions))
 
     def insert(self, text: str, function: str, code: str) -> str:
+        """Put code behind the brace, or the text, that a function begins with."""
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.FunctionDef) and node.name == function:
                 begins_with_text = isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant)

@@ -35,6 +35,8 @@ class Blame(msgspec.Struct):
     """By function that it calls more often, what that adds."""
     paths: dict[tuple[int, ...], float]
     """By way to it, its change there."""
+    guesses: dict[int, float]
+    """By function that it may call more often, where nobody counted, what that would add."""
     change: float = 0.0
     """What it adds to the difference."""
     maybe: float = 0.0
@@ -44,6 +46,11 @@ class Blame(msgspec.Struct):
     def score(self) -> float:
         """What it is ranked by."""
         return self.change + _UNSURE * self.maybe
+
+    def guess(self, callee: int, change: float) -> None:
+        """Put a change down to it that may be its callee's own."""
+        self.maybe += change
+        self.guesses[callee] = self.guesses.get(callee, 0.0) + change
 
     def add(self, node: Node, change: float) -> None:
         """Put a change at a place of the tree down to it."""
@@ -56,7 +63,7 @@ Blames = Mapping[int, Blame]
 
 
 def _blames() -> dict[int, Blame]:
-    return defaultdict(lambda: Blame({}, {}))
+    return defaultdict(lambda: Blame({}, {}, {}))
 
 
 # --- with counted calls -----------------------------------------------------------------------------------------------
@@ -149,7 +156,7 @@ def blame_by_shape(root: Node, states: Sequence[str], error: Error, least: float
             continue
         found[node.function].add(node, node.rest)
         if parent is not None and parent.parent is not None and (not node.children or states[node.function] == "new"):
-            found[parent.function].maybe += max(node.rest, 0.0)
+            found[parent.function].guess(node.function, max(node.rest, 0.0))
         pending += node.children.values()
     return found
 
@@ -167,8 +174,8 @@ def _hand_over(outer: Node, inner: Node, found: dict[int, Blame]) -> None:
         found[each.function].maybe += max(each.rest, 0.0)
     above = caller
     while above is not outer.parent and above.parent is not None:
+        found[above.parent.function].guess(above.function, change)
         above = above.parent
-        found[above.function].maybe += change
 
 
 def _is_scaled(node: Node, states: Sequence[str], error: Error, least: float) -> bool:

@@ -21,6 +21,7 @@ MOST = 20
 """Candidates that are listed."""
 _FEWER = 5
 _MOVED = 5
+_GUESS = 0.2
 _PARTS = 3
 _MINOR = 0.1
 """A function with less than this share of what moved is not named."""
@@ -174,6 +175,7 @@ class _Comparison:
             noise=error > 0 and abs(blamed.change) <= SURE * error,
             library=self._parts(library),
             more=self._parts({i: c for i, c in blamed.more.items() if c >= least and c > 0}),
+            guesses=self._parts({i: c for i, c in blamed.guesses.items() if c >= max(least, _GUESS * blamed.maybe)}),
             callers=[self._frame(i) for i in path[-_CALLERS:]],
         )
 

@@ -69,6 +69,8 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """The library functions that it calls to which most of its change goes."""
     more: list[Part]
     """The project's functions that it calls more often than it did, with what that adds."""
+    guesses: list[Part]
+    """Those that it may call more often, where nobody counted calls; the change may as well be their own."""
     callers: list[Frame]
     """The way to it that leads to most of its change, the outermost first."""
 
