@@ -173,9 +173,9 @@ def _through(candidate: Candidate) -> list[str]:
     if candidate.more:
         said.append(f"calls {_names(candidate.more)} more often")
     if candidate.guesses and candidate.maybe > candidate.change:
-        said.append(f"or calls {_names(candidate.guesses)} more often")
+        said.append(f"may call {_names(candidate.guesses)} more often than before")
     elif candidate.maybe > max(candidate.change, 0.0):
-        said.append("or became slower itself")
+        said.append("may have become slower itself")
     if candidate.calls is not None and not candidate.more and candidate.calls.base > 0:
         times = candidate.calls.head / candidate.calls.base
         if times >= 1 + _LITTLE and abs(candidate.cost.change) > 0:
