@@ -88,7 +88,11 @@ def added(candidate: Candidate, unit: str) -> str:
 def profiled_by(found: Explanation) -> str:
     """Say which profiler saw it, and how much more it saw: "callgrind, instructions +12.1%"."""
     each = " per operation" if found.operations is not None else ""
-    return f"{visible(found.profiler)}, {visible(found.unit)}{each} {grown(found.total)}"
+    return f"{visible(found.profiler)}, {_quantity(found)}{each} {grown(found.total)}"
+
+
+def _quantity(found: Explanation) -> str:
+    return "CPU time" if found.unit == "s" else visible(found.unit)
 
 
 def tool(found: Explanation) -> str:
@@ -104,16 +108,16 @@ def agreement(found: Explanation) -> str:
     match found.agreement:
         case "less":
             return (
-                f"The profile does not show the change: {visible(found.unit)} {more}, measured {metric} {measured}. "
+                f"The profile does not show the change: {_quantity(found)} {more}, measured {metric} {measured}. "
                 f"The rest is likely what {visible(found.profiler)} does not count: {_uncounted(found)}"
             )
         case "opposite":
             return (
-                f"The profile contradicts the change: {visible(found.unit)} {more}, measured {metric} {measured}. "
+                f"The profile contradicts the change: {_quantity(found)} {more}, measured {metric} {measured}. "
                 "Do not rely on the functions below"
             )
         case "elsewhere":
-            return f"The profile shows {visible(found.unit)}, and what changed is {metric}: the two may be unrelated"
+            return f"The profile shows {_quantity(found)}, and what changed is {metric}: the two may be unrelated"
         case _:
             return ""
 
