@@ -21,6 +21,7 @@ MOST = 20
 """Candidates that are listed."""
 _FEWER = 5
 _MOVED = 5
+_GUESS = 0.2
 _PARTS = 3
 _MINOR = 0.1
 """A function with less than this share of what moved is not named."""
@@ -147,7 +148,8 @@ class _Comparison:
         return any(frame is not None and frame.file in changed for frame in (function.base, function.head))
 
     def _counts(self, candidate: Candidate) -> bool:
-        return abs(candidate.change) >= _LEAST * max(self.total.base, self.total.head) or bool(candidate.more)
+        least = _LEAST * max(self.total.base, self.total.head)
+        return max(abs(candidate.change), candidate.maybe) >= least
 
     def _candidate(self, index: int, worse: float | None) -> Candidate:
         function, blamed, costs = self.matched.functions[index], self.blames[index], self.costs
@@ -167,11 +169,13 @@ class _Comparison:
             inclusive=costs.inclusive[index],
             calls=self.calls[index],
             change=blamed.change,
+            maybe=blamed.maybe,
             share=blamed.change / worse if worse else None,
             error=error,
             noise=error > 0 and abs(blamed.change) <= SURE * error,
             library=self._parts(library),
             more=self._parts({i: c for i, c in blamed.more.items() if c >= least and c > 0}),
+            guesses=self._parts({i: c for i, c in blamed.guesses.items() if c >= max(least, _GUESS * blamed.maybe)}),
             callers=[self._frame(i) for i in path[-_CALLERS:]],
         )
 

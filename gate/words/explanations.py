@@ -18,6 +18,7 @@ _NAME = 60
 _PLACE = 80
 _MOSTLY = 0.5
 _LITTLE = 0.02
+_NONE = 0.005
 _PREFIXES = ((1e9, " G"), (1e6, " M"), (1e3, " k"))
 
 
@@ -76,6 +77,8 @@ def added(candidate: Candidate, unit: str) -> str:
     """Write what a function adds: its share of the change, or its cost where there is no change to share."""
     if candidate.share is None:
         return signed(candidate.change, unit)
+    if abs(candidate.share) < _NONE and candidate.maybe > 0:
+        return "little itself"
     return f"{candidate.share:+.0%} of the change"
 
 
@@ -169,6 +172,10 @@ def _through(candidate: Candidate) -> list[str]:
         said.append(f"mostly in {_names(library)}, which it calls")
     if candidate.more:
         said.append(f"calls {_names(candidate.more)} more often")
+    if candidate.guesses and candidate.maybe > candidate.change:
+        said.append(f"may call {_names(candidate.guesses)} more often than before")
+    elif candidate.maybe > max(candidate.change, 0.0):
+        said.append("may have become slower itself")
     if candidate.calls is not None and not candidate.more and candidate.calls.base > 0:
         times = candidate.calls.head / candidate.calls.base
         if times >= 1 + _LITTLE and abs(candidate.cost.change) > 0:
