@@ -38,8 +38,8 @@ Making = Callable[[int | None, Budget], Executions]
 class Wanted:
     """A benchmark to be profiled.
 
-    name: of the case, of a suite that of its line. step: that of base; head's execution has its seed. seconds: what one
-    iteration takes on base.
+    name: of the case, of a suite that of its line. steps: of each side; head's execution has the seed of base's.
+    directories: puts a side's tree where it is executed. seconds: what one iteration takes on base.
     """
 
     name: str
@@ -61,7 +61,9 @@ class Wanted:
         )
         line = self.name.removeprefix(f"{benchmark.name}/") if benchmark.measured.suite else ""
         environment = executions.conditions.recipes[side].environment
-        return Subject(benchmark, line, self.seconds, self.directories(side), environment)
+        whole = benchmark.measured.suite or benchmark.instrument == "values"
+        once = self.execution if whole else self.seconds
+        return Subject(benchmark, line, self.seconds, once, self.directories(side), environment)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +128,7 @@ def _chosen(wanted: Wanted, executions: Executions, budget: Budget, caller: Mapp
             why = why or _unprofiled(wanted, "no-profiler", each.name, install=found.install, detail=found.why)
             continue
         effort = each.effort(subject)
-        iterations = subject.seconds if effort.iterations else wanted.execution
-        if len(SIDES) * effort.executions * iterations * effort.slower > budget.left:
+        if len(SIDES) * effort.seconds > budget.left:
             # unless no other one can
             why = _unprofiled(wanted, "budget", each.name)
             continue

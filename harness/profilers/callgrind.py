@@ -53,8 +53,11 @@ class Callgrind:
 
     def effort(self, subject: Subject) -> Effort:
         """Execute once: the count is the same each time."""
+        if subject.benchmark.measured.suite:
+            return Effort(1, _SLOWER * _SECONDS, 1)
         # its instrument has measured under callgrind already
-        return Effort(1, 1, 1.5 if subject.benchmark.instrument == "callgrind" else _SLOWER)
+        slower = 1.5 if subject.benchmark.instrument == "callgrind" else _SLOWER
+        return Effort(1, slower * subject.once, 1)
 
     def wrap(self, found: Found, subject: Subject, context: Context, command: Command) -> Command:
         """Start the command under callgrind, with all that it starts."""
@@ -94,7 +97,7 @@ class Callgrind:
             OutputError: there is none, or one is cut off.
         """
         arcs, inlined = Arcs(), _inlined(context)
-        names = _Names(Places(context.directory))
+        names = Names(Places(context.directory))
         for data in _profiles(context):
             add(data, arcs, names, inlined)
         if not arcs.own:
@@ -140,7 +143,7 @@ def _write_new(file: Path, text: str) -> None:
         opened.write(text)
 
 
-class _Names:
+class Names:
     """Frames of functions, each made once."""
 
     def __init__(self, places: Places) -> None:
@@ -149,6 +152,7 @@ class _Names:
         self._inlined: dict[Inlined, Frame] = {}
 
     def of(self, function: Function) -> Frame:
+        """Return the frame of a function that callgrind names."""
         if function not in self._frames:
             name = plain_name(function.name)
             known = name and not _UNNAMED.fullmatch(name)
@@ -158,6 +162,7 @@ class _Names:
         return self._frames[function]
 
     def of_inlined(self, each: Inlined) -> Frame:
+        """Return the frame of an inlined function."""
         if each not in self._inlined:
             self._inlined[each] = Frame(plain_name(each.name), self._file(each.file))
         return self._inlined[each]
@@ -166,7 +171,7 @@ class _Names:
         return "" if path in ("", "???", "??") else self._places.of(path)
 
 
-def add(data: bytes, arcs: Arcs, names: _Names, inlined: Mapping[str, _Chains]) -> None:
+def add(data: bytes, arcs: Arcs, names: Names, inlined: Mapping[str, _Chains]) -> None:
     """Add what a profile of one process holds.
 
     What is spent at an address where functions are inlined is the innermost one's, and so are calls from there.
@@ -195,7 +200,7 @@ def parse(data: bytes, places: Places) -> Costs:
         OutputError: it is cut off, or not a profile.
     """
     arcs = Arcs()
-    add(data, arcs, _Names(places), {})
+    add(data, arcs, Names(places), {})
     return drawn(arcs)
 
 

@@ -58,7 +58,8 @@ class Perf:
 
     def effort(self, subject: Subject) -> Effort:
         """Execute for six seconds on base."""
-        return Effort(max(1, min(_MOST, math.ceil(_SECONDS / max(subject.seconds, 1e-3)))), 1, 3.0)
+        executions = max(1, min(_MOST, math.ceil(_SECONDS / max(subject.once, 1e-3))))
+        return Effort(executions, 3 * executions * subject.once, 1)
 
     def wrap(self, found: Found, subject: Subject, context: Context, command: Command) -> Command:
         """Record, and read what was recorded in the same sandbox: what a program can change is not read outside."""

@@ -40,7 +40,7 @@ class Pprof:
 
     def effort(self, subject: Subject) -> Effort:  # noqa: ARG002  # of the Protocol
         """Run once: -benchtime gives the loop its ten seconds."""
-        return Effort(1, 1, 1.2)
+        return Effort(1, 1.5 * _SECONDS, 1)
 
     def wrap(self, found: Found, subject: Subject, context: Context, command: Command) -> Command:  # noqa: ARG002
         """Run one benchmark, with a count of operations that is the same on both sides."""

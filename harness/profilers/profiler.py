@@ -31,6 +31,8 @@ class Subject:
     """Of a suite: the benchmark's own name, as the tool gives it; "" where the benchmark is a single one."""
     seconds: float
     """What one iteration of it takes on base, by the values measured."""
+    once: float
+    """What its command takes on base when it is executed once, without what measures it."""
     directory: Path
     environment: Mapping[str, str]
     """Of its commands."""
@@ -68,11 +70,11 @@ class Subject:
 class Effort:
     """How much work is profiled on each side: so many executions with so many iterations."""
 
-    executions: int = 1
+    executions: int
+    seconds: float
+    """What they take together, about."""
     iterations: int | None = None
     """None: as planned."""
-    slower: float = 1.0
-    """How many times longer an execution takes than without the profiler, at most."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,9 +64,9 @@ class Python:
     def effort(self, subject: Subject) -> Effort:
         """Execute for six seconds on base, a suite once."""
         if subject.benchmark.measured.suite:
-            return Effort(1, None, 2.0)
-        each = subject.seconds if subject.benchmark.instrument != "values" else _SECONDS / 3
-        return Effort(max(1, min(_MOST, math.ceil(_SECONDS / max(each, 1e-3)))), None, 2.0)
+            return Effort(1, 2 * (subject.once + _SECONDS))
+        executions = max(1, min(_MOST, math.ceil(_SECONDS / max(subject.once, 1e-3))))
+        return Effort(executions, 2 * executions * subject.once)
 
     def wrap(self, found: Found, subject: Subject, context: Context, command: Command) -> Command:  # noqa: ARG002
         """Put the sampler before everything that the interpreter finds."""
@@ -81,8 +81,6 @@ class Python:
         added = {
             "PYTHONPATH": os.pathsep.join([str(folder), *([before] if before else [])]),
             "PERFGATE_SAMPLES": str(samples),
-            # what a read-only or changed tree would get
-            "PYTHONDONTWRITEBYTECODE": "1",
         }
         return replace(
             command,
