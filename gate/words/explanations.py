@@ -73,13 +73,18 @@ def grown(both: Amounts) -> str:
     return "gone" if both.head <= 0 else numbers.changed(both.head / both.base)
 
 
+def share(candidate: Candidate) -> str:
+    """Write the share of the change that a function adds; "" where there is none to speak of."""
+    if candidate.share is None or (abs(candidate.share) < _NONE and candidate.maybe > 0):
+        return ""
+    return f"{candidate.share:+.0%}"
+
+
 def added(candidate: Candidate, unit: str) -> str:
     """Write what a function adds: its share of the change, or its cost where there is no change to share."""
     if candidate.share is None:
         return signed(candidate.change, unit)
-    if abs(candidate.share) < _NONE and candidate.maybe > 0:
-        return "little itself"
-    return f"{candidate.share:+.0%} of the change"
+    return f"{share(candidate)} of the change" if share(candidate) else "little itself"
 
 
 # --- sentences --------------------------------------------------------------------------------------------------------
@@ -98,7 +103,7 @@ def _quantity(found: Explanation) -> str:
 def tool(found: Explanation) -> str:
     """Name the profiler with its version, and say what its stacks are."""
     name = clip(visible(found.tool or found.profiler), _NAME)
-    return f"{name}, one execution a side" + ("; stacks are approximate" if found.approximate else "")
+    return f"{name}, one profile a side" + ("; stacks are approximate" if found.approximate else "")
 
 
 def agreement(found: Explanation) -> str:
