@@ -17,7 +17,7 @@ from gate.model import Side
 from gate.model.profile import Profile
 from harness.instruments.callgrind import OPTIONS
 from harness.profilers import callgrind, pprof, python
-from harness.profilers.arcs import Arcs, Counted, drawn
+from harness.profilers.arcs import Counted
 from harness.profilers.folding import counted, fold
 from harness.profilers.places import Places
 from harness.profilers.profiler import Costs, mean
@@ -73,9 +73,7 @@ class InC(Program):
         _run(["gcc", "-O2", "-g", "-w", "-o", "app", "driver.c", "cJSON.c", "-lm"], tree)
         out = tree / "callgrind.out"
         _run(["valgrind", *OPTIONS, f"--callgrind-out-file={out}", "./app"], tree)
-        arcs = Arcs()
-        callgrind.parse(out.read_bytes(), Places(tree), arcs)
-        return self._profile(side, "callgrind", "instructions", drawn(arcs))
+        return self._profile(side, "callgrind", "instructions", callgrind.parse(out.read_bytes(), Places(tree)))
 
     def insert(self, text: str, function: str, code: str) -> str:
         """Put code behind the brace, or the text, that a function begins with."""

@@ -63,7 +63,7 @@ def test_the_tree_is_one_svg_whose_boxes_say_their_costs() -> None:
     # what is called lies below and within what calls it
     rects = [box.find(f"{space}rect") for box in boxes]
     places = [(float(r.get("x", 0)), float(r.get("width", 0)), float(r.get("y", 0))) for r in rects if r is not None]
-    assert all(0 <= x and x + width <= 1000.3 for x, width, _ in places)
+    assert all(x >= 0 and x + width <= 1000.3 for x, width, _ in places)
     first = min(y for _, _, y in places)
     assert places[0] == (0, 1000, first)
 
