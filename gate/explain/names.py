@@ -18,8 +18,8 @@ _ESCAPES = {"$LT$": "<", "$GT$": ">", "$u20$": " ", "$RF$": "&", "$C$": ",", "$B
 _RUNTIME = re.compile(
     r"^(?:runtime[./]|internal/|sync[./]|syscall\.|reflect\.|gc(?:Write|Bg)|_?_libc_|_dl_|__GI_|_IO_|__memcpy|__str"
     r"|__mem|_int_(?:malloc|free|realloc)|__libc_start|_init$|_start$|_fini$|\(below main\)$|0x[0-9a-f]+|\?\?\?"
-    r"|\[unknown\]|std::|core::|alloc::|<(?:std|core|alloc)::|__gnu_cxx::|operator (?:new|delete)|<built-in |<method |<frozen |~:"
-    r"|\{built-in |\{method )"
+    r"|\[unknown\]|std::|core::|alloc::|<(?:std|core|alloc)::|__gnu_cxx::|operator (?:new|delete)"
+    r"|<built-in |<method |<frozen |~:|\{built-in |\{method )"
 )
 _LIBRARY = re.compile(r"\.so(?:[.\d]*)$|^(?:ld-linux|ld-musl|linux-vdso)|\.dylib$")
 _LIBC = frozenset((
