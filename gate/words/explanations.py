@@ -149,9 +149,10 @@ def _uncounted(found: Explanation) -> str:
 def cautions(found: Explanation) -> list[str]:
     """Say what to mind about an explanation."""
     texts = [agreement(found), alike(found)]
-    if found.noise:
+    certain = any(not each.noise for each in found.candidates[:NAMED])
+    if found.noise and not certain:
         texts.append("The two profiles differ by no more than sampling noise: the ranking is not reliable")
-    if found.candidates and all(each.noise for each in found.candidates[:NAMED]) and not found.noise:
+    elif found.candidates and not certain:
         texts.append("No single function stands out of the sampling noise")
     if not (found.candidates or texts[0] or found.noise):
         texts.append("No function adds to the difference")
