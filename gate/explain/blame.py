@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 
-from gate.explain.tree import Node
+from gate.explain.tree import BOTH, Node
 from gate.model.explanation import Amounts
 
 _MORE = 1.1
@@ -17,8 +17,14 @@ _PARTS = 2
 """So many parts that grew by one factor show more calls where nobody counted them."""
 _ALIKE = 0.4
 """Of counted costs a part may differ from the common growth by this share of it."""
-_SURE = 2.6
-"""Standard errors by which a sampled part may differ from it."""
+_SURE = 4.0
+"""Standard errors by which any of the sampled parts may differ from it."""
+_MOST_OF = 0.8
+"""Share of a function's growth that makes the function it goes to a link of a chain."""
+_ROUGHLY = 0.05
+"""Share of a cost that is no difference."""
+_FAR = 50.0
+_NONE = Amounts(0.0, 0.0)
 _UNSURE = 0.5
 """How much a candidate counts for a change that may be its own or its callee's."""
 
@@ -33,6 +39,8 @@ class Blame(msgspec.Struct):
     """By function that it calls more often, what that adds."""
     paths: dict[tuple[int, ...], float]
     """By way to it, its change there."""
+    guesses: dict[int, float]
+    """By function that it may call more often, where nobody counted, what that would add."""
     change: float = 0.0
     """What it adds to the difference."""
     maybe: float = 0.0
@@ -42,6 +50,11 @@ class Blame(msgspec.Struct):
     def score(self) -> float:
         """What it is ranked by."""
         return self.change + _UNSURE * self.maybe
+
+    def guess(self, callee: int, change: float) -> None:
+        """Put a change down to it that may be its callee's own."""
+        self.maybe += change
+        self.guesses[callee] = self.guesses.get(callee, 0.0) + change
 
     def add(self, node: Node, change: float) -> None:
         """Put a change at a place of the tree down to it."""
@@ -54,7 +67,7 @@ Blames = Mapping[int, Blame]
 
 
 def _blames() -> dict[int, Blame]:
-    return defaultdict(lambda: Blame({}, {}))
+    return defaultdict(lambda: Blame({}, {}, {}))
 
 
 # --- with counted calls -----------------------------------------------------------------------------------------------
@@ -143,36 +156,100 @@ def blame_by_shape(root: Node, states: Sequence[str], error: Error, least: float
         node = pending.pop()
         parent = node.parent
         if parent is not None and parent.parent is not None and _is_scaled(node, states, error, least):
-            below = list(node.below())
-            change = sum(each.rest for each in below)
-            caller = found[parent.function]
-            caller.add(parent, change)
-            caller.more[node.function] = caller.more.get(node.function, 0.0) + change
-            for each in below:
-                found[each.function].maybe += max(each.rest, 0.0)
+            _hand_over(node, _likeliest(_chain(node, states, error, least), error), found)
             continue
         found[node.function].add(node, node.rest)
         if parent is not None and parent.parent is not None and (not node.children or states[node.function] == "new"):
-            found[parent.function].maybe += max(node.rest, 0.0)
+            found[parent.function].guess(node.function, max(node.rest, 0.0))
         pending += node.children.values()
     return found
 
 
+def _hand_over(outer: Node, inner: Node, found: dict[int, Blame]) -> None:
+    """Put what is spent below a node that was called more often down to the caller of the chain's likeliest link."""
+    caller = inner.parent
+    assert caller is not None  # noqa: S101  # for types: a scaled node has one
+    below = list(outer.below())
+    change = sum(each.rest for each in below)
+    found[caller.function].add(caller, change)
+    more = found[caller.function].more
+    more[inner.function] = more.get(inner.function, 0.0) + change
+    for each in below:
+        found[each.function].maybe += max(each.rest, 0.0)
+    above = caller
+    while above is not outer.parent and above.parent is not None:
+        found[above.parent.function].guess(above.function, change)
+        above = above.parent
+
+
 def _is_scaled(node: Node, states: Sequence[str], error: Error, least: float) -> bool:
+    """Say whether a node was called more often: all that is spent below it grew by one factor."""
     factor = _ratio(node.inclusive)
     if states[node.function] != "changed" or not _MORE <= factor < math.inf:
         return False
-    parts = [Amounts(*both) for both in _parts(node) if max(both) >= least]
+    parts = [part for part in _parts(node) if max(part.base, part.head) >= least]
     grown = [part for part in parts if part.base > 0 and part.change > 2 * error(part)]
-    return len(grown) >= _PARTS and all(_fits(part, factor, error) for part in parts)
+    off = [_off(part, factor, error) for part in parts]
+    # chi-squared, three standard deviations above its mean
+    together = sum(each * each for each in off) <= len(off) + 3 * math.sqrt(2 * len(off))
+    return len(grown) >= _PARTS and max(off) <= _SURE and together
 
 
-def _fits(part: Amounts, factor: float, error: Error) -> bool:
-    """Say whether a part may have grown by a factor."""
+def _off(part: Amounts, factor: float, error: Error) -> float:
+    """Return by how many standard errors a part grew more or less than by a factor; 0: by about that, or infinity."""
     expected = part.base * factor
-    allowed = max(_SURE * error(Amounts(expected, part.head)), _ALIKE * part.base * (factor - 1))
-    return abs(part.head - expected) <= allowed
+    if abs(part.head - expected) <= _ALIKE * part.base * (factor - 1):
+        return 0.0
+    allowed = error(Amounts(expected, part.head))
+    return abs(part.head - expected) / allowed if allowed else math.inf
 
 
-def _parts(node: Node) -> list[Sequence[float]]:
-    return [node.own, *node.library.values(), *(child.inclusive for child in node.children.values())]
+def _chain(node: Node, states: Sequence[str], error: Error, least: float) -> list[Node]:
+    """Return the nodes, one below the other, that may have been called more often: most of the growth goes there."""
+    found = [node]
+    while True:
+        whole = found[-1].inclusive[1] - found[-1].inclusive[0]
+        largest = max(found[-1].children.values(), key=lambda n: n.inclusive[1] - n.inclusive[0], default=None)
+        if largest is None or largest.inclusive[1] - largest.inclusive[0] < _MOST_OF * whole:
+            return found
+        if not _is_scaled(largest, states, error, least):
+            return found
+        found.append(largest)
+
+
+def _likeliest(chain: Sequence[Node], error: Error) -> Node:
+    """Choose the link below which all grew by one factor, while nothing else below the first link did."""
+    whole = _spent(chain[0])
+
+    def misfit(node: Node) -> float:
+        below, factor = _spent(node), _ratio(node.inclusive)
+        beside = {
+            key: Amounts(a.base - b.base, a.head - b.head) for key, a in whole.items() for b in [below.get(key, _NONE)]
+        }
+        return sum(_distance(part, factor, error) for part in below.values()) + sum(
+            _distance(part, 1.0, error) for part in beside.values()
+        )
+
+    return min(chain, key=misfit)
+
+
+def _distance(part: Amounts, factor: float, error: Error) -> float:
+    """Return the square of the errors by which a part differs from growth by a factor, bounded."""
+    expected = part.base * factor
+    allowed = max(error(Amounts(expected, part.head)), _ROUGHLY * max(expected, part.head))
+    return min(((part.head - expected) / allowed) ** 2, _FAR) if allowed > 0 else 0.0
+
+
+def _parts(node: Node) -> list[Amounts]:
+    return list(_spent(node).values())
+
+
+def _spent(node: Node) -> dict[tuple[int, int], Amounts]:
+    """Return what is spent below a node by each function itself, and by each in each library function that it calls."""
+    found: dict[tuple[int, int], list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for each in node.below():
+        for called, both in ((-1, each.own), *each.library.items()):
+            total = found[each.function, called]
+            for side in BOTH:
+                total[side] += both[side]
+    return {key: Amounts(*both) for key, both in found.items()}

@@ -21,6 +21,7 @@ MOST = 20
 """Candidates that are listed."""
 _FEWER = 5
 _MOVED = 5
+_GUESS = 0.2
 _PARTS = 3
 _MINOR = 0.1
 """A function with less than this share of what moved is not named."""
@@ -103,7 +104,7 @@ class _Comparison:
         worse = whole if whole > 0 and not noise else None
         ranked = sorted(self.blames, key=lambda i: (-self._score(i), self._frame(i).function))
         candidates = [self._candidate(i, worse) for i in ranked if i >= 0 and self._score(i) > 0]
-        listed = [c for c in candidates if self._counts(c)]
+        listed = [c for c in candidates if self._counts(c) or c.maybe >= _WORTH_SAYING * abs(whole)]
         less = sorted((i for i in ranked if i >= 0 and self.blames[i].change < 0), key=lambda i: self.blames[i].change)
         fewer = [c for c in (self._candidate(i, worse) for i in less[:_FEWER]) if not c.noise and self._counts(c)]
         return Explanation(
@@ -147,7 +148,8 @@ class _Comparison:
         return any(frame is not None and frame.file in changed for frame in (function.base, function.head))
 
     def _counts(self, candidate: Candidate) -> bool:
-        return abs(candidate.change) >= _LEAST * max(self.total.base, self.total.head) or bool(candidate.more)
+        least = _LEAST * max(self.total.base, self.total.head)
+        return abs(candidate.change) >= least
 
     def _candidate(self, index: int, worse: float | None) -> Candidate:
         function, blamed, costs = self.matched.functions[index], self.blames[index], self.costs
@@ -167,11 +169,13 @@ class _Comparison:
             inclusive=costs.inclusive[index],
             calls=self.calls[index],
             change=blamed.change,
+            maybe=blamed.maybe,
             share=blamed.change / worse if worse else None,
             error=error,
             noise=error > 0 and abs(blamed.change) <= SURE * error,
             library=self._parts(library),
             more=self._parts({i: c for i, c in blamed.more.items() if c >= least and c > 0}),
+            guesses=self._parts({i: c for i, c in blamed.guesses.items() if c >= max(least, _GUESS * blamed.maybe)}),
             callers=[self._frame(i) for i in path[-_CALLERS:]],
         )
 

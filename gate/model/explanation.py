@@ -57,8 +57,10 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     change: float
     """What it adds to the difference, without what merely moved: its cost's change, less what comes of being called
     more often, with what comes of calling others of the project more often."""
+    maybe: float
+    """What it may add besides: of a function that it calls or that calls it, where nobody counted calls."""
     share: float | None
-    """The same as a share of the whole difference; None: there is none to speak of."""
+    """`change` as a share of the whole difference; None: there is none to speak of."""
     error: float
     """Standard error of `change` from sampling; 0: the profiler counts."""
     noise: bool
@@ -67,6 +69,8 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     """The library functions that it calls to which most of its change goes."""
     more: list[Part]
     """The project's functions that it calls more often than it did, with what that adds."""
+    guesses: list[Part]
+    """Those that it may call more often, where nobody counted calls; the change may as well be their own."""
     callers: list[Frame]
     """The way to it that leads to most of its change, the outermost first."""
 

@@ -186,8 +186,9 @@ def profiles_of(
     changed = _changed(made.job.project)
     for each in found:
         wanted = _wanted(made, records, each)
-        if not each.of_time or wanted is None:
-            yield [_unprofiled(each, made.job.session, "unsupported", "memory" if not each.of_time else "")]
+        why = _why_not(each, wanted)
+        if why or wanted is None:
+            yield [_unprofiled(each, made.job.session, "unsupported", why)]
             continue
         if budget.left <= 0:
             yield [_unprofiled(each, made.job.session, "budget")]
@@ -207,6 +208,15 @@ def _changed(project: Project) -> list[str]:
     prefix = repository.prefix.as_posix()
     inside = "" if prefix == "." else f"{prefix}/"
     return [name.removeprefix(inside) for name in found if name.startswith(inside)][:MOST_FRAMES]
+
+
+def _why_not(of: Regressed, wanted: Wanted | None) -> str:
+    """Say what no profiler of the command would show."""
+    if not of.of_time:
+        return "it regressed in memory, and profiles show time"
+    if wanted is not None and any(benchmark.service is not None for benchmark in wanted.benchmarks.values()):
+        return "its time is spent by a service, and the command is what would be profiled"
+    return ""
 
 
 class _Making:

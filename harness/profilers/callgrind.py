@@ -193,7 +193,7 @@ def add(data: bytes, arcs: Arcs, names: Names, inlined: Mapping[str, _Chains]) -
             arcs.counts[names.of(each.callee)] += each.count
 
 
-def parse(data: bytes, places: Places) -> Costs:
+def parse(data: bytes, places: Places) -> Counted:
     """Read the profile of one process, without inlined functions.
 
     Raises:

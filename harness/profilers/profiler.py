@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Protocol
@@ -156,7 +156,7 @@ class Profiler(Protocol):
         ...
 
 
-def mean(executions: list[Costs]) -> Costs:
+def mean(executions: Sequence[Costs]) -> Costs:
     """Average profiles stack by stack."""
     found: dict[tuple[Frame, ...], float] = defaultdict(float)
     for costs in executions:

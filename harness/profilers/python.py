@@ -154,7 +154,8 @@ def _options(subject: Subject) -> tuple[str, ...]:
     if benchmark.instrument == "pytest-benchmark":
         rounds = max(1, min(100_000, math.ceil(_SECONDS / max(subject.seconds, 1e-6))))
         test = re.split(r"::", subject.line)[-1]
-        words = [word for word in re.split(r"[^\w.]+", test) if word and word not in ("and", "or", "not")]
+        # what a word of -k may hold; the brackets of parameters are among it
+        words = [word for word in re.split(r"[^\w:+.\[\]\\/-]+", test) if word and word not in ("and", "or", "not")]
         # one call a round: rounds of many would be as many as the calibration finds, on each side
         return (
             "-k", " and ".join(words), f"--benchmark-min-rounds={rounds}", "--benchmark-min-time=0",

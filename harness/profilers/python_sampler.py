@@ -114,6 +114,21 @@ class Sampler:
 
         return replaced
 
+    def started(self, function: Callable[..., object]) -> Callable[..., object]:
+        """Return a function that starts a thread which leaves the signal to the main one, where handlers run.
+
+        Linux interrupts the thread that used the time otherwise, and one that waits for it would not notice.
+        """
+
+        def start(*given: object) -> object:
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPROF})
+            try:
+                return function(*given)
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+        return start
+
 
 def _line(text: str) -> str:
     return " ".join(text.split())
@@ -123,11 +138,10 @@ def start(directory: str) -> None:
     """Sample this process until it ends."""
     sampler = Sampler(directory)
     signal.signal(signal.SIGPROF, sampler.tick)
-    # a system call of an extension goes on
-    signal.siginterrupt(signal.SIGPROF, False)
     atexit.register(sampler.end)
     # timers are not inherited
     os.register_at_fork(after_in_child=sampler.begin)
+    threading.Thread.start = sampler.started(threading.Thread.start)  # type: ignore[method-assign,assignment]
     for name in ("_exit", "execv", "execve"):
         setattr(os, name, sampler.before(getattr(os, name)))
 

@@ -42,6 +42,17 @@ def test_every_second_is_of_one_part() -> None:
     assert spent(found) == 80.0
 
 
+def test_what_was_profiled_after_the_end_is_part_of_the_whole() -> None:
+    profile = {
+        "type": "profile", "benchmark": "b", "side": "base", "profiler": "perf", "unit": "s", "seconds": 3.0,
+        "frames": [{"function": "f"}], "stacks": [{"frames": [0], "cost": 1.0}],
+    }  # fmt: skip
+    none = {"type": "unprofiled", "benchmark": "c", "kind": "failed", "seconds": 2.0}
+    before = cost_of(records(BEGIN, *BUILT, *RAN, end(seconds=80.0)))
+    found = cost_of(records(BEGIN, *BUILT, *RAN, end(seconds=80.0), profile, none))
+    assert (found.profile, found.total, found.other) == (5.0, 85.0, before.other)
+
+
 def test_builds_that_were_made_at_once_count_once() -> None:
     once = [build("base", 0, 8.0, setup=1.0, checked=1.0, at_once=True), build("head", 0, 4.0, setup=1.0, at_once=True)]
     found = cost_of(records(*once))

@@ -13,6 +13,7 @@ from harness.profilers.callgrind import Names, add, parse
 from harness.profilers.callgrind_format import spent
 from harness.profilers.inlined import chains
 from harness.profilers.places import Places
+from harness.profilers.profiler import Costs
 
 DATA = Path(__file__).parents[2] / "data" / "profilers"
 PROFILE = gzip.decompress((DATA / "callgrind-3.19.0.out.gz").read_bytes())
@@ -21,7 +22,7 @@ BINARY = "/tmp/project/sort"  # as in the data
 PROJECT = Places(Path(BINARY).parent)
 
 
-def own(costs: dict[tuple[Frame, ...], float]) -> dict[str, float]:
+def own(costs: Costs) -> dict[str, float]:
     found: dict[str, float] = {}
     for stack, cost in costs.items():
         found[stack[-1].function] = found.get(stack[-1].function, 0.0) + cost

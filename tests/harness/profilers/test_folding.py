@@ -61,6 +61,7 @@ def test_names_are_short_and_plain() -> None:
 
 
 def test_nothing_is_refused() -> None:
-    for costs in ({}, {(Frame("main"),): 0.0}):
+    empty: list[Costs] = [{}, {(Frame("main"),): 0.0}]
+    for costs in empty:
         with pytest.raises(OutputError):
             fold(costs)

@@ -1,0 +1,164 @@
+"""perfgate explain: from the profiles of a run, in process; profiling itself is tested where it happens."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+from gate.cli.main import main
+from gate.evidence.records import Appender
+from gate.model.profile import Profile, Unprofiled
+from gate.run import profiling
+from tests.gate.report import examples
+from tests.support.lines import builds, text
+
+
+def run(*argv: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    return main(argv, out, err), out.getvalue(), err.getvalue()
+
+
+def profiles(benchmark: str) -> list[dict[str, Any]]:
+    both: list[dict[str, Any]] = msgspec.to_builtins([replace(p, benchmark=benchmark) for p in examples.profiles()])
+    return both
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A run of two benchmarks: encode regresses, parse does not."""
+    rng = np.random.default_rng(1)
+    lines = []
+    for name, change in (("encode", 1.2), ("parse", 1.0)):
+        for side, mean in (("base", 0.1), ("head", 0.1 * change)):
+            values = mean * rng.normal(1, 0.01, (6, 2, 5))
+            lines += builds(side, values.tolist(), benchmark=name, seconds=0.6)
+    run_folder = tmp_path / "run"
+    run_folder.mkdir()
+    (run_folder / "measurements.jsonl").write_text(text(lines))
+    return run_folder
+
+
+def add(folder: Path, *lines: dict[str, Any]) -> Path:
+    with (folder / "measurements.jsonl").open("a") as file:
+        file.write(text(lines))
+    return folder
+
+
+def unprofiled(**more: Any) -> dict[str, Any]:
+    return {"type": "unprofiled", "benchmark": "encode", "kind": "no-profiler", "profiler": "callgrind"} | more
+
+
+def test_the_functions_behind_a_regression(folder: Path) -> None:
+    code, out, err = run("explain", str(add(folder, *profiles("encode"))))
+    assert (code, err) == (0, "")
+    assert out.splitlines()[:3] == [
+        "why encode",
+        "  (callgrind, instructions +17.5%)",
+        "  1. find_key: +92% of the change, src/keys.c",
+    ]
+
+
+def test_a_report_and_a_file_name_the_same_run(folder: Path) -> None:
+    add(folder, *profiles("encode"))
+    run("report", str(folder))
+    outputs = {run("explain", str(folder / name))[:2] for name in ("", "report.json", "measurements.jsonl")}
+    assert len(outputs) == 1
+
+
+def test_explanations_as_json_markdown_and_a_page(folder: Path, tmp_path: Path) -> None:
+    add(folder, *profiles("encode"))
+    page, comment = tmp_path / "why.html", tmp_path / "why.md"
+    code, out, _ = run("explain", str(folder), "--json", "-", "--html", str(page), "--markdown", str(comment))
+    assert code == 0
+    assert json.loads(out)["explanations"][0]["candidates"][0]["frame"]["function"] == "find_key"
+    assert "flame-graph" in page.read_text()
+    assert "`find_key`" in comment.read_text()
+
+
+def test_what_did_not_regress_is_explained_by_name(folder: Path) -> None:
+    add(folder, *profiles("encode"), *profiles("parse"))
+    assert "why parse" not in run("explain", str(folder))[1]
+    code, out, _ = run("explain", str(folder), "--benchmark", "par*")
+    assert code == 0
+    assert out.startswith("why parse\n")
+    assert "encode" not in out
+
+
+def test_nothing_regressed_is_said(tmp_path: Path) -> None:
+    (tmp_path / "measurements.jsonl").write_text(text(builds("base", [[[1.0]]] * 6) + builds("head", [[[1.0]]] * 6)))
+    code, out, _ = run("explain", str(tmp_path))
+    assert code == 0
+    assert out.startswith("Nothing regressed, so there is nothing to explain.")
+
+
+@pytest.mark.parametrize("name", ["nowhere", "."])
+def test_no_run_is_bad_input(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, _, err = run("explain", name)
+    assert code == 2
+    assert "measurements.jsonl" in err
+
+
+def test_an_unknown_benchmark_is_bad_input(folder: Path) -> None:
+    code, _, err = run("explain", str(folder), "--benchmark", "nothing*")
+    assert code == 2
+    assert "--benchmark nothing*: matches none of encode, parse" in err
+
+
+def test_a_file_that_gets_no_profiles_says_where_to_run(folder: Path) -> None:
+    other = folder / "measured.jsonl"
+    (folder / "measurements.jsonl").rename(other)
+    code, _, err = run("explain", str(other))
+    assert code == 2
+    assert "gate.explain = true" in err
+
+
+def test_a_run_of_another_project_is_bad_input(folder: Path) -> None:
+    code, _, err = run("explain", str(folder))
+    assert code == 2
+    assert "has no run line" in err
+
+
+def test_profiles_are_made_now_and_told_before(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("report", str(folder))
+    asked: list[list[str]] = []
+
+    def profile_run(folder: Path, benchmarks: list[str], err: io.StringIO, *, quiet: bool) -> list[Profile]:
+        asked.append(list(benchmarks))
+        err.write("profiling\n")
+        found = [replace(each, benchmark="encode") for each in examples.profiles()]
+        with Appender(folder / "measurements.jsonl") as append:
+            append(*found)
+        return found
+
+    monkeypatch.setattr(profiling, "profile_run", profile_run)
+    code, out, err = run("explain", str(folder))
+    assert code == 0
+    assert asked == [["encode"]]
+    first, second, last = err.splitlines()
+    assert first.startswith(
+        "perfgate: no profile yet of encode: builds both again and executes 1 benchmark of each side"
+    )
+    assert (second, last.startswith("perfgate: the profiles are in ")) == ("profiling", True)
+    assert out.startswith("why encode\n")
+    # the folder's report has it from now on, with the verdict that it had
+    kept = json.loads((folder / "report.json").read_text())
+    assert (kept["exit_code"], kept["explanations"][0]["benchmark"]) == (1, "encode")
+    assert run("explain", str(folder)) == (0, out, "")
+    assert len(asked) == 1
+
+
+def test_without_a_profiler_it_fails_and_names_the_command(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def profile_run(folder: Path, *_: Any, **__: Any) -> list[Unprofiled]:
+        add(folder, unprofiled(install="apt-get install valgrind"))
+        return []
+
+    monkeypatch.setattr(profiling, "profile_run", profile_run)
+    code, out, _ = run("explain", str(folder), "--quiet")
+    assert code == 4
+    assert "callgrind is not installed; `apt-get install valgrind`" in " ".join(out.split())

@@ -1,0 +1,255 @@
+"""Which functions an explanation names, and what it says that only moved or is noise."""
+
+import math
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from gate.explain.explain import Measured, explain
+from gate.model.explanation import Candidate, Explanation
+from gate.model.names import Side
+from gate.model.profile import Frame, Profile, Stack
+
+LIBRARY = ("memcmp", "malloc", "realloc", "strlen", "runtime.mallocgc", "{built-in method builtins.len}")
+
+
+def profile(side: Side, spent: dict[str, float], **changes: Any) -> Profile:
+    """Stacks such as "main>parse>memcmp"; "name@file" names another file than src/a.c."""
+    names = list(dict.fromkeys(name for stack in spent for name in stack.split(">")))
+
+    def frame(name: str) -> Frame:
+        function, at, file = name.partition("@")
+        return Frame(function, file if at else "" if name in LIBRARY else "src/a.c")
+
+    stacks = [Stack([names.index(n) for n in stack.split(">")], cost) for stack, cost in spent.items()]
+    fields: dict[str, Any] = {"profiler": "callgrind", "unit": "instructions"} | changes
+    calls = fields.pop("calls", None)
+    if calls is not None:
+        fields["calls"] = [float(calls.get(name, 1)) for name in names]
+    return Profile(benchmark="b", side=side, frames=[frame(name) for name in names], stacks=stacks, **fields)
+
+
+def explained(
+    base: dict[str, float], more: dict[str, float], measured: Measured | None = None, **both: Any
+) -> Explanation:
+    """Explain what head spends in other stacks than base; None in calls of one side means those of both."""
+    heads = {key.removeprefix("head_"): value for key, value in both.items() if key.startswith("head_")}
+    shared = {key: value for key, value in both.items() if not key.startswith("head_")}
+    return explain(profile("base", base, **shared), profile("head", base | more, **(shared | heads)), measured)
+
+
+def names(found: Explanation) -> list[str]:
+    """Those that add to the difference, and not only may."""
+    return [each.frame.function for each in found.candidates if each.change > 1e-6]
+
+
+def one(found: Explanation, name: str) -> Candidate:
+    return next(each for each in found.candidates if each.frame.function == name)
+
+
+BASE = {
+    "main": 100.0,
+    "main>parse": 400.0,
+    "main>parse>lookup": 200.0,
+    "main>parse>lookup>memcmp": 100.0,
+    "main>print": 200.0,
+}
+
+
+def test_the_function_that_spends_more_is_first_with_its_share() -> None:
+    found = explained(BASE, {"main>parse": 700, "main>print": 210})
+    assert names(found) == ["parse", "print"]
+    first = one(found, "parse")
+    assert first.change == 300
+    assert first.share == pytest.approx(300 / 310)
+    assert [caller.function for caller in first.callers] == ["main"]
+    assert (first.inclusive.base, first.inclusive.head) == (700, 1000)
+
+
+def test_a_library_function_counts_for_the_function_of_the_project_that_calls_it() -> None:
+    found = explained(BASE, {"main>parse>strlen": 500})
+    assert names(found) == ["parse"]
+    assert [part.frame.function for part in one(found, "parse").library] == ["strlen"]
+    assert one(found, "parse").own.change == 0
+
+
+@pytest.mark.parametrize(
+    "name", ["runtime.mallocgc", "{built-in method builtins.len}", "memcpy@/string/memcpy.S", "f@libz.so.1"]
+)
+def test_what_lies_in_a_library(name: str) -> None:
+    assert names(explained(BASE, {f"main>print>{name}": 300})) == ["print"]
+
+
+def test_a_function_that_is_called_more_often_counts_for_its_caller() -> None:
+    calls = {"main": 1, "parse": 10, "lookup": 100, "print": 10}
+    more = {"main>parse>lookup": 400.0, "main>parse>lookup>memcmp": 200.0}
+    found = explained(BASE, more, calls=calls, head_calls=calls | {"lookup": 200})
+    assert names(found)[0] == "parse"
+    assert [(part.frame.function, part.change) for part in one(found, "parse").more] == [("lookup", 300)]
+    assert one(found, "parse").change == pytest.approx(300)
+
+
+def test_calls_are_handed_up_to_where_they_began() -> None:
+    calls = {"main": 1, "parse": 10, "lookup": 100, "print": 10}
+    twice = {stack: 2 * cost for stack, cost in BASE.items() if "parse" in stack}
+    found = explained(BASE, twice, calls=calls, head_calls={"main": 1, "parse": 20, "lookup": 200, "print": 10})
+    assert names(found) == ["main"]
+    assert one(found, "main").share == pytest.approx(1)
+
+
+def test_what_is_called_as_often_became_slower_itself() -> None:
+    calls = {"main": 1, "parse": 10, "lookup": 100, "print": 10}
+    found = explained(BASE, {"main>parse>lookup": 400.0, "main>parse>lookup>memcmp": 200.0}, calls=calls)
+    assert names(found) == ["lookup"]
+
+
+def test_without_counts_the_shape_shows_that_a_function_was_called_more_often() -> None:
+    base = BASE | {"main>parse>lookup>hash": 150.0}
+    found = explained(base, {stack: 2 * cost for stack, cost in base.items() if "lookup" in stack})
+    assert names(found)[0] == "parse"
+    # a guess: what is called stays among the first
+    assert {each.frame.function for each in found.candidates[:3]} >= {"parse", "lookup"}
+
+
+def test_without_counts_one_part_that_grew_alone_is_the_culprit() -> None:
+    base = BASE | {"main>parse>lookup>hash": 150.0}
+    assert names(explained(base, {"main>parse>lookup>hash": 600.0}))[0] == "hash"
+
+
+def test_cost_that_moved_into_a_new_function_is_set_apart() -> None:
+    found = explained(BASE, {"main>parse": 150.0, "main>parse>read": 255.0, "main>print": 260.0})
+    (moved,) = found.moved
+    assert [part.frame.function for part in moved.sources] == ["parse"]
+    assert [part.frame.function for part in moved.targets] == ["read"]
+    assert moved.cost == pytest.approx(250)
+    assert moved.caller is not None and moved.caller.function == "parse"
+    assert names(found)[0] == "print"
+    assert one(found, "print").share == pytest.approx(60 / 65)
+
+
+def test_a_function_that_was_inlined_is_no_regression_of_its_caller() -> None:
+    head = {stack: cost for stack, cost in BASE.items() if "lookup" not in stack} | {
+        "main>parse": 700.0,
+        "main>print": 250.0,
+    }
+    found = explain(profile("base", BASE), profile("head", head))
+    assert names(found) == ["print"]
+    assert [part.frame.function for part in found.moved[0].sources] == ["lookup"]
+
+
+def test_work_that_moved_between_siblings_is_set_apart() -> None:
+    found = explained(
+        BASE | {"main>parse>a": 300.0, "main>parse>b": 300.0},
+        {"main>parse>a": 500.0, "main>parse>b": 105.0, "main>print": 300.0},
+    )
+    assert names(found)[0] == "print"
+    (moved,) = found.moved
+    assert ([p.frame.function for p in moved.sources], [p.frame.function for p in moved.targets]) == (["b"], ["a"])
+
+
+def test_more_and_less_that_do_not_cancel_each_other_are_both_told() -> None:
+    found = explained(
+        BASE | {"main>parse>a": 300.0, "main>parse>b": 300.0}, {"main>parse>a": 600.0, "main>parse>b": 200.0}
+    )
+    assert names(found) == ["a"]
+    assert [each.frame.function for each in found.fewer] == ["b"]
+    assert not found.moved
+
+
+def test_recursion_is_counted_once() -> None:
+    base = {
+        "main": 100.0,
+        "main>walk": 100.0,
+        "main>walk>visit": 50.0,
+        "main>walk>visit>walk": 100.0,
+        "main>walk>visit>walk>visit": 50.0,
+    }
+    found = explained(base, {"main>walk>visit>walk>visit": 250.0})
+    first = one(found, "visit")
+    assert first.change == 200
+    assert (first.inclusive.base, first.inclusive.head) == (100, 300)
+
+
+def test_a_changed_file_comes_first_of_two_alike() -> None:
+    base = BASE | {"main>encode@src/b.c": 400.0}
+    more = {"main>parse": 700.0, "main>encode@src/b.c": 690.0}
+    assert names(explained(base, more))[0] == "parse"
+    found = explained(base, more, head_changed=["src/b.c"])
+    assert names(found)[0] == "encode"
+    assert [each.in_diff for each in found.candidates][:2] == [True, False]
+    assert {each.in_diff for each in explained(base, more).candidates} == {None}
+
+
+def test_costs_are_set_to_one_operation() -> None:
+    double = {stack: 2 * cost for stack, cost in BASE.items()}
+    found = explain(profile("base", BASE, operations=10.0), profile("head", double, operations=20.0))
+    assert not found.candidates
+    assert found.total.change == 0
+
+
+# --- noise and agreement ----------------------------------------------------------------------------------------------
+
+
+def test_a_difference_of_a_few_samples_is_noise() -> None:
+    found = explained({"main>a": 100.0, "main>b": 100.0}, {"main>a": 112.0}, unit="samples")
+    assert found.noise
+    assert one(found, "a").noise
+    assert one(found, "a").error == pytest.approx(math.sqrt(212))
+    certain = explained({"main>a": 100.0, "main>b": 100.0}, {"main>a": 300.0}, unit="samples")
+    assert not certain.noise
+    assert not one(certain, "a").noise
+
+
+def test_counted_costs_have_no_noise() -> None:
+    found = explained({"main>a": 100.0, "main>b": 100.0}, {"main>a": 101.0})
+    assert not found.noise
+    assert one(found, "a").error == 0
+
+
+@pytest.mark.parametrize(
+    ("ratio", "unit", "wanted"),
+    [(1.3, "s", "agrees"), (1.1, "s", "agrees"), (2.5, "s", "less"), (0.8, "s", "opposite"), (1.4, "B", "elsewhere")],
+)
+def test_the_totals_are_compared_with_what_was_measured(ratio: float, unit: str, wanted: str) -> None:
+    assert explained(BASE, {"main>parse": 700.0}, Measured("time", unit, ratio)).agreement == wanted
+
+
+def test_a_profile_without_a_change_does_not_show_one() -> None:
+    assert explained(BASE, {}, Measured("time", "s", 1.4)).agreement == "less"
+    assert explained(BASE, {}).agreement == "unknown"
+
+
+def test_a_slower_machine_is_no_slower_function() -> None:
+    base = {f"main>f{n}": 1.0 + n / 10 for n in range(12)} | {"main": 0.001}
+    slower = {stack: 1.3 * cost for stack, cost in base.items()} | {"main>f3": 1.3 * 2 * base["main>f3"]}
+    found = explained(base, slower, unit="s")
+    assert names(found)[0] == "f3"
+    assert found.alike == pytest.approx(1.3)
+    assert one(found, "f3").share == pytest.approx(1, abs=0.01)
+    counted = explained(base, slower)
+    assert counted.alike == pytest.approx(1.3)
+    assert not counted.left_alike
+
+
+# --- bounds -----------------------------------------------------------------------------------------------------------
+
+
+def test_lists_and_the_tree_are_bounded() -> None:
+    base = {f"main>f{n}>g{m}": 1.0 for n in range(40) for m in range(30)}
+    found = explained(base, {stack: 3.0 + n for n, stack in enumerate(base)})
+    assert len(found.candidates) == 20
+    assert found.left_out > 0
+    assert 1 < len(found.flame) <= 241
+    assert all(node.parent < index for index, node in enumerate(found.flame))
+
+
+def test_a_tree_that_is_not_asked_for_is_left_out() -> None:
+    base = profile("base", BASE)
+    assert explain(base, replace(base, side="head"), pictured=False).flame == []
+    assert len(explain(base, replace(base, side="head")).flame) == 6
+
+
+def test_deep_stacks_are_read() -> None:
+    deep = ">".join(["main", *(f"f{n}" for n in range(500))])
+    assert names(explained({deep: 10.0}, {deep: 20.0}))[0] == "f499"

@@ -1,0 +1,89 @@
+"""Functions of base found again in head, under other names, files and lines."""
+
+import pytest
+
+from gate.explain.matching import match
+from gate.explain.names import is_project, plain
+from gate.model.names import Side
+from gate.model.profile import Frame, Profile, Stack
+
+
+def profile(side: Side, *frames: Frame, below: int = 0) -> Profile:
+    """The first function calls all others."""
+    stacks = [Stack([below, index], 10.0) for index in range(1, len(frames))]
+    return Profile(benchmark="b", side=side, profiler="perf", unit="samples", frames=list(frames), stacks=stacks)
+
+
+def pairs(base: list[Frame], head: list[Frame]) -> set[tuple[str | None, str | None]]:
+    main = Frame("main", "a.c")
+    found = match(profile("base", main, *base), profile("head", main, *head)).functions
+    return {(f.base.function if f.base else None, f.head.function if f.head else None) for f in found} - {
+        ("main", "main")
+    }
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("json::parse::h0123456789abcdef", "json::parse::hfedcba9876543210"),
+        ("std::sort<int*>(int*, int*)", "std::sort<long*>(long*, long*)"),
+        ("parse(char const*)", "parse(char const*, bool)"),
+        ("print.constprop.0", "print.constprop.1"),
+        ("print", "print.isra.0"),
+        ("main.run.func1", "main.run.func2"),
+        ("main.(*T).Do", "main.T.Do"),
+        ("pkg.Map[go.shape.int]", "pkg.Map[go.shape.string]"),
+        ("app::run::{{closure}}", "app::run::{closure#0}"),
+        ("walk [clone .cold]", "walk"),
+    ],
+)
+def test_names_that_compilers_make_up(before: str, after: str) -> None:
+    assert pairs([Frame(before, "a.c")], [Frame(after, "a.c")]) == {(before, after)}
+
+
+@pytest.mark.parametrize("name", ["operator<", "operator()", "operator->", "<lambda>", "(anonymous)", "f", "a < b"])
+def test_names_that_are_brackets_stay_names(name: str) -> None:
+    assert plain(name)
+
+
+def test_two_overloads_stay_two() -> None:
+    both = [Frame("add(int)", "a.c"), Frame("add(double)", "a.c")]
+    assert pairs(both, both) == {("add(int)", "add(int)"), ("add(double)", "add(double)")}
+
+
+def test_a_function_of_another_line_or_file_is_the_same() -> None:
+    assert pairs([Frame("f", "a.c", 10)], [Frame("f", "a.c", 99)]) == {("f", "f")}
+    assert pairs([Frame("f", "a.c")], [Frame("f", "lib/a.c")]) == {("f", "f")}
+
+
+def test_a_renamed_function_is_found_by_its_caller_its_file_and_its_name() -> None:
+    assert pairs([Frame("parse_value", "a.c")], [Frame("parse_values", "a.c")]) == {("parse_value", "parse_values")}
+    # nothing but the place is alike
+    assert pairs([Frame("parse_value", "a.c")], [Frame("emit", "a.c")]) == {("parse_value", None), (None, "emit")}
+
+
+def test_functions_of_one_name_in_two_files_are_two() -> None:
+    found = pairs([Frame("init", "a.c"), Frame("init", "b.c")], [Frame("init", "a.c"), Frame("init", "b.c")])
+    assert found == {("init", "init")}
+
+
+@pytest.mark.parametrize(
+    ("frame", "own"),
+    [
+        (Frame("parse", "src/a.c"), True),
+        (Frame("parse", "/lib/a.c"), False),
+        (Frame("malloc", "libc.so.6"), False),
+        (Frame("runtime.mallocgc", "/runtime/malloc.go"), False),
+        (Frame("parse", ""), False),
+        (Frame("[unknown]", "app"), False),
+        (Frame("f.<locals>.<listcomp>", "a.py"), False),
+        (Frame("<lambda>", "a.py"), True),
+    ],
+)
+def test_what_is_the_projects_own(frame: Frame, own: bool) -> None:
+    assert is_project(frame, files_known=True) is own
+
+
+def test_without_any_file_the_name_has_to_do() -> None:
+    assert is_project(Frame("parse"), files_known=False)
+    assert not is_project(Frame("strlen"), files_known=False)
