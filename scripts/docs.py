@@ -1,7 +1,7 @@
-"""Writes what is generated: the tables of keys in docs/configuration.md, the schema, the formats in docs/import.md.
+"""Writes what is generated: tables of keys on pages, the schemas of perfgate.toml and report.json, the list of formats.
 
-Run it through `make docs`; tests/test_docs.py fails when either file is not what this writes. The page's own text and
-its examples are written there; types, defaults and meanings of the keys in gate/config/types.py.
+Run it through `make docs`; tests/test_docs.py fails when a file is not what this writes. A page's own text and its
+examples are written there; types, defaults and meanings of keys in gate/config/types.py and gate/model/.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import types
 import typing
 from collections.abc import Mapping
 from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -23,11 +24,15 @@ from gate.config.study import FactorTable, Setting, SettingTable
 from gate.config.tables import OF_RUNS
 from gate.results.formats import adapter, names
 from gate.units import Duration, Quantity, Share
+from scripts import report_pages, report_schema
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "configuration.md"
 IMPORT = ROOT / "docs" / "import.md"
+REPORT = ROOT / "docs" / "json.md"
+MEASUREMENTS = ROOT / "docs" / "measurements.md"
 SCHEMA = ROOT / "gate" / "perfgate.schema.json"
+REPORT_SCHEMA = ROOT / "gate" / "report.schema.json"
 
 TABLES: Mapping[str, type[config.Table]] = {
     "[gate]": config.Gate,
@@ -71,10 +76,21 @@ def sections() -> list[Section]:
     return [Section(each["heading"], TABLES[each["heading"]], _EXAMPLE.findall(each["after"])) for each in found]
 
 
+@cache
 def generated() -> dict[Path, str]:
     """Return the text of every generated file."""
-    schema = json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n"
-    return {REFERENCE: reference(), SCHEMA: schema, IMPORT: formats()}
+    return {
+        REFERENCE: reference(),
+        SCHEMA: _written(json_schema()),
+        IMPORT: formats(),
+        REPORT: report_pages.json_page(REPORT.read_text(encoding="utf-8")),
+        MEASUREMENTS: report_pages.measurements_page(MEASUREMENTS.read_text(encoding="utf-8")),
+        REPORT_SCHEMA: _written(report_schema.json_schema()),
+    }
+
+
+def _written(schema: Mapping[str, Any]) -> str:
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
 _FORMATS = (

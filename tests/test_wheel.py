@@ -70,6 +70,12 @@ def test_it_holds_both_packages_and_the_templates(wheel: Path) -> None:
     assert {name.partition("/")[0] for name in names} == {"gate", "harness", "perfgate.py"}
 
 
+def test_it_prints_the_schemas_it_brings(perfgate: Path, tmp_path: Path) -> None:
+    for command, name in (("config", "perfgate"), ("report", "report")):
+        printed = succeed([perfgate, command, "--schema"], tmp_path)
+        assert printed == (ROOT / "gate" / f"{name}.schema.json").read_text(encoding="utf-8")
+
+
 def test_version(perfgate: Path, tmp_path: Path) -> None:
     assert succeed([perfgate, "--version"], tmp_path).strip() == f"perfgate {__version__}"
 

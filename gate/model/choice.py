@@ -17,13 +17,14 @@ class Given(How, frozen=True):
     """Named on the command line."""
 
     ref: str
+    """The name as it was given."""
 
 
 class LastCommit(How, frozen=True):
     """The commit that is checked out, of a tree without changes."""
 
     branch: str | None
-    """None: HEAD is detached."""
+    """Name of the branch; None: HEAD is detached."""
     sha: str
 
 
@@ -31,12 +32,12 @@ class WorkingTree(How, frozen=True):
     """The working tree with its changes."""
 
     branch: str | None
-    """None: HEAD is detached."""
+    """Name of the branch; None: HEAD is detached."""
     sha: str
     changed: int
-    """Files."""
+    """Files that differ from the commit."""
     untracked: int
-    """Of them."""
+    """How many of them are untracked."""
 
 
 class MergeBase(How, frozen=True):
@@ -53,6 +54,7 @@ class HeadCommit(How, frozen=True):
     """HEAD, against which the changes of the working tree are compared."""
 
     place: Place
+    """on: the default branch is checked out. behind: it has all commits of head."""
     branch: str
 
 
@@ -60,7 +62,7 @@ class CommitBefore(How, frozen=True):
     """The commit before head, where there is no merge base to compare with."""
 
     place: Place | None = None
-    """None: a workflow asked for it."""
+    """on: the default branch is checked out. behind: it has all commits of head. None: a workflow asked for it."""
     branch: str = ""
 
 
@@ -68,11 +70,13 @@ class Unpushed(How, frozen=True):
     """The merge base with the remote's default branch, which lacks the last commits of head."""
 
     place: Place
+    """on: the default branch is checked out. behind: it has all commits of head."""
     branch: str
+    """The default branch here."""
     remote: str
     """That branch at the remote, as this clone knows it: origin/main."""
     commits: int
-    """Of head that it lacks."""
+    """Commits of head that it lacks."""
 
 
 class FirstParent(How, frozen=True):
@@ -110,8 +114,9 @@ class OfPull(How, frozen=True):
     """The head of a fork's pull request, which the forge confirms."""
 
     number: int
+    """Of the pull request."""
     merged: bool
-    """Into its target."""
+    """Whether it is merged into its target."""
 
 
 class OfForeignRun(How, frozen=True):
@@ -125,12 +130,14 @@ class PinnedCommit(How, frozen=True):
     """The commit that [creep] names."""
 
     ref: str
+    """As [creep] names it."""
 
 
 class LatestTag(How, frozen=True):
     """The tag nearest to head among those that [creep] means."""
 
     tag: str
+    """That was found."""
     tags: str
     """Their pattern; "*": all."""
 
@@ -168,4 +175,6 @@ class Choice(msgspec.Struct, frozen=True):
     """How both sides were chosen; None: there is no such side."""
 
     base: AnyHow | None
+    """How base was chosen; None: there is no such side."""
     head: AnyHow | None
+    """How head was chosen; None: there is no such side."""

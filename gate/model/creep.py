@@ -34,13 +34,16 @@ class CaseNights(msgspec.Struct, frozen=True, kw_only=True):
     statistic: str
     factors: dict[str, Any]
     nights: list[Night]
+    """One for each check."""
 
 
 class Suspect(msgspec.Struct, frozen=True, kw_only=True):
     """A commit between the pin and head of which the history says that it made a case worse."""
 
     commit: str
+    """Its sha."""
     subject: str
+    """First line of its message."""
     log_ratio: float
     """ln of the commit against its parent, as it was measured then."""
     share: float
@@ -57,6 +60,7 @@ class CaseSuspects(msgspec.Struct, frozen=True, kw_only=True):
     statistic: str
     factors: dict[str, Any]
     suspects: list[Suspect]
+    """Commits between the pin and head."""
 
 
 class Pin(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,7 +84,9 @@ class CreepRun(msgspec.Struct, frozen=True, kw_only=True):
     """What a creep check knows before it measures; kept in the run line, so that a report can be made again."""
 
     pin: Pin
+    """What head is compared with."""
     cases: list[CaseNights]
+    """The nights of each, as remembered before this one."""
     unused: str | None
     """Why earlier nights could not be read, in a line; None: they were, or there are none."""
     suspects: list[CaseSuspects] | None
@@ -116,12 +122,14 @@ class CreepCase(msgspec.Struct, frozen=True, kw_only=True):
     quiet: int
     """For how many nights, this one included, there has been no alarm: at most 3, which end an alarm."""
     suspects: list[Suspect]
+    """Commits that the history says made it worse, those that added most first."""
 
 
 class CreepFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What makes a report that of a creep check."""
 
     pin: Pin
+    """What head is compared with."""
     nights: int
     """Against this pin that are known on this machine, with this one; of the case that has the most."""
     error: float
@@ -131,3 +139,4 @@ class CreepFacts(msgspec.Struct, frozen=True, kw_only=True):
     history: bool
     """Whether there is a history of commits to name suspects by."""
     cases: list[CreepCase]
+    """What all nights say of each."""

@@ -80,21 +80,28 @@ class Round(msgspec.Struct, frozen=True, kw_only=True):
     """How far measuring came: rounds that are complete, and rounds the plan wanted (None: not known)."""
 
     done: int
+    """Complete rounds; a round is build k of both sides with its executions."""
     planned: int | None
+    """The most rounds that the plan wanted; None: not known."""
 
 
 class Unfinished(msgspec.Struct, frozen=True, kw_only=True):
     """A budget that ended before one round was complete, and what took its time, in seconds."""
 
     budget: float
+    """The whole budget."""
     cut: Cut
+    """The step that was under way when it ended."""
     setup: float
+    """What checkout and set-up took."""
     builds: int
-    """Of both sides, that were done."""
+    """Builds of both sides that were done."""
     building: float
+    """What the builds took."""
     executions: int
-    """Measured, or made to compare their output."""
+    """Executions that were measured, or made to compare their output."""
     executing: float
+    """What the executions took."""
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):

@@ -19,7 +19,9 @@ class Amounts(msgspec.Struct, frozen=True):
     """A cost, or a number of calls, of both sides; where a suite chooses its own count, for one operation."""
 
     base: float
+    """Of base."""
     head: float
+    """Of head."""
 
     @property
     def change(self) -> float:
@@ -31,7 +33,9 @@ class Part(msgspec.Struct, frozen=True):
     """A function below a candidate to which a part of the candidate's change goes."""
 
     frame: Frame
+    """The function."""
     change: float
+    """Head minus base, of what goes to it."""
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,6 +46,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     was: str | None = None
     """Base's name for it, where that is another."""
     state: State
+    """Whether both sides have it (changed), head alone (new) or base alone (gone)."""
     project: bool
     """Whether it lies in the project's own files, as far as the profile tells."""
     in_diff: bool | None
@@ -85,6 +90,7 @@ class Moved(msgspec.Struct, frozen=True, kw_only=True):
     caller: Frame | None
     """The nearest function that calls them all, or one of themselves; None: the program as a whole."""
     cost: float
+    """How much moved."""
     share: float | None
     """Of the whole difference; above 1 where more moved than was added."""
     inclusive: Amounts
@@ -97,9 +103,11 @@ class FlameNode(msgspec.Struct, frozen=True):
     parent: int
     """Index of its caller in the list; -1: the root."""
     frame: Frame
+    """The function."""
     base: float
     """With all below it."""
     head: float
+    """With all below it."""
 
 
 class Explanation(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,12 +119,16 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     metric: str | None
     """Of the finding that it explains; None: the benchmark has none."""
     profiler: str
+    """Such as callgrind, perf, pprof or python."""
     tool: str
+    """With its version."""
     unit: str
     approximate: bool
+    """Whether call stacks were drawn in proportion from callers and callees: what leads to a function is a guess then."""
     operations: Amounts | None
     """Of a suite that chooses its own count: what each side did; costs are of one. None: both did the same work."""
     total: Amounts
+    """Of the whole profile."""
     measured: float | None
     """The measured ratio, turned so that above 1 is worse; None: nothing was measured."""
     alike: float
@@ -124,6 +136,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     left_alike: bool
     """Whether the functions' costs of head are given without that: times of two executions differ by the machine."""
     agreement: Agreement
+    """Whether the totals show the measured change."""
     error: float
     """Standard error of the totals' difference from sampling; 0: the profiler counts."""
     noise: bool
@@ -133,6 +146,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     fewer: list[Candidate]
     """Functions that take less, the largest change first."""
     moved: list[Moved]
+    """What functions handed to others."""
     flame: list[FlameNode]
     """The call tree of both sides without its small parts, callers before what they call."""
     left_out: int

@@ -14,15 +14,16 @@ class MeanSquare(msgspec.Struct, frozen=True, kw_only=True):
     """An estimated variance, divided by the squared mean (of ln q: as it is), and its degrees of freedom."""
 
     value: float
+    """The variance."""
     df: float
+    """Its degrees of freedom."""
 
 
 class Remembered(msgspec.Struct, frozen=True, kw_only=True):
     """What one session shows about the variance of one finding.
 
-    iteration, execution, build: S2 of each level, pooled over the sides that were used. contrast: the variance over
-    rounds of head_r/y - base_r/x; None where only one side could be used. Where layouts are independent it is of base
-    against itself, where they are common of two programs: at one seed base against itself holds no layout.
+    Where layouts are independent, the contrast is of base against itself; where they are common, of two programs: at
+    one seed base against itself holds no layout.
     """
 
     session: str
@@ -30,14 +31,19 @@ class Remembered(msgspec.Struct, frozen=True, kw_only=True):
     created: str
     """When, as ISO 8601 in UTC."""
     rounds: int
+    """How many the session had."""
     executions: float
     """Per build."""
     iterations: float
     """Per execution."""
     iteration: MeanSquare | None
+    """S2 of iterations, pooled over the sides that were used; None: not known."""
     execution: MeanSquare | None
+    """S2 of executions; None: not known."""
     build: MeanSquare | None
+    """S2 of builds; None: not known."""
     contrast: MeanSquare | None
+    """The variance over rounds of head_r/y - base_r/x; None: only one side could be used."""
     layouts: Layouts = "independent"
     """Of both sides of a round."""
     correlation: float | None = None
@@ -52,16 +58,18 @@ class FindingMemory(msgspec.Struct, frozen=True, kw_only=True):
     factors: dict[str, Any]
     statistic: str
     sessions: list[Remembered]
+    """What each shows."""
 
 
 class Memory(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything remembered that matches a run: chosen before it measures, and kept in its run line.
-
-    contrast_nu, build_nu: degrees that say how far variances move from session to session on this machine, None for
-    infinitely many. unused: what was remembered and does not match, and why; a text is of an older perfgate.
-    """
+    """Everything remembered that matches a run: chosen before it measures, and kept in its run line."""
 
     findings: list[FindingMemory]
+    """By benchmark, metric, factors and statistic."""
     contrast_nu: float | None
+    """Degrees that say how far variances of round contrasts move from session to session here; None: infinitely
+    many."""
     build_nu: float | None
+    """The same of variances of builds; None: infinitely many."""
     unused: list[AnyWarning | str]
+    """What was remembered and does not match, and why; a text is of an older perfgate."""

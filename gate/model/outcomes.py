@@ -18,14 +18,16 @@ class OnlyUnder(Kind, frozen=True, kw_only=True):
     """A case regressed under these settings alone."""
 
     settings: dict[str, Any]
+    """Setting of each factor."""
 
 
 class MoreUnder(Kind, frozen=True, kw_only=True):
     """A case regressed under all settings of a factor, and more under this one."""
 
     settings: dict[str, Any]
+    """Setting of the factor."""
     ratio: float | None
-    """Of the change there to that at the others."""
+    """Ratio of the change there to that at the others; None: not known."""
     over: list[str]
     """The other factors, over whose settings that is an average."""
 
@@ -40,36 +42,45 @@ class Span(msgspec.Struct, frozen=True, kw_only=True):
     """The ratios head/base of the findings with the smallest and the largest change."""
 
     least: float
+    """The ratio of the finding with the smallest change."""
     most: float
+    """The ratio of the finding with the largest change."""
 
 
 class NotKnown(Kind, frozen=True, kw_only=True):
     """There is no interval of the interaction."""
 
     at: dict[str, Any]
-    """The settings where something stands in the way; none where it is not at some."""
+    """The settings where something stands in the way; empty: it is not at some."""
     why: Trouble | ZeroValue | IncompleteBuilds | NoSpreadOrRounds
+    """What stands in the way."""
 
 
 class ChangedOnlyUnder(Kind, frozen=True, kw_only=True):
     """Head changed under these settings alone."""
 
     settings: dict[str, Any]
+    """Setting of each factor."""
     span: Span | None
+    """How much it changed there; None: not known."""
 
 
 class ChangedNotUnder(Kind, frozen=True, kw_only=True):
     """Head changed under all settings but that of the interaction."""
 
     span: Span | None
+    """How much it changed at the others; None: not known."""
 
 
 class Opposite(Kind, frozen=True, kw_only=True):
     """Head is worse on one side of the interaction and better on the other."""
 
     worse: At
+    """The side of the interaction on which head is worse."""
     worse_span: Span | None
+    """How much it changed there; None: not known."""
     better_span: Span | None
+    """How much it changed on the other side; None: not known."""
 
 
 Shown = Literal["both", "worse", "better", "neither"]
@@ -79,14 +90,19 @@ class Differs(Kind, frozen=True, kw_only=True):
     """Head's change is a worse one on one side of the interaction; ratios are geometric means over the findings."""
 
     worse: At
+    """The side of the interaction whose change is the worse one."""
     worse_ratio: float | None
+    """Ratio head/base there; None: not known."""
     better_ratio: float | None
+    """Ratio head/base on the other side; None: not known."""
     over: list[str]
     """The other factors, over whose settings both are averages."""
     both_regress: bool
+    """Whether all findings regressed, on one side more than on the other."""
     matters: bool
     """Whether the difference is beyond the findings' threshold."""
     both_improve: bool = False
+    """Whether all findings improved, on one side less than on the other."""
     shown: Shown = "both"
     """On which sides a finding is shown to have changed by itself; a report of an older program does not say."""
 
@@ -95,16 +111,18 @@ class Same(Kind, frozen=True, kw_only=True):
     """Any difference is below the findings' threshold."""
 
     over: list[str]
+    """The other factors, over whose settings the ratios are averages."""
 
 
 class Open(Kind, frozen=True, kw_only=True):
     """Whether the change differs is open."""
 
     over: list[str]
+    """The other factors, over whose settings the ratios are averages."""
     looks_real: bool
     """Whether the interval excludes "no difference" on its own."""
     few_builds: int | None
-    """That it has a side, where these are too few for a verdict."""
+    """Builds that a side has, where these are too few for a verdict; None: there are enough."""
 
 
 Outcome = NotKnown | ChangedOnlyUnder | ChangedNotUnder | Opposite | Differs | Same | Open
@@ -118,26 +136,29 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
 
     benchmark: str
     metric: str | None
-    """None where the benchmark has no other finding."""
+    """Name of the metric; None: the benchmark has no other finding."""
     statistic: str
     only: dict[str, Any]
-    """The settings that it is confined to."""
+    """The settings that the regression is confined to; empty: to none."""
     most: dict[str, Any]
     """The settings with the largest change."""
     findings: int
-    """How many regressed."""
+    """How many of its findings regressed."""
     of: int
-    """How many there are."""
+    """How many findings it has."""
     varied: int
-    """Factors with several settings among those."""
+    """How many factors have several settings among those."""
 
 
 class Regressed(Kind, frozen=True, kw_only=True):
     """Some findings regressed."""
 
     count: int
+    """Findings that regressed."""
     findings: int
+    """All findings."""
     worst: list[Place]
+    """What regressed most, at most a few; the whole list is `findings`."""
     more: int
     """Places beyond the worst."""
 
@@ -150,48 +171,57 @@ class OnlyAggregates(Kind, frozen=True, kw_only=True):
     """All values are aggregates that other tools gave, which are never decided."""
 
     count: int
+    """How many aggregates there are."""
 
 
 class OneSideMeasured(Kind, frozen=True, kw_only=True):
     """The values are of one side alone."""
 
     side: Side
+    """The side that has values."""
 
 
 class BudgetEnded(Kind, frozen=True, kw_only=True):
     """The budget ended before one round was complete; all times in seconds."""
 
     spent: Unfinished
+    """Where the budget went."""
     least: float
     """What `rounds` take at least, judging by what was measured."""
     rounds: int
-    """That a regression needs."""
+    """Rounds that a regression needs."""
 
 
 class MachineNotFree(Kind, frozen=True, kw_only=True):
-    """Another program held the lock of the machine; status: for how long, and who, in words."""
+    """Another program held the lock of the machine."""
 
     status: str
+    """For how long it was waited for, and for whom, in words."""
 
 
 class NothingDecided(Kind, frozen=True, kw_only=True):
     """Nothing that was measured is to be decided."""
 
     metrics: list[str]
+    """Names of the metrics that were measured."""
 
 
 class Failed(Kind, frozen=True, kw_only=True):
     """Something failed."""
 
     failures: int
+    """How many failures there are."""
     findings: int
+    """How many findings there are all the same."""
 
 
 class SomeInconclusive(Kind, frozen=True, kw_only=True):
     """Some findings are inconclusive, and none regressed."""
 
     count: int
+    """Findings that are inconclusive."""
     findings: int
+    """All findings."""
     not_worse: int
     """How many of them are shown not to be worse."""
 
@@ -200,8 +230,9 @@ class NotEnoughMeasured(Kind, frozen=True, kw_only=True):
     """The budget ended before there were the builds that a verdict needs."""
 
     builds: int
-    """A side, of the inconclusive finding that has the fewest."""
+    """Builds a side of the inconclusive finding that has the fewest."""
     needed: int
+    """Builds a side that a verdict needs."""
     round: float | None
     """Seconds that the slowest round took; None: not known."""
 
@@ -210,14 +241,18 @@ class SomeAccepted(Kind, frozen=True, kw_only=True):
     """Some regressions are accepted, and there are no others."""
 
     count: int
+    """Regressions that are accepted."""
     findings: int
+    """All findings."""
     labels: list[str]
+    """Labels of the pull request that accept them."""
 
 
 class AllIdentical(Kind, frozen=True, kw_only=True):
     """Every benchmark is proved to be the same on both sides, so that nothing was measured."""
 
     benchmarks: int
+    """How many benchmarks there are."""
 
 
 class Noise(msgspec.Struct, frozen=True, kw_only=True):
@@ -226,26 +261,33 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True):
     benchmark: str
     metric: str
     detectable: float
+    """As a share: 0.05 is a change of 5%."""
 
 
 class NothingToCompare(Kind, frozen=True, kw_only=True):
     """Base has no configuration and runs none of head's benchmarks, and all of them were measured."""
 
     benchmarks: int
+    """How many benchmarks head has."""
     why: setup.NothingToCompare
+    """What base lacks."""
     quietest: Noise | None
-    """By head against itself; None: not measured, or no noise is known."""
+    """The benchmark in which head's noise hides least, by head against itself; None: not measured, or no noise is
+    known."""
     noisiest: Noise | None
+    """As `quietest`, of the benchmark with the largest change that the gate could find."""
 
 
 class NothingRegressed(Kind, frozen=True, kw_only=True):
     """All is well."""
 
     findings: int
+    """All findings."""
     no_sign: int = 0
-    """Of them, those that show no sign of a change for the worse."""
+    """Findings that show no sign of a change for the worse."""
     detectable: float | None = None
-    """The size that would have shown in each of these; of a rate, what is lost of it."""
+    """The size of a change that would have shown in each of these, as a share; of a rate, what is lost of it. None:
+    there are none."""
 
 
 Summary = (
@@ -281,11 +323,13 @@ class RaiseBudget(Kind, frozen=True, kw_only=True):
     """The budget is too small for one round."""
 
     budget: float
-    """In seconds, that would probably do."""
+    """Seconds that would probably do."""
     least: float
+    """Seconds that the rounds take at least, judging by what was measured."""
     rounds: int
+    """Rounds that a regression needs."""
     executions: int
-    """That were complete; 0: what a round takes is not known."""
+    """Executions that were complete; 0: what a round takes is not known."""
 
 
 class RunLater(Kind, frozen=True):
@@ -316,7 +360,9 @@ class FindCreep(Kind, frozen=True, kw_only=True):
     """Several merges together regressed."""
 
     pin: str
+    """The commit that head is compared with."""
     head: str
+    """The commit that was measured."""
     benchmark: str
     history: bool
     """Whether suspects are named beside it."""
@@ -337,28 +383,28 @@ class MeasureMore(Kind, frozen=True, kw_only=True):
     """Nothing is known of how many builds would settle it."""
 
     hopeless: bool = False
-    """No reasonable number would, of any finding."""
+    """Whether no reasonable number would, of any finding."""
 
 
 class ImportMore(Kind, frozen=True, kw_only=True):
     """The values are of result files, too few a side."""
 
     builds: int
-    """That a regression needs, a side."""
+    """Builds a side that a regression needs."""
 
 
 class ImportOthers(Kind, frozen=True, kw_only=True):
     """The values are of result files, which show failures."""
 
     why: Literal["repeated", "failed", "missing"]
-    """One run twice, a benchmark that failed, or only benchmarks that head lacks."""
+    """repeated: one run twice. failed: a benchmark failed. missing: only benchmarks that head lacks."""
 
 
 class MoreMachines(Kind, frozen=True, kw_only=True):
     """The change differs from machine to machine, and the question is what others would show."""
 
     sessions: int
-    """That measured."""
+    """How many machines measured."""
     builds: bool
     """Whether each has builds enough to be judged by itself."""
 
@@ -371,21 +417,24 @@ class MoreBuilds(Kind, frozen=True, kw_only=True):
     """A plan of so many builds would probably settle some of the inconclusive findings."""
 
     builds: int
+    """Builds a side of that plan."""
     settled: int
+    """Inconclusive findings that it would probably settle."""
     may_be_worse: int
     """Inconclusive findings that are not shown not to be worse."""
     not_worse: int
-    """The other inconclusive ones."""
+    """Inconclusive findings that are shown not to be worse."""
 
 
 class AllowMoreBuilds(Kind, frozen=True, kw_only=True):
     """A larger budget would allow the builds that a verdict needs."""
 
     needed: int
+    """Builds a side that a verdict needs."""
     round: float | None
     """Seconds that a round takes; None: not known."""
     budget: float | None
-    """Seconds that would do, rounded up."""
+    """Seconds that would do, rounded up; None: not known."""
 
 
 Step = (

@@ -25,6 +25,7 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
     """A function, as the profiler names it; without addresses, and with paths as in the project."""
 
     function: str
+    """Its name."""
     file: str = ""
     """Relative to the project where it lies in it, begun with "/" where it does not; of a program without debugging
     information that of the program or library; "" where the profiler does not know."""
@@ -50,6 +51,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, tag="profile"):
     session: _Index = 0
     factors: dict[str, Any] = {}
     profiler: Profiler | str
+    """What measured it."""
     tool: str = ""
     """With its version, such as "valgrind 3.22.0"."""
     unit: str
@@ -60,7 +62,9 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, tag="profile"):
     seconds: _Amount | None = None
     """What the executions took, each slower than without the profiler."""
     frames: list[Frame]
+    """Each function once."""
     stacks: list[Stack]
+    """Which functions called which, and what was spent there."""
     calls: list[_Amount] | None = None
     """How often each function of `frames` was called; None: the profiler samples and does not count."""
     changed: list[str] | None = None
@@ -80,6 +84,7 @@ class Unprofiled(msgspec.Struct, frozen=True, kw_only=True, tag="unprofiled"):
     """no-profiler: none that fits is installed; failed: it ended with an error or gave nothing; budget: no time was
     left (of the profile's own limit); unsupported: of this instrument or command none is known."""
     profiler: str = ""
+    """That would fit; "": none is known."""
     install: str = ""
     """The command that installs it."""
     detail: str = ""

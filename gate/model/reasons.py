@@ -30,8 +30,11 @@ class Accepted(msgspec.Struct, frozen=True, kw_only=True):
     """What let a regression pass: an [[accept]] entry, or else a label, which has neither size nor date."""
 
     up_to: float | None
+    """The largest slowdown that is accepted, as a share: 0.08 is 8%. None: a label, which has no size."""
     until: str | None
+    """The last day, as 2026-12-31; None: a label."""
     reason: str
+    """As the entry gives it; of a label its name."""
 
 
 # --- what stands in the way of a ratio --------------------------------------------------------------------------------
@@ -61,7 +64,9 @@ class OneUnit(Kind, frozen=True, kw_only=True):
     """One build or session leaves open what differs between them."""
 
     unit: Unit
+    """Of which there is one."""
     sides: list[Side]
+    """The sides that have one."""
 
 
 class FewValues(Kind, frozen=True, kw_only=True):
@@ -88,6 +93,7 @@ class IncompleteBuilds(Kind, frozen=True, kw_only=True):
     """Too few builds or sessions of a side measured every setting."""
 
     has: Literal["none", "one", "few"]
+    """How many measured every setting."""
 
 
 class NoSpreadOrRounds(Kind, frozen=True):
@@ -110,8 +116,9 @@ class OnMachine(Kind, frozen=True, kw_only=True):
 
     session: int
     host: str | None
-    """None: the measurements do not name it."""
+    """Name of the machine; None: the measurements do not say."""
     why: NegativeValues | ZeroValue | NoSpread | FewValues | FewRoundsThere
+    """What stands in the way there."""
 
 
 Trouble = (
@@ -135,6 +142,7 @@ class ZeroBaseExceeds(Kind, frozen=True, kw_only=True):
     """Base is 0, and head is beyond the floor."""
 
     floor: float
+    """The smallest absolute change that counts, in the unit."""
     unit: str
 
 
@@ -143,11 +151,11 @@ class Exceeds(Kind, frozen=True, kw_only=True):
 
     threshold: float
     confidence: float
-    """Of that interval."""
+    """Of that interval, as a share."""
     comparisons: int | None
-    """That its confidence is corrected for; None: it is the nominal one."""
+    """How many comparisons its confidence is corrected for; None: it is the nominal one."""
     outgrown: Accepted | None
-    """An [[accept]] entry for a smaller regression than this one."""
+    """An [[accept]] entry for a smaller regression than this one; None: there is none."""
 
 
 class ExactExceeds(Kind, frozen=True, kw_only=True):
@@ -155,6 +163,7 @@ class ExactExceeds(Kind, frozen=True, kw_only=True):
 
     threshold: float
     outgrown: Accepted | None
+    """An [[accept]] entry for a smaller regression than this one; None: there is none."""
 
 
 class Crept(Kind, frozen=True, kw_only=True):
@@ -168,21 +177,27 @@ class Crept(Kind, frozen=True, kw_only=True):
     confidence: float
     """Over a year of nights and all cases."""
     outgrown: Accepted | None
+    """An [[accept]] entry for a smaller creep than this one; None: there is none."""
 
 
 class AcceptedByEntry(Kind, frozen=True, kw_only=True):
     """A regression that is not shown to exceed what an [[accept]] entry allows."""
 
     up_to: float
+    """The size that the entry allows, as a share."""
     until: str
+    """The last day of the entry, as 2026-12-31."""
     reason: str
+    """As the entry gives it."""
 
 
 class AcceptedByLabel(Kind, frozen=True, kw_only=True):
     """A regression that a label of the pull request lets pass."""
 
     label: str
+    """Its name."""
     outgrown: Accepted | None
+    """An [[accept]] entry for a smaller regression than this one; None: there is none."""
 
 
 # --- unchanged --------------------------------------------------------------------------------------------------------
@@ -204,7 +219,7 @@ class BelowFloor(Kind, frozen=True, kw_only=True):
     """The change is smaller than the floor."""
 
     threshold: float | None
-    """That it is beyond, so that the floor alone decided; None: it is not shown to be."""
+    """The threshold that the change is beyond, so that the floor alone decided; None: it is not shown to be."""
     floor: float
     unit: str
 
@@ -232,7 +247,7 @@ class NoSign(Kind, frozen=True, kw_only=True):
     real: bool
     """Whether the whole interval lies on the worse side of no change."""
     confidence: float
-    """Of the interval."""
+    """Of the interval, as a share."""
     unit: str
     better: Better
 
@@ -269,6 +284,7 @@ class FewForBootstrap(Kind, frozen=True, kw_only=True):
     needs: int
     has: int
     unit: Unit
+    """What it needs more of."""
 
 
 class MemoryAlone(Kind, frozen=True):
@@ -282,6 +298,7 @@ class Uncorrected(Kind, frozen=True, kw_only=True):
     confidence: float
     """That correction asks for."""
     comparisons: int
+    """How many comparisons it is corrected for."""
 
 
 class BetterUncorrected(Kind, frozen=True, kw_only=True):

@@ -25,10 +25,13 @@ class Commit(msgspec.Struct, frozen=True, kw_only=True):
     """One side of the comparison as git names it."""
 
     ref: str | None = None
+    """The name as it was given, such as main; None: not known."""
     sha: str | None = None
+    """Hash of the commit; None: not known."""
     dirty: bool = False
+    """Whether there were changes that are not committed."""
     tree: str | None = None
-    """Tree object of the uncommitted changes when dirty; what --resume compares."""
+    """Tree object of the uncommitted changes, which --resume compares; None: there are none, or it is not known."""
 
 
 class Metric(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -50,11 +53,12 @@ class Whose(msgspec.Struct, frozen=True):
     """Whose rules are in force, and what was set over them."""
 
     kind: Literal["base", "head", "target", "run", "defaults", "named"]
-    """A side's file; the target branch's; those that a run was measured by; no file at all; or what `name` says."""
+    """base, head: that side's file. target: the target branch's. run: those that a run was measured by. defaults: there
+    is no file. named: what `name` says."""
     name: str = ""
-    """Of the file or the target branch."""
+    """Of the file or the target branch; empty: the kind says it."""
     sets: tuple[str, ...] = ()
-    """KEY=VALUE over them."""
+    """KEY=VALUE of the command line that are over them."""
 
     def __str__(self) -> str:
         """Name them for people: "base with gate.threshold=5%"."""
@@ -66,11 +70,17 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     """One measuring under one schedule: who measured what, where, by which rules."""
 
     schema: Annotated[int, msgspec.Meta(ge=1)] = SCHEMA
+    """Version of this format: 1."""
     id: str | None = None
+    """Of the run, the same in all its files."""
     created: str | None = None
+    """When measuring began, in UTC as 2026-11-20T09:00:00Z."""
     perfgate: str | None = None
+    """Version of the perfgate that measured."""
     seed: int | None = None
+    """From which layouts and orders are drawn."""
     looks: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    """The most rounds at which it may look and stop; None: the design is fixed."""
     shard: (
         Annotated[
             str,
@@ -80,12 +90,17 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
         ]
         | None
     ) = None
+    """Which part of the benchmarks this is, such as 1/3; None: all."""
     sessions: Annotated[int, msgspec.Meta(ge=1, le=10_000)] | None = None
+    """How many jobs measure; None: one."""
     session: Index | None = None
     """Which session this file holds, where several jobs measure; None: its lines say."""
     base: Commit | None = None
+    """The commit of base."""
     head: Commit | None = None
+    """The commit of head."""
     host: dict[str, Any] | None = None
+    """The machine: processor, memory, kernel, hash of its name."""
     config: dict[str, Any] | None = None
     """The rules in force and the benchmarks, in the shape of perfgate.toml."""
     chosen: str | None = None
@@ -140,7 +155,9 @@ class Build(msgspec.Struct, frozen=True, kw_only=True, tag="build"):
     session: Index = 0
     build: Index
     seed: int | None = None
+    """That its layout is drawn from; None: not known."""
     seconds: float | None = None
+    """What it took; None: not known."""
     setup: float | None = None
     """Seconds that making its tree and set-up took before it; None: the tree was there."""
     factors: dict[str, Any] = {}
@@ -159,7 +176,7 @@ class Build(msgspec.Struct, frozen=True, kw_only=True, tag="build"):
     """Seconds that linking again with its own seed took after it, to see that this gives its bytes: about as long as a
     later build takes. None: not done."""
     full: FullBuilds | None = None
-    """Of a build after which the next ones are full: why."""
+    """Why the builds after this one are full ones; None: they are not, or it is not known."""
     ordered: Ordered | str | None = None
     """What its links were ordered by, of those whose results stand in the tree; None: unknown."""
     layout: str | None = None
@@ -182,10 +199,14 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True, tag="execution", gc=F
     order: Annotated[int, msgspec.Meta(ge=-_LARGEST, le=_LARGEST)] | None = None
     """Position in the run's order of executions, from 0."""
     started: str | None = None
+    """When, in UTC."""
     seconds: float | None = None
+    """What it took, with its warm-up."""
     warmup: Index = 0
+    """Iterations that were dropped before the values."""
     factors: dict[str, Any] = {}
     metrics: dict[str, Metric]
+    """By name, what was measured."""
     suite: str | None = None
     """The [[benchmark]] whose command gave this one and others."""
     lines: Annotated[int, msgspec.Meta(ge=1, le=_LARGEST)] | None = None
@@ -204,20 +225,25 @@ class Unsampled(msgspec.Struct, frozen=True, kw_only=True, tag="summary", gc=Fal
     execution: Index = 0
     factors: dict[str, Any] = {}
     metric: str
+    """Name of the metric."""
     statistic: str = "mean"
     """Such as "mean", "median", "min", "p99"; "value" where the tool does not say."""
     value: float
+    """In the unit."""
     unit: str = ""
     better: Better = "lower"
     low: float | None = None
+    """Lower end of the tool's own interval, in the same unit; None: it gave none."""
     high: float | None = None
     """The tool's own interval, in the same unit."""
     confidence: float | None = None
+    """Of that interval, as a share."""
     sd: float | None = None
     """Standard deviation of the values, in the same unit."""
     count: Index | None = None
     """The values that it is of."""
     labels: dict[str, str] = {}
+    """What else the file says of it."""
 
 
 Stop = Literal["finished", "budget", "build-failure", "failed", "settled"]
@@ -232,10 +258,13 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
     """The step that the budget ended."""
 
     phase: Phase
+    """Which kind of step."""
     side: Side
     benchmark: str | None = None
+    """Name of the benchmark; None: it was a build."""
     build: Index
     execution: Index | None = None
+    """Number of the execution in its build, from 0; None: it was none."""
     seconds: float
     """What that phase had taken by then."""
     setup: float = 0.0
@@ -250,17 +279,21 @@ class HostState(msgspec.Struct, frozen=True, kw_only=True, tag="host"):
     """The machine's state when measuring began or ended."""
 
     when: Literal["begin", "end"]
+    """Whether measuring began or ended."""
     session: Index = 0
     time: str | None = None
+    """When, in UTC as 2026-11-20T09:00:00Z; None: not known."""
     state: dict[str, Any] = {}
+    """What the system said: load, processor time, frequencies, memory; its keys depend on the system."""
     stop: Stop | None = None
     """Why measuring ended; None: it has only begun, or an older perfgate measured."""
     rounds: Index | None = None
-    """Of a gate whose last round the budget ended: the rounds that are complete; what follows them does not count."""
+    """Of a gate whose last round the budget ended: the rounds that are complete; what follows them does not count.
+    None: it did not end one."""
     cut: Cut | None = None
     """What was going on when the budget ended; None: it ended between two rounds, or did not end."""
     seconds: float | None = None
-    """At the end: since the machine was free, or since the run was resumed."""
+    """At the end: since the machine was free, or since the run was resumed; None: at the beginning, or not known."""
     probe: float | None = None
     """At the end: what the probe took of them; None: nothing was probed."""
     replicates: list[Index] = []
@@ -273,25 +306,33 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
     """A build or execution that gave no usable values, a tree that something changed, or a missing benchmark."""
 
     kind: FailureKind
+    """What failed: a build, an execution, the tree (its files changed), the output (base's differs), a benchmark that
+    is missing or repeated, or the lock of the machine."""
     benchmark: str | None = None
+    """Name of the benchmark; None: it concerns all, as a build does."""
     side: Side | None = None
+    """base or head; None: neither, or both."""
     session: Index = 0
     build: Index | None = None
+    """Number of the build, from 0; None: not of one build."""
     execution: Index | None = None
+    """Number of the execution in its build, from 0; None: not of one execution."""
     factors: dict[str, Any] = {}
     """The settings of the treatment that failed, of a build those that it depends on."""
     status: str = ""
+    """How it ended, in words: "exit 1", "killed by SIGSEGV"."""
     stderr: str = ""
     """What was written last, to standard output too where standard error says nothing."""
     seconds: float | None = None
-    """What it took until it failed."""
+    """What it took until it failed; None: not known."""
     command: str | None = None
-    """The exact command, for a shell."""
+    """The exact command, for a shell; None: not known."""
     directory: str | None = None
+    """Where the command ran; None: not known."""
     environment: dict[str, str] | None = None
-    """What differs from the caller's environment: name -> value, "" for a name that was removed."""
+    """What differs from the caller's environment: name -> value, "" for a name that was removed. None: not known."""
     hint: str | None = None
-    """What probably went wrong and what to do, when that is known."""
+    """What probably went wrong and what to do; None: not known."""
 
 
 class Same(Proof, frozen=True, kw_only=True, tag="same"):
@@ -313,7 +354,9 @@ class Look(msgspec.Struct, frozen=True, kw_only=True, tag="look"):
     look: Annotated[int, msgspec.Meta(ge=1, le=_LARGEST)]
     """The rounds that were complete."""
     settled: list[str] = []
+    """Names of the benchmarks that need no more."""
     stop: str | None = None
+    """Why measuring stops here; None: it goes on."""
     seconds: float | None = None
     """What deciding it took."""
 

@@ -27,111 +27,137 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True):
     """How many units of each level a side's value rests on."""
 
     session: int
+    """Jobs on a runner."""
     build: int
+    """Builds of all sessions."""
     execution: int
+    """Starts of the instrument's process, of all builds."""
     iteration: int
+    """Values, of all executions."""
 
 
 class SideSummary(msgspec.Struct, frozen=True, kw_only=True):
     """One side of a finding: its value and its own interval, in the metric's base unit."""
 
     value: float
+    """The mean or the quantile, in the metric's base unit; None: it is no number."""
     low: float | None
+    """Lower end of its own interval, at the confidence of `ratio`; None: there is none."""
     high: float | None
+    """Upper end of that interval; None: there is none."""
     counts: Counts
+    """What it rests on."""
 
 
 class RatioInterval(msgspec.Struct, frozen=True, kw_only=True):
     """The confidence interval of the ratio head/base at the nominal confidence."""
 
     estimate: float | None
+    """Ratio head/base: 1.05 is 5% more than base. None: there is none."""
     low: float | None
+    """Lower end of the interval; None: there is none."""
     high: float | None
+    """Upper end of the interval; None: there is none."""
     confidence: float
     method: str
+    """How the interval was computed: a name of `gate.interval`, one made of it for several machines (fixed-sessions),
+    `exact`: counts are compared as numbers, or `aggregate`: of two aggregates, which have no interval."""
     df: float | None
+    """Degrees of freedom; None: the method has none."""
     kind: IntervalKind
+    """Its shape. bounded: from low to high. complement, half-line, line: base's mean cannot be separated from 0, so
+    there are no ends. withheld: there is no interval."""
 
 
 class DecidedAt(msgspec.Struct, frozen=True, kw_only=True):
     """The interval at the confidence that decided (shared over the family and the looks)."""
 
     confidence: float
+    """Of this interval, as a share, after correction for the comparisons and looks."""
     low: float | None
+    """Lower end of the interval of the ratio; None: there is none."""
     high: float | None
+    """Upper end of the interval of the ratio; None: there is none."""
     look: int
+    """The look at which it was decided, from 1."""
     looks: int
+    """How many looks there were to be; 1: the design is fixed."""
 
 
 class Variance(msgspec.Struct, frozen=True, kw_only=True):
     """Variance at one level: S2 biased by the levels below, T2 of the level alone (negative: adds nothing)."""
 
     level: Level
+    """iteration, execution, build or session."""
     s2: float | None
+    """Variance of the means of this level, biased by the levels below, in the unit squared; None: one unit only."""
     t2: float | None
+    """Variance of the level alone, in the unit squared; below 0: it adds nothing. None: not known."""
     relative: float | None
-    """sqrt(S2) over the mean, as in K&J Table VII."""
+    """The standard deviation as a share of the mean: sqrt(S2) over it, as in K&J Table VII. None: not known."""
 
 
 class Variances(msgspec.Struct, frozen=True, kw_only=True):
     """Variance by level, lowest first, of both sides."""
 
     base: list[Variance]
+    """Lowest level first; empty: not known."""
     head: list[Variance]
+    """Lowest level first; empty: not known."""
 
 
 class MemoryUse(msgspec.Struct, frozen=True, kw_only=True):
-    """What remembered variance did for one finding.
-
-    remembered, present: relative standard deviation, by memory and by this run, of the same thing (of the round
-    contrast, or of a build's mean).
-    """
+    """What remembered variance did for one finding."""
 
     kind: Literal["alone", "moderated", "noisier", "disagrees", "unlike"]
     """The interval rests on memory alone or is moderated by it; or memory is not used, since the present data is
     noisier than remembered or does not go with it, or since one side's builds spread more than the other's."""
     used: bool
+    """Whether the interval uses the memory."""
     df: float
-    """Degrees that the memory is worth."""
+    """Degrees of freedom that the memory is worth."""
     sessions: int
+    """How many sessions are remembered."""
     first: str
     """Day of the oldest session."""
     last: str
     """Day of the newest session."""
     remembered: float
+    """Relative standard deviation of the round contrast, or of a build's mean, by memory."""
     present: float | None
+    """The same by this run; None: not known."""
     without: RatioInterval | None
-    """The nominal interval as it would be without the memory."""
+    """The nominal interval as it would be without the memory; None: there would be none."""
 
 
 class Pairing(msgspec.Struct, frozen=True, kw_only=True):
-    """What base and head of a round have in common: layouts, and what disturbs both.
-
-    together, apart: standard deviation over rounds of the logarithm of head/base, as it is and as it would be if base
-    and head had nothing in common.
-    """
+    """What base and head of a round have in common: layouts, and what disturbs both."""
 
     rounds: int
-    """That both sides have."""
+    """Rounds that both sides have."""
     correlation: float | None
     """Of the logarithms of base and head over rounds; None: one side does not vary."""
     together: float
+    """Standard deviation over rounds of the logarithm of head/base."""
     apart: float
+    """What it would be if base and head had nothing in common."""
     gains: bool
     """Whether they have so much in common that pairing narrows the interval, of a single finding and from 4 rounds."""
     layouts: Layouts | None = None
-    """Of both sides of a round; None: not known."""
+    """Whether both sides of a round share one layout; None: not known."""
 
 
 class SessionRatio(msgspec.Struct, frozen=True, kw_only=True):
     """The ratio head/base on one of several machines that are judged each by itself."""
 
     session: int
+    """Number of the session, from 0."""
     host: str | None
-    """Its name; None: the measurements do not say."""
+    """Name of the machine; None: the measurements do not say."""
     rounds: int
-    """That both sides have."""
+    """Rounds that both sides have."""
     ratio: RatioInterval
+    """Its ratio, with the interval over its own rounds."""
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
@@ -144,43 +170,61 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     statistic: str
     factors: dict[str, Any]
     base: SideSummary
+    """Base's value."""
     head: SideSummary
+    """Head's value."""
     ratio: RatioInterval
+    """Ratio head/base, with the interval at the confidence of the rules, before any correction."""
     sessions: list[SessionRatio]
     """Each machine by itself, with `gate.sessions = "fixed"`; empty otherwise, and with one session."""
     decided_at: DecidedAt
+    """The interval at the confidence that decided."""
     shown: Literal["ratio", "decided_at"] | None
     """The interval that the verdict rests on; None: there is none, or counts are compared as numbers."""
     threshold: float
     floor: float | None
     """The absolute change that a regression also needs, in the base unit; None where no floor applies."""
     p: float | None
-    """Of the threshold (not of 1), two-sided, towards regression."""
+    """Probability of such values if head were worse by exactly the threshold (not: by nothing), two-sided, towards
+    regression; None: there is none."""
     p_adjusted: float | None
+    """The same after correction for multiple comparisons; None: there is none."""
     p_improvement: float | None
+    """As `p`, towards improvement by the threshold."""
     p_improvement_adjusted: float | None
+    """The same after correction; None: there is none."""
     verdict: Verdict
+    """regression, accepted (a regression that the rules let pass), inconclusive (a change beyond the threshold is
+    neither shown nor excluded), improvement, no-sign (no regression shows, and one of the size `detectable` would
+    have), unchanged (shown to be within the threshold)."""
     accepted: Accepted | None
+    """What let a regression pass; None: nothing did."""
     reason: Reason
+    """Why it has its verdict."""
     where: list[Where]
-    """Settings of factors that a regression is confined to, or larger at."""
+    """Settings of factors that a regression is confined to, or larger at; empty: of none."""
     warnings: list[AnyWarning]
+    """What to mind about this finding."""
     not_worse: bool
+    """Whether any slowdown beyond the threshold is excluded, also where the verdict is inconclusive."""
     more_builds: int | None
     """More builds a side (with `sessions`: on each machine) that would settle the finding, if estimate and noise stay
     as they are; None where no more are needed, no reasonable number would, builds are not what is lacking, or nothing
     is known of the noise."""
     stopped: Literal["settled", "futility"] | None
-    """Why it was not measured up to the last look; None: it was."""
+    """Why it was not measured up to the last look: its verdict was settled, or more values would probably not settle it
+    (futility). None: it was."""
     detectable: float | None
-    """The smallest change that would probably be called."""
+    """The smallest change for the worse that would have been called in 80 of 100 such runs, as a share: 0.09 is a ratio
+    of 1.09, or of 1/1.09 where higher is better. None: none would, or it is not asked."""
     identical: None
-    """It was measured."""
+    """Of a finding that was measured there is no proof."""
     variance: Variances
+    """Where the noise comes from."""
     memory: MemoryUse | None
-    """None where nothing is remembered about this finding."""
+    """What remembered variance did for it; None: nothing is remembered about it."""
     pairing: Pairing | None = None
-    """None where rounds do not pair both sides, or there are fewer than three."""
+    """What both sides of its rounds have in common; None: rounds do not pair them, or there are fewer than three."""
 
 
 class Identical(msgspec.Struct, frozen=True, kw_only=True):
@@ -191,48 +235,64 @@ class Identical(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     benchmark: str
-    """Of a suite its [[benchmark]]."""
+    """Name of the benchmark; of a suite its [[benchmark]], which stands for all its cases."""
     metric: str
     unit: str
     better: Better
     statistic: str
     factors: dict[str, Any] = {}
     base: None = None
+    """It was not measured."""
     head: None = None
+    """It was not measured."""
     ratio: None = None
+    """It was not measured."""
     sessions: list[SessionRatio] = []
+    """It was not measured."""
     decided_at: None = None
+    """It was not measured."""
     shown: None = None
+    """It was not measured."""
     threshold: float
     floor: float | None
     p: None = None
+    """It was not measured."""
     p_adjusted: None = None
+    """It was not measured."""
     p_improvement: None = None
+    """It was not measured."""
     p_improvement_adjusted: None = None
+    """It was not measured."""
     verdict: Literal["identical"] = "identical"
+    """It cannot differ."""
     accepted: None = None
+    """There is nothing to accept."""
     reason: SameProgram
+    """Why it cannot differ."""
     where: list[Where] = []
+    """There is none."""
     warnings: list[AnyWarning] = []
+    """What to mind about this finding."""
     not_worse: bool = True
+    """It cannot be worse."""
     more_builds: None = None
+    """None are needed."""
     stopped: None = None
+    """It was not measured."""
     detectable: None = None
+    """It was not measured."""
     identical: Proof
+    """What proves it."""
     variance: Variances = Variances(base=[], head=[])
+    """It was not measured."""
     memory: None = None
+    """It was not measured."""
     pairing: None = None
+    """It was not measured."""
 
 
 class Interaction(msgspec.Struct, frozen=True, kw_only=True):
-    """How much the change of one case, statistic and factor depends on the factor: one setting against others.
-
-    ratio: head/base at the setting, divided by head/base at the settings against it (their geometric mean), each the
-    geometric mean over the settings of all other factors. p: of 1, two-sided; p_adjusted: in the report's family.
-    verdict: worse or better where head's change at the setting is shown to be so, compared with the others; same where
-    any difference is below the threshold. only: the case regressed (or improved) at the setting, or at the others,
-    alone.
-    """
+    """How much the change of one case, statistic and factor depends on the factor: one setting against others."""
 
     benchmark: str
     metric: str
@@ -240,16 +300,27 @@ class Interaction(msgspec.Struct, frozen=True, kw_only=True):
     better: Better
     statistic: str
     factor: str
+    """Name of the factor."""
     setting: Any
+    """The setting that is compared with the others."""
     against: list[Any]
+    """Those others."""
     ratio: RatioInterval
+    """Ratio head/base at the setting, divided by that at the others (their geometric mean), each the geometric mean
+    over the settings of all other factors."""
     threshold: float
-    """Of the findings: a smaller difference may be real and is not worth failing for."""
+    """That of the findings, as a share: a smaller difference may be real and is not worth failing for."""
     p: float | None
+    """Of 1, two-sided; None: there is none."""
     p_adjusted: float | None
+    """The same after correction in the report's family."""
     verdict: InteractionVerdict
+    """worse or better: head's change at the setting is shown to be so, compared with the others. same: any difference
+    is below the threshold."""
     only: bool
+    """Whether the case regressed (or improved) at the setting, or at the others, alone."""
     outcome: Outcome
+    """What it comes to."""
 
 
 class Recorded(msgspec.Struct, frozen=True, kw_only=True):
@@ -258,30 +329,40 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     benchmark: str
     metric: str
     statistic: str = "mean"
-    """Of an aggregate of another tool its own, such as "min"; "value" where that is not known."""
+    """mean, or what another tool gave, such as "min"; "value" where that is not known."""
     unit: str
     better: Better
     factors: dict[str, Any]
     base: SideSummary
+    """Base's value."""
     head: SideSummary
+    """Head's value."""
     ratio: RatioInterval
+    """Ratio head/base, with the interval at the confidence of the rules."""
     warnings: list[AnyWarning]
+    """What to mind about it."""
 
 
 class Family(msgspec.Struct, frozen=True, kw_only=True):
     """How the error is shared over the report, and over how many findings and interactions."""
 
     method: str
+    """none, holm or bh, as `gate.family`."""
     size: int
+    """Findings and interactions that share the error."""
 
 
 class QuantileEffect(msgspec.Struct, frozen=True, kw_only=True):
     """One point of the quantile-effect curve: the ratio of the quantiles tau of all values, and its 95% band."""
 
     tau: float
+    """Which quantile: 0.5 is the median."""
     ratio: float
+    """Ratio head/base of the quantiles."""
     low: float | None
+    """Lower end of its band; None: there is none."""
     high: float | None
+    """Upper end of its band; None: there is none."""
 
 
 class QuantileCurve(msgspec.Struct, frozen=True, kw_only=True):
@@ -291,68 +372,88 @@ class QuantileCurve(msgspec.Struct, frozen=True, kw_only=True):
     metric: str
     factors: dict[str, Any]
     effects: list[QuantileEffect]
+    """By increasing tau."""
 
 
 class Overall(msgspec.Struct, frozen=True, kw_only=True):
     """The ratio of geometric means over a group of cases."""
 
     group: str
+    """Name of a suite; all: every case of the metric."""
     metric: str
     ratio: RatioInterval
+    """Of the geometric means, head/base."""
     cases: int
+    """How many are counted."""
     units: int
     """Builds of a side that all counted cases have; where measuring may stop early, of the rounds that all have."""
     level: Level
-    """What they are: sessions where there are several."""
+    """Whether those units are builds or, where there are several, sessions."""
     dropped: list[str]
+    """Cases that are not counted, by name."""
 
 
 class LookFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The looks of a design that may stop early: the rounds planned for them, and how many were reached."""
 
     rounds: list[int]
+    """After how many rounds each look was planned."""
     used: int
+    """How many looks were reached."""
 
 
 class MemoryFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """What remembered variance did for the report as a whole.
-
-    findings: how many use it. factor: how much noisier the host is than remembered (at least 1; 1 below 5 findings).
-    checks: of the default branch whose layouts were common, where more of them are needed before any is used; None:
-    there are enough, or layouts are independent.
-    """
+    """What remembered variance did for the report as a whole."""
 
     findings: int
+    """How many findings use it."""
     sessions: int
+    """How many sessions are remembered."""
     first: str
+    """Day of the oldest session, as 2026-11-20."""
     last: str
+    """Day of the newest session."""
     factor: float
+    """How much noisier the host is than remembered: at least 1, and 1 below 5 findings."""
     checks: int | None = None
+    """Checks of the default branch with common layouts, where more of them are needed before any is used; None: there
+    are enough, or layouts are independent."""
 
 
 class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     """What was measured, when, where and how much of it."""
 
     id: str | None
+    """Of the run, the same in its measurements.jsonl; None: not known."""
     created: str | None
+    """When measuring began, in UTC as 2026-11-20T09:00:00Z; None: not known."""
     perfgate: str | None
+    """Version of the perfgate that measured; None: not known."""
     seed: int | None
+    """From which layouts and orders were drawn; None: not known."""
     base: Commit | None
+    """The commit of base; None: not known."""
     head: Commit | None
+    """The commit of head; None: not known."""
     chosen: str | None
-    """How base and head were chosen, for people alone."""
+    """How base and head were chosen, for people alone; None: not known."""
     host: dict[str, Any] | None
+    """The machine: processor, memory, kernel, hash of its name; its keys depend on the system. None: not known."""
     rounds: Round
+    """How far measuring came."""
     looks: LookFacts | None
-    """None: the design is fixed."""
+    """When it could stop early; None: the design is fixed."""
     memory: MemoryFacts | None
-    """None: nothing is remembered about this machine."""
+    """What is remembered about this machine; None: nothing is."""
     seconds: float | None
-    """From when the machine was free until measuring ended; where that is not known, what the steps took."""
+    """From when the machine was free until measuring ended; where that is not known, what the steps took. None: neither
+    is known."""
     commands: dict[str, str] | None
+    """The command of each benchmark by name, as head's file gives it; None: not known."""
     settings: dict[str, Any] | None
-    """[plan], [build] and [env] as they were in force."""
+    """[plan], [build] and [env] as they were in force; None: not known."""
     builds: list[Build]
+    """Every build that was made."""
     states: list[HostState]
     """The machine before and after measuring."""
     choice: Choice | None = None
@@ -369,9 +470,13 @@ class PolicyFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The rules that decided, and where they come from."""
 
     source: str
+    """Where the rules come from, for people."""
     gate: dict[str, Any]
+    """The keys of [gate] in perfgate.toml, all of them, in force."""
     override: list[dict[str, Any]]
+    """Each [[override]], with the keys it sets."""
     accept: list[dict[str, Any]]
+    """Each [[accept]]."""
     whose: Whose | None = None
     """Where they come from, as data; None: not known."""
 
@@ -380,28 +485,40 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """A decision: everything that renderers show, already decided."""
 
     schema: int
+    """Version of this format: 2."""
     verdict: ReportVerdict
+    """The first that applies: regression (one that is not accepted), error (a failure, a missing benchmark, nothing
+    measured), inconclusive (some finding), pass."""
     exit_code: int
+    """Of the command: 0 pass, 1 regression, 3 inconclusive with `gate.inconclusive = "fail"`, 4 error."""
     summary: Summary
-    """The verdict in one sentence."""
+    """The verdict, as data and in one sentence."""
     stopped: Literal["budget"] | None
     """What ended measuring before all was settled; None: nothing did."""
     run: RunFacts
+    """What was measured, when, where and how much of it."""
     policy: PolicyFacts
+    """The rules that decided."""
     family: Family
+    """The correction for multiple comparisons."""
     findings: list[Finding]
     """Of what was measured."""
     identical: list[Identical]
     """Of what needed no measuring; in report.json they stand at the end of `findings`."""
     interactions: list[Interaction]
-    """Of findings whose lines have factors."""
+    """How much a change depends on a factor; empty without factors."""
     recorded: list[Recorded]
+    """Metrics that were measured and are shown, but not decided."""
     failures: list[Failure]
+    """Builds and executions that gave no usable values, changed trees, missing benchmarks."""
     overall: list[Overall]
+    """The geometric mean of the ratios over groups of cases; it decides nothing."""
     curves: list[QuantileCurve]
-    """Of the cases of which a quantile is decided, and of those that matter most."""
+    """The change at each quantile, of the cases of which a quantile is decided and of those that matter most."""
     new: list[str]
+    """Names of benchmarks that only head has."""
     warnings: list[AnyWarning]
+    """Warnings about the whole run; those about one finding stand there."""
     explanations: list[Explanation] = []
     """Of the benchmarks that were profiled: which functions add to their change."""
     unprofiled: list[Unprofiled] = []

@@ -18,9 +18,9 @@ class Proof(msgspec.Struct, frozen=True, kw_only=True):
     """Why a benchmark cannot differ: what differs between the sides, and that none of it was read."""
 
     differ: list[str] = []
-    """Paths that differ between both trees, at most MOST_NAMED of them."""
+    """Paths that differ between both trees, at most 20 of them."""
     differ_count: Count = 0
-    """How many differ."""
+    """How many paths differ."""
     read_count: Count = 0
     """How many paths the benchmark read, listed or executed."""
     hash: dict[Side, str] = {}
@@ -60,6 +60,6 @@ class Unproved(msgspec.Struct, frozen=True, kw_only=True):
     environment, service, instrument: that differs between the sides; side-name-read: it reads `path`, which says which
     side it is; no-trace: the tracer could not follow it (`path` says where)."""
     path: str | None = None
-    """Of the file, directory or address; None where none is to blame."""
+    """The file, directory or address; None: none is to blame."""
     seconds: float | None = None
-    """Of "too-long"."""
+    """The limit of "too-long"; None: another kind."""

@@ -7,8 +7,6 @@ from typing import Literal
 import msgspec
 
 OffKind = Literal["asked", "system", "kernel", "old", "machine", "refused"]
-"""asked: the configuration says so. system: no Linux. kernel: no Landlock. old: a version that does not do.
-machine: its system calls are not known. refused: it was tried, and refused."""
 
 
 class Sandboxed(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,11 +21,13 @@ class Sandboxed(msgspec.Struct, frozen=True, kw_only=True):
     network: Literal["on", "off"] = "on"
     """Whether benchmarks that need none had a network."""
     why: OffKind | None = None
-    """None: there was a sandbox."""
+    """Why there was no sandbox. asked: the configuration says so. system: no Linux. kernel: no Landlock. old: a version
+    that does not do. machine: its system calls are not known. refused: it was tried, and refused. None: there was
+    one."""
     forgeable: list[str] = []
     """Benchmarks whose values were made inside, where their own programs could have changed them."""
     detail: str = ""
-    """What the system said."""
+    """What the system said; empty: nothing."""
 
     @property
     def on(self) -> bool:

@@ -4,38 +4,61 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from gate.codes import Exit
-from gate.model import REPORT_SCHEMA, Report, ReportVerdict
+from gate.model import REPORT_SCHEMA, Build, Failure, Report, ReportVerdict
 from gate.model.study import StudyReport
 from gate.words.sentences import SENTENCES, say
 
-_EXIT_CODES: dict[ReportVerdict, tuple[Exit, ...]] = {
+EXIT_CODES: dict[ReportVerdict, tuple[Exit, ...]] = {
     "pass": (Exit.PASS,),
     "regression": (Exit.REGRESSION,),
     "inconclusive": (Exit.PASS, Exit.INCONCLUSIVE),
     "error": (Exit.ERROR,),
 }
+"""That go with a verdict."""
+OMITTED_WHEN_EMPTY = (Failure, Build)
+"""Lines of measurements.jsonl: their `factors` are written where there are some."""
+
+
+_SCHEMA = Path(__file__).parent.parent / "report.schema.json"
 
 
 class ReportError(ValueError):
     """A text that is no report of this version; its message is one line."""
 
 
+def schema() -> str:
+    """Return the JSON Schema of report.json, which `make docs` makes of the types."""
+    return _SCHEMA.read_text(encoding="utf-8")
+
+
 def render(report: Report) -> str:
-    """Write report.json: keys in the order of gate.model.Report, what does not exist as null, a final newline."""
+    """Write report.json: keys in the order of gate.model.Report, what does not exist as null, a final newline.
+
+    What follows from a report is written with it, and not read again: what to do `next`, the sentence of each finding.
+    """
+    # a report that is only read needs neither
+    from gate.decide.steps import next_step
+    from gate.words.findings import conclusion
+
     tables: dict[str, Any] = _plain(report)
+    said = [conclusion(finding) for finding in report.findings] + [say(each.reason) for each in report.identical]
     tables["findings"] += tables.pop("identical")
-    return _encoded(tables, [*tables["failures"], *tables["run"]["builds"], *tables["run"]["states"]])
+    for table, text in zip(tables["findings"], said, strict=True):
+        table["text"] = _plain(text)
+    tables["next"] = _plain(next_step(report))
+    return _encoded(tables, [*tables["failures"], *tables["run"]["builds"]])
 
 
 def render_study(report: StudyReport) -> str:
     """Write study.json: keys in the order of gate.model.study, otherwise as report.json."""
     tables: dict[str, Any] = _plain(report)
-    return _encoded(tables, [*tables["failures"], *tables["states"]])
+    return _encoded(tables, tables["failures"])
 
 
 def _encoded(tables: dict[str, Any], lines: Iterable[dict[str, Any]]) -> str:
@@ -87,7 +110,7 @@ def read(text: str | bytes) -> Report:
         report = msgspec.convert(_restore(tables), Report)
     except msgspec.ValidationError as error:
         raise ReportError(f"not a report of perfgate: {error}") from None
-    if report.exit_code not in _EXIT_CODES[report.verdict]:
+    if report.exit_code not in EXIT_CODES[report.verdict]:
         raise ReportError(f'its exit code {report.exit_code} does not go with its verdict "{report.verdict}"')
     return report
 

@@ -108,11 +108,22 @@ def run_all(commands: list[Shown], directory: Path, env: dict[str, str]) -> None
 
 
 def run_page(page: Path, scratch: Path) -> int:
-    """Run the commands of a page in a fresh repository; returns how many there were."""
+    """Run the commands of a page in a fresh repository; returns how many there were.
+
+    A page that measures may be wrong once: a verdict over a few milliseconds is true of most hosts at most times, and a
+    page that is wrong is wrong twice.
+    """
     commands = list(shown_commands(page.read_text(encoding="utf-8")))
     if commands:
-        scratch.mkdir(exist_ok=True)
-        repository = scratch / "textstats"
-        subprocess.run([sys.executable, ROOT / "examples" / "make_repo.py", "textstats", repository], check=True)
-        run_all(commands, repository, environment(scratch))
+        try:
+            _run_in(scratch / "first", commands)
+        except AssertionError:
+            _run_in(scratch / "second", commands)
     return len(commands)
+
+
+def _run_in(scratch: Path, commands: list[Shown]) -> None:
+    scratch.mkdir()
+    repository = scratch / "textstats"
+    subprocess.run([sys.executable, ROOT / "examples" / "make_repo.py", "textstats", repository], check=True)
+    run_all(commands, repository, environment(scratch))

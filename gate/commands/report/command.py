@@ -37,6 +37,7 @@ class ReportOptions:
 class Options:
     """What is rendered, by whose rules, and where it goes."""
 
+    schema: bool = switch("print the JSON Schema of report.json, not a report")
     report: ReportOptions = group(ReportOptions)
     rules: MeasuredRulesOptions = group(MeasuredRulesOptions, "rules")
     outputs: OutputOptions = group(OutputOptions, "output")
@@ -44,6 +45,11 @@ class Options:
 
 def run(options: Options, out: TextIO, err: TextIO) -> int:
     """Render a run again."""
+    if options.schema:
+        from gate.report.json import schema
+
+        out.write(schema())
+        return 0
     from gate.commands.report.report import run
 
     return run(options.report, options.rules, options.outputs, out, err)

@@ -13,7 +13,9 @@ class OfRun(Base, frozen=True):
     """A warning of one of two runs that are compared."""
 
     run: Side
+    """Which of the two."""
     warning: AnyWarning
+    """The warning itself."""
 
 
 AnyWarning = (

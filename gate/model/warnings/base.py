@@ -34,3 +34,4 @@ class Said(Base, frozen=True):
     """A text from elsewhere, as it stands: an older perfgate, another program, an earlier step of the action."""
 
     text: str
+    """The text."""

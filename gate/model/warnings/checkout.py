@@ -9,16 +9,18 @@ class HeadElsewhere(Base, frozen=True):
     """HEAD is neither the pull request's head nor its merge with the target."""
 
     head: str
-    """Commits."""
+    """The commit that is checked out."""
     pull_head: str
+    """The commit of the pull request's head."""
     missing_base: str | None
-    """The pull request's base, where it is not here."""
+    """The commit of the pull request's base, where it is not here; None: it is."""
 
 
 class NoCommonCommit(Base, frozen=True):
     """Head and the pull request's base have no common commit."""
 
     base: str
+    """The commit of the pull request's base."""
 
 
 class SubmoduleAbsent(Base, frozen=True):
@@ -32,8 +34,9 @@ class SubmoduleLacksCommit(Base, frozen=True):
 
     path: str
     commit: str
+    """Its hash."""
     problem: str
-    """Of git."""
+    """What git said."""
 
 
 class PointersCheckedOut(Base, frozen=True):
@@ -42,19 +45,21 @@ class PointersCheckedOut(Base, frozen=True):
     files: tuple[str, ...]
     """The first of them."""
     more: int
+    """How many more there are."""
 
 
 class LfsNotFetched(Base, frozen=True):
     """Base's files of git lfs cannot be fetched."""
 
     problem: str
-    """Of git."""
+    """What git said."""
 
 
 class TokenLeft(Base, frozen=True):
     """A token for the repository is where benchmarks can read it."""
 
     place: str
+    """Where it is."""
 
 
 class CheckoutChanged(Base, frozen=True):
@@ -63,9 +68,11 @@ class CheckoutChanged(Base, frozen=True):
     files: tuple[str, ...]
     """The first of them."""
     more: int
+    """How many more there are."""
 
 
 class MoreWarnings(Base, frozen=True):
     """There are more warnings than are told."""
 
     count: int
+    """How many more."""

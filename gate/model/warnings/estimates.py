@@ -33,19 +33,23 @@ class FewExecutions(Base, frozen=True):
     """The quantile of a build rests on few executions."""
 
     executions: int
+    """Of a build, at most."""
 
 
 class OneSidedSessions(Base, frozen=True):
     """Sessions measured one side alone and do not count."""
 
     sessions: tuple[int, ...]
+    """Their numbers."""
 
 
 class RoundsLeftOut(Base, frozen=True):
     """Rounds that one side lacks do not count."""
 
     rounds: int
+    """How many do not count."""
     sessions: tuple[int, ...]
+    """The numbers of the sessions they are of."""
 
 
 # --- bootstrap --------------------------------------------------------------------------------------------------------
@@ -55,6 +59,7 @@ class OneUnit(Base, frozen=True):
     """One unit a side tells nothing of what differs between units."""
 
     unit: Unit
+    """Of which there is one a side."""
 
 
 class NoSpread(Base, frozen=True):
@@ -65,6 +70,7 @@ class FlatResampling(Base, frozen=True):
     """All values are taken for independent."""
 
     unit: Unit
+    """What is left out of account."""
 
 
 class NoiseCountedTwice(Base, frozen=True):
@@ -75,14 +81,18 @@ class FewUnits(Base, frozen=True):
     """A bootstrap interval over few units is too narrow."""
 
     units: int
+    """How many a side has."""
     unit: Unit
+    """What they are."""
 
 
 class UndefinedResamples(Base, frozen=True):
     """Some resamples have no ratio."""
 
     undefined: int
+    """How many have none."""
     resamples: int
+    """All of them."""
 
 
 class ImpreciseLimits(Base, frozen=True):
@@ -92,6 +102,7 @@ class ImpreciseLimits(Base, frozen=True):
     error: float | None
     """Twice the standard error of a limit; None: not known."""
     resamples: int
+    """How many there are."""
 
 
 # --- what the values say ----------------------------------------------------------------------------------------------
@@ -101,7 +112,7 @@ class Trend(Base, frozen=True):
     """Values change inside executions."""
 
     change: float
-    """Of the second half, as a share of the mean."""
+    """How much the second half differs, as a share of the mean."""
     unit: str
     warming: bool
     """Whether it is as of a program that is still warming up."""
@@ -119,7 +130,7 @@ class OrderEffect(Base, frozen=True):
     """Whichever side is executed second is changed by it."""
 
     change: float
-    """As a share of the mean."""
+    """By how much, as a share of the mean."""
     unit: str
 
 
@@ -128,14 +139,14 @@ class SessionsDiffer(Base, frozen=True):
 
     for_experts: ClassVar[bool] = True
     deviation: float
-    """Between sessions, as a share of the mean."""
+    """Standard deviation between sessions, as a share of the mean."""
 
 
 class RatioBySession(Base, frozen=True):
     """The ratio depends on the session."""
 
     deviation: float
-    """Between sessions."""
+    """Standard deviation of the ratio between sessions."""
 
 
 class OnSession(msgspec.Struct, frozen=True):
@@ -143,22 +154,27 @@ class OnSession(msgspec.Struct, frozen=True):
 
     session: int
     host: str | None
+    """Name of the machine; None: not known."""
     ratio: float
+    """Head/base, as estimated there."""
 
 
 class DependsOnMachine(Base, frozen=True):
     """The change is not the same on all machines."""
 
     least: OnSession
+    """The machine with the smallest ratio."""
     most: OnSession
+    """The machine with the largest ratio."""
 
 
 class Autocorrelation(Base, frozen=True):
     """Iterations follow the one before."""
 
     correlation: float
+    """Of consecutive iterations: 0 none, 1 each equals the one before."""
     iterations: int
-    """Of an execution."""
+    """Iterations of an execution."""
     worth: int
     """Independent iterations that carry the same information."""
 
@@ -171,7 +187,9 @@ class NormalTail(Base, frozen=True):
 
     for_experts: ClassVar[bool] = True
     base: int
+    """Builds of base."""
     head: int
+    """Builds of head."""
 
 
 class Improvement(msgspec.Struct, frozen=True):
@@ -183,6 +201,7 @@ class Improvement(msgspec.Struct, frozen=True):
     unit: str
     better: Better
     ratio: float
+    """Head/base, as estimated."""
 
 
 class Implausible(Base, frozen=True):
@@ -198,16 +217,20 @@ class EarlyStop(Base, frozen=True):
     """Measuring stopped at an early look."""
 
     round: int
+    """The round after which it stopped."""
     of: int
+    """Rounds that were planned."""
 
 
 class UnlikeSpreads(Base, frozen=True):
     """The builds of one side spread more than those of the other."""
 
     side: Side
+    """The side that spreads more."""
     times: float | None
     """How many times as much, each as a share of its mean; None: the other's do not spread."""
     unit: Unit
+    """What spreads."""
 
 
 class NoisierThanRemembered(Base, frozen=True):
@@ -219,13 +242,16 @@ class NoisyHost(Base, frozen=True):
 
     weight: ClassVar[Weight] = "first"
     factor: float
+    """How many times as noisy."""
 
 
 class Combination(msgspec.Struct, frozen=True):
     """Settings of factors, as "load=busy", and those that were not measured with them on both sides."""
 
     at: tuple[str, ...]
+    """The settings, as "load=busy"."""
     lacking: tuple[str, ...]
+    """Settings of the compared factor that were not measured with them."""
 
 
 class CombinationsLeftOut(Base, frozen=True):
@@ -234,6 +260,8 @@ class CombinationsLeftOut(Base, frozen=True):
     benchmark: str
     metric: str
     factor: str
+    """Name of the factor that is compared."""
     compared: bool
     """Whether others remain."""
     combinations: tuple[Combination, ...]
+    """Those left out."""

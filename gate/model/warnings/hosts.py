@@ -30,7 +30,7 @@ class HeldDown(Unfit, frozen=True):
     """Processors stay at or near their lowest frequency."""
 
     governors: tuple[str, ...]
-    """With their counts where there are several, as "powersave on 2"."""
+    """Their governors, with counts where there are several, as "powersave on 2"."""
 
 
 class OnBattery(Unfit, frozen=True):
@@ -41,20 +41,24 @@ class LittleMemory(Unfit, frozen=True):
     """Hardly any memory is available; in bytes."""
 
     available: int
+    """Bytes that programs can still get."""
     total: int
+    """Bytes of the machine or control group."""
     in_group: bool
-    """Of the control group."""
+    """Whether that is of the control group."""
 
 
 class NoTemporaryFiles(Unfit, frozen=True):
     """The folder for temporary files cannot be used."""
 
     folder: str
+    """Its path."""
     because: Literal["unreadable", "unwritable", "noexec", "full"]
+    """What is wrong with it."""
     free: int = 0
-    """Bytes, where it is full."""
+    """Bytes that are free, where it is full."""
     error: str = ""
-    """Of the system, where it is unreadable."""
+    """What the system said, where it is unreadable."""
 
 
 Problem = LowPowerProfile | HeldDown | OnBattery | LittleMemory | NoTemporaryFiles
@@ -65,7 +69,7 @@ class OnMachine(msgspec.Struct, frozen=True):
 
     session: int
     host: str | None
-    """Its name; None: not known."""
+    """Name of the machine; None: not known."""
 
 
 class UnfitHost(Base, frozen=True):
@@ -73,7 +77,7 @@ class UnfitHost(Base, frozen=True):
 
     weight: ClassVar[Weight] = "first"
     problem: Problem | str
-    """A text is of an older perfgate."""
+    """What is wrong with it; a text is of an older perfgate."""
     machines: tuple[OnMachine, ...] = ()
     """Of several sessions those whose host it is; empty: there is one."""
 
@@ -82,11 +86,11 @@ class HostEvent(HostWarning, frozen=True, kw_only=True):
     """Something that happened to a machine during a run."""
 
     run: Side | None = None
-    """Of which of two runs that are compared; None: there is one."""
+    """Which of two runs that are compared; None: there is one."""
     session: int | None = None
-    """In which of several sessions; None: there is one."""
+    """Number of the session, from 0; None: there is one."""
     host: str | None = None
-    """The name of its machine, if it is known."""
+    """Name of its machine; None: not known."""
 
 
 class Rebooted(HostEvent, frozen=True):
@@ -104,55 +108,66 @@ class Steal(HostEvent, frozen=True):
     """The hypervisor took time from the processors."""
 
     share: float
-    """Of the time that programs wanted."""
+    """Share of the time that programs wanted."""
 
 
 class Throttled(HostEvent, frozen=True):
     """The control group's quota stopped the processors."""
 
     times: float
+    """How often."""
     seconds: float
+    """For how long in all."""
 
 
 class Load(HostEvent, frozen=True):
     """Other programs were at work."""
 
     start: float
+    """Load average when measuring began."""
     end: float
+    """Load average when it ended."""
     processors: float | None
+    """Of the machine; None: not known."""
 
 
 class Pressure(HostEvent, frozen=True):
     """Programs waited for something."""
 
     resource: Resource
+    """What they waited for."""
     share: float
-    """Of the time, in which some program waited."""
+    """Share of the time in which some program waited."""
 
 
 class Swapped(HostEvent, frozen=True):
     """Memory was swapped; in pages."""
 
     written: float
+    """Pages written to swap."""
     read: float
+    """Pages read from swap."""
 
 
 class ThermalThrottling(HostEvent, frozen=True):
     """Processors were slowed down for their heat."""
 
     times: float
+    """How often."""
 
 
 class OutOfMemory(HostEvent, frozen=True):
     """The kernel ended processes because memory ran out."""
 
     processes: float
+    """How many."""
 
 
 class FrequencySetting(HostEvent, frozen=True):
     """A setting of the processors' frequency changed."""
 
     setting: Literal["governor", "turbo"]
+    """Which one."""
     was: str | bool
     now: str | bool
 
@@ -175,9 +190,13 @@ class Machine(msgspec.Struct, frozen=True):
     """What a run line tells of its machine; None where it does not tell."""
 
     fingerprint: str | None
+    """Hash over what the machine is."""
     hostname: str | None
+    """Hash of its name."""
     kernel: str | None
+    """Its version."""
     boot_id: str | None
+    """Hash of the id of this boot."""
 
 
 Machines = tuple[Machine | None, ...]
@@ -188,6 +207,7 @@ class SeveralMachines(HostWarning, frozen=True):
     """Several machines measured, and the report shows the facts of the first."""
 
     machines: Machines
+    """Those that measured, the first one first."""
 
 
 class SidesApart(Base, frozen=True):
@@ -195,10 +215,13 @@ class SidesApart(Base, frozen=True):
 
     weight: ClassVar[Weight] = "first"
     benchmarks: tuple[str, ...]
-    """Empty: all."""
+    """Names of the benchmarks; empty: all."""
     session: int | None
+    """Number of the session, from 0; None: there is one."""
     base: Machines
+    """The machines that measured base."""
     head: Machines
+    """The machines that measured head."""
 
 
 class SidesMixed(Base, frozen=True):
@@ -206,6 +229,8 @@ class SidesMixed(Base, frozen=True):
 
     weight: ClassVar[Weight] = "first"
     benchmarks: tuple[str, ...]
-    """Empty: all."""
+    """Names of the benchmarks; empty: all."""
     session: int | None
+    """Number of the session, from 0; None: there is one."""
     machines: Machines
+    """Those that measured."""

@@ -16,30 +16,38 @@ class TornLine(Base, frozen=True):
     """The last line of a file was cut off in the middle of a write."""
 
     file: str
+    """Its name."""
 
 
 class SelectedOnly(Base, frozen=True):
     """Only a part of what was measured is decided."""
 
     selected: int
+    """Benchmarks that are decided."""
     measured: int
+    """Benchmarks that were measured."""
 
 
 class SidesByOrder(Base, frozen=True):
     """Of two result files without labels, the first was taken as base."""
 
     base: str
+    """Name of the file taken as base."""
     head: str
+    """Name of the file taken as head."""
 
 
 class ColumnsOfFile(Base, frozen=True):
     """A result file holds several measurings, of which the last two were taken as base and head."""
 
     file: str
+    """Its name."""
     key: str
     """The label that tells them apart, such as "commit"."""
     base: str
+    """Value of the label that was taken as base."""
     head: str
+    """Value of the label that was taken as head."""
 
 
 class WithoutValues(Base, frozen=True):
@@ -54,8 +62,9 @@ class RequestsFailed(Base, frozen=True):
     weight: ClassVar[Weight] = "first"
     benchmark: str
     base: float
+    """The share of base's requests that failed."""
     head: float
-    """The share of each side that failed."""
+    """The same of head."""
 
 
 class ForeignValues(Base, frozen=True):
@@ -77,6 +86,7 @@ class BudgetRounds(Base, frozen=True):
     """The budget leaves fewer rounds than were planned, judging by the first."""
 
     rounds: int
+    """That fit."""
     planned: int
 
 
@@ -84,7 +94,7 @@ class AfterLastLook(Base, frozen=True):
     """Something was measured after the last look, and does not count."""
 
     round: int
-    """After which the last look was."""
+    """The round after which the last look was."""
 
 
 class ExecutionsShort(Base, frozen=True):
@@ -94,8 +104,11 @@ class ExecutionsShort(Base, frozen=True):
     settings: str
     """Of its factors, as "load=busy"; empty: it has none."""
     base: int
+    """Executions of base."""
     head: int
+    """Executions of head."""
     wanted: int
+    """Executions that were planned, or that the other side has."""
 
 
 class PartShort(msgspec.Struct, frozen=True):
@@ -111,6 +124,7 @@ class PartsShort(Base, frozen=True):
     """Some parts of a gate have fewer rounds than were planned."""
 
     parts: tuple[PartShort, ...]
+    """Those that have fewer."""
 
 
 class TwoSessions(Base, frozen=True):
@@ -127,7 +141,7 @@ class UndecidedBenchmarks(Base, frozen=True):
     weight: ClassVar[Weight] = "first"
     benchmarks: tuple[str, ...]
     metrics: tuple[str, ...]
-    """What there is of them."""
+    """Names of the metrics that were measured of them."""
 
 
 class MetricMissing(Base, frozen=True):
@@ -145,6 +159,7 @@ class UnknownUnit(Base, frozen=True):
 
     metric: str
     unit: str
+    """As it is written."""
     meant: str | None
     """The known unit that it probably is; None: of a time, which has another unit."""
 
@@ -153,23 +168,26 @@ class NotSteady(Base, frozen=True):
     """Executions reached no steady state."""
 
     base: int
-    """Executions of a side that reached none."""
+    """Executions of base that reached none."""
     head: int
+    """The same of head."""
     of: int
     """Executions of both sides in which one was looked for."""
     needed: int | None
-    """Values that can show one, where each of them has fewer."""
+    """Values that can show one, where each execution has fewer; None: they have enough."""
 
 
 class ValuesShort(Base, frozen=True):
     """Executions gave fewer values than asked for, and others of their side exactly as many."""
 
     base: int
-    """Executions of a side with fewer."""
+    """Executions of base with fewer."""
     head: int
+    """The same of head."""
     of: int
     """Executions of both sides."""
     asked: int
+    """Values that each was asked for."""
 
 
 # --- builds -----------------------------------------------------------------------------------------------------------
@@ -179,9 +197,10 @@ class SameBuilds(msgspec.Struct, frozen=True):
     """Builds of one side with the same content."""
 
     count: int
+    """How many."""
     side: Side
     settings: str
-    """Of the factors that they were built with; empty: there are none."""
+    """Settings of the factors that they were built with; empty: there are none."""
 
 
 class IdenticalBuilds(Base, frozen=True):
@@ -189,6 +208,7 @@ class IdenticalBuilds(Base, frozen=True):
 
     weight: ClassVar[Weight] = "first"
     builds: tuple[SameBuilds, ...]
+    """Which ones."""
 
 
 class IdenticalSides(Base, frozen=True):
@@ -228,6 +248,7 @@ class BuildNeedsGit(Base, frozen=True):
 
     weight: ClassVar[Weight] = "later"
     sides: tuple[Side, ...]
+    """Those whose first build failed."""
 
 
 # --- two runs that are compared ---------------------------------------------------------------------------------------
@@ -237,6 +258,7 @@ class DifferingKey(msgspec.Struct, frozen=True):
     """A key of [[benchmark]], and the benchmarks in which it differs."""
 
     key: str
+    """Name of the key."""
     benchmarks: tuple[str, ...]
 
 
@@ -244,8 +266,9 @@ class SetUpDifferently(Base, frozen=True):
     """Two runs have different settings."""
 
     settings: tuple[str, ...]
-    """As "[build] command"."""
+    """Their names, as "[build] command"."""
     keys: tuple[DifferingKey, ...]
+    """Keys of [[benchmark]] that differ."""
 
 
 class NotComparable(Base, frozen=True):
@@ -253,8 +276,10 @@ class NotComparable(Base, frozen=True):
 
     metric: str
     of: Literal["unit", "direction"]
+    """What differs."""
     base: tuple[str, ...]
-    """What it is there; several: on one side alone."""
+    """The units or directions of base; several: on one side alone."""
     head: tuple[str, ...]
+    """The same of head."""
     names: tuple[str, ...]
-    """The benchmarks, with their settings."""
+    """Names of the benchmarks, with their settings."""

@@ -16,7 +16,9 @@ class BaseAhead(Base, frozen=True):
     """Base has commits that head lacks."""
 
     ref: str
+    """Name of base."""
     commits: int
+    """How many."""
 
 
 class DirtySubmodule(Base, frozen=True):
@@ -39,7 +41,9 @@ class LeftBehind(Base, frozen=True):
     """A directory of perfgate's own cannot be removed."""
 
     directory: str
+    """Its path."""
     why: str
+    """What the system said."""
 
 
 class BaseWithoutConfig(Base, frozen=True):
@@ -59,7 +63,9 @@ class NothingToCompare(Base, frozen=True):
     failed: FailureKind
     """What failed in base first; missing: it does not have the folder of the project."""
     benchmark: str | None = None
+    """Whose execution failed; None: no execution did."""
     status: str = ""
+    """How it ended; empty: nothing failed to run."""
 
 
 class HeadWithoutConfig(Base, frozen=True):
@@ -73,6 +79,7 @@ class RulesChanged(Base, frozen=True):
 
     weight: ClassVar[Weight] = "first"
     keys: tuple[str, ...]
+    """Those that differ, such as gate.threshold."""
     in_force: str
     """Whose rules count: a side, or the name of a file."""
 
@@ -81,8 +88,11 @@ class Differing(msgspec.Struct, frozen=True):
     """Something that was one way and is another."""
 
     name: str
+    """What it is."""
     was: str | int | None
+    """What it was; None: not there, or not known."""
     now: str | int | None
+    """What it is now; None: not there, or not known."""
 
 
 class MeasuringChanged(Base, frozen=True):
@@ -111,6 +121,7 @@ class ExpiredAccept(Base, frozen=True):
     until: str
     """The last day, as 2026-12-31."""
     reason: str
+    """As the entry gives it."""
 
 
 # --- the plan ---------------------------------------------------------------------------------------------------------
@@ -120,7 +131,9 @@ class FewBuilds(Base, frozen=True):
     """The plan has fewer builds than the gate wants before it calls a change."""
 
     builds: int
+    """Builds of the plan, at most."""
     min_builds: int
+    """Builds that `gate.min_builds` asks for."""
     remembers: bool
     """Whether what is remembered of the host can take their place."""
     counts: bool
@@ -131,20 +144,25 @@ class FewBuildsPerMachine(Base, frozen=True):
     """The plan has fewer builds on each machine than a verdict over these machines needs."""
 
     builds: int
+    """Builds of the plan."""
     needed: int
+    """Builds that it needs."""
 
 
 class FewBuildsForBootstrap(Base, frozen=True):
     """The plan has fewer builds than a bootstrap interval needs to decide."""
 
     builds: int
+    """Builds of the plan."""
     needed: int
+    """Builds that it needs."""
 
 
 class NoLooksByBootstrap(Base, frozen=True):
     """The plan may stop early, which bootstrap intervals do not."""
 
     builds: int
+    """Builds that are made, the most of the plan."""
 
 
 class FewIterationsForSteady(Base, frozen=True):
@@ -152,13 +170,16 @@ class FewIterationsForSteady(Base, frozen=True):
 
     benchmarks: tuple[str, ...]
     iterations: int
+    """Iterations of the plan."""
     needed: int
+    """Iterations that can show one."""
 
 
 class NoEarlyStop(Base, frozen=True):
     """Several jobs measure, and they cannot stop early together."""
 
     builds: int
+    """Builds that are made."""
 
 
 class NoAutoPlan(Base, frozen=True):
@@ -177,14 +198,17 @@ class PlannedFromMemory(Base, frozen=True):
     first: int
     """Builds of a side before it may stop, and at most."""
     last: int
+    """The most builds of a side."""
     executions: int
+    """Executions a build."""
     iterations: int
+    """Iterations an execution."""
     reached: bool
     """Whether it is expected to reach what is wanted, within the budget."""
     notes: tuple[str, ...]
     """What is not known of some benchmarks, as the planner says it."""
     detectable: float | None = None
-    """The size of a change that it is to find; None: half-widths of half the thresholds."""
+    """The size of a change that it is to find, as a share; None: half-widths of half the thresholds."""
 
 
 class PlannedAsConfigured(Base, frozen=True):
@@ -201,20 +225,24 @@ class ToolUnusable(msgspec.Struct, frozen=True):
     """A tool that is not there, or not the one that is meant."""
 
     tool: str
+    """Its name."""
     because: Literal["missing", "silent", "foreign", "old"]
+    """missing: not there. silent: it does not tell its version. foreign: another program of that name. old: too old."""
     path: str = ""
+    """Where it was found; empty: nowhere."""
     error: str = ""
-    """Of the system, where it does not tell its version."""
+    """What the system said, where it does not tell its version."""
     version: str = ""
+    """As it tells; empty: it does not."""
     oldest: str = ""
-    """That can be used, where it is older."""
+    """The oldest version that can be used, where it is older."""
 
 
 class SpawnInstead(Base, frozen=True):
     """The built-in spawn measures in place of hyperfine."""
 
     why: ToolUnusable | str
-    """A text is of an older perfgate."""
+    """What is wrong with hyperfine; a text is of an older perfgate."""
 
 
 class Limit(msgspec.Struct, frozen=True, tag_field="kind", tag=tag):
@@ -229,14 +257,16 @@ class EventsAbsent(Limit, frozen=True):
     """Events that are not counted."""
 
     events: tuple[str, ...]
+    """Names of the events."""
     word: str
-    """Of perf, for why; empty: they need the right to count the kernel."""
+    """What perf says of them; empty: they need the right to count the kernel."""
 
 
 class EventsOutsideKernel(Limit, frozen=True):
     """Events that are counted outside the kernel only."""
 
     events: tuple[str, ...]
+    """Names of the events."""
     paranoid: str | None
     """The value of kernel.perf_event_paranoid; None: not known."""
 
@@ -245,6 +275,7 @@ class SharedCounters(Limit, frozen=True):
     """Events whose counters ran part of the time."""
 
     events: tuple[str, ...]
+    """Names of the events."""
 
 
 AnyLimit = MovingAddresses | EventsAbsent | EventsOutsideKernel | SharedCounters
@@ -254,8 +285,9 @@ class InstrumentLimits(Base, frozen=True):
     """What an instrument cannot do on this machine."""
 
     instrument: str
+    """Its name."""
     limits: tuple[AnyLimit, ...] | str
-    """A text is of an older perfgate."""
+    """What it cannot do; a text is of an older perfgate."""
 
 
 class StartedByShim(Base, frozen=True):
@@ -263,7 +295,9 @@ class StartedByShim(Base, frozen=True):
 
     benchmarks: tuple[str, ...]
     manager: str
+    """Name of the version manager."""
     path: str
+    """Path of the shim."""
     program: str
     """The path of the program behind it; empty: the manager does not tell."""
     seconds: float | None
@@ -275,7 +309,9 @@ class RoundBeyondBudget(Base, frozen=True):
 
     weight: ClassVar[Weight] = "later"
     seconds: float
+    """What the round takes."""
     budget: float
+    """What there is."""
     basis: Literal["last-run", "ended", "memory"]
     """What the last run took, the budget that ended it before one round, or what is remembered of the host."""
 
@@ -294,7 +330,7 @@ class NothingRemembered(Base, frozen=True):
 
     weight: ClassVar[Weight] = "later"
     method: str
-    """Of the intervals that take their place."""
+    """Name of the method whose intervals take their place."""
 
 
 class HistoryUnusable(Base, frozen=True):
@@ -302,6 +338,7 @@ class HistoryUnusable(Base, frozen=True):
 
     weight: ClassVar[Weight] = "later"
     error: str
+    """What is wrong with it."""
 
 
 class MemoryOfOneSession(Base, frozen=True):
@@ -322,6 +359,7 @@ class MemoryOfOtherMachine(Base, frozen=True):
     weight: ClassVar[Weight] = "later"
     benchmarks: tuple[str, ...]
     differing: tuple[Differing, ...]
+    """What differs between the machines."""
 
 
 class MemoryOfOtherSetup(Base, frozen=True):

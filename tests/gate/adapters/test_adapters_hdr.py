@@ -186,7 +186,8 @@ def test_a_log_without_values_has_none() -> None:
 
 def test_a_log_that_is_cut_off() -> None:
     whole = (DATA / "java.hlog").read_bytes()
-    for length in range(whole.rindex(b"\n", 0, -1) + 2, len(whole)):
+    # 7: every place in a group of four characters of base64
+    for length in (*range(whole.rindex(b"\n", 0, -1) + 2, len(whole), 7), len(whole) - 1):
         with pytest.raises(OutputError):
             parse(whole[:length], dict.fromkeys(("time", "read", "write"), "ns"))
 

@@ -20,7 +20,7 @@ def test_keys_are_those_of_the_contract() -> None:
     tables = plain.loads(text)
     assert list(tables) == [
         "schema", "verdict", "exit_code", "summary", "stopped", "run", "policy", "family", "findings", "interactions", "recorded",
-        "failures", "overall", "curves", "new", "warnings", "explanations", "unprofiled",
+        "failures", "overall", "curves", "new", "warnings", "explanations", "unprofiled", "creep", "next",
     ]  # fmt: skip
     assert list(tables["findings"][0])[:6] == ["benchmark", "metric", "unit", "better", "statistic", "factors"]
     assert text.endswith("}\n")
@@ -39,6 +39,13 @@ def test_what_has_a_sentence_has_it_as_its_text() -> None:
     assert one["text"] == "head is 12.0% slower only under load=busy"
     memory = plain.loads(json.render(examples.early()))["findings"][0]["memory"]
     assert (memory["kind"], memory["text"].partition(":")[0]) == ("moderated", "moderated by remembered variance")
+
+
+def test_what_follows_is_written() -> None:
+    tables = plain.loads(json.render(examples.regression()))
+    assert tables["findings"][0]["text"].endswith("threshold 3%: unchanged")
+    assert (tables["next"]["kind"], tables["next"]["text"][:18]) == ("fix-regression", "Fix the regression")
+    assert plain.loads(json.render(examples.report("pass", [])))["next"] is None
 
 
 def test_a_text_is_not_read() -> None:

@@ -30,7 +30,10 @@ def plan(
     return pd.DataFrame(rows, columns=[*names, "session", "round", "build", "replicate"]), factors
 
 
-@pytest.mark.parametrize(("rounds", "replicates", "df"), [(5, 1, 12), (5, 4, 12), (3, 1, 6)])
+@pytest.mark.parametrize(
+    ("rounds", "replicates", "df"),
+    [(5, 1, 12), pytest.param(5, 4, 12, marks=pytest.mark.promise), (3, 1, 6)],
+)
 def test_the_power_is_the_share_of_studies_that_claim_the_change(rounds: int, replicates: int, df: int) -> None:
     units, factors = plan((2, 2), rounds, replicates)
     found = power(units, factors, 2, "replicate", (2.0,), quantiles=1 if rounds * replicates * 20 < 400 else 2)
