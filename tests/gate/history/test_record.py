@@ -70,7 +70,7 @@ def test_has_the_logarithm_of_the_ratio_of_means_where_rounds_are_not_paired(tmp
         assert change.variance == pytest.approx(sum(sides), rel=1e-9)
 
 
-@pytest.mark.parametrize("interval", ["paired", "fieller", "auto"])
+@pytest.mark.parametrize("interval", ["paired", "fieller", "paired-shared"])
 def test_its_interval_covers_the_true_change(tmp_path: Path, interval: str) -> None:
     shape = Shape(cases=300, builds=5, executions=2, iterations=3)
     covered = 0
