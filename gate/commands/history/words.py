@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from gate.history.store import Added, Reading
 from gate.model.history import HistoryRecord
 from gate.model.visible import visible
-from gate.units import plural
+from gate.units import agree, plural
 
 NOTHING_TO_COMPARE = "Nothing to record: base has no benchmarks to compare with; the next commit will.\n"
 _SHORT = 10
@@ -56,7 +56,11 @@ def listed(reading: Reading, store: str, limit: int) -> str:
     cases = len({(c.benchmark, c.metric, c.statistic) for record in records for c in record.changes})
     machines = len({record.machine.id for record in records})
     shown = records[-limit:]
-    holds = (_records(len(records)), plural(cases, "case"), f"{plural(machines, 'kind')} of machine")
+    holds = (
+        _records(len(records)),
+        plural(cases, "case"),
+        f"{machines} {agree(machines, 'class', 'classes')} of machine",
+    )
     lines = [
         f"{store}: {', '.join(holds)}, {_size(reading.size)}",
         "",
