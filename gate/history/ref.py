@@ -17,7 +17,7 @@ import msgspec
 
 from gate.history.encoding import LARGEST, RecordError, decode, encode
 from gate.history.names import Name, name_at, name_of
-from gate.history.store import Added, ConflictError, Reading, other_measurements
+from gate.history.store import Added, ConflictError, Reading, added_of, other_measurements
 from gate.model import UserError
 from gate.model.history import HistoryRecord
 
@@ -125,13 +125,12 @@ class RefStore:
         name, blob = name_of(record), self._run("hash-object", "-w", "--stdin", stdin=encode(record)).decode().strip()
         before = self._local()
         known = self._known(before, name, record)
-        added = {} if known else {name: blob}
-        kept = self._settle(added, keep)
+        kept = self._settle({} if known else {name: blob}, keep)
         if self._remote is not None:
             pushed = self._push(self._remote, keep)
             # what was dropped here may have been dropped there once more
             kept = Kept(pushed.records, max(kept.dropped, pushed.dropped))
-        return Added("known" if known else "added", kept.dropped, len(kept.records), self._remote)
+        return added_of(name, known=known, dropped=kept.dropped, kept=kept.records, pushed=self._remote)
 
     def _known(self, tip: Tip, name: Name, record: HistoryRecord) -> bool:
         """Return whether a record is there already.

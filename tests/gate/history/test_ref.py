@@ -97,6 +97,8 @@ def test_says_how_many_are_dropped(tmp_path: Path) -> None:
         store(top, "origin").add(record(number), 10)
     done = store(top, "origin").add(record(5), 3)
     assert (done.dropped, done.kept) == (3, 3)
+    done = store(top, "origin").add(record(1), 3)
+    assert (done.outcome, done.dropped, done.kept) == ("too-old", 0, 3)
     assert store(remote).read().records == [record(3), record(4), record(5)]
 
 

@@ -57,7 +57,7 @@ def test_adds_lists_and_adds_once(project: Project) -> None:
     assert (code, said) == (0, f"{head} is recorded already, of the same measurements: {REF} holds 1 record\n")
     code, said, err = run()
     assert (code, err) == (0, "")
-    assert said.startswith(f"{REF}: 1 record, 2 cases, 1 kind of machine, ")
+    assert said.startswith(f"{REF}: 1 record, 2 cases, 1 class of machine, ")
     assert said.endswith("Second, after it\n")
     # the same run with other values
     measure(project, cases=3)
