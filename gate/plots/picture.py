@@ -145,9 +145,11 @@ class Sheet:
         if not _PREFIX.fullmatch(prefix):
             raise ValueError(f"a prefix is letters, digits, - and _, begun with a letter; got {prefix!r}")
         body = "\n".join(self._elements())
+        # an image has no parts that one can go to
+        role = "group" if any(tip.href for tips in self._tips.values() for tip in tips) else "img"
         ids = [f"{prefix}-{name}" for name in ("svg", "title", "desc")]
         return Picture(
-            f'<svg xmlns="http://www.w3.org/2000/svg" id="{ids[0]}" class="picture" role="img" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" id="{ids[0]}" class="picture" role="{role}" '
             f'viewBox="0 0 {self.width:g} {self.height:g}" aria-labelledby="{ids[1]} {ids[2]}">'
             f'<title id="{ids[1]}">{legal(title)}</title><desc id="{ids[2]}">{legal(description)}</desc>\n'
             f"<style>{style(ids[0], self._classes(), self.width)}</style>\n{body}\n</svg>",

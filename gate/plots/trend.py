@@ -184,7 +184,12 @@ def _stretches(sheet: Sheet, x: Axis, y: Axis, of: DrawnTrend) -> None:
 def _dates(sheet: Sheet, x: Axis, commits: Sequence[DrawnCommit]) -> None:
     count = len(commits)
     places = sorted({1 + round(k * (count - 2) / (_DATES - 1)) for k in range(_DATES)} if count > 2 else {count - 1})
-    sheet.row(_BOTTOM + 24, [(x.at(k), commits[k].day) for k in places if commits[k].day], "soft")
+    half = room("2026-01-31", LETTERS_NARROW) / 2
+    labels = [(x.at(k), commits[k].day) for k in places if x.at(k) + half <= _WIDTH]
+    if labels:
+        sheet.row(_BOTTOM + 24, labels, "soft")
+    else:
+        sheet.text(_RIGHT, _BOTTOM + 24, commits[-1].day, "soft", "end")
     sheet.text((x.start + x.end) / 2, _HEIGHT - 10, "commits, evenly spaced, with their dates", "soft wide", "middle")
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from gate.history.folder import FolderStore
 from gate.model.history import AcceptedChange, Change, HistoryRecord, Machine, Measured
 
 Array = npt.NDArray[np.float64]
@@ -31,6 +33,14 @@ class Noise(msgspec.Struct, frozen=True):
 
 def sha(number: int) -> str:
     return f"{number:04d}" + "c0ffee" * 6
+
+
+def kept(folder: Path, records: Sequence[HistoryRecord]) -> Path:
+    """Keep records in a folder, as `perfgate history add --folder` does."""
+    store = FolderStore(folder)
+    for each in records:
+        store.add(each, len(records))
+    return folder
 
 
 def days(rng: np.random.Generator, count: int, noise: Noise) -> Array:
@@ -87,7 +97,7 @@ def record(
     return HistoryRecord(
         commit=sha(number), parent=sha(number - 1 if parent is None else parent), subject=f"Change number {number}",
         committed=when, measured=when.replace("T09", "T10"), run=run or f"run-{number}", perfgate="0.1.0",
-        machine=machine, raw=["sha256:00"], changes=list(changes),
+        machine=machine, raw=["sha256:" + "0" * 64], changes=list(changes),
     )  # fmt: skip
 
 

@@ -112,12 +112,12 @@ def said(change: ChangePoint, case: CaseTrend, trend: Trend) -> Said:
     return Said(
         name=name(case),
         headline=f"{changes(change, case)} ({limits(change.change)}) {where(change, trend.chain.links)}",
-        where=short(change.bad) if alone else plural(change.last - change.first + 1, "commit"),
+        where=short(change.bad) if alone else _count(change, trend.chain.links),
         cause=_CAUSES[change.cause],
         why=list(_why(change, trend)),
         suspects=[] if alone else [suspect(each) for each in ranked[:SUSPECTS]],
         more="" if alone or len(ranked) <= SUSPECTS else f"{len(ranked) - SUSPECTS} more in the JSON and on the page",
-        next=next_step(change, case),
+        next=next_step(change, case, trend.chain.links),
     )
 
 
@@ -134,10 +134,17 @@ def where(change: ChangePoint, links: Sequence[Link]) -> str:
         if link.gap:
             return f"between {short(link.parent)} and {short(link.commit)}, where no commit was measured"
         return f"with {_commit(link.commit, link.subject)}, {day(link.committed)}"
-    count = change.last - change.first + 1
+    count = _count(change, links)
     days = " to ".join(dict.fromkeys(day(links[place].committed) for place in (change.first, change.last)))
     how = "step by step over" if change.gradual else "in one or several of"
-    return f"{how} {count:,} commits, {short(change.good)} to {short(change.bad)}, {days}"
+    return f"{how} {count}, {short(change.good)} to {short(change.bad)}, {days}"
+
+
+def _count(change: ChangePoint, links: Sequence[Link]) -> str:
+    """Count the commits of a range; in a gap there may be any number of them."""
+    steps = links[change.first : change.last + 1]
+    more = "at least " if any(link.gap for link in steps) else ""
+    return f"{more}{plural(len(steps), 'commit')}"
 
 
 def limits(found: Interval) -> str:
@@ -195,16 +202,17 @@ def _commit(commit: str, title: str) -> str:
     return " ".join(part for part in (short(commit), subject(title)) if part)
 
 
-def next_step(change: ChangePoint, case: CaseTrend) -> Next:
+def next_step(change: ChangePoint, case: CaseTrend, links: Sequence[Link]) -> Next:
     """Give the command that goes on from a change: confirm one commit, or search several."""
     benchmark = shlex.quote(visible(case.id.benchmark))
     good, bad = short(change.good), short(change.bad)
-    if change.cause == "machine" or change.first == change.last:
+    if change.cause == "machine" or (change.first == change.last and not links[change.first].gap):
         why = "measures both commits now, on one machine; costs one check of this benchmark"
         return Next(f"perfgate check --base {good} --head {bad} --benchmark {benchmark}", why)
     count = change.last - change.first + 1
     builds = math.ceil(math.log2(count)) + 1
-    why = f"searches {count:,} commits, with about {builds} of them built; costs up to 3 checks of this benchmark"
+    searched = _count(change, links)
+    why = f"searches {searched}, with about {builds} of them built; costs up to 3 checks of this benchmark"
     return Next(f"perfgate bisect --good {good} --bad {bad} --benchmark {benchmark}", why)
 
 

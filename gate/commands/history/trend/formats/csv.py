@@ -50,7 +50,7 @@ def _changes(case: CaseTrend, trend: Trend) -> Iterator[Sequence[object]]:
         yield (
             *_case("change", case), link.commit, link.parent, link.committed, *(None,) * 6, *_interval(change.change),
             *(None,) * 6, change.direction, change.cause, change.good, change.bad, change.last - change.first + 1,
-            change.p_adjusted, words.next_step(change, case).command,
+            change.p_adjusted, words.next_step(change, case, trend.chain.links).command,
         )  # fmt: skip
 
 
