@@ -59,8 +59,10 @@ REASONS: list[tuple[msgspec.Struct, str]] = [
     ),
     (
         reasons.Crept(threshold=0.03, nights=4, since="2026-11-11", confidence=0.95, outgrown=OUTGROWN),
-        "the last 4 nights together are beyond the threshold of 3%, with 95% confidence over a year of nights, beyond "
-        "the 5% accepted until 2026-12-31 (see #123)",
+        (
+            "the last 4 nights together are beyond the threshold of 3%, with 95% confidence over a year of nights, "
+            "beyond the 5% accepted until 2026-12-31 (see #123)"
+        ),
     ),
     (
         reasons.Unconfirmed(threshold=0.03, nights=1, more=None),
@@ -68,8 +70,10 @@ REASONS: list[tuple[msgspec.Struct, str]] = [
     ),
     (
         reasons.Unconfirmed(threshold=0.03, nights=5, more=1),
-        "beyond the threshold of 3% in this night alone; 5 nights against this commit do not confirm it yet; about "
-        "1 more night would, if it stays so",
+        (
+            "beyond the threshold of 3% in this night alone; 5 nights against this commit do not confirm it yet; about "
+            "1 more night would, if it stays so"
+        ),
     ),
     (
         reasons.AcceptedByEntry(up_to=0.08, until="2026-12-31", reason="see #123"),
