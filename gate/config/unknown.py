@@ -87,6 +87,7 @@ def advice_on_option(path: Sequence[str], value: str, settable: Sequence[str]) -
     """
     table, *rest = path
     tables = [name for name in settable if table in _keys_of(name)]
+    tables = [name for name in tables if (name,) != _CREEP] or tables
     if not rest and table in settable:
         return f"write {table}.KEY=VALUE, with one of {', '.join(_keys_of(table))}"
     if not rest:
@@ -167,6 +168,10 @@ def _other_word(key: str, known: Sequence[str]) -> str | None:
 # --- tables -----------------------------------------------------------------------------------------------------------
 
 
+_CREEP = ("creep",)
+"""The table that has a key of [gate] for creep checks, which nobody means who leaves its name out."""
+
+
 @cache
 def _places(kind: Any, path: Path) -> Mapping[str, tuple[tuple[Path, Any], ...]]:
     """Return the tables below each key of a table; names that the user chooses are NAME, or SETTING below them."""
@@ -212,7 +217,8 @@ def _tables_with(key: str) -> list[Path]:
     """Return the tables that have a key, less those that are a part of several others, unless only they have it."""
     found = [(path, kind) for path, kind in _tables() if path and key in _places(kind, path)]
     often = Counter(kind for _, kind in _tables())
-    return [path for path, kind in found if often[kind] == 1] or [path for path, _ in found]
+    kept = [path for path, kind in found if often[kind] == 1 and path != _CREEP]
+    return kept or [path for path, _ in found]
 
 
 def _near_elsewhere(key: str, path: Path) -> list[tuple[Path, str]]:

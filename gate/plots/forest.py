@@ -186,6 +186,8 @@ def _texts(sheet: Sheet, finding: Finding, y: float) -> None:
     ends = [end for end in numbers.ends(ratio.low, ratio.high) if end is not None and math.isfinite(end)]
     if len(ends) == 2:
         said = f"{_percent(ends[0])} … {_percent(ends[1])}"
+    elif len(ends) == 1:
+        said = f"{_percent(ends[0])} or {'less' if ratio.low is None else 'more'}"
     else:
         said = "unbounded" if ratio.kind in _OPEN else "no interval"
     sheet.text(_WIDTH - 6, y, said, "soft small middle wide", "end")

@@ -55,10 +55,15 @@ def suspected(creep: CreepFacts) -> str:
 
 def suspect(one: Suspect) -> str:
     """Describe a suspect: "1a2b3c4d5e +1.2%, 40% of the change: Cache the parser's tables"."""
+    return f"{visible(one.commit[:10])} {deed(one)}"
+
+
+def deed(one: Suspect) -> str:
+    """Say what a suspect did: "+1.2%, 40% of the change: Cache the parser's tables"."""
     size = numbers.changed(math.exp(one.log_ratio))
     accepted = ", accepted" if one.accepted else ""
     share = f"{one.share:.0%} of the change"
-    return f"{visible(one.commit[:10])} {size}, {share}{accepted}: {clip(visible(one.subject), _SUBJECT)}"
+    return f"{size}, {share}{accepted}: {clip(visible(one.subject), _SUBJECT)}"
 
 
 def suspects(creep: CreepFacts) -> list[tuple[CreepCase, Sequence[Suspect]]]:

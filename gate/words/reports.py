@@ -95,7 +95,13 @@ def could_have_shown(report: Report) -> str:
 
 def basis(findings: Sequence[Finding]) -> str:
     """Say what intervals and verdicts of a table rest on, as far as its title does not; no full stop."""
-    return ". ".join(capitalized(text) for text in (confidences(findings), no_sign(findings)) if text)
+    said = (confidences(findings), no_sign(findings), _nights(findings))
+    return ". ".join(capitalized(text) for text in said if text)
+
+
+def _nights(findings: Sequence[Finding]) -> str:
+    crept = any(isinstance(finding.reason, reasons.Crept) for finding in findings)
+    return "the change of what crept is that of several nights; base and head are values of this one" if crept else ""
 
 
 def no_sign(found: Iterable[Finding]) -> str:

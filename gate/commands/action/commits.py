@@ -91,9 +91,6 @@ def checkout_warnings(event: Event, directory: Path) -> tuple[AnyWarning, ...]:
     return (*_large(repository, None, None), *_kept(event, directory))
 
 
-HISTORY = "refs/perfgate/history"
-
-
 def fetch_for_creep(event: Event, token: str | None, directory: Path) -> None:
     """Note which branch is the default, and fetch the history of commits if origin has one.
 
@@ -103,6 +100,8 @@ def fetch_for_creep(event: Event, token: str | None, directory: Path) -> None:
     Raises:
         SourceError: there is no repository.
     """
+    from gate.run.creep import HISTORY
+
     clone = open_clone(find_repository(directory), Access(event.server_url, token) if token else None)
     branch = event.ref.removeprefix("refs/heads/") if event.name == "schedule" else event.default_branch
     if branch:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -111,13 +112,18 @@ def _counts(report: Report) -> Md:
 def _suspects(report: Report) -> list[Md]:
     found = creep.suspects(report.creep) if report.creep is not None else []
     return [
-        Md(f"- {code(case.benchmark)}: {brief(creep.suspect(one), 200)}")
+        Md(f"- {code(case.benchmark)}: {_commit(one.commit)} {brief(creep.deed(one), 200)}")
         for case, suspects in found
         for one in suspects
     ][:_SUSPECTS]
 
 
 _SUSPECTS = 15
+
+
+def _commit(sha: str) -> Md:
+    """Write a commit so that the forge links it."""
+    return Md(sha[:12]) if re.fullmatch(r"[0-9a-f]{40,64}", sha) else code(sha, 20)
 
 
 def _new(report: Report, most: int) -> Md | None:

@@ -138,9 +138,9 @@ def test_a_list_is_shown_with_the_value_that_was_given() -> None:
         ("study.factor.n=[1,2]", "write study.factor={n = [1,2]}"),
         ("factor.n=[1,2]", "write study.factor={n = [1,2]}"),
         ("study.budget", "write study.budget=VALUE"),
-        ("benchmark.command=x", "write TABLE.KEY=VALUE, with a table of gate, plan, build, env, study"),
-        ("=", "write TABLE.KEY=VALUE, with a table of gate, plan, build, env, study"),
-        ("a.b.c.d=1", "write TABLE.KEY=VALUE, with a table of gate, plan, build, env, study"),
+        ("benchmark.command=x", "write TABLE.KEY=VALUE, with a table of gate, plan, build, env, study, creep"),
+        ("=", "write TABLE.KEY=VALUE, with a table of gate, plan, build, env, study, creep"),
+        ("a.b.c.d=1", "write TABLE.KEY=VALUE, with a table of gate, plan, build, env, study, creep"),
     ],
 )
 def test_options(option: str, why: str) -> None:

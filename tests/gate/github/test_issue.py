@@ -30,12 +30,7 @@ def forge() -> Iterator[FakeGitHub]:
 
 
 def case(benchmark: str = "parse", verdict: CreepVerdict = "crept", **changes: Any) -> CreepCase:
-    made = CreepCase(
-        benchmark=benchmark, metric="time", statistic="mean", factors={}, better="lower", verdict=verdict,
-        threshold=0.03, nights=20, window=8, ratio=1.05, tonight=1.06, p=1e-5, more=None,
-        quiet=0 if verdict == "crept" else 3, suspects=[],
-    )  # fmt: skip
-    return msgspec.structs.replace(made, **changes)
+    return examples.creep_case(benchmark, verdict, **changes)
 
 
 def facts(*cases: CreepCase, **changes: Any) -> CreepFacts:

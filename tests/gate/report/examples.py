@@ -48,6 +48,7 @@ from gate.model import (
     outcomes,
     reasons,
 )  # fmt: skip
+from gate.model.creep import CreepCase, CreepFacts, CreepVerdict, Pin, Suspect
 from gate.model.profile import Frame, Profile, Stack, Unprofiled
 from gate.model.report import Interaction, Pairing, SessionRatio
 from gate.model.warnings.base import Said
@@ -868,7 +869,46 @@ def explained() -> Report:
     )
 
 
+def creep_case(benchmark: str, verdict: CreepVerdict, **changes: Any) -> CreepCase:
+    made = CreepCase(
+        benchmark=benchmark, metric="time", statistic="mean", factors={}, better="lower", verdict=verdict,
+        threshold=0.03, nights=21, window=16, ratio=1.052, tonight=1.061, p=0.002, more=None,
+        quiet=0 if verdict == "crept" else 3, suspects=[],
+    )  # fmt: skip
+    return msgspec.structs.replace(made, **changes)
+
+
+def creep() -> Report:
+    since = reasons.Crept(threshold=0.03, nights=16, since="2026-11-11", confidence=0.95, outgrown=None)
+    crept = finding(
+        "parse-large", "regression", reason=since, p=None, p_adjusted=0.002,
+        ratio=RatioInterval(
+            estimate=1.052, low=1.038, high=None, confidence=0.95, method="nights", df=None, kind="half-line"
+        ),
+        decided_at=DecidedAt(confidence=0.95, low=1.038, high=None, look=1, looks=1),
+    )  # fmt: skip
+    alone = finding(
+        "encode", "inconclusive", estimate=1.043, half=0.01,
+        reason=reasons.Unconfirmed(threshold=0.03, nights=21, more=6),
+    )  # fmt: skip
+    suspects = [
+        Suspect(commit=f"{number:02d}" + "c0ffee" * 6 + "00", subject=subject, log_ratio=size, share=share, accepted=number == 2)
+        for number, subject, size, share in (
+            (1, "Keep comments in the tree", 0.019, 0.41), (2, "Check <names> twice, see @team #12", 0.012, 0.23),
+        )
+    ]  # fmt: skip
+    pin = Pin(against="latest-tag", tag="v1.2", sha="a1" * 20, commits=14)
+    cases = [
+        creep_case("parse-large", "crept", suspects=suspects),
+        creep_case("encode", "unconfirmed", ratio=1.02, more=6),
+        creep_case("lex", "none", ratio=1.001),
+    ]
+    facts = CreepFacts(pin=pin, nights=21, error=0.05, unused=None, history=True, cases=cases)
+    return report("regression", [crept, alone, finding("lex")], creep=facts)
+
+
 ALL = {
+    "creep": creep,
     "regression": regression,
     "explained": explained,
     "pass": passing,

@@ -32,12 +32,13 @@ CASES = [
     ("quiet", "color.txt"),
     *(
         (name, "summary.md")
-        for name in ("regression", "only_inconclusive", "failures", "hostile", "quantiles", "factors", "quiet")
+        for name in ("creep", "regression", "only_inconclusive", "failures", "hostile", "quantiles", "factors", "quiet")
     ),
     *((name, "xml") for name in ("regression", "failures", "nothing", "hostile", "metrics", "some_identical", "quiet")),
     *(
         (name, "json")
         for name in (
+            "creep",
             "regression",
             "inconclusive",
             "failures",

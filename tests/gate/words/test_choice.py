@@ -43,6 +43,10 @@ EXAMPLES: list[tuple[c.AnyHow, str]] = [
     (c.OfPull(12, merged=False), "the commit of #12, confirmed by the forge"),
     (c.OfPull(12, merged=True), "the commit of #12 merged into its target, confirmed by the forge"),
     (c.OfForeignRun(), "the commit that the fork's workflow run names"),
+    (c.PinnedCommit("v1.2"), "v1.2, pinned by [creep]"),
+    (c.LatestTag("v1.2", "*"), "v1.2, the tag nearest to head"),
+    (c.LatestTag("v1.2", "v*"), "v1.2, the tag nearest to head of v*"),
+    (c.DefaultTip("main"), "the tip of main"),
 ]
 
 

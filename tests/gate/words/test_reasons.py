@@ -54,6 +54,28 @@ REASONS: list[tuple[msgspec.Struct, str]] = [
         "an exact count that changed by more than the threshold of 1%",
     ),
     (
+        reasons.Crept(threshold=0.03, nights=16, since="2026-11-11", confidence=0.95, outgrown=None),
+        "the last 16 nights together are beyond the threshold of 3%, with 95% confidence over a year of nights",
+    ),
+    (
+        reasons.Crept(threshold=0.03, nights=4, since="2026-11-11", confidence=0.95, outgrown=OUTGROWN),
+        (
+            "the last 4 nights together are beyond the threshold of 3%, with 95% confidence over a year of nights, "
+            "beyond the 5% accepted until 2026-12-31 (see #123)"
+        ),
+    ),
+    (
+        reasons.Unconfirmed(threshold=0.03, nights=1, more=None),
+        "beyond the threshold of 3% in this night alone; the first night against this commit does not confirm it yet",
+    ),
+    (
+        reasons.Unconfirmed(threshold=0.03, nights=5, more=1),
+        (
+            "beyond the threshold of 3% in this night alone; 5 nights against this commit do not confirm it yet; about "
+            "1 more night would, if it stays so"
+        ),
+    ),
+    (
         reasons.AcceptedByEntry(up_to=0.08, until="2026-12-31", reason="see #123"),
         "accepted up to 8% until 2026-12-31: see #123",
     ),
