@@ -22,6 +22,7 @@ OTHERS = {
     "gate/adapters": "the output of other tools",
     "gate/cli/lacks.py": "Python's words",
     "gate/commands/init/detect": "the files of a project",
+    "gate/explain/names.py": "names of functions, as compilers and profilers write them",
     "gate/results/formats": "the output of other tools",
     "gate/results/parts": "the output of other tools",
     "gate/run/hints.py": "what programs say",

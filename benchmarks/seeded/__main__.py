@@ -23,7 +23,7 @@ from gate.model.profile import Profile
 FIRST = 3
 _GROWN = 1.12
 """A regression is at least as large as this; a smaller one nobody profiles."""
-_STEPS = 6
+_STEPS = 9
 _LARGE = 0.01
 """Share of the program that a function takes into which something is put."""
 _NO_NAMES = ("<module>", "<lambda>", "<genexpr>", "<listcomp>")
@@ -54,9 +54,9 @@ def planted(program: Program, tree: Path, base: Profile, count: int, seed: int) 
             raise LookupError(f"{each.name}: its text is not in {each.file}")
         yield with_change(each.name, each.file, each.culprit, clean[each.file].replace(each.old, each.new, 1))
     rng, places = random.Random(seed), _places(program, base, clean)  # noqa: S311 - the same ones each time
-    for number in range(count - len(program.seeds)):
-        file, function = rng.choice(places)
-        kind = list(program.kinds)[number % len(program.kinds)]
+    # each kind in functions of its own
+    both = [(kind, place) for kind in program.kinds for place in places]
+    for kind, (file, function) in rng.sample(both, count - len(program.seeds)):
         for step in range(_STEPS):
             code = program.kinds[kind].format(n=program.first * 4**step)
             found = with_change(f"{kind} in {function}", file, (function,), program.insert(clean[file], function, code))

@@ -123,7 +123,7 @@ class InPython(Program):
             each.mkdir()
         shutil.copy(Path(python.__file__).with_name("python_sampler.py"), module / "sitecustomize.py")
         environment = {"PYTHONPATH": str(module), "PERFGATE_SAMPLES": str(samples), "PYTHONHASHSEED": "0", "PATH": ""}
-        executions = []
+        executions: list[Costs] = []
         for _ in range(3):
             _run([sys.executable, "driver.py", "8"], tree, environment)
             (file,) = samples.iterdir()

@@ -150,7 +150,7 @@ MISTUNE = [
         "src/mistune/util.py",
         ("escape",),
         '    s = s.replace("&", "&amp;")',
-        '    s = "".join([c for c in s])\n    s = s.replace("&", "&amp;")',
+        '    for _ in range(20): "".join([c for c in s])\n    s = s.replace("&", "&amp;")',
     ),
     Seed(
         "line end by split: find_line_end_at",

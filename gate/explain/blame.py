@@ -21,6 +21,10 @@ _SURE = 4.0
 """Standard errors by which any of the sampled parts may differ from it."""
 _MOST_OF = 0.8
 """Share of a function's growth that makes the function it goes to a link of a chain."""
+_ROUGHLY = 0.05
+"""Share of a cost that is no difference."""
+_FAR = 50.0
+_NONE = Amounts(0.0, 0.0)
 _UNSURE = 0.5
 """How much a candidate counts for a change that may be its own or its callee's."""
 
@@ -152,7 +156,7 @@ def blame_by_shape(root: Node, states: Sequence[str], error: Error, least: float
         node = pending.pop()
         parent = node.parent
         if parent is not None and parent.parent is not None and _is_scaled(node, states, error, least):
-            _hand_over(node, _innermost(node, states, error, least), found)
+            _hand_over(node, _likeliest(_chain(node, states, error, least), error), found)
             continue
         found[node.function].add(node, node.rest)
         if parent is not None and parent.parent is not None and (not node.children or states[node.function] == "new"):
@@ -162,7 +166,7 @@ def blame_by_shape(root: Node, states: Sequence[str], error: Error, least: float
 
 
 def _hand_over(outer: Node, inner: Node, found: dict[int, Blame]) -> None:
-    """Put what is spent below a node that was called more often down to the caller of the chain's innermost link."""
+    """Put what is spent below a node that was called more often down to the caller of the chain's likeliest link."""
     caller = inner.parent
     assert caller is not None  # noqa: S101  # for types: a scaled node has one
     below = list(outer.below())
@@ -200,19 +204,47 @@ def _off(part: Amounts, factor: float, error: Error) -> float:
     return abs(part.head - expected) / allowed if allowed else math.inf
 
 
-def _innermost(node: Node, states: Sequence[str], error: Error, least: float) -> Node:
-    """Follow a chain of calls that were all made more often to its end: the place where one began is not known."""
+def _chain(node: Node, states: Sequence[str], error: Error, least: float) -> list[Node]:
+    """Return the nodes, one below the other, that may have been called more often: most of the growth goes there."""
+    found = [node]
     while True:
-        whole = node.inclusive[1] - node.inclusive[0]
-        largest = max(node.children.values(), key=lambda n: n.inclusive[1] - n.inclusive[0], default=None)
+        whole = found[-1].inclusive[1] - found[-1].inclusive[0]
+        largest = max(found[-1].children.values(), key=lambda n: n.inclusive[1] - n.inclusive[0], default=None)
         if largest is None or largest.inclusive[1] - largest.inclusive[0] < _MOST_OF * whole:
-            return node
+            return found
         if not _is_scaled(largest, states, error, least):
-            return node
-        node = largest
+            return found
+        found.append(largest)
+
+
+def _likeliest(chain: Sequence[Node], error: Error) -> Node:
+    """Choose the link below which all grew by one factor, while nothing else below the first link did."""
+    whole = _spent(chain[0])
+
+    def misfit(node: Node) -> float:
+        below, factor = _spent(node), _ratio(node.inclusive)
+        beside = {
+            key: Amounts(a.base - b.base, a.head - b.head) for key, a in whole.items() for b in [below.get(key, _NONE)]
+        }
+        return sum(_distance(part, factor, error) for part in below.values()) + sum(
+            _distance(part, 1.0, error) for part in beside.values()
+        )
+
+    return min(chain, key=misfit)
+
+
+def _distance(part: Amounts, factor: float, error: Error) -> float:
+    """Return the square of the errors by which a part differs from growth by a factor, bounded."""
+    expected = part.base * factor
+    allowed = max(error(Amounts(expected, part.head)), _ROUGHLY * max(expected, part.head))
+    return min(((part.head - expected) / allowed) ** 2, _FAR) if allowed > 0 else 0.0
 
 
 def _parts(node: Node) -> list[Amounts]:
+    return list(_spent(node).values())
+
+
+def _spent(node: Node) -> dict[tuple[int, int], Amounts]:
     """Return what is spent below a node by each function itself, and by each in each library function that it calls."""
     found: dict[tuple[int, int], list[float]] = defaultdict(lambda: [0.0, 0.0])
     for each in node.below():
@@ -220,4 +252,4 @@ def _parts(node: Node) -> list[Amounts]:
             total = found[each.function, called]
             for side in BOTH:
                 total[side] += both[side]
-    return [Amounts(*both) for both in found.values()]
+    return {key: Amounts(*both) for key, both in found.items()}

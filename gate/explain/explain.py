@@ -104,7 +104,7 @@ class _Comparison:
         worse = whole if whole > 0 and not noise else None
         ranked = sorted(self.blames, key=lambda i: (-self._score(i), self._frame(i).function))
         candidates = [self._candidate(i, worse) for i in ranked if i >= 0 and self._score(i) > 0]
-        listed = [c for c in candidates if self._counts(c)]
+        listed = [c for c in candidates if self._counts(c) or c.maybe >= _WORTH_SAYING * abs(whole)]
         less = sorted((i for i in ranked if i >= 0 and self.blames[i].change < 0), key=lambda i: self.blames[i].change)
         fewer = [c for c in (self._candidate(i, worse) for i in less[:_FEWER]) if not c.noise and self._counts(c)]
         return Explanation(
@@ -149,7 +149,7 @@ class _Comparison:
 
     def _counts(self, candidate: Candidate) -> bool:
         least = _LEAST * max(self.total.base, self.total.head)
-        return max(abs(candidate.change), candidate.maybe) >= least
+        return abs(candidate.change) >= least
 
     def _candidate(self, index: int, worse: float | None) -> Candidate:
         function, blamed, costs = self.matched.functions[index], self.blames[index], self.costs

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gate.explain.matching import Matched
+from gate.explain.names import is_runtime
 from gate.explain.tree import BOTH, MOST_DEEP, Node, folded
 from gate.model.explanation import FlameNode
 from gate.model.profile import Frame, Profile
@@ -14,6 +15,7 @@ MOST = 240
 _SMALLEST = 0.003
 """Share of the whole below which a node is not drawn."""
 _MOST_LEVELS = 40
+_ALL = 0.95
 
 
 def flame(base: Profile, head: Profile, matched: Matched) -> list[FlameNode]:
@@ -40,7 +42,7 @@ def _size(node: Node) -> float:
 
 def _listed(root: Node, kept: set[int], frames: Sequence[Frame]) -> list[FlameNode]:
     found = [FlameNode(-1, Frame(""), root.inclusive[0], root.inclusive[1])]
-    pending = [(root, 0)]
+    pending = [(_begin(root, kept, frames), 0)]
     while pending:
         node, number = pending.pop()
         for child in sorted(node.children.values(), key=lambda n: frames[n.function].function):
@@ -49,3 +51,14 @@ def _listed(root: Node, kept: set[int], frames: Sequence[Frame]) -> list[FlameNo
                 costs = [child.inclusive[side] for side in BOTH]
                 found.append(FlameNode(number, frames[child.function], costs[0], costs[1]))
     return found
+
+
+def _begin(root: Node, kept: set[int], frames: Sequence[Frame]) -> Node:
+    """Skip what starts every program, such as the loader."""
+    node = root
+    while True:
+        below = [child for child in node.children.values() if id(child) in kept]
+        large = [child for child in below if _size(child) >= _ALL * _size(root)]
+        if len(large) != 1 or not is_runtime(frames[large[0].function]):
+            return node
+        node = large[0]

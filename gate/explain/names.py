@@ -17,9 +17,9 @@ _GO_RECEIVER = re.compile(r"^(.*?[\w\]])\.\(\*?([\w\[\]]+)\)\.")
 _ESCAPES = {"$LT$": "<", "$GT$": ">", "$u20$": " ", "$RF$": "&", "$C$": ",", "$BP$": "*", "$u7b$": "{", "$u7d$": "}"}
 _RUNTIME = re.compile(
     r"^(?:runtime[./]|internal/|sync[./]|syscall\.|reflect\.|gc(?:Write|Bg)|_?_libc_|_dl_|__GI_|_IO_|__memcpy|__str"
-    r"|__mem|_int_(?:malloc|free|realloc)|_init$|_start$|_fini$|\(below main\)$|0x[0-9a-f]+|\?\?\?|\[unknown\]|std::"
-    r"|core::|alloc::|<(?:std|core|alloc)::|__gnu_cxx::|operator (?:new|delete)|<built-in |<method |<frozen |~:"
-    r"|\{built-in |\{method )"
+    r"|__mem|_int_(?:malloc|free|realloc)|__libc_start|_init$|_start$|_fini$|\(below main\)$|0x[0-9a-f]+|\?\?\?"
+    r"|\[unknown\]|std::|core::|alloc::|<(?:std|core|alloc)::|__gnu_cxx::|operator (?:new|delete)"
+    r"|<built-in |<method |<frozen |~:|\{built-in |\{method )"
 )
 _LIBRARY = re.compile(r"\.so(?:[.\d]*)$|^(?:ld-linux|ld-musl|linux-vdso)|\.dylib$")
 _LIBC = frozenset((
@@ -38,13 +38,18 @@ _WITHIN = re.compile(r"<(?:listcomp|genexpr|dictcomp|setcomp)>$")
 """Loops of Python that older ones compile as functions of their own."""
 
 
+def is_runtime(frame: Frame) -> bool:
+    """Say whether a function is of a language's or a system's own run time, by its name."""
+    return _RUNTIME.match(frame.function) is not None
+
+
 def is_project(frame: Frame, *, files_known: bool) -> bool:
     """Say whether a function lies in the project's own files.
 
     Args:
         files_known: whether the profile gives a project's file for any function; without it the name has to do.
     """
-    if _RUNTIME.match(frame.function) or _WITHIN.search(frame.function) or _LIBRARY.search(frame.file):
+    if is_runtime(frame) or _WITHIN.search(frame.function) or _LIBRARY.search(frame.file):
         return False
     if frame.file:
         return not frame.file.startswith(("/", "<", "~", "..")) and ":" not in frame.file[:3]

@@ -73,13 +73,18 @@ def grown(both: Amounts) -> str:
     return "gone" if both.head <= 0 else numbers.changed(both.head / both.base)
 
 
+def share(candidate: Candidate) -> str:
+    """Write the share of the change that a function adds; "" where there is none to speak of."""
+    if candidate.share is None or (abs(candidate.share) < _NONE and candidate.maybe > 0):
+        return ""
+    return f"{candidate.share:+.0%}"
+
+
 def added(candidate: Candidate, unit: str) -> str:
     """Write what a function adds: its share of the change, or its cost where there is no change to share."""
     if candidate.share is None:
         return signed(candidate.change, unit)
-    if abs(candidate.share) < _NONE and candidate.maybe > 0:
-        return "little itself"
-    return f"{candidate.share:+.0%} of the change"
+    return f"{share(candidate)} of the change" if share(candidate) else "little itself"
 
 
 # --- sentences --------------------------------------------------------------------------------------------------------
@@ -88,13 +93,17 @@ def added(candidate: Candidate, unit: str) -> str:
 def profiled_by(found: Explanation) -> str:
     """Say which profiler saw it, and how much more it saw: "callgrind, instructions +12.1%"."""
     each = " per operation" if found.operations is not None else ""
-    return f"{visible(found.profiler)}, {visible(found.unit)}{each} {grown(found.total)}"
+    return f"{visible(found.profiler)}, {_quantity(found)}{each} {grown(found.total)}"
+
+
+def _quantity(found: Explanation) -> str:
+    return "CPU time" if found.unit == "s" else visible(found.unit)
 
 
 def tool(found: Explanation) -> str:
     """Name the profiler with its version, and say what its stacks are."""
     name = clip(visible(found.tool or found.profiler), _NAME)
-    return f"{name}, one execution a side" + ("; stacks are approximate" if found.approximate else "")
+    return f"{name}, one profile a side" + ("; stacks are approximate" if found.approximate else "")
 
 
 def agreement(found: Explanation) -> str:
@@ -104,16 +113,16 @@ def agreement(found: Explanation) -> str:
     match found.agreement:
         case "less":
             return (
-                f"The profile does not show the change: {visible(found.unit)} {more}, measured {metric} {measured}. "
+                f"The profile does not show the change: {_quantity(found)} {more}, measured {metric} {measured}. "
                 f"The rest is likely what {visible(found.profiler)} does not count: {_uncounted(found)}"
             )
         case "opposite":
             return (
-                f"The profile contradicts the change: {visible(found.unit)} {more}, measured {metric} {measured}. "
+                f"The profile contradicts the change: {_quantity(found)} {more}, measured {metric} {measured}. "
                 "Do not rely on the functions below"
             )
         case "elsewhere":
-            return f"The profile shows {visible(found.unit)}, and what changed is {metric}: the two may be unrelated"
+            return f"The profile shows {_quantity(found)}, and what changed is {metric}: the two may be unrelated"
         case _:
             return ""
 
@@ -140,9 +149,10 @@ def _uncounted(found: Explanation) -> str:
 def cautions(found: Explanation) -> list[str]:
     """Say what to mind about an explanation."""
     texts = [agreement(found), alike(found)]
-    if found.noise:
+    certain = any(not each.noise for each in found.candidates[:NAMED])
+    if found.noise and not certain:
         texts.append("The two profiles differ by no more than sampling noise: the ranking is not reliable")
-    if found.candidates and all(each.noise for each in found.candidates[:NAMED]) and not found.noise:
+    elif found.candidates and not certain:
         texts.append("No single function stands out of the sampling noise")
     if not (found.candidates or texts[0] or found.noise):
         texts.append("No function adds to the difference")

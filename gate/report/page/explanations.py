@@ -77,7 +77,7 @@ def _rows(candidates: Sequence[Candidate], found: Explanation) -> list[FunctionR
                 base=words.amount(each.cost.base, found.unit),
                 head=words.amount(each.cost.head, found.unit),
                 change=words.signed(each.change, found.unit),
-                share="" if each.share is None else f"{each.share:+.0%}",
+                share=words.share(each),
                 inclusive=words.grown(each.inclusive),
                 notes="; ".join(line.notes),
             )

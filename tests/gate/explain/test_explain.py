@@ -236,7 +236,7 @@ def test_a_slower_machine_is_no_slower_function() -> None:
 
 
 def test_lists_and_the_tree_are_bounded() -> None:
-    base = {f"main>f{n}>g{m}": 1.0 for n in range(60) for m in range(20)}
+    base = {f"main>f{n}>g{m}": 1.0 for n in range(40) for m in range(30)}
     found = explained(base, {stack: 3.0 + n for n, stack in enumerate(base)})
     assert len(found.candidates) == 20
     assert found.left_out > 0

@@ -17,7 +17,9 @@ def profile(side: Side, *frames: Frame, below: int = 0) -> Profile:
 def pairs(base: list[Frame], head: list[Frame]) -> set[tuple[str | None, str | None]]:
     main = Frame("main", "a.c")
     found = match(profile("base", main, *base), profile("head", main, *head)).functions
-    return {(f.base and f.base.function, f.head and f.head.function) for f in found} - {("main", "main")}
+    return {(f.base.function if f.base else None, f.head.function if f.head else None) for f in found} - {
+        ("main", "main")
+    }
 
 
 @pytest.mark.parametrize(
