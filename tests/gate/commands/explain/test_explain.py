@@ -96,7 +96,7 @@ def test_nothing_regressed_is_said(tmp_path: Path) -> None:
     assert out.startswith("Nothing regressed, so there is nothing to explain.")
 
 
-@pytest.mark.parametrize(("name", "why"), [("nowhere", "cannot be read"), (".", "it is not the folder of a run")])
+@pytest.mark.parametrize(("name", "why"), [("nowhere", "cannot be read"), (".", "has no measurements.jsonl")])
 def test_no_run_is_bad_input(name: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     code, _, err = run("explain", name)
