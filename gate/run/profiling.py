@@ -259,7 +259,7 @@ def _wanted(made: Workshop, records: Sequence[Record], of: Regressed) -> Wanted 
         benchmarks={side: benchmarks[side][name] for side in SIDES},
         directories=lambda side: made.builder.directory(side, steps[side].building),
         seconds=_iteration(own),
-        execution=max((r.seconds or 0.0 for r in own), default=0.0),
+        execution=min((r.seconds or 0.0 for r in own), default=0.0),
         session=made.job.session,
         factors=dict(of.factors),
     )
@@ -278,18 +278,21 @@ def _steps(job: Job, name: str | None, of: Regressed) -> dict[Side, ExecutionSte
 
 
 def _iteration(executions: Sequence[Execution]) -> float:
-    """Return what one iteration takes, by the values in seconds where there are some."""
+    """Return what one iteration takes, by the values in seconds where there are some.
+
+    The quickest is taken: of what a busy host made slow, too little would be profiled.
+    """
     for metric in ("time", "cpu"):
         values = [
             value
-            for e in executions
-            if metric in e.metrics and e.metrics[metric].unit == "s"
-            for value in e.metrics[metric].values
+            for each in executions
+            if metric in each.metrics and each.metrics[metric].unit == "s"
+            for value in each.metrics[metric].values
         ]
         if values:
-            return sum(values) / len(values)
-    counts = [max((len(m.values) + len(m.dropped) for m in e.metrics.values()), default=1) for e in executions]
-    return sum(e.seconds or 0.0 for e in executions) / max(1, sum(counts))
+            return min(values)
+    counts = [max((len(m.values) + len(m.dropped) for m in each.metrics.values()), default=1) for each in executions]
+    return sum(each.seconds or 0.0 for each in executions) / max(1, sum(counts))
 
 
 def _built(made: Workshop) -> bool:

@@ -30,6 +30,7 @@ _MOST = 40
 _NO_COUNTERS = "the kernel lets it sample nothing (kernel.perf_event_paranoid is above 2?)"
 _SAMPLE = re.compile(r"\s*(\d+)\s+([\w:-]+):\s*")
 _FRAME = re.compile(r"\s+[0-9a-f]+ (.*) \((.*)\)")
+_INLINED = "inlined"
 _PACKAGES = {"apt": "linux-perf", "dnf": "perf", "pacman": "perf", "zypper": "perf", "apk": "perf"}
 
 
@@ -68,7 +69,7 @@ class Perf:
         graph = "fp" if program is not None and is_go(program) else "dwarf,8192"
         perf = shlex.quote(found.path)
         record = f"{perf} record -q -F {_RATE} --call-graph {graph} -e {_EVENT} -o {shlex.quote(str(data))}"
-        script = f"{perf} script --no-inline -F period,event,ip,sym,dso -i {shlex.quote(str(data))}"
+        script = f"{perf} script -F period,event,ip,sym,dso -i {shlex.quote(str(data))}"
         text = f'{record} -- "$@"; code=$?; {script} > {shlex.quote(str(stacks))} 2> /dev/null; exit $code'
         return replace(command, argv=("sh", "-c", text, "perfgate", *command.argv))
 
@@ -115,19 +116,25 @@ def parse(data: bytes) -> Costs:
         sample = _SAMPLE.fullmatch(first)
         if sample is None or len(sample[1]) > 18:
             raise OutputError(f"perf script wrote what cannot be read: {first[:80]!r}")
-        stack = [_frame(line) for line in rest]
+        stack = _stack(rest)
         if stack:
-            found[tuple(reversed(stack))] += float(sample[1])
+            found[stack] += float(sample[1])
     return found
 
 
-def _frame(line: str) -> Frame:
-    found = _FRAME.fullmatch(line)
-    if found is None:
-        raise OutputError(f"perf script wrote what cannot be read: {line[:80]!r}")
-    name, place = found[1], PurePath(found[2]).name
-    # an address, and what the kernel calls a mapping without a file
-    return Frame(plain_name(re.sub(r"\+0x[0-9a-f]+$", "", name)), "" if place.startswith("[") else place)
+def _stack(lines: list[str]) -> tuple[Frame, ...]:
+    """Return a stack, which perf writes from the innermost function on; what is inlined is of its caller's file."""
+    found: list[Frame] = []
+    file = ""
+    for line in reversed(lines):
+        frame = _FRAME.fullmatch(line)
+        if frame is None:
+            raise OutputError(f"perf script wrote what cannot be read: {line[:80]!r}")
+        if frame[2] != _INLINED:
+            # what the kernel calls a mapping without a file is in brackets
+            file = "" if frame[2].startswith("[") else PurePath(frame[2]).name
+        found.append(Frame(plain_name(re.sub(r"\+0x[0-9a-f]+$", "", frame[1])), file))
+    return tuple(found)
 
 
 PROFILER = Perf()

@@ -18,7 +18,7 @@ from harness.profilers.places import Places
 from harness.profilers.profiler import MOST_OUTPUT, Absent, Costs, Effort, Found, Sampled, Subject, with_options
 
 _PROFILE = "perfgate.pprof"
-_SECONDS = 10.0
+_SECONDS = 20.0
 """Of a benchmark's loop, at 100 samples a second for each thread."""
 _MOST = 10**9
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
@@ -39,7 +39,7 @@ class Pprof:
         return Found("", "")
 
     def effort(self, subject: Subject) -> Effort:  # noqa: ARG002  # of the Protocol
-        """Run once: -benchtime gives the loop its ten seconds."""
+        """Run once: -benchtime gives the loop its time."""
         return Effort(1, 1.5 * _SECONDS, 1)
 
     def wrap(self, found: Found, subject: Subject, context: Context, command: Command) -> Command:  # noqa: ARG002

@@ -31,8 +31,8 @@ from harness.profilers.profiler import (
 _SAMPLER = Path(__file__).with_name("python_sampler.py")
 _SAMPLES = "perfgate-samples"
 _MODULE = "perfgate-sampler"
-_SECONDS = 6.0
-"""CPU time that is enough for 1,500 samples where the kernel's clock ticks at 250 Hz."""
+_SECONDS = 10.0
+"""CPU time that is enough for 2,500 samples where the kernel's clock ticks at 250 Hz."""
 _MOST = 40
 """Executions."""
 _SUITES = ("pytest-benchmark", "pyperf")
@@ -62,7 +62,7 @@ class Python:
         return Found("", "")
 
     def effort(self, subject: Subject) -> Effort:
-        """Execute for six seconds on base, a suite once."""
+        """Execute for ten seconds on base, a suite once."""
         if subject.benchmark.measured.suite:
             return Effort(1, 2 * (subject.once + _SECONDS))
         executions = max(1, min(_MOST, math.ceil(_SECONDS / max(subject.once, 1e-3))))

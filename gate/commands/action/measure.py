@@ -169,7 +169,7 @@ def _measured(request: Request, out: TextIO) -> int:
         job = replace(job, run=msgspec.structs.replace(job.run, job=request.job))
         run.begin(job, introduction(job))
         # looks are taken over all shards and sessions together, or not at all
-        job = run.measure(job, looking if job.part is None else never).job
+        job = run.measure(job, looking if job.part is None else never, explains=True).job
         records = records_of(job.out)
         warnings = append_check(options.history, job.project, job.run, records, allowed=request.remember)
         if job.run.creep is not None:

@@ -71,7 +71,7 @@ def test_no_package_manager_names_nothing(tmp_path: Path) -> None:
 
 def test_both_sides_do_the_same_operations(tmp_path: Path) -> None:
     of = subject(tmp_path, "go test", "go", seconds=2e-6)
-    assert operations(of) == 5_000_000
+    assert operations(of) == 10_000_000
     assert operations(subject(tmp_path, "go test", "go", seconds=1000.0)) == 1
     assert PPROF.effort(of).executions == 1
 

@@ -39,6 +39,12 @@ def test_mangled_text_is_read_or_refused() -> None:
             continue
 
 
+def test_an_inlined_function_is_of_the_file_that_holds_it() -> None:
+    text = b"  2004008 cpu-clock:u: \n\t  10f8 checksum (inlined)\n\t  10f8 main (/tmp/project/app)\n\t  11a0 _start ([unknown])\n\n"
+    (stack,) = parse(text)
+    assert [(frame.function, frame.file) for frame in stack] == [("_start", ""), ("main", "app"), ("checksum", "app")]
+
+
 def test_clones_of_a_function_have_its_name() -> None:
     assert plain_name("parse.constprop.0") == plain_name("parse.isra.0.cold") == plain_name("parse'2") == "parse"
     assert plain_name("pthread_create@@GLIBC_2.34") == "pthread_create"
