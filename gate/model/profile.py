@@ -15,6 +15,7 @@ class Frame(msgspec.Struct, frozen=True, gc=False):
     """A function, as the profiler names it; without addresses, and with paths as in the project."""
 
     function: str
+    """Its name."""
     file: str = ""
     """Relative to the project where it lies in it; "" where the profiler does not know."""
 
@@ -37,6 +38,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, tag="profile"):
     session: int = 0
     factors: dict[str, Any] = {}
     profiler: Profiler | str
+    """Name of the profiler."""
     tool: str = ""
     """With its version, such as "valgrind 3.22.0"."""
     unit: str
@@ -45,7 +47,9 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True, tag="profile"):
     """Of a suite that chooses its own count: the operations that were done, so that both sides can be set to one; None:
     both sides did the same work."""
     frames: list[Frame]
+    """The functions, each once."""
     stacks: list[Stack]
+    """The call stacks in which something was spent."""
     approximate: bool = False
     """The profiler gives callers and callees only, and stacks were drawn from them in proportion: the cost of each
     function itself is exact, that of a stack is not."""
@@ -61,6 +65,7 @@ class Unprofiled(msgspec.Struct, frozen=True, kw_only=True, tag="unprofiled"):
     """no-profiler: none that fits is installed; failed: it ended with an error or gave nothing; budget: no time was
     left (of the profile's own limit); unsupported: of this instrument or command none is known."""
     profiler: str = ""
+    """Name of the profiler that would fit; empty: none is known."""
     install: str = ""
     """The command that installs it."""
     detail: str = ""
