@@ -124,7 +124,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     """With its version."""
     unit: str
     approximate: bool
-    """Whether call stacks were drawn in proportion from callers and callees: what leads to a function is a guess then."""
+    """Whether stacks were drawn in proportion from callers and callees: what leads to a function is a guess then."""
     operations: Amounts | None
     """Of a suite that chooses its own count: what each side did; costs are of one. None: both did the same work."""
     total: Amounts

@@ -84,7 +84,7 @@ class Unprofiled(msgspec.Struct, frozen=True, kw_only=True, tag="unprofiled"):
     """no-profiler: none that fits is installed; failed: it ended with an error or gave nothing; budget: no time was
     left (of the profile's own limit); unsupported: of this instrument or command none is known."""
     profiler: str = ""
-    """That would fit; "": none is known."""
+    """Name of the profiler that would fit; empty: none is known."""
     install: str = ""
     """The command that installs it."""
     detail: str = ""
