@@ -231,7 +231,8 @@ def _other(two: _Steps, shares: Floats, places: npt.NDArray[np.int64]) -> tuple[
 
 def _log(values: Floats) -> Floats:
     with np.errstate(divide="ignore"):
-        return np.log(values)
+        logs: Floats = np.log(values)
+    return logs
 
 
 def _normal(logs: Floats) -> Floats:
@@ -286,7 +287,8 @@ def information(before: Floats, distance: Floats) -> Floats:
 
 
 def _density(z: Floats) -> Floats:
-    return np.exp(-0.5 * z**2) / math.sqrt(2 * math.pi)
+    density: Floats = np.exp(-0.5 * z**2) / math.sqrt(2 * math.pi)
+    return density
 
 
 def next_visit(

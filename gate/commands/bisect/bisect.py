@@ -189,7 +189,7 @@ def _search(begun: _Begun, pairs: Pairs, ends: Gated) -> Search:
     pairs.case = identity
     pairs.executions = settled or wanted_executions(case, identity.statistic, pace, planned)
     if settled is None:
-        journal.append(begun.folder, Settled(pairs.executions))
+        journal.append(begun.folder, Settled(executions=pairs.executions))
     spent = sum(each.seconds for each in begun.past if isinstance(each, Visited) and each.commit != "ends")
     search = Search(begun.commits, pairs, identity, begun.folder, pace, ends.seconds + spent, begun.budget)
     search.recall(begun.past)

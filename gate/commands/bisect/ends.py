@@ -13,7 +13,7 @@ from gate.commands.bisect.journal import Visited
 from gate.decide.measurements import Decided, decide_by, looking
 from gate.decide.policy import policy_at
 from gate.evidence.inputs import read_inputs
-from gate.model import Case, Execution, Finding, Identical, Record
+from gate.model import Case, Execution, Finding, Record
 from gate.model.case import case_id
 from gate.report.outputs import fill, make_folder
 from gate.run.folder import records_of
@@ -42,7 +42,7 @@ class Gated:
     @property
     def findings(self) -> list[Finding]:
         """What was measured."""
-        return [each for each in self.decided.report.findings if isinstance(each, Finding)]
+        return self.decided.report.findings
 
 
 def gated(folder: Path, past: Sequence[journal.Line], run: Measuring, job: Job) -> Gated:
@@ -62,8 +62,7 @@ def gated(folder: Path, past: Sequence[journal.Line], run: Measuring, job: Job) 
         journal.append(folder, Visited(time=now(), commit=journal.ENDS, rounds=rounds, seconds=seconds))
     decided = decide_by(read_inputs([str(job.out)]), policy_at(job.run, job.project.settings.rules), RulesOptions())
     fill(job.out, decided)
-    findings = [each for each in decided.report.findings if not isinstance(each, Identical)]
-    slower = sorted((each for each in findings if each.verdict in SLOWER), key=_clearness)
+    slower = sorted((each for each in decided.report.findings if each.verdict in SLOWER), key=_clearness)
     finding = slower[0] if slower else None
     case = None
     if finding is not None:

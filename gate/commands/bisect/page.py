@@ -157,7 +157,7 @@ def _changes_scale(place: object, low: float, high: float, width: float) -> list
     found = [f'<text class="title" x="4" y="{_TOP + _BARS + _GAP - 8}">change against good</text>']
     span = math.exp(high) - math.exp(low)
     unit = 10 ** math.floor(math.log10(span / 3))
-    unit *= next(each for each in (1, 2, 5, 10) if span / (each * unit) <= 5)  # noqa: PLR2004
+    unit *= next(each for each in (1, 2, 5, 10) if span / (each * unit) <= 5)
     first = math.ceil((math.exp(low) - 1) / unit)
     for number in range(first, math.floor((math.exp(high) - 1) / unit) + 1):
         y = place(1 + number * unit)
@@ -169,7 +169,7 @@ def _changes_scale(place: object, low: float, high: float, width: float) -> list
 
 
 def _labels(members: Sequence[Member], step: float, height: float) -> list[str]:
-    every = max(1, math.ceil(len(members) / _LABELS * 1.6)) if step < 80 else 1  # noqa: PLR2004
+    every = max(1, math.ceil(len(members) / _LABELS * 1.6)) if step < 80 else 1
     found = []
     for index, member in enumerate(members):
         if index % every and index != len(members) - 1:

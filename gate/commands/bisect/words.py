@@ -306,7 +306,7 @@ class Progress:
             if held >= ENOUGH:
                 break
         shown = " ".join(f"{short(search.commits[n].sha)} ({share(float(culprits[n]))})" for n in order[:2])
-        more = " ..." if enough > 2 else ""  # noqa: PLR2004
+        more = " ..." if enough > 2 else ""
         text = f"{plural(enough, 'commit')} {agree(enough, 'holds', 'hold')} {round(ENOUGH * 100)}%: {shown}{more}"
         if visit is not None:
             sha = short(search.commits[visit.commit - 1].sha)
