@@ -1,10 +1,10 @@
 """Noisy binary search over the commits of a range: the posterior over culprits, and what is best measured next.
 
-The commits after good are numbered 1..n, n is bad. A round gives D = ln(head/base) of a commit against good, slower
-above 0. Model: D of commit i is N(t_i + u_i, s^2) with t_i = the sum of the steps up to i, u_i ~ N(0, q s^2) what sets a
-commit apart besides (its own layout, a change too small to look for), s and q on grids. One step: at k with the prior of
-commit k, of size N(0, S^2). With a smaller prior two steps, of which the larger slowdown is looked for. Sizes are
-integrated out exactly. Since every round holds good itself, no day and no machine is compared with another one.
+The commits after good are numbered 1..n, n is bad. A round gives D = ln(head/base) of a commit against good, above 0
+where it is slower. Model: D of commit i is N(t_i + u_i, s^2), t_i the sum of the steps up to i, u_i ~ N(0, q s^2) what
+sets a commit apart besides (its own layout, a change too small to look for), s and q on grids. One step: at k with the
+prior of commit k, of size N(0, S^2); with a smaller prior two steps, of which the larger slowdown is looked for. Sizes
+are integrated out exactly. Since every round holds good itself, no day and no machine is compared with another one.
 
 Sources: noisy binary search by the posterior (Horstein 1963; Burnashev and Zigangirov 1974), flake-aware culprit
 finding (Henderson et al., ICST 2023). docs/method.md, bisect.
@@ -237,7 +237,8 @@ def _log(values: Floats) -> Floats:
 
 def _normal(logs: Floats) -> Floats:
     shares: Floats = np.exp(logs - logs.max())
-    return shares / shares.sum()
+    shares /= shares.sum()
+    return shares
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +284,8 @@ def information(before: Floats, distance: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         gain = np.where(without > 0, (1 - p) * without * np.log2(without / mixed), 0.0)
         gain += np.where(having > 0, p * having * np.log2(having / mixed), 0.0)
-    return np.maximum(gain.sum(axis=0) * spacing * reach, 0.0)
+    bits: Floats = np.maximum(gain.sum(axis=0) * spacing * reach, 0.0)
+    return bits
 
 
 def _density(z: Floats) -> Floats:
@@ -323,7 +325,7 @@ def entropy(culprits: Floats) -> float:
 
 
 def sets_of(commits: int, unmeasurable: Collection[int]) -> list[tuple[int, int]]:
-    """Return which commits cannot be told from each other, as first and last: those that lie between what can be measured.
+    """Return which commits cannot be distinguished, as first and last: those between two that can be measured.
 
     A culprit is seen at itself and not at the commit before; where that one cannot be measured both are one set.
     """

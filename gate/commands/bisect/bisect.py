@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
+
+import msgspec
 
 from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.cli.groups import OutputOptions as Files
@@ -19,13 +23,14 @@ from gate.commands.bisect.journal import Begun, Settled, Visited, read_journal
 from gate.commands.bisect.outputs import fill, show, write_asked
 from gate.commands.bisect.pairs import Pairs, pace_of, wanted_executions
 from gate.commands.bisect.range import RangeCommit, commits_between
+from gate.commands.bisect.reads import WORTH, Reads, reads_of, untouched
 from gate.commands.bisect.result import Result
 from gate.commands.bisect.search import Search, Stand
 from gate.config.schema import to_tables
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS
 from gate.model import Execution, UserError
 from gate.model.case import case_id
-from gate.report.outputs import make_folder, require_writable, targets
+from gate.report.outputs import make_folder, require_writable, targets, write
 from gate.run.folder import PAST, records_of
 from gate.run.interruption import Folder, kept_in
 from gate.run.job import Job
@@ -39,7 +44,7 @@ from harness.host.lock import NotFreeError
 _FOLDER = Path(DEFAULT_FOLDER) / "bisect"
 BUDGETS = 4
 """Times plan.budget that a search may take, unless --budget says."""
-_KEPT = 10
+_READS = "reads.json"
 _NAMES = {"base": "good", "head": "bad"}
 
 
@@ -169,7 +174,7 @@ def _searched(begun: _Begun, run: Measuring, pairs: Pairs, job: Job, say: words.
     known = Known(begun.project, begun.commits, begun.folder, begun.seed, begun.budget, ends)
     if ends.finding is None or ends.case is None:
         return concluded(known, None, None)
-    search = _search(begun, pairs, ends)
+    search = _search(begun, pairs, job, ends, say)
     stand = search.run(lambda s, at, visit, left: _told(say, s, at, visit, left))
     return concluded(known, search, stand)
 
@@ -178,7 +183,7 @@ def _told(say: words.Progress, search: Search, stand: Stand, visit: Visit | None
     say.stand(search, stand, visit, left)
 
 
-def _search(begun: _Begun, pairs: Pairs, ends: Gated) -> Search:
+def _search(begun: _Begun, pairs: Pairs, job: Job, ends: Gated, say: words.Progress) -> Search:
     finding, case = ends.finding, ends.case
     if finding is None or case is None:
         raise ValueError("the ends do not differ")
@@ -193,7 +198,24 @@ def _search(begun: _Begun, pairs: Pairs, ends: Gated) -> Search:
     spent = sum(each.seconds for each in begun.past if isinstance(each, Visited) and each.commit != "ends")
     search = Search(begun.commits, pairs, identity, begun.folder, pace, ends.seconds + spent, begun.budget)
     search.recall(begun.past)
+    search.untouched = untouched(begun.commits, _reads(begun, job, search, say))
     return search
+
+
+def _reads(begun: _Begun, job: Job, search: Search, say: words.Progress) -> Reads | None:
+    """Return what bad reads, as an interrupted search saw it, or seen now; None: unknown, or not worth it."""
+    file = begun.folder / _READS
+    with suppress(OSError, msgspec.DecodeError):
+        return msgspec.json.decode(file.read_bytes(), type=Reads)
+    if len(begun.commits) < WORTH:
+        return None
+    begin = time.monotonic()
+    found = reads_of(job, search.case.benchmark, search.budget - search.seconds)
+    search.seconds += time.monotonic() - begin
+    say.reads(untouched(begun.commits, found), seen=found is not None)
+    if found is not None:
+        write(file, msgspec.json.encode(found).decode())
+    return found
 
 
 def _measuring(options: MeasuringOptions) -> MeasureOptions:

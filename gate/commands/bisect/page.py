@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
@@ -15,10 +15,12 @@ from gate.report.templates import prose, render_template
 from gate.words.numbers import changed
 from gate.words.plain import clip, visible
 
-_LEFT, _RIGHT, _TOP, _BARS, _GAP, _CHANGES, _BOTTOM = 64.0, 16.0, 18.0, 120.0, 26.0, 150.0, 40.0
-_LEAST, _WIDE = 960.0, 14.0
+_LEFT, _RIGHT, _TOP, _BARS, _GAP, _CHANGES, _BOTTOM = 64.0, 16.0, 26.0, 120.0, 26.0, 150.0, 40.0
+_LEAST, _WIDE = 1180.0, 14.0
 """Width of the picture, and of a commit where there are many."""
 _TONES = {"culprit": "regression", "set": "inconclusive", "open": "inconclusive", "failed": "error"}
+Place = Callable[[float], float]
+"""Where a ratio is drawn."""
 _DOT = 3.5
 _LABELS = 24
 """Commits of which each has a label; of more, some."""
@@ -80,10 +82,9 @@ def strip(result: Result) -> str:
     step = (width - _LEFT - _RIGHT) / len(members)
     height = _TOP + _BARS + _GAP + _CHANGES + _BOTTOM
     likely = set(result.remaining)
-    parts = [
-        f'<svg class="strip" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}" '
-        f'role="img" aria-label="{escape(words.headline(result), {chr(34): "&quot;"})}">'
-    ]
+    label = escape(words.headline(result), {'"': "&quot;"})
+    size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
+    parts = [f'<svg class="strip" {size} role="img" aria-label="{label}">']
     parts += _scale(width)
     measured = [each for each in members if each.change is not None]
     low, high = _range(measured, result)
@@ -106,24 +107,19 @@ def strip(result: Result) -> str:
             f'<rect class="bar" x="{x - step * 0.36:.1f}" y="{_TOP + _BARS - tall:.1f}" '
             f'width="{step * 0.72:.1f}" height="{max(tall, 0.6):.1f}"/>'
         )
-        parts += _mark(member, x, place, top)
+        parts += _mark(member, x, place)
         parts.append("</g>")
     parts += _labels(members, step, height)
     return "".join([*parts, "</svg>"])
 
 
-def _mark(member: Member, x: float, place: object, top: float) -> list[str]:
-    if not callable(place):
-        return []
+def _mark(member: Member, x: float, place: Place) -> list[str]:
     change = member.change
     if change is None:
-        kind = member.state if member.state in ("unmeasurable", "same") else "none"
         y = place(1.0)
-        return (
-            [f'<path class="{kind}" d="M{x - 3:.1f} {y - 3:.1f}l6 6m0-6l-6 6"/>']
-            if kind == "unmeasurable"
-            else ([f'<circle class="same" cx="{x:.1f}" cy="{y:.1f}" r="{_DOT}"/>'] if kind == "same" else [])
-        )
+        if member.state == "unmeasurable":
+            return [f'<path class="unmeasurable" d="M{x - 3:.1f} {y - 3:.1f}l6 6m0-6l-6 6"/>']
+        return [f'<circle class="same" cx="{x:.1f}" cy="{y:.1f}" r="{_DOT}"/>'] if member.state == "same" else []
     found = []
     if change.low is not None and change.high is not None:
         found.append(f'<path class="whisker" d="M{x:.1f} {place(change.low):.1f}V{place(change.high):.1f}"/>')
@@ -143,7 +139,7 @@ def _range(measured: Sequence[Member], result: Result) -> tuple[float, float]:
 
 
 def _scale(width: float) -> list[str]:
-    found = [f'<text class="title" x="4" y="{_TOP - 6}">probability</text>']
+    found = [f'<text class="title" x="4" y="{_TOP - 14}">probability</text>']
     for tick in (0.0, 0.5, 1.0):
         y = _TOP + _BARS * (1 - tick)
         found.append(f'<path class="grid" d="M{_LEFT} {y:.1f}H{width - _RIGHT:.1f}"/>')
@@ -151,9 +147,7 @@ def _scale(width: float) -> list[str]:
     return found
 
 
-def _changes_scale(place: object, low: float, high: float, width: float) -> list[str]:
-    if not callable(place):
-        return []
+def _changes_scale(place: Place, low: float, high: float, width: float) -> list[str]:
     found = [f'<text class="title" x="4" y="{_TOP + _BARS + _GAP - 8}">change against good</text>']
     span = math.exp(high) - math.exp(low)
     unit = 10 ** math.floor(math.log10(span / 3))

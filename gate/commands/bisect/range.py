@@ -20,6 +20,7 @@ _INERT = re.compile(
     r"|(^|/)\.(gitignore|gitattributes|editorconfig|mailmap|travis\.yml|gitlab-ci\.yml|pre-commit-config\.yaml)$",
     re.IGNORECASE,
 )
+_MOVED = re.compile(r" (?:create|delete) mode \d{6} (.*)$")
 _BUILD_INPUT = re.compile(r"(^|/)(CMakeLists|requirements[^/]*|constraints[^/]*)\.txt$", re.IGNORECASE)
 
 
@@ -34,6 +35,8 @@ class RangeCommit:
     subject: str
     paths: tuple[str, ...]
     """What it changes against the commit before it in the range."""
+    moved: frozenset[str]
+    """Of these what it adds or removes as a file."""
     added: int
     """Lines."""
     removed: int
@@ -60,6 +63,7 @@ def commits_between(repository: Repository, good: Commit, bad: Commit) -> tuple[
     after = set(git.line("rev-list", "--ancestry-path", span).splitlines())
     text = git.run(
         "-c", "core.quotePath=false", "log", "--first-parent", "-m", "--reverse", "--no-renames", "--numstat",
+        "--summary",
         f"--format={_RECORD}%H{_FIELD}%an{_FIELD}%aI{_FIELD}%s{_FIELD}", span,
     ).decode(errors="replace")  # fmt: skip
     found = [commit for record in text.split(_RECORD)[1:] if (commit := _commit(record)).sha in after]
@@ -73,7 +77,8 @@ def _commit(record: str) -> RangeCommit:
     lines = [line.split("\t", 2) for line in rest.splitlines() if line.count("\t") >= 2]
     counts = [(_count(added), _count(removed)) for added, removed, _ in lines]
     paths = tuple(path for _, _, path in lines)
-    return RangeCommit(sha, author, date, subject, paths, sum(a for a, _ in counts), sum(r for _, r in counts))
+    moved = frozenset(found[1] for line in rest.splitlines() if (found := _MOVED.match(line)))
+    return RangeCommit(sha, author, date, subject, paths, moved, sum(a for a, _ in counts), sum(r for _, r in counts))
 
 
 def _count(text: str) -> int:

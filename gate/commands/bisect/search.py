@@ -1,5 +1,4 @@
-"""The search: measures the commit whose answer tells most, until one holds 95%, nothing more can be told, or the
-budget ends."""
+"""The search: measures the commit whose answer tells most, until one holds 95% or the budget ends."""
 
 from __future__ import annotations
 
@@ -20,7 +19,6 @@ from gate.run.job import now
 from gate.stats.bisection import (
     ENOUGH,
     Costs,
-    Measured,
     Posterior,
     Visit,
     entropy,
@@ -31,7 +29,7 @@ from gate.stats.bisection import (
 from gate.words.failures import title
 
 HARDLY = 0.02
-"""The prior of a commit that can hardly matter, of one that may: 1. It is not 0, since what a build reads is a guess."""
+"""The prior of a commit that can hardly matter; of one that may it is 1. Not 0: what a build reads is a guess."""
 NOTHING = 1e-6
 """Of a commit that changes no file."""
 _OVERHEAD = 2.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
 
@@ -67,10 +67,10 @@ def headline(result: Result) -> str:
     what = case_name(result.case) if result.case is not None else "anything"
     if result.outcome == "culprit":
         best = top(result)
-        return f"{named(best)} made {what} slower{_size(result)}, probability {share(best.probability)}"
+        return f"{named(best)} made {what} {_slower(result)}, probability {share(best.probability)}"
     if result.outcome == "set":
         count = len(result.remaining)
-        return f"one of {count} commits that cannot be told from each other made {what} slower{_size(result)}"
+        return f"one of {count} commits, which cannot be distinguished, made {what} {_slower(result)}"
     if result.outcome == "open":
         count = len(result.remaining)
         return (
@@ -86,8 +86,13 @@ def headline(result: Result) -> str:
     return f"bad is not shown to be slower than good in {what}{measured}{limit}"
 
 
-def _size(result: Result) -> str:
-    return f" by {change(result.step)}" if result.step is not None else ""
+def _slower(result: Result) -> str:
+    """Say by how much: "5.1% slower (3.2% to 7.1%)", of what is no time "5.1% worse"."""
+    step, word = result.step, "slower" if result.unit == "s" else "worse"
+    if step is None or step.low is None or step.high is None:
+        return word
+    low, high = (format_share(max(each - 1, 0.0)) for each in (step.low, step.high))
+    return f"{format_share(step.ratio - 1)} {word} ({low} to {high})"
 
 
 def top(result: Result) -> Member:
@@ -128,7 +133,7 @@ def _unmeasurable(result: Result) -> str:
     more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
     return (
         f"{plural(len(found), 'commit')} cannot be measured: {shown}{more}. "
-        "A culprit there cannot be told from the next commit that can."
+        "A culprit there cannot be distinguished from the next commit that can be measured."
     )
 
 
@@ -295,6 +300,17 @@ class Progress:
     def ends(self, gated: Gated) -> None:
         """Say that the ends are measured."""
         self._say(f"both ends measured in {format_duration(gated.seconds)}, report in {gated.folder / 'report.html'}")
+
+    def reads(self, untouched: Collection[int], *, seen: bool) -> None:
+        """Say how many commits change nothing that bad reads."""
+        if not seen:
+            self._say("what the build and the benchmark read could not be seen: every commit counts alike")
+        elif untouched:
+            count = len(untouched)
+            self._say(
+                f"{plural(count, 'commit')} {agree(count, 'changes', 'change')} nothing that bad's build or benchmark "
+                "reads: held unlikely"
+            )
 
     def stand(self, search: Search, stand: Stand, visit: Visit | None, left: float) -> None:
         """Say what is known and what is measured next."""
