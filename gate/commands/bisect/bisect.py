@@ -212,7 +212,7 @@ def _reads(begun: _Begun, job: Job, search: Search, say: words.Progress) -> Read
     begin = time.monotonic()
     found = reads_of(job, search.case.benchmark, search.budget - search.seconds)
     search.seconds += time.monotonic() - begin
-    say.reads(untouched(begun.commits, found), seen=found is not None)
+    say.reads(untouched(begun.commits, found))
     if found is not None:
         write(file, msgspec.json.encode(found).decode())
     return found

@@ -187,9 +187,9 @@ def _state(number: int, commit: RangeCommit, search: Search | None, seen: Seen |
         return "same"
     if why:
         return "unmeasurable"
-    if commit.inert:
-        return "inert"
-    return "untouched" if search is not None and number in search.untouched else "inferred"
+    if search is None or not search.hardly(number):
+        return "inferred"
+    return "inert" if commit.inert else "untouched"
 
 
 def _remaining(commits: Sequence[RangeCommit], found: Posterior) -> list[str]:

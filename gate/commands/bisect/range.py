@@ -15,13 +15,12 @@ MOST = 5000
 _RECORD, _FIELD = "\x1e", "\x1f"
 _INERT = re.compile(
     r"(^|/)(docs?|documentation|\.github|\.gitlab|\.circleci|\.vscode|\.idea)/"
-    r"|\.(md|rst|adoc|txt|png|jpe?g|gif|svg|pdf)$"
-    r"|(^|/)(LICEN[CS]E|COPYING|AUTHORS|CONTRIBUTORS|CODEOWNERS|NOTICE|CHANGELOG|CHANGES|NEWS|README|TODO)[^/]*$"
+    r"|\.(md|rst|adoc)$"
+    r"|(^|/)(LICEN[CS]E|COPYING|AUTHORS|CONTRIBUTORS|CODEOWNERS|NOTICE|CHANGELOG|CHANGES|NEWS|README|TODO)(\.(txt|html))?$"
     r"|(^|/)\.(gitignore|gitattributes|editorconfig|mailmap|travis\.yml|gitlab-ci\.yml|pre-commit-config\.yaml)$",
     re.IGNORECASE,
 )
 _MOVED = re.compile(r" (?:create|delete) mode \d{6} (.*)$")
-_BUILD_INPUT = re.compile(r"(^|/)(CMakeLists|requirements[^/]*|constraints[^/]*)\.txt$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +42,8 @@ class RangeCommit:
 
     @property
     def inert(self) -> bool:
-        """Whether it changes nothing but documentation, pictures and what a forge or an editor reads."""
-        return all(_INERT.search(path) and not _BUILD_INPUT.search(path) for path in self.paths)
+        """Whether it changes nothing but documentation and what a forge or an editor reads, by the names of files."""
+        return all(map(_INERT.search, self.paths))
 
 
 def commits_between(repository: Repository, good: Commit, bad: Commit) -> tuple[RangeCommit, ...]:

@@ -107,10 +107,10 @@ def _inside(seen: _Seen, root: Path) -> Reads:
     )
 
 
-def untouched(commits: Sequence[RangeCommit], reads: Reads | None) -> frozenset[int]:
-    """Return the numbers of the commits that change nothing of what is read; bad is never among them."""
+def untouched(commits: Sequence[RangeCommit], reads: Reads | None) -> frozenset[int] | None:
+    """Return the numbers of the commits that change nothing of what is read, bad left out; None: that is unknown."""
     if reads is None:
-        return frozenset()
+        return None
     return frozenset(
         number
         for number, commit in enumerate(commits[:-1], 1)

@@ -82,8 +82,9 @@ class Search:
     """By number, from 1."""
     unmeasurable: dict[int, str] = field(default_factory=dict)
     overheads: list[float] = field(default_factory=list)
-    untouched: Collection[int] = ()
-    """Commits that change nothing that bad's build or benchmark reads."""
+    untouched: Collection[int] | None = None
+    """Commits that change nothing that bad's build or benchmark reads; None: that is unknown, and names of files count.
+    """
 
     def recall(self, past: Sequence[journal.Line]) -> None:
         """Take what an interrupted search measured."""
@@ -102,9 +103,13 @@ class Search:
     def prior(self) -> list[float]:
         """Return what each commit is worth before anything is measured."""
         return [
-            NOTHING if not commit.paths else HARDLY if commit.inert or number in self.untouched else 1.0
+            NOTHING if not commit.paths else HARDLY if self.hardly(number) else 1.0
             for number, commit in enumerate(self.commits, 1)
         ]
+
+    def hardly(self, number: int) -> bool:
+        """Say whether a commit can hardly matter."""
+        return number in self.untouched if self.untouched is not None else self.commits[number - 1].inert
 
     def stand(self) -> Stand:
         """Weigh all that was measured."""

@@ -301,9 +301,9 @@ class Progress:
         """Say that the ends are measured."""
         self._say(f"both ends measured in {format_duration(gated.seconds)}, report in {gated.folder / 'report.html'}")
 
-    def reads(self, untouched: Collection[int], *, seen: bool) -> None:
+    def reads(self, untouched: Collection[int] | None) -> None:
         """Say how many commits change nothing that bad reads."""
-        if not seen:
+        if untouched is None:
             self._say("what the build and the benchmark read could not be seen: every commit counts alike")
         elif untouched:
             count = len(untouched)
