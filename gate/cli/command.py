@@ -33,15 +33,18 @@ class Command:
     """Its exit codes, for its help; none: those of every command, 0 and 2."""
     done: str = MEANINGS[Exit.PASS]
     """What its 0 means."""
+    inconclusive: str = MEANINGS[Exit.INCONCLUSIVE]
+    """What its 3 means."""
     parts: Mapping[str, Command] = field(default_factory=dict)
     """Sub-commands, by name; without one, the command itself runs."""
     place: int = 100
     """Where it stands in the list of all; of equal ones, by name."""
 
 
-def codes_text(codes: Sequence[Exit], done: str = MEANINGS[Exit.PASS]) -> str:
-    """Return exit codes and what they mean, a line each."""
-    lines = [f"  {code:d}  {done if code == Exit.PASS else MEANINGS[code]}\n" for code in codes]
+def codes_text(codes: Sequence[Exit], command: Command | None = None) -> str:
+    """Return exit codes and what they mean, a line each; command: what some of them mean there."""
+    own = {Exit.PASS: command.done, Exit.INCONCLUSIVE: command.inconclusive} if command is not None else {}
+    lines = [f"  {code:d}  {own.get(code, MEANINGS[code])}\n" for code in codes]
     return f"exit codes (ended by a signal: 128 + its number):\n{''.join(lines)}"
 
 

@@ -16,10 +16,10 @@ from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.cli.groups import OutputOptions as Files
 from gate.codes import Exit
 from gate.commands.bisect import journal, words
-from gate.commands.bisect.command import MeasuringOptions, OutputOptions
 from gate.commands.bisect.concluding import Known, concluded
 from gate.commands.bisect.ends import Gated, gated
 from gate.commands.bisect.journal import Begun, Settled, Visited, read_journal
+from gate.commands.bisect.options import MeasuringOptions, OutputOptions
 from gate.commands.bisect.outputs import fill, show, write_asked
 from gate.commands.bisect.pairs import Pairs, pace_of, wanted_executions
 from gate.commands.bisect.range import RangeCommit, commits_between

@@ -9,7 +9,7 @@ from typing import TextIO
 import msgspec
 
 from gate.commands.bisect import words
-from gate.commands.bisect.command import OutputOptions
+from gate.commands.bisect.options import OutputOptions
 from gate.commands.bisect.page import render as html
 from gate.commands.bisect.result import Member, Result
 from gate.report.markdown.escape import code, escape
