@@ -15,6 +15,9 @@ SEARCHES = 300
 MOST_GATES = 3.0
 
 
+pytestmark = pytest.mark.promise
+
+
 @pytest.mark.parametrize(
     ("builds", "own"),
     [(0.02, 0.0), (0.04, 0.0), (0.06, 0.0), (0.04, 0.003)],

@@ -21,7 +21,7 @@ from gate.commands.bisect.ends import Gated, gated
 from gate.commands.bisect.journal import Begun, Settled, Visited, read_journal
 from gate.commands.bisect.options import MeasuringOptions, OutputOptions
 from gate.commands.bisect.outputs import fill, show, write_asked
-from gate.commands.bisect.pairs import Pairs, pace_of, wanted_executions
+from gate.commands.bisect.pairs import MeasuringError, Pairs, pace_of, wanted_executions
 from gate.commands.bisect.range import RangeCommit, commits_between
 from gate.commands.bisect.reads import WORTH, Reads, reads_of, untouched
 from gate.commands.bisect.result import Result
@@ -168,7 +168,9 @@ def _searched(begun: _Begun, run: Measuring, pairs: Pairs, job: Job, say: words.
     try:
         pairs.hold(job)
     except NotFreeError as error:
-        raise UserError(f"{error}; run it again when the machine is free, or wait longer with `--wait 1h`") from None
+        raise MeasuringError(
+            f"{error}; run it again when the machine is free, or wait longer with `--wait 1h`"
+        ) from None
     ends = gated(begun.folder, begun.past, run, job)
     say.ends(ends)
     known = Known(begun.project, begun.commits, begun.folder, begun.seed, begun.budget, ends)

@@ -22,7 +22,10 @@ class MeasuringOptions:
     good: str | None = option("commit that was still fast, an ancestor of --bad", metavar="REF")
     bad: str | None = option("commit that is slow (default: HEAD)", metavar="REF")
     budget: Duration | None = option(
-        "longest time to measure (default: four times plan.budget)", metavar="TIME", parse=values.duration
+        "longest time to measure, of which the gate over both ends takes at most plan.budget "
+        "(default: four times plan.budget)",
+        metavar="TIME",
+        parse=values.duration,
     )
     out: Path | None = option(
         "folder for measurements and report (default: .perfgate/bisect in the project)",

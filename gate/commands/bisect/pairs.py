@@ -12,11 +12,12 @@ import msgspec
 import numpy as np
 
 from gate.cli.groups import MeasureOptions, RulesOptions
+from gate.codes import Exit
 from gate.evidence.gather import gather
 from gate.evidence.inputs import read_inputs
 from gate.evidence.records import Appender
 from gate.evidence.runs import config_of, run_of
-from gate.model import Build, Case, Commit, Execution, Failure, HostState, Record
+from gate.model import Build, Case, Commit, Execution, Failure, HostState, Record, UserError
 from gate.model.case import CaseId, case_id, quantile_of
 from gate.report.outputs import make_folder
 from gate.run.folder import MEASUREMENTS, records_of
@@ -35,6 +36,12 @@ from harness.source.snapshot import overlaid
 ENDS = "ends"
 MOST = 200
 """Rounds of one commit: what its schedule has room for."""
+
+
+class MeasuringError(UserError):
+    """Good cannot be measured any more, or the machine is not free; the command line is not at fault."""
+
+    exit_code = Exit.ERROR
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +186,10 @@ class Pairs:
         """Name the folder of a commit's measurements."""
         return self._folder / sha[:12]
 
-    def visit(self, sha: str, rounds: int, left: float) -> None:
+    def visit(self, sha: str, rounds: int, left: float) -> bool:
         """Measure a commit for some rounds more; every record is on disk before the next step begins.
+
+        Returns whether the budget did not end it.
 
         left: seconds of the budget.
 
@@ -193,13 +202,14 @@ class Pairs:
         job = prepare(self._project_at(sha), replace(self._options, out=out, seed=self._seed_of(sha)), out,
                       remembers=False)  # fmt: skip
         records = records_of(out) if job.resumes else ()
-        done = 1 + max((each.build for each in records if isinstance(each, Execution)), default=-1)
+        begun = 1 + max((each.build for each in records if isinstance(each, Execution)), default=-1)
         if _ended(records):
             # by a budget: a search that goes on has a new one
             with Appender(out / MEASUREMENTS) as append:
                 append(HostState(when="begin", session=job.session, time=now()))
-        job = replace(job, rounds=job.rounds[: self._whole(records, done) + rounds])
-        self._quiet.measure(job, seconds=left + Ledger(records, job.session).seconds)
+        job = replace(job, rounds=job.rounds[: self._whole(records, begun) + rounds])
+        done = self._quiet.measure(job, seconds=left + Ledger(records, job.session).seconds)
+        return done.measured.stop != "budget"
 
     def _whole(self, records: Sequence[Record], begun: int) -> int:
         """Return the complete rounds of those begun."""

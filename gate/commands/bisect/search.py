@@ -9,9 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
+from gate.codes import Exit
 from gate.commands.bisect import journal
 from gate.commands.bisect.journal import Visited
-from gate.commands.bisect.pairs import ENDS, Pace, Pairs, Seen, seen_in
+from gate.commands.bisect.pairs import ENDS, MeasuringError, Pace, Pairs, Seen, seen_in
 from gate.commands.bisect.range import RangeCommit
 from gate.model import UserError
 from gate.model.case import CaseId
@@ -138,7 +139,7 @@ class Search:
         """Search until it is done, or the budget has no room for what comes next.
 
         Raises:
-            UserError: good failed.
+            MeasuringError: good failed.
             Interrupted: a signal; what was measured stays.
         """
         while True:
@@ -159,14 +160,16 @@ class Search:
 
     def _measure(self, visit: Visit, stand: Stand) -> None:
         commit, begin = self.commits[visit.commit - 1], time.monotonic()
-        failed = ""
+        failed, whole = "", True
         try:
-            self.pairs.visit(commit.sha, visit.rounds, self.budget - self.seconds)
+            whole = self.pairs.visit(commit.sha, visit.rounds, self.budget - self.seconds)
         except UserError as error:
+            if error.exit_code == Exit.ERROR:
+                raise
             failed = str(error)
         before = len(self.seen[visit.commit].ratios) if visit.commit in self.seen else 0
         seen = seen_in(self.pairs.folder_of(commit.sha), self.case)
-        if not failed:
+        if not failed and whole:
             failed = _failure(seen, before)
         took = time.monotonic() - begin
         self.seconds += took
@@ -191,11 +194,11 @@ def _failure(seen: Seen, before: int) -> str:
     """Say why a commit cannot be measured; empty: it was.
 
     Raises:
-        UserError: it was good that failed.
+        MeasuringError: it was good that failed.
     """
     failure = seen.failure
     if failure is not None and failure.side == "base":
-        raise UserError(f"good cannot be measured any more: {title(failure)}; see {seen.folder}")
+        raise MeasuringError(f"good cannot be measured any more: {title(failure)}; see {seen.folder}")
     if failure is not None:
         return title(failure)
     return "" if seen.same or len(seen.ratios) > before else "it gave no values that can be compared"
