@@ -72,7 +72,11 @@ def reads_of(job: Job, benchmark: str, seconds: float) -> Reads | None:
 def _traced(made: Workshop, trace: Trace, benchmark: str) -> Reads | None:
     job = made.job
     executor = TracedExecutor(made.conditions.executor, trace)
-    builder = TreeBuilder(replace(made.conditions, executor=executor), made.trees, job.run.seed or 0, made.hint)
+    # a build whose links are recorded or perturbed looks at the whole tree
+    recipe = made.conditions.recipes["head"]
+    plain = replace(recipe, table=msgspec.structs.replace(recipe.table, relink="off", perturb=[]))
+    conditions = replace(made.conditions, executor=executor, recipes={**made.conditions.recipes, "head": plain})
+    builder = TreeBuilder(conditions, made.trees, job.run.seed or 0, made.hint)
     step = job.rounds[0].builds[0]
     if isinstance(builder.build("head", 0, step.seed), Failure):
         return None
