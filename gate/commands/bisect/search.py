@@ -33,6 +33,8 @@ HARDLY = 0.02
 """The prior of a commit that can hardly matter; of one that may it is 1. Not 0: what a build reads is a guess."""
 NOTHING = 1e-6
 """Of a commit that changes no file."""
+_SUSPECT = 0.05
+"""The probability from which on a commit that can hardly matter is measured all the same."""
 _OVERHEAD = 2.0
 """Seconds of a visit besides builds and executions, before one was made."""
 
@@ -125,7 +127,9 @@ class Search:
     def choose(self, stand: Stand) -> Visit | None:
         """Return what to measure next."""
         last = len(self.commits)
-        measurable = [n for n in range(1, last) if n not in self.unmeasurable and not self._proved(n)]
+        every = [n for n in range(1, last) if n not in self.unmeasurable and not self._proved(n)]
+        # one that can hardly matter answers what the one before it does
+        measurable = [n for n in every if not self.hardly(n) or stand.found.culprits[n - 1] >= _SUSPECT] or every
         costs = Costs(
             float(np.mean(self.overheads or [_OVERHEAD])), self.pace.build, self.pace.round(self.pairs.executions)
         )
