@@ -166,7 +166,8 @@ def _labels(members: Sequence[Member], step: float, height: float) -> list[str]:
     every = max(1, math.ceil(len(members) / _LABELS * 1.6)) if step < 80 else 1
     found = []
     for index, member in enumerate(members):
-        if index % every and index != len(members) - 1:
+        last = len(members) - 1
+        if index != last and (index % every or last - index < every):
             continue
         x = _LEFT + step * (index + 0.5)
         found.append(f'<text class="name" x="{x:.1f}" y="{height - 22}">{member.number}</text>')

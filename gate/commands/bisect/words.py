@@ -187,8 +187,10 @@ def _after_culprit(result: Result) -> list[NextStep]:
     gate = format_duration(result.cost.gate)
     steps = [
         NextStep(f"git show {sha}", "read the change"),
-        NextStep(f"perfgate check --base {sha}~1 --head {sha}", f"measure it alone, about {gate}; then"),
-        NextStep("perfgate explain", "name the functions that became slower: one execution a side under a profiler"),
+        NextStep(f"perfgate check --base {sha}~1 --head {sha}", f"measure it alone, in about {gate}"),
+        NextStep(
+            "perfgate explain", "then name the functions that became slower: one execution a side under a profiler"
+        ),
     ]
     if len(result.parents) > 1:
         first, second = (short(each) for each in result.parents[:2])
@@ -214,7 +216,10 @@ def _after_no_difference(result: Result) -> list[NextStep]:
     ends = result.ends
     if result.ends_verdict == "improvement":
         return [
-            NextStep(f"git log {short(result.good.sha)}..{short(result.bad.sha)}", "bad is faster: swap what you ask")
+            NextStep(
+                f"git log {short(result.good.sha)}..{short(result.bad.sha)}",
+                "bad is faster than good: bisect looks for slowdowns only",
+            )
         ]
     if ends is not None and ends.low is not None and ends.low > 1:
         size = format_share(max((ends.low - 1) / 2, 0.001))
