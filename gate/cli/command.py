@@ -35,6 +35,8 @@ class Command:
     """What its 0 means."""
     error: str = MEANINGS[Exit.ERROR]
     """What its 4 means."""
+    inconclusive: str = MEANINGS[Exit.INCONCLUSIVE]
+    """What its 3 means."""
     parts: Mapping[str, Command] = field(default_factory=dict)
     """Sub-commands, by name; without one, the command itself runs."""
     place: int = 100
@@ -43,7 +45,9 @@ class Command:
 
 def codes_text(codes: Sequence[Exit], command: Command | None = None) -> str:
     """Return exit codes and what they mean, a line each; command: what some of them mean there."""
-    own = {Exit.PASS: command.done, Exit.ERROR: command.error} if command is not None else {}
+    own = {}
+    if command is not None:
+        own = {Exit.PASS: command.done, Exit.INCONCLUSIVE: command.inconclusive, Exit.ERROR: command.error}
     lines = [f"  {code:d}  {own.get(code, MEANINGS[code])}\n" for code in codes]
     return f"exit codes (ended by a signal: 128 + its number):\n{''.join(lines)}"
 

@@ -76,6 +76,7 @@ def _in_finaliser(frame: FrameType | None) -> bool:
     return False
 
 
+NOTHING = "nothing was measured"
 _TOP = ("perfgate.toml", ".git")
 """No project is above one of these."""
 
@@ -139,6 +140,25 @@ class Folder:
                 break
         return None
 
+    def kept(self) -> str:
+        """Say what is kept of an ended run, and how it goes on."""
+        found = self.in_reach()
+        if found is None:
+            return NOTHING
+        try:
+            executions = sum(isinstance(record, Execution) for record in records_of(found))
+        except (OSError, UserError):
+            return NOTHING
+        return kept_in(executions, found / MEASUREMENTS)
+
+
+def kept_in(executions: int, where: Path) -> str:
+    """Say that so many executions are kept there, and how the command goes on."""
+    if not executions:
+        return NOTHING
+    kept = f"{plural(executions, 'execution')} {agree(executions, 'is', 'are')}"
+    return f"{kept} kept in {where}; to continue, add --resume to the same command"
+
 
 @contextmanager
 def orderly(folder: Folder | None = None) -> Iterator[None]:
@@ -162,15 +182,4 @@ def orderly(folder: Folder | None = None) -> Iterator[None]:
 
 
 def _kept(folder: Folder | None) -> str:
-    nothing = "nothing was measured"
-    found = folder.in_reach() if folder else None
-    if found is None:
-        return nothing
-    try:
-        executions = sum(isinstance(record, Execution) for record in records_of(found))
-    except (OSError, UserError):
-        return nothing
-    if not executions:
-        return nothing
-    kept = f"{plural(executions, 'execution')} {agree(executions, 'is', 'are')}"
-    return f"{kept} kept in {found / MEASUREMENTS}; to continue, add --resume to the same command"
+    return folder.kept() if folder else NOTHING

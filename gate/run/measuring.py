@@ -77,7 +77,9 @@ def refuse_unfit(problems: Sequence[str]) -> None:
 
 
 @contextmanager
-def opened(options: MeasureOptions, default: Path, err: TextIO, *, quiet: bool) -> Iterator[Measuring]:
+def opened(
+    options: MeasureOptions, default: Path, err: TextIO, *, quiet: bool, folder: Folder | None = None
+) -> Iterator[Measuring]:
     """Open a run in the working directory; until it is closed, a signal or a full disk ends it in an orderly way.
 
     Args:
@@ -85,11 +87,12 @@ def opened(options: MeasureOptions, default: Path, err: TextIO, *, quiet: bool) 
         default: the folder of the run below the project's directory, where the options name none.
         err: takes what is said while it measures.
         quiet: nothing is said but errors.
+        folder: that of several runs; None: one run has it.
 
     Raises:
         EndedError: a signal, or the measurements cannot be written; what was written stays.
     """
-    folder = Folder(options.out, default, resume=options.resume)
+    folder = folder or Folder(options.out, default, resume=options.resume)
     with orderly(folder), ExitStack() as held:
         yield Measuring(options, folder, err, held, quiet=quiet)
 
@@ -112,6 +115,13 @@ class Measuring:
         self._err = err
         self._held = held
         self._quiet = quiet
+        self._holding = False
+
+    def quietly(self) -> Measuring:
+        """Return the same run, that says nothing while it measures: for one of many jobs."""
+        made = Measuring(self._options, self._folder, self._err, self._held, quiet=True)
+        made._holding = self._holding
+        return made
 
     def outputs(self, others: Collection[Path] = ()) -> list[Path]:
         """Name what will be written, as far as it is known before the project is; others: beside the folder."""
@@ -150,7 +160,9 @@ class Measuring:
         self._folder.make(job.out)
         self._say(*lines)
 
-    def measure(self, job: Job, looking: Looking = never, *, explains: bool = False) -> Done:
+    def measure(
+        self, job: Job, looking: Looking = never, *, explains: bool = False, seconds: float | None = None
+    ) -> Done:
         """Measure what is not yet recorded; every record is on disk before the next step begins.
 
         The machine is held from now on until the run is closed, so that no other gate in this checkout can move its
@@ -158,7 +170,8 @@ class Measuring:
         failure.
 
         looking: gives what is asked between rounds which benchmarks need no more. explains: what regressed is profiled
-        in the end, where the rules want it.
+        in the end, where the rules want it. seconds: the budget, with what is recorded of the job; None: that of its
+        plan.
 
         Raises:
             UserError: sources or a shared path cannot be had; UnfitError with --strict.
@@ -189,7 +202,7 @@ class Measuring:
             make_room(job.out)
         self._folder.begin()
         sides = job.project.settings.sides
-        budget = Budget(float(job.project.settings.rules.plan.budget))
+        budget = Budget(float(job.project.settings.rules.plan.budget) if seconds is None else seconds)
         with (
             self._saying_what_stays(repository.store.work),
             open_trees(
@@ -285,15 +298,18 @@ class Measuring:
         return made.afresh(job)
 
     def hold(self, job: Job) -> None:
-        """Hold the machine until the run is closed.
+        """Hold the machine until the run is closed; where it is held already, for an earlier job, nothing is done.
 
         Raises:
             NotFreeError: another one holds it, and did not give it back in time.
         """
+        if self._holding:
+            return
         command = " ".join(["perfgate", *sys.argv[1:2]])
         claim = Claim.own(command, job.run.id or "", job.project.repository.project, job.out)
         path, wait = lock_file(os.environ), self._waits(job)
         self._held.enter_context(host_lock(claim, path, wait=wait, waiting=lambda holder: self._wait(holder, wait)))
+        self._holding = True
 
     def _waits(self, job: Job) -> float:
         """Return for how many seconds to wait for the machine."""

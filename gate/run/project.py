@@ -166,6 +166,25 @@ def project_of(
     return selected(whole, options.benchmarks, " ".join(options.benchmarks), option="benchmark")
 
 
+def with_head(project: Project, head: source.Source, options: RulesOptions, globs: Collection[str]) -> Project:
+    """Return a project with another head, judged by the very rules of the project.
+
+    A head without a config goes by that of the project's head: it may be older than perfgate's use there.
+
+    globs: of the benchmarks that are left.
+
+    Raises:
+        UserError: its config is wrong, or names none of those benchmarks.
+    """
+    settings = project.settings
+    own = None if options.config else _config_at(project.repository, head.revision, "head")
+    found = resolve(
+        settings.texts["base"], own or settings.texts["head"], rules=settings.decisive, sets=options.sets
+    )  # fmt: skip
+    sources = source.Sources(project.sources.base, head, project.sources.choice, ())
+    return selected(Project(project.repository, sources, found, project.whose), globs, " ".join(globs))
+
+
 def selected(project: Project, globs: Collection[str], where: str, *, option: str | None = None) -> Project:
     """Leave a project the benchmarks that globs name; none: all of them.
 

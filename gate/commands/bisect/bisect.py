@@ -1,0 +1,241 @@
+"""perfgate bisect: the gate over both ends, the search between them, and the report."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+import msgspec
+
+from gate.cli.groups import MeasureOptions, RulesOptions
+from gate.cli.groups import OutputOptions as Files
+from gate.codes import Exit
+from gate.commands.bisect import journal, words
+from gate.commands.bisect.concluding import Known, concluded
+from gate.commands.bisect.ends import Gated, gated
+from gate.commands.bisect.journal import Begun, Settled, Visited, read_journal
+from gate.commands.bisect.options import MeasuringOptions, OutputOptions
+from gate.commands.bisect.outputs import fill, show, write_asked
+from gate.commands.bisect.pairs import MeasuringError, Pairs, pace_of, wanted_executions
+from gate.commands.bisect.range import RangeCommit, commits_between
+from gate.commands.bisect.reads import WORTH, Reads, reads_of, untouched
+from gate.commands.bisect.result import Result
+from gate.commands.bisect.search import Search, Stand
+from gate.config.schema import to_tables
+from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS
+from gate.model import Execution, UserError
+from gate.model.case import case_id
+from gate.report.outputs import make_folder, require_writable, targets, write
+from gate.run.folder import PAST, records_of
+from gate.run.interruption import Folder, kept_in
+from gate.run.job import Job
+from gate.run.measuring import Measuring, opened
+from gate.run.preview import write_preview
+from gate.run.project import Project, open_project
+from gate.run.refusal import refuse_unsafe
+from gate.stats.bisection import Visit
+from harness.host.lock import NotFreeError
+
+_FOLDER = Path(DEFAULT_FOLDER) / "bisect"
+BUDGETS = 4
+"""Times plan.budget that a search may take, unless --budget says."""
+_READS = "reads.json"
+_NAMES = {"base": "good", "head": "bad"}
+
+
+class SearchFolder(Folder):
+    """The folder of a search, with one of each commit that was measured."""
+
+    def kept(self) -> str:
+        """Say what is kept of all commits."""
+        where = self.known or _FOLDER
+        count = 0
+        for file in where.glob(f"*/{MEASUREMENTS}"):
+            try:
+                count += sum(isinstance(record, Execution) for record in records_of(file.parent))
+            except (OSError, UserError):
+                continue
+        return kept_in(count, where)
+
+
+def run(options: MeasuringOptions, rules: RulesOptions, outputs: OutputOptions, out: TextIO, err: TextIO) -> int:
+    """Search, fill the folder, print what was found and return its exit code.
+
+    Raises:
+        UserError: a range that is none, nothing to measure, or another search in the folder.
+        EndedError: a signal, or the measurements cannot be written; what was written stays.
+    """
+    refuse_unsafe()
+    if not options.good:
+        raise UserError("bisect needs --good REF: a commit that was still fast, such as the last release")
+    files = Files(outputs.files, outputs.quiet)
+    require_writable(files)
+    measuring = _measuring(options)
+    folder = SearchFolder(options.out, _FOLDER, resume=True)
+    with opened(measuring, _FOLDER, err, quiet=outputs.quiet, folder=folder) as run:
+        project = _project(run, options, rules, targets(files))
+        commits = commits_between(
+            project.repository, project.sources.base.commit, project.sources.head.commit
+        )  # fmt: skip
+        begun = _Begun.of(run, project, commits, options, rules)
+        pairs = Pairs(run, project, rules, measuring, begun.folder, begun.seed)
+        job = pairs.ends()
+        if options.dry_run:
+            out.write(words.preview(commits, project.settings.rules, begun.budget))
+            write_preview(job, out)
+            return Exit.PASS
+        say = words.Progress(err, quiet=outputs.quiet)
+        say.begin(commits, begun.budget)
+        result = _searched(begun, run, pairs, job, say)
+    return _report(result, begun.folder, outputs, out, err)
+
+
+def _project(run: Measuring, options: MeasuringOptions, rules: RulesOptions, files: Sequence[Path]) -> Project:
+    try:
+        return run.enter(open_project(options.good, options.bad or "HEAD", rules, run.outputs(files)))
+    except UserError as error:
+        if error.option in _NAMES:
+            raise UserError(error.why, option=_NAMES[error.option]) from None
+        raise
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A search that is laid out: its folder, its journal so far, and what it may take."""
+
+    project: Project
+    commits: Sequence[RangeCommit]
+    folder: Path
+    past: Sequence[journal.Line]
+    seed: int
+    budget: float
+
+    @classmethod
+    def of(
+        cls,
+        run: Measuring,
+        project: Project,
+        commits: Sequence[RangeCommit],
+        options: MeasuringOptions,
+        rules: RulesOptions,
+    ) -> _Begun:
+        folder = run.settle(project)
+        past = read_journal(folder) if options.resume else []
+        head = next((each for each in past if isinstance(each, Begun)), None)
+        config = project.settings.rules
+        budget = BUDGETS * float(config.plan.budget) if options.budget is None else float(options.budget)
+        seed = options.seed if options.seed is not None else head.seed if head else secrets.randbits(31)
+        base, bad = project.sources.base.commit, project.sources.head.commit
+        line = Begun(
+            good=base.sha or "",
+            bad=bad.sha or "",
+            benchmarks=list(rules.benchmarks),
+            rules=to_tables(config),
+            seed=seed,
+        )
+        if head is not None:
+            journal.refuse_another(head, line, folder)
+            if head.seed != seed:
+                raise UserError(f"--resume: the seed was {head.seed}, is {seed}")
+        elif not options.dry_run:
+            _make(folder, own=options.out is None)
+            journal.append(folder, line)
+        return cls(project, commits, folder, past, seed, budget)
+
+
+def _make(folder: Path, *, own: bool) -> None:
+    """Make the folder of a new search, and move an earlier one below runs/."""
+    if own:
+        make_folder(folder.parent, own=True)
+    make_folder(folder, own=own)
+    earlier = read_journal(folder) if (folder / journal.JOURNAL).is_file() else []
+    if not earlier:
+        return
+    stamp = next((each.time for each in earlier if isinstance(each, Visited)), "unfinished").replace(":", "")
+    past = folder / PAST / f"{stamp}-{secrets.token_hex(2)}"
+    past.mkdir(parents=True)
+    for file in folder.iterdir():
+        if file.name not in (PAST, ".gitignore"):
+            file.rename(past / file.name)
+
+
+def _searched(begun: _Begun, run: Measuring, pairs: Pairs, job: Job, say: words.Progress) -> Result:
+    try:
+        pairs.hold(job)
+    except NotFreeError as error:
+        raise MeasuringError(
+            f"{error}; run it again when the machine is free, or wait longer with `--wait 1h`"
+        ) from None
+    ends = gated(begun.folder, begun.past, run, job)
+    say.ends(ends)
+    known = Known(begun.project, begun.commits, begun.folder, begun.seed, begun.budget, ends)
+    if ends.finding is None or ends.case is None:
+        return concluded(known, None, None)
+    search = _search(begun, pairs, job, ends, say)
+    stand = search.run(lambda s, at, visit, left: _told(say, s, at, visit, left))
+    return concluded(known, search, stand)
+
+
+def _told(say: words.Progress, search: Search, stand: Stand, visit: Visit | None, left: float) -> None:
+    say.stand(search, stand, visit, left)
+
+
+def _search(begun: _Begun, pairs: Pairs, job: Job, ends: Gated, say: words.Progress) -> Search:
+    finding, case = ends.finding, ends.case
+    if finding is None or case is None:
+        raise ValueError("the ends do not differ")
+    identity = case_id(finding, finding.statistic)
+    pace = pace_of(ends.records, identity)
+    settled = next((each.executions for each in begun.past if isinstance(each, Settled)), None)
+    planned = begun.project.settings.rules.plan.executions
+    pairs.case = identity
+    pairs.executions = settled or wanted_executions(case, identity.statistic, pace, planned)
+    if settled is None:
+        journal.append(begun.folder, Settled(executions=pairs.executions))
+    spent = sum(each.seconds for each in begun.past if isinstance(each, Visited) and each.commit != "ends")
+    search = Search(begun.commits, pairs, identity, begun.folder, pace, ends.seconds + spent, begun.budget)
+    search.recall(begun.past)
+    search.untouched = untouched(begun.commits, _reads(begun, job, search, say))
+    return search
+
+
+def _reads(begun: _Begun, job: Job, search: Search, say: words.Progress) -> Reads | None:
+    """Return what bad reads, as an interrupted search saw it, or seen now; None: unknown, or not worth it."""
+    file = begun.folder / _READS
+    with suppress(OSError, msgspec.DecodeError):
+        return msgspec.json.decode(file.read_bytes(), type=Reads)
+    if len(begun.commits) < WORTH:
+        return None
+    begin = time.monotonic()
+    found = reads_of(job, search.case.benchmark, search.budget - search.seconds)
+    search.seconds += time.monotonic() - begin
+    say.reads(untouched(begun.commits, found))
+    if found is not None:
+        write(file, msgspec.json.encode(found).decode())
+    return found
+
+
+def _measuring(options: MeasuringOptions) -> MeasureOptions:
+    return MeasureOptions(
+        base=options.good,
+        head=options.bad or "HEAD",
+        out=None,
+        seed=options.seed,
+        resume=True,
+        strict=options.strict,
+        wait=options.wait,
+    )
+
+
+def _report(result: Result, folder: Path, outputs: OutputOptions, out: TextIO, err: TextIO) -> int:
+    fill(folder, result)
+    write_asked(result, outputs.files)
+    show(result, outputs, out)
+    if not outputs.quiet:
+        err.write(f"perfgate: report in {folder / 'bisect.html'}\n")
+    return result.exit_code

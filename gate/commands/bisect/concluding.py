@@ -1,0 +1,205 @@
+"""The result of a search, from what was measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from gate.codes import Exit
+from gate.commands.bisect.ends import Gated
+from gate.commands.bisect.pairs import Seen
+from gate.commands.bisect.range import RangeCommit, parents_of
+from gate.commands.bisect.result import (
+    SCHEMA,
+    Along,
+    Change,
+    Cost,
+    End,
+    Member,
+    Outcome,
+    Result,
+    Several,
+    State,
+)
+from gate.commands.bisect.search import Search, Stand
+from gate.model import Commit, Finding
+from gate.model.case import case_id
+from gate.run.project import Project
+from gate.stats.bisection import ENOUGH, Posterior
+from gate.words.failures import title
+
+_Z = 1.959963984540054
+_SEVERAL = 0.5
+"""The probability of two changes from which on the report says so."""
+_CODES: dict[Outcome, Exit] = {
+    "culprit": Exit.PASS,
+    "set": Exit.INCONCLUSIVE,
+    "open": Exit.INCONCLUSIVE,
+    "no-difference": Exit.INCONCLUSIVE,
+    "failed": Exit.ERROR,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What a result says besides the search: the range, and the gate over both ends."""
+
+    project: Project
+    commits: Sequence[RangeCommit]
+    folder: Path
+    seed: int
+    budget: float
+    ends: Gated
+
+
+def concluded(known: Known, search: Search | None, stand: Stand | None) -> Result:
+    """Return the result; search and stand: None where the ends do not differ."""
+    outcome = _outcome(known, stand)
+    finding, ends = known.ends.finding, known.ends
+    sources = known.project.sources
+    members = _members(known.commits, search, stand)
+    single = stand.single if stand is not None else None
+    found = stand.found if stand is not None else None
+    shown = finding if finding is not None else max(ends.findings, key=_slowness, default=None)
+    repository = known.project.repository
+    return Result(
+        schema=SCHEMA,
+        outcome=outcome,
+        exit_code=_CODES[outcome],
+        good=_end(sources.base.commit),
+        bad=_end(sources.head.commit),
+        case=case_id(shown, shown.statistic) if shown is not None else None,
+        unit=shown.unit if shown is not None else "",
+        threshold=shown.threshold if shown is not None else None,
+        ends=_of_finding(shown) if shown is not None else None,
+        ends_verdict=_verdict(known, shown),
+        step=_change(found.step, found.step_sd) if found is not None else None,
+        noise=found.noise if found is not None else None,
+        commits=members,
+        remaining=_remaining(known.commits, found) if found is not None else [],
+        several=_several(known.commits, found) if found is not None else None,
+        along=[_along(each) for each in ends.others],
+        failures=[title(each) for each in ends.decided.report.failures],
+        parents=list(parents_of(repository, known.commits[single - 1].sha)) if single is not None else [],
+        cost=Cost(
+            seconds=search.seconds if search is not None else ends.seconds,
+            gate=ends.seconds,
+            rounds=search.rounds if search is not None else 0,
+            executions=search.pairs.executions if search is not None else 0,
+            budget=known.budget,
+        ),
+        seed=known.seed,
+        detectable=shown.detectable if shown is not None else None,
+        folder=str(known.folder),
+    )
+
+
+def _outcome(known: Known, stand: Stand | None) -> Outcome:
+    if stand is None:
+        failed = known.ends.decided.report.failures or not (
+            known.ends.findings or known.ends.decided.report.identical
+        )  # fmt: skip
+        return "failed" if failed else "no-difference"
+    if not stand.done:
+        return "open"
+    return "culprit" if stand.single is not None else "set"
+
+
+def _verdict(known: Known, shown: Finding | None) -> str:
+    if shown is not None:
+        return shown.verdict
+    return "identical" if known.ends.decided.report.identical else ""
+
+
+def _end(commit: Commit) -> End:
+    return End(ref=commit.ref or "", sha=commit.sha or "")
+
+
+def _slowness(finding: Finding) -> float:
+    ratio = finding.ratio.estimate
+    if ratio is None or ratio <= 0:
+        return -math.inf
+    return ratio if finding.better == "lower" else 1 / ratio
+
+
+def _of_finding(finding: Finding) -> Change | None:
+    """Return the change of a finding as a slowdown: above 1 is worse, whatever is better."""
+    ratio = finding.ratio
+    if ratio.estimate is None or ratio.estimate <= 0:
+        return None
+    if finding.better == "lower":
+        return Change(ratio.estimate, ratio.low, ratio.high)
+    low, high = (1 / end if end else None for end in (ratio.high, ratio.low))
+    return Change(1 / ratio.estimate, low, high)
+
+
+def _along(finding: Finding) -> Along:
+    return Along(
+        benchmark=finding.benchmark,
+        metric=finding.metric,
+        statistic=finding.statistic,
+        factors=case_id(finding).factors,
+        change=_of_finding(finding) or Change(1.0, None, None),
+    )
+
+
+def _change(log: float, sd: float) -> Change:
+    return Change(math.exp(log), math.exp(log - _Z * sd), math.exp(log + _Z * sd))
+
+
+def _members(commits: Sequence[RangeCommit], search: Search | None, stand: Stand | None) -> list[Member]:
+    return [_member(number, commit, search, stand) for number, commit in enumerate(commits, 1)]
+
+
+def _member(number: int, commit: RangeCommit, search: Search | None, stand: Stand | None) -> Member:
+    seen = search.seen.get(number) if search is not None else None
+    measured = seen.measured(number) if seen is not None else None
+    why = search.unmeasurable.get(number, "") if search is not None else ""
+    change = None
+    if measured is not None and stand is not None:
+        change = _change(measured.mean, stand.found.noise / math.sqrt(measured.rounds))
+    return Member(
+        number=number,
+        sha=commit.sha,
+        subject=commit.subject,
+        author=commit.author,
+        date=commit.date,
+        files=len(commit.paths),
+        added=commit.added,
+        removed=commit.removed,
+        probability=float(stand.found.culprits[number - 1]) if stand is not None else 0.0,
+        state=_state(number, commit, search, seen, why),
+        rounds=measured.rounds if measured is not None else 0,
+        change=change,
+        why=why,
+        folder=str(seen.folder) if seen is not None else "",
+    )
+
+
+def _state(number: int, commit: RangeCommit, search: Search | None, seen: Seen | None, why: str) -> State:
+    if seen is not None and seen.ratios:
+        return "measured"
+    if seen is not None and seen.same:
+        return "same"
+    if why:
+        return "unmeasurable"
+    if search is None or not search.hardly(number):
+        return "inferred"
+    return "inert" if commit.inert else "untouched"
+
+
+def _remaining(commits: Sequence[RangeCommit], found: Posterior) -> list[str]:
+    """Return the fewest commits that hold 95%, in the order of the range."""
+    order = np.argsort(-found.culprits, kind="stable")
+    enough = int(np.searchsorted(np.cumsum(found.culprits[order]), ENOUGH)) + 1
+    return [commits[number].sha for number in sorted(order[:enough])]
+
+
+def _several(commits: Sequence[RangeCommit], found: Posterior) -> Several | None:
+    if found.several < _SEVERAL or not found.other:
+        return None
+    return Several(found.several, commits[found.other - 1].sha, math.exp(found.other_step))

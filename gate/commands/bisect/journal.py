@@ -1,0 +1,105 @@
+"""The journal of a search: what it is of, and what was measured when; a search goes on from it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from gate.config.differences import differences
+from gate.config.source import dotted
+from gate.evidence.records import cut_torn
+from gate.model import UserError
+
+JOURNAL = "bisect.jsonl"
+ENDS = "ends"
+"""What stands for the commit of the gate over both ends."""
+_MOST = 3
+
+
+class Begun(msgspec.Struct, frozen=True, kw_only=True, tag="search"):
+    """What is searched."""
+
+    schema: int = 1
+    good: str
+    bad: str
+    benchmarks: list[str]
+    """Globs of --benchmark."""
+    rules: dict[str, Any]
+    """In the shape of perfgate.toml."""
+    seed: int
+
+
+class Visited(msgspec.Struct, frozen=True, kw_only=True, tag="visit"):
+    """One measuring. commit: its sha; bad for the gate over both ends."""
+
+    time: str
+    commit: str
+    rounds: int
+    seconds: float
+    failed: str = ""
+    """Why it cannot be measured; empty: it was."""
+    probability: float | None = None
+    """Of the commit that was then the most probable."""
+    best: str = ""
+
+
+class Settled(msgspec.Struct, frozen=True, kw_only=True, tag="executions"):
+    """How many executions a round of the search has."""
+
+    executions: int
+
+
+Line = Begun | Visited | Settled
+
+
+def read_journal(folder: Path) -> list[Line]:
+    """Read a journal; nothing where none is.
+
+    Raises:
+        UserError: a line is bad.
+    """
+    file = folder / JOURNAL
+    if not file.is_file():
+        return []
+    cut_torn(file)
+    try:
+        return [msgspec.json.decode(line, type=Line) for line in file.read_bytes().splitlines()]
+    except msgspec.DecodeError as error:
+        raise UserError(f"--resume: {file}: {error}; start without --resume") from None
+
+
+def append(folder: Path, line: Line) -> None:
+    """Append a line, on disk before this returns.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    with (folder / JOURNAL).open("ab") as file:
+        file.write(msgspec.json.encode(line) + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def refuse_another(past: Begun, now: Begun, folder: Path) -> None:
+    """Refuse to go on with a search of another range, other benchmarks or other rules.
+
+    Raises:
+        UserError: naming what differs.
+    """
+    found = [
+        f"{name} was {before[:12]}, is {after[:12]}"
+        for name, before, after in (("good", past.good, now.good), ("bad", past.bad, now.bad))
+        if before != after
+    ]
+    if past.benchmarks != now.benchmarks:
+        was, new = (" ".join(each.benchmarks) or "all" for each in (past, now))
+        found.append(f"the benchmarks were {was}, are {new}")
+    rules = [dotted(key) for key, _, _ in differences(past.rules, now.rules)]
+    if rules and not found:
+        more = f" and {len(rules) - _MOST} more" if len(rules) > _MOST else ""
+        found.append(f"the rules have changed: {', '.join(rules[:_MOST])}{more}")
+    if found:
+        raise UserError(f"--resume: cannot continue the search in {folder}: {'; '.join(found)}")

@@ -1,0 +1,248 @@
+"""Measuring of commits against good: each in a folder of its own that `perfgate report` reads, round after round."""
+
+from __future__ import annotations
+
+import glob
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from gate.cli.groups import MeasureOptions, RulesOptions
+from gate.codes import Exit
+from gate.evidence.gather import gather
+from gate.evidence.inputs import read_inputs
+from gate.evidence.records import Appender
+from gate.evidence.runs import config_of, run_of
+from gate.model import Build, Case, Commit, Execution, Failure, HostState, Record, UserError
+from gate.model.case import CaseId, case_id, quantile_of
+from gate.report.outputs import make_folder
+from gate.run.folder import MEASUREMENTS, records_of
+from gate.run.job import Job, now, prepare
+from gate.run.measuring import Measuring
+from gate.run.project import Project, with_head
+from gate.stats.bisection import Measured, executions_for
+from gate.stats.estimate import reduce
+from gate.stats.levels import summarize
+from gate.stats.ratio import matched
+from gate.stats.round_ratio import logs_of
+from harness.loop.ledger import Ledger
+from harness.source.base_and_head import Source
+from harness.source.snapshot import overlaid
+
+ENDS = "ends"
+MOST = 200
+"""Rounds of one commit: what its schedule has room for."""
+
+
+class MeasuringError(UserError):
+    """Good cannot be measured any more, or the machine is not free; the command line is not at fault."""
+
+    exit_code = Exit.ERROR
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the measurements of one commit against good say."""
+
+    ratios: tuple[float, ...]
+    """ln(commit/good) of each complete round; above 0 is slower, or less of what is better when higher."""
+    same: bool
+    """Proved to run the same program on the same data as good."""
+    failure: Failure | None
+    folder: Path
+
+    def measured(self, commit: int) -> Measured | None:
+        """Return the rounds as the statistics take them; None: there are none."""
+        if not self.ratios:
+            return None
+        values = np.array(self.ratios)
+        mean = float(values.mean())
+        return Measured(commit, len(values), mean, float(((values - mean) ** 2).sum()))
+
+
+def seen_in(folder: Path, case: CaseId) -> Seen:
+    """Read what a folder holds of a case; nothing where nothing was measured yet.
+
+    Raises:
+        UserError: a bad line.
+    """
+    if not (folder / MEASUREMENTS).is_file():
+        return Seen((), same=False, failure=None, folder=folder)
+    inputs = read_inputs([str(folder)])
+    run = run_of(inputs.records)
+    config = config_of(run)
+    if config is None:
+        return Seen((), same=False, failure=None, folder=folder)
+    evidence = gather(inputs.records, config, measured=config)
+    found = next((each for each in evidence.cases if case_id(each) == case._replace(statistic="")), None)
+    ratios = ratios_of(found, case.statistic) if found is not None else ()
+    failures = [each for each in evidence.failures if each.kind != "missing" or not ratios]
+    return Seen(ratios, bool(evidence.identical) and found is None, failures[0] if failures else None, folder)
+
+
+def ratios_of(case: Case, statistic: str) -> tuple[float, ...]:
+    """Return ln(head/base) of each complete round, above 0 where head is worse."""
+    reduced = reduce(case.base, case.head, quantile_of(statistic), exact=case.exact)
+    if reduced.shortage is not None or not reduced.base.n or not reduced.head.n:
+        return ()
+    both = matched(reduced.base, reduced.head)
+    base, head = logs_of(both.base), logs_of(both.head)
+    if base is None or head is None:
+        return ()
+    sign = 1 if case.better == "lower" else -1
+    return tuple(float(each) for each in sign * (head.values - base.values))
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Seconds of the steps of a search, as the gate over both ends took them."""
+
+    build: float
+    """First build of a commit."""
+    following: float
+    """Builds of both sides in a later round."""
+    execution: float
+
+    def round(self, executions: int) -> float:
+        """Return the seconds of a round."""
+        return self.following + 2 * executions * self.execution
+
+
+def pace_of(records: Sequence[Record], case: CaseId) -> Pace:
+    """Return what steps took."""
+    builds = [each for each in records if isinstance(each, Build)]
+    first = [(each.seconds or 0.0) + (each.setup or 0.0) for each in builds if each.setup is not None]
+    following = [each.following or 0.0 for each in builds]
+    executions = [
+        each.seconds or 0.0
+        for each in records
+        if isinstance(each, Execution) and case.benchmark in (each.benchmark, each.suite)
+    ]
+    return Pace(max(first, default=0.0), 2 * _mean(following), _mean(executions))
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0
+
+
+def wanted_executions(case: Case, statistic: str, pace: Pace, planned: int) -> int:
+    """Return how many executions a round of the search has: what gives most for its time, at most those of the plan."""
+    ratios = ratios_of(case, statistic)
+    if quantile_of(statistic) is not None or planned < 2 or len(ratios) < 3:
+        return planned
+    execution = 0.0
+    for sample in (case.base, case.head):
+        summary = summarize(sample)
+        level = next((each for each in summary.variances if each.level == "execution"), None)
+        if level is None or summary.tops.mean == 0:
+            return planned
+        execution += level.s2 / summary.tops.mean**2
+    build = float(np.var(ratios, ddof=1)) - execution / planned
+    return executions_for(build, execution, pace.following, 2 * pace.execution, planned)
+
+
+class Pairs:
+    """What measures commits of a range against good, under one seed, within one hold of the machine."""
+
+    def __init__(
+        self, run: Measuring, project: Project, rules: RulesOptions, options: MeasureOptions, folder: Path, seed: int
+    ) -> None:
+        """Begin. project: of both ends. options: of the gate over both ends. folder: of the search."""
+        self._run = run
+        self._quiet = run
+        self._project = project
+        self._rules = rules
+        self._options = options
+        self._folder = folder
+        self._seed = seed
+        self.case: CaseId | None = None
+        self.executions = 0
+        """Of a round, once the gate over both ends has shown what serves."""
+
+    def ends(self) -> Job:
+        """Lay out the gate over both ends, or what is left of it.
+
+        Raises:
+            UserError: nothing to measure, or another gate was begun in the folder.
+        """
+        out = self._folder / ENDS
+        options = replace(self._options, out=out, seed=self._seed)
+        return prepare(self._project, options, out)
+
+    def hold(self, job: Job) -> None:
+        """Hold the machine for the whole search.
+
+        Raises:
+            NotFreeError: another program holds it.
+        """
+        self._run.hold(job)
+        self._quiet = self._run.quietly()
+
+    def folder_of(self, sha: str) -> Path:
+        """Name the folder of a commit's measurements."""
+        return self._folder / sha[:12]
+
+    def visit(self, sha: str, rounds: int, left: float) -> bool:
+        """Measure a commit for some rounds more; every record is on disk before the next step begins.
+
+        Returns whether the budget did not end it.
+
+        left: seconds of the budget.
+
+        Raises:
+            UserError: the commit's configuration is wrong, or its tree cannot be made.
+            Interrupted: a signal ended it; what was measured stays.
+        """
+        out = self.folder_of(sha)
+        make_folder(out, own=True)
+        job = prepare(self._project_at(sha), replace(self._options, out=out, seed=self._seed_of(sha)), out,
+                      remembers=False)  # fmt: skip
+        records = records_of(out) if job.resumes else ()
+        begun = 1 + max((each.build for each in records if isinstance(each, Execution)), default=-1)
+        if _ended(records):
+            # by a budget: a search that goes on has a new one
+            with Appender(out / MEASUREMENTS) as append:
+                append(HostState(when="begin", session=job.session, time=now()))
+        job = replace(job, rounds=job.rounds[: self._whole(records, begun) + rounds])
+        done = self._quiet.measure(job, seconds=left + Ledger(records, job.session).seconds)
+        return done.measured.stop != "budget"
+
+    def _whole(self, records: Sequence[Record], begun: int) -> int:
+        """Return the complete rounds of those begun."""
+        count = [0] * begun
+        for each in records:
+            if isinstance(each, Execution):
+                count[each.build] += 1
+        full = max(count, default=0)
+        return sum(each == full for each in count)
+
+    def _seed_of(self, sha: str) -> int:
+        # of its own, so that a layout of good is no error that all commits share
+        return int.from_bytes(hashlib.sha256(f"{self._seed} {sha}".encode()).digest()[:4], "big")
+
+    def _project_at(self, sha: str) -> Project:
+        if self.case is None:
+            raise ValueError("no case is chosen yet")
+        ends = self._project
+        overlay = ends.settings.sides["head"].build.overlay
+        repository = ends.repository
+        revision = overlaid(repository, sha, ends.sources.head.revision, overlay)
+        head = Source(Commit(ref=sha[:12], sha=sha), revision)
+        project = with_head(ends, head, self._rules, [glob.escape(self.case.benchmark)])
+        if overlay:
+            good = ends.sources.base
+            base = Source(good.commit, overlaid(repository, good.revision, ends.sources.head.revision, overlay))
+            project = replace(project, sources=replace(project.sources, base=base))
+        rules = project.settings.rules
+        plan = msgspec.structs.replace(rules.plan, builds=MOST, auto=False, executions=self.executions)
+        rules = msgspec.structs.replace(rules, plan=plan)
+        return replace(project, settings=replace(project.settings, rules=rules))
+
+
+def _ended(records: Sequence[Record]) -> bool:
+    last = next((each for each in reversed(records) if isinstance(each, HostState)), None)
+    return last is not None and last.stop == "budget"

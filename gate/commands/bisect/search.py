@@ -1,0 +1,208 @@
+"""The search: measures the commit whose answer tells most, until one holds 95% or the budget ends."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from gate.codes import Exit
+from gate.commands.bisect import journal
+from gate.commands.bisect.journal import Visited
+from gate.commands.bisect.pairs import ENDS, MeasuringError, Pace, Pairs, Seen, seen_in
+from gate.commands.bisect.range import RangeCommit
+from gate.model import UserError
+from gate.model.case import CaseId
+from gate.run.job import now
+from gate.stats.bisection import (
+    ENOUGH,
+    Costs,
+    Posterior,
+    Visit,
+    entropy,
+    next_visit,
+    posterior,
+    sets_of,
+)
+from gate.words.failures import title
+
+HARDLY = 0.02
+"""The prior of a commit that can hardly matter; of one that may it is 1. Not 0: what a build reads is a guess."""
+NOTHING = 1e-6
+"""Of a commit that changes no file."""
+_SUSPECT = 0.05
+"""The probability from which on a commit that can hardly matter is measured all the same."""
+_OVERHEAD = 2.0
+"""Seconds of a visit besides builds and executions, before one was made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """What is known at one moment."""
+
+    found: Posterior
+    best: tuple[int, int]
+    """The set of commits, first and last, that holds most; one commit where it can be told from its neighbours."""
+    probability: float
+    """Of that set."""
+
+    @property
+    def single(self) -> int | None:
+        """The commit of the set that holds 95% by itself, if there is one."""
+        first, last = self.best
+        inside = self.found.culprits[first - 1 : last]
+        return first + int(inside.argmax()) if float(inside.max()) >= ENOUGH else None
+
+    @property
+    def done(self) -> bool:
+        """Whether more measuring would tell nothing that is asked."""
+        return self.probability >= ENOUGH
+
+
+Told = Callable[["Search", Stand, Visit | None, float], None]
+"""Hears what is known, what is measured next (None: nothing), and the seconds that are probably left."""
+
+
+@dataclass(slots=True)
+class Search:
+    """A search over the commits of a range for the culprit of one case."""
+
+    commits: Sequence[RangeCommit]
+    """After good, bad the last."""
+    pairs: Pairs
+    case: CaseId
+    folder: Path
+    pace: Pace
+    seconds: float
+    """Spent so far, the gate over both ends included."""
+    budget: float
+    rounds: int = 0
+    """After that gate."""
+    seen: dict[int, Seen] = field(default_factory=dict)
+    """By number, from 1."""
+    unmeasurable: dict[int, str] = field(default_factory=dict)
+    overheads: list[float] = field(default_factory=list)
+    untouched: Collection[int] | None = None
+    """Commits that change nothing that bad's build or benchmark reads; None: that is unknown, and names of files count.
+    """
+
+    def recall(self, past: Sequence[journal.Line]) -> None:
+        """Take what an interrupted search measured."""
+        numbers = {commit.sha: number for number, commit in enumerate(self.commits, 1)}
+        self.seen[len(self.commits)] = seen_in(self.folder / ENDS, self.case)
+        for line in past:
+            if isinstance(line, Visited) and numbers.get(line.commit, len(self.commits)) < len(self.commits):
+                self.rounds += line.rounds
+                if line.failed:
+                    self.unmeasurable[numbers[line.commit]] = line.failed
+        for commit in self.commits[:-1]:
+            seen = seen_in(self.pairs.folder_of(commit.sha), self.case)
+            if seen.ratios or seen.same:
+                self.seen[numbers[commit.sha]] = seen
+
+    def prior(self) -> list[float]:
+        """Return what each commit is worth before anything is measured."""
+        return [
+            NOTHING if not commit.paths else HARDLY if self.hardly(number) else 1.0
+            for number, commit in enumerate(self.commits, 1)
+        ]
+
+    def hardly(self, number: int) -> bool:
+        """Say whether a commit can hardly matter."""
+        return number in self.untouched if self.untouched is not None else self.commits[number - 1].inert
+
+    def stand(self) -> Stand:
+        """Weigh all that was measured."""
+        measured = [each for number, seen in self.seen.items() if (each := seen.measured(number)) is not None]
+        same = [number for number, seen in self.seen.items() if seen.same]
+        found = posterior(self.prior(), measured, same)
+        sets = sets_of(len(self.commits), self.unmeasurable)
+        shares = [float(found.culprits[first - 1 : last].sum()) for first, last in sets]
+        best = int(np.argmax(shares))
+        return Stand(found, sets[best], shares[best])
+
+    def choose(self, stand: Stand) -> Visit | None:
+        """Return what to measure next."""
+        last = len(self.commits)
+        every = [n for n in range(1, last) if n not in self.unmeasurable and not self._proved(n)]
+        # one that can hardly matter answers what the one before it does
+        measurable = [n for n in every if not self.hardly(n) or stand.found.culprits[n - 1] >= _SUSPECT] or every
+        costs = Costs(
+            float(np.mean(self.overheads or [_OVERHEAD])), self.pace.build, self.pace.round(self.pairs.executions)
+        )
+        built = [number for number, seen in self.seen.items() if seen.ratios]
+        return next_visit(stand.found, costs, measurable, built)
+
+    def _proved(self, number: int) -> bool:
+        return number in self.seen and self.seen[number].same
+
+    def run(self, told: Told) -> Stand:
+        """Search until it is done, or the budget has no room for what comes next.
+
+        Raises:
+            MeasuringError: good failed.
+            Interrupted: a signal; what was measured stays.
+        """
+        while True:
+            stand = self.stand()
+            visit = None if stand.done else self.choose(stand)
+            if visit is not None and self.seconds + visit.seconds > self.budget:
+                visit = None
+            told(self, stand, visit, self._left(stand, visit))
+            if visit is None:
+                return stand
+            self._measure(visit, stand)
+
+    def _left(self, stand: Stand, visit: Visit | None) -> float:
+        if visit is None:
+            return 0.0
+        missing = entropy(stand.found.culprits)
+        return min(missing / visit.information * visit.seconds, self.budget - self.seconds)
+
+    def _measure(self, visit: Visit, stand: Stand) -> None:
+        commit, begin = self.commits[visit.commit - 1], time.monotonic()
+        failed, whole = "", True
+        try:
+            whole = self.pairs.visit(commit.sha, visit.rounds, self.budget - self.seconds)
+        except UserError as error:
+            if error.exit_code == Exit.ERROR:
+                raise
+            failed = str(error)
+        before = len(self.seen[visit.commit].ratios) if visit.commit in self.seen else 0
+        seen = seen_in(self.pairs.folder_of(commit.sha), self.case)
+        if not failed and whole:
+            failed = _failure(seen, before)
+        took = time.monotonic() - begin
+        self.seconds += took
+        made = len(seen.ratios) - before
+        self.rounds += made
+        self.overheads.append(max(0.0, took - made * self.pace.round(self.pairs.executions)))
+        if failed:
+            self.unmeasurable[visit.commit] = failed
+        if seen.ratios or seen.same:
+            self.seen[visit.commit] = seen
+        best = stand.best[1]
+        journal.append(
+            self.folder,
+            Visited(
+                time=now(), commit=commit.sha, rounds=made, seconds=took, failed=failed,
+                probability=stand.probability, best=self.commits[best - 1].sha,
+            ),
+        )  # fmt: skip
+
+
+def _failure(seen: Seen, before: int) -> str:
+    """Say why a commit cannot be measured; empty: it was.
+
+    Raises:
+        MeasuringError: it was good that failed.
+    """
+    failure = seen.failure
+    if failure is not None and failure.side == "base":
+        raise MeasuringError(f"good cannot be measured any more: {title(failure)}; see {seen.folder}")
+    if failure is not None:
+        return title(failure)
+    return "" if seen.same or len(seen.ratios) > before else "it gave no values that can be compared"

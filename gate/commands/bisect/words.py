@@ -1,0 +1,335 @@
+"""What a search says: its progress, its headline, what it rests on, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TextIO
+
+from gate.commands.bisect.range import RangeCommit
+from gate.commands.bisect.result import Along, Change, Member, Result, State
+from gate.config.types import Config
+from gate.model.case import MEAN, CaseId
+from gate.stats.bisection import ENOUGH
+from gate.units import agree, format_duration, format_share, plural
+from gate.words.numbers import changed
+from gate.words.plain import clip, visible
+
+if TYPE_CHECKING:
+    from gate.commands.bisect.ends import Gated
+    from gate.commands.bisect.search import Search, Stand
+    from gate.stats.bisection import Visit
+
+SHORT = 10
+"""Letters of a commit."""
+_MOST = 4
+"""Commits that a line names."""
+_SUBJECT = 72
+
+
+def share(probability: float) -> str:
+    """Write a probability: "97%", "above 99%", "below 1%"."""
+    if probability > 0.99:
+        return "above 99%"
+    return "below 1%" if probability < 0.01 else f"{round(probability * 100)}%"
+
+
+def percent(probability: float) -> str:
+    """Write a probability with digits, for a column: "97.3%", "0.1%"."""
+    return f"{probability * 100:.1f}%"
+
+
+def change(of: Change) -> str:
+    """Write a change with its interval: "+5.1% (+3.2% to +7.1%)"."""
+    interval = f" ({changed(of.low)} to {changed(of.high)})" if of.low is not None and of.high is not None else ""
+    return f"{changed(of.ratio)}{interval}"
+
+
+def case_name(case: CaseId) -> str:
+    """Name what was searched for: "parse-large", "request latency p99"."""
+    more = [case.metric] if case.metric != "time" else []
+    more += [case.statistic] if case.statistic not in (MEAN, "") else []
+    return visible(" ".join([case.benchmark, *more, *([case.factors] if case.factors else [])]))
+
+
+def short(sha: str) -> str:
+    """Write a commit."""
+    return sha[:SHORT]
+
+
+def named(member: Member) -> str:
+    """Write a commit with its subject."""
+    return f"{short(member.sha)} {clip(visible(member.subject), _SUBJECT)}"
+
+
+def headline(result: Result) -> str:
+    """Say what was found, in one line without a full stop."""
+    what = case_name(result.case) if result.case is not None else "anything"
+    if result.outcome == "culprit":
+        best = top(result)
+        return f"{named(best)} made {what} {_slower(result)}, probability {share(best.probability)}"
+    if result.outcome == "set":
+        count = len(result.remaining)
+        return f"one of {count} commits, which cannot be distinguished, made {what} {_slower(result)}"
+    if result.outcome == "open":
+        count = len(result.remaining)
+        return (
+            f"{count} of {plural(len(result.commits), 'commit')} hold {round(ENOUGH * 100)}% of the probability "
+            f"for {what}: the budget of {format_duration(result.cost.budget)} ended"
+        )
+    if result.outcome == "failed":
+        return "the ends cannot be measured, so nothing was searched"
+    if result.ends_verdict == "identical":
+        return "good and bad run the same program on the same data: nothing can differ"
+    measured = f": {change(result.ends)}" if result.ends is not None else ""
+    limit = f", threshold {format_share(result.threshold)}" if result.threshold is not None else ""
+    return f"bad is not shown to be slower than good in {what}{measured}{limit}"
+
+
+def _slower(result: Result) -> str:
+    """Say by how much: "5.1% slower (3.2% to 7.1%)", of what is no time "5.1% worse"."""
+    step, word = result.step, "slower" if result.unit == "s" else "worse"
+    if step is None or step.low is None or step.high is None:
+        return word
+    low, high = (format_share(max(each - 1, 0.0)) for each in (step.low, step.high))
+    return f"{format_share(step.ratio - 1)} {word} ({low} to {high})"
+
+
+def top(result: Result) -> Member:
+    """Return the most probable commit."""
+    return max(result.commits, key=lambda each: each.probability)
+
+
+def details(result: Result) -> list[str]:
+    """Say what the headline rests on, a sentence each."""
+    lines = []
+    if result.ends is not None and result.outcome not in ("no-difference", "failed"):
+        name = case_name(result.case) if result.case is not None else ""
+        lines.append(f"Between the ends {name} changed by {change(result.ends)}, the gate's own interval.")
+    if result.several is not None:
+        lines.append(_several(result))
+    lines += [_unmeasurable(result)] if any(each.state == "unmeasurable" for each in result.commits) else []
+    lines += [_skipped(result)] if _skipped(result) else []
+    lines += [_along(result.along)] if result.along else []
+    lines += [f"Between the ends {each}." for each in result.failures]
+    return [*lines, cost(result)]
+
+
+def _several(result: Result) -> str:
+    several = result.several
+    if several is None:
+        return ""
+    direction = "slower" if several.ratio > 1 else "faster"
+    return (
+        f"The range seems to hold several changes (probability {share(several.probability)}): another one of "
+        f"{changed(several.ratio)}, {direction}, at or shortly before {short(several.sha)}. "
+        "The search looks for the largest slowdown; search again on both sides of it for the others."
+    )
+
+
+def _unmeasurable(result: Result) -> str:
+    found = [each for each in result.commits if each.state == "unmeasurable"]
+    shown = "; ".join(f"{short(each.sha)} ({clip(visible(each.why), 80)})" for each in found[:_MOST])
+    more = f" and {len(found) - _MOST} more" if len(found) > _MOST else ""
+    return (
+        f"{plural(len(found), 'commit')} cannot be measured: {shown}{more}. "
+        "A culprit there cannot be distinguished from the next commit that can be measured."
+    )
+
+
+_LEFT_OUT: dict[State, str] = {
+    "inert": "documentation only",
+    "untouched": "nothing that the build or the benchmark of bad reads",
+}
+
+
+def _skipped(result: Result) -> str:
+    parts = []
+    for state, what in _LEFT_OUT.items():
+        count = sum(each.state == state for each in result.commits)
+        parts += [f"{plural(count, 'commit')} {agree(count, 'changes', 'change')} {what}"] if count else []
+    return f"{' and '.join(parts)}: held unlikely, and not measured." if parts else ""
+
+
+def _along(along: Sequence[Along]) -> str:
+    shown = "; ".join(
+        f"{case_name(CaseId(each.benchmark, each.metric, each.factors, each.statistic))} {change(each.change)}"
+        for each in along[:_MOST]
+    )
+    more = f" and {len(along) - _MOST} more" if len(along) > _MOST else ""
+    return f"Also slower between the ends, and not searched for: {shown}{more}. Search for one with --benchmark."
+
+
+def cost(result: Result) -> str:
+    """Say what the search took."""
+    spent = result.cost
+    visited = sum(each.rounds > 0 for each in result.commits[:-1])
+    times = f", {spent.seconds / spent.gate:.1f} times the gate over both ends" if spent.gate and spent.rounds else ""
+    rounds = f"{plural(spent.rounds, 'round')} over {plural(visited, 'commit')}, " if spent.rounds else ""
+    return f"{rounds}{format_duration(spent.seconds)}{times} (seed {result.seed})."
+
+
+@dataclass(frozen=True, slots=True)
+class NextStep:
+    """A command, and what it is for with its cost."""
+
+    command: str
+    purpose: str
+
+
+def next_steps(result: Result) -> list[NextStep]:
+    """Say what to do now."""
+    return _STEPS[result.outcome](result)
+
+
+def _after_culprit(result: Result) -> list[NextStep]:
+    sha = short(top(result).sha)
+    gate = format_duration(result.cost.gate)
+    steps = [
+        NextStep(f"git show {sha}", "read the change"),
+        NextStep(f"perfgate check --base {sha}~1 --head {sha}", f"measure it alone, in about {gate}"),
+        NextStep(
+            "perfgate explain", "then name the functions that became slower: one execution a side under a profiler"
+        ),
+    ]
+    if len(result.parents) > 1:
+        first, second = (short(each) for each in result.parents[:2])
+        inside = f'perfgate bisect --good "$(git merge-base {first} {second})" --bad {second}'
+        steps.insert(1, NextStep(inside, "it is a merge: search its branch"))
+        return [*steps, NextStep(f"git revert -m 1 {sha}", "take it back")]
+    return [*steps, NextStep(f"git revert {sha}", "take it back")]
+
+
+def _after_set(result: Result) -> list[NextStep]:
+    inside = [each for each in result.commits if each.sha in result.remaining]
+    return [NextStep(f"git log -p {short(inside[0].sha)}~1..{short(inside[-1].sha)}", "read these changes")]
+
+
+def _after_open(result: Result) -> list[NextStep]:
+    budget = format_duration(2 * result.cost.budget).replace(" ", "")
+    same = f"perfgate bisect --good {short(result.good.sha)} --bad {short(result.bad.sha)}"
+    return [NextStep(f"{same} --resume --budget {budget}", "go on from here")]
+
+
+def _after_no_difference(result: Result) -> list[NextStep]:
+    same = f"perfgate bisect --good {short(result.good.sha)} --bad {short(result.bad.sha)}"
+    ends = result.ends
+    if result.ends_verdict == "improvement":
+        return [
+            NextStep(
+                f"git log {short(result.good.sha)}..{short(result.bad.sha)}",
+                "bad is faster than good: bisect looks for slowdowns only",
+            )
+        ]
+    if ends is not None and ends.low is not None and ends.low > 1:
+        size = format_share(max((ends.low - 1) / 2, 0.001))
+        return [NextStep(f"{same} --set gate.threshold={size}", "bad is slower, by less than the threshold")]
+    if result.ends_verdict == "identical":
+        return [NextStep(f"perfgate config --base {short(result.good.sha)}", "see which benchmarks are measured")]
+    gate = format_duration(2 * result.cost.gate)
+    return [
+        NextStep(f"{same} --set plan.builds=24", f"twice the rounds, about {gate}: shows a change 0.7 times as large")
+    ]
+
+
+def _after_failure(result: Result) -> list[NextStep]:
+    return [NextStep(f"perfgate report {result.folder}/ends", "see what failed")]
+
+
+_STEPS: dict[str, Callable[[Result], list[NextStep]]] = {
+    "culprit": _after_culprit,
+    "set": _after_set,
+    "open": _after_open,
+    "no-difference": _after_no_difference,
+    "failed": _after_failure,
+}
+
+_STATES: dict[State, str] = {
+    "same": "same program as good",
+    "unmeasurable": "cannot be measured",
+    "inert": "documentation only",
+    "untouched": "touches nothing that is read",
+    "inferred": "",
+    "measured": "",
+}
+
+
+def basis(member: Member) -> str:
+    """Say what is known of one commit: "+5.1% (+3.2% to +7.1%), 3 rounds", "documentation only"."""
+    if member.change is not None:
+        return f"{change(member.change)}, {plural(member.rounds, 'round')}"
+    return f"{_STATES[member.state]}: {clip(visible(member.why), 60)}" if member.why else _STATES[member.state]
+
+
+def size_of(member: Member) -> str:
+    """Say how much a commit changes: "3 files, +20 -4"."""
+    return f"{plural(member.files, 'file')}, +{member.added} -{member.removed}"
+
+
+def preview(commits: Sequence[RangeCommit], rules: Config, budget: float) -> str:
+    """Say what would be searched, for --dry-run."""
+    inert = sum(each.inert for each in commits)
+    left = f", {inert} of them documentation only" if inert else ""
+    first, last = commits[0], commits[-1]
+    names = ", ".join(visible(each.name) for each in rules.benchmark)
+    return (
+        f"{plural(len(commits), 'commit')} after good{left}: {short(first.sha)} {clip(visible(first.subject), 50)} "
+        f"to {short(last.sha)} {clip(visible(last.subject), 50)}\n"
+        f"benchmarks: {names}; budget {format_duration(budget)}\n"
+        "first a gate over both ends:\n"
+    )
+
+
+class Progress:
+    """Says how the search goes, a line a visit."""
+
+    def __init__(self, err: TextIO, *, quiet: bool) -> None:
+        """Begin; quiet: says nothing."""
+        self._err = err
+        self._quiet = quiet
+
+    def _say(self, text: str) -> None:
+        if not self._quiet:
+            self._err.write(f"perfgate: {text}\n")
+            self._err.flush()
+
+    def begin(self, commits: Sequence[RangeCommit], budget: float) -> None:
+        """Say what is searched."""
+        inert = sum(each.inert for each in commits)
+        left = f", {inert} of them documentation only" if inert else ""
+        self._say(
+            f"{plural(len(commits), 'commit')} after good{left}, at most {format_duration(budget)}; "
+            "first a gate over both ends"
+        )
+
+    def ends(self, gated: Gated) -> None:
+        """Say that the ends are measured."""
+        self._say(f"both ends measured in {format_duration(gated.seconds)}, report in {gated.folder / 'report.html'}")
+
+    def reads(self, untouched: Collection[int] | None) -> None:
+        """Say how many commits change nothing that bad reads."""
+        if untouched is None:
+            self._say("what the build and the benchmark read could not be seen: every commit counts alike")
+        elif untouched:
+            count = len(untouched)
+            self._say(
+                f"{plural(count, 'commit')} {agree(count, 'changes', 'change')} nothing that bad's build or benchmark "
+                "reads: held unlikely"
+            )
+
+    def stand(self, search: Search, stand: Stand, visit: Visit | None, left: float) -> None:
+        """Say what is known and what is measured next."""
+        culprits = stand.found.culprits
+        order = sorted(range(len(culprits)), key=lambda number: -culprits[number])
+        enough, held = 0, 0.0
+        for number in order:
+            enough, held = enough + 1, held + float(culprits[number])
+            if held >= ENOUGH:
+                break
+        shown = " ".join(f"{short(search.commits[n].sha)} ({share(float(culprits[n]))})" for n in order[:2])
+        more = " ..." if enough > 2 else ""
+        text = f"{plural(enough, 'commit')} {agree(enough, 'holds', 'hold')} {round(ENOUGH * 100)}%: {shown}{more}"
+        if visit is not None:
+            sha = short(search.commits[visit.commit - 1].sha)
+            text += f"; next {plural(visit.rounds, 'round')} of {sha}, about {format_duration(max(left, 1.0))} left"
+        self._say(text)

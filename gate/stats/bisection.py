@@ -1,0 +1,352 @@
+"""Noisy binary search over the commits of a range: the posterior over culprits, and what is best measured next.
+
+The commits after good are numbered 1..n, n is bad. A round gives D = ln(head/base) of a commit against good, above 0
+where it is slower. Model: D of commit i is N(t_i + u_i, s^2), t_i the sum of the steps up to i, u_i ~ N(0, q s^2) what
+sets a commit apart besides (its own layout, a change too small to look for), s and q on grids. One step: at k with the
+prior of commit k, of size N(0, S^2); with a smaller prior two steps, of which the larger slowdown is looked for. Sizes
+are integrated out exactly. Since every round holds good itself, no day and no machine is compared with another one.
+
+Sources: noisy binary search by the posterior (Horstein 1963; Burnashev and Zigangirov 1974), flake-aware culprit
+finding (Henderson et al., ICST 2023). docs/method.md, bisect.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gate.stats.special import ndtr
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float64]
+
+ENOUGH = 0.95
+"""The posterior at which a culprit is named."""
+SEVERAL = 0.02
+"""The prior of two changes in a range."""
+_OWN = (0.0, 0.02, 0.1)
+"""Variances of what sets a commit apart, as multiples of the variance of a round, and their prior."""
+_OWN_PRIOR = (0.8, 0.15, 0.05)
+_SIGMAS = 24
+_REACH = 4.0
+"""The grid of s goes from the pooled estimate divided by this to that times this."""
+_WIDE = 2.0
+"""The standard deviation of the prior of a step, as a multiple of what the ends differ by."""
+_SAME = 1e-6
+"""The standard deviation of a commit that is proved to run the same program as good, as a share of a round's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """The rounds of one commit against good."""
+
+    commit: int
+    """Its number, 1 for the first after good."""
+    rounds: int
+    mean: float
+    """Of D."""
+    squares: float
+    """Sum of the squared deviations of D from that mean."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Posterior:
+    """What the measurements say of every commit."""
+
+    culprits: Floats
+    """Shape (n,): the probability that commit i + 1 brought the largest slowdown; it sums to 1."""
+    step: float
+    """Posterior mean of the size of one step, as a logarithm."""
+    step_sd: float
+    noise: float
+    """Standard deviation of D over rounds."""
+    several: float
+    """The probability of two changes rather than one, from the prior SEVERAL."""
+    other: int
+    """The most probable commit of the other change, should there be two; 0: nothing of two can be seen yet."""
+    other_step: float
+    """Its size, as a logarithm; below 0 it made things faster."""
+
+
+def posterior(prior: Sequence[float], measured: Collection[Measured], same: Collection[int] = ()) -> Posterior:
+    """Return the posterior over culprits.
+
+    Args:
+        prior: of each commit after good, any scale; one that can hardly matter has little.
+        measured: at least bad's, each commit once.
+        same: commits that are proved to run what good runs.
+    """
+    weights = np.asarray(prior, dtype=float) / sum(prior)
+    found = sorted(measured, key=lambda each: each.commit)
+    places = np.array(sorted({*(each.commit for each in found), *same, len(weights)}))
+    table = _Table.of(found, places, same)
+    masses = np.array([part.sum() for part in np.split(weights, places[:-1])])
+    one = _Steps.one(table)
+    two = _Steps.two(table)
+    log_one = one.evidence + _log(masses)[:, None] + table.prior
+    if two is None:
+        logs, several = log_one, 0.0
+        by_place = _normal(logs).sum(axis=1)
+        other, other_step = 0, 0.0
+    else:
+        pairs = masses[two.first] * masses[two.second]
+        log_two = two.evidence + _log(pairs / max(pairs.sum(), 1e-300))[:, None] + table.prior
+        shares = _normal(np.concatenate([log_one + math.log1p(-SEVERAL), log_two + math.log(SEVERAL)]))
+        alone, both = shares[: len(log_one)], shares[len(log_one) :]
+        several = float(both.sum())
+        by_place = alone.sum(axis=1)
+        np.add.at(by_place, two.first, (both * two.first_larger).sum(axis=1))
+        np.add.at(by_place, two.second, (both * (1 - two.first_larger)).sum(axis=1))
+        other, other_step = _other(two, both, places)
+    shares = _normal(log_one)
+    size = float((shares * one.size).sum())
+    spread = float((shares * (one.size_variance + one.size**2)).sum()) - size**2
+    inside = np.split(weights, places[:-1])
+    spread_out = [
+        mass * (part / part.sum() if part.sum() > 0 else np.full(len(part), 1 / len(part)))
+        for mass, part in zip(by_place, inside, strict=True)
+    ]
+    return Posterior(
+        culprits=np.concatenate(spread_out),
+        step=size,
+        step_sd=math.sqrt(max(spread, 0.0)),
+        noise=float((shares.sum(axis=0) * table.sigmas).sum()),
+        several=several,
+        other=other,
+        other_step=other_step,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Table:
+    """Means and weights at the places where something is known, over a grid of the noise: columns are (s, q)."""
+
+    means: Floats
+    """Shape (places,); 0 where nothing was measured."""
+    weights: Floats
+    """Shape (places, grid): 1 over the variance of a mean; 0 where nothing was measured."""
+    prior: Floats
+    """Shape (grid,): what the grid's prior and the spread within commits say, as logarithms."""
+    sigmas: Floats
+    """Shape (grid,)."""
+    scale: float
+    """S: of the prior of a step."""
+
+    @classmethod
+    def of(cls, measured: Sequence[Measured], places: npt.NDArray[np.int64], same: Collection[int]) -> _Table:
+        counts, means = np.zeros(len(places)), np.zeros(len(places))
+        for each in measured:
+            at = int(np.searchsorted(places, each.commit))
+            counts[at], means[at] = each.rounds, each.mean
+        squares, df = sum(each.squares for each in measured), sum(each.rounds - 1 for each in measured)
+        pooled = math.sqrt(squares / df) if df and squares > 0 else max(abs(means).max(), 1e-9) * 1e-3
+        grid = pooled * np.geomspace(1 / _REACH, _REACH, _SIGMAS)
+        sigmas, own = np.repeat(grid, len(_OWN)), np.tile(_OWN, _SIGMAS)
+        with np.errstate(divide="ignore"):
+            variances = sigmas**2 * (1 / counts[:, None] + own)
+        weights = np.where(counts[:, None] > 0, 1 / variances, 0.0)
+        proved = np.isin(places, list(same))
+        weights[proved], means[proved] = 1 / (pooled * _SAME) ** 2, 0.0
+        # Jeffreys' prior of s is flat on a grid of equal ratios; what is common to all places is left out
+        logs = np.tile(np.log(_OWN_PRIOR), _SIGMAS) - df * np.log(sigmas) - squares / (2 * sigmas**2)
+        logs += 0.5 * np.where(weights > 0, np.log(np.where(weights > 0, weights, 1.0)), 0.0).sum(axis=0)
+        end = next((each for each in measured if each.commit == places[-1]), None)
+        least = pooled / math.sqrt(end.rounds) if end else pooled
+        return cls(means, weights, logs, sigmas, _WIDE * max(abs(means[-1]), least))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Steps:
+    """Hypotheses of one kind in rows over the grid in columns: their evidence, and the sizes of their steps."""
+
+    first: npt.NDArray[np.int64]
+    second: npt.NDArray[np.int64]
+    evidence: Floats
+    """Logarithm of the marginal likelihood."""
+    size: Floats
+    size_variance: Floats
+    first_larger: Floats
+    """Of two: the probability that the first of them is the larger slowdown."""
+    second_size: Floats
+
+    @classmethod
+    def one(cls, table: _Table) -> _Steps:
+        """Return the hypotheses of one step, at each place: all places from there on have it."""
+        weight, product = _tails(table)
+        squares = (table.weights * table.means[:, None] ** 2).sum(axis=0)
+        precision = weight + 1 / table.scale**2
+        size = product / precision
+        evidence = -0.5 * (squares - product**2 / precision) - 0.5 * np.log(precision * table.scale**2)
+        # a slowdown is looked for, so that half of the prior is not meant
+        evidence += np.log(np.maximum(ndtr(size * np.sqrt(precision)), 1e-300))
+        places = np.arange(len(table.means))
+        none = np.zeros_like(size)
+        return cls(places, places, evidence, size, 1 / precision, none, none)
+
+    @classmethod
+    def two(cls, table: _Table) -> _Steps | None:
+        """Return the hypotheses of two steps at different places; None: there is one place only."""
+        if len(table.means) < 2:
+            return None
+        first, second = np.triu_indices(len(table.means), k=1)
+        weight, product = _tails(table)
+        squares = (table.weights * table.means[:, None] ** 2).sum(axis=0)
+        ridge = 1 / table.scale**2
+        # normal equations of both sizes: the second step is in every mean that has it, the first in those and more
+        a, b, c = weight[first] + ridge, weight[second], weight[second] + ridge
+        x, y = product[first], product[second]
+        determinant = a * c - b * b
+        size, later = (c * x - b * y) / determinant, (a * y - b * x) / determinant
+        evidence = -0.5 * (squares - x * size - y * later) - 0.5 * np.log(determinant / ridge**2)
+        apart = np.sqrt((a + c + 2 * b) / determinant)
+        larger = ndtr((size - later) / apart)
+        return cls(first, second, evidence, size, c / determinant, larger, later)
+
+
+def _tails(table: _Table) -> tuple[Floats, Floats]:
+    """Return the sums, from each place on, of the weights and of the weighted means."""
+    weight = np.cumsum(table.weights[::-1], axis=0)[::-1]
+    product = np.cumsum((table.weights * table.means[:, None])[::-1], axis=0)[::-1]
+    return weight, product
+
+
+def _other(two: _Steps, shares: Floats, places: npt.NDArray[np.int64]) -> tuple[int, float]:
+    """Return the last commit before which the smaller of two changes is, and its size, in the likeliest pair."""
+    row = shares.sum(axis=1)
+    best = int(row.argmax())
+    if row[best] <= 0:
+        return 0, 0.0
+    at = shares[best] / row[best]
+    first = float((at * two.first_larger[best]).sum()) < 0.5
+    place = two.first[best] if first else two.second[best]
+    sizes = two.size[best] if first else two.second_size[best]
+    return int(places[place]), float((at * sizes).sum())
+
+
+def _log(values: Floats) -> Floats:
+    with np.errstate(divide="ignore"):
+        logs: Floats = np.log(values)
+    return logs
+
+
+def _normal(logs: Floats) -> Floats:
+    shares: Floats = np.exp(logs - logs.max())
+    shares /= shares.sum()
+    return shares
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """Seconds of what a visit takes."""
+
+    visit: float
+    """Making trees and building good, whatever is measured."""
+    build: float
+    """Building a commit for the first time."""
+    round: float
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """The commit that is best measured next."""
+
+    commit: int
+    rounds: int
+    information: float
+    """Bits that it is expected to give about the culprit."""
+    seconds: float
+
+
+MOST_ROUNDS = 4
+"""Of one visit: what the first of them say may make others pointless."""
+_NODES = np.linspace(-4.5, 4.5, 61)
+
+
+def information(before: Floats, distance: Floats) -> Floats:
+    """Return the bits that a value tells about whether a commit has the step.
+
+    Args:
+        before: probabilities that it has it. distance: the step over the standard deviation of the value.
+    """
+    p, d = np.clip(before, 1e-12, 1 - 1e-12), np.asarray(distance)
+    # nodes around the middle of both, far enough for either
+    reach = 1 + np.max(d, initial=0.0) / (2 * _NODES[-1])
+    spacing = _NODES[1] - _NODES[0]
+    value = _NODES[:, None] * reach + d / 2
+    without, having = _density(value), _density(value - d)
+    mixed = (1 - p) * without + p * having
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gain = np.where(without > 0, (1 - p) * without * np.log2(without / mixed), 0.0)
+        gain += np.where(having > 0, p * having * np.log2(having / mixed), 0.0)
+    bits: Floats = np.maximum(gain.sum(axis=0) * spacing * reach, 0.0)
+    return bits
+
+
+def _density(z: Floats) -> Floats:
+    density: Floats = np.exp(-0.5 * z**2) / math.sqrt(2 * math.pi)
+    return density
+
+
+def next_visit(
+    found: Posterior, costs: Costs, measurable: Collection[int], built: Collection[int] = ()
+) -> Visit | None:
+    """Return the visit that gives most information a second; None: no commit can be measured that tells anything.
+
+    Args:
+        measurable: commits that can be measured, bad left out.
+        built: those whose build is kept, or needs none.
+    """
+    commits = np.array(sorted(measurable), dtype=np.int64)
+    if not len(commits) or found.noise <= 0:
+        return None
+    has = np.cumsum(found.culprits)[commits - 1]
+    kept = np.isin(commits, list(built))
+    best: Visit | None = None
+    for rounds in range(1, MOST_ROUNDS + 1):
+        distance = np.full(len(commits), max(found.step, 0.0) * math.sqrt(rounds) / found.noise)
+        bits = information(has, distance)
+        seconds = costs.visit + np.where(kept, 0.0, costs.build) + rounds * costs.round
+        at = int((bits / seconds).argmax())
+        if bits[at] > 0 and (best is None or bits[at] / seconds[at] > best.information / best.seconds):
+            best = Visit(int(commits[at]), rounds, float(bits[at]), float(seconds[at]))
+    return best
+
+
+def entropy(culprits: Floats) -> float:
+    """Return how many bits are missing."""
+    kept = culprits[culprits > 0]
+    return float(-(kept * np.log2(kept)).sum())
+
+
+def sets_of(commits: int, unmeasurable: Collection[int]) -> list[tuple[int, int]]:
+    """Return which commits cannot be distinguished, as first and last: those between two that can be measured.
+
+    A culprit is seen at itself and not at the commit before; where that one cannot be measured both are one set.
+    """
+    found, first = [], 1
+    for commit in range(1, commits + 1):
+        if commit == commits or commit not in unmeasurable:
+            found.append((first, commit))
+            first = commit + 1
+    return found
+
+
+def executions_for(build: float, execution: float, build_cost: float, execution_cost: float, most: int) -> int:
+    """Return how many executions a round needs, from 1 to those of the plan: the most information a second.
+
+    Kalibera and Jones 2012, eq. (14): the root of cost times variance of the levels above over those of this one.
+
+    Args:
+        build, execution: variances of each level alone (T2), relative. build_cost, execution_cost: seconds.
+        most: executions of the plan, where builds do not differ or nothing is known.
+    """
+    if build <= 0 or execution_cost <= 0 or build_cost < 0:
+        return most
+    wanted = math.sqrt(max(build_cost, 0.0) / execution_cost * max(execution, 0.0) / build)
+    return min(max(1, math.ceil(wanted)), most)

@@ -1,0 +1,217 @@
+"""The posterior of a bisection against a literal twin, what is measured next, and the promise in small."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy import integrate, stats
+
+from gate.stats.bisection import (
+    ENOUGH,
+    SEVERAL,
+    Costs,
+    Measured,
+    Posterior,
+    entropy,
+    executions_for,
+    information,
+    next_visit,
+    posterior,
+    sets_of,
+)
+from tests.support.bisections import search
+
+Floats = npt.NDArray[np.float64]
+PER_ROUND = Costs(visit=0.0, build=0.0, round=1.0)
+
+
+def measured(commit: int, given: Sequence[float] | Floats) -> Measured:
+    values = np.array(given)
+    return Measured(commit, len(values), float(np.mean(values)), float(((values - values.mean()) ** 2).sum()))
+
+
+def literally(prior: Sequence[float], found: Sequence[Measured]) -> tuple[Floats, float]:
+    """The model as its docstring says it: a multivariate normal for each culprit, each pair, each s and q."""
+    n, weights = len(prior), np.array(prior) / sum(prior)
+    squares, df = sum(each.squares for each in found), sum(each.rounds - 1 for each in found)
+    pooled = math.sqrt(squares / df)
+    bad = next(each for each in found if each.commit == n)
+    scale = 2 * max(abs(bad.mean), pooled / math.sqrt(bad.rounds))
+    means = np.array([each.mean for each in found])
+    culprits, two_mass = np.zeros(n), 0.0
+    places = sorted(each.commit for each in found)
+
+    def has(k: int) -> Floats:
+        return np.array([float(each.commit >= k) for each in found])
+
+    pair_prior = {
+        (a, b): sum(weights[i - 1] for i in range(1, n + 1) if place_of(i, places) == a)
+        * sum(weights[i - 1] for i in range(1, n + 1) if place_of(i, places) == b)
+        for a in places
+        for b in places
+        if a < b
+    }
+    pairs_total = sum(pair_prior.values())
+    for s in pooled * np.geomspace(1 / 4, 4, 24):
+        for q, of_q in zip((0.0, 0.02, 0.1), (0.8, 0.15, 0.05), strict=True):
+            noise = np.diag([s**2 * (1 / each.rounds + q) for each in found])
+            within = of_q * s**-df * math.exp(-squares / (2 * s**2))
+            for k in range(1, n + 1):
+                z = has(k)
+                density = stats.multivariate_normal.pdf(means, cov=noise + scale**2 * np.outer(z, z))
+                precision = z @ np.linalg.inv(noise) @ z + 1 / scale**2
+                middle = (z @ np.linalg.inv(noise) @ means) / precision
+                above = stats.norm.cdf(middle * math.sqrt(precision))
+                culprits[k - 1] += (1 - SEVERAL) * weights[k - 1] * within * density * above
+            for (a, b), of_pair in pair_prior.items():
+                z, y = has(a), has(b)
+                cov = noise + scale**2 * (np.outer(z, z) + np.outer(y, y))
+                density = stats.multivariate_normal.pdf(means, cov=cov)
+                mass = SEVERAL * of_pair / pairs_total * within * density
+                two_mass += mass
+                design = np.stack([z, y], axis=1)
+                information_of = design.T @ np.linalg.inv(noise) @ design + np.eye(2) / scale**2
+                center = np.linalg.solve(information_of, design.T @ np.linalg.inv(noise) @ means)
+                spread = np.linalg.inv(information_of)
+                apart = math.sqrt(spread[0, 0] + spread[1, 1] - 2 * spread[0, 1])
+                first = stats.norm.cdf((center[0] - center[1]) / apart)
+                for place, part in ((a, first), (b, 1 - first)):
+                    inside = [i for i in range(1, n + 1) if place_of(i, places) == place]
+                    total = sum(weights[i - 1] for i in inside)
+                    for i in inside:
+                        culprits[i - 1] += mass * part * weights[i - 1] / total
+    return culprits / culprits.sum(), two_mass / culprits.sum()
+
+
+def place_of(commit: int, places: Sequence[int]) -> int:
+    return next(place for place in places if place >= commit)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_posterior_is_that_of_its_literal_twin(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    found = [measured(c, rng.normal(0.05 if c >= 4 else 0.0, 0.03, rounds)) for c, rounds in ((2, 1), (5, 2), (8, 5))]
+    prior = rng.uniform(0.1, 1.0, 8)
+    ours = posterior(list(prior), found)
+    culprits, several = literally(list(prior), found)
+    assert ours.culprits == pytest.approx(culprits, rel=1e-9)
+    assert ours.several == pytest.approx(several, rel=1e-9)
+
+
+def test_nothing_but_the_ends_leaves_the_prior() -> None:
+    prior = [1.0, 2.0, 0.5, 0.5]
+    found = posterior(prior, [measured(4, [0.1, 0.12, 0.09])])
+    assert found.culprits == pytest.approx(np.array(prior) / 4)
+    assert found.step == pytest.approx(0.103, abs=0.01)
+
+
+def test_a_commit_proved_the_same_excuses_all_before_it() -> None:
+    found = posterior([1.0] * 6, [measured(6, [0.1, 0.12, 0.09])], same=[3])
+    assert found.culprits[:3].sum() < 1e-6
+    assert found.culprits[3:] == pytest.approx([1 / 3] * 3, rel=1e-6)
+
+
+def test_exact_values_without_spread_find_the_culprit() -> None:
+    found = posterior([1.0] * 4, [measured(4, [0.05, 0.05]), measured(2, [0.05]), measured(1, [0.0])])
+    assert found.culprits[1] > 0.999
+
+
+def test_units_do_not_matter() -> None:
+    rng = np.random.default_rng(3)
+    values = {c: rng.normal(0.0 if c < 5 else 1.5, 1.0, r) for c, r in ((3, 2), (6, 1), (9, 6))}
+    small, large = (posterior([1.0] * 9, [measured(c, scale * v) for c, v in values.items()]) for scale in (0.01, 0.1))
+    assert small.culprits == pytest.approx(large.culprits)
+    assert large.step == pytest.approx(10 * small.step)
+
+
+def test_two_steps_are_seen_and_the_larger_one_is_named() -> None:
+    rng = np.random.default_rng(1)
+    level = {2: 0.0, 3: 0.03, 4: 0.03, 6: 0.03, 7: 0.12, 10: 0.12}
+    found = posterior([1.0] * 10, [measured(c, rng.normal(x, 0.004, 4)) for c, x in level.items()])
+    assert found.several > 0.99
+    assert int(found.culprits.argmax()) + 1 == 7
+    assert found.other == 3
+    assert found.other_step == pytest.approx(0.03, abs=0.01)
+
+
+def test_a_speed_up_inside_is_a_second_change_of_the_other_sign() -> None:
+    rng = np.random.default_rng(1)
+    level = {2: 0.0, 3: -0.06, 6: -0.06, 7: 0.05, 10: 0.05}
+    found = posterior([1.0] * 10, [measured(c, rng.normal(x, 0.004, 4)) for c, x in level.items()])
+    assert int(found.culprits.argmax()) + 1 == 7
+    assert (found.other, found.other_step < -0.04, found.several > 0.99) == (3, True, True)
+
+
+@pytest.mark.parametrize("before", [0.5, 0.1, 0.95])
+@pytest.mark.parametrize("distance", [0.3, 1.3, 6.0, 40.0])
+def test_information_is_the_integral_that_defines_it(before: float, distance: float) -> None:
+    def density(y: float) -> float:
+        without, having = stats.norm.pdf(y), stats.norm.pdf(y - distance)
+        mixed = (1 - before) * without + before * having
+        parts = ((1 - before, without), (before, having))
+        return sum(p * x * math.log2(x / mixed) for p, x in parts if x > 1e-300)
+
+    exact = sum(integrate.quad(density, a, a + 1)[0] for a in np.arange(-9, distance + 9))
+    assert information(np.array([before]), np.array([distance]))[0] == pytest.approx(exact, abs=2e-3)
+
+
+def flat(n: int) -> Posterior:
+    return Posterior(np.full(n, 1 / n), step=1.0, step_sd=0.1, noise=1.0, several=0.0, other=0, other_step=0.0)
+
+
+def test_the_middle_is_measured_next() -> None:
+    visit = next_visit(flat(64), PER_ROUND, range(1, 64))
+    assert visit is not None
+    assert (visit.commit, visit.rounds) == (32, 1)
+
+
+def test_an_expensive_build_is_worth_more_rounds_and_one_that_is_kept_is_preferred() -> None:
+    costs = Costs(visit=1.0, build=20.0, round=1.0)
+    visit = next_visit(flat(64), costs, range(1, 64))
+    assert visit is not None
+    assert visit.rounds > 1
+    assert visit.seconds == 21 + visit.rounds
+    kept = next_visit(flat(64), costs, range(1, 64), built=[29])
+    assert kept is not None
+    assert kept.commit == 29
+
+
+def test_nothing_is_measured_where_nothing_can_be() -> None:
+    assert next_visit(flat(3), PER_ROUND, []) is None
+
+
+def test_sets_end_where_a_commit_can_be_measured() -> None:
+    assert sets_of(5, [2, 3]) == [(1, 1), (2, 4), (5, 5)]
+    assert sets_of(3, [1, 2]) == [(1, 3)]
+    # bad was measured
+    assert sets_of(2, []) == [(1, 1), (2, 2)]
+
+
+def test_entropy_counts_bits() -> None:
+    assert entropy(np.full(8, 1 / 8)) == pytest.approx(3)
+    assert entropy(np.array([1.0, 0.0])) == 0
+
+
+@pytest.mark.parametrize(("build", "execution"), [(1.0, 4.0), (16.0, 4.9), (0.5, 40.0)])
+def test_executions_give_most_for_their_time(build: float, execution: float) -> None:
+    def worth(count: int) -> float:
+        return (build + execution / count) * (3.0 + count)
+
+    best = min(range(1, 21), key=worth)
+    assert abs(executions_for(build, execution, 3.0, 1.0, 20) - best) <= 1
+
+
+def test_executions_are_those_of_the_plan_where_builds_do_not_differ() -> None:
+    assert executions_for(-0.1, 4.0, 3.0, 1.0, 5) == 5
+    assert executions_for(1.0, 400.0, 3.0, 1.0, 5) == 5
+
+
+def test_the_promise_in_small() -> None:
+    found = [search(seed, builds=0.04) for seed in range(12)]
+    assert all(each.probability >= ENOUGH for each in found)
+    assert sum(each.right for each in found) >= 10
+    assert np.median([each.gates for each in found]) < 3
