@@ -177,7 +177,7 @@ def with_head(project: Project, head: source.Source, options: RulesOptions, glob
         UserError: its config is wrong, or names none of those benchmarks.
     """
     settings = project.settings
-    own = None if options.config else _config_at(project.repository, head.revision, "head")
+    own = None if options.config else config_at(project.repository, head.revision, "head")
     found = resolve(
         settings.texts["base"], own or settings.texts["head"], rules=settings.decisive, sets=options.sets
     )  # fmt: skip
