@@ -79,10 +79,14 @@ class Sums(msgspec.Struct, frozen=True, eq=False):
             pairs, squares = np.zeros(steps.count), np.zeros(steps.count)
             pairs[present[1:]] = 1.0
             squares[present[1:]] = np.diff(own.level[present]) ** 2
-            sums = (own.count, own.count * (own.level - middle), pairs, squares)
             following = np.append(present, steps.count)[np.searchsorted(present, np.arange(1, steps.count + 1))]
-            found.append(cls(*(np.concatenate(([0.0], np.cumsum(each))) for each in sums), following))
+            weighted = own.count * (own.level - middle)
+            found.append(cls(_sums(own.count), _sums(weighted), _sums(pairs), _sums(squares), following))
         return found
+
+
+def _sums(each: Array) -> Array:
+    return np.concatenate(([0.0], np.cumsum(each)))
 
 
 class _ByLevels(msgspec.Struct, frozen=True, eq=False):

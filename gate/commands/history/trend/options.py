@@ -21,9 +21,9 @@ class TrendOptions:
         "least change that is called, such as 2%% (default: any that is shown)",
         metavar="SHARE", parse=values.share, default=0.0,
     )  # fmt: skip
-    family: Literal["holm", "bh", "none"] = option(
-        "how the error is shared over all cases and commits (default: holm)",
-        choices=("holm", "bh", "none"), default="holm",
+    family: Literal["holm", "bh", "none"] | None = option(
+        "how the error is shared over all cases and commits (default: gate.family of perfgate.toml here, else holm)",
+        choices=("holm", "bh", "none"),
     )  # fmt: skip
     json: str | None = option("write the trend as JSON (-: to stdout, instead of text)", metavar="FILE")
     csv: str | None = option("write the trend as CSV (-: to stdout, instead of text)", metavar="FILE")

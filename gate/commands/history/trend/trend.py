@@ -11,17 +11,18 @@ from typing import TextIO
 
 import msgspec
 
+from gate.cli.groups import RulesOptions
 from gate.codes import Exit
 from gate.commands.history.place import here, opened
 from gate.commands.history.trend.formats import Screen, renderer
 from gate.commands.history.trend.options import TrendOptions
+from gate.decide.policy import policy_of
 from gate.history.chain import Chain, chained
 from gate.history.trend import cases_of, trend
 from gate.history.trend_types import Trend
 from gate.model import UserError
 from gate.report.outputs import colored, write
 
-_CONFIDENCE = 0.95
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(T.*)?")
 _MOST = 120
 _FORMATS = ("json", "csv", "markdown", "html")
@@ -59,9 +60,11 @@ def _trend(options: TrendOptions) -> Trend:
         if not any(_matches(of.id.benchmark, [glob]) for of in cases):
             names = ", ".join(dict.fromkeys(of.id.benchmark for of in cases[:5]))
             raise UserError(f"--benchmark {glob}: no benchmark of the history matches; it has {names or 'none'}")
+    # the error of a report, by the rules of the project around the working directory, or the defaults
+    gate = policy_of(None, RulesOptions()).config.gate
     return trend(
-        chain, wanted, family=options.family, confidence=_CONFIDENCE, threshold=float(options.threshold),
-        problems=reading.problems,
+        chain, wanted, family=options.family or gate.family, confidence=gate.confidence,
+        threshold=float(options.threshold), problems=reading.problems,
     )  # fmt: skip
 
 

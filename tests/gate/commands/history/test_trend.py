@@ -222,6 +222,16 @@ def test_every_family_finds_a_large_step(changed: Path, family: str) -> None:
     assert [point["commit"] for point in cases["parse"]["changes"]] == [sha(60)]
 
 
+def test_the_rules_of_the_project_say_how_the_error_is_shared(
+    changed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "perfgate.toml").write_text('[gate]\nfamily = "bh"\nconfidence = 0.99\n', encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    found = said(changed)
+    assert (found["family"]["method"], found["confidence"]) == ("bh", 0.99)
+    assert said(changed, "--family", "none")["family"]["method"] == "none"
+
+
 def test_hostile_names_stay_text(tmp_path: Path) -> None:
     name = "<script>alert(1)</script>\u202e`|$(id)\n"
     records = [
