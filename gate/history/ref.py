@@ -203,7 +203,7 @@ class RefStore:
                 if answer.status:
                     still = self._asked(remote) == there.commit
                     if refused and still:
-                        raise self._refused(remote, answer.reason)
+                        raise self._unsent(remote, f"does not take {self._ref}: {answer.reason}")
                     # a server may refuse commits that do not follow its own
                     chained = chained or still
                     continue
@@ -211,16 +211,17 @@ class RefStore:
             return kept
         raise _conflict(f"{self._ref} of {remote}")
 
-    def _refused(self, remote: str, why: str) -> UserError:
+    def _unsent(self, remote: str, why: str) -> UserError:
         return UserError(
-            f"{remote}: does not take {self._ref}: {why}; the record is in {self._ref} here, and the next "
-            "`perfgate history add --push` sends it too"
+            f"{remote}: {why}; the record is in {self._ref} here, and the next `perfgate history add --push` sends it too"
         )
 
     def _asked(self, remote: str) -> str | None:
         """Ask a remote for the commit of its ref; None: it has none."""
-        listed = self._run("ls-remote", "--quiet", "--", remote, self._ref).decode().splitlines()
-        found = (line.partition("\t") for line in listed)
+        answer = self._git.attempt("ls-remote", "--quiet", "--", remote, self._ref)
+        if answer.status:
+            raise self._unsent(remote, f"cannot be read: {answer.reason}")
+        found = (line.partition("\t") for line in answer.stdout.decode().splitlines())
         return next((commit for commit, _, ref in found if ref == self._ref), None)
 
     def _there(self, remote: str) -> Tip | None:
@@ -232,7 +233,7 @@ class RefStore:
             answer = self._git.attempt(*_FETCH, "--", remote, self._ref)
             if self._git.attempt("cat-file", "-e", f"{commit}^{{tree}}").status:
                 if answer.status and self._asked(remote) == commit:
-                    raise UserError(f"{remote}: {self._ref} cannot be fetched: {answer.reason}")
+                    raise self._unsent(remote, f"{self._ref} cannot be fetched: {answer.reason}")
                 return None
         return Tip(commit, self._records(commit))
 
