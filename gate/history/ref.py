@@ -213,7 +213,8 @@ class RefStore:
 
     def _unsent(self, remote: str, why: str) -> UserError:
         return UserError(
-            f"{remote}: {why}; the record is in {self._ref} here, and the next `perfgate history add --push` sends it too"
+            f"{remote}: {why}; the record is in {self._ref} here, and the next "
+            "`perfgate history add --push` sends it too"
         )
 
     def _asked(self, remote: str) -> str | None:
