@@ -66,6 +66,18 @@ def test_adds_lists_and_adds_once(project: Project) -> None:
     assert "holds other measurements of run run-1" in err
 
 
+def test_a_report_stands_for_the_measurements_beside_it(project: Project) -> None:
+    measure(project)
+    report = project.top / ".perfgate" / "report.json"
+    report.write_text("{}")
+    assert run("add", str(report))[0] == 0
+    assert "recorded already" in run("add")[1]
+    (project.top / ".perfgate" / "measurements.jsonl").unlink()
+    code, _, err = run("add", str(report))
+    assert code == Exit.USAGE
+    assert "no measurements.jsonl beside it" in err
+
+
 def test_a_run_of_one_commit_is_a_control(project: Project) -> None:
     measure(project, base="HEAD")
     assert "against itself, as a control" in run("add")[1]
