@@ -247,6 +247,7 @@ def notes(trend: Trend) -> Iterator[str]:
     if trend.cases:
         least = f" Changes up to {format_share(trend.threshold)} are not called." if trend.threshold else ""
         yield _promise(trend) + least
+        yield "± are standard deviations: of the ratio of one run, and of its level from day to day."
     gaps = sum(link.gap for link in chain.links)
     if gaps:
         yield (
