@@ -58,7 +58,7 @@ class Blame(msgspec.Struct):
 
     def add(self, node: Node, change: float) -> None:
         """Put a change at a place of the tree down to it."""
-        if not change:
+        if not change and self.paths:
             return
         self.change += change
         path = tuple(node.path())
