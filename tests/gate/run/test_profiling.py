@@ -24,7 +24,7 @@ import os, random, sys
 random.seed(int(os.environ["PERFGATE_SEED"]))
 
 def common():
-    return sum(i * i for i in range(40_000))
+    return sum(i * i for i in range(300_000))
 
 def culprit():
     return [i for i in range(WORK)]
@@ -60,7 +60,7 @@ def made(tmp_path: Path, speed: float = 1.5, config: str = CONFIG) -> Project:
     project.write("perfgate.toml", config)
     project.write("bench.py", bench(1.0, 10))
     project.commit()
-    project.write("bench.py", bench(speed, 600_000 if speed > 1 else 10))
+    project.write("bench.py", bench(speed, 1_500_000 if speed > 1 else 10))
     project.commit()
     return project
 
@@ -86,7 +86,7 @@ def own(line: dict[str, Any]) -> dict[str, float]:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.profilers.python._SECONDS", 0.2)
+    monkeypatch.setattr("harness.profilers.python._SECONDS", 0.5)
 
 
 @pytest.mark.usefixtures("quick")
