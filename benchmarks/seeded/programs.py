@@ -23,7 +23,7 @@ from harness.profilers.places import Places
 from harness.profilers.profiler import Costs, mean
 
 HERE = Path(__file__).parent
-_LIMIT = 240
+_LIMIT = 900
 """Seconds of one profile."""
 
 
@@ -99,7 +99,7 @@ class InGo(Program):
             (tree / name).write_text(text)
         _run(["go", "build", "-o", "app", "./cmd"], tree)
         # as many samples as ten seconds give, which a busy host divides
-        times = 1500
+        times = 600
         _run(["./app", "cpu.pprof", str(times)], tree)
         return self._profile(side, "pprof", "s", pprof.parse((tree / "cpu.pprof").read_bytes(), Places(tree)), times)
 

@@ -75,7 +75,7 @@ def grown(both: Amounts) -> str:
 
 def share(candidate: Candidate) -> str:
     """Write the share of the change that a function adds; "" where there is none to speak of."""
-    if candidate.share is None or (abs(candidate.share) < _NONE and candidate.maybe > 0):
+    if candidate.share is None or (candidate.share < _NONE and candidate.maybe > 0):
         return ""
     return f"{candidate.share:+.0%}"
 

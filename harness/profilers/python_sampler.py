@@ -66,6 +66,9 @@ class Sampler:
                 if stack or its.f_code.co_filename != __file__:
                     stack.append(its.f_code)
                 its = its.f_back
+            if not stack:
+                # a thread that begins or ends has no frame of the program
+                continue
             key = tuple(stack)
             self.costs[key] = self.costs.get(key, 0.0) + seconds
             self.unwritten += seconds

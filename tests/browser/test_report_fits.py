@@ -16,7 +16,7 @@ Written = Callable[[str], Path]
 FEW = [name for name in examples.ALL if name != "many"]
 """Without the long one, in which axe finds nothing that it does not find in the others, in twenty times their time."""
 
-MOST_KINDS = ("regression", "failures")
+MOST_KINDS = ("regression", "failures", "explained")
 OTHERS: list[tuple[Scheme, tuple[int, int]]] = [("light", PHONE), ("dark", PHONE), ("dark", DESKTOP)]
 
 OPEN_ALL = "() => document.querySelectorAll('details').forEach(d => d.open = true)"

@@ -35,14 +35,14 @@ def run(options: ExplainOptions, outputs: OutputOptions, out: TextIO, err: TextI
     """
     require_writable(outputs)
     given = Path(options.run or DEFAULT_FOLDER)
-    measurements = _measurements(given)
-    refuse_inputs([given], targets(outputs))
-    decided = _decided(measurements)
+    source = _source(given)
+    refuse_inputs([source], targets(outputs))
+    decided = _decided(source)
     names = _names(decided.report, options.benchmarks)
     lacking = _lacking(decided.report, names)
     if lacking:
-        _profile(given, measurements, decided.report, lacking, outputs, err)
-        decided = _decided(measurements)
+        _profile(source, decided.report, lacking, outputs, err)
+        decided = _decided(source)
     shown = replace(decided, report=_only(decided.report, names))
     write_asked(shown, outputs)
     if "-" in outputs.files.values():
@@ -53,24 +53,13 @@ def run(options: ExplainOptions, outputs: OutputOptions, out: TextIO, err: TextI
     return Exit.ERROR if found.unprofiled and not found.explanations else Exit.PASS
 
 
-def _measurements(run: Path) -> Path:
-    """Find the measurements of a run: in its folder, beside its report, or named themselves.
-
-    Raises:
-        UserError: there are none.
-    """
-    file = run / MEASUREMENTS if run.is_dir() else run
-    if file.name == REPORT or (file.suffix == ".json" and file.with_name(MEASUREMENTS).is_file()):
-        file = file.with_name(MEASUREMENTS)
-    packed = file.with_name(f"{file.name}.gz")
-    file = packed if not file.is_file() and packed.is_file() else file
-    if not file.is_file():
-        raise UserError(f"{run}: has no {MEASUREMENTS}: give the folder of a run; `perfgate check` makes one")
-    return file
+def _source(run: Path) -> Path:
+    """Return what is read: a report.json stands for the folder that it is in."""
+    return run.parent if run.name == REPORT and not run.is_dir() else run
 
 
-def _decided(measurements: Path) -> Decided:
-    return decide_inputs(read_inputs([str(measurements)]), RulesOptions())
+def _decided(source: Path) -> Decided:
+    return decide_inputs(read_inputs([str(source)]), RulesOptions())
 
 
 def _names(report: Report, globs: Sequence[str]) -> list[str]:
@@ -101,9 +90,7 @@ def _only(report: Report, names: Sequence[str]) -> Report:
     )
 
 
-def _profile(
-    run: Path, measurements: Path, report: Report, names: Sequence[str], outputs: OutputOptions, err: TextIO
-) -> None:
+def _profile(source: Path, report: Report, names: Sequence[str], outputs: OutputOptions, err: TextIO) -> None:
     """Profile benchmarks of a finished run, and put the explanations into the report that its folder has.
 
     Raises:
@@ -111,14 +98,14 @@ def _profile(
     """
     from gate.run.profiling import LIMIT, profile_run
 
-    if measurements.name != MEASUREMENTS:
-        raise UserError(words.not_a_folder(str(run)))
+    folder = source if source.is_dir() else source.parent
+    if not (folder / MEASUREMENTS).is_file() or (not source.is_dir() and source.name != MEASUREMENTS):
+        raise UserError(words.not_a_folder(str(source)))
     if not outputs.quiet:
         err.write(f"perfgate: {words.cost(names, report, LIMIT)}\n")
         err.flush()
-    folder = measurements.parent
     profile_run(folder, names, err, quiet=outputs.quiet)
-    _refill(folder, _decided(measurements).report)
+    _refill(folder, _decided(folder).report)
     if not outputs.quiet:
         err.write(f"perfgate: {words.written(str(folder))}\n")
 

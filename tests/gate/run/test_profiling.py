@@ -194,6 +194,19 @@ def test_a_part_profiles_what_it_sees_itself(tmp_path: Path) -> None:
     assert project.perfgate("decide", "part1", "part2").returncode == 1
 
 
+@pytest.mark.usefixtures("quick")
+def test_a_session_is_profiled_by_its_own_job(tmp_path: Path) -> None:
+    project = made(tmp_path)
+    base_and_head = ("--base", "HEAD~1", "--head", "HEAD", "--seed", "3")
+    for session in ("0", "1"):
+        project.perfgate(
+            "measure", *base_and_head, "--sessions", "2", "--session", session, "--out", f"session{session}"
+        )
+    found = [lines(project, folder=f"session{session}") for session in ("0", "1")]
+    assert [[line["session"] for line in part] for part in found] == [[0, 0], [1, 1]]
+    assert project.perfgate("decide", "session0", "session1").returncode in (0, 1)
+
+
 def test_the_worst_is_profiled_first_and_what_is_there_is_left_out() -> None:
     worst = Regressed("a", {}, of_time=True, ratio=2.0)
     assert profiling.without_profiled([worst], [], 0) == [worst]

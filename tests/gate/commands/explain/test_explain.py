@@ -96,18 +96,28 @@ def test_nothing_regressed_is_said(tmp_path: Path) -> None:
     assert out.startswith("Nothing regressed, so there is nothing to explain.")
 
 
-@pytest.mark.parametrize("name", ["nowhere", "."])
-def test_no_run_is_bad_input(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("name", "why"), [("nowhere", "cannot be read"), (".", "has no measurements.jsonl")])
+def test_no_run_is_bad_input(name: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     code, _, err = run("explain", name)
     assert code == 2
-    assert "measurements.jsonl" in err
+    assert why in err
+    assert err.count("\n") == 1
 
 
 def test_an_unknown_benchmark_is_bad_input(folder: Path) -> None:
     code, _, err = run("explain", str(folder), "--benchmark", "nothing*")
     assert code == 2
     assert "--benchmark nothing*: matches none of encode, parse" in err
+
+
+def test_profiles_of_several_jobs_are_read_together(folder: Path, tmp_path: Path) -> None:
+    part = tmp_path / "parts" / "perfgate-1-data-0"
+    part.mkdir(parents=True)
+    add(folder, *profiles("encode"))
+    (folder / "measurements.jsonl").rename(part / "measurements.jsonl")
+    code, out, _ = run("explain", str(tmp_path / "parts"))
+    assert (code, out.splitlines()[0]) == (0, "why encode")
 
 
 def test_a_file_that_gets_no_profiles_says_where_to_run(folder: Path) -> None:
