@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import TextIO
 
 from msgspec.structs import replace
 
 from gate.cli.groups import MeasureOptions, RulesOptions
+from gate.cli.listing import declaring
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import Appender
 from gate.evidence.runs import config_of
@@ -30,6 +33,7 @@ from harness.loop.measure import Append
 from harness.loop.profiled import Wanted, profiled
 from harness.loop.steps import ExecutionStep
 from harness.process.budget import Budget, BudgetEndedError
+from harness.profilers.profiler import Profiler
 from harness.source.trees import open_trees
 
 LIMIT = 300.0
@@ -196,8 +200,16 @@ def profiles_of(
         say(f"profiling {each.benchmark}, which regressed (at most {format_duration(budget.left)})")
         yield [
             replace(p, changed=changed) if isinstance(p, Profile) and p.side == "head" else p
-            for p in profiled(wanted, _Making(made), budget)
+            for p in profiled(wanted, profilers(), _Making(made), budget)
         ]
+
+
+@cache
+def profilers() -> tuple[Profiler, ...]:
+    """Return all profilers, the one to be preferred first: the files of harness/profilers with a PROFILER."""
+    names = declaring("harness/profilers", "PROFILER")
+    found: list[Profiler] = [import_module(f"harness.profilers.{name}").PROFILER for name in names]
+    return tuple(sorted(found, key=lambda each: each.rank))
 
 
 def _changed(project: Project) -> list[str]:
@@ -250,16 +262,17 @@ def _wanted(made: Workshop, records: Sequence[Record], of: Regressed) -> Wanted 
     if name is None or name not in benchmarks["head"] or len(steps) < len(SIDES):
         return None
     own = [
-        r for r in records
-        if isinstance(r, Execution) and r.benchmark == of.benchmark and r.side == "base"
-    ]  # fmt: skip
+        [r for r in records if isinstance(r, Execution) and r.benchmark == of.benchmark and r.side == side]
+        for side in SIDES
+    ]
     return Wanted(
         name=of.benchmark,
         steps=steps,
         benchmarks={side: benchmarks[side][name] for side in SIDES},
         directories=lambda side: made.builder.directory(side, steps[side].building),
-        seconds=_iteration(own),
-        execution=min((r.seconds or 0.0 for r in own), default=0.0),
+        # the slower side takes what its time limit allows
+        seconds=max(map(_iteration, own)),
+        execution=max(min((r.seconds or 0.0 for r in each), default=0.0) for each in own),
         session=made.job.session,
         factors=dict(of.factors),
     )

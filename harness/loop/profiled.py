@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from gate.adapters.values import OutputError
-from gate.cli.listing import declaring
 from gate.config.types import Benchmark
 from gate.model import SIDES, Side
 from gate.model.profile import Profile, Unprofiled
@@ -39,7 +36,8 @@ class Wanted:
     """A benchmark to be profiled.
 
     name: of the case, of a suite that of its line. steps: of each side; head's execution has the seed of base's.
-    directories: puts a side's tree where it is executed. seconds: what one iteration takes on base.
+    directories: puts a side's tree where it is executed. seconds: what one iteration takes on
+    the slower side. execution: what one execution does.
     """
 
     name: str
@@ -73,27 +71,24 @@ class _Chosen:
     effort: Effort
 
 
-@cache
-def profilers() -> tuple[Profiler, ...]:
-    """Return all profilers, the one to be preferred first: the files of harness/profilers with a PROFILER."""
-    names = declaring("harness/profilers", "PROFILER")
-    found: list[Profiler] = [import_module(f"harness.profilers.{name}").PROFILER for name in names]
-    return tuple(sorted(found, key=lambda each: each.rank))
-
-
 def profiled(
-    wanted: Wanted, making: Making, budget: Budget, caller: Mapping[str, str] = os.environ
+    wanted: Wanted,
+    profilers: Sequence[Profiler],
+    making: Making,
+    budget: Budget,
+    caller: Mapping[str, str] = os.environ,
 ) -> Iterator[Profile | Unprofiled]:
     """Profile a benchmark on both sides; one record says why that is not possible.
 
-    budget: of all profiles. caller: the environment in which profilers are looked for.
+    profilers: the one to be preferred first. budget: of all profiles. caller: the environment that their tools are
+    looked for in.
 
     Raises:
         OSError: perfgate's own files cannot be written.
     """
     begin = time.monotonic()
     found: list[Profile] = []
-    chosen = _chosen(wanted, making(None, budget), budget, caller)
+    chosen = _chosen(wanted, profilers, making(None, budget), caller)
     if isinstance(chosen, Unprofiled):
         yield chosen
         return
@@ -117,10 +112,12 @@ def profiled(
     yield from found
 
 
-def _chosen(wanted: Wanted, executions: Executions, budget: Budget, caller: Mapping[str, str]) -> _Chosen | Unprofiled:
+def _chosen(
+    wanted: Wanted, profilers: Sequence[Profiler], executions: Executions, caller: Mapping[str, str]
+) -> _Chosen | Unprofiled:
     """Choose the first profiler that fits, is there, and is done in time."""
     subject = wanted.subject("base", executions)
-    fitting = [each for each in profilers() if each.fits(subject)]
+    fitting = [each for each in profilers if each.fits(subject)]
     why: Unprofiled | None = None
     for each in fitting:
         found = each.find(caller)
@@ -128,7 +125,7 @@ def _chosen(wanted: Wanted, executions: Executions, budget: Budget, caller: Mapp
             why = why or _unprofiled(wanted, "no-profiler", each.name, install=found.install, detail=found.why)
             continue
         effort = each.effort(subject)
-        if len(SIDES) * effort.seconds > budget.left:
+        if len(SIDES) * effort.seconds > executions.conditions.budget.left:
             # unless no other one can
             why = _unprofiled(wanted, "budget", each.name)
             continue

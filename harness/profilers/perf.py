@@ -50,15 +50,15 @@ class Perf:
         if path is None:
             return Absent(install(caller, _PACKAGES))
         try:
-            version = ask((path, "--version"), caller).stdout.decode("utf-8", "replace").strip()
+            version = ask((path, "--version"), caller).stdout.decode("utf-8", "replace").split() or [""]
             if _samples(path, caller):
-                return Found(path, version.replace("perf version", "perf")[:80])
+                return Found(path, f"perf {version[-1]}"[:80])
         except (OSError, subprocess.TimeoutExpired) as error:
             return Absent("", str(error))
         return Absent("", _NO_COUNTERS)
 
     def effort(self, subject: Subject) -> Effort:
-        """Execute for six seconds on base."""
+        """Execute for six seconds."""
         executions = max(1, min(_MOST, math.ceil(_SECONDS / max(subject.once, 1e-3))))
         return Effort(executions, 3 * executions * subject.once, 1)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gate.config.types import Benchmark
-from harness.loop.profiled import profilers
+from gate.run.profiling import profilers
 from harness.profilers.callgrind import PROFILER as CALLGRIND
 from harness.profilers.native import is_go
 from harness.profilers.packages import install

@@ -1,0 +1,134 @@
+"""The profiler of a benchmark is chosen by what is there and what time is left; both sides get the same, or neither."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from gate.adapters.values import OutputError
+from gate.config.types import Benchmark, BuildTable
+from gate.model import SIDES
+from gate.model.profile import Frame, Profile, Unprofiled
+from harness.build.conditions import Conditions, Recipe
+from harness.instruments.protocol import Context
+from harness.instruments.spawn import Spawn
+from harness.loop.execution import Executions
+from harness.loop.profiled import Wanted, profiled
+from harness.loop.steps import execution_step
+from harness.process.budget import BoundedExecutor, Budget
+from harness.process.execute import Command
+from harness.profilers.profiler import Absent, Costs, Effort, Found, Profiler, Sampled, Subject
+from tests.support.fakes import Clock, FakeExecutor, taking
+
+MAIN = Frame("main")
+
+
+@dataclass
+class Fake:
+    """A profiler that starts nothing more."""
+
+    name: str = "fake"
+    rank: int = 1
+    fitting: bool = True
+    tool: Found | Absent = field(default_factory=lambda: Found("/usr/bin/fake", "fake 1"))
+    taking: Effort = field(default_factory=lambda: Effort(2, 10.0))
+    readable: bool = True
+
+    def fits(self, subject: Subject) -> bool:  # of the Protocol
+        """Say what it was made with."""
+        return self.fitting
+
+    def find(self, caller: Mapping[str, str]) -> Found | Absent:
+        """Say what it was made with."""
+        return self.tool
+
+    def effort(self, subject: Subject) -> Effort:
+        """Say what it was made with."""
+        return self.taking
+
+    def wrap(self, found: Found, subject: Subject, context: Context, command: Command) -> Command:
+        """Change nothing."""
+        return command
+
+    def afterwards(self, subject: Subject, context: Context, command: Command) -> Iterator[Command]:
+        """Run nothing."""
+        yield from ()
+
+    def read(self, subject: Subject, context: Context) -> Costs:
+        """Give one function."""
+        if not self.readable:
+            raise OutputError("unreadable")
+        return {(MAIN,): 1.0}
+
+    def sampled(self, subject: Subject, executions: list[Costs]) -> Sampled:
+        """Add them up."""
+        return Sampled({(MAIN,): float(len(executions))}, "s")
+
+
+def run(
+    tmp_path: Path, profilers: Sequence[Profiler], *, seconds: float = 1.0, limit: float = 100.0
+) -> tuple[list[Profile | Unprofiled], FakeExecutor]:
+    clock = Clock()
+    budget, executor = Budget(limit, clock), taking(seconds, clock)
+    recipes = {side: Recipe(BuildTable(), {"PATH": "/bin"}) for side in SIDES}
+    conditions = Conditions(BoundedExecutor(executor, budget), recipes, {}, tmp_path, budget=budget)
+    benchmark = Benchmark(name="b", command=["./b"], instrument="spawn", warmup=3)
+    wanted = Wanted(
+        name="b",
+        steps={side: execution_step("b", side, 0, 0, 0, 7, None, "independent") for side in SIDES},
+        benchmarks=dict.fromkeys(SIDES, benchmark),
+        directories=lambda _: tmp_path,
+        seconds=1.0,
+        execution=3.0,
+    )
+    found = profiled(wanted, profilers, lambda n, _: Executions(conditions, {"spawn": Spawn()}, n or 1), budget, {})
+    return list(found), executor
+
+
+def test_both_sides_do_the_same_with_one_seed(tmp_path: Path) -> None:
+    found, executor = run(tmp_path, [Fake()])
+    assert [(type(each), each.side) for each in found if isinstance(each, Profile)] == [
+        (Profile, "base"), (Profile, "head"),
+    ]  # fmt: skip
+    assert len(executor.commands) == 4
+    assert len({command.environment["PERFGATE_SEED"] for command in executor.commands}) == 1
+    assert [each.stacks[0].cost for each in found if isinstance(each, Profile)] == [2.0, 2.0]
+
+
+def only(found: list[Profile | Unprofiled]) -> Unprofiled:
+    (why,) = found
+    assert isinstance(why, Unprofiled)
+    return why
+
+
+def test_one_that_is_absent_is_named_unless_another_one_is_there(tmp_path: Path) -> None:
+    absent = Fake("absent", tool=Absent("apt install absent"))
+    why = only(run(tmp_path, [absent])[0])
+    assert (why.kind, why.profiler, why.install) == ("no-profiler", "absent", "apt install absent")
+    found, _ = run(tmp_path, [absent, Fake()])
+    assert {each.profiler for each in found} == {"fake"}
+
+
+def test_one_that_takes_too_long_leaves_it_to_a_quicker_one(tmp_path: Path) -> None:
+    slow = Fake("slow", taking=Effort(1, 60.0, 1))
+    why = only(run(tmp_path, [slow])[0])
+    assert (why.kind, why.profiler) == ("budget", "slow")
+    found, _ = run(tmp_path, [slow, Fake()])
+    assert {each.profiler for each in found} == {"fake"}
+
+
+def test_nothing_that_fits_is_said(tmp_path: Path) -> None:
+    found, executor = run(tmp_path, [Fake(fitting=False)])
+    assert only(found).kind == "unsupported"
+    assert executor.commands == []
+
+
+def test_a_limit_that_ends_meanwhile_leaves_neither_side(tmp_path: Path) -> None:
+    why = only(run(tmp_path, [Fake()], seconds=40.0)[0])
+    assert (why.kind, why.profiler) == ("budget", "fake")
+
+
+def test_what_cannot_be_read_is_a_failure_of_the_profiler(tmp_path: Path) -> None:
+    why = only(run(tmp_path, [Fake(readable=False)])[0])
+    assert (why.kind, why.detail) == ("failed", "unreadable")
