@@ -99,7 +99,7 @@ class InGo(Program):
             (tree / name).write_text(text)
         _run(["go", "build", "-o", "app", "./cmd"], tree)
         # as many samples as ten seconds give, which a busy host divides
-        times = 600
+        times = 4000
         _run(["./app", "cpu.pprof", str(times)], tree)
         return self._profile(side, "pprof", "s", pprof.parse((tree / "cpu.pprof").read_bytes(), Places(tree)), times)
 

@@ -11,8 +11,10 @@ from gate.model.case import canonical
 from gate.model.explanation import Explanation
 from gate.model.profile import Profile, Unprofiled
 
-MOST = 10
-"""Explanations with a call tree, which a picture needs; those of the findings that come first."""
+MOST = 40
+"""Explanations of a report; those of the findings that come first."""
+PICTURED = 10
+"""Explanations with a call tree, which a picture needs."""
 _ORDER = ("regression", "accepted", "inconclusive")
 
 
@@ -34,9 +36,9 @@ def explanations_of(evidence: Evidence, findings: Sequence[Finding]) -> list[Exp
             pairs.setdefault(_place(base), (base, head))
     order = {place: number for number, place in enumerate(dict.fromkeys(_place(f) for f in _ordered(findings)))}
     found: list[Explanation] = []
-    for place in sorted(pairs, key=lambda each: (order.get(each, len(order)), each)):
+    for place in sorted(pairs, key=lambda each: (order.get(each, len(order)), each))[:MOST]:
         base, head = pairs[place]
-        found.append(explain(base, head, _measured(place, findings), pictured=len(found) < MOST))
+        found.append(explain(base, head, _measured(place, findings), pictured=len(found) < PICTURED))
     return found
 
 

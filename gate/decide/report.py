@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -100,7 +100,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         policy=PolicyFacts(
             source=policy.source,
             whose=policy.whose,
-            gate=to_tables(gate) | ({"floor": default_floor(policy.config)} if gate.floor is None else {}),
+            gate=_rules(policy),
             override=[to_tables(item) for item in policy.config.override],
             accept=[to_tables(item) for item in policy.config.accept],
         ),
@@ -346,6 +346,13 @@ def _expired(policy: Policy) -> list[ExpiredAccept]:
         for a in policy.config.accept
         if a.until < policy.today
     ]
+
+
+def _rules(policy: Policy) -> dict[str, Any]:
+    """Return [gate] as it decided: with the floor in force, and without whether regressions are profiled."""
+    gate = policy.config.gate
+    rules = to_tables(gate) | ({"floor": default_floor(policy.config)} if gate.floor is None else {})
+    return {key: value for key, value in rules.items() if key != "explain"}
 
 
 def _report_verdict(

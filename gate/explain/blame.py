@@ -58,6 +58,8 @@ class Blame(msgspec.Struct):
 
     def add(self, node: Node, change: float) -> None:
         """Put a change at a place of the tree down to it."""
+        if not change and self.paths:
+            return
         self.change += change
         path = tuple(node.path())
         self.paths[path] = self.paths.get(path, 0.0) + change
@@ -186,6 +188,8 @@ def _is_scaled(node: Node, states: Sequence[str], error: Error, least: float) ->
     """Say whether a node was called more often: all that is spent below it grew by one factor."""
     factor = _ratio(node.inclusive)
     if states[node.function] != "changed" or not _MORE <= factor < math.inf:
+        return False
+    if node.inclusive[1] - node.inclusive[0] < least:
         return False
     parts = [part for part in _parts(node) if max(part.base, part.head) >= least]
     grown = [part for part in parts if part.base > 0 and part.change > 2 * error(part)]

@@ -35,7 +35,7 @@ def settle_shifts(root: Node, states: Sequence[str], least: float) -> list[Shift
     """
     found = []
     for node in reversed(list(root.below())):
-        if node.children:
+        if node.children and max(node.inclusive) >= least:
             shift = _structural(node, states, least) or _balanced(node, least)
             found += [shift] if shift is not None else []
     return found

@@ -262,16 +262,17 @@ def _wanted(made: Workshop, records: Sequence[Record], of: Regressed) -> Wanted 
     if name is None or name not in benchmarks["head"] or len(steps) < len(SIDES):
         return None
     own = [
-        r for r in records
-        if isinstance(r, Execution) and r.benchmark == of.benchmark and r.side == "base"
-    ]  # fmt: skip
+        [r for r in records if isinstance(r, Execution) and r.benchmark == of.benchmark and r.side == side]
+        for side in SIDES
+    ]
     return Wanted(
         name=of.benchmark,
         steps=steps,
         benchmarks={side: benchmarks[side][name] for side in SIDES},
         directories=lambda side: made.builder.directory(side, steps[side].building),
-        seconds=_iteration(own),
-        execution=min((r.seconds or 0.0 for r in own), default=0.0),
+        # the slower side takes what its time limit allows
+        seconds=max(map(_iteration, own)),
+        execution=max(min((r.seconds or 0.0 for r in each), default=0.0) for each in own),
         session=made.job.session,
         factors=dict(of.factors),
     )

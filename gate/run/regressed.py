@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from gate.cli.groups import RulesOptions
 from gate.config.types import Config
 from gate.decide.measurements import decide_by
@@ -34,12 +36,18 @@ def regressed(records: Sequence[Record], run: Run, rules: Config) -> list[Regres
 
     A shard knows its own benchmarks and a session its own noise: what is found here is explained, and never decided.
     """
-    located = [Located(record, "this run", number) for number, record in enumerate(records, 1)]
+    alone, rules = msgspec.structs.replace(run, shard=None, session=None, sessions=None), _alone(rules)
+    judged = [alone, *(record for record in records if not isinstance(record, Run))]
+    located = [Located(record, "this run", number) for number, record in enumerate(judged, 1)]
     try:
-        report = decide_by(Inputs(located, [], []), policy_at(run, rules), RulesOptions()).report
+        report = decide_by(Inputs(located, [], []), policy_at(alone, rules), RulesOptions()).report
     except UserError:
         return []
     return worst_first(report.findings)
+
+
+def _alone(rules: Config) -> Config:
+    return msgspec.structs.replace(rules, plan=msgspec.structs.replace(rules.plan, sessions=1, shards=1))
 
 
 def worst_first(findings: Sequence[Finding]) -> list[Regressed]:

@@ -36,7 +36,8 @@ class Wanted:
     """A benchmark to be profiled.
 
     name: of the case, of a suite that of its line. steps: of each side; head's execution has the seed of base's.
-    directories: puts a side's tree where it is executed. seconds: what one iteration takes on base.
+    directories: puts a side's tree where it is executed. seconds: what one iteration takes on
+    the slower side. execution: what one execution does.
     """
 
     name: str

@@ -58,7 +58,7 @@ class Perf:
         return Absent("", _NO_COUNTERS)
 
     def effort(self, subject: Subject) -> Effort:
-        """Execute for six seconds on base."""
+        """Execute for six seconds."""
         executions = max(1, min(_MOST, math.ceil(_SECONDS / max(subject.once, 1e-3))))
         return Effort(executions, 3 * executions * subject.once, 1)
 

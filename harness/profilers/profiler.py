@@ -30,9 +30,9 @@ class Subject:
     line: str
     """Of a suite: the benchmark's own name, as the tool gives it; "" where the benchmark is a single one."""
     seconds: float
-    """What one iteration of it takes on base, by the values measured."""
+    """What one iteration of it takes on the slower side, by the values measured."""
     once: float
-    """What its command takes on base when it is executed once, without what measures it."""
+    """What its command takes there when it is executed once, without what measures it."""
     directory: Path
     environment: Mapping[str, str]
     """Of its commands."""

@@ -62,7 +62,7 @@ class Python:
         return Found("", "")
 
     def effort(self, subject: Subject) -> Effort:
-        """Execute for ten seconds on base, a suite once."""
+        """Execute for ten seconds, a suite once."""
         if subject.benchmark.measured.suite:
             return Effort(1, 2 * (subject.once + _SECONDS))
         executions = max(1, min(_MOST, math.ceil(_SECONDS / max(subject.once, 1e-3))))

@@ -24,7 +24,7 @@ import os, random, sys
 random.seed(int(os.environ["PERFGATE_SEED"]))
 
 def common():
-    return sum(i * i for i in range(40_000))
+    return sum(i * i for i in range(300_000))
 
 def culprit():
     return [i for i in range(WORK)]
@@ -60,7 +60,7 @@ def made(tmp_path: Path, speed: float = 1.5, config: str = CONFIG) -> Project:
     project.write("perfgate.toml", config)
     project.write("bench.py", bench(1.0, 10))
     project.commit()
-    project.write("bench.py", bench(speed, 600_000 if speed > 1 else 10))
+    project.write("bench.py", bench(speed, 1_500_000 if speed > 1 else 10))
     project.commit()
     return project
 
@@ -86,7 +86,7 @@ def own(line: dict[str, Any]) -> dict[str, float]:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.profilers.python._SECONDS", 0.2)
+    monkeypatch.setattr("harness.profilers.python._SECONDS", 0.5)
 
 
 @pytest.mark.usefixtures("quick")
@@ -192,6 +192,19 @@ def test_a_part_profiles_what_it_sees_itself(tmp_path: Path) -> None:
     assert sorted({line["benchmark"] for part in found for line in part}) == ["bench", "other"]
     assert all(len(part) == 2 for part in found)
     assert project.perfgate("decide", "part1", "part2").returncode == 1
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_session_is_profiled_by_its_own_job(tmp_path: Path) -> None:
+    project = made(tmp_path)
+    base_and_head = ("--base", "HEAD~1", "--head", "HEAD", "--seed", "3")
+    for session in ("0", "1"):
+        project.perfgate(
+            "measure", *base_and_head, "--sessions", "2", "--session", session, "--out", f"session{session}"
+        )
+    found = [lines(project, folder=f"session{session}") for session in ("0", "1")]
+    assert [[line["session"] for line in part] for part in found] == [[0, 0], [1, 1]]
+    assert project.perfgate("decide", "session0", "session1").returncode in (0, 1)
 
 
 def test_the_worst_is_profiled_first_and_what_is_there_is_left_out() -> None:
