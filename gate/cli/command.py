@@ -41,10 +41,10 @@ class Command:
     """Where it stands in the list of all; of equal ones, by name."""
 
 
-def codes_text(codes: Sequence[Exit], done: str = MEANINGS[Exit.PASS], error: str = MEANINGS[Exit.ERROR]) -> str:
-    """Return exit codes and what they mean, a line each."""
-    meanings = {**MEANINGS, Exit.PASS: done, Exit.ERROR: error}
-    lines = [f"  {code:d}  {meanings[code]}\n" for code in codes]
+def codes_text(codes: Sequence[Exit], command: Command | None = None) -> str:
+    """Return exit codes and what they mean, a line each; command: what some of them mean there."""
+    own = {Exit.PASS: command.done, Exit.ERROR: command.error} if command is not None else {}
+    lines = [f"  {code:d}  {own.get(code, MEANINGS[code])}\n" for code in codes]
     return f"exit codes (ended by a signal: 128 + its number):\n{''.join(lines)}"
 
 

@@ -203,7 +203,7 @@ def _parser(named: _Invocation) -> _Parser:
         epilog=(f"subcommands:\n{parts}\n" if parts else "")
         + "example:\n"
         + "".join(f"  {line}\n" for line in command.example.splitlines())
-        + (f"\n{codes_text(command.codes, command.done, command.error)}" if command.codes else ""),
+        + (f"\n{codes_text(command.codes, command)}" if command.codes else ""),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         # an abbreviation would change its meaning with the next option
         allow_abbrev=False,

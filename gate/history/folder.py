@@ -12,7 +12,7 @@ from pathlib import Path
 
 from gate.history.encoding import RecordError, decode, encode
 from gate.history.names import Name, name_at, name_of
-from gate.history.store import Added, Reading, other_measurements
+from gate.history.store import Added, Reading, added_of, other_measurements
 from gate.model import UserError
 from gate.model.history import HistoryRecord
 
@@ -68,7 +68,7 @@ class FolderStore:
                 # of two writers that drop the same one is first
                 with suppress(FileNotFoundError):
                     (self._folder / old.path).unlink()
-        return Added("known" if known else "added", len(dropped), len(names) - len(dropped), None)
+        return added_of(name, known=known, dropped=len(dropped), kept=names[len(dropped) :], pushed=None)
 
     def _names(self) -> list[Name]:
         if not self._folder.is_dir():

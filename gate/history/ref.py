@@ -17,7 +17,7 @@ import msgspec
 
 from gate.history.encoding import LARGEST, RecordError, decode, encode
 from gate.history.names import Name, name_at, name_of
-from gate.history.store import Added, ConflictError, Reading, other_measurements
+from gate.history.store import Added, ConflictError, Reading, added_of, other_measurements
 from gate.model import UserError
 from gate.model.history import HistoryRecord
 
@@ -123,26 +123,27 @@ class RefStore:
         A remote gets all that is here, so what an earlier push left behind is not lost.
         """
         name, blob = name_of(record), self._run("hash-object", "-w", "--stdin", stdin=encode(record)).decode().strip()
-        before = self._local()
-        known = self._known(before, name, record)
-        added = {} if known else {name: blob}
-        kept = self._settle(added, keep)
+        known = self._known(self._local().records, name, record)
+        kept = self._settle({} if known else {name: blob}, keep)
         if self._remote is not None:
             pushed = self._push(self._remote, keep)
             # what was dropped here may have been dropped there once more
             kept = Kept(pushed.records, max(kept.dropped, pushed.dropped))
-        return Added("known" if known else "added", kept.dropped, len(kept.records), self._remote)
+        if not known and kept.records.get(name) != blob:
+            # somebody else was first to add the same run
+            known = self._known(kept.records, name, record)
+        return added_of(name, known=known, dropped=kept.dropped, kept=kept.records, pushed=self._remote)
 
-    def _known(self, tip: Tip, name: Name, record: HistoryRecord) -> bool:
-        """Return whether a record is there already.
+    def _known(self, records: Records, name: Name, record: HistoryRecord) -> bool:
+        """Return whether a record is among others already.
 
         Raises:
             UserError: of other measurements.
         """
-        same = next((each for each in tip.records if each.key == name.key), None)
+        same = next((each for each in records if each.key == name.key), None)
         if same is None:
             return False
-        [(_, data)] = self._blobs({same: tip.records[same]})
+        [(_, data)] = self._blobs({same: records[same]})
         try:
             raw = decode(data or b"").raw
         except RecordError as error:
@@ -156,11 +157,12 @@ class RefStore:
     def _settle(self, added: Records, keep: int, commit: str | None = None) -> Kept:
         """Make the ref hold these too, however many others write to it.
 
-        commit: that holds them; it is taken where nothing else is here.
+        commit: that holds them on a remote, where they were first; it is taken where nothing else is here.
         """
         for refused in self._tries():
             tip = self._local()
-            kept = _kept({**tip.records, **added}, keep)
+            both = {**added, **tip.records} if commit is None else {**tip.records, **added}
+            kept = _kept(both, keep)
             if kept.records == tip.records and commit in (None, tip.commit):
                 return kept
             taken = commit if commit is not None and kept.records == added else self._commit(tip, kept.records)
@@ -204,7 +206,7 @@ class RefStore:
                 if answer.status:
                     still = self._asked(remote) == there.commit
                     if refused and still:
-                        raise self._refused(remote, answer.reason)
+                        raise self._unsent(remote, f"does not take {self._ref}: {answer.reason}")
                     # a server may refuse commits that do not follow its own
                     chained = chained or still
                     continue
@@ -212,16 +214,18 @@ class RefStore:
             return kept
         raise _conflict(f"{self._ref} of {remote}")
 
-    def _refused(self, remote: str, why: str) -> UserError:
+    def _unsent(self, remote: str, why: str) -> UserError:
         return UserError(
-            f"{remote}: does not take {self._ref}: {why}; the record is in {self._ref} here, and the next "
+            f"{remote}: {why}; the record is in {self._ref} here, and the next "
             "`perfgate history add --push` sends it too"
         )
 
     def _asked(self, remote: str) -> str | None:
         """Ask a remote for the commit of its ref; None: it has none."""
-        listed = self._run("ls-remote", "--quiet", "--", remote, self._ref).decode().splitlines()
-        found = (line.partition("\t") for line in listed)
+        answer = self._git.attempt("ls-remote", "--quiet", "--", remote, self._ref)
+        if answer.status:
+            raise self._unsent(remote, f"cannot be read: {answer.reason}")
+        found = (line.partition("\t") for line in answer.stdout.decode().splitlines())
         return next((commit for commit, _, ref in found if ref == self._ref), None)
 
     def _there(self, remote: str) -> Tip | None:
@@ -233,7 +237,7 @@ class RefStore:
             answer = self._git.attempt(*_FETCH, "--", remote, self._ref)
             if self._git.attempt("cat-file", "-e", f"{commit}^{{tree}}").status:
                 if answer.status and self._asked(remote) == commit:
-                    raise UserError(f"{remote}: {self._ref} cannot be fetched: {answer.reason}")
+                    raise self._unsent(remote, f"{self._ref} cannot be fetched: {answer.reason}")
                 return None
         return Tip(commit, self._records(commit))
 
@@ -327,9 +331,12 @@ class Kept(msgspec.Struct, frozen=True, eq=False):
 
 
 def _kept(records: Records, keep: int) -> Kept:
-    """Leave the newest."""
-    newest = {name: records[name] for name in sorted(records)[-keep:]}
-    return Kept(newest, len(records) - len(newest))
+    """Leave the newest, and one of each run, whose date may not have been known to all who added it."""
+    once: dict[str, Name] = {}
+    for name in sorted(records, reverse=True):
+        once.setdefault(name.key, name)
+    newest = {name: records[name] for name in list(once.values())[:keep]}
+    return Kept(newest, len(once) - len(newest))
 
 
 def _conflict(place: str) -> ConflictError:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import ClassVar, Literal, Protocol
 
 import msgspec
 
 from gate.codes import Exit
+from gate.history.names import Name
 from gate.model import UserError
 from gate.model.history import HistoryRecord
 
@@ -31,10 +33,10 @@ class Reading(msgspec.Struct, frozen=True, eq=False):
 class Added(msgspec.Struct, frozen=True):
     """What became of a record that was to be added."""
 
-    outcome: Literal["added", "known"]
-    """known: it was there, of the same measurements."""
+    outcome: Literal["added", "known", "too-old"]
+    """known: it was there, of the same measurements. too-old: it is beyond the bound itself."""
     dropped: int
-    """The oldest records beyond the bound, which are gone."""
+    """The oldest of the records that were there, which are beyond the bound and gone."""
     kept: int
     """Records that the store holds now."""
     pushed: str | None
@@ -60,6 +62,13 @@ class Store(Protocol):
             UserError: the store holds other measurements of the same run, or cannot be written.
         """
         ...
+
+
+def added_of(name: Name, *, known: bool, dropped: int, kept: Collection[Name], pushed: str | None) -> Added:
+    """Say what became of a record by what the store holds now; dropped: with the record itself, where it is too old."""
+    if known or name in kept:
+        return Added("known" if known else "added", dropped, len(kept), pushed)
+    return Added("too-old", dropped - 1, len(kept), pushed)
 
 
 def other_measurements(place: str, record: HistoryRecord) -> UserError:

@@ -51,12 +51,12 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     better: Better
     statistic: str
     factors: dict[str, Any]
-    log_ratio: float
+    log_ratio: Annotated[float, msgspec.Meta(ge=-700, le=700)]
     """ln(head/base); 0 of a benchmark that was proved to be the same program."""
-    variance: float | None
+    variance: Annotated[float, msgspec.Meta(ge=0)] | None
     """Of log_ratio itself (not of a build), over builds, or over sessions where there are several, without remembered
     variance; 0 if identical or compared as numbers. None: unknown, of one build or of builds without any spread."""
-    df: float | None
+    df: Annotated[float, msgspec.Meta(gt=0)] | None
     """Degrees of freedom of that variance; None where it is 0 or unknown."""
     method: str
     """How both came about, as the report names it: "paired", "paired-shared", "fieller", "exact", "identical"."""

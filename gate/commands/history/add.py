@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TextIO
 
 from gate.cli.groups import RulesOptions
@@ -10,10 +11,11 @@ from gate.commands.history.options import AddOptions
 from gate.commands.history.place import here, opened
 from gate.decide.measurements import decide_inputs
 from gate.decide.nothing_to_compare import nothing_to_compare
-from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
+from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
 from gate.history.commits import UNKNOWN, descends, describe
 from gate.history.encoding import encode
 from gate.history.record import commits_of, record_of
+from gate.model import UserError
 
 
 def run(options: AddOptions, out: TextIO, err: TextIO) -> int:
@@ -24,7 +26,7 @@ def run(options: AddOptions, out: TextIO, err: TextIO) -> int:
         ConflictError: other writers were faster, time and again.
     """
     store = opened(options.store, options.push)
-    decided = decide_inputs(read_inputs(options.runs or (DEFAULT_FOLDER,)), RulesOptions())
+    decided = decide_inputs(read_inputs([_measured(run) for run in options.runs or (DEFAULT_FOLDER,)]), RulesOptions())
     if nothing_to_compare(decided.evidence) is not None:
         out.write(words.NOTHING_TO_COMPARE)
         return 0
@@ -39,3 +41,18 @@ def run(options: AddOptions, out: TextIO, err: TextIO) -> int:
         return 0
     out.write(words.added(store.add(made.record, options.keep), made.record, str(store)))
     return 0
+
+
+def _measured(run: str) -> str:
+    """Return the measurements that stand beside a report, otherwise what was named.
+
+    Raises:
+        UserError: a report without its measurements, whose hash a record needs.
+    """
+    file = Path(run)
+    if file.name != REPORT or not file.is_file():
+        return run
+    beside = file.with_name(MEASUREMENTS)
+    if not beside.is_file():
+        raise UserError(f"{file}: there is no {MEASUREMENTS} beside it, which a record is made of: give that file")
+    return str(beside)

@@ -14,6 +14,7 @@ from gate.commands.history.place import opened
 from gate.commands.history.table import COLUMNS, Kind, csv_lines
 from gate.model import UserError
 from gate.model.history import HistoryRecord
+from gate.model.visible import visible
 from gate.units import plural
 
 _TYPES: dict[Kind, str] = {
@@ -40,7 +41,7 @@ def run(options: ExportOptions, out: TextIO, err: TextIO) -> int:
     if options.parquet is not None:
         _written(Path(options.parquet), lambda place: _write_parquet(place, reading.records))
     rows = sum(len(record.changes) for record in reading.records)
-    err.writelines(f"perfgate: {problem}\n" for problem in reading.problems)
+    err.writelines(f"perfgate: {visible(problem)}\n" for problem in reading.problems)
     err.write(f"perfgate: {plural(rows, 'row')} of {plural(len(reading.records), 'record')}\n")
     return Exit.USAGE if reading.problems else Exit.PASS
 

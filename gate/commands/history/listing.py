@@ -8,6 +8,7 @@ from gate.codes import Exit
 from gate.commands.history import words
 from gate.commands.history.options import ListOptions
 from gate.commands.history.place import opened
+from gate.model.visible import visible
 
 
 def run(options: ListOptions, out: TextIO, err: TextIO) -> int:
@@ -19,5 +20,5 @@ def run(options: ListOptions, out: TextIO, err: TextIO) -> int:
     store = opened(options.store)
     reading = store.read()
     out.write(words.listed(reading, str(store), options.limit))
-    err.writelines(f"perfgate: {problem}\n" for problem in reading.problems)
+    err.writelines(f"perfgate: {visible(problem)}\n" for problem in reading.problems)
     return Exit.USAGE if reading.problems else Exit.PASS

@@ -38,7 +38,7 @@ class AddOptions:
     """What is recorded, and where."""
 
     runs: tuple[str, ...] = argument(
-        "folder of a run, or its measurement files (default: .perfgate)", metavar="RUN", nargs="*"
+        "folder of a run, its report.json, or its measurement files (default: .perfgate)", metavar="RUN", nargs="*"
     )
     push: str | None = option(
         "also push the ref to a remote (default: origin), with what others have added there",

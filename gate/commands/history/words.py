@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from gate.history.store import Added, Reading
 from gate.model.history import HistoryRecord
-from gate.units import plural
+from gate.model.visible import visible
+from gate.units import agree, plural
 
 NOTHING_TO_COMPARE = "Nothing to record: base has no benchmarks to compare with; the next commit will.\n"
 _SHORT = 10
@@ -18,6 +19,10 @@ def added(done: Added, record: HistoryRecord, store: str) -> str:
     commit = short(record.commit)
     if done.outcome == "known":
         first = f"{commit} is recorded already, of the same measurements: {store} holds {_records(done.kept)}"
+    elif done.outcome == "too-old":
+        first = (
+            f"{commit} is older than all of the {_records(done.kept)} that {store} keeps: not recorded; raise --keep"
+        )
     else:
         against = "against itself, as a control" if record.control else f"against {short(record.parent)}"
         first = (
@@ -31,7 +36,7 @@ def added(done: Added, record: HistoryRecord, store: str) -> str:
 def left_out(benchmarks: Sequence[str]) -> str:
     """Say which benchmarks have no ratio."""
     more = f" and {len(benchmarks) - _LISTED} more" if len(benchmarks) > _LISTED else ""
-    named = ", ".join(benchmarks[:_LISTED])
+    named = visible(", ".join(benchmarks[:_LISTED]))
     return f"perfgate: not recorded, without a ratio (values of 0 or below, or other sessions): {named}{more}\n"
 
 
@@ -51,7 +56,11 @@ def listed(reading: Reading, store: str, limit: int) -> str:
     cases = len({(c.benchmark, c.metric, c.statistic) for record in records for c in record.changes})
     machines = len({record.machine.id for record in records})
     shown = records[-limit:]
-    holds = (_records(len(records)), plural(cases, "case"), f"{plural(machines, 'kind')} of machine")
+    holds = (
+        _records(len(records)),
+        plural(cases, "case"),
+        f"{machines} {agree(machines, 'class', 'classes')} of machine",
+    )
     lines = [
         f"{store}: {', '.join(holds)}, {_size(reading.size)}",
         "",
@@ -71,7 +80,10 @@ def _line(record: HistoryRecord) -> str:
         if name in verdicts
     )
     what = "control" if record.control else worst or "no change called"
-    return f"{date}  {short(record.commit)}  {plural(len(verdicts), 'case'):>9}  {what}  {record.subject}".rstrip()
+    # a ref may come from anywhere
+    return visible(
+        f"{date}  {short(record.commit)}  {plural(len(verdicts), 'case'):>9}  {what}  {record.subject}".rstrip()
+    )
 
 
 def short(commit: str) -> str:

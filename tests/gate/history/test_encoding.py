@@ -1,6 +1,7 @@
 """A record as bytes: what comes back, in how many digits, and what is refused."""
 
 import json
+import re
 
 import msgspec
 import pytest
@@ -35,8 +36,14 @@ def test_refuses_what_is_newer_damaged_or_too_large() -> None:
     good = encode(record(1))
     with pytest.raises(RecordError, match="schema 99 is newer"):
         decode(good.replace(b'"schema":1', b'"schema":99'))
-    for damaged in (good[: len(good) // 2], b"", b"[]", good.replace(b'"log_ratio":0.01', b'"log_ratio":"x"'), b"\xff"):
+    for damaged in (good[: len(good) // 2], b"", b"[]", b"\xff"):
         with pytest.raises(RecordError, match="damaged"):
+            decode(damaged)
+    # what no run can give would be an error of whoever reckons with it
+    for name, value in (("log_ratio", "1e300"), ("log_ratio", '"x"'), ("variance", "-1"), ("df", "0")):
+        damaged = re.sub(rf'"{name}":[-0-9.e]+', f'"{name}":{value}', good.decode(), count=1).encode()
+        assert damaged != good
+        with pytest.raises(RecordError, match=f"damaged .*{name}"):
             decode(damaged)
     with pytest.raises(RecordError, match="larger"):
         decode(b" " * (LARGEST + 1))

@@ -38,6 +38,9 @@ def test_drops_the_oldest_and_says_how_many(tmp_path: Path) -> None:
     done = store.add(record(5), 3)
     assert (done.dropped, done.kept) == (3, 3)
     assert store.read().records == [record(3), record(4), record(5)]
+    done = store.add(record(1), 3)
+    assert (done.outcome, done.dropped, done.kept) == ("too-old", 0, 3)
+    assert store.read().records == [record(3), record(4), record(5)]
 
 
 def test_names_what_cannot_be_read_and_reads_the_rest(tmp_path: Path) -> None:

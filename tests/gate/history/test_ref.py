@@ -5,6 +5,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from gate.codes import Exit
@@ -97,6 +98,8 @@ def test_says_how_many_are_dropped(tmp_path: Path) -> None:
         store(top, "origin").add(record(number), 10)
     done = store(top, "origin").add(record(5), 3)
     assert (done.dropped, done.kept) == (3, 3)
+    done = store(top, "origin").add(record(1), 3)
+    assert (done.outcome, done.dropped, done.kept) == ("too-old", 0, 3)
     assert store(remote).read().records == [record(3), record(4), record(5)]
 
 
@@ -118,9 +121,20 @@ def test_a_record_that_two_clones_add_is_the_first_ones(tmp_path: Path) -> None:
     remote = bare(tmp_path / "r")
     one, other = clone(tmp_path / "a", remote), clone(tmp_path / "b", remote)
     store(one, "origin").add(record(1, raw="first"), 10)
-    store(other, "origin").add(record(1, raw="second"), 10)
+    with pytest.raises(UserError, match="other measurements of run run-1"):
+        store(other, "origin").add(record(1, raw="second"), 10)
+    store(clone(tmp_path / "c", remote), "origin").add(record(1, raw="first"), 10)
     assert store(remote).read().records == [record(1, raw="first")]
     assert store(other).read().records == [record(1, raw="first")]
+
+
+def test_a_run_whose_date_one_clone_does_not_know_is_one_record(tmp_path: Path) -> None:
+    remote = bare(tmp_path / "r")
+    one, other = clone(tmp_path / "a", remote), clone(tmp_path / "b", remote)
+    store(one, "origin").add(record(1), 10)
+    undated = msgspec.structs.replace(record(1), committed=None, measured=None)
+    assert store(other, "origin").add(undated, 10).outcome == "known"
+    assert store(remote).read().records == [record(1)]
 
 
 def test_touches_nothing_else_of_the_repository(tmp_path: Path) -> None:
@@ -207,8 +221,11 @@ def test_a_server_that_refuses_is_named_and_the_record_stays_here(tmp_path: Path
 
 def test_no_remote_is_one_line(tmp_path: Path) -> None:
     top = clone(tmp_path / "a", tmp_path / "none")
-    with pytest.raises(UserError, match="ls-remote") as told:
+    with pytest.raises(
+        UserError, match=r"origin: cannot be read: .*; the record is in refs/perfgate/history here"
+    ) as told:
         store(top, "origin").add(record(1), 10)
+    assert store(top).read().records == [record(1)]
     assert "\n" not in str(told.value)
 
 

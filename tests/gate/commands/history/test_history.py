@@ -57,13 +57,25 @@ def test_adds_lists_and_adds_once(project: Project) -> None:
     assert (code, said) == (0, f"{head} is recorded already, of the same measurements: {REF} holds 1 record\n")
     code, said, err = run()
     assert (code, err) == (0, "")
-    assert said.startswith(f"{REF}: 1 record, 2 cases, 1 kind of machine, ")
+    assert said.startswith(f"{REF}: 1 record, 2 cases, 1 class of machine, ")
     assert said.endswith("Second, after it\n")
     # the same run with other values
     measure(project, cases=3)
     code, _, err = run("add")
     assert code == Exit.USAGE
     assert "holds other measurements of run run-1" in err
+
+
+def test_a_report_stands_for_the_measurements_beside_it(project: Project) -> None:
+    measure(project)
+    report = project.top / ".perfgate" / "report.json"
+    report.write_text("{}")
+    assert run("add", str(report))[0] == 0
+    assert "recorded already" in run("add")[1]
+    (project.top / ".perfgate" / "measurements.jsonl").unlink()
+    code, _, err = run("add", str(report))
+    assert code == Exit.USAGE
+    assert "no measurements.jsonl beside it" in err
 
 
 def test_a_run_of_one_commit_is_a_control(project: Project) -> None:
