@@ -75,6 +75,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
             annotations=options.annotations,
             status=options.status,
             check=options.check,
+            issue=False,
         ),
         stamp=stamp_of(event, outcome.target, job_name(event, os.environ), _USE),
     )

@@ -88,7 +88,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     annotations: bool
     status: bool
     check: bool
-    issue: bool = False
+    issue: bool
     """Of a creep check."""
 
 
