@@ -13,8 +13,8 @@ SURE = 2.6
 one."""
 _COUNTED = frozenset({"instructions"})
 _MANY = 20
-_SEEN = 10
-"""Samples of a function that show how its cost changed."""
+_CLEAR = 0.15
+"""Standard error of the logarithm of a function's ratio below which it shows how evenly both sides ran."""
 _ENOUGH = 8
 """Functions that show how evenly both sides ran."""
 _EVEN = 1.04
@@ -35,7 +35,7 @@ class Sampling:
         """
         self._quanta = [_quantum(profile) / (profile.operations or 1.0) for profile in (base, head)]
         self._counted = base.unit in _COUNTED
-        ratios = sorted(math.log(c.head / c.base) for c in costs if self._says_something(c))
+        ratios = sorted(math.log(c.head / c.base) for c in costs if self._is_known(c))
         known = len(ratios) >= _ENOUGH
         middle = ratios[len(ratios) // 2] if known else 0.0
         spread = sorted(abs(ratio - middle) for ratio in ratios)[len(ratios) // 2] if known else 0.0
@@ -57,8 +57,10 @@ class Sampling:
         timed = min(self._timed, _TIMED) if whole else self._timed
         return math.sqrt(sampled + (timed * cost.base) ** 2 + (timed * cost.head) ** 2)
 
-    def _says_something(self, cost: Amounts) -> bool:
-        return all(side > _SEEN * quantum for side, quantum in zip((cost.base, cost.head), self._quanta, strict=True))
+    def _is_known(self, cost: Amounts) -> bool:
+        """Say whether sampling alone leaves the ratio of a cost about as it is."""
+        sides = zip((cost.base, cost.head), self._quanta, strict=True)
+        return min(cost.base, cost.head) > 0 and math.sqrt(sum(q / side for side, q in sides)) <= _CLEAR
 
 
 def _quantum(profile: Profile) -> float:
