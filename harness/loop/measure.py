@@ -108,7 +108,7 @@ class Measured:
     cut: Cut | None = None
     unproved: Mapping[str, Unproved] = field(default_factory=dict, hash=False)
     probe: float | None = None
-    built: bool = False
+    built: bool = field(default=False, compare=False)
 
 
 class Loop:

@@ -179,18 +179,26 @@ def add(data: bytes, arcs: Arcs, names: Names, inlined: Mapping[str, _Chains]) -
     Raises:
         OutputError: it is cut off, or not a profile.
     """
+    entries: dict[tuple[Frame, Frame], tuple[int, float]] = {}
     for each in spent(data):
         caller = names.of(each.function)
         for inner in inlined.get(each.function.binary, {}).get(each.address, ()):
             frame = names.of_inlined(inner)
             if frame != caller:
                 arcs.calls[caller][frame] += each.amount
+                if each.callee is None:
+                    # how often its first instruction was executed stands for its calls
+                    entries[caller, frame] = min(
+                        entries.get((caller, frame), (each.address, each.amount)), (each.address, each.amount)
+                    )
             caller = frame
         if each.callee is None:
             arcs.own[caller] += each.amount
         else:
             arcs.calls[caller][names.of(each.callee)] += each.amount
             arcs.counts[names.of(each.callee)] += each.count
+    for (_, frame), (_, count) in entries.items():
+        arcs.counts[frame] += count
 
 
 def parse(data: bytes, places: Places) -> Counted:
