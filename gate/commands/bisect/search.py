@@ -133,8 +133,8 @@ class Search:
         costs = Costs(
             float(np.mean(self.overheads or [_OVERHEAD])), self.pace.build, self.pace.round(self.pairs.executions)
         )
-        built = [number for number, seen in self.seen.items() if seen.ratios]
-        return next_visit(stand.found, costs, measurable, built)
+        rounds_of = {number: len(seen.ratios) for number, seen in self.seen.items()}
+        return next_visit(stand.found, costs, measurable, rounds_of)
 
     def _proved(self, number: int) -> bool:
         return number in self.seen and self.seen[number].same
