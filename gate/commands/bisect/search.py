@@ -128,7 +128,7 @@ class Search:
         """Return what to measure next."""
         last = len(self.commits)
         every = [n for n in range(1, last) if n not in self.unmeasurable and not self._proved(n)]
-        # those that can hardly matter answer what the ones before them do, until what they hold together stands in the way
+        # those that can hardly matter answer what the ones before them do, until what they hold stands in the way
         hardly = [n for n in every if self.hardly(n)]
         spared = sum(float(stand.found.culprits[n - 1]) for n in hardly) < _SUSPECT / 2
         measurable = [n for n in every if not (spared and n in hardly)] or every
