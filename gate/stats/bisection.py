@@ -13,7 +13,7 @@ finding (Henderson et al., ICST 2023). docs/method.md, bisect.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -66,6 +66,8 @@ class Posterior:
     step_sd: float
     noise: float
     """Standard deviation of D over rounds."""
+    own: float
+    """Posterior mean of q: the variance of what sets a commit apart, as a multiple of the noise's."""
     several: float
     """The probability of two changes rather than one, from the prior SEVERAL."""
     other: int
@@ -117,6 +119,7 @@ def posterior(prior: Sequence[float], measured: Collection[Measured], same: Coll
         step=size,
         step_sd=math.sqrt(max(spread, 0.0)),
         noise=float((shares.sum(axis=0) * table.sigmas).sum()),
+        own=float((shares.sum(axis=0) * table.own).sum()),
         several=several,
         other=other,
         other_step=other_step,
@@ -135,6 +138,8 @@ class _Table:
     """Shape (grid,): what the grid's prior and the spread within commits say, as logarithms."""
     sigmas: Floats
     """Shape (grid,)."""
+    own: Floats
+    """Shape (grid,): q."""
     scale: float
     """S: of the prior of a step."""
 
@@ -158,7 +163,7 @@ class _Table:
         logs += 0.5 * np.where(weights > 0, np.log(np.where(weights > 0, weights, 1.0)), 0.0).sum(axis=0)
         end = next((each for each in measured if each.commit == places[-1]), None)
         least = pooled / math.sqrt(end.rounds) if end else pooled
-        return cls(means, weights, logs, sigmas, _WIDE * max(abs(means[-1]), least))
+        return cls(means, weights, logs, sigmas, own, _WIDE * max(abs(means[-1]), least))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -294,28 +299,36 @@ def _density(z: Floats) -> Floats:
 
 
 def next_visit(
-    found: Posterior, costs: Costs, measurable: Collection[int], built: Collection[int] = ()
+    found: Posterior, costs: Costs, measurable: Collection[int], rounds_of: Mapping[int, int]
 ) -> Visit | None:
     """Return the visit that gives most information a second; None: no commit can be measured that tells anything.
 
     Args:
         measurable: commits that can be measured, bad left out.
-        built: those whose build is kept, or needs none.
+        rounds_of: those that a commit has already, whose build is then kept. What sets it apart by itself remains, so
+            that the tenth round of one commit tells less than the first of another.
     """
     commits = np.array(sorted(measurable), dtype=np.int64)
     if not len(commits) or found.noise <= 0:
         return None
     has = np.cumsum(found.culprits)[commits - 1]
-    kept = np.isin(commits, list(built))
+    before = np.array([rounds_of.get(int(each), 0) for each in commits], dtype=float)
     best: Visit | None = None
     for rounds in range(1, MOST_ROUNDS + 1):
-        distance = np.full(len(commits), max(found.step, 0.0) * math.sqrt(rounds) / found.noise)
+        gained = _precision(before + rounds, found.own) - _precision(before, found.own)
+        distance = max(found.step, 0.0) / found.noise * np.sqrt(gained)
         bits = information(has, distance)
-        seconds = costs.visit + np.where(kept, 0.0, costs.build) + rounds * costs.round
+        seconds = costs.visit + np.where(before > 0, 0.0, costs.build) + rounds * costs.round
         at = int((bits / seconds).argmax())
         if bits[at] > 0 and (best is None or bits[at] / seconds[at] > best.information / best.seconds):
             best = Visit(int(commits[at]), rounds, float(bits[at]), float(seconds[at]))
     return best
+
+
+def _precision(rounds: Floats, own: float) -> Floats:
+    """Return how much so many rounds of one commit tell, in rounds of as many commits."""
+    told: Floats = rounds / (1 + own * rounds)
+    return told
 
 
 def entropy(culprits: Floats) -> float:

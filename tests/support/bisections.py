@@ -71,7 +71,11 @@ def search(
     costs = Costs(VISIT, FIRST, 2 * (LATER + executions))
     while True:
         found = posterior([1.0] * commits, [_measured(commit, values) for commit, values in seen.items()])
-        visit = None if found.culprits.max() >= ENOUGH else next_visit(found, costs, range(1, commits), list(seen))
+        visit = (
+            None
+            if found.culprits.max() >= ENOUGH
+            else next_visit(found, costs, range(1, commits), {c: len(v) for c, v in seen.items()})
+        )
         if visit is None or cost > most * gate:
             best = int(found.culprits.argmax()) + 1
             return Found(

@@ -34,7 +34,7 @@ HARDLY = 0.02
 NOTHING = 1e-6
 """Of a commit that changes no file."""
 _SUSPECT = 0.05
-"""The probability from which on a commit that can hardly matter is measured all the same."""
+"""Twice the probability from which on commits that can hardly matter are measured all the same."""
 _OVERHEAD = 2.0
 """Seconds of a visit besides builds and executions, before one was made."""
 
@@ -128,13 +128,15 @@ class Search:
         """Return what to measure next."""
         last = len(self.commits)
         every = [n for n in range(1, last) if n not in self.unmeasurable and not self._proved(n)]
-        # one that can hardly matter answers what the one before it does
-        measurable = [n for n in every if not self.hardly(n) or stand.found.culprits[n - 1] >= _SUSPECT] or every
+        # those that can hardly matter answer what the ones before them do, until what they hold stands in the way
+        hardly = [n for n in every if self.hardly(n)]
+        spared = sum(float(stand.found.culprits[n - 1]) for n in hardly) < _SUSPECT / 2
+        measurable = [n for n in every if not (spared and n in hardly)] or every
         costs = Costs(
             float(np.mean(self.overheads or [_OVERHEAD])), self.pace.build, self.pace.round(self.pairs.executions)
         )
-        built = [number for number, seen in self.seen.items() if seen.ratios]
-        return next_visit(stand.found, costs, measurable, built)
+        rounds_of = {number: len(seen.ratios) for number, seen in self.seen.items()}
+        return next_visit(stand.found, costs, measurable, rounds_of)
 
     def _proved(self, number: int) -> bool:
         return number in self.seen and self.seen[number].same

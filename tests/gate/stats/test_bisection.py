@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -160,28 +161,35 @@ def test_information_is_the_integral_that_defines_it(before: float, distance: fl
 
 
 def flat(n: int) -> Posterior:
-    return Posterior(np.full(n, 1 / n), step=1.0, step_sd=0.1, noise=1.0, several=0.0, other=0, other_step=0.0)
+    return Posterior(np.full(n, 1 / n), step=1.0, step_sd=0.1, noise=1.0, own=0.0, several=0.0, other=0, other_step=0.0)
 
 
 def test_the_middle_is_measured_next() -> None:
-    visit = next_visit(flat(64), PER_ROUND, range(1, 64))
+    visit = next_visit(flat(64), PER_ROUND, range(1, 64), {})
     assert visit is not None
     assert (visit.commit, visit.rounds) == (32, 1)
 
 
 def test_an_expensive_build_is_worth_more_rounds_and_one_that_is_kept_is_preferred() -> None:
     costs = Costs(visit=1.0, build=20.0, round=1.0)
-    visit = next_visit(flat(64), costs, range(1, 64))
+    visit = next_visit(flat(64), costs, range(1, 64), {})
     assert visit is not None
     assert visit.rounds > 1
     assert visit.seconds == 21 + visit.rounds
-    kept = next_visit(flat(64), costs, range(1, 64), built=[29])
+    kept = next_visit(flat(64), costs, range(1, 64), {29: 1})
     assert kept is not None
     assert kept.commit == 29
 
 
+def test_a_commit_that_is_apart_by_itself_is_not_measured_for_ever() -> None:
+    found = replace(flat(64), own=0.1)
+    visit = next_visit(found, PER_ROUND, range(1, 64), {32: 30})
+    assert visit is not None
+    assert visit.commit != 32
+
+
 def test_nothing_is_measured_where_nothing_can_be() -> None:
-    assert next_visit(flat(3), PER_ROUND, []) is None
+    assert next_visit(flat(3), PER_ROUND, [], {}) is None
 
 
 def test_sets_end_where_a_commit_can_be_measured() -> None:
