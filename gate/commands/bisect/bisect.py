@@ -24,7 +24,7 @@ from gate.commands.bisect.outputs import fill, show, write_asked
 from gate.commands.bisect.pairs import MeasuringError, Pairs, pace_of, wanted_executions
 from gate.commands.bisect.range import RangeCommit, commits_between
 from gate.commands.bisect.reads import WORTH, Reads, reads_of, untouched
-from gate.commands.bisect.result import Result
+from gate.commands.bisect.result import Asked, Result
 from gate.commands.bisect.search import Search, Stand
 from gate.config.schema import to_tables
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS
@@ -114,6 +114,7 @@ class _Begun:
     past: Sequence[journal.Line]
     seed: int
     budget: float
+    asked: Asked
 
     @classmethod
     def of(
@@ -145,7 +146,19 @@ class _Begun:
         elif not options.dry_run:
             _make(folder, own=options.out is None)
             journal.append(folder, line)
-        return cls(project, commits, folder, past, seed, budget)
+        return cls(project, commits, folder, past, seed, budget, _asked(options, rules))
+
+
+def _asked(options: MeasuringOptions, rules: RulesOptions) -> Asked:
+    files = {"--config": rules.config, "--rules": rules.rules}
+    return Asked(
+        benchmarks=[word for glob in rules.benchmarks for word in ("--benchmark", glob)],
+        rules=[
+            *(word for flag, given in files.items() if given is not None for word in (flag, str(given))),
+            *(word for each in rules.sets for word in ("--set", each)),
+        ],
+        out=["--out", str(options.out)] if options.out is not None else [],
+    )
 
 
 def _make(folder: Path, *, own: bool) -> None:
@@ -173,7 +186,7 @@ def _searched(begun: _Begun, run: Measuring, pairs: Pairs, job: Job, say: words.
         ) from None
     ends = gated(begun.folder, begun.past, run, job)
     say.ends(ends)
-    known = Known(begun.project, begun.commits, begun.folder, begun.seed, begun.budget, ends)
+    known = Known(begun.project, begun.commits, begun.folder, begun.seed, begun.budget, ends, begun.asked)
     if ends.finding is None or ends.case is None:
         return concluded(known, None, None)
     search = _search(begun, pairs, job, ends, say)

@@ -16,6 +16,7 @@ from gate.commands.bisect.range import RangeCommit, parents_of
 from gate.commands.bisect.result import (
     SCHEMA,
     Along,
+    Asked,
     Change,
     Cost,
     End,
@@ -54,6 +55,7 @@ class Known:
     seed: int
     budget: float
     ends: Gated
+    asked: Asked
 
 
 def concluded(known: Known, search: Search | None, stand: Stand | None) -> Result:
@@ -91,8 +93,10 @@ def concluded(known: Known, search: Search | None, stand: Stand | None) -> Resul
             rounds=search.rounds if search is not None else 0,
             executions=search.pairs.executions if search is not None else 0,
             budget=known.budget,
+            planned=ends.decided.report.run.rounds.planned or 0,
         ),
         seed=known.seed,
+        asked=known.asked,
         detectable=shown.detectable if shown is not None else None,
         folder=str(known.folder),
     )

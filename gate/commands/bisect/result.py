@@ -86,6 +86,17 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
     executions: int
     """Of a round and side."""
     budget: float
+    planned: int = 0
+    """Rounds that the gate over both ends may take; 0: not known."""
+
+
+class Asked(msgspec.Struct, frozen=True, kw_only=True):
+    """What a command that continues from here has to repeat, since other rules and benchmarks are another search."""
+
+    benchmarks: list[str] = []
+    """Each with its flag, as are the others."""
+    rules: list[str] = []
+    out: list[str] = []
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,6 +128,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """Of the culprit: more than one, it is a merge."""
     cost: Cost
     seed: int
+    asked: Asked = Asked()
     detectable: float | None
     """The smallest change that the gate over both ends would probably have shown, as a share."""
     folder: str

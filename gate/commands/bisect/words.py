@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import glob
+import shlex
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
@@ -25,6 +27,8 @@ SHORT = 10
 _MOST = 4
 """Commits that a line names."""
 _SUBJECT = 72
+_FEWEST = 12
+"""Rounds of a gate that is to show more: below five it shows nothing."""
 
 
 def share(probability: float) -> str:
@@ -182,19 +186,33 @@ def next_steps(result: Result) -> list[NextStep]:
     return _STEPS[result.outcome](result)
 
 
+def _again(result: Result, *more: str) -> str:
+    """Return the command of this search, of the commits that it had, and more of its options."""
+    asked = result.asked
+    ends = ("--good", short(result.good.sha), "--bad", short(result.bad.sha))
+    return shlex.join(["perfgate", "bisect", *ends, *asked.benchmarks, *asked.rules, *asked.out, *more])
+
+
+def _same_case(result: Result) -> str:
+    """Return the options by which another command measures what was searched for, by the rules of the search."""
+    benchmark = ["--benchmark", glob.escape(result.case.benchmark)] if result.case is not None else []
+    return shlex.join([*benchmark, *result.asked.rules])
+
+
 def _after_culprit(result: Result) -> list[NextStep]:
     sha = short(top(result).sha)
     gate = format_duration(result.cost.gate)
+    same = _same_case(result)
     steps = [
         NextStep(f"git show {sha}", "read the change"),
-        NextStep(f"perfgate check --base {sha}~1 --head {sha}", f"measure it alone, in about {gate}"),
+        NextStep(f"perfgate check --base {sha}~1 --head {sha} {same}", f"measure it alone, in about {gate}"),
         NextStep(
             "perfgate explain", "then name the functions that became slower: one execution a side under a profiler"
         ),
     ]
     if len(result.parents) > 1:
         first, second = (short(each) for each in result.parents[:2])
-        inside = f'perfgate bisect --good "$(git merge-base {first} {second})" --bad {second}'
+        inside = f'perfgate bisect --good "$(git merge-base {first} {second})" --bad {second} {same}'
         steps.insert(1, NextStep(inside, "it is a merge: search its branch"))
         return [*steps, NextStep(f"git revert -m 1 {sha}", "take it back")]
     return [*steps, NextStep(f"git revert {sha}", "take it back")]
@@ -207,12 +225,10 @@ def _after_set(result: Result) -> list[NextStep]:
 
 def _after_open(result: Result) -> list[NextStep]:
     budget = format_duration(2 * result.cost.budget).replace(" ", "")
-    same = f"perfgate bisect --good {short(result.good.sha)} --bad {short(result.bad.sha)}"
-    return [NextStep(f"{same} --resume --budget {budget}", "go on from here")]
+    return [NextStep(_again(result, "--resume", "--budget", budget), "go on from here")]
 
 
 def _after_no_difference(result: Result) -> list[NextStep]:
-    same = f"perfgate bisect --good {short(result.good.sha)} --bad {short(result.bad.sha)}"
     ends = result.ends
     if result.ends_verdict == "improvement":
         return [
@@ -221,15 +237,24 @@ def _after_no_difference(result: Result) -> list[NextStep]:
                 "bad is faster than good: bisect looks for slowdowns only",
             )
         ]
-    if ends is not None and ends.low is not None and ends.low > 1:
-        size = format_share(max((ends.low - 1) / 2, 0.001))
-        return [NextStep(f"{same} --set gate.threshold={size}", "bad is slower, by less than the threshold")]
     if result.ends_verdict == "identical":
-        return [NextStep(f"perfgate config --base {short(result.good.sha)}", "see which benchmarks are measured")]
-    gate = format_duration(2 * result.cost.gate)
-    return [
-        NextStep(f"{same} --set plan.builds=24", f"twice the rounds, about {gate}: shows a change 0.7 times as large")
-    ]
+        base = shlex.join(["perfgate", "config", "--base", short(result.good.sha), *result.asked.rules])
+        return [NextStep(base, "see which benchmarks are measured")]
+    shown = ends.low - 1 if ends is not None and ends.low is not None else 0.0
+    if 0 < shown < (result.threshold or 0.0):
+        size = format_share(max(shown / 2, 0.001))
+        return [
+            NextStep(
+                _again(result, "--set", f"gate.threshold={size}"),
+                "bad is slower, but perhaps by less than the threshold",
+            )
+        ]
+    planned = max(result.cost.planned, 1)
+    rounds = max(2 * planned, _FEWEST)
+    purpose = (
+        f"{rounds} rounds a gate, not {planned}, at most about {format_duration(rounds / planned * result.cost.gate)}"
+    )
+    return [NextStep(_again(result, "--set", f"plan.builds={rounds}"), f"{purpose}: shows a smaller change")]
 
 
 def _after_failure(result: Result) -> list[NextStep]:

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from gate.cli import values
 from gate.commands.bisect import words
 from gate.commands.bisect.outputs import FORMATS, text
 from gate.commands.bisect.range import RangeCommit
 from gate.commands.bisect.reads import Reads, untouched
-from gate.commands.bisect.result import Change, Cost, End, Member, Result, Several
+from gate.commands.bisect.result import Asked, Change, Cost, End, Member, Result, Several
 from gate.model.case import CaseId
 from tests.support.project import CONFIG, Project
 
@@ -234,9 +235,42 @@ def a_result(**more: Any) -> Result:
 
 
 def test_a_merge_is_searched_inside_and_reverted_as_one() -> None:
-    commands = [each.command for each in words.next_steps(a_result(parents=["1" * 40, "a" * 40]))]
-    assert f'perfgate bisect --good "$(git merge-base {"1" * 10} {"a" * 10})" --bad {"a" * 10}' in commands
-    assert f"git revert -m 1 {'2' * 10}" in commands
+    found = commands(parents=["1" * 40, "a" * 40])
+    assert (
+        f'perfgate bisect --good "$(git merge-base {"1" * 10} {"a" * 10})" --bad {"a" * 10} --benchmark parse' in found
+    )
+    assert f"git revert -m 1 {'2' * 10}" in found
+
+
+def commands(**more: Any) -> list[str]:
+    return [each.command for each in words.next_steps(a_result(**more))]
+
+
+def test_a_next_step_repeats_what_the_search_was_asked() -> None:
+    asked = Asked(benchmarks=["--benchmark", "p*"], rules=["--set", "plan.builds=6"], out=["--out", "a b"])
+    given = "--benchmark 'p*' --set plan.builds=6"
+    went_on = f"perfgate bisect --good {'0' * 10} --bad {'3' * 10} {given} --out 'a b'"
+    assert commands(outcome="open", asked=asked) == [f"{went_on} --resume --budget 2h00min"]
+    assert values.duration("2h00min") == 7200
+    alone = f"perfgate check --base {'2' * 10}~1 --head {'2' * 10} --benchmark parse --set plan.builds=6"
+    assert alone in commands(asked=asked)
+    one_of_many = CaseId("parse[a*]", "time", "", "mean")
+    assert any("--benchmark 'parse[[]a[*]]'" in each for each in commands(case=one_of_many, asked=asked))
+
+
+def test_a_change_that_may_be_below_the_threshold_is_searched_with_a_lower_one() -> None:
+    found = {"outcome": "no-difference", "ends_verdict": "inconclusive"}
+    assert "gate.threshold=1.0%" in commands(**found, ends=Change(1.03, 1.02, 1.04))[0]
+    # above the threshold, and not decided because of too few rounds: a higher threshold would find less
+    assert "gate.threshold" not in commands(**found, ends=Change(1.5, 1.2, 1.8))[0]
+
+
+def test_more_rounds_are_more_than_were_planned() -> None:
+    cost = Cost(seconds=60.0, gate=60.0, rounds=0, executions=0, budget=3600.0, planned=6)
+    found = {"outcome": "no-difference", "ends_verdict": "inconclusive", "ends": Change(1.1, 0.9, 1.3), "cost": cost}
+    (step,) = words.next_steps(a_result(**found))
+    assert step.command.endswith("--set plan.builds=12")
+    assert "about 2 min" in step.purpose
 
 
 def test_several_changes_are_said() -> None:
