@@ -49,3 +49,7 @@ class UserError(Exception):
     def errors(self) -> tuple[UserError, ...]:
         """What is wrong, one line each."""
         return (self,)
+
+
+HISTORY_REF = "refs/perfgate/history"
+"""The git ref in which `perfgate history` keeps a record of each commit, unless another is named."""

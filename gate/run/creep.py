@@ -29,6 +29,7 @@ from gate.model import Record, Run, UserError
 from gate.model.case import CaseId, case_id
 from gate.model.creep import CaseNights, CaseSuspects, CreepRun, Pin, Suspect
 from gate.model.history import HistoryRecord
+from gate.model.names import HISTORY_REF
 from gate.run.job import Job
 from gate.run.memory import barred, history_path, project_name
 from gate.run.project import Project, config_at, project_of, remember_outputs
@@ -127,15 +128,13 @@ def with_nights(job: Job, option: Path | None) -> Job:
     return replace(job, run=msgspec.structs.replace(job.run, creep=creep))
 
 
-HISTORY = "refs/perfgate/history"
-"""Where `perfgate history add` keeps the records of commits, unless told otherwise."""
 _SUSPECTS = 5
 
 
 def _suspects(job: Job, pin: Pin) -> list[CaseSuspects] | None:
     """Rank the commits between the pin and head by the history of commits; None: there is none to rank them by."""
     try:
-        records = RefStore(job.project.repository.git, HISTORY).read().records
+        records = RefStore(job.project.repository.git, HISTORY_REF).read().records
     except UserError:
         return None
     head = job.project.sources.head.revision

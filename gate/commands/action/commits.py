@@ -100,14 +100,14 @@ def fetch_for_creep(event: Event, token: str | None, directory: Path) -> None:
     Raises:
         SourceError: there is no repository.
     """
-    from gate.run.creep import HISTORY
+    from gate.model.names import HISTORY_REF
 
     clone = open_clone(find_repository(directory), Access(event.server_url, token) if token else None)
     branch = event.ref.removeprefix("refs/heads/") if event.name == "schedule" else event.default_branch
     if branch:
         _name_default(clone, branch)
     # without one, the report says so
-    clone.fetch(f"+{HISTORY}:{HISTORY}")
+    clone.fetch(f"+{HISTORY_REF}:{HISTORY_REF}")
 
 
 def _large(repository: Repository, clone: Clone | None, base: str | None) -> tuple[AnyWarning, ...]:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from gate.cli import values
 from gate.cli.options import argument, group, option, switch
+from gate.model.names import HISTORY_REF
 
-REF = "refs/perfgate/history"
 KEEP = 5000
 """Records that stay: years of merges, and a few megabytes."""
 
@@ -17,7 +17,9 @@ KEEP = 5000
 class StoreOptions:
     """Where the history is: a ref of the repository around the working directory, or a folder."""
 
-    ref: str | None = option(f"git ref that holds the history (default: {REF})", metavar="REF", exclusive="store")
+    ref: str | None = option(
+        f"git ref that holds the history (default: {HISTORY_REF})", metavar="REF", exclusive="store"
+    )
     folder: Path | None = option(
         "folder that holds the history, instead of a ref", metavar="DIR", parse=Path, exclusive="store"
     )

@@ -6,11 +6,12 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from gate.commands.history.options import REF, StoreOptions
+from gate.commands.history.options import StoreOptions
 from gate.github.event import may_write_history, read_event
 from gate.history.folder import FolderStore
 from gate.history.ref import RefStore
 from gate.model import UserError
+from gate.model.names import HISTORY_REF
 from harness.source.credentials import Access, authorised
 from harness.source.git import Git
 
@@ -28,12 +29,12 @@ def opened(options: StoreOptions, remote: str | None = None) -> RefStore | Folde
         if remote is not None:
             raise UserError("--push: a folder has no remote: leave out --folder, or --push")
         return FolderStore(options.folder)
-    ref = options.ref or REF
+    ref = options.ref or HISTORY_REF
     git = here()
     if git is None:
         raise UserError("no git repository here: run it inside the project's, or name a folder with --folder")
     if not ref.startswith("refs/") or git.attempt("check-ref-format", ref).status:
-        raise UserError(f"--ref {ref!r:.80}: write the whole name of a ref, such as {REF}")
+        raise UserError(f"--ref {ref!r:.80}: write the whole name of a ref, such as {HISTORY_REF}")
     return RefStore(git if remote is None else pushing(git, remote, os.environ), ref, remote)
 
 

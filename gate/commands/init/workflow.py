@@ -12,6 +12,7 @@ from typing import TextIO
 
 from gate.github.publishing.request import slug_of
 from gate.model import UserError
+from gate.model.names import HISTORY_REF
 from gate.report.templates import templates
 from gate.words.plain import visible
 from harness.source.git import Git
@@ -20,7 +21,6 @@ FOLDER = PurePosixPath(".github/workflows")
 DEFAULT_ACTION = "perfgate/perfgate@v1"
 _ACTION = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*@[A-Za-z0-9._/-]+")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-_HISTORY = "refs/perfgate/history"
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._/-]*")
 
 
@@ -153,7 +153,7 @@ def run(options: WorkflowOptions, out: TextIO, err: TextIO) -> int:  # noqa: ARG
     names = {
         "check": f"perfgate {slug}".rstrip(),
         "status": f"perfgate/{slug}".rstrip("/"),
-        "ref": f"{_HISTORY}-{slug}".rstrip("-"),
+        "ref": f"{HISTORY_REF}-{slug}".rstrip("-"),
     }
     lines += ["next:", *(f"  - {step.format_map(names)}" for step in kind.next)]
     out.write("".join(f"{visible(line)}\n" for line in lines))
@@ -237,7 +237,7 @@ def _render(template: str, action: str, place: _Place, slug: str) -> str:
         text = re.sub(r"^( *name: perfgate)\b", rf"\1 {slug}", text, flags=re.MULTILINE)
         text = text.replace("workflows: [perfgate]", f"workflows: [perfgate {slug}]")
         text = re.sub(r"\bperfgate((?:-publish)?\.yml)", rf"perfgate-{slug}\1", text)
-        text = text.replace(_HISTORY, f"{_HISTORY}-{slug}")
+        text = text.replace(HISTORY_REF, f"{HISTORY_REF}-{slug}")
         text = _with_directory(text, _scalar(place.project.as_posix()))
     # the remark of the template is about a tag, which somebody can move; a commit needs none
     pinned = _COMMIT.fullmatch(action.rpartition("@")[2]) is not None
