@@ -15,8 +15,8 @@ from gate.report.templates import prose, render_template
 from gate.words.numbers import changed
 from gate.words.plain import clip, visible
 
-_LEFT, _RIGHT, _TOP, _BARS, _GAP, _CHANGES, _BOTTOM = 64.0, 16.0, 26.0, 120.0, 26.0, 150.0, 40.0
-_LEAST, _WIDE = 1180.0, 14.0
+_LEFT, _RIGHT, _TOP, _BARS, _GAP, _CHANGES, _BOTTOM = 64.0, 16.0, 26.0, 120.0, 44.0, 150.0, 40.0
+_LEAST, _WIDE = 1120.0, 14.0
 """Width of the picture, and of a commit where there are many."""
 _TONES = {"culprit": "regression", "set": "inconclusive", "open": "inconclusive", "failed": "error"}
 Place = Callable[[float], float]
@@ -148,7 +148,7 @@ def _scale(width: float) -> list[str]:
 
 
 def _changes_scale(place: Place, low: float, high: float, width: float) -> list[str]:
-    found = [f'<text class="title" x="4" y="{_TOP + _BARS + _GAP - 8}">change against good</text>']
+    found = [f'<text class="title" x="4" y="{_TOP + _BARS + _GAP - 18}">change against good</text>']
     span = math.exp(high) - math.exp(low)
     unit = 10 ** math.floor(math.log10(span / 3))
     unit *= next(each for each in (1, 2, 5, 10) if span / (each * unit) <= 5)
