@@ -218,16 +218,18 @@ def _commit(commit: str, title: str) -> str:
 
 def next_step(change: ChangePoint, case: CaseTrend, links: Sequence[Link]) -> Next:
     """Give the command that goes on from a change: confirm one commit, or search several."""
-    benchmark = shlex.quote(visible(case.id.benchmark))
+    # a name that begins with a dash would be read as an option
+    named = visible(case.id.benchmark)
+    benchmark = f"--benchmark{'=' if named.startswith('-') else ' '}{shlex.quote(named)}"
     good, bad = short(change.good), short(change.bad)
     if change.cause == "machine" or (change.first == change.last and not links[change.first].gap):
         why = "measures both commits now, on one machine; costs one check of this benchmark"
-        return Next(f"perfgate check --base {good} --head {bad} --benchmark {benchmark}", why)
+        return Next(f"perfgate check --base {good} --head {bad} {benchmark}", why)
     count = change.last - change.first + 1
     builds = math.ceil(math.log2(count)) + 1
     searched = _count(change, links)
     why = f"searches {searched}, with about {builds} of them built; costs up to 3 checks of this benchmark"
-    return Next(f"perfgate bisect --good {good} --bad {bad} --benchmark {benchmark}", why)
+    return Next(f"perfgate bisect --good {good} --bad {bad} {benchmark}", why)
 
 
 def machines(trend: Trend) -> list[str]:

@@ -272,3 +272,8 @@ def test_a_damaged_record_writes_nothing_to_the_terminal(changed: Path, tmp_path
 def test_the_page_counts_one_run_as_one(tmp_path: Path) -> None:
     folder = kept(tmp_path / "h", [record(1, [change("parse", 1.0, 0.0, 1e-4, 9)])])
     assert "Values of 1 run<" in run(folder, "--html", "-")[1]
+
+
+def test_a_name_with_a_dash_is_no_option_of_the_command(tmp_path: Path) -> None:
+    folder = kept(tmp_path / "h", history(1, {"-x": step(60, 30, 0.3)}))
+    assert "--benchmark=-x\n" in run(folder)[1]
