@@ -280,7 +280,8 @@ def notes(trend: Trend) -> Iterator[str]:
         named = listed([name(case) for case in few])
         yield f"Too few runs to know how much days differ, so only ratios count: {named}."
     if trend.problems:
-        yield f"{plural(len(trend.problems), 'record')} cannot be read; the JSON and standard error name them."
+        named = agree(len(trend.problems), "it", "them")
+        yield f"{plural(len(trend.problems), 'record')} cannot be read; the JSON and standard error name {named}."
 
 
 def _promise(trend: Trend) -> str:
