@@ -73,7 +73,9 @@ class FolderStore:
     def _names(self) -> list[Name]:
         if not self._folder.is_dir():
             return []
-        paths = (file.relative_to(self._folder).as_posix() for file in self._folder.glob("*/*.json"))
+        files = (file for file in self._folder.glob("*/*.json") if name_at(file.relative_to(self._folder).as_posix()))
+        # a pipe would be read for ever; one that is gone meanwhile is skipped by who reads it
+        paths = (file.relative_to(self._folder).as_posix() for file in files if not file.is_fifo())
         return sorted(name for path in paths if (name := name_at(path)) is not None)
 
     def _require_same(self, name: Name, record: HistoryRecord) -> None:

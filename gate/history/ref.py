@@ -206,7 +206,7 @@ class RefStore:
                 if answer.status:
                     still = self._asked(remote) == there.commit
                     if refused and still:
-                        raise self._unsent(remote, f"does not take {self._ref}: {answer.reason}")
+                        raise self._unsent(remote, f"does not take {self._ref}: {_rejected(answer) or answer.reason}")
                     # a server may refuse commits that do not follow its own
                     chained = chained or still
                     continue
@@ -311,6 +311,12 @@ class RefStore:
 
 _PUSH = ("push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no")
 _FETCH = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", "--refmap=")
+
+
+def _rejected(answer: Answer) -> str:
+    """Return why a server takes no push, "[remote rejected] (hook declined)", of what --porcelain writes."""
+    lines = answer.stdout.decode(errors="replace").splitlines()
+    return next((line.rpartition("\t")[2] for line in lines if line.startswith("!\t")), "")
 
 
 def _contents(batch: bytes) -> Iterable[bytes]:

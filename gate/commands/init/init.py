@@ -167,7 +167,7 @@ def _next(*, tried: bool) -> list[str]:
     return [
         *([] if tried else measuring),
         "  perfgate check --dry-run   shows what will be measured, and after a first run how long it takes",
-        "  perfgate init --workflow pull-request   gates pull requests on GitHub (also: forks, matrix, calibrate)",
+        "  perfgate init --workflow pull-request   gates pull requests on GitHub (also: forks, matrix, history, creep)",
     ]
 
 

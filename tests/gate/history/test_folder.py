@@ -1,5 +1,6 @@
 """The history in a folder."""
 
+import os
 from pathlib import Path
 
 import msgspec
@@ -75,3 +76,10 @@ def test_writers_at_one_time_lose_nothing(tmp_path: Path) -> None:
     numbers = [[each * 3, each * 3 + 1, each * 3 + 2, each * 3 + 3] for each in range(4)]
     assert race("folder", [tmp_path] * 4, numbers) == [0] * 4
     assert FolderStore(tmp_path).read().records == [record(number) for number in range(13)]
+
+
+def test_reads_no_pipe(tmp_path: Path) -> None:
+    store = FolderStore(tmp_path)
+    store.add(record(1), 10)
+    os.mkfifo((tmp_path / name_of(record(1)).path).with_name(Path(name_of(record(2)).path).name))
+    assert store.read().records == [record(1)]

@@ -210,7 +210,7 @@ def test_a_server_that_refuses_is_named_and_the_record_stays_here(tmp_path: Path
     (remote / "hooks/pre-receive").write_text("#!/bin/sh\necho no entry >&2\nexit 1\n")
     (remote / "hooks/pre-receive").chmod(0o755)
     top = clone(tmp_path / "a", remote)
-    with pytest.raises(UserError, match="origin: does not take refs/perfgate/history") as told:
+    with pytest.raises(UserError, match=r"does not take .*: .remote rejected. .pre-receive hook declined") as told:
         store(top, "origin").add(record(1), 10)
     assert told.value.exit_code == Exit.USAGE
     assert store(top).read().records == [record(1)]

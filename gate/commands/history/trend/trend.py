@@ -18,9 +18,11 @@ from gate.commands.history.trend.formats import Screen, renderer
 from gate.commands.history.trend.options import TrendOptions
 from gate.decide.policy import policy_of
 from gate.history.chain import Chain, chained
+from gate.history.names import when
 from gate.history.trend import cases_of, trend
 from gate.history.trend_types import Trend
 from gate.model import UserError
+from gate.model.visible import visible
 from gate.report.outputs import colored, write
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(T.*)?")
@@ -44,7 +46,7 @@ def run(options: TrendOptions, out: TextIO, err: TextIO) -> int:
         if target != "-":
             write(Path(target), renderer(name)(found, screen))
     out.write(renderer(on_stdout[0] if on_stdout else "text")(found, screen))
-    err.writelines(f"perfgate: {problem}\n" for problem in found.problems)
+    err.writelines(f"perfgate: {visible(problem)}\n" for problem in found.problems)
     return Exit.USAGE if found.problems else Exit.PASS
 
 
@@ -86,6 +88,8 @@ def _part(chain: Chain, options: TrendOptions) -> Chain:
 def _since(chain: Chain, since: str) -> int:
     """Find the first step after a commit or date."""
     if _DATE.fullmatch(since):
+        if when(since) is None:
+            raise UserError(f"--since {since}: is no date of the calendar, such as 2026-01-31")
         later = (place for place, link in enumerate(chain.links) if (link.committed or "") >= since)
         return next(later, len(chain.links))
     git = here()

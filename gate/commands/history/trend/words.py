@@ -26,6 +26,8 @@ FACTS = 4
 ALTERNATING = 8
 """More stretches of machines than this are counted, not listed."""
 _SUBJECT = 60
+_LARGEST = 700.0
+"""Of a logarithm: beyond it no ratio is a number."""
 _FACT = 40
 
 
@@ -79,12 +81,17 @@ def day(when: str | None) -> str:
     return visible(when)[:10] if when else "unknown"
 
 
+def times(log: float) -> float:
+    """Return the ratio of a logarithm; sums of what a ref holds may be larger than any number."""
+    return math.exp(min(max(log, -_LARGEST), _LARGEST))
+
+
 def headline(trend: Trend) -> str:
     """Say in a line what was found."""
     count = sum(len(case.changes) for case in trend.cases)
     links = trend.chain.links
     if not links:
-        return "No commit of the history was measured against its parent."
+        return "Nothing to show: no commit of the history, or of the part asked for, was measured against its parent."
     commits = plural(sum(not link.gap for link in links), "commit")
     of = f"{commits} of {plural(len(trend.cases), 'case')}"
     worse = sum(change.direction == "worse" for case in trend.cases for change in case.changes)
@@ -115,15 +122,17 @@ def said(change: ChangePoint, case: CaseTrend, trend: Trend) -> Said:
         where=short(change.bad) if alone else _count(change, trend.chain.links),
         cause=_CAUSES[change.cause],
         why=list(_why(change, trend)),
-        suspects=[] if alone else [suspect(each) for each in ranked[:SUSPECTS]],
-        more="" if alone or len(ranked) <= SUSPECTS else f"{len(ranked) - SUSPECTS} more in the JSON and on the page",
+        suspects=[] if alone or change.cause == "machine" else [suspect(each) for each in ranked[:SUSPECTS]],
+        more=""
+        if alone or change.cause == "machine" or len(ranked) <= SUSPECTS
+        else f"{len(ranked) - SUSPECTS} more in the JSON",
         next=next_step(change, case, trend.chain.links),
     )
 
 
 def changes(change: ChangePoint, case: CaseTrend) -> str:
     """Write a change with its direction: "4.1% slower"."""
-    ratio = math.exp(change.change.estimate)
+    ratio = times(change.change.estimate)
     return f"{size(ratio)} {direction(case, ratio)}"
 
 
@@ -151,7 +160,7 @@ def limits(found: Interval) -> str:
     """Write an interval in log as changes: "+2.1% to +6.2%"."""
     if not (math.isfinite(found.low) and math.isfinite(found.high)):
         return "no interval"
-    return f"{changed(math.exp(found.low))} to {changed(math.exp(found.high))}"
+    return f"{changed(times(found.low))} to {changed(times(found.high))}"
 
 
 _CAUSES = {"code": "code", "machine": "machine", "both": "code and machine", "open": "code or machine"}
@@ -161,7 +170,12 @@ def _why(change: ChangePoint, trend: Trend) -> Iterator[str]:
     alone = change.first == change.last
     ratios = "The commit's own ratio" if alone else "The sum of the ratios of these commits"
     same = f"what does not depend on the code moved by {limits(change.same)}"
-    if change.cause == "code":
+    if change.cause == "code" and change.controlled and change.ratios.low <= 0 <= change.ratios.high:
+        yield (
+            f"The code changed: what does not depend on it moved by {limits(change.same)} only. The ratios of these "
+            f"commits alone would not show it ({_sum(change)})."
+        )
+    elif change.cause == "code":
         yield f"The code changed: ratios to the parent, measured side by side on one machine, show it ({_sum(change)})."
     elif change.cause == "machine":
         yield f"The machine changed, not the code: {same}. The ratios of the commits do not show it ({_sum(change)})."
@@ -188,12 +202,12 @@ def _why(change: ChangePoint, trend: Trend) -> Iterator[str]:
 def _sum(change: ChangePoint) -> str:
     if change.suspects.unmeasured:
         return "unknown: not all were measured"
-    return f"{changed(math.exp(change.ratios.estimate))}, {limits(change.ratios)}"
+    return f"{changed(times(change.ratios.estimate))}, {limits(change.ratios)}"
 
 
 def suspect(each: Suspect) -> str:
     """Say what a commit adds by its own ratio."""
-    own = f"{changed(math.exp(each.change.estimate))} ({limits(each.change)})"
+    own = f"{changed(times(each.change.estimate))} ({limits(each.change)})"
     accepted = f", accepted: {visible(each.accepted.reason)}" if each.accepted else ""
     return f"{own} {_commit(each.commit, each.subject)}{accepted}"
 
@@ -204,16 +218,18 @@ def _commit(commit: str, title: str) -> str:
 
 def next_step(change: ChangePoint, case: CaseTrend, links: Sequence[Link]) -> Next:
     """Give the command that goes on from a change: confirm one commit, or search several."""
-    benchmark = shlex.quote(visible(case.id.benchmark))
+    # a name that begins with a dash would be read as an option
+    named = visible(case.id.benchmark)
+    benchmark = f"--benchmark{'=' if named.startswith('-') else ' '}{shlex.quote(named)}"
     good, bad = short(change.good), short(change.bad)
     if change.cause == "machine" or (change.first == change.last and not links[change.first].gap):
         why = "measures both commits now, on one machine; costs one check of this benchmark"
-        return Next(f"perfgate check --base {good} --head {bad} --benchmark {benchmark}", why)
+        return Next(f"perfgate check --base {good} --head {bad} {benchmark}", why)
     count = change.last - change.first + 1
     builds = math.ceil(math.log2(count)) + 1
     searched = _count(change, links)
     why = f"searches {searched}, with about {builds} of them built; costs up to 3 checks of this benchmark"
-    return Next(f"perfgate bisect --good {good} --bad {bad} --benchmark {benchmark}", why)
+    return Next(f"perfgate bisect --good {good} --bad {bad} {benchmark}", why)
 
 
 def machines(trend: Trend) -> list[str]:
@@ -265,7 +281,8 @@ def notes(trend: Trend) -> Iterator[str]:
         named = listed([name(case) for case in few])
         yield f"Too few runs to know how much days differ, so only ratios count: {named}."
     if trend.problems:
-        yield f"{plural(len(trend.problems), 'record')} cannot be read; the JSON and standard error name them."
+        named = agree(len(trend.problems), "it", "them")
+        yield f"{plural(len(trend.problems), 'record')} cannot be read; the JSON and standard error name {named}."
 
 
 def _promise(trend: Trend) -> str:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +191,7 @@ def test_since_and_limit_cut_the_history(changed: Path) -> None:
     assert said(changed, "--since", sha(100)[:8])["commits"][0]["commit"] == sha(101)
     assert said(changed, "--since", "2025-03-05")["commits"][0]["commit"] == sha(60)
     assert said(changed, "--since", "2031-01-01")["commits"] == []
+    assert "the part asked for" in run(changed, "--since", "2031-01-01")[1]
 
 
 def test_benchmarks_are_chosen_by_name(changed: Path) -> None:
@@ -201,6 +203,7 @@ def test_benchmarks_are_chosen_by_name(changed: Path) -> None:
     [
         (["--benchmark", "nothing"], "--benchmark nothing: no benchmark of the history matches; it has encode"),
         (["--since", "nowhere"], "--since nowhere: no commit of the history, and no date"),
+        (["--since", "2026-13-45"], "--since 2026-13-45: is no date of the calendar"),
         (["--json", "-", "--csv", "-"], "both want standard output"),
         (["--threshold", "much"], "much"),
     ],
@@ -248,3 +251,29 @@ def test_hostile_names_stay_text(tmp_path: Path) -> None:
             assert "\x1b" not in out and "\u202e" not in out
     text = run(folder)[1]
     assert "\x1b" not in text and "\u202e" not in text
+
+
+@pytest.mark.parametrize("form", [None, *FORMATS])
+def test_ratios_beyond_any_number_are_shown(tmp_path: Path, form: str | None) -> None:
+    changes = ([change("parse", 400.0, 0.0, 1e-4, 5)] for _ in range(12))
+    folder = kept(tmp_path / "h", [record(number, each) for number, each in enumerate(changes, 1)])
+    code, out, err = run(folder, *([f"--{form}", "-"] if form else []))
+    assert (code, err) == (0, "") and out
+
+
+def test_a_damaged_record_writes_nothing_to_the_terminal(changed: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(changed, tmp_path / "h")
+    place = min(folder.glob("*/*.json"))
+    place.write_text(place.read_text().replace('"verdict":"', '"verdict":"\\u001b[31m'))
+    code, _, err = run(folder)
+    assert code == 2 and "\x1b" not in err and "is damaged" in err
+
+
+def test_the_page_counts_one_run_as_one(tmp_path: Path) -> None:
+    folder = kept(tmp_path / "h", [record(1, [change("parse", 1.0, 0.0, 1e-4, 9)])])
+    assert "Values of 1 run<" in run(folder, "--html", "-")[1]
+
+
+def test_a_name_with_a_dash_is_no_option_of_the_command(tmp_path: Path) -> None:
+    folder = kept(tmp_path / "h", history(1, {"-x": step(60, 30, 0.3)}))
+    assert "--benchmark=-x\n" in run(folder)[1]

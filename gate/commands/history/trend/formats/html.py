@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import math
 from typing import Any
 
 import msgspec
@@ -57,6 +56,7 @@ class _Case(msgspec.Struct, frozen=True):
     changes: list[_Change]
     figure: Figure | None
     rows: list[_Row]
+    count: str
     left_out: str
 
 
@@ -117,6 +117,7 @@ def _case(case: CaseTrend, found: Trend, index: int, number: int, *, drawn: bool
         changes=changes,
         figure=_figure(case, found, index, number) if drawn and case.runs else None,
         rows=rows[:_ROWS],
+        count=plural(min(len(rows), _ROWS), "run"),
         left_out=f"{plural(left, 'older run')} in the JSON." if left > 0 else "",
     )
 
@@ -135,9 +136,9 @@ def _row(run: RunPoint, case: CaseTrend, found: Trend) -> _Row:
         values = f"{amount(run.base, case.unit, like)} → {amount(run.head, case.unit, like)}"
     return _Row(
         commit=words.short(link.commit), subject=link.subject, day=words.day(link.committed),
-        ratio=changed(math.exp(run.ratio.estimate)), limits=words.limits(run.ratio),
+        ratio=changed(words.times(run.ratio.estimate)), limits=words.limits(run.ratio),
         values=values or "not measured: the same",
-        builds=str(run.builds) if run.builds else "", level=changed(math.exp(point.level)),
+        builds=str(run.builds) if run.builds else "", level=changed(words.times(point.level)),
     )  # fmt: skip
 
 
@@ -186,7 +187,7 @@ def _tip(step: int, case: CaseTrend, found: Trend, runs: list[RunPoint]) -> str:
     link = found.chain.links[max(step, 0)]
     if step < 0:
         return f"{words.short(link.parent)}, the commit before the first"
-    level = changed(math.exp(case.path[step + 1].level))
+    level = changed(words.times(case.path[step + 1].level))
     title = " ".join(part for part in (words.short(link.commit), words.subject(link.subject)) if part)
     if not runs:
         return f"{title}: not measured"
@@ -195,6 +196,6 @@ def _tip(step: int, case: CaseTrend, found: Trend, runs: list[RunPoint]) -> str:
         builds = f", {plural(run.builds, 'build')}" if run.builds else ", the same program"
         outlier = "; an outlier of the machine" if run.outlier else ""
         lines.append(
-            f"to its parent {changed(math.exp(run.ratio.estimate))} ({words.limits(run.ratio)}){builds}{outlier}"
+            f"to its parent {changed(words.times(run.ratio.estimate))} ({words.limits(run.ratio)}){builds}{outlier}"
         )
     return "\n".join(lines)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -111,7 +110,7 @@ def _cases(trend: Trend, screen: Screen, width: int) -> list[str]:
 def since(case: CaseTrend) -> str:
     """Write how far the changes called moved a case since the first commit; "none" where there is none."""
     moved = [change for change in case.changes if change.cause != "machine"]
-    return changed(math.exp(sum(change.change.estimate for change in moved))) if moved else "none"
+    return changed(words.times(sum(change.change.estimate for change in moved))) if moved else "none"
 
 
 def _sd(sd: float | None) -> str:
