@@ -26,6 +26,7 @@ from gate.run.project import Project, open_project, overlaid_sources
 from gate.run.regressed import Regressed, regressed
 from gate.run.workshop import Workshop, one_path, workshop
 from gate.units import format_duration
+from gate.words.plain import visible
 from harness.host.holder import Claim
 from harness.host.lock import NotFreeError, host_lock, lock_file
 from harness.loop.execution import Executions
@@ -197,7 +198,7 @@ def profiles_of(
         if budget.left <= 0:
             yield [_unprofiled(each, made.job.session, "budget")]
             continue
-        say(f"profiling {each.benchmark}, which regressed (at most {format_duration(budget.left)})")
+        say(f"profiling {visible(each.benchmark)} (at most {format_duration(budget.left)})")
         yield [
             replace(p, changed=changed) if isinstance(p, Profile) and p.side == "head" else p
             for p in profiled(wanted, profilers(), _Making(made), budget)
