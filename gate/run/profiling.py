@@ -39,6 +39,8 @@ from harness.source.trees import open_trees
 
 LIMIT = 300.0
 """Seconds that all profiles of a job may take, beside plan.budget: what was measured is on disk by then."""
+_SLOWER = 3.0
+"""Times as long as base that head may be profiled; beyond it both do less."""
 Say = Callable[[str], None]
 
 
@@ -262,16 +264,16 @@ def _wanted(made: Workshop, records: Sequence[Record], of: Regressed) -> Wanted 
     steps = _steps(made.job, name, of)
     if name is None or name not in benchmarks["head"] or len(steps) < len(SIDES):
         return None
-    own = [
-        r for r in records
-        if isinstance(r, Execution) and r.benchmark == of.benchmark and r.side == "base"
-    ]  # fmt: skip
+    own, slower = (
+        [r for r in records if isinstance(r, Execution) and r.benchmark == of.benchmark and r.side == side]
+        for side in SIDES
+    )
     return Wanted(
         name=of.benchmark,
         steps=steps,
         benchmarks={side: benchmarks[side][name] for side in SIDES},
         directories=lambda side: made.builder.directory(side, steps[side].building),
-        seconds=_iteration(own),
+        seconds=paced(own, slower),
         execution=min((r.seconds or 0.0 for r in own), default=0.0),
         session=made.job.session,
         factors=dict(of.factors),
@@ -288,6 +290,14 @@ def _steps(job: Job, name: str | None, of: Regressed) -> dict[Side, ExecutionSte
         if step.benchmark == name and step.factors.items() <= of.factors.items():
             found.setdefault(step.side, step)
     return found
+
+
+def paced(base: Sequence[Execution], head: Sequence[Execution]) -> float:
+    """Return the seconds of an iteration by which profilers count how many to run.
+
+    Both sides do the same work: a head that is ten times slower would use up the time of all profiles.
+    """
+    return max(_iteration(base), _iteration(head) / _SLOWER)
 
 
 def _iteration(executions: Sequence[Execution]) -> float:
