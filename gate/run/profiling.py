@@ -26,6 +26,7 @@ from gate.run.project import Project, open_project, overlaid_sources
 from gate.run.regressed import Regressed, regressed
 from gate.run.workshop import Workshop, one_path, workshop
 from gate.units import format_duration
+from gate.words.plain import visible
 from harness.host.holder import Claim
 from harness.host.lock import NotFreeError, host_lock, lock_file
 from harness.loop.execution import Executions
@@ -38,6 +39,8 @@ from harness.source.trees import open_trees
 
 LIMIT = 300.0
 """Seconds that all profiles of a job may take, beside plan.budget: what was measured is on disk by then."""
+_SLOWER = 3.0
+"""Times as long as base that head may be profiled; beyond it both do less."""
 Say = Callable[[str], None]
 
 
@@ -197,7 +200,7 @@ def profiles_of(
         if budget.left <= 0:
             yield [_unprofiled(each, made.job.session, "budget")]
             continue
-        say(f"profiling {each.benchmark}, which regressed (at most {format_duration(budget.left)})")
+        say(f"profiling {visible(each.benchmark)} (at most {format_duration(budget.left)})")
         yield [
             replace(p, changed=changed) if isinstance(p, Profile) and p.side == "head" else p
             for p in profiled(wanted, profilers(), _Making(made), budget)
@@ -270,8 +273,7 @@ def _wanted(made: Workshop, records: Sequence[Record], of: Regressed) -> Wanted 
         steps=steps,
         benchmarks={side: benchmarks[side][name] for side in SIDES},
         directories=lambda side: made.builder.directory(side, steps[side].building),
-        # the slower side takes what its time limit allows
-        seconds=max(map(_iteration, own)),
+        seconds=paced(*own),
         execution=max(min((r.seconds or 0.0 for r in each), default=0.0) for each in own),
         session=made.job.session,
         factors=dict(of.factors),
@@ -288,6 +290,14 @@ def _steps(job: Job, name: str | None, of: Regressed) -> dict[Side, ExecutionSte
         if step.benchmark == name and step.factors.items() <= of.factors.items():
             found.setdefault(step.side, step)
     return found
+
+
+def paced(base: Sequence[Execution], head: Sequence[Execution]) -> float:
+    """Return the seconds of an iteration by which profilers count how many to run.
+
+    Both sides do the same work: a head that is ten times slower would use up the time of all profiles.
+    """
+    return max(_iteration(base), _iteration(head) / _SLOWER)
 
 
 def _iteration(executions: Sequence[Execution]) -> float:

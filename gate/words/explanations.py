@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import msgspec
 
+from gate.explain.names import plain
 from gate.model.explanation import Amounts, Candidate, Explanation, FlameNode, Moved, Part
 from gate.model.profile import Frame, Unprofiled
 from gate.words import numbers
 from gate.words.phrases import joined
-from gate.words.plain import clip, visible
+from gate.words.plain import clip, columns, visible
 
 NAMED = 3
 """Functions that a comment names."""
@@ -34,8 +35,9 @@ class Line(msgspec.Struct, frozen=True):
 
 
 def name(frame: Frame) -> str:
-    """Write the name of a function, shortened."""
-    return clip(visible(frame.function), _NAME) or "(no name)"
+    """Write the name of a function; a long one without arguments, or a method of a C++ template would lose its name."""
+    whole = visible(frame.function)
+    return clip(whole if columns(whole) <= _NAME else visible(plain(frame.function)), _NAME) or "(no name)"
 
 
 def place(frame: Frame) -> str:

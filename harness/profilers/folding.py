@@ -81,5 +81,7 @@ def _shortened(path: _Path) -> _Path:
 def _plain(frame: Frame) -> Frame:
     function, file = visible(frame.function), visible(frame.file)
     if len(function) > LONGEST:
-        function = f"{function[: LONGEST - 1]}…"
+        # the name of a C++ method stands behind the template arguments of its class
+        half = (LONGEST - 1) // 2
+        function = f"{function[:half]}…{function[-half:]}"
     return Frame(function or UNKNOWN.function, file[-LONGEST:], frame.line)

@@ -16,7 +16,7 @@ from gate.words.numbers import changed
 from gate.words.plain import clip, visible
 
 _LEFT, _RIGHT, _TOP, _BARS, _GAP, _CHANGES, _BOTTOM = 64.0, 16.0, 26.0, 120.0, 44.0, 150.0, 40.0
-_LEAST, _WIDE = 1120.0, 14.0
+_LEAST, _WIDE = 1080.0, 14.0
 """Width of the picture, and of a commit where there are many."""
 _TONES = {"culprit": "regression", "set": "inconclusive", "open": "inconclusive", "failed": "error"}
 Place = Callable[[float], float]

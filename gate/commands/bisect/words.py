@@ -224,7 +224,8 @@ def _after_set(result: Result) -> list[NextStep]:
 
 
 def _after_open(result: Result) -> list[NextStep]:
-    budget = format_duration(2 * result.cost.budget).replace(" ", "")
+    # the gate over both ends may have taken more than a small budget
+    budget = format_duration(2 * max(result.cost.budget, result.cost.seconds)).replace(" ", "")
     return [NextStep(_again(result, "--resume", "--budget", budget), "go on from here")]
 
 

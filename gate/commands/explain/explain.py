@@ -16,6 +16,7 @@ from gate.config.rules import matches
 from gate.decide.measurements import Decided, decide_inputs
 from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inputs
 from gate.model import Report, UserError
+from gate.model.profile import Profile
 from gate.report.measurements import Kept
 from gate.report.outputs import colored, fill, refuse_inputs, require_writable, show, targets, write_asked
 from gate.report.text.explanations import explanation_lines
@@ -104,9 +105,9 @@ def _profile(source: Path, report: Report, names: Sequence[str], outputs: Output
     if not outputs.quiet:
         err.write(f"perfgate: {words.cost(names, report, LIMIT)}\n")
         err.flush()
-    profile_run(folder, names, err, quiet=outputs.quiet)
+    made = profile_run(folder, names, err, quiet=outputs.quiet)
     _refill(folder, _decided(folder).report)
-    if not outputs.quiet:
+    if not outputs.quiet and any(isinstance(each, Profile) for each in made):
         err.write(f"perfgate: {words.written(str(folder))}\n")
 
 

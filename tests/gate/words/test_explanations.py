@@ -97,3 +97,9 @@ def test_names_from_elsewhere_are_made_visible_and_short() -> None:
     assert "\n" not in line.name
     assert len(line.name) <= 60
     assert "\u202e" not in line.place
+
+
+def test_a_long_name_loses_its_arguments_before_its_function() -> None:
+    string = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
+    assert words.name(Frame(f"v::Table<long, {string} >::put(long, {string})", "t.cc", None)) == "v::Table::put"
+    assert words.name(Frame("v::Table<long>::put(long)", "t.cc", None)) == "v::Table<long>::put(long)"

@@ -60,6 +60,12 @@ def test_names_are_short_and_plain() -> None:
     assert not any(character in frame.function for frame in folded.frames for character in "\x1b\n")
 
 
+def test_methods_of_a_template_stay_apart_in_long_names() -> None:
+    owner = f"std::map<{'std::vector<long>, ' * 50}long>"
+    folded = fold({(Frame(f"{owner}::find(long)"),): 1.0, (Frame(f"{owner}::insert(long)"),): 1.0})
+    assert sorted(frame.function.rpartition("::")[2] for frame in folded.frames) == ["find(long)", "insert(long)"]
+
+
 def test_nothing_is_refused() -> None:
     empty: list[Costs] = [{}, {(Frame("main"),): 0.0}]
     for costs in empty:

@@ -252,6 +252,8 @@ def test_a_next_step_repeats_what_the_search_was_asked() -> None:
     went_on = f"perfgate bisect --good {'0' * 10} --bad {'3' * 10} {given} --out 'a b'"
     assert commands(outcome="open", asked=asked) == [f"{went_on} --resume --budget 2h00min"]
     assert float(values.duration("2h00min")) == 7200
+    spent = Cost(seconds=400.0, gate=400.0, rounds=0, executions=2, budget=2.0)
+    assert commands(outcome="open", cost=spent)[0].endswith("--resume --budget 13min20s")
     alone = f"perfgate check --base {'2' * 10}~1 --head {'2' * 10} --benchmark parse --set plan.builds=6"
     assert alone in commands(asked=asked)
     one_of_many = CaseId("parse[a*]", "time", "", "mean")

@@ -165,10 +165,12 @@ def test_profiles_are_made_now_and_told_before(folder: Path, monkeypatch: pytest
 
 def test_without_a_profiler_it_fails_and_names_the_command(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def profile_run(folder: Path, *_: Any, **__: Any) -> list[Unprofiled]:
-        add(folder, unprofiled(install="apt-get install valgrind"))
-        return []
+        lacking = unprofiled(install="apt-get install valgrind")
+        add(folder, lacking)
+        return [lacking]
 
     monkeypatch.setattr(profiling, "profile_run", profile_run)
-    code, out, _ = run("explain", str(folder), "--quiet")
+    code, out, err = run("explain", str(folder))
     assert code == 4
+    assert "the profiles are in" not in err
     assert "callgrind is not installed; `apt-get install valgrind`" in " ".join(out.split())
