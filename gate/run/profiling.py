@@ -197,7 +197,7 @@ def profiles_of(
         if budget.left <= 0:
             yield [_unprofiled(each, made.job.session, "budget")]
             continue
-        say(f"profiling {each.benchmark}, which regressed (at most {format_duration(budget.left)})")
+        say(f"profiling {each.benchmark} (at most {format_duration(budget.left)})")
         yield [
             replace(p, changed=changed) if isinstance(p, Profile) and p.side == "head" else p
             for p in profiled(wanted, profilers(), _Making(made), budget)
