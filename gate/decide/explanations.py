@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -67,5 +68,10 @@ def _measured(place: _Place, findings: Sequence[Finding]) -> Measured | None:
     best = next((f for f in worst if f.unit == "s"), worst[0] if worst else None)
     if best is None or not best.ratio.estimate or best.ratio.estimate <= 0:
         return None
-    ratio = best.ratio.estimate if best.better == "lower" else 1 / best.ratio.estimate
-    return Measured(best.metric, best.unit, ratio)
+    found, ends = best.ratio, [best.ratio.estimate]
+    if found.kind == "bounded":
+        ends += [end for end in (found.low, found.high) if end is not None]
+    elif found.kind != "withheld":
+        ends += [0.0, math.inf]
+    worse = [x if best.better == "lower" else 1 / x if x > 0 else math.inf for x in ends]
+    return Measured(best.metric, best.unit, worse[0], min(worse), max(worse))

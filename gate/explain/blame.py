@@ -19,6 +19,8 @@ _ALIKE = 0.4
 """Of counted costs a part may differ from the common growth by this share of it."""
 _SURE = 4.0
 """Standard errors by which any of the sampled parts may differ from it."""
+_NEW = 2.6
+"""Standard errors by which what base would have spent in a call must exceed the nothing that it spent."""
 _MOST_OF = 0.8
 """Share of a function's growth that makes the function it goes to a link of a chain."""
 _ROUGHLY = 0.05
@@ -154,9 +156,13 @@ def blame_by_shape(root: Node, states: Sequence[str], error: Error, least: float
     found = _blames()
     pending = list(root.children.values())
     found[root.function].add(root, root.rest)
+    new = _new_calls(root, states, error, least)
     while pending:
         node = pending.pop()
         parent = node.parent
+        if parent is not None and (parent.function, node.function) in new:
+            _hand_over(node, node, found)
+            continue
         if parent is not None and parent.parent is not None and _is_scaled(node, states, error, least):
             _hand_over(node, _likeliest(_chain(node, states, error, least), error), found)
             continue
@@ -182,6 +188,33 @@ def _hand_over(outer: Node, inner: Node, found: dict[int, Blame]) -> None:
     while above is not outer.parent and above.parent is not None:
         found[above.parent.function].guess(above.function, change)
         above = above.parent
+
+
+def _new_calls(root: Node, states: Sequence[str], error: Error, least: float) -> set[tuple[int, int]]:
+    """Return who calls what in head only, where base has the function.
+
+    Base would have been seen to call it here as well, had it only become slower as it did where base calls it.
+    """
+    found: dict[tuple[int, int], list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for node in root.below():
+        if node.parent is not None and node.parent.parent is not None and states[node.function] == "changed":
+            for side in BOTH:
+                found[node.parent.function, node.function][side] += node.inclusive[side]
+    before: dict[int, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for (_, callee), both in found.items():
+        if both[0] > 0:
+            for side in BOTH:
+                before[callee][side] += both[side]
+
+    def is_new(callee: int, both: Sequence[float]) -> bool:
+        here, there = Amounts(*both), Amounts(*before[callee])
+        if here.base > 0 or here.head < least or there.base < least:
+            return False
+        slower = max((there.head + 2 * error(there)) / there.base, 1.0)
+        expected = Amounts(here.head / slower, 0.0)
+        return expected.base > _NEW * error(expected)
+
+    return {edge for edge, both in found.items() if is_new(edge[1], both)}
 
 
 def _is_scaled(node: Node, states: Sequence[str], error: Error, least: float) -> bool:

@@ -45,6 +45,9 @@ class Measured(msgspec.Struct, frozen=True):
     unit: str
     ratio: float
     """Above 1 is worse."""
+    low: float
+    high: float
+    """Ends of its interval: a profile whose change lies between them does not disagree."""
 
 
 def explain(base: Profile, head: Profile, measured: Measured | None = None, *, pictured: bool = True) -> Explanation:
@@ -264,6 +267,8 @@ def _agreement(total: Amounts, noise: bool, measured: Measured | None) -> Agreem
     if total.base <= 0 or total.head <= 0 or measured.ratio <= 0 or measured.ratio == 1:
         return "unknown"
     wanted, found = math.log(measured.ratio), math.log(total.head / total.base)
+    if math.log(max(measured.low, 1e-9)) <= found <= math.log(measured.high):
+        return "agrees"
     if found * wanted < 0 and not noise:
         return "opposite"
     return "agrees" if abs(found) >= _SHOWN * abs(wanted) and found * wanted > 0 else "less"

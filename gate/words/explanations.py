@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import msgspec
@@ -20,6 +21,8 @@ _PLACE = 80
 _MOSTLY = 0.5
 _LITTLE = 0.02
 _NONE = 0.005
+_GO_FOLDERS = re.compile(r"^(?:[\w.~-]+/)+(?=[\w.~%-]+\.[\w(])")
+"""The folders of a Go package's path: all but the last, which is said with each of its functions."""
 _PREFIXES = ((1e9, " G"), (1e6, " M"), (1e3, " k"))
 
 
@@ -35,8 +38,12 @@ class Line(msgspec.Struct, frozen=True):
 
 
 def name(frame: Frame) -> str:
-    """Write the name of a function; a long one without arguments, or a method of a C++ template would lose its name."""
-    whole = visible(frame.function)
+    """Write the name of a function, shortened.
+
+    Of Go's "github.com/o/json.(*T).Get" it is what Go's own tools show; a long one goes without arguments, or a method
+    of a C++ template would lose its name.
+    """
+    whole = visible(_GO_FOLDERS.sub("", frame.function))
     return clip(whole if columns(whole) <= _NAME else visible(plain(frame.function)), _NAME) or "(no name)"
 
 
@@ -85,7 +92,7 @@ def share(candidate: Candidate) -> str:
 def added(candidate: Candidate, unit: str) -> str:
     """Write what a function adds: its share of the change, or its cost where there is no change to share."""
     if candidate.share is None:
-        return signed(candidate.change, unit)
+        return signed(candidate.change, unit) if candidate.change > 0 else "little itself"
     return f"{share(candidate)} of the change" if share(candidate) else "little itself"
 
 
@@ -183,7 +190,9 @@ def _through(candidate: Candidate) -> list[str]:
     if library and sum(part.change for part in library) >= _MOSTLY * max(candidate.change, own):
         said.append(f"mostly in {_names(library)}, which it calls")
     if candidate.more:
-        said.append(f"calls {_names(candidate.more)} more often")
+        # counted or, in a sampling profile, guessed from the shape
+        calls = "calls" if candidate.calls is not None else "seems to call"
+        said.append(f"{calls} {_names(candidate.more)} more often")
     if candidate.guesses and candidate.maybe > candidate.change:
         said.append(f"may call {_names(candidate.guesses)} more often than before")
     elif candidate.maybe > max(candidate.change, 0.0):

@@ -95,3 +95,10 @@ def test_two_profiles_of_one_program_rarely_name_a_function_for_certain() -> Non
     )
     expected = len(mean) * 0.0047
     assert certain / runs <= expected + 3 * (expected * (1 - expected) / runs) ** 0.5
+
+
+def test_a_profile_is_not_said_to_contradict_a_change_that_is_uncertain() -> None:
+    sure = examples.finding("a", estimate=0.75, half=0.01)
+    unsure = examples.finding("a", estimate=0.75, half=0.7)
+    said = [explanations_of(evidence(*both(benchmark="a")), [each])[0].agreement for each in (sure, unsure)]
+    assert said == ["opposite", "agrees"]

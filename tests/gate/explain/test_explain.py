@@ -117,6 +117,18 @@ def test_without_counts_one_part_that_grew_alone_is_the_culprit() -> None:
     assert names(explained(base, {"main>parse>lookup>hash": 600.0}))[0] == "hash"
 
 
+def test_without_counts_a_function_that_is_called_from_a_new_place_counts_for_its_caller_there() -> None:
+    found = explained({"main>show>text": 300.0, "main>group": 500.0}, {"main>group>text": 200.0}, unit="samples")
+    assert names(found) == ["group"]
+    assert [part.frame.function for part in one(found, "group").more] == ["text"]
+
+
+def test_without_counts_a_place_that_base_may_have_missed_is_no_new_call() -> None:
+    more = {"main>group>text": 9.0, "main>show>text": 60.0}
+    found = explained({"main>show>text": 20.0, "main>group": 500.0}, more, unit="samples")
+    assert names(found) == ["text"]
+
+
 def test_cost_that_moved_into_a_new_function_is_set_apart() -> None:
     found = explained(BASE, {"main>parse": 150.0, "main>parse>read": 255.0, "main>print": 260.0})
     (moved,) = found.moved
@@ -212,11 +224,16 @@ def test_counted_costs_have_no_noise() -> None:
     [(1.3, "s", "agrees"), (1.1, "s", "agrees"), (2.5, "s", "less"), (0.8, "s", "opposite"), (1.4, "B", "elsewhere")],
 )
 def test_the_totals_are_compared_with_what_was_measured(ratio: float, unit: str, wanted: str) -> None:
-    assert explained(BASE, {"main>parse": 700.0}, Measured("time", unit, ratio)).agreement == wanted
+    assert explained(BASE, {"main>parse": 700.0}, Measured("time", unit, ratio, ratio, ratio)).agreement == wanted
+
+
+def test_a_profile_within_the_measured_interval_does_not_contradict_it() -> None:
+    for ratio in (0.75, 1.9):
+        assert explained(BASE, {"main>parse": 700.0}, Measured("time", "s", ratio, 0.7, 2.1)).agreement == "agrees"
 
 
 def test_a_profile_without_a_change_does_not_show_one() -> None:
-    assert explained(BASE, {}, Measured("time", "s", 1.4)).agreement == "less"
+    assert explained(BASE, {}, Measured("time", "s", 1.4, 1.4, 1.4)).agreement == "less"
     assert explained(BASE, {}).agreement == "unknown"
 
 

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from gate.model.explanation import Amounts, Explanation
+from gate.model.explanation import Amounts, Explanation, Part
 from gate.model.profile import Frame, Unprofiled
 from gate.words import explanations as words
 from tests.gate.report import examples
@@ -103,3 +103,31 @@ def test_a_long_name_loses_its_arguments_before_its_function() -> None:
     string = "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
     assert words.name(Frame(f"v::Table<long, {string} >::put(long, {string})", "t.cc", None)) == "v::Table::put"
     assert words.name(Frame("v::Table<long>::put(long)", "t.cc", None)) == "v::Table<long>::put(long)"
+
+
+@pytest.mark.parametrize(
+    ("function", "text"),
+    [
+        ("github.com/owner/json.(*Parser).Get", "json.(*Parser).Get"),
+        ("gopkg.in/yaml.v3.parse.func1", "yaml.v3.parse.func1"),
+        ("example.org/a-b/v2.(*T[...]).Add", "v2.(*T[...]).Add"),
+        ("runtime.mallocgc", "runtime.mallocgc"),
+        ("operator/", "operator/"),
+        ("ns::operator/=", "ns::operator/="),
+    ],
+)
+def test_a_function_of_go_is_named_without_the_folders_of_its_package(function: str, text: str) -> None:
+    assert words.name(Frame(function)) == text
+
+
+@pytest.mark.parametrize(("calls", "text"), [(Amounts(10, 20), "calls next_char more often"), (None, "seems to call")])
+def test_more_calls_are_a_fact_only_where_they_were_counted(calls: Amounts | None, text: str) -> None:
+    found = shown()
+    of = replace(found.candidates[0], calls=calls, more=[Part(Frame("next_char"), 5.0)])
+    assert any(note.startswith(text) for note in words.line(of, found).notes)
+
+
+def test_nothing_is_added_by_less() -> None:
+    found = shown()
+    assert words.added(replace(found.candidates[0], share=None, change=-5.0), found.unit) == "little itself"
+    assert words.added(replace(found.candidates[0], share=None, change=5.0), "samples") == "+5 samples"

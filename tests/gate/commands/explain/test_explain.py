@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from gate.cli.main import main
 from gate.evidence.records import Appender
-from gate.model.profile import Profile, Unprofiled
+from gate.model.profile import Profile
 from gate.run import profiling
 from tests.gate.report import examples
 from tests.support.lines import builds, text
@@ -164,7 +164,7 @@ def test_profiles_are_made_now_and_told_before(folder: Path, monkeypatch: pytest
 
 
 def test_without_a_profiler_it_fails_and_names_the_command(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def profile_run(folder: Path, *_: Any, **__: Any) -> list[Unprofiled]:
+    def profile_run(folder: Path, *_: Any, **__: Any) -> list[dict[str, Any]]:
         lacking = unprofiled(install="apt-get install valgrind")
         add(folder, lacking)
         return [lacking]
