@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.cli.listing import declaring
+from gate.codes import Exit
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import Appender
 from gate.evidence.runs import config_of
@@ -156,6 +157,12 @@ def _config_file(whose: Whose | None) -> Path | None:
     return file if file is not None and file.is_file() else None
 
 
+class MachineHeldError(UserError):
+    """Another perfgate measures on the machine, and did not end in time."""
+
+    exit_code = Exit.ERROR
+
+
 def _asked(records: Sequence[Record], benchmarks: Sequence[str]) -> list[Regressed]:
     """Return what was measured under these names, at each of its settings."""
     found: dict[tuple[str, str], Regressed] = {}
@@ -173,7 +180,7 @@ def _hold(job: Job, held: ExitStack, wait: float, say: Say) -> None:
             host_lock(claim, lock_file(os.environ), wait=wait, waiting=lambda holder: say(f"waiting for {holder}"))
         )
     except NotFreeError as error:
-        raise UserError(f"{error}; only one perfgate at a time measures on a machine") from None
+        raise MachineHeldError(f"{error}; only one perfgate at a time measures on a machine") from None
 
 
 def without_profiled(found: Sequence[Regressed], records: Sequence[Record], session: int) -> list[Regressed]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import glob
 import re
+import shlex
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -125,3 +127,8 @@ def _pieces(words: Iterable[str], width: int) -> Iterable[str]:
             yield piece
             left = left[len(piece) :]
         yield left
+
+
+def benchmark_option(name: str) -> str:
+    """Write the option that selects one benchmark by its name, for a shell: it is no glob, and no option itself."""
+    return f"--benchmark{'=' if name.startswith('-') else ' '}{shlex.quote(glob.escape(name))}"

@@ -10,6 +10,7 @@ from gate.evidence.factors import pairs
 from gate.model import Cut, outcomes
 from gate.units import Duration, format_duration, format_share
 from gate.words.numbers import plural
+from gate.words.plain import benchmark_option
 from gate.words.warnings.setup import base_lacks
 
 
@@ -146,7 +147,8 @@ def _allow_more_builds(step: outcomes.AllowMoreBuilds) -> str:
 
 
 def _find_creep(step: outcomes.FindCreep) -> str:
-    command = shlex.join(["perfgate", "bisect", "--good", step.pin, "--bad", step.head, "--benchmark", step.benchmark])
+    ends = shlex.join(["--good", step.pin, "--bad", step.head])
+    command = f"perfgate bisect {ends} {benchmark_option(step.benchmark)}"
     suspects = "Look at the suspects first; " if step.history else ""
     return (
         f"{suspects}`{command}` searches the commits between, which costs about as much as three of these checks. Then "

@@ -36,6 +36,7 @@ def test_a_regression_fails_and_leaves_a_report(project: Project) -> None:
     done = project.process("check", "--seed", "1", "--set", "plan.executions=2")
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith("Regression: ")
+    assert done.stderr.splitlines()[-1].startswith("perfgate: `perfgate explain` names the functions behind it: ")
     found = project.report()
     assert (found["verdict"], found["exit_code"]) == ("regression", 1)
     (finding,) = found["findings"]
@@ -58,6 +59,7 @@ def test_no_change_passes(project: Project) -> None:
     project.commit()
     done = project.perfgate("check")
     assert (done.returncode, done.stdout[:5]) == (0, "Pass:"), done.stdout + done.stderr
+    assert "explain" not in done.stderr
     assert project.report()["findings"][0]["verdict"] == "unchanged"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import shlex
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from gate.model.case import MEAN, CaseId
 from gate.stats.bisection import ENOUGH
 from gate.units import agree, format_duration, format_share, plural
 from gate.words.numbers import changed
-from gate.words.plain import clip, visible
+from gate.words.plain import benchmark_option, clip, visible
 
 if TYPE_CHECKING:
     from gate.commands.bisect.ends import Gated
@@ -195,8 +194,8 @@ def _again(result: Result, *more: str) -> str:
 
 def _same_case(result: Result) -> str:
     """Return the options by which another command measures what was searched for, by the rules of the search."""
-    benchmark = ["--benchmark", glob.escape(result.case.benchmark)] if result.case is not None else []
-    return shlex.join([*benchmark, *result.asked.rules])
+    benchmark = [benchmark_option(result.case.benchmark)] if result.case is not None else []
+    return " ".join([*benchmark, *map(shlex.quote, result.asked.rules)])
 
 
 def _after_culprit(result: Result) -> list[NextStep]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TextIO
 
@@ -10,7 +11,7 @@ from gate.codes import Exit
 from gate.decide.measurements import Decided, decide_by, looking
 from gate.decide.policy import policy_at
 from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
-from gate.model import UserError
+from gate.model import Report, UserError
 from gate.report.outputs import fill, refuse_inputs, require_writable, show, targets, write_asked
 from gate.run.folder import records_of
 from gate.run.job import Job
@@ -74,4 +75,20 @@ def _keep(decided: Decided, job: Job, history: Path | None, outputs: OutputOptio
     err.writelines(f"perfgate: warning: {warning}\n" for warning in warnings)
     if not outputs.quiet:
         err.write(f"perfgate: report in {job.out / 'report.html'}\n")
+        if _unexplained(decided.report):
+            err.write(
+                f"perfgate: {_explaining(job.out)} names the functions behind it: both sides are built again and run "
+                "once under a profiler\n"
+            )
     return decided.report.exit_code
+
+
+def _unexplained(report: Report) -> bool:
+    """Return whether something regressed that no profile was made of."""
+    asked = report.explanations or report.unprofiled
+    return not asked and any(finding.verdict == "regression" for finding in report.findings)
+
+
+def _explaining(folder: Path) -> str:
+    where = "" if folder == Path(DEFAULT_FOLDER) else f" {shlex.quote(str(folder))}"
+    return f"`perfgate explain{where}`"

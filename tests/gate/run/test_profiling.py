@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from gate.model import Execution, Metric, Side
+from gate.codes import Exit
+from gate.model import Execution, Metric, Side, UserError
 from gate.run import profiling
 from gate.run.profiling import paced, profile_run
 from gate.run.regressed import Regressed
@@ -101,7 +102,7 @@ def test_a_regression_has_a_profile_of_both_sides(tmp_path: Path) -> None:
     worst = max(grown, key=lambda name: grown[name])
     assert "culprit" in worst
     assert {frame["file"] for frame in head["frames"] if "culprit" in frame["function"]} == {"bench.py"}
-    assert "bench" in done.stderr and "profiling" in done.stderr
+    assert "bench" in done.stderr and "profiling" in done.stderr and "perfgate explain" not in done.stderr
     # of no account to a verdict: the same without them
     assert project.perfgate("decide", ".perfgate").stdout.splitlines()[0] == done.stdout.splitlines()[0]
     assert str(tmp_path) not in json.dumps([base, head])
@@ -161,6 +162,12 @@ def test_a_finished_run_is_profiled_afterwards(tmp_path: Path, monkeypatch: pyte
     assert len(lines(project)) == 2
     assert profile_run(Path(".perfgate"), ["bench"], sys.stderr, quiet=True) == []
     without_profiles(project)
+    (tmp_path / "taken").mkdir()
+    with monkeypatch.context() as own:
+        own.setenv("PERFGATE_LOCK", str(tmp_path / "taken"))
+        with pytest.raises(UserError, match="only one perfgate at a time") as held:
+            profile_run(Path(".perfgate"), [], sys.stderr, quiet=True)
+    assert held.value.exit_code == Exit.ERROR, "no mistake in the command line"
     project.git("tag", "kept", "HEAD")
     project.git("checkout", "-q", "--orphan", "other")
     project.git("tag", "-d", "kept")

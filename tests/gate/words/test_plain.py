@@ -1,8 +1,11 @@
 """Names that are shortened."""
 
+import shlex
+
 import pytest
 
-from gate.words.plain import clip, columns, distinct
+from gate.config.rules import matches
+from gate.words.plain import benchmark_option, clip, columns, distinct
 
 GJSON = [
     "gjson/BenchmarkGetComplexPath",
@@ -41,3 +44,13 @@ def test_however_they_differ(names: list[str], width: int) -> None:
 def test_names_that_are_one_stay_one() -> None:
     first, second, other = distinct(["x" * 50, "x" * 50, "y" * 50], 10)
     assert first == second != other
+
+
+@pytest.mark.parametrize("name", ["parse", "-x", "a b", "parse[a*]", "it's", "--set"])
+def test_an_option_selects_the_benchmark_of_that_name(name: str) -> None:
+    words = shlex.split(benchmark_option(name))
+    assert words[0].startswith("--benchmark")
+    glob = words[1] if len(words) > 1 else words[0].partition("=")[2]
+    # argparse reads a word that begins with a dash as another option
+    assert len(words) == 1 or not glob.startswith("-")
+    assert matches(glob, name)

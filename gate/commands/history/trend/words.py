@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
@@ -16,7 +15,7 @@ from gate.stats.series.sums import Interval
 from gate.units import agree, format_confidence, format_share, plural
 from gate.words.numbers import changed, direction, size
 from gate.words.phrases import listed
-from gate.words.plain import clip, visible
+from gate.words.plain import benchmark_option, clip, visible
 
 SHORT = 10
 """Digits of a commit that are shown."""
@@ -218,9 +217,7 @@ def _commit(commit: str, title: str) -> str:
 
 def next_step(change: ChangePoint, case: CaseTrend, links: Sequence[Link]) -> Next:
     """Give the command that goes on from a change: confirm one commit, or search several."""
-    # a name that begins with a dash would be read as an option
-    named = visible(case.id.benchmark)
-    benchmark = f"--benchmark{'=' if named.startswith('-') else ' '}{shlex.quote(named)}"
+    benchmark = benchmark_option(visible(case.id.benchmark))
     good, bad = short(change.good), short(change.bad)
     if change.cause == "machine" or (change.first == change.last and not links[change.first].gap):
         why = "measures both commits now, on one machine; costs one check of this benchmark"
