@@ -51,7 +51,8 @@ def _side(side: Side) -> list[Column]:
             Column(
                 f"{side}_var_{level}",
                 "number",
-                f"variance of {side} at the {level} level, divided by its squared value; empty if not repeated",
+                f"variance of {side} at the {level} level, divided by its squared value: unbiased, so it may be below "
+                "0; empty if not repeated",
                 of(variance(level)),
             )
             for level in LEVELS
