@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from gate.config.namesake import tables_of_namesake
 from gate.model import Side, UserError
 
 
@@ -121,6 +122,8 @@ def project_source(
 ) -> Source | None:
     """Return the config of a project from the texts of its two possible files; None when neither holds one.
 
+    The perfgate.toml of another tool of that name is none.
+
     Args:
         whose: put before the file names in messages.
         side: that they are of, where each side has its own.
@@ -132,11 +135,14 @@ def project_source(
     pyproject = None
     if pyproject_toml is not None and "perfgate" in pyproject_toml:
         pyproject = read_source(pyproject_toml, f"{lead}pyproject.toml", prefix=("tool", "perfgate"), side=side)
-    if perfgate_toml is None:
+    own = None
+    if perfgate_toml is not None:
+        own = read_source(perfgate_toml, f"{lead}perfgate.toml", side=side)
+    if own is None or tables_of_namesake(own.tables):
         return pyproject if pyproject and pyproject.tables else None
     if pyproject and pyproject.tables:
         raise ConfigError(f"{lead}perfgate.toml", "pyproject.toml has [tool.perfgate] too; keep one of them", side=side)
-    return read_source(perfgate_toml, f"{lead}perfgate.toml", side=side)
+    return own
 
 
 def _loads(text: str, name: str, side: Side | None) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from gate.cli.groups import RulesOptions
+from gate.config.namesake import tables_of_namesake, why_namesake
 from gate.config.parse import parse
 from gate.config.resolve import over, tables_of
 from gate.config.rules import Policy
@@ -69,12 +70,15 @@ def read_rules(file: Path) -> Source:
     """Read a config file named on the command line; a pyproject.toml by its [tool.perfgate].
 
     Raises:
-        UserError: it cannot be read, or is not TOML.
+        UserError: it cannot be read, is not TOML, or is another tool's.
     """
     text = _text(file)
     if text is None:
         raise UserError(f"{file}: no such file")
-    return read_source(text, str(file), prefix=("tool", "perfgate") if file.name == "pyproject.toml" else ())
+    source = read_source(text, str(file), prefix=("tool", "perfgate") if file.name == "pyproject.toml" else ())
+    if tables_of_namesake(source.tables):
+        raise UserError(f"{file} {why_namesake(source.tables)}")
+    return source
 
 
 def _text(file: Path) -> str | None:

@@ -13,10 +13,11 @@ import msgspec
 
 from gate.cli.groups import RulesOptions
 from gate.cli.values import Shard
+from gate.config.namesake import tables_of_namesake, why_namesake
 from gate.config.resolve import Settings, resolve
 from gate.config.rules import matches
 from gate.config.shards import names_in
-from gate.config.source import ConfigError, Source, project_source, together
+from gate.config.source import ConfigError, Source, project_source, read_source, together
 from gate.config.types import Benchmark, Config
 from gate.decide.policy import read_rules
 from gate.evidence.inputs import DEFAULT_FOLDER
@@ -159,7 +160,7 @@ def project_of(
     texts = {side: None if config else config_at(repository, sources.of(side).revision, files[side]) for side in SIDES}
     rules = given or _rules(options)
     if texts["head"] is None and config is None:
-        _refuse_ignored(repository)
+        _refuse_unseen(repository, without=texts["base"] is None)
     settings = resolve(texts["base"], texts["head"], rules=rules, config=config, sets=options.sets)
     settings = replace(settings, warnings=[*sources.warnings, *settings.warnings])
     whole = Project(repository, sources, settings, _whose(rules, config, options))
@@ -244,8 +245,18 @@ def _way_out(error: ConfigError) -> ConfigError:
     return together([*error.errors, ConfigError("", way)]) if error.errors[1:] else ConfigError("", f"{error}; {way}")
 
 
-def _refuse_ignored(repository: Repository) -> None:
-    if (repository.project / "perfgate.toml").exists():
+def _refuse_unseen(repository: Repository, *, without: bool) -> None:
+    """Refuse a perfgate.toml on disk that does not count: another tool's if base is without one too, or ignored."""
+    file = repository.project / "perfgate.toml"
+    try:
+        text = file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return
+    tables = read_source(text, file.name).tables
+    if tables_of_namesake(tables):
+        if without:
+            raise ConfigError("", f"{file.name} {why_namesake(tables)}")
+    else:
         raise ConfigError(
             "perfgate.toml", "exists, but head does not hold it (ignored by git, or --head names an older commit); "
             "commit it, or give it as --config perfgate.toml",

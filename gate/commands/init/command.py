@@ -27,6 +27,9 @@ class Options:
     action: str | None = option(
         "action that the workflow uses (default: perfgate/perfgate@v1)", metavar="OWNER/REPO@REF"
     )
+    file: Path | None = option(
+        "write the configuration there, for `--config FILE` (default: perfgate.toml)", metavar="FILE"
+    )
     force: bool = switch("overwrite existing files")
     tries: bool = switch("do not run `perfgate try` on what was written", off=True, flag="--no-try")
 
@@ -34,15 +37,18 @@ class Options:
 def run(options: Options, out: TextIO, err: TextIO) -> int:
     """Write a configuration, or a workflow."""
     if options.workflow is not None:
+        if options.file is not None:
+            raise MisuseError("--file: not with --workflow")
         from gate.commands.init import workflow
 
         asked = workflow.WorkflowOptions(Path.cwd(), options.workflow, options.action, options.force)
         return workflow.run(asked, out, err)
     if options.action is not None:
         raise MisuseError("--action: needs --workflow")
-    from gate.commands.init.init import InitOptions, run
+    from gate.commands.init.init import FILE, InitOptions, run
 
-    return run(InitOptions(Path.cwd(), options.kind, options.force, options.tries), out, err)
+    file = FILE if options.file is None else str(options.file)
+    return run(InitOptions(Path.cwd(), options.kind, options.force, file, options.tries), out, err)
 
 
 COMMAND = Command(

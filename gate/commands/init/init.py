@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TextIO
@@ -13,6 +15,7 @@ from gate.codes import Exit
 from gate.commands.init.detect.choose import choose
 from gate.commands.init.detect.result import Found
 from gate.commands.init.detect.tree import Tree, read_tree
+from gate.config.namesake import tables_of_namesake, why_namesake
 from gate.config.parse import parse, parse_types
 from gate.config.source import project_source, read_source
 from gate.evidence.inputs import DEFAULT_FOLDER
@@ -38,7 +41,9 @@ class InitOptions:
     kind: str | None
     """None detects it."""
     force: bool
-    """Write over one that exists."""
+    """Write over one that exists, unless it is another tool's."""
+    file: str = FILE
+    """Its name, from that directory."""
     tries: bool = False
     """Run `perfgate try` on what was written."""
 
@@ -51,33 +56,36 @@ def run(options: InitOptions, out: TextIO, err: TextIO) -> int:
         found = choose(tree, options.kind)
         text = render(tree, found[0])
         # a project that the escaping did not foresee must not get a file that cannot be read
-        (parse if found[0].measures_something else parse_types)(read_source(text, FILE))
+        (parse if found[0].measures_something else parse_types)(read_source(text, options.file))
         _write(options, text)
     except UserError as error:
         err.write(f"perfgate: {error}\n")
         return Exit.USAGE
-    git_notes = _git_notes(tree)
+    git_notes = _git_notes(tree, options.file)
     # what git does not hold yet cannot be tried, and the notes say what to do first
     tries = options.tries and found[0].measures_something and not git_notes
-    out.write(_printable(_summary(found, [*found[0].notes, *git_notes])))
+    out.write(_printable(_summary(options.file, found, [*found[0].notes, *git_notes])))
     if tries:
         out.write(f"\ntrying it ({_TRY} skips this, and so does Ctrl-C):\n")
         out.flush()
         folder = options.directory / DEFAULT_FOLDER
         before = tried(folder)
-        _try(out, err)
+        _try(options, out, err)
         now = tried(folder)
         if now is not None and now != before and now.leaner is not None:
             _make_leaner(options, tree, found[0], now.leaner, out)
-    out.write(_printable([*(["", "also:"] if tries else ["next:"]), *_next(tried=tries)]))
+    out.write(_printable([*(["", "also:"] if tries else ["next:"]), *_next(_config(options), tried=tries)]))
     return 0
 
 
-def _try(out: TextIO, err: TextIO) -> None:
+def _try(options: InitOptions, out: TextIO, err: TextIO) -> None:
     """Try what was written, as `perfgate try` does; whatever it finds, the file is written and stays."""
     trying = command_of("try")
+    asked = trying.options()
+    if options.file != FILE:
+        asked = replace(asked, rules=replace(asked.rules, config=options.directory / options.file))
     try:
-        trying.run(trying.options(), out, err)
+        trying.run(asked, out, err)
     except UserError as error:
         err.writelines(f"perfgate try: {visible(str(each))}\n" for each in error.errors)
 
@@ -87,7 +95,9 @@ def _make_leaner(options: InitOptions, tree: Tree, found: Found, counts: tuple[i
     executions, iterations = counts
     lean = replace(found, amount=replace(found.plan, executions=executions, iterations=iterations, comment=[]))
     _write(replace(options, force=True), render(tree, lean))
-    out.write(f"\nwrote {FILE} again, with the leaner plan: executions = {executions}, iterations = {iterations}\n")
+    out.write(
+        f"\nwrote {options.file} again, with the leaner plan: executions = {executions}, iterations = {iterations}\n"
+    )
 
 
 def render(tree: Tree, found: Found) -> str:
@@ -126,8 +136,15 @@ def _command(value: str | list[str]) -> str:
 def _refuse(options: InitOptions) -> None:
     if not options.directory.is_dir():
         raise UserError(f"{options.directory} is not a directory")
-    if os.path.lexists(options.directory / FILE) and not options.force:
-        raise UserError(f"{FILE} already exists: edit it, or overwrite it with --force")
+    file = options.directory / options.file
+    if file.name == "pyproject.toml":
+        raise UserError("names pyproject.toml, which has the project's own tables: name another file", option="file")
+    if os.path.lexists(file):
+        _refuse_namesake(file, options.file)
+        if not options.force:
+            raise UserError(f"{options.file} already exists: edit it, or overwrite it with --force")
+    if options.file != FILE:
+        return
     try:
         text = (options.directory / "pyproject.toml").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -138,35 +155,53 @@ def _refuse(options: InitOptions) -> None:
         )
 
 
+def _refuse_namesake(file: Path, name: str) -> None:
+    try:
+        tables = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError):
+        return
+    if tables_of_namesake(tables):
+        raise UserError(f"{name} {why_namesake(tables)}")
+
+
+def _config(options: InitOptions) -> str:
+    """Return the option that names the file to each command, with a space before it."""
+    return "" if options.file == FILE else f" --config {shlex.quote(options.file)}"
+
+
 def _write(options: InitOptions, text: str) -> None:
     try:
         # without --force nothing is written over, not even what appeared a moment ago
-        with (options.directory / FILE).open("w" if options.force else "x", encoding="utf-8") as file:
+        with (options.directory / options.file).open("w" if options.force else "x", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
-        raise UserError(f"{FILE} cannot be written: {error.strerror}") from None
+        raise UserError(f"{options.file} cannot be written: {error.strerror}") from None
 
 
-def _summary(every: list[Found], notes: list[str]) -> list[str]:
+def _summary(file: str, every: list[Found], notes: list[str]) -> list[str]:
     found, *others = every
     lines = [f"detected: {found.kind} ({found.evidence})"]
     also = [f"--kind {other.kind}" for other in others if other.kind != "generic"]
     lines += [f"also possible: {', '.join(also)}"] if also else []
     lines += [
-        f"wrote {FILE}: {_benchmarks(found)}, build {_short(found.build or ('none' if found.setup else 'by checkout'))}"
+        f"wrote {file}: {_benchmarks(found)}, build {_short(found.build or ('none' if found.setup else 'by checkout'))}"
     ]
     return [*lines, *(f"note: {note}" for note in notes)]
 
 
-def _next(*, tried: bool) -> list[str]:
+def _next(config: str, *, tried: bool) -> list[str]:
     # a trial says itself what comes after it
     measuring = [
-        "  perfgate try               builds once and runs every benchmark once, a minute or so beyond the build",
-        "  perfgate check             measures, decides and reports",
+        (f"perfgate try{config}", "builds once and runs every benchmark once, a minute or so beyond the build"),
+        (f"perfgate check{config}", "measures, decides and reports"),
     ]
-    return [
+    steps = [
         *([] if tried else measuring),
-        "  perfgate check --dry-run   shows what will be measured, and after a first run how long it takes",
+        (f"perfgate check{config} --dry-run", "shows what will be measured, and after a first run how long it takes"),
+    ]
+    width = max(len(command) for command, _ in steps)
+    return [
+        *(f"  {command:<{width}}   {what}" for command, what in steps),
         "  perfgate init --workflow pull-request   gates pull requests on GitHub (also: forks, matrix, history, creep)",
     ]
 
@@ -195,7 +230,7 @@ def _short(command: str | list[str]) -> str:
     return last if not before else f"a script, {len(before) + 1} lines"
 
 
-def _git_notes(tree: Tree) -> list[str]:
+def _git_notes(tree: Tree, file: str) -> list[str]:
     if not tree.git:
         return [
             "this is not a git repository yet: run `git init` and commit first, as perfgate compares two of its states"
@@ -205,8 +240,8 @@ def _git_notes(tree: Tree) -> list[str]:
         if git.maybe("rev-parse", "--verify", "--quiet", "HEAD^{commit}") is None:
             return ["nothing is committed yet: commit first; perfgate compares two states of a repository"]
         # check-ignore knows no literal pathspecs, which the harness asks for
-        if git.seeing(GIT_LITERAL_PATHSPECS="0").attempt("check-ignore", "--quiet", "--", FILE).status == 0:
-            return [f"git ignores {FILE}: `git add --force {FILE}`"]
+        if git.seeing(GIT_LITERAL_PATHSPECS="0").attempt("check-ignore", "--quiet", "--", file).status == 0:
+            return [f"git ignores {file}: `git add --force {shlex.quote(file)}`"]
     except SourceError:
         pass
     return []
