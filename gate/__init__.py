@@ -1,3 +1,3 @@
 """Reads measurements and decides: the statistics, the verdict and the reports of perfgate."""
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
