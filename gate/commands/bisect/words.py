@@ -11,6 +11,7 @@ from gate.commands.bisect.range import RangeCommit
 from gate.commands.bisect.result import Along, Change, Member, Result, State
 from gate.config.types import Config
 from gate.model.case import MEAN, CaseId
+from gate.run.live import say_line
 from gate.stats.bisection import ENOUGH
 from gate.units import agree, format_duration, format_share, plural
 from gate.words.numbers import changed
@@ -315,8 +316,7 @@ class Progress:
 
     def _say(self, text: str) -> None:
         if not self._quiet:
-            self._err.write(f"perfgate: {text}\n")
-            self._err.flush()
+            say_line(self._err, text)
 
     def begin(self, commits: Sequence[RangeCommit], budget: float) -> None:
         """Say what is searched."""
