@@ -37,10 +37,9 @@ _MOST_TOLD = 3
 """Benchmarks."""
 _WIDE = 90
 """Columns from which on there is room for more words."""
-_LEAST_NAME = 8
+_LEAST_NAME = 16
 """Columns of a benchmark's name."""
 _MINUTE = 60.0
-_PROVISIONAL = "provisional (the report decides)"
 
 
 class Progress:
@@ -79,7 +78,7 @@ class Progress:
         self._share = 0.0
         self._doing = ""
         self._shown: tuple[str, Mapping[str, Setting]] | None = None
-        """The last benchmark that was executed, and its settings."""
+        """The benchmark whose values are shown, and its settings."""
         self._so_far = _provisional(records) if self._live.on else None
 
     def __call__(self, event: Event) -> None:
@@ -91,6 +90,7 @@ class Progress:
             if not self._live.on:
                 self._line(f"{self._round}: {plural(event.executions, 'execution')}{self._remaining()}")
         elif isinstance(event, StepStarted):
+            self._regard(event)
             self._now(_what(event))
         elif isinstance(event, BothStarted):
             self._now(treatment_name("building base and head", event.factors))
@@ -128,8 +128,13 @@ class Progress:
             self._line(f"{self._round}: {_what(event)} failed: {event.failure.status}")
         elif not self._foretold:
             self._foretell()
-        if self._so_far is not None and event.benchmark is not None:
+        if self._so_far is not None:
             self._so_far.take(event.executions)
+            self._regard(event)
+
+    def _regard(self, event: StepStarted | StepFinished) -> None:
+        """Show how the benchmark of a step stands, once it has values; until then the one before it."""
+        if self._so_far is not None and event.benchmark and self._so_far.text(event.benchmark, event.factors):
             self._shown = (event.benchmark, event.factors)
 
     def _foretell(self) -> None:
@@ -173,22 +178,26 @@ class Progress:
         self._share = max(self._share, self._pace.share(known))
         yield bar_line(f"{self._title}{self._round}", self._share, self._left(known, budget, width), width)
         yield f"  running  {self._doing}"
-        so_far = self._so_far.text(*self._shown) if self._so_far is not None and self._shown else ""
-        if so_far:
-            name = treatment_name(*self._shown) if self._shown else ""
-            end = f": {so_far}, {_PROVISIONAL if width >= _WIDE else 'provisional'}"
-            yield f"  so far   {clip(name, max(_LEAST_NAME, width - len('  so far   ') - len(end)))}{end}"
+        yield from [self._standing(*self._shown, width)] if self._shown else []
+
+    def _standing(self, benchmark: str, factors: Mapping[str, Setting], width: int) -> str:
+        """Say how a benchmark stands; a narrow terminal gets no interval."""
+        said = self._so_far.text(benchmark, factors) if self._so_far is not None else ""
+        name, label = treatment_name(benchmark, factors), "  so far   "
+        for text in (f"{said}, provisional (the report decides)", f"{said}, provisional"):
+            room = width - len(label) - len(text) - 2
+            if room >= min(len(name), _LEAST_NAME):
+                return f"{label}{clip(name, room)}: {text}"
+        return f"{label}{said.partition(' (')[0]}, provisional"
 
     def _left(self, left: float | None, budget: float, width: int) -> str:
         """Say what time is left: the clock's too, which stays true while nothing is written."""
         if left is None:
             return f"at most {format_duration(budget)} left" if math.isfinite(budget) else ""
-        at = (
-            f", until {datetime.now().astimezone() + timedelta(seconds=left):%H:%M}"
-            if width >= _WIDE and left >= _MINUTE
-            else ""
-        )
-        return f"{'at most' if self._early else 'about'} {format_duration(max(left, 1.0))} left{at}"
+        text = f"{'at most' if self._early else 'about'} {format_duration(max(left, 1.0))} left"
+        if width < _WIDE or left < _MINUTE:
+            return text
+        return f"{text}, until {datetime.now().astimezone() + timedelta(seconds=left):%H:%M}"
 
     def close(self) -> None:
         """Leave nothing behind, and the line empty for what comes next."""
