@@ -21,6 +21,8 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 _KEY = "option"
+_TITLES = {"csv": "CSV", "html": "HTML", "json": "JSON", "junit": "JUnit XML", "markdown": "Markdown"}
+"""How formats are written."""
 KNOWN = "known"
 """Attribute of an action of argparse: values that a shell completes."""
 
@@ -168,7 +170,7 @@ def _add_options(
             _add_options(parser, container, declared.type, f"{prefix}{each.name}.")
         elif isinstance(declared, _Named):
             for name in declared.names:
-                about = declared.help.format(name)
+                about = declared.help.format(_TITLES.get(name, name))
                 within.add_argument(
                     f"--{name}", dest=prefix + each.name, action=_Collect, metavar=declared.metavar, help=about
                 )
