@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from gate.cli.command import Command, command_names, command_of
 from gate.cli.options import KNOWN, add_options
 
-HELP = "show this help and exit"
+_LONGEST = 60
+"""Letters of a list of choices; of a longer one its name is shown."""
 _NO_TITLES = ("options", "positional arguments")
 """What argparse calls the groups that have no heading of ours."""
 
@@ -34,7 +35,8 @@ class Parameter:
     @property
     def shown(self) -> str:
         """Write it as usage has it: "--base REF", "[RUN]"."""
-        value = "{" + ",".join(self.choices) + "}" if self.choices else self.metavar or ""
+        listed = "{" + ",".join(self.choices) + "}"
+        value = listed if self.choices and len(listed) <= _LONGEST else self.metavar or ""
         if self.flag:
             value = f"[{value}]" if value and self.value_optional else value
             return f"{self.flag} {value}".rstrip()
@@ -67,7 +69,7 @@ class Entry:
 
     @property
     def usage(self) -> str:
-        """Return its usage in one line; an argument that begins after a "--" says so itself."""
+        """Return its usage in one line."""
         positional = [each.shown for each in self.parameters if not each.flag]
         return " ".join(["perfgate", self.name, "[OPTIONS]", *positional])
 
@@ -96,11 +98,6 @@ def headings(command: Command) -> tuple[Heading, ...]:
         if made:
             found.append(Heading(title, group.description or "", made))
     return tuple(found)
-
-
-def usage_of(name: str, command: Command) -> str:
-    """Return the usage of a command in one line."""
-    return Entry(name, command, headings(command)).usage
 
 
 def _parameter(action: argparse.Action) -> Parameter:
