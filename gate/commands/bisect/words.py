@@ -296,11 +296,10 @@ def preview(commits: Sequence[RangeCommit], rules: Config, budget: float) -> str
     """Say what would be searched, for --dry-run."""
     inert = sum(each.inert for each in commits)
     left = f", {inert} of them documentation only" if inert else ""
-    first, last = commits[0], commits[-1]
+    ends = dict.fromkeys(f"{short(each.sha)} {clip(visible(each.subject), 50)}" for each in (commits[0], commits[-1]))
     names = ", ".join(visible(each.name) for each in rules.benchmark)
     return (
-        f"{plural(len(commits), 'commit')} after good{left}: {short(first.sha)} {clip(visible(first.subject), 50)} "
-        f"to {short(last.sha)} {clip(visible(last.subject), 50)}\n"
+        f"{plural(len(commits), 'commit')} after good{left}: {' to '.join(ends)}\n"
         f"benchmarks: {names}; budget {format_duration(budget)}\n"
         "first a gate over both ends:\n"
     )
