@@ -50,7 +50,7 @@ tools: venv ## Tests against the real external tools on this host
 	@scripts/tools results
 	@$(PYTHON_ENV) -m pytest -m tools
 
-docs: venv ## Write the tables of keys in docs/ and the schemas in gate/ from the types
+docs: venv ## Write the tables of keys and of commands in docs/, the man page and the schemas from the types
 	@$(PYTHON_ENV) -m scripts.docs
 
 surface: venv ## Before a release: keep what it offers in tests/data/surface.txt, which no later 1.x may take away

@@ -1,4 +1,4 @@
-"""Writes what is generated: tables of keys on pages, the schemas of perfgate.toml and report.json, the list of formats.
+"""Writes what is generated: tables of keys, the reference of the command line, the man page, schemas, formats.
 
 Run it through `make docs`; tests/test_docs.py fails when a file is not what this writes. A page's own text and its
 examples are written there; types, defaults and meanings of keys in gate/config/types.py and gate/model/.
@@ -24,13 +24,15 @@ from gate.config.study import FactorTable, Setting, SettingTable
 from gate.config.tables import OF_RUNS
 from gate.results.formats import adapter, names
 from gate.units import Duration, Quantity, Share
-from scripts import report_pages, report_schema
+from scripts import command_pages, report_pages, report_schema
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "configuration.md"
 IMPORT = ROOT / "docs" / "import.md"
 REPORT = ROOT / "docs" / "json.md"
 MEASUREMENTS = ROOT / "docs" / "measurements.md"
+COMMANDS = ROOT / "docs" / "commands.md"
+MAN = ROOT / "man" / "perfgate.1"
 SCHEMA = ROOT / "gate" / "perfgate.schema.json"
 REPORT_SCHEMA = ROOT / "gate" / "report.schema.json"
 
@@ -85,6 +87,8 @@ def generated() -> dict[Path, str]:
         IMPORT: formats(),
         REPORT: report_pages.json_page(REPORT.read_text(encoding="utf-8")),
         MEASUREMENTS: report_pages.measurements_page(MEASUREMENTS.read_text(encoding="utf-8")),
+        COMMANDS: command_pages.commands_page(),
+        MAN: command_pages.man_page(),
         REPORT_SCHEMA: _written(report_schema.json_schema()),
     }
 

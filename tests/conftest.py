@@ -27,6 +27,8 @@ REAL_COMPONENTS = {
     "cargo": "what `perfgate init` writes for it was not run",
     "cmake": "what `perfgate init` writes for it was not run",
     "chromium": "no report was opened",
+    "zsh": "completion was not tried in it",
+    "fish": "completion was not tried in it",
     "jq": "the recipes of docs/json.md were not run",
     "act": "the action was not run by a workflow runner",
     "actionlint": "the workflows were not checked by it",

@@ -67,13 +67,21 @@ def test_it_holds_both_packages_and_the_templates(wheel: Path) -> None:
     assert templates
     assert templates <= names
     assert {"gate/cli/main.py", "harness/loop/measure.py"} <= names
-    assert {name.partition("/")[0] for name in names} == {"gate", "harness", "perfgate.py"}
+    # `pipx install` and `uv tool install` put data where man looks
+    (manual,) = {name for name in names if ".data/" in name}
+    assert manual.endswith(".data/data/share/man/man1/perfgate.1")
+    assert {name.partition("/")[0] for name in names - {manual}} == {"gate", "harness", "perfgate.py"}
 
 
 def test_it_prints_the_schemas_it_brings(perfgate: Path, tmp_path: Path) -> None:
     for command, name in (("config", "perfgate"), ("report", "report")):
         printed = succeed([perfgate, command, "--schema"], tmp_path)
         assert printed == (ROOT / "gate" / f"{name}.schema.json").read_text(encoding="utf-8")
+
+
+def test_it_installs_the_man_page(perfgate: Path) -> None:
+    installed = perfgate.parents[1] / "share" / "man" / "man1" / "perfgate.1"
+    assert installed.read_text(encoding="utf-8") == (ROOT / "man" / "perfgate.1").read_text(encoding="utf-8")
 
 
 def test_version(perfgate: Path, tmp_path: Path) -> None:

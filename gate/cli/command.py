@@ -43,13 +43,12 @@ class Command:
     """Where it stands in the list of all; of equal ones, by name."""
 
 
-def codes_text(codes: Sequence[Exit], command: Command | None = None) -> str:
-    """Return exit codes and what they mean, a line each; command: what some of them mean there."""
+def meanings(codes: Sequence[Exit], command: Command | None = None) -> dict[Exit, str]:
+    """Return what exit codes mean; command: what some of them mean there."""
     own = {}
     if command is not None:
         own = {Exit.PASS: command.done, Exit.INCONCLUSIVE: command.inconclusive, Exit.ERROR: command.error}
-    lines = [f"  {code:d}  {own.get(code, MEANINGS[code])}\n" for code in codes]
-    return f"exit codes (ended by a signal: 128 + its number):\n{''.join(lines)}"
+    return {code: own.get(code, MEANINGS[code]) for code in codes}
 
 
 def command_names() -> list[str]:

@@ -16,7 +16,9 @@ from gate.cli.values import Shard
 class RulesOptions:
     """Whose rules decide, and over which benchmarks."""
 
-    config: Path | None = option("config file of both sides, and of the rules", metavar="FILE", parse=Path)
+    config: Path | None = option(
+        "configuration file for both sides and for the rules (default: that of each side)", metavar="FILE", parse=Path
+    )
     rules: str | None = option(
         "where the rules come from (default: head; base where CI is set)", metavar="base|head|FILE"
     )
@@ -42,16 +44,15 @@ class MeasuredRulesOptions(RulesOptions):
 class OutputOptions:
     """Where the report goes beside standard output; "-" is standard output itself."""
 
-    files: Mapping[str, str] = named(
-        file_formats(), "write the report as {} (-: to stdout, instead of text)", metavar="FILE"
-    )
+    files: Mapping[str, str] = named(file_formats(), "write the report as {} (-: print it)", metavar="FILE")
     """By the format's name, in the order of the command line."""
     quiet: bool = switch("print only the verdict and errors")
 
 
 STRICT = "exit with 5 before measuring if this host is unfit; `perfgate doctor` shows why"
-WAIT = "longest time to wait for another perfgate on this machine, 0 for not at all (default: the budget)"
+WAIT = "longest time to wait while another perfgate measures on this machine (0: do not wait; default: the budget)"
 HISTORY = "file of remembered runs (default: gate.history, then $PERFGATE_HISTORY, then the user's state directory)"
+_RUN = "run"
 BASE = "commit to compare with (default: the merge base with the default branch)"
 HEAD = "commit to measure (default: the working tree as it is)"
 
@@ -62,18 +63,20 @@ class MeasureOptions:
 
     base: str | None = option(BASE, metavar="REF")
     head: str | None = option(HEAD, metavar="REF")
+    dry_run: bool = switch("print what would run, how often and how long; measure nothing", section=_RUN)
+    resume: bool = switch("continue an interrupted run", section=_RUN)
     out: Path | None = option(
-        "folder for measurements and report (default: .perfgate in the project)", metavar="DIR", parse=values.folder
-    )
+        "folder for measurements and report (default: .perfgate in the project)",
+        metavar="DIR", parse=values.folder, section=_RUN,
+    )  # fmt: skip
+    keep: bool = switch("keep the checkouts of base and head", section=_RUN)
+    strict: bool = switch(STRICT, section=_RUN)
+    wait: float | None = option(WAIT, metavar="TIME", parse=values.wait, section=_RUN)
     seed: int | None = option(
-        "seed of the schedule (default: a new one, recorded in the run)", metavar="N", parse=values.seed
-    )
-    dry_run: bool = switch("print the commands that would run, how often and how long; measure nothing")
-    keep: bool = switch("keep the checkouts of base and head")
-    resume: bool = switch("continue an interrupted run")
-    strict: bool = switch(STRICT)
-    wait: float | None = option(WAIT, metavar="TIME", parse=values.wait)
-    history: Path | None = option(HISTORY, metavar="FILE", parse=Path)
+        "seed of the schedule (default: a new one, recorded in the run)",
+        metavar="N", parse=values.seed, section=_RUN,
+    )  # fmt: skip
+    history: Path | None = option(HISTORY, metavar="FILE", parse=Path, section=_RUN)
     creep: bool = False
     """Whether the default branch is compared with the pin of [creep]."""
     shard: Shard | None = None

@@ -7,19 +7,27 @@ import errno
 import gc
 import io
 import os
+import shutil
 import signal
 import sys
+import textwrap
 from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING, Any, NoReturn, TextIO
 
 from gate import __version__
-from gate.cli.command import Command, codes_text, command_names, command_of
+from gate.cli.command import Command, command_names, command_of, meanings
 from gate.cli.lacks import lack_of, too_little_memory
 from gate.cli.options import add_options, options_of
 from gate.codes import Exit, of_signal
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
+
+
+_WIDEST = 100
+"""Columns of a help."""
+_SHORT = 9
+"""Letters of a sub-command's column."""
 
 
 class _EndError(Exception):
@@ -36,6 +44,16 @@ class _Parser(argparse.ArgumentParser):
     out: TextIO = sys.stdout
     err: TextIO = sys.stderr
 
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings, add_help=False, allow_abbrev=False)
+        self._optionals.title, self._positionals.title = "options", "arguments"
+
+    def add_help_option(self) -> None:
+        """Add --help: behind all other options, in a group that has some."""
+        groups = [group for group in self._action_groups if group._group_actions and group is not self._positionals]
+        title = groups[-1] if groups else self
+        title.add_argument("-h", "--help", action="help", help="show this help and exit")
+
     def _print_message(self, message: str, file: IO[str] | None = None) -> None:  # type: ignore[override]
         (self.err if file is sys.stderr else self.out).write(message)
 
@@ -44,6 +62,15 @@ class _Parser(argparse.ArgumentParser):
         if message:
             self.err.write(message)
         raise _EndError(status)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is None or value in action.choices:
+            return
+        known = [str(each) for each in action.choices]
+        name = "/".join(action.option_strings) or str(action.metavar)
+        raise argparse.ArgumentError(
+            None, f"{name}: {value!r:.80} is not one of {', '.join(known)}{_meant(value, known)}"
+        )
 
     def error(self, message: str) -> NoReturn:
         """Refuse the command line in one line."""
@@ -142,12 +169,29 @@ def _forgiving() -> TextIO:
     return io.TextIOWrapper(raw, sys.stderr.encoding, "backslashreplace", line_buffering=True)
 
 
-class _Overview(argparse.RawDescriptionHelpFormatter):
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Lays help out for the terminal, and no wider than one reads well."""
+
+    def __init__(self, prog: str, max_help_position: int = 24) -> None:
+        super().__init__(prog, max_help_position=max_help_position, width=_width())
+
+
+class _Overview(_Formatter):
     """Aligns the list of commands: argparse forgets that their names are indented, and would break the line of one."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=6 + max(map(len, command_names())))
         self._action_max_length = self._max_help_position - 2
+
+    def _format_action(self, action: argparse.Action) -> str:
+        if isinstance(action, argparse._SubParsersAction):
+            # its own line would say no more than the heading
+            return "".join(map(self._format_action, self._iter_indented_subactions(action)))
+        return super()._format_action(action)
+
+
+def _width() -> int:
+    return max(30, min(shutil.get_terminal_size().columns, _WIDEST) - 2)
 
 
 class _Invocation:
@@ -175,41 +219,66 @@ def _overview(words: list[str]) -> NoReturn:
     names = command_names()
     parser = _Parser(
         prog="perfgate",
-        description="Performance gate: fails only on a slowdown beyond the threshold that noise cannot explain.",
+        description=textwrap.fill(
+            "Performance gate: fails only on a slowdown beyond the threshold that noise cannot explain.", _width()
+        ),
         formatter_class=_Overview,
-        allow_abbrev=False,
+        usage="perfgate COMMAND [OPTIONS]",
     )
-    parser.add_argument("--version", action="version", version=f"perfgate {__version__}")
+    parser.add_argument(
+        "--version", action="version", version=f"perfgate {__version__}", help="show the version and exit"
+    )
+    parser.add_help_option()
     _refuse_unknown(parser, words[:1])
     if words and not words[0].startswith("-"):
-        parser.error(f"{words[0]!r} is not a command{_meant(words[0], names)}")
+        meant = " (did you mean --help?)" if words[0] == "help" else _meant(words[0], names)
+        parser.error(f"{words[0]!r} is not a command{meant}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     wants_help = any(word in ("-h", "--help") for word in words[:1])
     # their help lines cost an import each
     loaded = {name: command_of(name) if wants_help else None for name in names}
     for name, command in sorted(loaded.items(), key=lambda each: (each[1].place if each[1] else 0, each[0])):
         commands.add_parser(name, help=command.help if command else None)
-    parser.epilog = codes_text(list(Exit))
+    parser.epilog = _codes(list(Exit))
     parser.parse_args(words)
     raise AssertionError(words)
 
 
 def _parser(named: _Invocation) -> _Parser:
     command = named.command
-    parts = "".join(f"  {name:<9} {part.help}\n" for name, part in command.parts.items())
+    parts = "".join(_indented(f"{name:<9}", part.help) for name, part in command.parts.items())
     parser = _Parser(
+        # an abbreviation would change its meaning with the next option
         prog=f"perfgate {named.name}",
-        description=f"{command.help[0].upper()}{command.help[1:]}.",
+        description=textwrap.fill(f"{command.help[0].upper()}{command.help[1:]}.", _width()),
         epilog=(f"subcommands:\n{parts}\n" if parts else "")
         + "example:\n"
         + "".join(f"  {line}\n" for line in command.example.splitlines())
-        + (f"\n{codes_text(command.codes, command)}" if command.codes else ""),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        # an abbreviation would change its meaning with the next option
-        allow_abbrev=False,
+        + (f"\n{_codes(command.codes, command)}" if command.codes else ""),
+        formatter_class=_Formatter,
     )
     add_options(parser, command.options)
+    parser.add_help_option()
+    # all options are listed below it: named twice, they would hide the arguments
+    parser.usage = " ".join([parser.prog, "[OPTIONS]", *map(_shown, parser._positionals._group_actions)])
     return parser
+
+
+def _shown(argument: argparse.Action) -> str:
+    text = str(argument.metavar) if not argument.choices else "{" + ",".join(map(str, argument.choices)) + "}"
+    several = f"{text}..." if argument.nargs in ("*", "+", argparse.REMAINDER) else text
+    return f"[{several}]" if argument.nargs in ("*", "?", argparse.REMAINDER) else several
+
+
+def _indented(name: str, text: str) -> str:
+    """Return a line of a list in the epilog, broken where the terminal ends."""
+    first = f"  {name}  " if len(name) < _SHORT else f"  {name} "
+    return textwrap.fill(text, _width(), initial_indent=first, subsequent_indent=" " * len(first)) + "\n"
+
+
+def _codes(codes: Sequence[Exit], command: Command | None = None) -> str:
+    lines = [_indented(f"{code:d}", meaning) for code, meaning in meanings(codes, command).items()]
+    return f"exit codes (ended by a signal: 128 + its number):\n{''.join(lines)}"
 
 
 def _parsed(parser: _Parser, named: _Invocation) -> Any:

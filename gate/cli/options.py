@@ -21,6 +21,10 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 _KEY = "option"
+_TITLES = {"csv": "CSV", "html": "HTML", "json": "JSON", "junit": "JUnit XML", "markdown": "Markdown"}
+"""How formats are written."""
+KNOWN = "known"
+"""Attribute of an action of argparse: values that a shell completes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,8 @@ class _Option:
     """Options of one such name exclude each other."""
     convert: Callable[[Any], Any] | None
     """Applied to the whole value, where a list is no tuple yet or a switch is turned round."""
+    known: tuple[str, ...] = ()
+    """Values that a shell completes, where parse knows the choices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +73,7 @@ def option(
     flag: str | None = None,
     section: str | None = None,
     exclusive: str | None = None,
+    known: tuple[str, ...] = (),
 ) -> Any:
     """Declare an option with a value.
 
@@ -80,13 +87,14 @@ def option(
         flag: with its dashes, where it is not the field's name.
         section: a heading of the help.
         exclusive: at most one of the options of this name may be given.
+        known: values that a shell completes, where parse knows the choices.
     """
     settings: dict[str, Any] = {"help": help, "metavar": metavar, "type": parse, "default": default}
     if choices is not None:
         settings |= {"choices": choices}
     if alone is not MISSING:
         settings |= {"nargs": "?", "const": alone}
-    return _field(_Option(flag, settings, section, exclusive, None), default)
+    return _field(_Option(flag, settings, section, exclusive, None, known), default)
 
 
 def repeated(
@@ -162,7 +170,7 @@ def _add_options(
             _add_options(parser, container, declared.type, f"{prefix}{each.name}.")
         elif isinstance(declared, _Named):
             for name in declared.names:
-                about = declared.help.format(name)
+                about = declared.help.format(_TITLES.get(name, name))
                 within.add_argument(
                     f"--{name}", dest=prefix + each.name, action=_Collect, metavar=declared.metavar, help=about
                 )
@@ -232,6 +240,8 @@ def _add(container: argparse._ActionsContainer, each: Field[Any], declared: _Opt
     settings = {name: value for name, value in declared.settings.items() if value is not None or name == "default"}
     flag = _flag(each, declared)
     if flag:
-        container.add_argument(flag, dest=prefix + each.name, **settings)
+        added = container.add_argument(flag, dest=prefix + each.name, **settings)
     else:
-        container.add_argument(prefix + each.name, **settings)
+        added = container.add_argument(prefix + each.name, **settings)
+    if declared.known:
+        setattr(added, KNOWN, declared.known)

@@ -85,6 +85,8 @@ def _results(path: str) -> list[Named]:
     file = Path(path)
     if _holds(file) if file.is_dir() else _begins_as_ours(file):
         return []
+    if file.is_dir() and not any(file.glob("[!.]*")):
+        _require_run(path)
     from gate.evidence.imported import is_result
     from gate.results.arguments import is_plain, named
 
@@ -162,13 +164,25 @@ def _bytes(path: str) -> tuple[str, bytes]:
     file = Path(path)
     if file.is_dir():
         if not _holds(file):
+            _require_run(path)
             raise UserError(f"{path}: has no {MEASUREMENTS}: it is not the folder of a run")
         packed = file / f"{MEASUREMENTS}.gz"
         file = packed if packed.exists() and not (file / MEASUREMENTS).exists() else file / MEASUREMENTS
     try:
         return str(file), _unpacked(str(file), file.read_bytes())
     except OSError as error:
+        if isinstance(error, FileNotFoundError):
+            _require_run(path)
         raise UserError(f"{file}: cannot be read: {error.strerror}") from None
+
+
+def _require_run(path: str) -> None:
+    """Refuse the folder that is read where none is named, when nothing has been measured yet."""
+    if path == DEFAULT_FOLDER:
+        raise UserError(
+            f"no run in {DEFAULT_FOLDER}: make one with `perfgate check` in the project, which measures for at most "
+            "plan.budget (15 min by default), or name the folder of a run"
+        )
 
 
 def _unpacked(name: str, data: bytes) -> bytes:

@@ -27,6 +27,7 @@ from gate.run.first_comparison import lacking, may_lack
 from gate.run.folder import make_room, outputs_in, records_of, resumed
 from gate.run.interruption import Folder, orderly
 from gate.run.job import Job, now, prepare
+from gate.run.live import Live, Steps, say_line
 from gate.run.locked import record_held
 from gate.run.progress import Progress
 from gate.run.project import Project, open_project, overlaid_sources
@@ -34,6 +35,7 @@ from gate.run.regressed import regressed
 from gate.run.shims import shim_warnings
 from gate.run.workshop import Workshop, one_path, workshop
 from gate.units import format_duration
+from gate.words.reports import commit
 from gate.words.sentences import say
 from harness.host.fitness import problems, standing_problems
 from harness.host.holder import Claim, Holder
@@ -116,11 +118,13 @@ class Measuring:
         self._held = held
         self._quiet = quiet
         self._holding = False
+        self._one_of_many = False
 
     def quietly(self) -> Measuring:
-        """Return the same run, that says nothing while it measures: for one of many jobs."""
-        made = Measuring(self._options, self._folder, self._err, self._held, quiet=True)
+        """Return the same run, that writes no line while it measures: for one of many jobs."""
+        made = Measuring(self._options, self._folder, self._err, self._held, quiet=self._quiet)
         made._holding = self._holding
+        made._one_of_many = True
         return made
 
     def outputs(self, others: Collection[Path] = ()) -> list[Path]:
@@ -245,7 +249,7 @@ class Measuring:
                 job = made.job
             settings = job.project.settings
             after_round = looking(job.run, settings.rules)
-            progress = stack.enter_context(closing(self._progress(budget, early=after_round is not None)))
+            progress = stack.enter_context(closing(self._progress(job, records, budget, early=after_round is not None)))
             executions = made.executions(settings.rules.plan.iterations)
             loop = Loop(
                 job.rounds,
@@ -279,7 +283,9 @@ class Measuring:
 
             # a build that the budget ended has left half a tree
             standing = measured.built and (measured.cut is None or measured.cut.phase == "execution")
-            profile_regressions(made, append, records, found, built=standing, say=self._say)
+            live = Live(self._err, quiet=self._quiet, lines=not self._one_of_many)
+            with closing(Steps(live, "profiling", len(found))) as say:
+                profile_regressions(made, append, records, found, built=standing, say=say)
 
     def _without_lacking(self, made: Workshop) -> Workshop:
         """Leave base the benchmarks that it runs."""
@@ -323,13 +329,21 @@ class Measuring:
             "only one perfgate at a time measures on a machine"
         )
 
-    def _progress(self, budget: Budget, *, early: bool) -> Progress:
-        return Progress(self._err, quiet=self._quiet, budget=lambda: budget.left, early=early)
+    def _progress(self, job: Job, records: Sequence[Record], budget: Budget, *, early: bool) -> Progress:
+        return Progress(
+            self._err,
+            quiet=self._quiet,
+            lines=not self._one_of_many,
+            title=commit(job.run.head) if self._one_of_many else "",
+            budget=lambda: budget.left,
+            early=early,
+            records=records,
+        )
 
     def _say(self, *lines: str) -> None:
-        if not self._quiet and lines:
-            self._err.writelines(f"perfgate: {line}\n" for line in lines)
-            self._err.flush()
+        if not self._quiet and not self._one_of_many:
+            for line in lines:
+                say_line(self._err, line)
 
 
 def _compares(job: Job) -> bool:

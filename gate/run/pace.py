@@ -38,6 +38,7 @@ class Pace:
         self._later: list[float] = []
         self._looks: list[float] = []
         self._executions: dict[str, list[float]] = defaultdict(list)
+        self._done = 0
 
     @property
     def spent(self) -> float:
@@ -62,6 +63,7 @@ class Pace:
             self._finished(event, took)
 
     def _finished(self, event: StepFinished, took: float) -> None:
+        self._done += 1
         if event.benchmark is not None:
             self._left = {**self._left, event.benchmark: max(0, self._left.get(event.benchmark, 0) - 1)}
             self._executions[event.benchmark].append(took)
@@ -70,6 +72,13 @@ class Pace:
         (self._later if self._round else self._first).append(took)
         if event.next is not None:
             self._next.append(event.next)
+
+    def share(self, left: float | None) -> float:
+        """Return how much is done: of the time, or of the steps where what is left of it is not known."""
+        if left is not None:
+            return self.spent / (self.spent + left) if self.spent + left > 0 else 1.0
+        to_do = sum(self._left.values()) + self._builds + self._rounds * self._of_round
+        return self._done / (self._done + to_do) if self._done + to_do else 0.0
 
     def remaining(self) -> float | None:
         """Return the seconds that the rest of all rounds takes; None until all that is left has been done once."""

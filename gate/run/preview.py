@@ -106,13 +106,29 @@ def _expected(job: Job, rounds: int) -> Expected | None:
     return expected_time(job.rounds[:rounds], job.out, job.project.settings.rules, job.costs, job.run)
 
 
-def write_preview(job: Job, out: TextIO) -> None:
-    """Print what will run, how often, and about how long it takes; its order and seeds follow from the seed."""
+def write_preview(job: Job, out: TextIO, *, explains: bool = False) -> None:
+    """Print what will run, how often, and about how long it takes; its order and seeds follow from the seed.
+
+    explains: what regresses is profiled in the end, where the rules want it.
+    """
     if job.part:
         out.write(f"{job.part}\n")
     out.write(f"{announce(job)}\nbase and head: {job.run.chosen}\nrules: {job.run.rules}\nseed: {job.run.seed}\n")
     out.writelines(f"warning: {warning}\n" for warning in (*_noticed(job), *forecast(job)))
     out.writelines(f"{line}\n" for line in ("", *command_lines(job), *_totals(job)))
+    if explains and job.project.settings.rules.gate.explain:
+        out.write(f"{_profiles(job)}\n")
+
+
+def _profiles(job: Job) -> str:
+    """Say what gate.explain adds."""
+    from gate.run.profiling import LIMIT
+
+    count = len({step.benchmark for each in job.rounds for step in each.executions})
+    return (
+        f"then profiles of what regressed (gate.explain): 0 to {2 * count} executions, 1 a side of each benchmark, "
+        f"at most {format_duration(LIMIT)} in all beside the budget"
+    )
 
 
 def command_lines(job: Job) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -23,6 +23,7 @@ from gate.model.case import canonical
 from gate.model.profile import MOST_FRAMES, Profile, Unprofiled
 from gate.run.folder import records_of
 from gate.run.job import Job, prepare
+from gate.run.live import Live, Steps
 from gate.run.project import Project, open_project, overlaid_sources
 from gate.run.regressed import Regressed, regressed
 from gate.run.workshop import Workshop, one_path, workshop
@@ -87,11 +88,7 @@ def profile_run(
     if run is None or run.base is None or run.head is None:
         raise UserError(f"{folder}: has no run line with base and head, so it does not say what to build")
 
-    def say(line: str) -> None:
-        if not quiet:
-            err.write(f"perfgate: {line}\n")
-            err.flush()
-
+    live = Live(err, quiet=quiet)
     with ExitStack() as held:
         project = held.enter_context(_project_of(run))
         options = MeasureOptions(out=folder, seed=run.seed)
@@ -102,7 +99,8 @@ def profile_run(
         missing = without_profiled(found, [r for r in records if not isinstance(r, Unprofiled)], job.session)
         if not missing:
             return []
-        _hold(job, held, limit, say)
+        _hold(job, held, limit, live.line)
+        say = held.enter_context(closing(Steps(live, "profiling", 1 + len(missing))))
         return _profiled(job, records, missing, held, limit, say)
 
 

@@ -1,19 +1,21 @@
-"""Progress while measuring: one changing line on a terminal, a few lines in a log."""
+"""Progress while measuring: a bar, what runs and how it stands on a terminal; a few lines in a log."""
 
 from __future__ import annotations
 
 import math
-import os
 import time
-from collections.abc import Callable
-from typing import TextIO
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, TextIO
 
-from gate.report.outputs import is_terminal
+from gate.config.study import Setting
+from gate.model import Execution, Record
+from gate.run.live import Live, bar_line
 from gate.run.pace import Pace
 from gate.run.treatments import treatment_name
 from gate.units import agree, format_duration, plural
 from gate.words.failures import title
-from gate.words.plain import visible
+from gate.words.plain import clip, visible
 from gate.words.sameness import SAME, because
 from harness.loop.events import (
     BothStarted,
@@ -26,43 +28,58 @@ from harness.loop.events import (
     StepStarted,
 )
 
+if TYPE_CHECKING:
+    from gate.run.provisional import Provisional
+
 _WORTH_SAYING = 2.0
 """Seconds."""
-_CALM = 30.0
-"""Seconds between two lines of a log within a round."""
 _MOST_TOLD = 3
 """Benchmarks."""
+_WIDE = 90
+"""Columns from which on there is room for more words."""
+_LEAST_NAME = 16
+"""Columns of a benchmark's name."""
+_MINUTE = 60.0
 
 
 class Progress:
-    """Shows the events of the measuring loop."""
+    """Shows the events of the measuring loop, each when it comes."""
 
     def __init__(
         self,
         stream: TextIO,
         *,
         quiet: bool = False,
+        lines: bool = True,
+        title: str = "",
         budget: Callable[[], float] = lambda: math.inf,
         early: bool = False,
+        records: Iterable[Record] = (),
     ) -> None:
         """Begin.
 
         Args:
             stream: takes the lines.
             quiet: nothing is written.
+            lines: whether lines are written that stay; without them only a terminal shows something.
+            title: what is measured, where it is one of several.
             budget: gives the seconds that are left of it.
             early: whether fewer rounds may do.
+            records: of a resumed run.
         """
         self._early = early
-        self._stream = stream
-        self._live = is_terminal(stream) and not os.environ.get("CI")
-        self._quiet = quiet
+        self._live = Live(stream, quiet=quiet, lines=lines)
+        self._title = f"{title}: " if title else ""
         self._budget = budget
         self._pace = Pace(time.monotonic())
         self._rounds = 0
         self._foretold = False
         self._round = ""
-        self._last = 0.0
+        self._share = 0.0
+        self._doing = ""
+        self._shown: tuple[str, Mapping[str, Setting]] | None = None
+        """The benchmark whose values are shown, and its settings."""
+        self._so_far = _provisional(records) if self._live.on else None
 
     def __call__(self, event: Event) -> None:
         """Take one event."""
@@ -70,11 +87,13 @@ class Progress:
         if isinstance(event, RoundStarted):
             self._rounds = event.rounds
             self._round = f"round {event.number + 1} of {event.rounds}"
-            self._line(f"{self._round}: {plural(event.executions, 'execution')}{self._remaining()}")
+            if not self._live.on:
+                self._line(f"{self._round}: {plural(event.executions, 'execution')}{self._remaining()}")
         elif isinstance(event, StepStarted):
-            self._now(f"{self._round}{self._remaining()}: {_what(event)}")
+            self._regard(event)
+            self._now(_what(event))
         elif isinstance(event, BothStarted):
-            self._now(f"{self._round}: {treatment_name('building base and head', event.factors)}")
+            self._now(treatment_name("building base and head", event.factors))
         elif isinstance(event, LookTaken):
             self._looked(event)
         elif isinstance(event, ProbeStarted):
@@ -109,6 +128,14 @@ class Progress:
             self._line(f"{self._round}: {_what(event)} failed: {event.failure.status}")
         elif not self._foretold:
             self._foretell()
+        if self._so_far is not None:
+            self._so_far.take(event.executions)
+            self._regard(event)
+
+    def _regard(self, event: StepStarted | StepFinished) -> None:
+        """Show how the benchmark of a step stands, once it has values; until then the one before it."""
+        if self._so_far is not None and event.benchmark and self._so_far.text(event.benchmark, event.factors):
+            self._shown = (event.benchmark, event.factors)
 
     def _foretell(self) -> None:
         """Say how long all of it takes, as soon as every step that is left has been made once."""
@@ -122,7 +149,7 @@ class Progress:
         budget = self._budget()
         if left > budget:
             self._line(f"the budget leaves {format_duration(budget)}: all {rounds} would take {format_duration(left)}")
-        else:
+        elif not self._live.on:
             whole = self._pace.spent + left
             most = "at most " if self._early else ""
             self._line(f"{most}about {format_duration(whole)} for {rounds}, {format_duration(left)} of it left")
@@ -134,43 +161,59 @@ class Progress:
         return f", about {format_duration(min(left, self._budget()))} left"
 
     def _line(self, text: str) -> None:
-        if self._quiet:
-            return
-        self._erase()
-        self._stream.write(f"perfgate: {text}\n")
-        self._stream.flush()
-        self._last = time.monotonic()
+        self._live.line(text)
 
     def _now(self, text: str) -> None:
-        if self._quiet:
-            return
-        if self._live:
-            self._erase()
-            width = max(20, _columns() - 1)
-            self._stream.write(f"perfgate: {text}"[:width])
-            self._stream.flush()
-        elif time.monotonic() - self._last >= _CALM:
-            self._line(text)
+        self._live.now(f"{self._round}{self._remaining()}: {text}")
+        self._doing = text
+        if self._live.on:
+            self._live.show(*self._block())
 
-    def _erase(self) -> None:
-        if self._live:
-            self._stream.write("\r\x1b[K")
+    def _block(self) -> Iterator[str]:
+        """Give what a terminal shows: how far it is, what runs, and what its values say so far."""
+        width = self._live.width
+        left, budget = self._pace.remaining(), self._budget()
+        known = None if left is None else min(left, budget)
+        # what the clock gives back is not taken from the bar
+        self._share = max(self._share, self._pace.share(known))
+        yield bar_line(f"{self._title}{self._round}", self._share, self._left(known, budget, width), width)
+        yield f"  running  {self._doing}"
+        yield from [self._standing(*self._shown, width)] if self._shown else []
+
+    def _standing(self, benchmark: str, factors: Mapping[str, Setting], width: int) -> str:
+        """Say how a benchmark stands; a narrow terminal gets no interval."""
+        said = self._so_far.text(benchmark, factors) if self._so_far is not None else ""
+        name, label = treatment_name(benchmark, factors), "  so far   "
+        for text in (f"{said}, provisional (the report decides)", f"{said}, provisional"):
+            room = width - len(label) - len(text) - 2
+            if room >= min(len(name), _LEAST_NAME):
+                return f"{label}{clip(name, room)}: {text}"
+        return f"{label}{said.partition(' (')[0]}, provisional"
+
+    def _left(self, left: float | None, budget: float, width: int) -> str:
+        """Say what time is left: the clock's too, which stays true while nothing is written."""
+        if left is None:
+            return f"at most {format_duration(budget)} left" if math.isfinite(budget) else ""
+        text = f"{'at most' if self._early else 'about'} {format_duration(max(left, 1.0))} left"
+        if width < _WIDE or left < _MINUTE:
+            return text
+        return f"{text}, until {datetime.now().astimezone() + timedelta(seconds=left):%H:%M}"
 
     def close(self) -> None:
-        """Leave the line empty for what comes next."""
-        if not self._quiet:
-            self._erase()
-            self._stream.flush()
+        """Leave nothing behind, and the line empty for what comes next."""
+        self._live.close()
+
+
+def _provisional(records: Iterable[Record]) -> Provisional:
+    """Begin what says how it stands; it is loaded here, so that nothing is loaded while something is measured."""
+    from gate.run.provisional import Provisional
+
+    found = Provisional()
+    found.take(each for each in records if isinstance(each, Execution))
+    return found
 
 
 def _what(event: StepStarted | StepFinished) -> str:
     if event.benchmark is None:
         return treatment_name(f"building {event.side}", event.factors)
     return f"{treatment_name(event.benchmark, event.factors)} on {event.side}"
-
-
-def _columns() -> int:
-    try:
-        return os.get_terminal_size(2).columns or 80
-    except OSError:
-        return 80

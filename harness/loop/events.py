@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from gate.config.study import Setting
-from gate.model import Failure, Side, Unproved
+from gate.model import Execution, Failure, Side, Unproved
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,7 @@ class StepFinished:
     """The step that was started is over. failure: what was recorded of it, if it failed.
 
     next: of the first build of a tree, the seconds that the next one is expected to take.
+    executions: what was recorded.
     """
 
     side: Side
@@ -52,6 +53,7 @@ class StepFinished:
     failure: Failure | None
     factors: Mapping[str, Setting] = field(default_factory=dict, hash=False)
     next: float | None = field(default=None, compare=False)
+    executions: Sequence[Execution] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)

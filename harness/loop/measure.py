@@ -380,7 +380,11 @@ class Loop:
             seconds = sum(each.seconds for each in made.values())
             for side in SIDES:
                 whole = next((each for each in failures if each.side == side), None)
-                self._progress(StepFinished(side, first.benchmark, seconds / 2, whole, first.factors))
+                self._progress(
+                    StepFinished(
+                        side, first.benchmark, seconds / 2, whole, first.factors, executions=made[side].executions
+                    )
+                )
 
     def _build(self, step: BuildStep, partner: BuildStep | None) -> bool:
         self._step = step
@@ -417,7 +421,9 @@ class Loop:
         if not made.executions and not made.failures:
             self._empty.add((step.side, step.benchmark, canonical(step.factors)))
         whole = failures[0] if failures and not made.executions else None
-        self._progress(StepFinished(step.side, step.benchmark, made.seconds, whole, step.factors))
+        self._progress(
+            StepFinished(step.side, step.benchmark, made.seconds, whole, step.factors, executions=executions)
+        )
 
     def _look(self, number: int) -> None:
         ledger = self._ledger

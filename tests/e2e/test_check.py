@@ -297,6 +297,11 @@ def test_dry_run_prints_what_will_run_and_how_often_and_measures_nothing(project
     )
     assert done.stdout == project.perfgate(*asked).stdout
     assert project.perfgate("measure", *asked[1:]).stdout == done.stdout
+    explaining = project.perfgate(*asked, "--set", "gate.explain=true").stdout
+    assert explaining.endswith(
+        "then profiles of what regressed (gate.explain): 0 to 2 executions, 1 a side of each benchmark, at most 5 min "
+        "in all beside the budget\n"
+    )
     assert not (project.top / ".perfgate").exists()
     project.perfgate("check", "--quiet", "--set", "plan.builds=1")
     assert "as in the last run" in project.perfgate("check", "--dry-run").stdout

@@ -22,7 +22,7 @@ class MeasuringOptions:
     good: str | None = option("commit that was still fast, an ancestor of --bad", metavar="REF")
     bad: str | None = option("commit that is slow (default: HEAD)", metavar="REF")
     budget: Duration | None = option(
-        "longest time to measure, of which the gate over both ends takes at most plan.budget "
+        "longest time to measure; comparing both ends takes at most plan.budget of it "
         "(default: four times plan.budget)",
         metavar="TIME",
         parse=values.duration,
@@ -44,6 +44,6 @@ class OutputOptions:
     """Where the result goes beside standard output and the folder."""
 
     files: Mapping[str, str] = named(
-        ("json", "markdown", "html"), "write the result as {} (-: to stdout, instead of text)", metavar="FILE"
+        ("json", "markdown", "html"), "write the result as {} (-: print it)", metavar="FILE"
     )
     quiet: bool = switch("print one line, and errors")

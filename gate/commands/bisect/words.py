@@ -11,6 +11,7 @@ from gate.commands.bisect.range import RangeCommit
 from gate.commands.bisect.result import Along, Change, Member, Result, State
 from gate.config.types import Config
 from gate.model.case import MEAN, CaseId
+from gate.run.live import say_line
 from gate.stats.bisection import ENOUGH
 from gate.units import agree, format_duration, format_share, plural
 from gate.words.numbers import changed
@@ -295,11 +296,10 @@ def preview(commits: Sequence[RangeCommit], rules: Config, budget: float) -> str
     """Say what would be searched, for --dry-run."""
     inert = sum(each.inert for each in commits)
     left = f", {inert} of them documentation only" if inert else ""
-    first, last = commits[0], commits[-1]
+    ends = dict.fromkeys(f"{short(each.sha)} {clip(visible(each.subject), 50)}" for each in (commits[0], commits[-1]))
     names = ", ".join(visible(each.name) for each in rules.benchmark)
     return (
-        f"{plural(len(commits), 'commit')} after good{left}: {short(first.sha)} {clip(visible(first.subject), 50)} "
-        f"to {short(last.sha)} {clip(visible(last.subject), 50)}\n"
+        f"{plural(len(commits), 'commit')} after good{left}: {' to '.join(ends)}\n"
         f"benchmarks: {names}; budget {format_duration(budget)}\n"
         "first a gate over both ends:\n"
     )
@@ -315,8 +315,7 @@ class Progress:
 
     def _say(self, text: str) -> None:
         if not self._quiet:
-            self._err.write(f"perfgate: {text}\n")
-            self._err.flush()
+            say_line(self._err, text)
 
     def begin(self, commits: Sequence[RangeCommit], budget: float) -> None:
         """Say what is searched."""

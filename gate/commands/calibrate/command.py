@@ -48,7 +48,7 @@ class MeasuringOptions:
 class OutputOptions:
     """Where the result goes."""
 
-    json: str | None = option("write the result as JSON (-: to stdout, instead of text)", metavar="FILE")
+    json: str | None = option("write the result as JSON (-: print it)", metavar="FILE")
     quiet: bool = switch("print one line, and errors")
 
 

@@ -29,7 +29,7 @@ def run(options: MeasureOptions, rules: RulesOptions, outputs: OutputOptions, ou
     with opened(options, Path(DEFAULT_FOLDER), err, quiet=outputs.quiet) as run:
         job = run.lay_out(rules, targets(outputs))
         if options.dry_run:
-            write_preview(job, out)
+            write_preview(job, out, explains=True)
             return 0
         run.begin(job, introduction(job))
         # the run line holds the same rules, options included

@@ -15,7 +15,9 @@ from gate.codes import Exit
 class CheckedOptions(MeasureOptions):
     """What a check measures."""
 
-    creep: bool = switch("compare the default branch with the pin of [creep], together with the nights before")
+    creep: bool = switch(
+        "compare the default branch with the commit that [creep] pins, together with the nights before"
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -45,13 +45,15 @@ class CompareOptions:
         nargs="+",
     )
     base: str | None = option("column that the others are compared with (default: the first)", metavar="LABEL")
-    by: str | None = option("make columns of what keys say, instead of files: goos, /format, commit", metavar="KEYS")
-    rows: str | None = option("make rows of what keys say (default: of each benchmark)", metavar="KEYS")
+    by: str | None = option(
+        "make a column for each value of these keys, instead of each file: goos, /format, commit", metavar="KEYS"
+    )
+    rows: str | None = option("make a row for each value of these keys (default: for each benchmark)", metavar="KEYS")
     filter: str | None = option(
         "only the values that match, such as 'goos:linux -.name:/Slow.*/'; --filter=-KEY:VALUE if it begins with -",
         metavar="EXPR",
     )
-    ignore: str | None = option("keys that make no difference", metavar="KEYS")
+    ignore: str | None = option("keys to ignore: they leave names and footnotes", metavar="KEYS")
     side_a: Literal["base", "head"] | None = option(_WHICH % "first", choices=("base", "head"))
     side_b: Literal["base", "head"] | None = option(_WHICH % "second", choices=("base", "head"))
     metrics: tuple[str, ...] = repeated("only the metrics that match", metavar="GLOB", flag="--metric")
@@ -64,7 +66,7 @@ class CompareOptions:
     min_change: float | None = option("hide rows that changed less, such as 2%%", metavar="SHARE", parse=_share)
     listed: bool = switch("print the columns and their files, and nothing else", flag="--list")
     each: Literal["build", "execution", "session"] = option(
-        "what each result file of a label is one of (default: build)",
+        "what each result file of a label counts as (default: build)",
         choices=("build", "execution", "session"),
         default="build",
     )

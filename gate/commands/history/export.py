@@ -30,7 +30,7 @@ def run(options: ExportOptions, out: TextIO, err: TextIO) -> int:
         UserError: there is no such store, or a file cannot be written.
     """
     if options.csv is None and options.parquet is None:
-        raise MisuseError("name a file: --csv FILE (-: to stdout) or --parquet FILE")
+        raise MisuseError("name a file: --csv FILE (-: print it) or --parquet FILE")
     if options.parquet == "-":
         raise MisuseError("--parquet: a terminal or pipe takes no Parquet: name a file")
     reading = opened(options.store).read()

@@ -21,7 +21,7 @@ class Options:
     out: str = option("file for the measurements (default: standard output)", metavar="FILE", default="-")
     side: Literal["base", "head"] | None = option("side of all files without a label", choices=("base", "head"))
     each: Literal["build", "execution", "session"] = option(
-        "what each file of a side is one of (default: build)",
+        "what each file of a side counts as (default: build)",
         choices=("build", "execution", "session"), default="build",
     )  # fmt: skip
     form: str | None = option(

@@ -19,10 +19,15 @@ class Options:
         "project kind: pytest-benchmark, pyperf, asv, go, cargo, cmake, jmh, npm, autotools, make, python or generic "
         "(default: detected)",
         metavar="KIND",
+        known=(
+            *("pytest-benchmark", "pyperf", "asv", "go", "cargo", "cmake", "jmh", "npm", "autotools", "make"),
+            *("python", "generic"),
+        ),
     )
     workflow: str | None = option(
         "write a workflow into .github/workflows: pull-request, trusted, forks, matrix, calibrate, creep or study",
         metavar="KIND",
+        known=("pull-request", "trusted", "forks", "matrix", "calibrate", "creep", "study"),
     )
     action: str | None = option(
         "action that the workflow uses (default: perfgate/perfgate@v1)", metavar="OWNER/REPO@REF"

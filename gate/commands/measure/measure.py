@@ -27,7 +27,7 @@ def run(options: MeasureOptions, rules: RulesOptions, out: TextIO, err: TextIO, 
     with opened(options, Path(DEFAULT_FOLDER), err, quiet=quiet) as run:
         job = run.lay_out(rules)
         if options.dry_run:
-            write_preview(job, out)
+            write_preview(job, out, explains=True)
             return 0
         run.begin(job, introduction(job))
         return _conclude(run.measure(job, explains=True).job, out, err)

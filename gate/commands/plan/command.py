@@ -32,7 +32,7 @@ class PlanOptions:
         metavar="SHARE", parse=values.share, exclusive="aim",
     )  # fmt: skip
     detect: Share | None = option(
-        "change to be found in 80%% of the runs (default: gate.detectable; half-widths of half the thresholds "
+        "change to be found in 80%% of the runs (default: gate.detectable; intervals half as wide as the thresholds "
         'with show = "not-worse")',
         metavar="SHARE",
         parse=values.share,
@@ -44,7 +44,7 @@ class PlanOptions:
         metavar="SHARE",
         parse=values.share,
     )
-    json: str | None = option("write the plan as JSON (-: to stdout, instead of text)", metavar="FILE")
+    json: str | None = option("write the plan as JSON (-: print it)", metavar="FILE")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -61,7 +61,7 @@ class Options:
     comment: Occasion = option(
         "when to write a comment on the pull request: changed (anything but a plain pass), regression, always or "
         "false; one that is there is always updated (default: changed)",
-        metavar="WHEN", parse=_occasion, default="changed",
+        metavar="WHEN", parse=_occasion, default="changed", known=("changed", "regression", "always", "false"),
     )  # fmt: skip
     summary: bool = switch("write no job summary", flag="--no-summary", off=True)
     annotations: bool = switch("write no annotations", flag="--no-annotations", off=True)

@@ -18,7 +18,7 @@ from typing import TextIO, TypeVar, cast
 import numpy as np
 
 from gate.commands.simulate.arrays.studies import Counts, Study
-from gate.report.outputs import is_terminal
+from gate.run.live import Live, bar_line
 from gate.units import format_duration
 
 _CALM = 10.0
@@ -123,22 +123,22 @@ class _Told:
     """Tells how far a simulation is: one line that changes on a terminal, a calm one now and then in a log."""
 
     def __init__(self, stream: TextIO, total: int) -> None:
-        self._stream, self._total, self._done = stream, total, 0
-        self._live = is_terminal(stream) and not os.environ.get("CI")
+        self._total, self._done = total, 0
+        self._live = Live(stream)
         self._start = self._last = time.monotonic()
 
     def one_done(self) -> None:
         self._done += 1
         now = time.monotonic()
-        if self._done == self._total or now - self._last < (0.2 if self._live else _CALM):
+        if self._done == self._total or now - self._last < (0.2 if self._live.on else _CALM):
             return
         self._last = now
         left = (now - self._start) / self._done * (self._total - self._done)
-        text = f"perfgate: simulating: {self._done / self._total:.0%}, about {format_duration(left)} left"
-        self._stream.write(f"\r\x1b[K{text}" if self._live else f"{text}\n")
-        self._stream.flush()
+        share, tail = self._done / self._total, f"about {format_duration(left)} left"
+        if self._live.on:
+            self._live.show(bar_line("simulating", share, tail, self._live.width))
+        else:
+            self._live.line(f"simulating: {share:.0%}, {tail}")
 
     def close(self) -> None:
-        if self._live:
-            self._stream.write("\r\x1b[K")
-            self._stream.flush()
+        self._live.close()

@@ -30,6 +30,7 @@ from gate.report.outputs import require_writable
 from gate.run import folder as runs
 from gate.run.duration import budget_warnings
 from gate.run.job import Job, instruments_of, run_line, seed_of
+from gate.run.live import say_line
 from gate.run.measuring import Done, Measuring, opened
 from gate.run.project import Project
 from gate.run.refusal import refuse_unsafe
@@ -119,7 +120,8 @@ def measure_study(run: Measuring, design: Design, job: Job, err: TextIO) -> Done
     done = run.measure(job)
     if done.measured.stop == "budget":
         lines = paused(done.job, done.measured, runs.records_of(done.job.out))
-        err.writelines(f"perfgate: {line}\n" for line in lines)
+        for line in lines:
+            say_line(err, line)
     return done
 
 

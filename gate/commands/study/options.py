@@ -162,8 +162,8 @@ _SEVERAL = ("several runners", "see `perfgate study plan --matrix`")
 class AnalysisOutputOptions:
     """Where the analysis goes; "-" is standard output itself."""
 
-    html: str | None = option("write the analysis as HTML (-: to stdout, instead of text)", metavar="FILE")
-    json: str | None = option("write the analysis as JSON (-: to stdout, instead of text)", metavar="FILE")
+    html: str | None = option("write the analysis as HTML (-: print it)", metavar="FILE")
+    json: str | None = option("write the analysis as JSON (-: print it)", metavar="FILE")
     csv: Path | None = option("folder to write its tables to, as CSV", metavar="DIR", parse=values.folder)
     quiet: bool = switch("print only the summary and errors")
 
@@ -195,7 +195,7 @@ class PlanningOptions(CommitsOptions):
     out: Path | None = option(f"folder of the last run (default: {FOLDER})", metavar="DIR", parse=values.folder)
     seed: int | None = option("seed of the order (default: a new one)", metavar="N", parse=values.seed)
     every: bool = switch("print the order of all executions", flag="--all")
-    json: str | None = option("write the plan as JSON (-: to stdout, instead of text)", metavar="FILE")
+    json: str | None = option("write the plan as JSON (-: print it)", metavar="FILE")
     matrix: bool = switch("print the jobs as one line of JSON: session, sessions, runner and name of each")
 
 

@@ -16,7 +16,7 @@ class TryOptions:
 
     head: str | None = option(HEAD, metavar="REF")
     strict: bool = switch(STRICT)
-    json: str | None = option("write the result as JSON (-: to stdout, instead of text)", metavar="FILE")
+    json: str | None = option("write the result as JSON (-: print it)", metavar="FILE")
     quiet: bool = switch("print one line, and errors")
 
 

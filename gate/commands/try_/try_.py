@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -27,6 +28,7 @@ from gate.model.warnings.setup import RoundBeyondBudget
 from gate.report.outputs import colored, make_folder, require_writable, targets, write
 from gate.run.duet import is_possible
 from gate.run.job import Job, prepare
+from gate.run.live import Live, Steps
 from gate.run.measuring import Measuring, opened, refuse_unfit
 from gate.run.plan_warnings import quantile_warnings
 from gate.run.project import open_itself
@@ -104,11 +106,8 @@ def _tried(making: Measuring, job: Job, err: TextIO, *, quiet: bool) -> Trial:
     except NotFreeError as error:
         raise HeldError(f"{error}: only one perfgate at a time measures on a machine") from None
 
-    def say(line: str) -> None:
-        if not quiet:
-            err.write(f"perfgate: {line}\n")
-            err.flush()
-
+    measured = {step.benchmark for step in job.rounds[0].executions if step.side == "head"}
+    say = Steps(Live(err, quiet=quiet), "try", 1 + len(measured))
     # before anything is built: a build is load too
     host = tuple(Problem(check=check.name, value=check.value) for check in unfit(examine(None)))
     warnings = [*_warnings(job), *shim_warnings(job)]
@@ -116,6 +115,7 @@ def _tried(making: Measuring, job: Job, err: TextIO, *, quiet: bool) -> Trial:
     with (
         open_trees(repository, job.project.sources, share_paths=dict.fromkeys(SIDES, head.build.share)) as trees,
         workshop(job, trees, budget) as made,
+        closing(say),
     ):
         warnings += trees.warnings
         say(words.building(head.build))

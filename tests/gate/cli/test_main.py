@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gate import __version__
+from gate.cli.catalogue import entries
 from gate.cli.command import command_names
 from gate.cli.main import main
 from tests.support.kalibera_jones import TABLE_V_NEW, TABLE_V_OLD
@@ -69,6 +70,42 @@ def test_a_wrong_command_line_is_one_line_and_exit_2(argv: tuple[str, ...], said
     code, out, err = run(*argv)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert said in err
+
+
+@pytest.mark.parametrize("folder", [False, True])
+@pytest.mark.parametrize("command", ["explain", "report", "simulate"])
+def test_before_the_first_run_the_next_step_is_named_with_its_cost(
+    command: str, folder: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if folder:
+        (tmp_path / ".perfgate").mkdir()
+    code, out, err = run(command, *([".perfgate"] if command == "simulate" else []))
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "no run in .perfgate: make one with `perfgate check`" in err and "at most plan.budget (15 min" in err
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_help_fits_the_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    for words in ([], *(entry.name.split() for entry in entries())):
+        code, out, _ = run(*words, "--help")
+        assert code == 0
+        usage, *rest = out.splitlines()
+        assert usage.startswith(f"usage: perfgate {' '.join(words)}".rstrip())
+        # an example is copied, and a flag with its value stays in one piece
+        example = out.partition("\nexample:\n")[2].partition("\n\n")[0].splitlines()
+        assert [line for line in rest if len(line) > width and line not in example] == []
+        assert "-h, --help" in out and out.count("\noptions:\n") <= 1
+
+
+def test_a_wrong_choice_names_what_was_meant() -> None:
+    assert run("report", "--format", "jsn")[2] == (
+        "perfgate report: --format: 'jsn' is not one of csv, html, json, junit, markdown, summary, text "
+        "(did you mean json?); see perfgate report --help\n"
+    )
+    assert "SHELL: 'tcsh' is not one of bash, fish, zsh" in run("completion", "tcsh")[2]
+    assert "'help' is not a command (did you mean --help?)" in run("help")[2]
 
 
 def test_table_v_through_the_command(table_v: str, tmp_path: Path) -> None:

@@ -3,20 +3,61 @@
 from __future__ import annotations
 
 import io
+import os
+import sys
+from collections.abc import Iterator, Mapping
 
 import pytest
 
-from gate.model import Unproved
+from gate.model import Execution, Metric, Side, Unproved
+from gate.run import live
+from gate.run.live import Live, Steps, bar_line
 from gate.run.progress import Progress
-from harness.loop.events import BothStarted, Event, ProbeFinished, RoundStarted, StepStarted
+from gate.run.provisional import Provisional
+from gate.words.plain import columns
+from harness.loop.events import BothStarted, Event, LookTaken, ProbeFinished, RoundStarted, StepFinished, StepStarted
+from tests.support.screen import Terminal
+
+WIDTHS = [10, 25, 45, 60, 80, 120, 200]
 
 
-class Terminal(io.StringIO):
-    """What is written to it is seen at once."""
+@pytest.fixture(autouse=True)
+def person(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal of a person, without colour unless a test wants it."""
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
 
-    def isatty(self) -> bool:
-        """Return that it is one."""
-        return True
+
+def wide(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    monkeypatch.setattr(live, "_columns", lambda _: width)
+
+
+def execution(
+    side: Side, build: int, *values: float, name: str = "parse", suite: str | None = None, number: int = 0
+) -> Execution:
+    metric = Metric(unit="s", better="lower", values=list(values))
+    return Execution(
+        benchmark=name, side=side, build=build, execution=number, metrics={"time": metric}, suite=suite
+    )  # fmt: skip
+
+
+def finished(made: Execution) -> StepFinished:
+    return StepFinished(made.side, made.suite or made.benchmark, 1.0, None, executions=[made])
+
+
+def round_of(build: int, base: float, head: float, left: Mapping[str, int]) -> Iterator[Event]:
+    yield RoundStarted(build, 3, 2, 2, left)
+    for side, value in (("base", base), ("head", head)):
+        yield StepStarted(side, None)  # type: ignore[arg-type]
+        yield StepFinished(side, None, 1.0, None)  # type: ignore[arg-type]
+        yield StepStarted(side, "parse")  # type: ignore[arg-type]
+        yield finished(execution(side, build, value))  # type: ignore[arg-type]
+
+
+def two_rounds() -> list[Event]:
+    return [*round_of(0, 0.100, 0.132, {"parse": 6}), *round_of(1, 0.101, 0.133, {"parse": 4})]
 
 
 def test_why_a_benchmark_is_measured_is_said_at_once() -> None:
@@ -36,17 +77,165 @@ def test_why_a_benchmark_is_measured_is_said_at_once() -> None:
 @pytest.mark.parametrize(
     ("event", "shown"),
     [
-        (BothStarted(), "round 1 of 3: building base and head"),
-        (StepStarted("base", None), "round 1 of 3: building base"),
-        (StepStarted("head", "parse", {"clients": 8}), "round 1 of 3: parse (clients=8) on head"),
+        (BothStarted(), "building base and head"),
+        (StepStarted("base", None), "building base"),
+        (StepStarted("head", "parse", {"clients": 8}), "parse (clients=8) on head"),
     ],
 )
-def test_a_line_that_is_written_over_names_the_step(event: Event, shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("CI", raising=False)
-    monkeypatch.setenv("TERM", "xterm")
+def test_a_terminal_shows_the_round_and_the_step(event: Event, shown: str) -> None:
     terminal = Terminal()
     progress = Progress(terminal)
     progress(RoundStarted(0, 3, 4, 2, {"parse": 6}))
     progress(event)
+    bar, running = terminal.screen.lines
+    assert bar.startswith("round 1 of 3  ───") and bar.endswith("  0%")
+    assert running == f"  running  {shown}"
+
+
+def test_the_values_so_far_are_shown_as_provisional() -> None:
+    terminal = Terminal()
+    progress = Progress(terminal)
+    for event in [*two_rounds(), StepStarted("base", "parse")]:
+        progress(event)
+    bar, _, so_far = terminal.screen.lines
+    # Fieller by hand: both sides rise by 1 ms, so |0.1325 - 0.1005 r| = 12.706 x 0.0005 |1 - r|, r = 1.2995 and 1.3399
+    assert so_far == "  so far   parse: head +31.8% (+29.9% to +34.0%), provisional"
+    assert bar.startswith("round 2 of 3  ━━━") and " left" in bar
+
+
+def test_one_round_has_no_interval_and_half_a_round_does_not_count() -> None:
+    said = Provisional()
+    said.take([execution("base", 0, 0.1), execution("head", 0, 0.11)])
+    assert said.text("parse", {}) == "head +10.0%"
+    said.take([execution("base", 1, 99.0)])
+    assert said.text("parse", {}) == "head +10.0%"
+
+
+def test_a_side_alone_has_a_mean_and_a_spread_and_a_suite_a_range() -> None:
+    said = Provisional()
+    said.take([execution("head", 0, 0.1), execution("head", 1, 0.2)])
+    assert said.text("parse", {}) == "150.0 ms ± 71 ms"
+    for name, head in (("s/a", 0.09), ("s/b", 0.12)):
+        said.take([execution("base", 0, 0.1, name=name, suite="s"), execution("head", 0, head, name=name, suite="s")])
+    assert said.text("s", {}) == "2 benchmarks, from -10.0% to +20.0%"
+    assert said.text("unheard of", {}) == ""
+
+
+def test_a_resumed_run_begins_with_what_is_recorded() -> None:
+    terminal = Terminal()
+    kept = [execution("base", 0, 0.1), execution("head", 0, 0.11)]
+    progress = Progress(terminal, records=kept)
+    progress(RoundStarted(1, 3, 4, 2, {"parse": 4}))
+    progress(StepStarted("head", "parse"))
+    assert terminal.screen.lines[-1] == "  so far   parse: head +10.0%, provisional (the report decides)"
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_line_reaches_the_end_of_the_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    wide(monkeypatch, width)
+    terminal = Terminal()
+    progress = Progress(terminal, budget=lambda: 900.0, early=True)
+    name = "a benchmark with a 長い name that goes on and on and on"
+    for event in [*two_rounds(), finished(execution("head", 1, 0.1, name=name)), StepStarted("head", name)]:
+        progress(event)
+    assert all(columns(line) < width for line in terminal.getvalue().split("\x1b[J")[-1].rstrip("\r").split("\n"))
+
+
+def test_lines_stay_above_the_block_and_nothing_else_is_left() -> None:
+    terminal = Terminal()
+    progress = Progress(terminal)
+    for event in [*two_rounds(), LookTaken(1, 2), StepStarted("base", None)]:
+        progress(event)
     progress.close()
-    assert terminal.getvalue().split("perfgate: ")[-1].removesuffix("\r\x1b[K") == shown
+    assert terminal.screen.lines == ["perfgate: round 2 of 3: 1 benchmark settled, 2 still open", ""]
+    assert terminal.screen.column == 0
+    # a cursor that is hidden would stay so after kill -9
+    assert "\x1b[?25" not in terminal.getvalue()
+
+
+@pytest.mark.parametrize(("before", "after"), [(80, 40), (40, 80), (120, 25)])
+def test_a_block_that_the_terminal_wraps_anew_is_erased_whole(
+    before: int, after: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = Terminal()
+    wide(monkeypatch, before)
+    shown = Live(terminal)
+    shown.show("x" * 79, "y" * 30, "z" * 5)
+    wide(monkeypatch, after)
+    begun = len(terminal.getvalue())
+    shown.close()
+    lines = [min(79, before - 1), min(30, before - 1)]
+    assert terminal.getvalue()[begun:] == f"\r\x1b[{sum(-(-each // after) for each in lines)}A\x1b[J"
+
+
+@pytest.mark.parametrize(("name", "value"), [("CI", "true"), ("TERM", "dumb"), ("TERM", "")])
+def test_what_is_no_persons_terminal_gets_plain_lines(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(name, value)
+    terminal, log = Terminal(), io.StringIO()
+    for stream in (terminal, log):
+        progress = Progress(stream)
+        for event in two_rounds():
+            progress(event)
+        progress.close()
+    assert "\x1b" not in terminal.getvalue() and "\r" not in terminal.getvalue()
+    assert log.getvalue().startswith("perfgate: round 1 of 3: 2 executions\n")
+    assert terminal.getvalue() == log.getvalue()
+
+
+def test_colour_is_as_the_environment_wants_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable, colour in (("1", False), (None, True)):
+        monkeypatch.setenv("NO_COLOR", variable) if variable else monkeypatch.delenv("NO_COLOR")
+        terminal = Terminal()
+        Live(terminal).show(bar_line("round 1 of 2", 0.5, "", 60), "  running  parse on head")
+        assert ("\x1b[36m━" in terminal.getvalue()) is colour
+        assert ("\x1b[2mrunning\x1b[0m" in terminal.getvalue()) is colour
+
+
+def test_a_terminal_without_unicode_gets_ascii() -> None:
+    class Ascii(Terminal):
+        encoding = "ascii"
+
+    terminal = Ascii()
+    Live(terminal).show(bar_line("try", 0.5, "", 60), "  so far   naïve: 1 ± 2")
+    assert terminal.getvalue().isascii()
+    assert "####" in terminal.getvalue() and "----" in terminal.getvalue()
+
+
+def test_quiet_shows_nothing_and_one_of_many_only_a_block() -> None:
+    quiet, many, log = Terminal(), Terminal(), io.StringIO()
+    for progress in (
+        Progress(quiet, quiet=True),
+        Progress(many, lines=False, title="1a2b3c"),
+        Progress(log, lines=False),
+    ):
+        for event in [*two_rounds(), LookTaken(1, 0)]:
+            progress(event)
+    assert quiet.getvalue() == log.getvalue() == ""
+    assert many.screen.lines[0].startswith("1a2b3c: round 2 of 3  ━━")
+
+
+def test_steps_are_counted_on_a_terminal_and_lines_elsewhere() -> None:
+    terminal, log = Terminal(), io.StringIO()
+    for stream in (terminal, log):
+        steps = Steps(Live(stream), "try", 3)
+        steps("building head")
+        steps("trying parse")
+    assert log.getvalue() == "perfgate: building head\nperfgate: trying parse\n"
+    bar, running = terminal.screen.lines
+    assert bar.startswith("try  ━━━") and bar.endswith(" 33%  step 2 of 3")
+    assert running == "  running  trying parse"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a pseudo terminal")
+def test_the_width_is_that_of_the_stream_not_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+    monkeypatch.setenv("COLUMNS", "300")
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 61, 0, 0))
+    with os.fdopen(theirs, "w") as stream:
+        assert Live(stream).width == 60
+    os.close(ours)

@@ -25,8 +25,8 @@ class TrendOptions:
         "how the error is shared over all cases and commits (default: gate.family of perfgate.toml here, else holm)",
         choices=("holm", "bh", "none"),
     )  # fmt: skip
-    json: str | None = option("write the trend as JSON (-: to stdout, instead of text)", metavar="FILE")
-    csv: str | None = option("write the trend as CSV (-: to stdout, instead of text)", metavar="FILE")
-    markdown: str | None = option("write the trend as Markdown (-: to stdout, instead of text)", metavar="FILE")
-    html: str | None = option("write the trend as one page (-: to stdout, instead of text)", metavar="FILE")
+    json: str | None = option("write the trend as JSON (-: print it)", metavar="FILE")
+    csv: str | None = option("write the trend as CSV (-: print it)", metavar="FILE")
+    markdown: str | None = option("write the trend as Markdown (-: print it)", metavar="FILE")
+    html: str | None = option("write the trend as one page (-: print it)", metavar="FILE")
     store: StoreOptions = group(StoreOptions, "store")

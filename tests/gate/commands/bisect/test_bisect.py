@@ -205,6 +205,9 @@ def test_a_dry_run_measures_nothing_and_counts_merges_once(tmp_path: Path) -> No
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("2 commits after good")
     assert not (project.top / ".perfgate/bisect").exists()
+    one = bisect(project, "HEAD~1", "--dry-run")
+    assert one.stdout.startswith("1 commit after good: ")
+    assert one.stdout.splitlines()[0].endswith(" merge side") and " to " not in one.stdout.splitlines()[0]
 
 
 # --- what it says ------------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import itertools
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -24,6 +25,7 @@ from gate.commands.simulate.simulate import SimulateOptions, run, run_history
 from gate.model import FindingMemory, MeanSquare, Memory, Remembered, UserError
 from tests.support.kalibera_jones import TABLE_III, TABLE_V_NEW, TABLE_V_OLD
 from tests.support.lines import builds, text
+from tests.support.screen import Terminal
 
 OPTIONS = SimulateOptions(
     runs=(), builds=(3, 5), thresholds=(0.0, 0.02), effects=(0.05, 0.10), reports=8, cases=6, seed=3, cores=1,
@@ -214,14 +216,14 @@ def test_progress_is_told_calmly_in_a_log(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_progress_on_a_terminal_leaves_the_line_empty(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
     monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    # every chunk is a while after the one before it
+    monkeypatch.setattr("gate.commands.simulate.pool.time.monotonic", itertools.count(step=1.0).__next__)
     err = Terminal()
-    pool.run_all([studies()[0]], 50, seed=5, cores=1, progress=err)
-    assert err.getvalue().endswith("\r\x1b[K") and "\n" not in err.getvalue()
+    pool.run_all([studies()[0]], 5000, seed=5, cores=1, progress=err)
+    assert "simulating" in err.getvalue() and "━" in err.getvalue()
+    assert err.screen.lines == [""]
 
 
 # --- pages -----------------------------------------------------------------------------------------------------------

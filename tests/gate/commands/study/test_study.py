@@ -302,7 +302,7 @@ def test_a_job_with_nothing_to_measure_is_an_error(project: Project, options: tu
         (("analyse", "--settings", "load"), "'load' is not a list of settings: write FACTOR=SETTING,SETTING"),
         (("analyse", "--settings", "load=a,a"), "names a setting twice"),
         (("analyse", "--order", "0"), "'0' is not a whole number"),
-        (("analyse", "--unit", "session"), "invalid choice: 'session'"),
+        (("analyse", "--unit", "session"), "--unit: 'session' is not one of "),
         (("plan", "--matrix", "--seed", "3"), "--matrix: cannot be used with --seed"),
         (("anal",), "'anal' is not one of plan, measure, analyse"),
     ],

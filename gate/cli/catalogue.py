@@ -1,0 +1,148 @@
+"""The command line as data: every command with its options, for completion, the man page and the reference."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gate.cli.command import Command, command_names, command_of
+from gate.cli.options import KNOWN, add_options
+
+_LONGEST = 60
+"""Letters of a list of choices; of a longer one its name is shown."""
+_NO_TITLES = ("options", "positional arguments")
+"""What argparse calls the groups that have no heading of ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An option, or a positional argument."""
+
+    flag: str
+    """With its dashes; empty: positional."""
+    metavar: str | None
+    """What its value is called; None: it has no value."""
+    help: str
+    choices: tuple[str, ...]
+    """The only values that there are; empty: any."""
+    known: tuple[str, ...]
+    """Values that a shell completes."""
+    repeatable: bool
+    value_optional: bool
+    """Whether it may stand without its value."""
+
+    @property
+    def shown(self) -> str:
+        """Write it as usage has it: "--base REF", "[RUN]"."""
+        listed = "{" + ",".join(self.choices) + "}"
+        value = listed if self.choices and len(listed) <= _LONGEST else self.metavar or ""
+        if self.flag:
+            value = f"[{value}]" if value and self.value_optional else value
+            return f"{self.flag} {value}".rstrip()
+        several = f"{value}..." if self.repeatable else value
+        return f"[{several}]" if self.value_optional else several
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """Options that stand together."""
+
+    title: str
+    about: str
+    parameters: tuple[Parameter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A command or a sub-command."""
+
+    name: str
+    """Such as "check", "study plan"."""
+    command: Command
+    headings: tuple[Heading, ...]
+
+    @property
+    def parameters(self) -> list[Parameter]:
+        """Return all of its options and arguments."""
+        return [each for heading in self.headings for each in heading.parameters]
+
+    @property
+    def usage(self) -> str:
+        """Return its usage in one line."""
+        positional = [each.shown for each in self.parameters if not each.flag]
+        return " ".join(["perfgate", self.name, "[OPTIONS]", *positional])
+
+
+def entries() -> list[Entry]:
+    """Return all commands in the order of `perfgate --help`, each followed by its parts; imports every command."""
+    loaded = sorted(((command_of(name), name) for name in command_names()), key=lambda each: (each[0].place, each[1]))
+    return [entry for command, name in loaded for entry in _with_parts(name, command)]
+
+
+def _with_parts(name: str, command: Command) -> Iterator[Entry]:
+    yield Entry(name, command, headings(command))
+    for part, own in command.parts.items():
+        yield Entry(f"{name} {part}", own, headings(own))
+
+
+def headings(command: Command) -> tuple[Heading, ...]:
+    """Return the options of a command by their headings; arguments first, those without a heading before the others."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    add_options(parser, command.options)
+    found = []
+    # argparse lists its groups nowhere else
+    for group in parser._action_groups:
+        made = tuple(_parameter(each) for each in group._group_actions)
+        title = "" if group.title in _NO_TITLES else group.title or ""
+        if made:
+            found.append(Heading(title, group.description or "", made))
+    return tuple(found)
+
+
+def _parameter(action: argparse.Action) -> Parameter:
+    takes = action.nargs != 0
+    choices = tuple(map(str, action.choices or ()))
+    metavar = action.metavar if isinstance(action.metavar, str) else action.dest.rpartition(".")[2].upper()
+    return Parameter(
+        flag=action.option_strings[0] if action.option_strings else "",
+        metavar=metavar if takes else None,
+        help=(action.help or "").replace("%%", "%"),
+        choices=choices,
+        known=choices or getattr(action, KNOWN, ()),
+        repeatable=isinstance(action, argparse._AppendAction) or action.nargs in ("*", "+", argparse.REMAINDER),
+        value_optional=action.nargs in ("?", "*", argparse.REMAINDER),
+    )
+
+
+def setting_keys() -> list[str]:
+    """Return the keys that --set takes: "gate.threshold", "plan.builds"."""
+    from json import loads
+    from pathlib import Path
+
+    file = Path(__file__).parents[1] / "perfgate.schema.json"
+    schema = loads(file.read_text(encoding="utf-8"))
+    found = []
+    for table, about in schema["properties"].items():
+        refs = [each["$ref"].rpartition("/")[2] for each in (about, *about.get("anyOf", ())) if "$ref" in each]
+        found += [f"{table}.{key}" for ref in refs for key in schema["$defs"][ref]["properties"]]
+    return sorted(found)
+
+
+def kind(parameter: Parameter) -> str:
+    """Name what a value is, for completion: "words" for known ones, a word of _KINDS, or empty for anything else."""
+    return "words" if parameter.known else _KINDS.get(parameter.metavar or "", "")
+
+
+_KINDS = {
+    "REF": "ref",
+    "FILE": "file",
+    "DIR": "folder",
+    "GLOB": "benchmark",
+    "KEY=VALUE": "setting",
+    "base|head|FILE": "rules",
+    "RUN": "run",
+    "[LABEL=]FILE": "file",
+    "[LABEL=]RUN": "run",
+}
+"""By what usage calls it."""

@@ -1,0 +1,179 @@
+"""The reference of the command line from the types of its options: docs/commands.md and man/perfgate.1.
+
+Both are written by `make docs` and say what --help says: the commands, their options and exit codes are in
+gate/commands/*/command.py. Only what no command says of itself stands here: files and the environment.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from gate.cli.catalogue import Entry, Parameter, entries
+from gate.cli.command import meanings
+from gate.codes import MEANINGS, Exit
+
+PURPOSE = "fails a pull request only on a slowdown beyond the threshold that noise cannot explain"
+HELP = Parameter(
+    "--help", None, "show the help of the command and exit", (), (), repeatable=False, value_optional=False
+)
+_INTRODUCTION = (
+    "Every command with its options, as `perfgate COMMAND --help` prints them. An installed perfgate has the same as "
+    "`man perfgate`. `perfgate completion` prints a script with which bash, zsh or fish completes commands, options, "
+    "benchmarks and git refs.\n"
+)
+ENVIRONMENT: Mapping[str, str] = {
+    "CI": "Where it is set, the rules come from base, and progress is written in plain lines.",
+    "NO_COLOR": "No colour, whatever its value.",
+    "FORCE_COLOR": "Colour also where the output is no terminal.",
+    "PERFGATE_HISTORY": "File of remembered runs, where neither --history nor gate.history names one.",
+    "PERFGATE_LOCK": "Lock file that all perfgates of a machine share, where containers have a /tmp of their own.",
+    "PERFGATE_TRACEBACK": "Where it is set, an internal error shows its traceback.",
+}
+FILES: Mapping[str, str] = {
+    "perfgate.toml": "The benchmarks and the rules; or the same keys under [tool.perfgate] in pyproject.toml.",
+    ".perfgate/": "The last run: measurements.jsonl, report.json, report.html, comment.md.",
+    ".perfgate/runs/": "The ten runs before it.",
+}
+_ROFF = {"\\": "\\e", "-": "\\-", "'": "\\(aq", "`": "\\(ga", '"': "\\(dq"}
+_DEFAULT = re.compile(r"\s*\(default: ((?:[^()]|\([^()]*\))*)\)$")
+_SIGNALS = "A command that a signal ends exits with 128 plus the signal's number."
+
+
+def commands_page() -> str:
+    """Return docs/commands.md."""
+    found = entries()
+    parts = [
+        "# Command line\n",
+        _INTRODUCTION,
+        "| command | what it does |\n| --- | --- |\n"
+        + "".join(f"| [`perfgate {e.name}`](#{_anchor(e)}) | {_cell(e.command.help)} |\n" for e in found),
+        "## Exit codes\n",
+        _codes(MEANINGS),
+        f"{_SIGNALS} Each command lists below what it can end with; those that list none end with 0 or 2.\n",
+        *(_section(each) for each in found),
+        "## Environment\n",
+        "| variable | meaning |\n| --- | --- |\n"
+        + "".join(f"| `{name}` | {_cell(text)} |\n" for name, text in ENVIRONMENT.items()),
+        "## Files\n",
+        "| file | holds |\n| --- | --- |\n"
+        + "".join(f"| `{name}` | {_cell(text)} |\n" for name, text in FILES.items()),
+        "[configuration.md](configuration.md) describes every key of perfgate.toml.\n",
+    ]
+    return "\n".join(parts)
+
+
+def _anchor(entry: Entry) -> str:
+    return f"perfgate-{entry.name.replace(' ', '-')}"
+
+
+def _section(entry: Entry) -> str:
+    command = entry.command
+    return "\n".join(
+        (
+            f"## perfgate {entry.name}\n",
+            f"{_sentence(command.help)}\n",
+            f"```text\n{entry.usage}\n```\n",
+            _options(entry),
+            f"Examples:\n\n```text\n{command.example}\n```\n",
+            *([_codes(meanings(command.codes, command))] if command.codes else []),
+        )
+    )
+
+
+def _options(entry: Entry) -> str:
+    rows = ["| option | meaning | default |\n| --- | --- | --- |\n"]
+    for heading in entry.headings:
+        if heading.title:
+            about = f": {heading.about}" if heading.about else ""
+            rows.append(f"| **{_cell(heading.title)}** | {_cell(about.removeprefix(': '))} | |\n")
+        for each in heading.parameters:
+            text, default = _meaning(each)
+            rows.append(f"| {_code(each.shown)} | {_cell(text)} | {_cell(default)} |\n")
+    return "".join(rows) if len(rows) > 1 else "No options but `--help`.\n"
+
+
+def _meaning(each: Parameter) -> Sequence[str]:
+    """Divide a help into what it says and the default at its end."""
+    found = _DEFAULT.search(each.help)
+    return (each.help[: found.start()], found[1]) if found else (each.help, "")
+
+
+def _codes(codes: Mapping[Exit, str]) -> str:
+    return "| exit code | meaning |\n| --- | --- |\n" + "".join(
+        f"| {code:d} | {_cell(text)} |\n" for code, text in codes.items()
+    )
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _cell(text: str) -> str:
+    # what stands between backticks is no Markdown, and a bracket elsewhere no link
+    pieces = re.split(r"(`[^`]*`)", text)
+    plain = (re.sub(r"([\[\]<>*_])", r"\\\1", each) if not each.startswith("`") else each for each in pieces)
+    return "".join(plain).replace("|", "\\|")
+
+
+def _code(text: str) -> str:
+    return "`" + text.replace("|", "\\|") + "`"
+
+
+def man_page() -> str:
+    """Return man/perfgate.1: one page with every command."""
+    return "".join(f"{line}\n" for line in _man(entries()))
+
+
+def _man(found: Sequence[Entry]) -> Iterator[str]:
+    yield '.\\" written by make docs from the options of the commands'
+    yield '.TH PERFGATE 1 "" perfgate "User Commands"'
+    # words that cannot be broken leave holes in lines that are filled to the margin
+    yield ".ad l"
+    yield from (".SH NAME", f"perfgate \\- {_roff(PURPOSE)}")
+    yield ".SH SYNOPSIS"
+    yield from (".B perfgate", ".I COMMAND", "[OPTIONS]")
+    yield from (".SH DESCRIPTION",)
+    yield _roff(
+        "perfgate builds base and head several times, runs their benchmarks interleaved, estimates the variance of "
+        "builds, executions and iterations, and compares the confidence interval of head/base with a threshold."
+    )
+    yield ".SH COMMANDS"
+    for each in found:
+        yield from (".TP", f".B {_roff(each.name)}", _roff(_sentence(each.command.help)))
+    yield ".SH EXIT STATUS"
+    for code, text in MEANINGS.items():
+        yield from (".TP", f".B {code:d}", _roff(text))
+    yield from (".PP", _roff(_SIGNALS))
+    for each in found:
+        yield from _man_command(each)
+    for title, named in (("ENVIRONMENT", ENVIRONMENT), ("FILES", FILES)):
+        yield f".SH {title}"
+        for name, text in named.items():
+            yield from (".TP", f".B {_roff(name)}", _roff(text))
+
+
+def _man_command(entry: Entry) -> Iterator[str]:
+    command = entry.command
+    yield f'.SH "PERFGATE {_roff(entry.name.upper())}"'
+    yield from (_roff(_sentence(command.help)), ".PP", f".B {_roff(entry.usage)}")
+    for heading in entry.headings:
+        if heading.title:
+            yield f'.SS "{_roff(heading.title.capitalize())}"'
+        if heading.about:
+            yield _roff(heading.about)
+        for each in heading.parameters:
+            yield from (".TP", f".B {_roff(each.shown)}", _roff(each.help))
+    yield '.SS "Examples"'
+    yield from (".nf", *map(_roff, command.example.splitlines()), ".fi")
+    if command.codes:
+        yield '.SS "Exit status"'
+        for code, text in meanings(command.codes, command).items():
+            yield from (".TP", f".B {code:d}", _roff(text))
+
+
+def _roff(text: str) -> str:
+    made = (
+        text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq").replace("`", "\\(ga").replace('"', "\\(dq")
+    )
+    return f"\\&{made}" if made.startswith(".") else made

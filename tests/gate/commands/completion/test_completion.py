@@ -1,0 +1,192 @@
+"""Completion as a person has it: in real shells, within a project."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from gate.cli.catalogue import entries, kind, setting_keys
+from gate.cli.main import main
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="shells of POSIX")
+
+CONFIG = """
+[[benchmark]]
+name = "parse-large"  # the first one
+command = "true"
+[benchmark.metric.name]
+unit = "s"
+name = "none of these"
+
+[[benchmark]]
+command = "true"
+name = 'two words'
+"""
+LINES: Mapping[str, set[str]] = {
+    "perfgate che": {"check"},
+    "perfgate check --ba": {"--base"},
+    "perfgate check --base ": {"main", "v1.0", "topic/x"},
+    "perfgate check --base to": {"topic/x"},
+    "perfgate check --head=to": {"topic/x"},
+    "perfgate bisect --good v": {"v1.0"},
+    "perfgate check --quiet --benchmark parse": {"parse-large"},
+    "perfgate check --set gate.thr": {"gate.threshold="},
+    "perfgate study --set study.repl": {"study.replicates="},
+    "perfgate study ana": {"analyse"},
+    "perfgate study analyse --quan": {"--quantiles"},
+    "perfgate report --format m": {"markdown"},
+    "perfgate init --workflow tr": {"trusted"},
+    "perfgate completion ": {"bash", "fish", "zsh"},
+    "perfgate check --config perf": {"perfgate.toml"},
+    "perfgate report .perfgate/runs/o": {".perfgate/runs/one/"},
+    "perfgate check --rules b": {"base"},
+}
+
+BASH = """
+source "$1"
+words=($2); [[ $2 != *" " ]] || words+=("")
+# as readline does, which makes a word of "="
+COMP_WORDS=()
+for word in "${words[@]}"; do
+    if [[ $word == --*=* ]]; then COMP_WORDS+=("${word%%=*}" = "${word#*=}"); else COMP_WORDS+=("$word"); fi
+done
+[[ $2 != *" " ]] || COMP_WORDS[${#COMP_WORDS[@]}-1]=""
+COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+_perfgate
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+ZSH = """
+zmodload zsh/zpty
+zpty shell zsh -f -i
+expect() { local piece all=""; while zpty -r shell piece; do all+=$piece; [[ $all != *$1* ]] || break; done; print -r -- "$all" }
+zpty -w shell "PS1=; stty columns 200; autoload -Uz compinit; compinit -u -D; source '$1'; print rea''dy"
+expect ready >/dev/null
+# shows what matches, and does not complete it
+zpty -w shell "show() { compstate[insert]=; compstate[list]='list force packed' }; compprefuncs=(); comppostfuncs=(show); zstyle ':completion:*' list-grouped false; LISTMAX=10000; print go''od"
+expect good >/dev/null
+zpty -w -n shell "$2"$'\\t'
+# with more input before it, the line editor would not draw the list
+expect "$3"
+zpty -w -n shell $'\\x15print do\\'\\'ne\\n'
+expect done
+zpty -d shell
+"""
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    top = tmp_path_factory.mktemp("project")
+    (top / "perfgate.toml").write_text(CONFIG, encoding="utf-8")
+    (top / ".perfgate/runs/one").mkdir(parents=True)
+    environment = {**os.environ, **{f"GIT_{who}_{what}": "x@y" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}}  # fmt: skip
+    for command in ("init -q -b main", "add perfgate.toml", "commit -q -m one", "tag v1.0", "branch topic/x"):
+        subprocess.run(["git", *command.split()], cwd=top, check=True, env=environment)
+    return top
+
+
+@pytest.fixture(scope="module")
+def scripts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("scripts")
+    for shell in ("bash", "zsh", "fish"):
+        out, err = io.StringIO(), io.StringIO()
+        assert main(["completion", shell], out, err) == 0
+        (folder / shell).write_text(out.getvalue(), encoding="utf-8")
+    return folder
+
+
+def answer(command: list[str], cwd: Path) -> str:
+    environment = {
+        **os.environ,
+        "TERM": "dumb",
+        "HOME": str(cwd),
+        "XDG_CONFIG_HOME": str(cwd),
+        "XDG_DATA_HOME": str(cwd),
+    }
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=True, env=environment, timeout=60)
+    assert done.stderr == ""
+    return done.stdout
+
+
+def in_bash(script: Path, line: str, cwd: Path) -> set[str]:
+    return set(answer(["bash", "--norc", "-c", BASH, "bash", str(script), line], cwd).split("\n")) - {""}
+
+
+def in_fish(script: Path, line: str, cwd: Path) -> set[str]:
+    text = answer(["fish", "--no-config", "-c", f"source {script}; complete -C '{line}'"], cwd)
+    return {row.partition("\t")[0] for row in text.splitlines()}
+
+
+@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("shell", ["bash", "fish"])
+def test_what_completes_a_line(shell: str, line: str, project: Path, scripts: Path) -> None:
+    asked: Callable[[Path, str, Path], set[str]] = {"bash": in_bash, "fish": in_fish}[shell]
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    found = asked(scripts / shell, line, project)
+    if shell == "fish" and "=" in line:
+        found = {each.partition("=")[2] for each in found}
+    # a shell that knows file names puts the slash behind a folder itself; fish takes a part of a word too
+    plain = {each.rstrip("/") for each in found}
+    wanted = {each.rstrip("/") for each in LINES[line]}
+    assert wanted <= plain
+    assert shell == "fish" or plain == wanted
+
+
+@pytest.mark.parametrize("line", ["perfgate check --benchmark ", "perfgate try --benchmark tw"])
+def test_names_with_blanks_are_quoted(line: str, project: Path, scripts: Path) -> None:
+    assert "two\\ words" in in_bash(scripts / "bash", line, project)
+    assert "none of these" not in str(in_bash(scripts / "bash", line, project))
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
+@pytest.mark.parametrize("line", [line for line in LINES if "report ." not in line])
+def test_what_completes_a_line_in_zsh(line: str, project: Path, scripts: Path) -> None:
+    # the "=" behind a key is put there when it is chosen
+    wanted = {each.removesuffix("=") for each in LINES[line]}
+    text = answer(["zsh", "-f", "-c", ZSH, "zsh", str(scripts / "zsh"), line, max(wanted)], project)
+    shown = set(re.split(r"[\s\x1b]+", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", " ", text)))
+    assert wanted <= shown, text
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_every_command_and_option_is_in_a_script(shell: str, scripts: Path) -> None:
+    text = (scripts / shell).read_text(encoding="utf-8")
+    for entry in entries():
+        for name in entry.name.split():
+            assert name in text
+        for each in entry.parameters:
+            assert each.flag.removeprefix("--") in text
+
+
+def test_a_shell_reads_the_script_without_a_complaint(scripts: Path, project: Path) -> None:
+    for shell, check in (("bash", "-n"), ("zsh", "-n"), ("fish", "--no-execute")):
+        if shutil.which(shell):
+            assert answer([shell, check, str(scripts / shell)], project) == ""
+
+
+def test_known_values_are_those_that_the_help_names() -> None:
+    known = [each for entry in entries() for each in entry.parameters if each.known and not each.choices]
+    assert len(known) == 3
+    for each in known:
+        assert all(word in each.help for word in each.known)
+        assert kind(each) == "words"
+
+
+def test_keys_of_settings_are_those_of_the_configuration() -> None:
+    assert {"gate.threshold", "plan.budget", "study.replicates", "creep.against"} <= set(setting_keys())
+    assert not any(key.startswith(("benchmark.", "override.", "accept.")) for key in setting_keys())
+
+
+@pytest.mark.parametrize(("shell", "said"), [("tcsh", "tcsh"), ("", "SHELL")])
+def test_another_shell_is_refused(shell: str, said: str) -> None:
+    out, err = io.StringIO(), io.StringIO()
+    assert main(["completion", *([shell] if shell else [])], out, err) == 2
+    assert said in err.getvalue() and err.getvalue().count("\n") == 1
