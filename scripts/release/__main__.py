@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from scripts.release import changelog, packages, tags, version
+from scripts.release import changelog, packages, plan, publish, version
 from scripts.release.errors import ReleaseError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,11 +50,21 @@ def _parser() -> argparse.ArgumentParser:
     step.add_argument("--out", type=Path, default=Path("dist"), help="folder for them (default: dist)")
     step.set_defaults(step=_build)
 
-    step = steps.add_parser("tags", help="show the moves of v1 and v1.2 that a release asks for")
+    step = steps.add_parser("publish", help="make the GitHub release of a tag, and move v1 and v1.2 to it")
     step.add_argument("tag", help="the release, such as v1.2.3; it is at the remote already")
+    step.add_argument(
+        "--dist", type=Path, default=Path("dist"), help="folder of packages/ and notes.md (default: dist)"
+    )
     step.add_argument("--remote", default="origin", help="default: origin")
-    step.add_argument("--push", action="store_true", help="move them at the remote")
-    step.set_defaults(step=_tags)
+    step.add_argument("--dry-run", action="store_true", help="only show what would be done")
+    step.set_defaults(step=_publish)
+
+    step = steps.add_parser(
+        "plan", help="the workflow's first step: check the tag, write the notes, decide on publishing"
+    )
+    step.add_argument("--dist", type=Path, default=Path("dist"), help="folder for notes.md (default: dist)")
+    step.add_argument("--on", metavar="BRANCH", default="origin/main", help="default: origin/main")
+    step.set_defaults(step=_plan)
     return parser
 
 
@@ -67,7 +78,8 @@ def _prepare(options: argparse.Namespace) -> None:
     declared = module.read_text(encoding="utf-8").replace(f'"{present}"', f'"{wanted}"')
     log.write_text(text, encoding="utf-8")
     module.write_text(declared, encoding="utf-8")
-    _print(f"gate/__init__.py and {changelog.NAME} have {wanted}; read the notes: python -m scripts.release notes v{wanted}")
+    _print(f"gate/__init__.py and {changelog.NAME} have {wanted}")
+    _print(f"read the notes: python -m scripts.release notes v{wanted}")
 
 
 def _check(options: argparse.Namespace) -> None:
@@ -94,14 +106,29 @@ def _build(options: argparse.Namespace) -> None:
         raise ReleaseError(f"{', '.join(wrong)} is not of version {ours}, which gate/__init__.py has")
 
 
-def _tags(options: argparse.Namespace) -> None:
-    moves = tags.moves(tags.listed(options.top, options.remote), options.tag)
-    for move in moves:
+def _publish(options: argparse.Namespace) -> None:
+    wanted = publish.publication(options.top, options.tag, options.dist, options.remote)
+    _print(" ".join(wanted.create) or f"the GitHub release {options.tag} is there")
+    for move in wanted.moves:
         _print(f"{move.tag}: {move.before[:10] or 'new'} -> {move.after[:10]} ({options.tag})")
-    if not moves:
+    if not wanted.moves:
         _print(f"{options.tag} moves no tag")
-    if options.push:
-        tags.push(options.top, options.remote, moves)
+    if not options.dry_run:
+        publish.publish(options.top, wanted, options.remote)
+
+
+def _plan(options: argparse.Namespace) -> None:
+    found = plan.plan(options.top, os.environ, options.on)
+    options.dist.mkdir(parents=True, exist_ok=True)
+    (options.dist / publish.NOTES).write_text(found.notes, encoding="utf-8")
+    for variable, text in (
+        ("GITHUB_OUTPUT", f"publish={str(found.publish).lower()}\n"),
+        ("GITHUB_STEP_SUMMARY", found.summary),
+    ):
+        if os.environ.get(variable):
+            with Path(os.environ[variable]).open("a", encoding="utf-8") as file:
+                file.write(text)
+    sys.stdout.write(found.summary)
 
 
 def _print(line: str) -> None:

@@ -8,8 +8,12 @@ import re
 REPOSITORY = "https://github.com/perfgate/perfgate"
 RAW = "https://raw.githubusercontent.com/perfgate/perfgate"
 # ![alt](target) and [text](target), outside of code; a target with a title does not occur here
-LINK = re.compile(r"(?P<before>(?P<image>!)?\[(?:[^\[\]`]|`[^`]*`|!\[[^\]]*\]\([^)]*\))*\]\()(?P<target>[^()\s]+)(?P<after>\))")
-ATTRIBUTE = re.compile(r"""(?P<before><(?P<name>img|source|a)\b[^<>]*?\b(?:src|srcset|href)=")(?P<target>[^"\s]+)(?P<after>")""")
+LINK = re.compile(
+    r"(?P<before>(?P<image>!)?\[(?:[^\[\]`]|`[^`]*`|!\[[^\]]*\]\([^)]*\))*\]\()(?P<target>[^()\s]+)(?P<after>\))"
+)
+ATTRIBUTE = re.compile(
+    r"""(?P<before><(?P<name>img|source|a)\b[^<>]*?\b(?:src|srcset|href)=")(?P<target>[^"\s]+)(?P<after>")"""
+)
 CODE = re.compile(r"(^[ \t]*```.*?^[ \t]*```[ \t]*$)", re.DOTALL | re.MULTILINE)
 ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*:|//")
 

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from scripts.release.errors import ReleaseError
@@ -74,8 +75,8 @@ def _builder(top: Path, environment: Path) -> Path:
     lock = environment / LOCK
     lock.write_text("".join(wanted.values()), encoding="utf-8")
     python = environment / "bin" / "python"
-    install = [python, "-I", "-m", "pip", "--quiet", "--disable-pip-version-check", "install"]
-    _run([*install, "--only-binary", ":all:", "--require-hashes", "--requirement", lock])
+    pip = ["-m", "pip", "--quiet", "--disable-pip-version-check", "install", "--only-binary", ":all:"]
+    _run([python, "-I", *pip, "--require-hashes", "--requirement", lock])
     return python
 
 
@@ -88,15 +89,14 @@ def _has(entry: str) -> bool:
 
 def _hatchling(python: Path, target: str, source: Path, out: Path) -> Path:
     before = set(out.iterdir())
-    command = [python, "-I", "-m", "hatchling", "build", "--target", target, "--directory", out.resolve()]
-    _run(command, source)
+    _run([python, "-I", "-m", "hatchling", "build", "--target", target, "--directory", out.resolve()], source)
     (built,) = set(out.iterdir()) - before
     # a package is for everybody, whatever the umask
     built.chmod(0o644)
     return built
 
 
-def _run(command: list[str | Path], directory: Path | None = None) -> None:
+def _run(command: Sequence[str | Path], directory: Path | None = None) -> None:
     environment = {name: value for name, value in os.environ.items() if name != "SOURCE_DATE_EPOCH"}
     done = subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:

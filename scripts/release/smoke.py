@@ -9,7 +9,6 @@ of dependencies are those that the installer finds today, as for users; the lock
 from __future__ import annotations
 
 import argparse
-import glob
 import json
 import os
 import shutil
@@ -82,7 +81,7 @@ def _candidates(wanted: str) -> Iterator[str]:
     cache = os.environ.get("RUNNER_TOOL_CACHE")
     if cache:
         # not the free-threaded ones, which lie in x64-freethreaded
-        yield from sorted(glob.glob(f"{glob.escape(cache)}/Python/{wanted}.*/*64/bin/python3"))
+        yield from map(str, sorted(Path(cache, "Python").glob(f"{wanted}.*/*64/bin/python3")))
     found = shutil.which(f"python{wanted}")
     if found:
         yield found
@@ -95,15 +94,13 @@ def install(installer: str, python: Path, package: Path, box: Path) -> list[str 
     if installer == "pip":
         environment = box / "environment"
         succeed([python, "-I", "-m", "venv", environment], box)
-        pip = [environment / "bin" / "python", "-I", "-m", "pip", "--quiet", "--disable-pip-version-check"]
-        succeed([*pip, "install", package], box)
+        pip = ["-m", "pip", "--quiet", "--disable-pip-version-check", "install"]
+        succeed([environment / "bin" / "python", "-I", *pip, package], box)
         return [environment / "bin" / "perfgate"]
     places = {"uv": ("UV_TOOL_DIR", "UV_TOOL_BIN_DIR"), "pipx": ("PIPX_HOME", "PIPX_BIN_DIR")}[installer]
     os.environ.update({place: str(box / place) for place in places})
-    command = [_tool(installer), "install", "--python", python, package]
-    if installer == "uv":
-        command.insert(1, "tool")
-    succeed(command, box)
+    command = {"uv": [_tool(installer), "tool"], "pipx": [_tool(installer)]}[installer]
+    succeed([*command, "install", "--python", python, package], box)
     return [box / places[1] / "perfgate"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +20,7 @@ class Move:
     after: str
 
 
-def moves(refs: dict[str, str], tag: str) -> list[Move]:
+def moves(refs: Mapping[str, str], tag: str) -> list[Move]:
     """Return the moves that a release asks for; none for a pre-release or where a newer one has been released.
 
     Args:
@@ -35,19 +36,27 @@ def moves(refs: dict[str, str], tag: str) -> list[Move]:
         raise ReleaseError(f"the remote has no tag {tag}: push it first")
     if not version.final:
         return []
-    released = [found for name in refs if (found := _released(name)) is not None]
     wanted = []
     for length in (1, 2):
-        series = version.numbers[:length]
-        if max(each for each in released if each.numbers[:length] == series) != version:
-            continue
-        moving = "v" + ".".join(map(str, series))
-        if _commit(refs, moving) != commit:
+        moving = "v" + ".".join(map(str, version.numbers[:length]))
+        if is_newest(refs, version, of=length) and _commit(refs, moving) != commit:
             wanted.append(Move(moving, refs.get(moving, ""), commit))
     return wanted
 
 
-def _commit(refs: dict[str, str], tag: str) -> str | None:
+def is_newest(refs: Mapping[str, str], version: Version, *, of: int = 0) -> bool:
+    """Whether no later release has a tag at the remote, among those with the same first numbers; pre-releases never are.
+
+    Args:
+        refs: as for moves().
+        version: the release.
+        of: how many numbers must be the same; 0: all releases count.
+    """
+    released = [found for name in refs if (found := _released(name)) and found.numbers[:of] == version.numbers[:of]]
+    return version.final and version == max(released, default=version)
+
+
+def _commit(refs: Mapping[str, str], tag: str) -> str | None:
     return refs.get(f"{tag}^{{}}", refs.get(tag))
 
 
@@ -65,7 +74,7 @@ def listed(top: Path, remote: str) -> dict[str, str]:
     return {name.removeprefix("refs/tags/"): value for value, name in (line.split("\t") for line in lines)}
 
 
-def push(top: Path, remote: str, wanted: list[Move]) -> None:
+def push(top: Path, remote: str, wanted: Sequence[Move]) -> None:
     """Move tags at the remote, all or none, and only if none of them was moved meanwhile.
 
     Raises:
@@ -75,7 +84,9 @@ def push(top: Path, remote: str, wanted: list[Move]) -> None:
     leases = [f"--force-with-lease=refs/tags/{move.tag}:{move.before}" for move in wanted]
     moved = [f"{move.after}:refs/tags/{move.tag}" for move in wanted]
     if wanted:
-        _git(top, "push", "--quiet", "--atomic", *leases, remote, *moved)
+        # on a runner gh has the token: it is in no file and no argument
+        helper = ["-c", "credential.helper=", "-c", "credential.helper=!gh auth git-credential"]
+        _git(top, *helper, "push", "--quiet", "--atomic", *leases, remote, *moved)
 
 
 def _git(top: Path, *arguments: str) -> str:
