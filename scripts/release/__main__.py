@@ -52,16 +52,12 @@ def _parser() -> argparse.ArgumentParser:
 
     step = steps.add_parser("publish", help="make the GitHub release of a tag, and move v1 and v1.2 to it")
     step.add_argument("tag", help="the release, such as v1.2.3; it is at the remote already")
-    step.add_argument(
-        "--dist", type=Path, default=Path("dist"), help="folder of packages/ and notes.md (default: dist)"
-    )
+    step.add_argument("--dist", type=Path, default=Path("dist"), help="folder of packages/ and notes.md")
     step.add_argument("--remote", default="origin", help="default: origin")
     step.add_argument("--dry-run", action="store_true", help="only show what would be done")
     step.set_defaults(step=_publish)
 
-    step = steps.add_parser(
-        "plan", help="the workflow's first step: check the tag, write the notes, decide on publishing"
-    )
+    step = steps.add_parser("plan", help="the workflow's first step: check the tag, write notes.md")
     step.add_argument("--dist", type=Path, default=Path("dist"), help="folder for notes.md (default: dist)")
     step.add_argument("--on", metavar="BRANCH", default="origin/main", help="default: origin/main")
     step.set_defaults(step=_plan)

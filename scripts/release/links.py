@@ -36,7 +36,7 @@ def _linked(text: str, ref: str, page: str) -> str:
         found = link.groupdict()
         image = bool(found.get("image")) or found.get("name") in ("img", "source")
         # an image may stand inside of a link's text
-        before = found["before"][:2] + LINK.sub(replace, found["before"][2:])
+        before = found["before"][:1] + LINK.sub(replace, found["before"][1:])
         return f"{before}{_absolute(found['target'], ref, page, image=image)}{found['after']}"
 
     return ATTRIBUTE.sub(replace, LINK.sub(replace, text))

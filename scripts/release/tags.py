@@ -45,7 +45,7 @@ def moves(refs: Mapping[str, str], tag: str) -> list[Move]:
 
 
 def is_newest(refs: Mapping[str, str], version: Version, *, of: int = 0) -> bool:
-    """Whether no later release has a tag at the remote, among those with the same first numbers; pre-releases never are.
+    """Whether the remote has no later release with the same first numbers; a pre-release is never the newest.
 
     Args:
         refs: as for moves().
@@ -84,13 +84,13 @@ def push(top: Path, remote: str, wanted: Sequence[Move]) -> None:
     leases = [f"--force-with-lease=refs/tags/{move.tag}:{move.before}" for move in wanted]
     moved = [f"{move.after}:refs/tags/{move.tag}" for move in wanted]
     if wanted:
-        # on a runner gh has the token: it is in no file and no argument
-        helper = ["-c", "credential.helper=", "-c", "credential.helper=!gh auth git-credential"]
-        _git(top, *helper, "push", "--quiet", "--atomic", *leases, remote, *moved)
+        _git(top, "push", "--quiet", "--atomic", *leases, remote, *moved)
 
 
 def _git(top: Path, *arguments: str) -> str:
-    done = subprocess.run(["git", *arguments], cwd=top, capture_output=True, text=True, check=False)
+    # on a runner gh has the token: it is in no file and no argument
+    helper = ["-c", "credential.helper=", "-c", "credential.helper=!gh auth git-credential"]
+    done = subprocess.run(["git", *helper, *arguments], cwd=top, capture_output=True, text=True, check=False)
     if done.returncode:
         raise ReleaseError(f"git {' '.join(arguments)}: {done.stderr.strip()}")
     return done.stdout
