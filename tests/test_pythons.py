@@ -40,12 +40,22 @@ def test_scripts_look_for_each_version_and_take_no_other(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["scripts/install", "scripts/venv", "README.md", "docs/github.md", "docs/dependencies.md"]
+    "name",
+    [
+        "scripts/install",
+        "scripts/venv",
+        "README.md",
+        "docs/github.md",
+        "docs/dependencies.md",
+        "docs/install.md",
+        "docs/releasing.md",
+    ],
 )
 def test_people_are_told_the_same(name: str) -> None:
     assert set(re.findall(r"(3\.1\d)(?: to |-|, 3\.1\d or )(3\.1\d)", text(name))) == {(FIRST, LAST)}
 
 
-def test_every_version_is_tested() -> None:
-    found = re.search(r"python: \[(.*)\]", text(".github/workflows/tests.yml"))
+@pytest.mark.parametrize("workflow", ["tests", "release"])
+def test_every_version_is_tested(workflow: str) -> None:
+    found = re.search(r"python: \[(.*)\]", text(f".github/workflows/{workflow}.yml"))
     assert found and re.findall(r"3\.\d+", found[1]) == VERSIONS

@@ -146,8 +146,12 @@ class Act:
         attempt: int = 1,
         hosted: bool = False,
         variables: dict[str, str] | None = None,
+        matrix: tuple[str, ...] = (),
+        timeout: float = TIMEOUT,
     ) -> Ran:
         """Run a workflow (its text) of the repository at top; variables: of every step. GitHub knows of the run then.
+
+        Of a matrix only the legs with all of these "key:value" run, if there are any.
 
         Outputs of a job are those of its steps that have an id, by id: a last step is added that tells them.
         """
@@ -182,13 +186,15 @@ class Act:
         }
         command = [
             str(self.program), event.name, "-C", str(top), "-W", str(box / "workflow.yml"), "-e", str(box / "event.json"),
-            "-P", "self-hosted=-self-hosted", "-P", "ubuntu-latest=-self-hosted", "--secret-file", str(box / ".secrets"), "--env-file", str(box / ".env"),
+            "-P", "self-hosted=-self-hosted", "-P", "ubuntu-latest=-self-hosted", "-P", "ubuntu-24.04=-self-hosted", "--secret-file", str(box / ".secrets"), "--env-file", str(box / ".env"),
             "--action-cache-path", str(self.folder / "cache"), "--no-cache-server", "--concurrent-jobs", "1", "--rm", "--json",
         ]  # fmt: skip
         for name, value in shown.items():
             command += ["--env", f"{name}={value}"]
         for name, place in self.repositories.items():
             command += ["--local-repository", f"{name}={place}"]
+        for leg in matrix:
+            command += ["--matrix", leg]
         home = self.folder / "home"
         home.mkdir(exist_ok=True)
         around = {
@@ -198,7 +204,7 @@ class Act:
         }
         done = subprocess.run(
             command, cwd=top, env=around, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            errors="replace", timeout=TIMEOUT, check=False,
+            errors="replace", timeout=timeout, check=False,
         )  # fmt: skip
         known.conclusion = "failure" if done.returncode else "success"
         return told(done.returncode, done.stdout, box / "outputs.json", number)

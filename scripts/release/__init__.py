@@ -1,0 +1,1 @@
+"""What a release of perfgate consists of; docs/releasing.md has the steps, .github/workflows/release.yml runs them."""
