@@ -2,7 +2,7 @@
 PYTHON_ENV = .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: demo test endtoend blas lint promise mutants study latency evidence bench tools docs lock venv help
+.PHONY: demo test endtoend blas lint promise mutants study latency evidence bench tools docs site lock venv help
 
 demo: venv ## Gate a regression and a harmless change of a small real project (under two minutes)
 	@$(PYTHON_ENV) examples/demo.py
@@ -52,6 +52,9 @@ tools: venv ## Tests against the real external tools on this host
 
 docs: venv ## Write the tables of keys in docs/ and the schemas in gate/ from the types
 	@$(PYTHON_ENV) -m scripts.docs
+
+site: venv ## Build the documentation site into site/ (open site/index.html)
+	@$(PYTHON_ENV) -m scripts.site
 
 lock: venv ## Write requirements.lock and requirements-dev.lock anew (UPGRADE=--upgrade: newest versions)
 	@scripts/lock $(UPGRADE)
