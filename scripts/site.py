@@ -128,6 +128,9 @@ def _link(page: Path, link: re.Match[str]) -> str:
     fragment = f"#{anchor}" if anchor else ""
     if file == ROOT / "README.md" and not fragment:
         file = nav().front
+    if file in nav().pages and text == file.name:
+        # a file's name says more on GitHub, the page's title more in the site
+        text = title(file.read_text(encoding="utf-8"))
     if file in nav().pages or link["image"]:
         to = place(file) if file in nav().pages else file.relative_to(ROOT / "docs")
         return f"{link['image']}[{text}]({os.path.relpath(to, place(page).parent)}{fragment})"

@@ -10,8 +10,11 @@ myst_heading_anchors = 6
 # Examples of output are blocks without a language; configurations show keys that only look like TOML.
 highlight_language = "none"
 suppress_warnings = ["misc.highlighting_failure"]
-pygments_style = "friendly"
-pygments_dark_style = "github-dark"
+pygments_style = "a11y-high-contrast-light"
+pygments_dark_style = "a11y-high-contrast-dark"
+
+# Quotes on a page are often those to type.
+smartquotes = False
 
 html_theme = "furo"
 html_title = "perfgate"
