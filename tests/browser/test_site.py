@@ -107,12 +107,13 @@ def test_pages_load_nothing_from_elsewhere_and_fit(browser: Browser, address: st
         page = inside.new_page()
         heard = visit(page, address)
         wide = []
-        for each in site.nav().pages:
-            page.goto(address + site.place(each).with_suffix(".html").as_posix())
+        # the longest tables, code, pictures; the static check above sees what every page loads
+        for each in ("index", "start/index", "configuration", "import", "evidence", "layout", "reading-a-report"):
+            page.goto(f"{address}{each}.html")
             for size in (PHONE, DESKTOP):
                 page.set_viewport_size({"width": size[0], "height": size[1]})
                 if page.evaluate("() => document.documentElement.scrollWidth > document.documentElement.clientWidth"):
-                    wide.append(f"{each.name} at {size[0]} px")
+                    wide.append(f"{each} at {size[0]} px")
     assert heard == []
     assert wide == []
 
