@@ -2,7 +2,7 @@
 PYTHON_ENV = .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: demo test endtoend blas lint promise mutants study latency evidence bench tools docs surface lock venv help
+.PHONY: demo test endtoend blas lint promise mutants study latency evidence bench tools docs surface site lock venv help
 
 demo: venv ## Gate a regression and a harmless change of a small real project (under two minutes)
 	@$(PYTHON_ENV) examples/demo.py
@@ -55,6 +55,9 @@ docs: venv ## Write the tables of keys and of commands in docs/, the man page an
 
 surface: venv ## Before a release: keep what it offers in tests/data/surface.txt, which no later 1.x may take away
 	@$(PYTHON_ENV) -m scripts.surface
+
+site: venv ## Build the documentation site into site/ (open site/index.html)
+	@$(PYTHON_ENV) -m scripts.site
 
 lock: venv ## Write requirements.lock and requirements-dev.lock anew (UPGRADE=--upgrade: newest versions)
 	@scripts/lock $(UPGRADE)

@@ -97,10 +97,7 @@ def _written(schema: Mapping[str, Any]) -> str:
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
-_FORMATS = (
-    "| format | `--from` | session | build | execution | iteration | trap |\n"
-    "| --- | --- | --- | --- | --- | --- | --- |\n"
-)
+_FORMATS = "| format | `--from` | build | execution | iteration | trap |\n| --- | --- | --- | --- | --- | --- |\n"
 
 
 def formats() -> str:
@@ -108,8 +105,7 @@ def formats() -> str:
     found = sorted(((adapter(name).FORMAT, name) for name in names()), key=lambda each: each[0].title.casefold())
     builds = {name: f"one {f.column} of the file" if f.column else "the file" for f, name in found}
     rows = "".join(
-        f"| {f.title} | `{name}` | none | {builds[name]} | {f.execution} | {f.iteration} | {f.trap} |\n"
-        for f, name in found
+        f"| {f.title} | `{name}` | {builds[name]} | {f.execution} | {f.iteration} | {f.trap} |\n" for f, name in found
     )
     before, head, after = IMPORT.read_text(encoding="utf-8").partition(_FORMATS)
     return before + head + rows + re.sub(r"\A(?:\|.*\n)*", "", after)
@@ -132,7 +128,8 @@ def _rows(table: type[config.Table]) -> list[str]:
         if field.name in OF_RUNS:
             continue
         meta = hints[field.name].__metadata__[0]
-        cells = [f"`{field.encode_name}`", _type(hints[field.name]), _default(field), meta.description]
+        meaning = re.sub(r"docs/((\w[\w-]*)\.md)", r"[\1](\1)", meta.description)
+        cells = [f"`{field.encode_name}`", _type(hints[field.name]), _default(field), meaning]
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return rows
 

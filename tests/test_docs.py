@@ -17,7 +17,7 @@ from gate.config.types import Builds, Config, Table
 from scripts import docs
 from tests.support.pages import ROOT, run_page
 
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 SHELL = re.compile(r"^```(?:console|sh)$", re.MULTILINE)
 TOML = re.compile(r"^```toml\n((?s:.*?))^```$", re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?://)([^)#]*)(?:#([^)]*))?\)")

@@ -1,0 +1,213 @@
+"""Builds the documentation site into site/: `make site`, or `python -m scripts.site FOLDER`.
+
+The pages are the Markdown of docs/ as it reads on GitHub, in the order of docs/site/nav.toml. Sphinx gets copies of
+them in which links out of docs/ are resolved, and fails on any broken link or anchor. llms.txt lists the same pages.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import shutil
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from sphinx.cmd.build import main as sphinx
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "docs" / "site"
+"""Its configuration, navigation and style."""
+REPOSITORY = "https://github.com/perfgate/perfgate/blob/main/"
+"""Where a link to a file that is not part of the site leads."""
+
+_FENCE = re.compile(r"^( *)(`{3,}|~{3,}).*?\n(?:.*\n)*?\1\2 *$", re.MULTILINE)
+_LINK = re.compile(r"(?P<image>!?)\[(?P<text>(?:[^\[\]\n]|\n(?!\n)|\[[^\]]*\])*)\]\((?P<target>[^)\s]+)\)")
+_ASIDE = re.compile(r"^(?:<!--.*?-->|>|\||#|!\[|```|    |- |\d+\. ).*", re.DOTALL)
+
+
+class SiteError(Exception):
+    """A page, or the navigation, that cannot be built."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of the navigation."""
+
+    title: str
+    pages: list[Path]
+    """In order; those that exist."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nav:
+    """The navigation of the site."""
+
+    front: Path
+    sections: list[Section]
+
+    @property
+    def pages(self) -> list[Path]:
+        """All pages in order, the front page first."""
+        return [self.front, *(page for section in self.sections for page in section.pages)]
+
+
+@cache
+def nav() -> Nav:
+    """Read docs/site/nav.toml."""
+    read = tomllib.loads((SOURCE / "nav.toml").read_text(encoding="utf-8"))
+    return Nav(
+        ROOT / read["front"],
+        [
+            Section(each["title"], [page for name in each["pages"] if (page := ROOT / name).exists()])
+            for each in read["section"]
+        ],
+    )
+
+
+def place(page: Path) -> Path:
+    """Return where a page lies in the site: docs/ is its root, and a README is the page of its folder's name."""
+    relative = page.relative_to(ROOT)
+    if relative.parts[0] == "docs":
+        return relative.relative_to("docs")
+    if relative.name == "README.md":
+        return relative.parent.with_suffix(".md")
+    # docs/security.md and SECURITY.md are different pages
+    name = relative.with_name(relative.stem.lower() + ".md")
+    return name.with_stem(f"{name.stem}-policy") if (ROOT / "docs" / name).exists() else name
+
+
+def title(text: str) -> str:
+    """Return the heading of a page."""
+    found = re.search(r"^# (.*)$", text, re.MULTILINE)
+    if found is None:
+        raise SiteError("a page without a heading of the first level")
+    return found[1].replace("`", "")
+
+
+def summary(text: str) -> str:
+    """Return the first sentence of a page as plain text: the first paragraph that is one."""
+    _, _, body = _FENCE.sub("", text).partition("\n# " if not text.startswith("# ") else "# ")
+    for paragraph in body.partition("\n")[2].split("\n\n"):
+        words = " ".join(paragraph.split())
+        if words and not _ASIDE.match(paragraph.strip("\n")):
+            first = re.split(r"(?<=[.!?])\s+", _LINK.sub(r"\g<text>", words))[0]
+            return re.sub(r"[*`]", "", re.sub(":$", ".", first))
+    raise SiteError(f"{title(text)}: no paragraph")
+
+
+def staged(page: Path, text: str) -> str:
+    """Return a page with links as they are in the site: pages by their place there, other files in the repository."""
+    parts: list[str] = []
+    end = 0
+    # links in blocks of code are code
+    for fence in _FENCE.finditer(text):
+        parts += [_linked(page, text[end : fence.start()]), fence[0]]
+        end = fence.end()
+    return "".join([*parts, _linked(page, text[end:])])
+
+
+def _linked(page: Path, text: str) -> str:
+    return _LINK.sub(lambda link: _link(page, link), text)
+
+
+def _link(page: Path, link: re.Match[str]) -> str:
+    # a picture that is itself a link
+    text = _linked(page, link["text"])
+    target, _, anchor = link["target"].partition("#")
+    if not target or re.match(r"[a-z]+:", target):
+        return f"{link['image']}[{text}]({link['target']})"
+    file = Path(os.path.normpath(page.parent / target))
+    if not file.exists():
+        raise SiteError(f"{page.relative_to(ROOT)}: the link to {link['target']} leads nowhere")
+    fragment = f"#{anchor}" if anchor else ""
+    if file == ROOT / "README.md" and not fragment:
+        file = nav().front
+    if file in nav().pages and text == file.name:
+        # a file's name says more on GitHub, the page's title more in the site
+        text = title(file.read_text(encoding="utf-8"))
+    if file in nav().pages or link["image"]:
+        to = place(file) if file in nav().pages else file.relative_to(ROOT / "docs")
+        return f"{link['image']}[{text}]({os.path.relpath(to, place(page).parent)}{fragment})"
+    if file.suffix == ".html" and file.is_relative_to(ROOT / "docs"):
+        # Sphinx would make a download of it
+        to = os.path.relpath(file.relative_to(ROOT / "docs"), place(page).parent)
+        return f'<a href="{html.escape(to)}">{text}</a>'
+    return f"[{text}]({REPOSITORY}{file.relative_to(ROOT).as_posix()}{fragment})"
+
+
+def toctrees() -> str:
+    """Return the navigation as Sphinx reads it: a part of the front page that is not shown there."""
+    return "".join(
+        "\n".join(
+            [
+                "\n```{toctree}", ":hidden:", f":caption: {section.title}", "",
+                *(place(page).with_suffix("").as_posix() for page in section.pages), "```\n",
+            ]
+        )
+        for section in nav().sections
+    )  # fmt: skip
+
+
+def llms() -> str:
+    """Return llms.txt: each page with its first sentence (https://llmstxt.org)."""
+    front = nav().front.read_text(encoding="utf-8")
+
+    def lines() -> Iterator[str]:
+        yield f"# {title(front)}\n\n> {summary(front)}\n"
+        for section in nav().sections:
+            yield f"\n## {section.title}\n"
+            for page in section.pages:
+                text = page.read_text(encoding="utf-8")
+                yield f"- [{title(text)}]({place(page).as_posix()}): {summary(text)}"
+
+    return "\n".join(lines()) + "\n"
+
+
+def stage(folder: Path) -> None:
+    """Write the pages that Sphinx reads, and what they show, into a folder."""
+    for page in nav().pages:
+        text = staged(page, page.read_text(encoding="utf-8"))
+        to = folder / place(page)
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_text(text + (toctrees() if page == nav().front else ""), encoding="utf-8")
+    for file in (ROOT / "docs").rglob("*"):
+        if file.suffix in {".svg", ".png", ".html"} and SOURCE not in file.parents:
+            to = folder / file.relative_to(ROOT / "docs")
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, to)
+
+
+def build(folder: Path) -> int:
+    """Write the site into a folder, anew; return Sphinx's exit code, not 0 for any warning."""
+    with tempfile.TemporaryDirectory() as made:
+        pages = Path(made) / "pages"
+        try:
+            stage(pages)
+        except SiteError as error:
+            sys.stderr.write(f"site: {error}\n")
+            return 1
+        shutil.rmtree(folder, ignore_errors=True)
+        code = sphinx(
+            ["-q", "-W", "--keep-going", "-n", "-c", str(SOURCE), "-d", f"{made}/doctrees", str(pages), str(folder)]
+        )
+        for page in nav().pages:
+            shutil.copyfile(pages / place(page), folder / place(page))
+        for file in pages.rglob("*.html"):
+            to = folder / file.relative_to(pages)
+            to.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, to)
+    (folder / ".buildinfo").unlink(missing_ok=True)
+    (folder / "llms.txt").write_text(llms(), encoding="utf-8")
+    full = "\n\n".join((folder / place(page)).read_text(encoding="utf-8") for page in nav().pages)
+    (folder / "llms-full.txt").write_text(full, encoding="utf-8")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(build(Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "site")))

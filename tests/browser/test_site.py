@@ -1,0 +1,172 @@
+"""The documentation site: built strictly, served over loopback, opened in a browser that has no network."""
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import partial
+from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from urllib.parse import unquote, urljoin, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, Route
+
+from scripts import site
+from tests.support.browser import DESKTOP, PHONE, context
+from tests.support.pages import ROOT
+
+# one process: the site is built once
+pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.endtoend]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site") / "site"
+    done = subprocess.run(
+        [sys.executable, "-m", "scripts.site", str(folder)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def address(built: Path) -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(built))) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+class Names(HTMLParser):
+    """What a page names: anchors, links and everything that a browser loads by itself."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.ids: set[str] = set()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        has = {name: value or "" for name, value in attrs}
+        self.ids |= {has[name] for name in ("id", "name") if name in has}
+        if "src" in has or tag == "link":
+            self.loaded.append(has.get("src") or has.get("href", ""))
+        elif tag == "a" and "href" in has:
+            self.links.append(has["href"])
+
+
+def test_every_link_of_the_built_pages_leads_somewhere(built: Path) -> None:
+    pages = {
+        file.relative_to(built).as_posix(): Names(file.read_text(encoding="utf-8")) for file in built.rglob("*.html")
+    }
+    assert {site.place(page).with_suffix(".html").as_posix() for page in site.nav().pages} <= pages.keys()
+    lost = []
+    for name, page in pages.items():
+        for target in [*page.links, *page.loaded]:
+            to = urlsplit(urljoin(name, target))
+            if target in page.loaded and (to.scheme not in ("", "data") or to.netloc):
+                lost.append(f"{name} loads {target}")
+            # a page of a study has its own tests, and anchors that its script makes
+            if to.scheme or to.netloc or name.endswith("/study.html"):
+                continue
+            missing = to.path and not (built / unquote(to.path)).exists()
+            if missing or (to.fragment and to.path in pages and unquote(to.fragment) not in pages[to.path].ids):
+                lost.append(f"{name}: {target}")
+    assert lost == []
+
+
+def visit(page: Page, address: str) -> list[str]:
+    """Let a page load only from one address; return what else it asks for, and what it complains about."""
+    heard: list[str] = []
+
+    def decide(route: Route) -> None:
+        if route.request.url.startswith(address):
+            route.continue_()
+        else:
+            heard.append(route.request.url)
+            route.abort()
+
+    page.route("**/*", decide)
+    page.on("console", lambda message: heard.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: heard.append(str(error)))
+    return heard
+
+
+def test_pages_load_nothing_from_elsewhere_and_fit(browser: Browser, address: str) -> None:
+    with context(browser, PHONE) as inside:
+        page = inside.new_page()
+        heard = visit(page, address)
+        wide = []
+        # the longest tables, code, pictures; the static check above sees what every page loads
+        for each in ("index", "start/index", "configuration", "import", "evidence", "layout", "reading-a-report"):
+            page.goto(f"{address}{each}.html")
+            for size in (PHONE, DESKTOP):
+                page.set_viewport_size({"width": size[0], "height": size[1]})
+                if page.evaluate("() => document.documentElement.scrollWidth > document.documentElement.clientWidth"):
+                    wide.append(f"{each} at {size[0]} px")
+    assert heard == []
+    assert wide == []
+
+
+def found(page: Page) -> list[str]:
+    page.wait_for_selector("#search-results ul.search li a")
+    return [link.get_attribute("href") or "" for link in page.query_selector_all("#search-results ul.search li > a")]
+
+
+def test_search_over_http(browser: Browser, address: str) -> None:
+    with context(browser) as inside:
+        page = inside.new_page()
+        heard = visit(page, address)
+        page.goto(address)
+        page.fill("input.sidebar-search", "threshold")
+        page.press("input.sidebar-search", "Enter")
+        hits = found(page)
+        assert any(hit.startswith("configuration.html") for hit in hits), hits
+        page.goto(address + hits[0].partition("#")[0])
+        assert "threshold" in page.inner_text("article").lower()
+    assert heard == []
+
+
+def test_search_from_a_file(browser: Browser, built: Path) -> None:
+    with context(browser) as inside:
+        page = inside.new_page()
+        page.goto(f"{(built / 'search.html').as_uri()}?q=inconclusive")
+        assert found(page)
+
+
+def test_a_broken_anchor_fails_the_build(tmp_path: Path) -> None:
+    (tmp_path / "scripts").mkdir()
+    shutil.copyfile(ROOT / "scripts" / "site.py", tmp_path / "scripts" / "site.py")
+    shutil.copytree(ROOT / "docs" / "site", tmp_path / "docs" / "site")
+    (tmp_path / "docs" / "site" / "nav.toml").write_text(
+        'front = "docs/index.md"\n[[section]]\ntitle = "Part"\npages = ["docs/other.md"]\n', encoding="utf-8"
+    )
+    (tmp_path / "docs" / "other.md").write_text("# Other\n\nA page.\n", encoding="utf-8")
+
+    def built_with(anchor: str) -> subprocess.CompletedProcess[str]:
+        text = f"# perfgate\n\nA gate. See [there](other.md#{anchor}).\n"
+        (tmp_path / "docs" / "index.md").write_text(text, encoding="utf-8")
+        command = [sys.executable, "-m", "scripts.site"]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    broken = built_with("missing")
+    assert broken.returncode != 0 and "missing" in broken.stderr
+    right = built_with("other")
+    assert right.returncode == 0, right.stderr
+
+
+def test_llms_is_in_the_site(built: Path) -> None:
+    text = (built / "llms.txt").read_text(encoding="utf-8")
+    targets = re.findall(r"\]\((\S+)\): ", text)
+    assert targets and all((built / target).is_file() for target in targets)
+    assert len((built / "llms-full.txt").read_text(encoding="utf-8")) > 100_000

@@ -1,0 +1,77 @@
+"""The documentation site's navigation, llms.txt, and the links of its pages; tests/browser/test_site.py builds and opens it."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from scripts import site
+from tests.support.pages import ROOT
+
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+
+
+def test_every_page_is_in_the_navigation_once() -> None:
+    pages = site.nav().pages
+    assert set(PAGES) <= set(pages), "name it in docs/site/nav.toml"
+    assert len(pages) == len(set(pages)) == len({site.place(page) for page in pages})
+
+
+def test_sections_are_those_of_the_site() -> None:
+    assert [section.title for section in site.nav().sections] == ["Start", "How-to", "Concepts", "Reference", "Project"]
+
+
+def test_llms_lists_each_page_with_a_sentence() -> None:
+    text = site.llms()
+    head, *sections = re.split(r"^## ", text, flags=re.MULTILINE)
+    assert re.fullmatch(r"# perfgate\n\n> \S.*\.\n+", head)
+    listed = [line for section in sections for line in section.splitlines()[1:] if line]
+    links = [re.fullmatch(r"- \[(\S.*)\]\((\S+\.md)\): (\S.{20,})", line) for line in listed]
+    assert [link and link[2] for link in links] == [site.place(page).as_posix() for page in site.nav().pages[1:]]
+    # plain sentences: no markup, no list, no half of one
+    assert [line for line in listed if re.search(r"[`*|<]|\]\(.*\]\(|:$", line)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("# A\n\nOne. Two.\n", "One."),
+        ("# A\n\n```console\n$ a\n```\n\n<!-- b -->\n\nRead `c` in\n[d](d.md#e): then f.\n", "Read c in d: then f."),
+        ("# A\n\n## B\n\n| c |\n| --- |\n\nVersion 1.0 is out.\n", "Version 1.0 is out."),
+    ],
+)
+def test_the_first_sentence(text: str, expected: str) -> None:
+    assert site.summary(text) == expected
+
+
+def test_links_are_resolved_for_the_site() -> None:
+    page = ROOT / "docs" / "study.md"
+    text = (
+        "[a](method.md#bisect) [b](../CHANGELOG.md) [c](../SECURITY.md) [d](../README.md) [e](compressor/study.html)\n"
+        "[method.md](method.md) [f](../examples/compressor/perfgate.toml) ![g](evidence/power.svg) [h](#i) [j](https://example.org/k)\n"
+        "```\n[code](nowhere.md)\n```\n"
+    )
+    assert site.staged(page, text) == (
+        '[a](method.md#bisect) [b](changelog.md) [c](security-policy.md) [d](index.md) <a href="compressor/study.html">e</a>\n'
+        f"[Method](method.md) [f]({site.REPOSITORY}examples/compressor/perfgate.toml) ![g](evidence/power.svg) [h](#i) [j](https://example.org/k)\n"
+        "```\n[code](nowhere.md)\n```\n"
+    )
+
+
+def test_a_broken_link_is_an_error() -> None:
+    with pytest.raises(site.SiteError, match=r"docs/study\.md: the link to nowhere\.md leads nowhere"):
+        site.staged(ROOT / "docs" / "study.md", "[a](nowhere.md)")
+
+
+def test_a_page_in_a_folder_links_upwards() -> None:
+    page = ROOT / "docs" / "start" / "index.md"
+    assert site.staged(page, "[a](../quickstart.md)") == "[a](../quickstart.md)"
+    assert site.place(ROOT / "benchmarks" / "README.md") == Path("benchmarks.md")
+
+
+def test_the_generator_stays_out_of_what_users_install() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert not {"sphinx", "furo", "myst-parser"} & {
+        re.split(r"\W", name, maxsplit=1)[0] for name in project["project"]["dependencies"]
+    }
