@@ -98,7 +98,9 @@ class Progress:
             self._looked(event)
         elif isinstance(event, ProbeStarted):
             many, most = plural(event.benchmarks, "benchmark"), format_duration(event.seconds)
-            self._line(f"looking at what {many} read on each side, for at most {most}")
+            self._line(
+                f"looking at what {many} {agree(event.benchmarks, 'reads', 'read')} on each side, for at most {most}"
+            )
         elif isinstance(event, ProbeFinished):
             self._probed(event)
         else:

@@ -111,6 +111,12 @@ def test_one_round_has_no_interval_and_half_a_round_does_not_count() -> None:
     assert said.text("parse", {}) == "head +10.0%"
 
 
+def test_the_first_round_is_shown_before_it_is_whole() -> None:
+    said = Provisional()
+    said.take([execution("base", 0, 0.1), execution("base", 0, 0.1, number=1), execution("head", 0, 0.12)])
+    assert said.text("parse", {}) == "head +20.0%"
+
+
 def test_a_side_alone_has_a_mean_and_a_spread_and_a_suite_a_range() -> None:
     said = Provisional()
     said.take([execution("head", 0, 0.1), execution("head", 1, 0.2)])
