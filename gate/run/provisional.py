@@ -73,7 +73,7 @@ def _chosen(metrics: Mapping[str, Metric]) -> Metric | None:
 
 
 def _whole(means: Means) -> list[tuple[int, int]]:
-    """Name the rounds in which both sides have equally many executions: not the one that runs, unless it is the first."""
+    """Name the rounds in which both sides have equally many executions; the first one counts before it is even."""
     base, head = means["base"], means["head"]
     both = [each for each in base if each in head]
     return [each for each in both if len(base[each]) == len(head[each])] or both
