@@ -195,7 +195,8 @@ class Progress:
     def _left(self, left: float | None, budget: float, width: int) -> str:
         """Say what time is left: the clock's too, which stays true while nothing is written."""
         if left is None:
-            return f"at most {format_duration(budget)} left" if math.isfinite(budget) else ""
+            # of one of many runs, the budget is that of all
+            return f"at most {format_duration(budget)} left" if math.isfinite(budget) and not self._title else ""
         text = f"{'at most' if self._early else 'about'} {format_duration(max(left, 1.0))} left"
         if width < _WIDE or left < _MINUTE:
             return text
