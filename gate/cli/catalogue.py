@@ -11,8 +11,6 @@ from gate.cli.options import KNOWN, add_options
 
 _LONGEST = 60
 """Letters of a list of choices; of a longer one its name is shown."""
-_NO_TITLES = ("options", "positional arguments")
-"""What argparse calls the groups that have no heading of ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +92,8 @@ def headings(command: Command) -> tuple[Heading, ...]:
     # argparse lists its groups nowhere else
     for group in parser._action_groups:
         made = tuple(_parameter(each) for each in group._group_actions)
-        title = "" if group.title in _NO_TITLES else group.title or ""
+        own = group not in (parser._positionals, parser._optionals)
+        title = group.title or "" if own else ""
         if made:
             found.append(Heading(title, group.description or "", made))
     return tuple(found)

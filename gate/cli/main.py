@@ -49,10 +49,10 @@ class _Parser(argparse.ArgumentParser):
         self._optionals.title, self._positionals.title = "options", "arguments"
 
     def add_help_option(self) -> None:
-        """Add --help: behind all other options, in a group that has some."""
+        """Add --help: to the options without a heading of their own, or else behind all others."""
         groups = [group for group in self._action_groups if group._group_actions and group is not self._positionals]
-        title = groups[-1] if groups else self
-        title.add_argument("-h", "--help", action="help", help="show this help and exit")
+        group = groups[-1] if groups and self._optionals not in groups else self._optionals
+        group.add_argument("-h", "--help", action="help", help="show this help and exit")
 
     def _print_message(self, message: str, file: IO[str] | None = None) -> None:  # type: ignore[override]
         (self.err if file is sys.stderr else self.out).write(message)
@@ -260,8 +260,12 @@ def _parser(named: _Invocation) -> _Parser:
     add_options(parser, command.options)
     parser.add_help_option()
     # all options are listed below it: named twice, they would hide the arguments
-    parser.usage = " ".join([parser.prog, "[OPTIONS]", *map(_shown, parser._positionals._group_actions)])
+    parser.usage = " ".join([parser.prog, "[OPTIONS]", *map(_shown, filter(_is_positional, parser._actions))])
     return parser
+
+
+def _is_positional(action: argparse.Action) -> bool:
+    return not action.option_strings
 
 
 def _shown(argument: argparse.Action) -> str:

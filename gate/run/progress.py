@@ -15,7 +15,7 @@ from gate.run.pace import Pace
 from gate.run.treatments import treatment_name
 from gate.units import agree, format_duration, plural
 from gate.words.failures import title
-from gate.words.plain import clip, visible
+from gate.words.plain import clip, columns, visible
 from gate.words.sameness import SAME, because
 from harness.loop.events import (
     BothStarted,
@@ -79,6 +79,8 @@ class Progress:
         self._doing = ""
         self._shown: tuple[str, Mapping[str, Setting]] | None = None
         """The benchmark whose values are shown, and its settings."""
+        self._step: tuple[str, Mapping[str, Setting]] | None = None
+        """The benchmark of the step that runs; "" of a build."""
         self._so_far = _provisional(records) if self._live.on else None
 
     def __call__(self, event: Event) -> None:
@@ -98,7 +100,9 @@ class Progress:
             self._looked(event)
         elif isinstance(event, ProbeStarted):
             many, most = plural(event.benchmarks, "benchmark"), format_duration(event.seconds)
-            self._line(f"looking at what {many} read on each side, for at most {most}")
+            self._line(
+                f"looking at what {many} {agree(event.benchmarks, 'reads', 'read')} on each side, for at most {most}"
+            )
         elif isinstance(event, ProbeFinished):
             self._probed(event)
         else:
@@ -134,6 +138,7 @@ class Progress:
 
     def _regard(self, event: StepStarted | StepFinished) -> None:
         """Show how the benchmark of a step stands, once it has values; until then the one before it."""
+        self._step = (event.benchmark or "", event.factors)
         if self._so_far is not None and event.benchmark and self._so_far.text(event.benchmark, event.factors):
             self._shown = (event.benchmark, event.factors)
 
@@ -181,19 +186,26 @@ class Progress:
         yield from [self._standing(*self._shown, width)] if self._shown else []
 
     def _standing(self, benchmark: str, factors: Mapping[str, Setting], width: int) -> str:
-        """Say how a benchmark stands; a narrow terminal gets no interval."""
+        """Say how a benchmark stands; a narrow terminal gets no name of one that runs, or else no interval."""
         said = self._so_far.text(benchmark, factors) if self._so_far is not None else ""
         name, label = treatment_name(benchmark, factors), "  so far   "
-        for text in (f"{said}, provisional (the report decides)", f"{said}, provisional"):
+        short = f"{label}{said}, provisional"
+        brief = f"{said.partition(' (')[0]}, provisional"
+        named = self._shown != self._step or len(short) > width
+        texts = (f"{said}, provisional (the report decides)", f"{said}, provisional", *([brief] if named else []))
+        for text in texts:
             room = width - len(label) - len(text) - 2
-            if room >= min(len(name), _LEAST_NAME):
+            if room >= min(columns(name), _LEAST_NAME):
                 return f"{label}{clip(name, room)}: {text}"
-        return f"{label}{said.partition(' (')[0]}, provisional"
+        if not named:
+            return short
+        return f"{label}{brief}" if len(label) + len(brief) <= width else f"  {brief}"
 
     def _left(self, left: float | None, budget: float, width: int) -> str:
         """Say what time is left: the clock's too, which stays true while nothing is written."""
         if left is None:
-            return f"at most {format_duration(budget)} left" if math.isfinite(budget) else ""
+            # of one of many runs, the budget is that of all
+            return f"at most {format_duration(budget)} left" if math.isfinite(budget) and not self._title else ""
         text = f"{'at most' if self._early else 'about'} {format_duration(max(left, 1.0))} left"
         if width < _WIDE or left < _MINUTE:
             return text

@@ -73,9 +73,10 @@ def _chosen(metrics: Mapping[str, Metric]) -> Metric | None:
 
 
 def _whole(means: Means) -> list[tuple[int, int]]:
-    """Name the rounds in which both sides have equally many executions; the running one is not yet even."""
+    """Name the rounds in which both sides have equally many executions; the first one counts before it is even."""
     base, head = means["base"], means["head"]
-    return [each for each in base if len(base[each]) == len(head.get(each, ()))]
+    both = [each for each in base if each in head]
+    return [each for each in both if len(base[each]) == len(head[each])] or both
 
 
 def _change(means: Means) -> float | None:

@@ -58,7 +58,7 @@ class CompareOptions:
     side_b: Literal["base", "head"] | None = option(_WHICH % "second", choices=("base", "head"))
     metrics: tuple[str, ...] = repeated("only the metrics that match", metavar="GLOB", flag="--metric")
     statistics: tuple[str, ...] = option(
-        "mean, median, min, max or a quantile such as p99, or several with commas (default: the rules', else mean)",
+        "mean, median, min, max or a quantile (p99), or several with commas (default: that of the rules, or mean)",
         flag="--statistic", metavar="NAME", parse=_statistics, default=(),
     )  # fmt: skip
     group: str | None = option("keys that rows of one geometric mean share (default: the suite)", metavar="KEYS")

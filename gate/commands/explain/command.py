@@ -41,7 +41,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
 
 COMMAND = Command(
     help="name the functions behind the regressions of a run, profiling both sides if that was not done",
-    example='perfgate explain .perfgate\nperfgate explain .perfgate --benchmark "parse-*" --html report.html',
+    example='perfgate explain\nperfgate explain --benchmark "parse-*" --html report.html',
     options=Options,
     run=run,
     codes=(Exit.PASS, Exit.USAGE, Exit.ERROR),

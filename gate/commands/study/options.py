@@ -256,7 +256,7 @@ class AnalyseOptions:
         section="method",
     )
     block: BlockOption | None = option(
-        "within what executions are compared (default: study.block, else the lowest that has every treatment)",
+        "what executions are compared within (default: study.block, or the lowest that has every treatment)",
         choices=BLOCKS,
         section="method",
     )

@@ -103,12 +103,38 @@ def test_the_values_so_far_are_shown_as_provisional() -> None:
     assert bar.startswith("round 2 of 3  ━━━") and " left" in bar
 
 
+@pytest.mark.parametrize(
+    ("width", "running", "shown"),
+    [
+        (60, "parse", "head +31.8% (+29.9% to +34.0%), provisional"),
+        (60, None, "parse: head +31.8%, provisional"),
+        (45, "parse", "parse: head +31.8%, provisional"),
+        (40, "parse", "head +31.8%, provisional"),
+    ],
+)
+def test_a_narrow_terminal_loses_the_name_that_is_above_or_the_interval(
+    width: int, running: str | None, shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wide(monkeypatch, width)
+    terminal = Terminal()
+    progress = Progress(terminal)
+    for event in [*two_rounds(), StepStarted("base", running)]:
+        progress(event)
+    assert terminal.screen.lines[-1] == f"  so far   {shown}"
+
+
 def test_one_round_has_no_interval_and_half_a_round_does_not_count() -> None:
     said = Provisional()
     said.take([execution("base", 0, 0.1), execution("head", 0, 0.11)])
     assert said.text("parse", {}) == "head +10.0%"
     said.take([execution("base", 1, 99.0)])
     assert said.text("parse", {}) == "head +10.0%"
+
+
+def test_the_first_round_is_shown_before_it_is_whole() -> None:
+    said = Provisional()
+    said.take([execution("base", 0, 0.1), execution("base", 0, 0.1, number=1), execution("head", 0, 0.12)])
+    assert said.text("parse", {}) == "head +20.0%"
 
 
 def test_a_side_alone_has_a_mean_and_a_spread_and_a_suite_a_range() -> None:

@@ -714,6 +714,14 @@ def test_progress(tmp_path: Path) -> None:
     assert StepFinished("head", "a", 1.0, failure) in steps
 
 
+def test_what_was_recorded_goes_with_the_step_that_made_it(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, builds=2, executions=2, names=["a", "b"])
+    bench.run()
+    told = [each for event in bench.events if isinstance(event, StepFinished) for each in event.executions]
+    assert told == executions(bench.appended)
+    assert len(told) == 16
+
+
 def test_measuring_is_silent_by_default(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     bench = Bench(tmp_path)
     assert bench.measure(taking(1, bench.clock), adding(bench.appended)).rounds == 3

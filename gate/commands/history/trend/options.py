@@ -22,7 +22,7 @@ class TrendOptions:
         metavar="SHARE", parse=values.share, default=0.0,
     )  # fmt: skip
     family: Literal["holm", "bh", "none"] | None = option(
-        "how the error is shared over all cases and commits (default: gate.family of perfgate.toml here, else holm)",
+        "how the error is shared over all cases and commits (default: gate.family of perfgate.toml here, or holm)",
         choices=("holm", "bh", "none"),
     )  # fmt: skip
     json: str | None = option("write the trend as JSON (-: print it)", metavar="FILE")
