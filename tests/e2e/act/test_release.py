@@ -187,10 +187,16 @@ def test_what_publishes_has_no_more_rights_than_it_needs() -> None:
         "attest": {"id-token": "write", "attestations": "write"},
         "pypi": {"id-token": "write"},
         "github": {"contents": "write"},
-        "site": {"contents": "read", "pages": "write", "id-token": "write"},
+        "site": {"contents": "read"},
+        "pages": {"pages": "write", "id-token": "write"},
     }
     rights = [name for name, job in jobs.items() if "write" in job["permissions"].values()]
     assert all(jobs[name]["if"] == "needs.build.outputs.publish == 'true'" for name in rights)
     assert jobs["pypi"]["environment"]["name"] == "pypi"
     # the code of this repository runs in none of the jobs that sign or upload
-    assert all("checkout" not in step.get("uses", "") for name in ("attest", "pypi") for step in jobs[name]["steps"])
+    signing = [name for name, job in jobs.items() if "id-token" in job["permissions"]]
+    assert signing == ["attest", "pypi", "pages"]
+    assert all("checkout" not in step.get("uses", "") for name in signing for step in jobs[name]["steps"])
+    assert [step["run"] for name in signing for step in jobs[name]["steps"] if "run" in step] == [
+        "rm dist/packages/SHA256SUMS"
+    ]
