@@ -90,7 +90,7 @@ def _candidates(wanted: str) -> Iterator[str]:
 def install(installer: str, python: Path, package: Path, box: Path) -> list[str | Path]:
     """Install the package with nothing else in its environment; returns the command that starts perfgate."""
     if installer == "uvx":
-        return [_tool("uv"), "tool", "run", "--isolated", "--python", python, "--from", package, "perfgate"]
+        return [_tool("uv"), "tool", "run", "--python", python, "--from", package, "perfgate"]
     if installer == "pip":
         environment = box / "environment"
         succeed([python, "-I", "-m", "venv", environment], box)

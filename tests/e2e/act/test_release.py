@@ -172,25 +172,3 @@ def test_a_tag_that_does_not_fit_stops_before_anything_is_built(
     assert ran.exit == 1
     assert "release: the tag is v97.1.0, gate/__init__.py has " in ran.log
     assert github.artifacts == [] and not (tmp_path / "published").exists()
-
-
-def test_what_publishes_has_no_more_rights_than_it_needs() -> None:
-    workflow = YAML(typ="safe", pure=True).load(FILE.read_text(encoding="utf-8"))
-    assert workflow["permissions"] == {} and workflow["concurrency"] == {
-        "group": "release",
-        "cancel-in-progress": False,
-    }
-    jobs = workflow["jobs"]
-    assert {name: job["permissions"] for name, job in jobs.items()} == {
-        "build": {"contents": "read"},
-        "test": {"contents": "read"},
-        "attest": {"id-token": "write", "attestations": "write"},
-        "pypi": {"id-token": "write"},
-        "github": {"contents": "write"},
-        "site": {"contents": "read", "pages": "write", "id-token": "write"},
-    }
-    rights = [name for name, job in jobs.items() if "write" in job["permissions"].values()]
-    assert all(jobs[name]["if"] == "needs.build.outputs.publish == 'true'" for name in rights)
-    assert jobs["pypi"]["environment"]["name"] == "pypi"
-    # the code of this repository runs in none of the jobs that sign or upload
-    assert all("checkout" not in step.get("uses", "") for name in ("attest", "pypi") for step in jobs[name]["steps"])
