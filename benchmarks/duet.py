@@ -29,7 +29,7 @@ from harness.instruments import duet_launcher
 N = 1_200_000
 CHANGES = (0.0, 0.1, 0.2)
 PYTHON = (sys.executable, "-I", "-S", "-c")
-WAYS = ("by turns", "at once, two processors", "at once, one processor")
+WAYS = ("in turns", "at once, two processors", "at once, one processor")
 _BURST = "import time\nwhile True:\n t = time.time()\n while time.time() < t + 1: pass\n time.sleep(1)"
 _SHORT = """import subprocess, sys, os
 while True:

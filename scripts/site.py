@@ -26,6 +26,8 @@ SOURCE = ROOT / "docs" / "site"
 REPOSITORY = "https://github.com/perfgate/perfgate/blob/main/"
 """Where a link to a file that is not part of the site leads."""
 
+_SHORT = 40
+"""Characters of a first sentence below which llms.txt takes the second one too."""
 _FENCE = re.compile(r"^( *)(`{3,}|~{3,}).*?\n(?:.*\n)*?\1\2 *$", re.MULTILINE)
 _LINK = re.compile(r"(?P<image>!?)\[(?P<text>(?:[^\[\]\n]|\n(?!\n)|\[[^\]]*\])*)\]\((?P<target>[^)\s]+)\)")
 _ASIDE = re.compile(r"^(?:<!--.*?-->|>|\||#|!\[|```|    |- |\d+\. ).*", re.DOTALL)
@@ -91,13 +93,15 @@ def title(text: str) -> str:
 
 
 def summary(text: str) -> str:
-    """Return the first sentence of a page as plain text: the first paragraph that is one."""
+    """Return the first sentence of a page as plain text, or two if it is short: of the first paragraph that is one."""
     _, _, body = _FENCE.sub("", text).partition("\n# " if not text.startswith("# ") else "# ")
     for paragraph in body.partition("\n")[2].split("\n\n"):
         words = " ".join(paragraph.split())
         if words and not _ASIDE.match(paragraph.strip("\n")):
-            first = re.split(r"(?<=[.!?])\s+", _LINK.sub(r"\g<text>", words))[0]
-            return re.sub(r"[*`]", "", re.sub(":$", ".", first))
+            plain = re.sub(r"[*`]", "", _LINK.sub(r"\g<text>", words))
+            first, *more = re.split(r"(?<=[.!?])\s+", plain)
+            # "For maintainers." says too little by itself
+            return re.sub(":$", ".", " ".join([first, *more[:1]]) if len(first) < _SHORT else first)
     raise SiteError(f"{title(text)}: no paragraph")
 
 
@@ -159,7 +163,7 @@ def llms() -> str:
     front = nav().front.read_text(encoding="utf-8")
 
     def lines() -> Iterator[str]:
-        yield f"# {title(front)}\n\n> {summary(front)}\n"
+        yield f"# {title(front)}\n\n> {summary(front)}\n\nAll pages in one file: [llms-full.txt](llms-full.txt)"
         for section in nav().sections:
             yield f"\n## {section.title}\n"
             for page in section.pages:

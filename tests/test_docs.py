@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from gate.cli.main import main
+from gate.codes import MEANINGS
 from gate.config.parse import parse
 from gate.config.source import read_source
 from gate.config.tables import OF_RUNS
@@ -53,6 +54,13 @@ def test_examples_show_every_key_and_are_valid(section: docs.Section) -> None:
         key = re.escape(field.encode_name)
         shown = re.compile(rf"^(\[.*\.)?{key}( = |\.)", re.MULTILINE)
         assert any(shown.search(example) for example in section.examples), f"no {field.encode_name}"
+
+
+def test_exit_codes() -> None:
+    page = (ROOT / "docs" / "exit-codes.md").read_text(encoding="utf-8").replace("`", "")
+    rows = dict(re.findall(r"^\| (\d) \| (.*) \|$", page, re.MULTILINE))
+    assert {int(code) for code in rows} == set(MEANINGS)
+    assert [code for code, meaning in MEANINGS.items() if not rows[str(code.value)].startswith(meaning)] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -25,7 +25,7 @@ def test_sections_are_those_of_the_site() -> None:
 def test_llms_lists_each_page_with_a_sentence() -> None:
     text = site.llms()
     head, *sections = re.split(r"^## ", text, flags=re.MULTILINE)
-    assert re.fullmatch(r"# perfgate\n\n> \S.*\.\n+", head)
+    assert re.fullmatch(r"# perfgate\n\n> \S.*\.\n\nAll .*\(llms-full\.txt\)\n\n", head)
     listed = [line for section in sections for line in section.splitlines()[1:] if line]
     links = [re.fullmatch(r"- \[(\S.*)\]\((\S+\.md)\): (\S.{20,})", line) for line in listed]
     assert [link and link[2] for link in links] == [site.place(page).as_posix() for page in site.nav().pages[1:]]
@@ -36,7 +36,8 @@ def test_llms_lists_each_page_with_a_sentence() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("# A\n\nOne. Two.\n", "One."),
+        ("# A\n\nOne. Two. Three.\n", "One. Two."),
+        ("# A\n\nA sentence of more than forty characters. Two.\n", "A sentence of more than forty characters."),
         ("# A\n\n```console\n$ a\n```\n\n<!-- b -->\n\nRead `c` in\n[d](d.md#e): then f.\n", "Read c in d: then f."),
         ("# A\n\n## B\n\n| c |\n| --- |\n\nVersion 1.0 is out.\n", "Version 1.0 is out."),
     ],
