@@ -62,9 +62,9 @@ class _Place:
         self.on, self.width = on, width
         self.limit = math.log1p(finding.threshold) if known(finding.threshold) else 0.0
         self.zero = _cell(0.0, on, width)
-        # the zone of a small threshold is seen too
-        self.first = max(0, min(_cell(-self.limit, on, width), self.zero - 1))
-        self.last = min(width - 1, max(_cell(self.limit, on, width), self.zero + 1))
+        # as wide on both sides, and the zone of a small threshold is seen too
+        reach = max(self.zero - _cell(-self.limit, on, width), _cell(self.limit, on, width) - self.zero, 1)
+        self.first, self.last = max(0, self.zero - reach), min(width - 1, self.zero + reach)
 
     def of(self, at: float) -> int:
         cell = _cell(at, self.on, self.width)
@@ -76,12 +76,17 @@ class _Place:
 
 
 def ends(on: Scale, width: int, blank: str = " ") -> str:
-    """Write the changes at both ends of the bars and at no change, as wide as a bar: "-3%     0        +26%"."""
+    """Write the changes at both ends of the bars, as wide as a bar, and a line at no change: "-3.0%   │     +26.1%"."""
     low, high = (numbers.drawn(math.exp(end)) for end in (on.low, on.high))
     zero = _cell(0.0, on, width)
-    between = ["0"] if len(low) < zero < width - len(high) - 1 else []
-    left = f"{low}{blank * (zero - len(low))}{between[0]}" if between else low
+    left = f"{low}{blank * (zero - len(low))}{_ZERO}" if len(low) < zero < width - len(high) - 1 else low
     return f"{left}{blank * (width - len(left) - len(high))}{high}"
+
+
+def legend(quote: str = "") -> str:
+    """Say how to read a bar; quote: around each part of one."""
+    whole, zone = f"{_LOW}{_LINE}{_AT}{_LINE}{_HIGH}", f"{_ZONE * 2}{_ZERO}{_ZONE * 2}"
+    return f"{quote}{whole}{quote} interval and change, {quote}{zone}{quote} threshold on both sides of no change"
 
 
 def _draw_line(cells: list[str], place: _Place, low: float | None, high: float | None) -> None:

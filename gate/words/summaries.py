@@ -177,7 +177,7 @@ def _more_builds(step: outcomes.MoreBuilds) -> str:
 
 def _fix_regression(step: outcomes.FixRegression) -> str:
     cost = f"builds both sides again, about {format_duration(step.explain)}" if step.explain is not None else ""
-    explain = f" (`perfgate explain` names the functions behind it: {cost})" if cost else ""
+    explain = f" (`perfgate explain` names the functions: {cost})" if cost else ""
     return f"Fix the regression{explain}, or accept it with an `[[accept]]` entry (size, expiry date, reason)"
 
 

@@ -28,8 +28,8 @@ class VerdictLine(msgspec.Struct, frozen=True):
 
 
 def verdict_line(report: Report) -> VerdictLine:
-    """Name the worst change and its bound: "Regression", "parse", "is 32% slower (at least 11%), threshold 10%; ..."."""
-    worst = _worst(report)
+    """Name the worst change and its bound: "Regression", "parse", "is 32% slower (at least 11%), threshold 10%"."""
+    worst = subject(report)
     word, beside = reports.verdict(report), reports.beside(report)
     if worst is not None:
         said = "; ".join([_changed(worst), *_more(report, worst), *beside])
@@ -54,8 +54,8 @@ def _first(report: Report, verdict: Verdict) -> list[Finding]:
     return [each for each in ordered(report.findings) if each.verdict == verdict]
 
 
-def _worst(report: Report) -> Finding | None:
-    """Return the finding that the verdict is about; None: it is about no single one."""
+def subject(report: Report) -> Finding | None:
+    """Return the finding that the line is about; None: it is about no single one."""
     if isinstance(report.summary, outcomes.Regressed):
         return next(iter(_first(report, "regression")), None)
     if isinstance(report.summary, outcomes.SomeInconclusive):
