@@ -18,6 +18,7 @@ _MOST = 12.0
 _BOTH = 14.0
 _DEFAULT = 0.03
 _FARTHEST = 30.0
+_BEYOND = 1.3
 
 
 class Scale(msgspec.Struct, frozen=True):
@@ -31,14 +32,23 @@ def scale(findings: Iterable[Finding]) -> Scale:
     """Choose the scale of all bars: each threshold and each interval, but no outlier that would flatten the others."""
     found = list(findings)
     limit = max((math.log1p(f.threshold) for f in found if known(f.threshold)), default=0.0) or math.log1p(_DEFAULT)
-    ends = [_log(end) for f in found for end in (numbers.shown(f).low, numbers.shown(f).high, f.ratio.estimate)]
-    reached = [end / limit for end in ends if end is not None]
+    reached = [end / limit for f in found for end in _reached(f)]
     far = (max([0.0, *(-end for end in reached)]), max([0.0, *reached]))
     low, high = (min(max(_AROUND, 1.05 * end), _MOST) for end in far)
     if low + high > _BOTH:
         # the threshold stays as wide as two cells of a common bar
         low, high = min(low, max(_BOTH / 2, _BOTH - high)), min(high, max(_BOTH / 2, _BOTH - low))
     return Scale(max(-low * limit, -_FARTHEST), min(high * limit, _FARTHEST))
+
+
+def _reached(finding: Finding) -> list[float]:
+    """Return how far a bar goes; of an interval without an end, a little beyond the change."""
+    ratio, estimate = numbers.shown(finding), _log(finding.ratio.estimate)
+    ends = [_log(ratio.low), _log(ratio.high), estimate]
+    return [
+        *(end for end in ends if end is not None),
+        *([] if estimate is None or None not in ends else [_BEYOND * estimate]),
+    ]
 
 
 def bar(finding: Finding, on: Scale, width: int, blank: str = " ") -> str:

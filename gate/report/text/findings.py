@@ -28,8 +28,8 @@ class _Form(msgspec.Struct, frozen=True):
 
 
 _FORMS = (
-    _Form(("benchmark", "metric", "factors", "base", "head", "change", "threshold", "bar", "verdict"), 14, 29),
-    _Form(("benchmark", "metric", "factors", "base", "head", "change", "threshold", "bar", "verdict"), 14, 17),
+    _Form(("benchmark", "metric", "factors", "base", "head", "change", "threshold", "bar", "verdict"), 60, 29),
+    _Form(("benchmark", "metric", "factors", "base", "head", "change", "threshold", "bar", "verdict"), 30, 17),
     _Form(("case", "base", "head", "change", "threshold", "bar", "verdict"), 24, 17),
     _Form(("case", "change", "threshold", "bar", "verdict"), 14, 17),
     _Form(("case", "change", "bar", "verdict"), 12, 13),
