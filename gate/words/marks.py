@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
-
 from gate.model import Finding, Report, ReportVerdict, Verdict, outcomes
 
 SHAPES: dict[Verdict, str] = {
@@ -38,24 +36,3 @@ def emoji_of_report(report: Report) -> str:
 def emoji(finding: Finding) -> str:
     """Give the coloured mark of a finding's verdict, for a comment."""
     return _COLOURED[SHAPES[finding.verdict]]
-
-
-# --- where a stream cannot show them ----------------------------------------------------------------------------------
-
-ASCII_ONLY = "perfgate-marks"
-"""The name of the way to encode what a stream's encoding lacks: `reconfigure(errors=ASCII_ONLY)`."""
-_PLAIN = str.maketrans(
-    "✖✔◆■★●○≡░│┼├┤─◄►…→×·–−‘’“”¹²³⁴⁵⁶⁷⁸⁹⁰±\u00a0",
-    "x+?=*oo=.||[]-<>~>x.--''\"\"1234567890~ ",
-)
-
-
-def _in_ascii(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Write one of our glyphs as one ASCII character, so that tables stay aligned, and any other character escaped."""
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    lacking = error.object[error.start : error.end].translate(_PLAIN)
-    return lacking.encode("ascii", "backslashreplace").decode("ascii"), error.end
-
-
-codecs.register_error(ASCII_ONLY, _in_ascii)
