@@ -124,7 +124,7 @@ def test_head_that_fails_is_an_error(tmp_path: Path, broken: str) -> None:
     made = project(tmp_path / "repo", {}, files)
     done = made.perfgate("check", "--base", "HEAD~1")
     assert done.returncode == 4, done.stdout
-    assert done.stdout.startswith("Error: ") and made.report()["findings"] == []
+    assert done.stdout.startswith("✖ Error: ") and made.report()["findings"] == []
 
 
 def test_head_that_fails_beside_a_benchmark_of_base_is_an_error(tmp_path: Path) -> None:
