@@ -17,7 +17,7 @@ from gate.cli.command import Command, codes_text, command_names, command_of
 from gate.cli.lacks import lack_of, too_little_memory
 from gate.cli.options import add_options, options_of
 from gate.codes import Exit, of_signal
-from gate.words.streams import ASCII_ONLY, prefix
+from gate.words.streams import ASCII_ONLY, is_terminal, prefix
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -87,7 +87,11 @@ def _failed(error: Exception, err: TextIO) -> int:
         # names of benchmarks come from files, and may hold anything
         from gate.words.plain import visible
 
-        err.writelines(f"{prefix(err)} {visible(str(each))}\n" for each in getattr(error, "errors", (error,)))
+        for each in getattr(error, "errors", (error,)):
+            err.write(f"{prefix(err)} {visible(str(each))}\n")
+            # elsewhere an error stays one line, as whoever searches a log expects
+            if excerpt := is_terminal(err) and getattr(each, "excerpt", ""):
+                err.write(f"{excerpt}\n")
         return int(code)
     lacking = lack_of(error)
     if lacking is not None:
