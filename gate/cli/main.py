@@ -90,8 +90,8 @@ def _failed(error: Exception, err: TextIO) -> int:
         for each in getattr(error, "errors", (error,)):
             err.write(f"{prefix(err)} {visible(str(each))}\n")
             # elsewhere an error stays one line, as whoever searches a log expects
-            if excerpt := is_terminal(err) and getattr(each, "excerpt", ""):
-                err.write(f"{excerpt}\n")
+            excerpt = getattr(each, "excerpt", "") if is_terminal(err) else ""
+            err.write(f"{excerpt}\n" if excerpt else "")
         return int(code)
     lacking = lack_of(error)
     if lacking is not None:

@@ -10,7 +10,9 @@ from gate.github.conversation import LONGEST_COMMENT
 from gate.github.earlier_result import NO_RESULT, EarlierResult, earlier_result, keeping
 
 OLD, MID, NEW = "a" * 40, "b" * 40, "c" * 40
-RESULT = "✅ **perfgate: Pass**: nothing regressed\n\nall good\n\n<details><summary>more</summary>\n\nrows\n\n</details>\n"
+RESULT = (
+    "✅ **perfgate: Pass**: nothing regressed\n\nall good\n\n<details><summary>more</summary>\n\nrows\n\n</details>\n"
+)
 
 
 def marked(head: str, text: str) -> str:

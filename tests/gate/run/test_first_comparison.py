@@ -41,8 +41,8 @@ def nothing_compared(made: Project) -> dict[str, Any]:
     report = made.report()
     assert (report["verdict"], report["exit_code"], report["findings"]) == ("pass", 0, [])
     assert report["summary"]["kind"] == "nothing-to-compare"
-    assert made.perfgate("report", "--format", "markdown").stdout.startswith("### Nothing to compare yet: ")
-    assert made.perfgate("report", "--format", "summary").stdout.startswith("### Nothing to compare yet: ")
+    assert made.perfgate("report", "--format", "markdown").stdout.startswith("⚪ **Nothing to compare yet: ")
+    assert made.perfgate("report", "--format", "summary").stdout.startswith("⚪ **Nothing to compare yet: ")
     page = (made.top / ".perfgate/report.html").read_text()
     assert '<div class="verdict">\n<h1>Nothing to compare yet: ' in page
     junit = made.perfgate("report", "--format", "junit").stdout
