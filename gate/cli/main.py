@@ -19,6 +19,7 @@ from gate.cli.command import Command, command_names, command_of, meanings
 from gate.cli.lacks import lack_of, too_little_memory
 from gate.cli.options import add_options, options_of
 from gate.codes import Exit, of_signal
+from gate.words.streams import ASCII_ONLY, is_terminal, prefix
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -74,7 +75,7 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Refuse the command line in one line."""
-        self.exit(Exit.USAGE, f"{self.prog}: {message}; see {self.prog} --help\n")
+        self.exit(Exit.USAGE, f"{prefix(self.err, self.prog)} {message}; see {self.prog} --help\n")
 
 
 def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
@@ -89,7 +90,7 @@ def main(argv: Sequence[str], out: TextIO, err: TextIO) -> int:
         options = options_of(named.command.options, _parsed(parser, named))
         lacking = too_little_memory()
         if lacking is not None:
-            err.write(f"perfgate: {lacking}\n")
+            err.write(f"{prefix(err)} {lacking}\n")
             return Exit.ERROR
         return int(named.command.run(options, out, err))
     except _EndError as end:
@@ -113,21 +114,25 @@ def _failed(error: Exception, err: TextIO) -> int:
         # names of benchmarks come from files, and may hold anything
         from gate.words.plain import visible
 
-        err.writelines(f"perfgate: {visible(str(each))}\n" for each in getattr(error, "errors", (error,)))
+        for each in getattr(error, "errors", (error,)):
+            err.write(f"{prefix(err)} {visible(str(each))}\n")
+            # elsewhere an error stays one line, as whoever searches a log expects
+            excerpt = getattr(each, "excerpt", "") if is_terminal(err) else ""
+            err.write(f"{excerpt}\n" if excerpt else "")
         return int(code)
     lacking = lack_of(error)
     if lacking is not None:
-        err.write(f"perfgate: {lacking}\n")
+        err.write(f"{prefix(err)} {lacking}\n")
         return Exit.ERROR
     if isinstance(error, OSError):
         name = f"{error.filename}: " if error.filename else ""
-        err.write(f"perfgate: {name}{error.strerror or error}\n")
+        err.write(f"{prefix(err)} {name}{error.strerror or error}\n")
         return Exit.USAGE
     # a fault of perfgate itself is one line too
     if os.environ.get("PERFGATE_TRACEBACK"):
         raise error
     kind = type(error).__name__
-    err.write(f"perfgate: internal error, {kind}: {error} (PERFGATE_TRACEBACK=1 shows where); please report it\n")
+    err.write(f"{prefix(err)} internal error, {kind}: {error} (PERFGATE_TRACEBACK=1 shows where); please report it\n")
     return Exit.ERROR
 
 
@@ -136,6 +141,9 @@ def run() -> NoReturn:
     # a stream that the caller closed is none at all in Python
     null = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  # open as long as the process
     out, err = sys.stdout or null, _forgiving() if sys.stderr else null
+    if isinstance(out, io.TextIOWrapper):
+        # a table without its glyphs is better than none
+        out.reconfigure(errors=ASCII_ONLY)
     sys.stderr = err
     try:
         code = main(sys.argv[1:], out, err)
@@ -166,7 +174,7 @@ class _Forgiving(io.FileIO):
 
 def _forgiving() -> TextIO:
     raw = io.BufferedWriter(_Forgiving(sys.stderr.fileno(), "w", closefd=False))
-    return io.TextIOWrapper(raw, sys.stderr.encoding, "backslashreplace", line_buffering=True)
+    return io.TextIOWrapper(raw, sys.stderr.encoding, ASCII_ONLY, line_buffering=True)
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):

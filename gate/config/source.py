@@ -12,20 +12,25 @@ from typing import Any
 
 from gate.config.namesake import tables_of_namesake
 from gate.model import Side, UserError
+from gate.model.visible import visible
 
 
 class ConfigError(UserError):
     """A config file or option that cannot be used."""
 
-    def __init__(self, where: str, why: str, *, side: Side | None = None, option: str | None = None) -> None:
+    def __init__(
+        self, where: str, why: str, *, side: Side | None = None, option: str | None = None, excerpt: str = ""
+    ) -> None:
         """Say where ("perfgate.toml:12: gate.threshold") and why.
 
         Args:
             side: whose file it is, where each side has one.
             option: as for UserError.
+            excerpt: the line of the file that is wrong, for a terminal.
         """
         super().__init__(f"{where}: {why}" if where else why, option=option)
         self.side = side
+        self.excerpt = excerpt
 
     @property
     def errors(self) -> tuple[ConfigError, ...]:
@@ -54,6 +59,7 @@ def together(errors: Sequence[ConfigError]) -> ConfigError:
 
 _AT_END = re.compile(r"(?<=\()at [a-z ]+(?=\)$)")
 """What tomllib says where it names no line."""
+_WIDEST = 160
 Path = tuple[str | int, ...]
 
 
@@ -91,8 +97,19 @@ class Source:
         found = []
         for fault in sorted(lines, key=lambda fault: lines[fault]):
             where = f"{self.place(fault.path)}: {dotted(fault.path)}" if fault.path else self.name
-            found.append(ConfigError(where, fault.why, side=self.side, option=self.option))
+            excerpt = self._excerpt(lines[fault], fault.path)
+            found.append(ConfigError(where, fault.why, side=self.side, option=self.option, excerpt=excerpt))
         return together(found)
+
+    def _excerpt(self, line: int, path: Path) -> str:
+        """Show a line of the text with the key marked; nothing where the text has no such line."""
+        if not line:
+            return ""
+        text = visible(self.text.splitlines()[line - 1].expandtabs(4).rstrip())[:_WIDEST]
+        name = str(path[-1]) if path else ""
+        start = max(0, text.find(name))
+        number, blank = str(line), " " * len(str(line))
+        return f"{blank} |\n{number} | {text}\n{blank} | {' ' * start}{'^' * max(1, len(name))}"
 
 
 def read_source(text: str, name: str, *, prefix: tuple[str, ...] = (), side: Side | None = None) -> Source:

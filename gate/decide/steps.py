@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from gate.codes import Exit
+from gate.decide.importance import ordered
 from gate.model import Finding, Report, reasons
 from gate.model import outcomes as steps
 from gate.model.creep import CreepFacts
@@ -37,7 +38,7 @@ def next_step(report: Report) -> steps.Step | None:
     if report.verdict == "regression" and report.creep is not None:
         return _find_creep(report, report.creep)
     if report.verdict == "regression":
-        return steps.FixRegression()
+        return _fix_regression(report)
     waiting = [case for case in report.creep.cases if case.verdict == "unconfirmed"] if report.creep else []
     if waiting:
         return steps.WaitForNights(nights=min((case.more for case in waiting if case.more is not None), default=None))
@@ -52,10 +53,23 @@ def next_step(report: Report) -> steps.Step | None:
 def _find_creep(report: Report, creep: CreepFacts) -> steps.Step:
     crept = [case for case in creep.cases if case.verdict == "crept"]
     if not crept:
-        return steps.FixRegression()
+        return _fix_regression(report)
     worst = max(crept, key=lambda case: abs(math.log(case.ratio or 1.0)))
     head = (report.run.head.sha if report.run.head else None) or "HEAD"
     return steps.FindCreep(pin=creep.pin.name, head=head[:12], benchmark=worst.benchmark, history=bool(worst.suspects))
+
+
+def _fix_regression(report: Report) -> steps.FixRegression:
+    run = report.run
+    found = [f for f in ordered(report.findings) if f.verdict == "regression"]
+    if not found or run.imported or not run.builds:
+        return steps.FixRegression()
+    builds = [build.seconds for build in run.builds if build.build == 0 and build.session == 0]
+    known = [seconds for seconds in builds if seconds is not None]
+    explained = report.explanations or report.unprofiled
+    return steps.FixRegression(
+        benchmark=found[0].benchmark, seconds=run.seconds, explain=None if explained or not known else sum(known)
+    )
 
 
 def _after_failures(report: Report) -> steps.Step:
@@ -104,8 +118,19 @@ def _settle(report: Report) -> steps.Step:
         hopeless = all(_is_hopeless(f) for f in still_open)
         return _more_machines(still_open) or steps.MeasureMore(hopeless=hopeless)
     return steps.MoreBuilds(
-        builds=told[-1], settled=len(told), may_be_worse=len(still_open), not_worse=len(found) - len(still_open)
+        builds=told[-1],
+        settled=len(told),
+        may_be_worse=len(still_open),
+        not_worse=len(found) - len(still_open),
+        seconds=_seconds(report, told[-1]),
     )
+
+
+def _seconds(report: Report, builds: int) -> float | None:
+    """Return what a plan of so many builds takes, if all of its rounds take as long as those of this run."""
+    done, seconds = report.run.rounds.done, report.run.seconds
+    one_job = not any(finding.base.counts.session > 1 for finding in report.findings)
+    return seconds / done * builds if done and seconds is not None and one_job else None
 
 
 def _is_hopeless(finding: Finding) -> bool:

@@ -10,6 +10,7 @@ from gate.github.conversation import LONGEST_COMMENT
 NO_RESULT = "<!-- perfgate:no-result -->"
 """The first line below the marker of a comment that says why there is no result."""
 _KEPT = re.compile(r"^<!-- perfgate:earlier=([0-9a-f]{40,64}|unknown) -->\n", re.MULTILINE)
+_NAMED = "<!-- perfgate:of -->"
 _END = "\n\n</details>"
 _DIGITS = 10
 
@@ -64,11 +65,12 @@ def keeping(text: str, head: str, earlier: EarlierResult | None) -> str:
 
 
 def _headed(of: str, text: str) -> str:
-    """Put the commit into the headline of a result, so that nobody takes it for another's, also out of its fold."""
+    """Put the commit into the first line of a result, so that nobody takes it for another's, also out of its fold."""
     first, newline, rest = text.partition("\n")
-    if not first.startswith("### "):
+    # in its second fold it has it already; an older perfgate wrote a heading
+    if first.endswith(_NAMED) or first.startswith("#### "):
         return text
-    return f"#### Of commit {of}: {first.removeprefix('### ')}{newline}{rest}"
+    return f"Of commit {of}: {first.removeprefix('### ')} {_NAMED}{newline}{rest}"
 
 
 def _short(head: str) -> str:

@@ -352,8 +352,16 @@ class MeasureFirst(Kind, frozen=True):
     """No value of any benchmark was measured, and nothing failed."""
 
 
-class FixRegression(Kind, frozen=True):
+class FixRegression(Kind, frozen=True, kw_only=True):
     """Something regressed."""
+
+    benchmark: str | None = None
+    """What regressed most, and can be measured again; None: it was measured elsewhere."""
+    seconds: float | None = None
+    """What the whole run took; None: not known."""
+    explain: float | None = None
+    """Seconds that building both sides once took, which `perfgate explain` does again; None: not known, or it is
+    explained already."""
 
 
 class FindCreep(Kind, frozen=True, kw_only=True):
@@ -424,6 +432,8 @@ class MoreBuilds(Kind, frozen=True, kw_only=True):
     """Inconclusive findings that are not shown not to be worse."""
     not_worse: int
     """Inconclusive findings that are shown not to be worse."""
+    seconds: float | None = None
+    """About what that plan takes, judging by the rounds of this run; None: not known."""
 
 
 class AllowMoreBuilds(Kind, frozen=True, kw_only=True):

@@ -16,6 +16,8 @@ from gate.cli.groups import OutputOptions
 from gate.evidence.inputs import MEASUREMENTS, REPORT, parts
 from gate.model import UserError
 from gate.report.links import Links
+from gate.words.streams import colored as colored  # what prints a report finds both here
+from gate.words.streams import is_terminal as is_terminal
 
 if TYPE_CHECKING:
     from gate.decide.measurements import Decided
@@ -109,18 +111,6 @@ def show(
         out.write(text.render(report, color=colored(out), width=min(width, 140), every=every))
     else:
         out.write(rendered(decided, form, links))
-
-
-def colored(stream: TextIO) -> bool:
-    """Return whether a stream is a terminal that shows colour (NO_COLOR and TERM=dumb say no)."""
-    return is_terminal(stream) and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-def is_terminal(stream: TextIO) -> bool:
-    """Return whether a stream is a terminal."""
-    with contextlib.suppress(AttributeError, ValueError):
-        return stream.isatty()
-    return False
 
 
 def filled(folder: Path) -> list[Path]:

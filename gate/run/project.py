@@ -242,7 +242,11 @@ def _way_out(error: ConfigError) -> ConfigError:
     if not any(each.side == "base" for each in error.errors):
         return error
     way = "to measure the change that fixes it, use --config perfgate.toml, which takes head's for both sides"
-    return together([*error.errors, ConfigError("", way)]) if error.errors[1:] else ConfigError("", f"{error}; {way}")
+    return (
+        together([*error.errors, ConfigError("", way)])
+        if error.errors[1:]
+        else ConfigError("", f"{error}; {way}", excerpt=error.excerpt)
+    )
 
 
 def _refuse_unseen(repository: Repository, *, without: bool) -> None:

@@ -76,6 +76,30 @@ def conclusion(finding: Finding) -> str:
     return clip(visible(said + _more(finding)), _LONGEST)
 
 
+def label(finding: Finding) -> str:
+    """Name a finding: "parse-large (size=10)"."""
+    settings = clip(factors(finding), 40)
+    return clip(visible(finding.benchmark), 60) + (f" ({settings})" if settings else "")
+
+
+def sized(finding: Finding, *, limit: bool = True) -> str:
+    """Say how a benchmark changed, behind its name: "is 32.1% slower (at least 14.2%), threshold 10%"; no verdict.
+
+    limit: with the threshold.
+    """
+    ratio = finding.ratio.estimate
+    named = "" if finding.metric == "time" and finding.statistic == "mean" else f"{clip(quantity(finding), 60)} "
+    if not known(ratio) or ratio == 1:
+        changed = f"has {'no ratio' if not known(ratio) else 'no change'}"
+    elif numbers.is_tiny(ratio):
+        changed = f"is {numbers.changed(ratio)} of base"
+    else:
+        changed = f"is {numbers.size(ratio)} {numbers.direction(finding, ratio)}"
+    if finding.ratio.kind == "withheld":
+        return f"{named}{changed}{' as measured' if known(ratio) else ''}"
+    return f"{named}{changed}{_spread(finding)}" + (f", threshold {_limit(finding)}" if limit else "")
+
+
 def why(finding: Finding) -> str:
     """Say why a finding has its verdict, behind its change, interval, threshold and verdict; "" where these say it."""
     end = ENDINGS.get(type(finding.reason))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from gate.words.plain import clip, columns, distinct, pad
+from gate.words.streams import paint as paint  # whoever lays out a grid finds it here
 
 _GAP = "  "
 
@@ -24,11 +25,6 @@ class Column(msgspec.Struct, frozen=True):
 
     title: str
     right: bool = False
-
-
-def paint(text: str, style: str) -> str:
-    """Wrap a text in an SGR code; an empty code leaves it as it is."""
-    return f"\x1b[{style}m{text}\x1b[0m" if style and text else text
 
 
 def lay_out(

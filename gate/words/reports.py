@@ -35,13 +35,22 @@ _AMOUNT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)(?=[^\W\d_]+\b)")
 
 def headline(report: Report) -> str:
     """The verdict in words, and what a reader must know beside it: "Pass: ...; x is 94.5% faster: does head ..."."""
-    beside = [say(each) for each in report.warnings if each.in_headline]
-    more = [f"{len(beside) - _BESIDE:,} more such warnings"] if len(beside) > _BESIDE + 1 else []
-    shown = beside[:_BESIDE] if more else beside
-    said = "; ".join(clip(visible(text), _HEADLINE) for text in (say(report.summary), *shown, *more))
-    if isinstance(report.summary, (outcomes.NotEnoughMeasured, outcomes.NothingToCompare)):
-        return capitalized(said)
-    return f"{_VERDICTS[report.verdict]}: {said}"
+    said = "; ".join([clip(visible(say(report.summary)), _HEADLINE), *beside(report)])
+    word = verdict(report)
+    return f"{word}: {said}" if word else capitalized(said)
+
+
+def verdict(report: Report) -> str:
+    """Name the verdict in a word; nothing where the summary is the verdict by itself."""
+    alone = isinstance(report.summary, (outcomes.NotEnoughMeasured, outcomes.NothingToCompare))
+    return "" if alone else _VERDICTS[report.verdict]
+
+
+def beside(report: Report) -> list[str]:
+    """Say what a reader must know beside the verdict: "x is 94.5% faster: does head still do the work?"."""
+    found = [say(each) for each in report.warnings if each.in_headline]
+    more = [f"{len(found) - _BESIDE:,} more such warnings"] if len(found) > _BESIDE + 1 else []
+    return [clip(visible(text), _HEADLINE) for text in (*(found[:_BESIDE] if more else found), *more)]
 
 
 def meaning(report: Report) -> str:
@@ -258,12 +267,16 @@ def error_level(report: Report) -> str:
     return f"{text}, shared over {over} (family: {visible(family.method)})" if family.size else text
 
 
-def next_step(report: Report) -> str:
-    """What a reader does now: after a regression, without an answer, after a failure; nothing after a pass."""
+def next_step(report: Report, *, pull: bool = False) -> str:
+    """What a reader does now: after a regression, without an answer, after a failure; nothing after a pass.
+
+    pull: in the comment of a pull request.
+    """
     from gate.decide import steps
+    from gate.words.summaries import on_pull
 
     step = steps.next_step(report)
-    return "" if step is None else say(step)
+    return "" if step is None else on_pull(step) if pull else say(step)
 
 
 def settings(table: Mapping[str, Any]) -> str:

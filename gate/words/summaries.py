@@ -170,7 +170,26 @@ def _more_builds(step: outcomes.MoreBuilds) -> str:
         which = every if settled == left else f"{settled} of {left} inconclusive findings"
     else:
         which = f"the {left} that may be worse" if settled == left else f"{settled} of the {left} that may be worse"
-    return f"Run again with `--set plan.builds={step.builds}`: at this noise level it would probably settle {which}"
+    cost = "" if step.seconds is None else f" (about {format_duration(step.seconds)})"
+    again = f"Run again with `--set plan.builds={step.builds}`{cost}"
+    return f"{again}: at this noise level it would probably settle {which}"
+
+
+def _fix_regression(step: outcomes.FixRegression) -> str:
+    cost = f"builds both sides again, about {format_duration(step.explain)}" if step.explain is not None else ""
+    explain = f" (`perfgate explain` names the functions: {cost})" if cost else ""
+    return f"Fix the regression{explain}, or accept it with an `[[accept]]` entry (size, expiry date, reason)"
+
+
+def on_pull(step: outcomes.Step) -> str:
+    """Say what to do now in a comment, whose reader has another machine and the entry to paste: a short line."""
+    if not isinstance(step, outcomes.FixRegression):
+        return SENTENCES[type(step)](step)
+    if step.benchmark is None:
+        return "Fix the regression, or accept it with the entry below"
+    cost = "" if step.seconds is None else f", in at most {format_duration(step.seconds)}"
+    command = f"`perfgate check {benchmark_option(step.benchmark)}`"
+    return f"Fix the regression ({command} measures it again{cost}), or accept it with the entry below"
 
 
 SENTENCES: dict[type, Callable[[Any], str]] = {
@@ -207,9 +226,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.MeasureFirst: lambda _: (
         "Run `perfgate check`, which measures and decides; `perfgate measure` writes what `perfgate decide` reads"
     ),
-    outcomes.FixRegression: lambda _: (
-        "Fix the regression, or accept it with an `[[accept]]` entry (size, expiry date, reason)"
-    ),
+    outcomes.FixRegression: _fix_regression,
     outcomes.FindCreep: _find_creep,
     outcomes.WaitForNights: lambda step: (
         "Nothing to do yet: the next nights confirm it or not"

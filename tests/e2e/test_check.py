@@ -35,8 +35,8 @@ def test_a_regression_fails_and_leaves_a_report(project: Project) -> None:
     # the benchmark's values follow the seed: one interval in twenty does not hold the truth
     done = project.process("check", "--seed", "1", "--set", "plan.executions=2")
     assert done.returncode == 1, done.stderr
-    assert done.stdout.startswith("Regression: ")
-    assert done.stderr.splitlines()[-1].startswith("perfgate: `perfgate explain` names the functions behind it: ")
+    assert done.stdout.startswith("✖ Regression: ")
+    assert "\nnext      Fix the regression (`perfgate explain` names the functions: " in done.stdout
     found = project.report()
     assert (found["verdict"], found["exit_code"]) == ("regression", 1)
     (finding,) = found["findings"]
@@ -515,7 +515,7 @@ def test_the_folder_of_the_run_is_the_projects(project: Project) -> None:
     project.write("some/where/file", "x")
     assert project.perfgate("check", "--set", "plan.builds=1", cwd=deep).returncode == 0
     assert (project.top / ".perfgate/report.html").exists()
-    assert project.perfgate("report", cwd=deep).stdout.startswith("Inconclusive")
+    assert project.perfgate("report", cwd=deep).stdout.startswith("◆ Inconclusive")
 
 
 def test_a_placeholder_of_init_is_refused_until_it_is_edited(project: Project) -> None:

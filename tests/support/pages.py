@@ -8,8 +8,8 @@ The convention of README.md and docs/:
   base and the branches regression, improvement and no-change.
 - A command succeeds, unless its line ends in a comment that tells otherwise: `# exit 1`.
 - Lines after a command are its output on both streams; `...` stands for anything, also for several lines. Numbers,
-  footnote marks and the amount of white space may be others: what is shown was printed on another machine. A command
-  without such lines may print what it wants.
+  footnote marks, bars and the amount of white space may be others: what is shown was printed on another machine. A
+  command without such lines may print what it wants.
 - `<!-- not run: reason -->` on the line before the fence leaves the block out, `<!-- exact -->` wants the very numbers.
 """
 
@@ -30,6 +30,7 @@ BLOCK = re.compile(
 COMMAND = re.compile(r"^\$ (?P<command>(?:.*\\\n)*.*\n(?:> ?.*\n)*)(?P<output>(?:(?!\$ ).*\n)*)", re.MULTILINE)
 EXIT = re.compile(r"\s+# exit (\d+)$")
 # no number inside a word: a commit or a file's name is not one
+BAR = re.compile("[░│┼─├┤●◄►]+")
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?!\w)|[¹²³⁴⁵⁶⁷⁸⁹⁰]+")
 
 
@@ -74,7 +75,7 @@ def _without_host(output: str) -> str:
 
 
 def _plain(text: str, *, exact: bool) -> str:
-    text = text if exact else NUMBER.sub(lambda number: "0" if number[0].isascii() else "", text)
+    text = text if exact else NUMBER.sub(lambda number: "0" if number[0].isascii() else "", BAR.sub(" ", text))
     return re.sub(r"\s+", " ", text)
 
 

@@ -75,10 +75,11 @@ def _keep(decided: Decided, job: Job, history: Path | None, outputs: OutputOptio
     err.writelines(f"perfgate: warning: {warning}\n" for warning in warnings)
     if not outputs.quiet:
         err.write(f"perfgate: report in {job.out / 'report.html'}\n")
-        if _unexplained(decided.report):
+        # of the usual folder the report itself names the command
+        if _unexplained(decided.report) and job.out != Path(DEFAULT_FOLDER):
             err.write(
-                f"perfgate: {_explaining(job.out)} names the functions behind it: both sides are built again and run "
-                "once under a profiler\n"
+                f"perfgate: `perfgate explain {shlex.quote(str(job.out))}` names the functions behind it: both sides "
+                "are built again and run once under a profiler\n"
             )
     return decided.report.exit_code
 
@@ -87,8 +88,3 @@ def _unexplained(report: Report) -> bool:
     """Return whether something regressed that no profile was made of."""
     asked = report.explanations or report.unprofiled
     return not asked and any(finding.verdict == "regression" for finding in report.findings)
-
-
-def _explaining(folder: Path) -> str:
-    where = "" if folder == Path(DEFAULT_FOLDER) else f" {shlex.quote(str(folder))}"
-    return f"`perfgate explain{where}`"

@@ -2,58 +2,96 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import msgspec
+
 from gate.decide.importance import ordered, plain
 from gate.model import Finding, Report
 from gate.report.links import Links
 from gate.report.markdown import tables as parts
 from gate.report.markdown.accept import accept
-from gate.report.markdown.escape import size
-from gate.report.markdown.explanations import functions_table
-from gate.report.markdown.opening import Room, opening, shown_of, write
+from gate.report.markdown.escape import Md, escape, html_prose, prose, size
+from gate.report.markdown.explanations import functions_table, why
+from gate.report.markdown.opening import Room, compared, new, next_step, opening, shown_of, weigh, write
+from gate.report.markdown.tables import Part
 from gate.words import findings as finding_words
+from gate.words import interactions, numbers, reports
 from gate.words.failures import FailureGroup, grouped
 
 LIMIT = 60_000
 """Bytes a comment may have, and so at most as many characters; GitHub refuses more than 65,536 characters."""
 
 _LINES = 15
+_NEW = 10
+_WIDTH = 300
 # bytes of the sentence that says what was left out
 _SAID = 400
 # tried from the first; only names and texts made to be long need the others
-_ROOMS = (Room(10, 5, 5, 10, 300), Room(5, 3, 3, 3, 120), Room(2, 1, 1, 1, 60), Room(0, 0, 0, 0, 60))
+_ROOMS = (Room(10, 5, 400), Room(5, 3, 120), Room(2, 1, 60), Room(0, 0, 60))
 
 
 def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) -> str:
-    """Write a comment of at most `limit` bytes: the verdict, ten rows, and the rest in details.
+    """Write a comment of at most `limit` bytes: the line of verdict, ten rows, and the rest folded.
 
     Where it would be longer, details are left out first, and the comment says so; the verdict is always there.
     """
     found, groups = ordered(report.findings), grouped(report.failures, by_output=False)
+    common = parts.in_common(found)
     for room in _ROOMS:
-        begun = opening(report, links, found, groups, room)
-        values = {**begun.values, "parts": [], "left_out": []}
+        folded = _folded(report, links, found, shown_of(found, room.rows), groups, common)
+        values = {**opening(report, links, found, groups, room, common), "step": folded.step}
         bare = size(write("comment.md.j2", values)) + _SAID
         if bare <= limit:
-            details = _details(report, found, shown_of(found, room.rows), groups, begun.warnings)
-            fitted = parts.fit(details, limit - bare)
+            fitted = parts.fit(folded.parts, limit - bare)
             return write("comment.md.j2", values | {"parts": fitted.parts, "left_out": fitted.left_out})
-    return f"### {report.verdict.capitalize()}\n"
+    return f"{report.verdict.capitalize()}\n"
 
 
-def _details(
-    report: Report, found: list[Finding], shown: int, groups: list[FailureGroup], warnings: list[str]
-) -> list[parts.Part]:
+class _Folded(msgspec.Struct, frozen=True):
+    """The details. step: what to do next, where no part of them goes with it."""
+
+    step: Md | None
+    parts: list[Part]
+
+
+def _folded(
+    report: Report,
+    links: Links | None,
+    found: Sequence[Finding],
+    shown: int,
+    groups: list[FailureGroup],
+    common: parts.Marked,
+) -> _Folded:
     told = [f for f in found[:shown] if not plain(f) or finding_words.warnings(f)]
-    return [
-        parts.reasons(told, share=0.5),
-        accept(report, share=0.2),
+    sentences, pasted = parts.reasons(told, share=0.5), accept(report, share=0.2)
+    outputs = parts.outputs(groups, _LINES, share=0.5)
+    # what to do stands as the title of what it needs
+    needed = {"regression": pasted, "error": outputs, "inconclusive": sentences}.get(report.verdict)
+    said = next_step(report, links, pull=bool(pasted.items))
+    folded = [] if needed is None or not needed.items or not said else [needed]
+    titled = [msgspec.structs.replace(part, title=Md(f"<b>Next</b>: {html_prose(said)}")) for part in folded]
+    warned = weigh(report.warnings, len(report.warnings))
+    rest = [
+        sentences,
+        pasted,
+        Part("Functions that add to the changes", "profile", why(report, 3, _WIDTH), 0.3),
         functions_table(report, share=0.3),
-        parts.outputs(groups, _LINES, share=0.5),
-        parts.findings_table(parts.more_findings(found, shown), found[shown:], share=0.8),
+        Part("By factor", "interaction", parts.by_factor(interactions.proven(report)), 0.3),
+        parts.listed(numbers.plural(len(report.warnings), "warning"), "warning", [*warned.shown, *warned.rest], 0.3),
+        outputs,
+        parts.findings_table(parts.more_findings(found, shown), found[shown:], common, share=0.8),
         parts.identical(report, share=0.5),
         parts.machines_table(found, share=0.6),
         parts.interactions_table(report, share=0.6),
         parts.recorded_table(report.recorded, share=0.6),
-        parts.listed("More warnings", "warning", warnings, share=0.5),
-        parts.rules(report),
+        _measured(report, found[:shown]),
     ]
+    return _Folded(prose(said) if said and not titled else None, titled + [p for p in rest if p not in folded])
+
+
+def _measured(report: Report, rows: Sequence[Finding]) -> Part:
+    """Say what was compared, what the intervals rest on, and by which rules."""
+    only_head, basis = new(report, _NEW), reports.basis(rows)
+    first = [compared(report), *([Md(f"new in head, not compared: {only_head}")] if only_head else [])]
+    return parts.rules(report, first=[*filter(None, first), *([escape(basis)] if basis else [])])

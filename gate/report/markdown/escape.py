@@ -83,6 +83,16 @@ def prose(text: str) -> Md:
     return Md("".join(code(text) if odd % 2 else _PATTERN.sub(_escaped, visible(text)) for odd, text in pieces))
 
 
+def html_prose(text: str) -> Md:
+    """Escape a text of ours for a line of HTML, in which what stands between backticks is code."""
+    pieces = enumerate(text.split("`"))
+    return Md(
+        "".join(
+            f"<code>{escape(text)}</code>" if odd % 2 else _PATTERN.sub(_escaped, visible(text)) for odd, text in pieces
+        )
+    )
+
+
 def block(text: str, language: str = "text") -> Md:
     """Write lines, visible already, as a code block that nothing in them ends."""
     if "<!--" in text:

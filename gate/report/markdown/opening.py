@@ -1,4 +1,4 @@
-"""What a comment and a job summary show at first sight: the verdict, counts, rows, what to do next, warnings."""
+"""What a comment and a job summary show at first sight: the line of verdict, what failed, the table, a caption."""
 
 from __future__ import annotations
 
@@ -13,16 +13,14 @@ from gate.model import Finding, Report
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import WEIGHTS
 from gate.report.links import Links
-from gate.report.markdown.escape import Md, brief, code, escape, link, prose
-from gate.report.markdown.explanations import why
-from gate.report.markdown.tables import bullets, by_factor, failed, findings_table
+from gate.report.markdown.escape import Md, brief, code, escape, link, prose, short
+from gate.report.markdown.tables import Marked, failed, findings_table
 from gate.report.templates import render_template
-from gate.words import creep, interactions, numbers, reports, sameness
+from gate.words import bars, creep, reports
 from gate.words.failures import FailureGroup
-from gate.words.numbers import known
+from gate.words.marks import emoji_of_report
 from gate.words.sentences import say
-
-_EXPLAINED = 3
+from gate.words.verdict_line import verdict_line
 
 
 class Weighed(msgspec.Struct, frozen=True):
@@ -44,52 +42,52 @@ class Room(msgspec.Struct, frozen=True):
 
     rows: int
     failures: int
-    warnings: int
-    new: int
     text: int
 
 
-class Opening(msgspec.Struct, frozen=True):
-    """What the templates show at first sight, and the warnings that can wait in the details."""
-
-    values: dict[str, Any]
-    warnings: list[str]
-
-
 def opening(
-    report: Report, links: Links | None, found: Sequence[Finding], groups: Sequence[FailureGroup], room: Room
-) -> Opening:
-    """Return what stands above the details.
+    report: Report,
+    links: Links | None,
+    found: Sequence[Finding],
+    groups: Sequence[FailureGroup],
+    room: Room,
+    common: Marked,
+) -> dict[str, Any]:
+    """Return what the templates show at first sight: the line of verdict, failures, rows, a caption.
 
     found: the findings, those that matter most first. groups: the failures, those that say the same together.
     """
-    rows = found[: shown_of(found, room.rows)]
-    table = findings_table("", rows)
-    warned = weigh(report.warnings, room.warnings)
-    shown = interactions.proven(report)
-    values = {
-        "gate": brief(links.gate, 80) if links is not None and links.gate else None,
-        "headline": brief(reports.headline(report), room.text),
+    return {
+        "line": _line(report, links, room.text),
+        "failed": [failed(group, room.text) for group in groups[: room.failures]],
+        "failures_left_out": max(0, len(groups) - room.failures),
+        "table": findings_table("", found[: shown_of(found, room.rows)], common),
+        "caption": _caption(report, links, common),
         "creep": prose(creep.line(report)) or None,
         "suspects": _suspects(report),
         "unnamed": prose(creep.suspected(report.creep)) if report.creep is not None else None,
-        "counts": _counts(report),
-        "could_have_shown": escape(reports.could_have_shown(report)),
-        "not_measured": escape(sameness.not_measured(report)),
-        "failed": [failed(group, room.text) for group in groups[: room.failures]],
-        "failures_left_out": max(0, len(groups) - room.failures),
-        "table": table,
-        "intervals": escape(reports.basis(rows)),
-        "why": why(report, min(room.warnings, _EXPLAINED), room.text),
-        "by_factor": by_factor(shown[: room.warnings], room.text),
-        "by_factor_left_out": max(0, len(shown) - room.warnings),
-        "compared": compared(report, threshold=not table.items),
-        "step": next_step(report, room.text, label=_label(report, links)),
-        "linked": linked(links, report),
-        "warnings": bullets(warned.shown, room.text),
-        "new": _new(report, room.new),
+        "parts": [],
+        "left_out": [],
     }
-    return Opening(values, warned.rest)
+
+
+def _line(report: Report, links: Links | None, width: int) -> Md:
+    """Write the mark and the verdict in one line."""
+    line = verdict_line(report)
+    gate = f"{brief(links.gate, 80)}: " if links is not None and links.gate else ""
+    said = brief(line.said, width)
+    if not line.verdict:
+        return Md(f"{emoji_of_report(report)} **{gate}{said}**")
+    name = f"{code(line.name)} " if line.name else ""
+    return Md(f"{emoji_of_report(report)} **{gate}{line.verdict}**: {name}{said}")
+
+
+def _caption(report: Report, links: Links | None, common: Marked) -> Md:
+    """Say in small print what all rows have in common, how to read their bars, how many there are, and where all is."""
+    shared = [common.quantity, f"{common.better} is better" if common.better else None]
+    shared += [f"threshold {common.threshold}" if common.threshold else None]
+    of_rows = [brief(", ".join(filter(None, shared)), 200), prose(bars.legend("`"))] if report.findings else []
+    return Md(" · ".join(filter(None, [*of_rows, escape(reports.counts(report)), linked(links, report)])))
 
 
 def shown_of(found: Sequence[Finding], rows: int) -> int:
@@ -100,13 +98,6 @@ def shown_of(found: Sequence[Finding], rows: int) -> int:
 def write(template: str, values: dict[str, Any]) -> str:
     """Render one of the Markdown templates; what is not Markdown yet is escaped."""
     return render_template(template, values, html=False, finalize=escape).strip("\n") + "\n"
-
-
-def _counts(report: Report) -> Md:
-    text = reports.counts(report)
-    # whether an inconclusive one blocks is a matter of policy, and the word does not say it
-    gate = f"; the gate {'fails' if report.exit_code else 'passes'}" if report.verdict == "inconclusive" else ""
-    return escape(f"{text}{gate}")
 
 
 def _suspects(report: Report) -> list[Md]:
@@ -126,40 +117,30 @@ def _commit(sha: str) -> Md:
     return Md(sha[:12]) if re.fullmatch(r"[0-9a-f]{40,64}", sha) else code(sha, 20)
 
 
-def _new(report: Report, most: int) -> Md | None:
+def new(report: Report, most: int) -> Md | None:
+    """Name the benchmarks that only head has."""
     if not report.new:
         return None
     more = len(report.new) - most
     return Md(", ".join(map(code, report.new[:most])) + (f" and {more} more" if more > 0 else ""))
 
 
-def compared(report: Report, *, threshold: bool) -> Md:
-    """Write what was compared and how much was measured, in one line; threshold: by which threshold as well."""
+def compared(report: Report) -> Md:
+    """Write what was compared and how much was measured, in one line."""
     base, head = (reports.commit(side) for side in (report.run.base, report.run.head))
     sides = [] if base == head == "unknown" else [f"{code(base, 60)} → {code(head, 60)}"]
-    limits = sorted({f.threshold for f in report.findings if known(f.threshold)}) if threshold else []
-    span = " to ".join(numbers.format_percent(limit) for limit in dict.fromkeys((*limits[:1], *limits[-1:])))
     measured = reports.measured_briefly(report)
-    texts = [*([f"threshold {span}"] if span else []), *([brief(measured, 200)] if measured else [])]
-    return Md("; ".join([*sides, *texts]))
+    return Md("; ".join([*sides, *([brief(measured, 200)] if measured else [])]))
 
 
-def _label(report: Report, links: Links | None) -> str:
-    """Name the label that lets a regression pass, where there is a pull request to put it on."""
-    name = report.policy.gate.get("accept_label")
+def next_step(report: Report, links: Links | None, *, pull: bool) -> str:
+    """Say what to do next, as a text with code between backticks; empty: nothing. pull: below is the entry to paste."""
+    said = reports.next_step(report, pull=pull)
+    label = report.policy.gate.get("accept_label")
     on_pull = links is not None and links.pull
-    return name if report.verdict == "regression" and on_pull and isinstance(name, str) else ""
-
-
-def next_step(report: Report, width: int, *, label: str = "") -> Md | None:
-    """Say what to do next; None: nothing.
-
-    width: the characters that a text from elsewhere may take. label: what lets a regression pass on a pull request.
-    """
-    said = reports.next_step(report)
-    command = next((f.command.strip() for f in report.failures if f.command), "")
-    found = [Md(f"{prose(said)}, or by the label {code(label, 50)}") if label else prose(said)] if said else []
-    return Md(". First failed: ".join([*found, *([code(command, width)] if command else [])])) if said else None
+    if report.verdict == "regression" and on_pull and isinstance(label, str) and label:
+        return f"{said}, or by the label `{short(label, 50).replace('`', '')}`"
+    return said
 
 
 def linked(links: Links | None, report: Report) -> Md | None:

@@ -7,10 +7,11 @@ from gate.model import Report
 from gate.report.links import Links
 from gate.report.markdown import tables as parts
 from gate.report.markdown.accept import accept
-from gate.report.markdown.escape import size
-from gate.report.markdown.explanations import functions_table
-from gate.report.markdown.opening import Room, opening, shown_of, write
+from gate.report.markdown.escape import escape, prose, size
+from gate.report.markdown.explanations import functions_table, why
+from gate.report.markdown.opening import Room, compared, new, next_step, opening, shown_of, weigh, write
 from gate.words import findings as finding_words
+from gate.words import interactions, reports, sameness
 from gate.words.failures import grouped
 
 LIMIT = 900_000
@@ -18,33 +19,47 @@ LIMIT = 900_000
 
 _LINES = 60
 _SAID = 400
-_ROOM = Room(rows=20, failures=10, warnings=10, new=20, text=300)
+_MOST = 10
+_WIDTH = 300
+_ROOM = Room(rows=20, failures=10, text=400)
 
 
 def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) -> str:
-    """Write a job summary of at most `limit` bytes: 20 rows at first sight, and the rest in details.
+    """Write a job summary of at most `limit` bytes: what a comment shows, 20 rows, and more than it at first sight.
 
     What matters least is left out first, and the summary says so.
     """
     found, groups = ordered(report.findings), grouped(report.failures, by_output=False)
     told = [f for f in found if not plain(f) or finding_words.warnings(f)]
-    shown = shown_of(found, _ROOM.rows)
-    begun = opening(report, links, found, groups, _ROOM)
-    values = {**begun.values, "parts": [], "left_out": []}
-    room = limit - _SAID - size(write("summary.md.j2", values))
+    common, shown = parts.in_common(found), shown_of(found, _ROOM.rows)
+    warned = weigh(report.warnings, _MOST)
+    values = {
+        **opening(report, links, found, groups, _ROOM, common),
+        "step": prose(said) if (said := next_step(report, links, pull=False)) else None,
+        "notes": [
+            escape(text)
+            for text in (reports.could_have_shown(report), sameness.not_measured(report), reports.basis(found[:shown]))
+            if text
+        ],
+        "compared": compared(report),
+        "why": why(report, 3, _WIDTH),
+        "by_factor": parts.by_factor(interactions.proven(report)[:_MOST], _WIDTH),
+        "warnings": parts.bullets(warned.shown, _WIDTH),
+        "new": new(report, 20),
+    }
     sections = [
         parts.reasons(told, share=0.5),
         accept(report, share=0.2),
         functions_table(report, share=0.3),
         parts.outputs(groups, _LINES, share=0.5),
-        parts.findings_table(parts.more_findings(found, shown), found[shown:], share=0.6),
+        parts.findings_table(parts.more_findings(found, shown), found[shown:], common, share=0.6),
         parts.identical(report, share=0.4),
         parts.machines_table(found, share=0.6),
         parts.interactions_table(report, share=0.6),
         parts.recorded_table(report.recorded, share=0.6),
-        parts.listed("More warnings", "warning", begun.warnings, share=0.3),
+        parts.listed("More warnings", "warning", warned.rest, share=0.3),
         parts.rules(report, share=0.8),
         parts.host(report),
     ]
-    fitted = parts.fit(sections, room)
+    fitted = parts.fit(sections, limit - _SAID - size(write("summary.md.j2", values)))
     return write("summary.md.j2", values | {"parts": fitted.parts, "left_out": fitted.left_out})

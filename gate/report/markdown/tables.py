@@ -12,7 +12,7 @@ from gate.model import Failure, Finding, RatioInterval, Recorded, Report
 from gate.model.report import Interaction
 from gate.report.markdown.escape import Md, block, brief, code, escape, short, size
 from gate.units import format_confidence
-from gate.words import cost, failures, interactions, numbers, reports, sameness
+from gate.words import bars, cost, failures, interactions, marks, numbers, reports, sameness
 from gate.words import findings as finding_words
 from gate.words import interactions as words
 from gate.words.failures import FailureGroup
@@ -20,6 +20,9 @@ from gate.words.machines import machine
 from gate.words.plain import last_lines, visible
 from gate.words.sandbox import sandbox_text
 
+NO_BREAK = "\u00a0"
+"""The blank of a bar: a narrow column breaks at others."""
+_BAR = 21
 _TEXT = 400
 # of the tags and blank lines around a part, and of what its title gets when it is cut
 _FRAME = 120
@@ -94,20 +97,39 @@ def _add(part: Part, items: list[Md], limit: float) -> int:
 
 def _cut(part: Part, items: list[Md]) -> Part:
     left_out = len(part.items) > len(items)
-    title = f"{part.title} (the first {len(items)})" if left_out else part.title
+    title = Md(f"{escape(part.title)} (the first {len(items)})") if left_out else part.title
     return msgspec.structs.replace(part, items=items, title=title)
 
 
 # --- tables ---------------------------------------------------------------------------------------------------------
 
 
-def findings_table(title: str, findings: Sequence[Finding], share: float = 1.0) -> Part:
-    """Write findings as a table."""
-    opening = (
-        f"| verdict | benchmark | metric | {_titled(reports.confidence(findings))} | threshold | base → head |\n"
-        "|:--|:--|:--|:--|--:|:--|\n"
+class Marked(msgspec.Struct, frozen=True):
+    """What all rows of findings have in common, which stands beside the tables and not in them."""
+
+    scale: bars.Scale
+    quantity: str | None
+    better: str | None
+    threshold: str | None
+
+
+def in_common(findings: Sequence[Finding]) -> Marked:
+    """Find what a column would repeat, and the scale of the bars of all tables."""
+    return Marked(
+        bars.scale(findings),
+        reports.uniform(map(finding_words.quantity, findings)),
+        reports.uniform(f.better for f in findings),
+        reports.uniform(map(numbers.threshold, findings)),
     )
-    return Part(title, "finding", Written(findings, _finding_row), share, opening)
+
+
+def findings_table(title: str, findings: Sequence[Finding], common: Marked, share: float = 1.0) -> Part:
+    """Write findings as a table, each with a bar of its interval against the threshold."""
+    ends = bars.ends(common.scale, _BAR, NO_BREAK)
+    titles = ["benchmark", f"`{ends}`", _titled(reports.confidence(findings))]
+    titles += [*([] if common.threshold else ["threshold"]), "base → head"]
+    opening = f"{_row(*titles)}\n|{':--|' * len(titles)}\n"
+    return Part(title, "finding", Written(findings, lambda each: _finding_row(each, common)), share, opening)
 
 
 def more_findings(found: Sequence[Finding], shown: int) -> str:
@@ -119,14 +141,16 @@ def _titled(confidence: str) -> str:
     return f"change ({confidence} interval)" if confidence else "change (interval)"
 
 
-def _finding_row(finding: Finding) -> Md:
+def _finding_row(finding: Finding, common: Marked) -> Md:
+    # a phone shows the first two columns
     verdict = numbers.verdict_of(finding) + finding_words.apart(finding)
+    quantity = "" if common.quantity else f" {_quantity(finding, finding.statistic, better=not common.better)}"
     return _row(
-        f"**{verdict}**" if finding.verdict == "regression" else verdict,
-        named(finding),
-        _quantity(finding, finding.statistic),
+        f"{marks.emoji(finding)}&nbsp;{named(finding)}{quantity}"
+        f"<br>{f'**{verdict}**' if finding.verdict == 'regression' else verdict}",
+        f"`{bars.bar(finding, common.scale, _BAR, NO_BREAK)}`",
         _change(numbers.shown(finding)),
-        escape(numbers.threshold(finding)),
+        *([] if common.threshold else [escape(numbers.threshold(finding))]),
         _values(finding),
     )
 
@@ -186,7 +210,7 @@ def _interaction_row(of: Interaction) -> Md:
     )
 
 
-def by_factor(found: Sequence[Interaction], width: int) -> list[Md]:
+def by_factor(found: Sequence[Interaction], width: int = _TEXT) -> list[Md]:
     """Write interactions that are shown as items of a list; width: the characters a sentence may take."""
     return [Md(f"- {code(words.name(of))}: {brief(words.sentence(of), width)}") for of in found]
 
@@ -201,10 +225,10 @@ def named(case: Finding | Recorded) -> Md:
     return Md(f"{code(case.benchmark)} {code(settings)}" if settings else code(case.benchmark))
 
 
-def _quantity(case: Finding | Recorded, statistic: str) -> Md:
+def _quantity(case: Finding | Recorded, statistic: str, *, better: bool = True) -> Md:
     # a tail stands out from the mean of the same metric
     shown = brief(statistic, 12) if statistic == "mean" else f"**{brief(statistic, 12)}**"
-    note = "<br>higher is better" if case.better == "higher" else ""
+    note = "<br>higher is better" if better and case.better == "higher" else ""
     return Md(f"{brief(case.metric, 40)}&nbsp;{shown}{note}")
 
 
@@ -292,13 +316,14 @@ def identical(report: Report, share: float = 1.0) -> Part:
     return Part(title, "identical benchmark", written, share, f"{opening}\n" if opening else "")
 
 
-def rules(report: Report, share: float = 1.0) -> Part:
-    """Say what was measured of what, by which rules, and how the error is shared."""
+def rules(report: Report, share: float = 1.0, first: Sequence[Md] = ()) -> Part:
+    """Say what was measured of what, by which rules, and how the error is shared; first: what else to begin with."""
     run, policy = report.run, report.policy
     overall = [
         f"overall {short(o.group, 80)}, {short(o.metric, 40)}: {finding_words.overall(o)}" for o in report.overall
     ]
     texts = [
+        *first,
         *([f"base and head: {run.chosen}"] if run.chosen else []),
         f"measured: {reports.measured(report)}",
         *([f"time: {spent}"] if (spent := cost.where(run.cost)) else []),

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from gate.decide.importance import plain
-from gate.model import VERDICTS, Case, Finding, QuantileCurve, Report, Verdict
+from gate.model import VERDICTS, Case, Finding, QuantileCurve, Report
 from gate.model.case import case_id
 from gate.model.report import SessionRatio
 from gate.report.page.bars import Bar, bars
@@ -22,15 +22,11 @@ from gate.units import format_confidence
 from gate.words import findings as finding_words
 from gate.words import numbers, reports
 from gate.words.machines import machine
+from gate.words.marks import SHAPES
 from gate.words.numbers import known
 from gate.words.plain import clip, visible
 from gate.words.sentences import say
 
-SHAPES: dict[Verdict, str] = {
-    "regression": "✖", "inconclusive": "◆", "accepted": "■", "improvement": "★", "unchanged": "●",
-    "no-sign": "○", "identical": "≡",
-}  # fmt: skip
-"""Beside the word, so that no verdict is told by colour alone; the marks of the forest plot."""
 NAME = 80
 """Columns of a name outside of its own finding."""
 _FEW = 4

@@ -12,6 +12,7 @@ from gate.report.templates import render_template
 from gate.units import format_confidence, format_number
 from gate.words import failures, interactions, numbers, reports, sameness
 from gate.words import findings as finding_words
+from gate.words.marks import SHAPES
 from gate.words.numbers import known
 from gate.words.plain import clip, last_lines, visible
 from gate.words.sentences import say
@@ -27,7 +28,7 @@ def render(report: Report, material: Material | None = None) -> str:
     # with the template engine and what the page is made of, which no other format needs
     from gate.report.page.document import page_of
     from gate.report.page.embedded import script_hash
-    from gate.report.page.findings import NAME, SHAPES
+    from gate.report.page.findings import NAME
     from gate.report.page.variance import SHARES_WIDTH
 
     values: dict[str, Any] = {

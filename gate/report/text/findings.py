@@ -8,45 +8,35 @@ import msgspec
 
 from gate.decide.importance import plain
 from gate.model import Finding
+from gate.words import bars, numbers, reports
 from gate.words import findings as finding_words
-from gate.words import numbers, reports
 from gate.words.grid import Cell, Column, Footnotes, lay_out, paint, superscript
-from gate.words.phrases import more_are
+from gate.words.marks import SHAPES, STYLES
+from gate.words.phrases import joined, more_are
 from gate.words.plain import clip, visible, wrap
 from gate.words.sentences import say
 
-_STYLES = {
-    "regression": "1;31", "error": "1;31", "inconclusive": "33", "accepted": "35", "improvement": "36",
-    "no-sign": "32", "unchanged": "2", "identical": "2", "pass": "1;32",
-}  # fmt: skip
 _NOTES = 40
 
 
-def verdict_style(verdict: str) -> str:
-    """Give the SGR code of a verdict, of a finding or of a report."""
-    return _STYLES.get(verdict, "")
-
-
-def label(finding: Finding) -> str:
-    """Name a finding: "parse-large (size=10)"."""
-    factors = clip(finding_words.factors(finding), 40)
-    return clip(visible(finding.benchmark), 60) + (f" ({factors})" if factors else "")
-
-
 class _Form(msgspec.Struct, frozen=True):
-    """Which columns a table has; narrowest: what the first keeps of its width."""
+    """Which columns a table has; narrowest: what the first keeps of its width; bar: columns of the bar."""
 
     columns: tuple[str, ...]
     narrowest: int
+    bar: int = 0
 
 
 _FORMS = (
-    _Form(("benchmark", "metric", "factors", "base", "head", "change", "threshold", "verdict"), 14),
-    _Form(("case", "base", "head", "change", "threshold", "verdict"), 24),
-    _Form(("case", "change", "threshold", "verdict"), 18),
+    _Form(("benchmark", "metric", "factors", "base", "head", "change", "threshold", "bar", "verdict"), 60, 29),
+    _Form(("benchmark", "metric", "factors", "base", "head", "change", "threshold", "bar", "verdict"), 30, 17),
+    _Form(("case", "base", "head", "change", "threshold", "bar", "verdict"), 24, 17),
+    _Form(("case", "change", "threshold", "bar", "verdict"), 14, 17),
+    _Form(("case", "change", "bar", "verdict"), 12, 13),
     _Form(("case", "change", "verdict"), 12),
 )
 """The widest first; below the last there is a block a finding."""
+_OPTIONAL = ("base", "head", "threshold", "bar")
 
 
 class FindingsTable:
@@ -59,8 +49,10 @@ class FindingsTable:
         self._width = width
         self._every = every
         self._notes = Footnotes(None if every else _NOTES)
+        self._scale = bars.Scale(-1.0, 1.0)
         self._legend = ""
         self._shown = ""
+        self._drawn = False
 
     def lines(self, found: Sequence[Finding]) -> list[str]:
         """Lay out the findings, at least one."""
@@ -68,6 +60,7 @@ class FindingsTable:
         same_better = reports.uniform(f.better for f in found)
         # what all rows share stands above the table: it has to fit 80 columns
         threshold = reports.uniform(numbers.threshold(f) for f in found)
+        self._scale = bars.scale(found)
         rows = [self._row(f, mark_better=not same_better) for f in found]
         absent = {name for name, shared in (("metric", same_metric), ("threshold", threshold)) if shared}
         if not any(f.factors for f in found):
@@ -78,24 +71,32 @@ class FindingsTable:
         title = f"change ({confidence} interval)" if confidence else "change (interval)"
         direction = f"{same_better} is better" if same_better else "↑ higher is better, the others lower"
         shared = [text for text in (same_metric, direction, f"threshold {threshold}" if threshold else "") if text]
-        return [*self._wrap(", ".join(shared)), *self._laid_out(rows, absent, title)]
+        return [*self._wrap(", ".join(shared)), *self._laid_out(found, rows, absent, title)]
 
-    def _laid_out(self, rows: Sequence[dict[str, Cell]], absent: set[str], title: str) -> list[str]:
+    def _laid_out(
+        self, found: Sequence[Finding], rows: Sequence[dict[str, Cell]], absent: set[str], title: str
+    ) -> list[str]:
         bold = "1" if self._color else ""
         for form in _FORMS:
             names = [name for name in form.columns if name not in absent]
-            head = [_column(name, title) for name in names]
-            cells = [[self._case(row, absent) if name == "case" else row[name] for name in names] for row in rows]
+            ends = bars.ends(self._scale, form.bar) if form.bar else ""
+            head = [_column(name, {"change": title, "bar": ends}) for name in names]
+            drawn = [Cell(bars.bar(f, self._scale, form.bar) if form.bar else "") for f in found]
+            whole = [row | {"bar": bar} for row, bar in zip(rows, drawn, strict=True)]
+            cells = [[self._case(row, absent) if name == "case" else row[name] for name in names] for row in whole]
             lines = lay_out(head, cells, self._width, style=bold, narrowest=form.narrowest)
             if lines is not None:
-                missing = [name for name in ("base", "head", "threshold") if name not in (*names, *absent)]
-                return lines + (self._wrap(f"(a wider terminal also shows {' and '.join(missing)})") if missing else [])
+                self._drawn = bool(form.bar)
+                missing = [name for name in _OPTIONAL if name not in (*names, *absent)]
+                more = f"(a wider terminal also shows {joined(missing)})"
+                return lines + (self._wrap(more) if missing else [])
         return [line for row in rows for line in self._stacked(row, absent)]
 
     def _row(self, finding: Finding, *, mark_better: bool) -> dict[str, Cell]:
         arrow = " ↑" if mark_better and finding.better == "higher" else ""
         like = numbers.larger(finding)
-        style = verdict_style(finding.verdict) if self._color else ""
+        style = STYLES[finding.verdict] if self._color else ""
+        verdict = f"{SHAPES[finding.verdict]} {numbers.verdict_of(finding)}"
         return {
             "benchmark": Cell(visible(finding.benchmark)),
             "metric": Cell(clip(finding_words.quantity(finding), 30) + arrow),
@@ -104,7 +105,7 @@ class FindingsTable:
             "head": Cell(numbers.value(finding.head, finding.unit, like)),
             "change": Cell(f"{numbers.change(finding.ratio)} ({numbers.interval(numbers.shown(finding))})"),
             "threshold": Cell(numbers.threshold(finding)),
-            "verdict": Cell(numbers.verdict_of(finding), note=self._notes.marks(self._texts(finding)), style=style),
+            "verdict": Cell(verdict, note=self._notes.marks(self._texts(finding)), style=style),
         }
 
     def _texts(self, finding: Finding) -> list[str]:
@@ -131,6 +132,8 @@ class FindingsTable:
     def footnotes(self) -> list[str]:
         """Write which confidence the intervals have, and the notes that the rows refer to."""
         lines = ["", *self._wrap(f"{reports.capitalized(self._legend)}.")] if self._legend else []
+        if self._drawn:
+            lines += [*([] if lines else [""]), *self._wrap(bars.legend())]
         lines += self._wrap(f"{reports.capitalized(self._shown)}.") if self._shown else []
         lines += [""] if self._notes.texts and not lines else []
         for text, number in self._notes.texts.items():
@@ -138,12 +141,12 @@ class FindingsTable:
             lines += self._wrap(text, first=f"{mark} ", rest=" " * (len(mark) + 1))
         if self._notes.left_out:
             lines += self._wrap(f"{more_are(self._notes.left_out, 'note')} in report.json and report.html.")
-        return lines
+        return [paint(line, "2" if self._color else "") for line in lines]
 
     def _wrap(self, text: str, *, first: str = "", rest: str = "") -> list[str]:
         return wrap(text, self._width, first=first, rest=rest)
 
 
-def _column(name: str, change: str) -> Column:
-    title = {"case": "benchmark", "change": change}.get(name, name)
+def _column(name: str, titles: dict[str, str]) -> Column:
+    title = ({"case": "benchmark"} | titles).get(name, name)
     return Column(title, right=name in ("base", "head", "threshold"))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gate.model import Finding
-from gate.report.text.findings import label
 from gate.units import format_confidence
 from gate.words import findings as finding_words
 from gate.words import reports
@@ -27,7 +26,11 @@ def lines_by_machine(found: Sequence[Finding], most: int | None, width: int, sty
     head = [Column("benchmark"), Column("machine"), Column("rounds", right=True), Column(title)]
     rows = []
     for finding in shown:
-        name = label(finding) if same_metric else f"{label(finding)} {finding_words.quantity(finding)}"
+        name = (
+            finding_words.label(finding)
+            if same_metric
+            else f"{finding_words.label(finding)} {finding_words.quantity(finding)}"
+        )
         for number, at in enumerate(finding.sessions):
             # the name once: what follows below it is of the same finding
             cells = ("" if number else name, machine(at.session, at.host), str(at.rounds), change(at))

@@ -9,10 +9,10 @@ from gate.decide.importance import ordered, plain
 from gate.model import VERDICTS, Finding, Recorded, Report
 from gate.model.warnings.estimates import DependsOnMachine
 from gate.report.text.explanations import explanation_lines
-from gate.report.text.findings import FindingsTable, label, verdict_style
+from gate.report.text.findings import FindingsTable
 from gate.report.text.machines import lines_by_machine
 from gate.units import format_confidence
-from gate.words import cost, creep, failures, interactions, numbers, reports, sameness
+from gate.words import cost, creep, failures, interactions, marks, numbers, reports, sameness, verdict_line
 from gate.words import findings as finding_words
 from gate.words import interactions as words
 from gate.words.failures import FailureGroup, grouped
@@ -61,10 +61,11 @@ class _Text:
 
     def lines(self) -> list[str]:
         lines = self.top()
+        failed = self.failures()
+        first, later = (failed, []) if self.report.verdict == "error" else ([], failed)
         parts = (
-            self.conclusions(), self.explanations(), self.suspects(), self.step(), self.facts(), self.failures(),
-            self.findings(),
-            self.identical(), self.machines(), self.factors(), self.more(), self.warnings(), self.rules(),
+            first, self.findings(), self.step(), later, self.conclusions(), self.explanations(), self.suspects(),
+            self.identical(), self.machines(), self.factors(), self.more(), self.warnings(), self.facts(),
         )  # fmt: skip
         for part in parts:
             if part:
@@ -80,22 +81,24 @@ class _Text:
     def named(self, facts: Sequence[tuple[str, str]]) -> list[str]:
         return [line for name, text in facts if text for line in self.wrap(text, first=f"{name:9} ", rest=" " * 10)]
 
+    def dim(self, lines: Sequence[str]) -> list[str]:
+        return [paint(line, "2" if self.color else "") for line in lines]
+
     def left_out(self, count: int) -> list[str]:
         text = f"{more_are(count)} in report.json and report.html."
         return self.wrap(text, first="  ", rest="  ") if count else []
 
     def top(self) -> list[str]:
-        headline = self.wrap(reports.headline(self.report))
-        style = verdict_style(self.report.verdict) if self.color else ""
-        shown = reports.could_have_shown(self.report)
-        lines = [*(paint(line, style) for line in headline), *self.wrap(reports.counts(self.report))]
-        for text in (shown, sameness.not_measured(self.report)):
-            lines += self.wrap(f"{text}.") if text else []
-        return lines
+        line = self.wrap(f"{marks.of_report(self.report)} {verdict_line.text(self.report)}", rest="  ")
+        style = marks.STYLES[self.report.verdict] if self.color else ""
+        return [paint(text, style) for text in line]
 
     def facts(self) -> list[str]:
-        report = self.report
+        """What was measured of what, by which rules: for whoever asks."""
+        report, policy = self.report, self.report.policy
         facts = [
+            ("findings", reports.counts(report)),
+            ("same", sameness.not_measured(report)),
             ("creep", creep.line(report)),
             ("base", reports.commit(report.run.base)),
             ("head", reports.commit(report.run.head)),
@@ -105,18 +108,27 @@ class _Text:
             ("looks", reports.looks(report)),
             ("sandbox", sandbox_text(report.run.sandbox) if report.run.sandbox else ""),
             ("memory", reports.memory(report)),
+            ("rules", f"{visible(policy.source)}: {reports.settings(policy.gate)}"),
+            *self.entries("override", policy.override),
+            *self.entries("accept", policy.accept),
+            ("alpha", reports.error_level(report)),
         ]
-        return self.named(facts)
+        return self.dim(self.named(facts))
 
     # --- findings ---------------------------------------------------------------------------------------------------
 
     def conclusions(self) -> list[str]:
         """The sentences of what decided: the few findings that matter most."""
-        return [
+        # all of a regression stands in the line of verdict
+        first = verdict_line.subject(self.report) if self.report.verdict == "regression" else None
+        lines = [
             line
             for finding in self.told
-            for line in self.wrap(f"{label(finding)}: {finding_words.conclusion(finding)}", rest="  ")
+            if finding is not first
+            for line in self.wrap(f"{finding_words.label(finding)}: {finding_words.conclusion(finding)}", rest="  ")
         ]
+        shown = reports.could_have_shown(self.report)
+        return lines + (self.wrap(f"{shown}.") if shown else [])
 
     def explanations(self) -> list[str]:
         """Which functions add to the changes that were profiled."""
@@ -137,7 +149,7 @@ class _Text:
     def step(self) -> list[str]:
         """The call to action: what to do now."""
         said = reports.next_step(self.report)
-        return self.named([("next", said)]) if said else []
+        return [paint(line, self.bold) for line in self.named([("next", said)])] if said else []
 
     def findings(self) -> list[str]:
         found = ordered(self.report.findings)
@@ -271,13 +283,6 @@ class _Text:
         lines = [self.title("warnings")] if texts else []
         lines += [line for each in texts for line in self.wrap(each, first="  - ", rest="    ")]
         return lines + self.left_out(len(found) - len(texts))
-
-    def rules(self) -> list[str]:
-        policy = self.report.policy
-        facts = [("rules", f"{visible(policy.source)}: {reports.settings(policy.gate)}")]
-        facts += [*self.entries("override", policy.override), *self.entries("accept", policy.accept)]
-        facts.append(("alpha", reports.error_level(self.report)))
-        return self.named(facts)
 
     def entries(self, name: str, tables: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
         shown = tables if self.every else tables[:_ENTRIES]

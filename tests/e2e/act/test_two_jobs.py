@@ -64,7 +64,7 @@ def test_it_passes_fails_and_decides_again_after_a_label(act: Act, consumer: Con
     github.pulls[12].labels = []
     fine = act.run(consumer.top, consumer.change(1.0).event(), text)
     assert outcome(fine) == (0, "pass", "0"), fine.log
-    assert len(github.comments) == 1 and headline(github.comments[0]["body"]).startswith("### perfgate: Pass")
+    assert len(github.comments) == 1 and headline(github.comments[0]["body"]).startswith("✅ **perfgate: Pass**")
     assert github.violations == []
     assert github.token not in first.log + labelled.log + fine.log
 
@@ -74,10 +74,10 @@ def test_the_workflow_of_the_readme_is_one(act: Act, consumer: Consumer, github:
     text = text.replace("with: {command:", f"with: {{perfgate-path: {sys.prefix}, command:")
     ran = act.run(consumer.top, consumer.change(1.3).event("opened"), text)
     assert ran.exit == 1, ran.log
-    assert headline(github.comments[0]["body"]).startswith("### perfgate: Regression")
+    assert headline(github.comments[0]["body"]).startswith("❌ **perfgate: Regression**")
     fine = act.run(consumer.top, consumer.change(1.0).event(), text)
     assert fine.exit == 0, fine.log
-    assert headline(github.comments[0]["body"]).startswith("### perfgate: Pass")
+    assert headline(github.comments[0]["body"]).startswith("✅ **perfgate: Pass**")
     assert github.violations == []
 
 
@@ -96,7 +96,7 @@ def test_without_measurements_it_is_red_and_the_old_result_is_the_old_commit_s(
     [comment] = github.comments
     assert headline(comment["body"]) == f"### perfgate: {first}"
     above, _, below = comment["body"].partition("<details>")
-    assert "Regression" not in above and f"#### Of commit {old.head[:10]}: perfgate: Regression" in below
+    assert "Regression" not in above and f"Of commit {old.head[:10]}: ❌ **perfgate: Regression**" in below
     assert [(one["sha"], one["state"]) for one in github.statuses[-1:]] == [(new.head, "error")]
     assert first in github.statuses[-1]["description"]
     assert github.violations == []
@@ -113,7 +113,7 @@ def test_a_label_on_what_nobody_measured_names_the_run_to_repeat(
     assert f"re-run all jobs of run {lost.id}" in error
     again = act.run(consumer.top, change.event("opened"), template("pull-request"), run_id=lost.id, attempt=2)
     assert outcome(again) == (0, "pass", "0"), again.log
-    assert headline(github.comments[0]["body"]).startswith("### perfgate: Pass")
+    assert headline(github.comments[0]["body"]).startswith("✅ **perfgate: Pass**")
 
 
 def test_what_was_wrong_where_it_measured_stands_in_the_comment(

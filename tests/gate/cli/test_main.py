@@ -122,7 +122,7 @@ def test_table_v_through_the_command(table_v: str, tmp_path: Path) -> None:
     assert (code, out) == (0, "Inconclusive: 1 of 1 finding inconclusive, none regressed\n")
     assert json.loads(files["json"].read_text())["findings"][0]["ratio"]["kind"] == "line"
     assert all(file.stat().st_size > 100 for file in files.values())
-    assert run("report", str(files["json"]))[1].startswith("Inconclusive")
+    assert run("report", str(files["json"]))[1].startswith("◆ Inconclusive")
 
 
 def test_two_formats_cannot_share_standard_output(table_v: str) -> None:
@@ -136,7 +136,7 @@ def test_a_file_without_measurements_says_how_to_get_some(tmp_path: Path, conten
     (tmp_path / "empty.jsonl").write_text(content)
     code, out, err = run("decide", str(tmp_path / "empty.jsonl"))
     assert (code, err) == (4, "")
-    assert out.startswith("Error: nothing was measured\n")
+    assert out.startswith("✖ Error: nothing was measured\n")
     assert "next Run `perfgate check`, which measures and decides" in " ".join(out.split())
 
 

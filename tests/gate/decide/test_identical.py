@@ -118,7 +118,7 @@ def test_every_format_says_it(tmp_path: Path, how: str) -> None:
     code, text = run(command, *source)
     assert code == 1
     said = " ".join(text.split())
-    assert f"3 findings: 1 regression, 2 identical {NOT_MEASURED}." in said
+    assert f"findings 3 findings: 1 regression, 2 identical same {NOT_MEASURED} " in said
     assert (
         "identical, not measured encode, scan 3 paths differ between base and head: README.md, docs/a.md and 1 more."
         in said

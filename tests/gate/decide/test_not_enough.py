@@ -40,18 +40,18 @@ def written(
 
 
 def headline(text: str) -> str:
-    return " ".join(text.partition("\n1 finding")[0].split())
+    return " ".join(text.partition("\n\n")[0].split())
 
 
 @pytest.mark.parametrize("plan", [{"builds": 5, "budget": "3m"}, EARLY], ids=["fixed", "range"])
 def test_one_build(tmp_path: Path, plan: dict[str, Any]) -> None:
     folder = written(tmp_path, 1, plan)
     code, text = run("decide", folder)
-    assert (code, headline(text)) == (0, "Not enough measured: 1 of 5 builds")
+    assert (code, headline(text)) == (0, "◆ Not enough measured: 1 of 5 builds")
     said = " ".join(text.split())
     step = "Run the same check again with `--set plan.budget=11m`: a round takes about 2 min and 5 are needed"
     assert f"next {step}" in said
-    for form, head in (("markdown", "### "), ("summary", "### "), ("html", "<h1>")):
+    for form, head in (("markdown", "⚠️ **"), ("summary", "⚠️ **"), ("html", "<h1>")):
         _, written_as = run("report", folder, "--format", form)
         assert f"{head}Not enough measured: 1 of 5 builds" in written_as
         assert "plan.budget=11m" in written_as
@@ -66,18 +66,18 @@ def test_one_build(tmp_path: Path, plan: dict[str, Any]) -> None:
 
 def test_it_fails_where_inconclusive_does(tmp_path: Path) -> None:
     code, text = run("decide", written(tmp_path, 1, EARLY, {"inconclusive": "fail"}))
-    assert (code, headline(text)) == (3, "Not enough measured: 1 of 5 builds")
+    assert (code, headline(text)) == (3, "◆ Not enough measured: 1 of 5 builds")
 
 
 def test_the_slowest_round_says_what_another_costs(tmp_path: Path) -> None:
     _, text = run("decide", written(tmp_path, 3, {"builds": 12, "budget": "8m"}, {"min_builds": 10}))
-    assert headline(text) == "Not enough measured: 3 of 10 builds"
+    assert headline(text) == "◆ Not enough measured: 3 of 10 builds"
     assert "a round takes about 2 min 30 s and 10 are needed" in " ".join(text.split())
     assert "plan.budget=28m" in text
 
 
 def test_a_plan_of_fewer_builds_needs_no_more(tmp_path: Path) -> None:
-    assert headline(run("decide", written(tmp_path, 1, {"builds": 3}))[1]) == "Not enough measured: 1 of 3 builds"
+    assert headline(run("decide", written(tmp_path, 1, {"builds": 3}))[1]) == "◆ Not enough measured: 1 of 3 builds"
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_a_plan_of_fewer_builds_needs_no_more(tmp_path: Path) -> None:
 )
 def test_otherwise_it_is_inconclusive(tmp_path: Path, rounds: int, plan: dict[str, Any], stop: str) -> None:
     _, text = run("decide", written(tmp_path, rounds, plan, stop=stop))
-    assert headline(text).startswith("Inconclusive: 1 of 1 finding inconclusive")
+    assert headline(text).startswith("◆ Inconclusive: ")
     assert "plan.budget=" not in text
 
 
@@ -146,7 +146,7 @@ def test_a_check_whose_budget_ends(tmp_path: Path) -> None:
     project.bench(1.3)
     done = project.perfgate("check", "--set", "plan.budget=5.9s")
     assert done.returncode == 0
-    assert headline(done.stdout) == "Not enough measured: 1 of 5 builds"
+    assert headline(done.stdout) == "◆ Not enough measured: 1 of 5 builds"
     assert "Run the same check again with `--set plan.budget=" in " ".join(done.stdout.split())
     code = project.perfgate("decide", ".perfgate", "--set", "gate.inconclusive=fail").returncode
     assert code == 3

@@ -114,7 +114,7 @@ def test_a_budget_that_ended_before_one_round(
 ) -> None:
     code, out, report = decided(tmp_path, *lines)
     assert (code, report["verdict"], report["stopped"], report["findings"]) == (4, "error", "budget", [])
-    assert f"Error: the budget of 1 min ended before one round was complete: {headline} no findings" in out
+    assert f"Error: the budget of 1 min ended before one round was complete: {headline} next " in out
     assert f"5 rounds take at least {least}" in out
     assert report["failures"] == []
     assert report["summary"]["kind"] == "budget-ended"

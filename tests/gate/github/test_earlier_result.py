@@ -10,7 +10,9 @@ from gate.github.conversation import LONGEST_COMMENT
 from gate.github.earlier_result import NO_RESULT, EarlierResult, earlier_result, keeping
 
 OLD, MID, NEW = "a" * 40, "b" * 40, "c" * 40
-RESULT = "### perfgate: Pass\n\nall good\n\n<details><summary>more</summary>\n\nrows\n\n</details>\n"
+RESULT = (
+    "✅ **perfgate: Pass**: nothing regressed\n\nall good\n\n<details><summary>more</summary>\n\nrows\n\n</details>\n"
+)
 
 
 def marked(head: str, text: str) -> str:
@@ -30,9 +32,9 @@ def test_a_result_is_kept_below_as_the_one_of_its_commit() -> None:
     above, _, below = body.partition("<details>")
     assert above.startswith(notice(NEW).rstrip()) and "Pass" not in above
     assert f"Result of an older commit, {OLD[:10]}; commit {NEW[:10]} has none" in below
-    assert f"#### Of commit {OLD[:10]}: perfgate: Pass" in below and "\n### " not in below
+    assert f"\nOf commit {OLD[:10]}: ✅ **perfgate: Pass**: nothing regressed <!-- " in below and "\n### " not in below
     html = github_flavored_markdown_to_html(body, options=Options.CMARK_OPT_UNSAFE)
-    assert html.count("<details>") == html.count("</details>") == 2 and "<h4>" in html
+    assert html.count("<details>") == html.count("</details>") == 2 and "<strong>perfgate: Pass</strong>" in html
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
@@ -57,7 +59,7 @@ def test_without_a_result_there_is_nothing_to_keep() -> None:
 
 
 def test_what_is_too_long_is_named_and_left_out_for_good() -> None:
-    body = kept(NEW, marked(OLD, "### perfgate: Pass\n" + "x" * LONGEST_COMMENT), OLD)
+    body = kept(NEW, marked(OLD, "✅ **perfgate: Pass**\n" + "x" * LONGEST_COMMENT), OLD)
     assert len(body) < 1000 and f"Result of an older commit, {OLD[:10]}" in body and "too long" in body
     assert earlier_result(NEW, body) == EarlierResult(OLD, "")
     assert keeping(notice(NEW), NEW, earlier_result(NEW, body)) == body

@@ -104,7 +104,7 @@ def test_without_trouble_all_is_published(project: Project, github: FakeGitHub, 
     assert (told.code, told.warnings) == (1, [])
     assert [one["issue"] for one in github.comments] == [7]
     assert [(one["sha"], one["state"]) for one in github.statuses] == [(github.pulls[7].head_sha, "failure")]
-    assert "### perfgate: Regression" in told.summary
+    assert "❌ **perfgate: Regression**" in told.summary
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_what_does_not_pass_changes_no_verdict(
 ) -> None:
     github.fail(method, "", what, times=None)
     told = publish_regression(project, github, tmp_path)
-    assert told.code == 1 and "### perfgate: Regression" in told.summary
+    assert told.code == 1 and "❌ **perfgate: Regression**" in told.summary
     assert len(github.comments) <= 1
     # written, only not answered: it is looked for and found
     found = method == "POST" and what in ("cut-after", "cut-half", "slow")
@@ -160,12 +160,12 @@ def test_a_second_verdict_takes_the_place_of_the_first_in_trouble_too(
 ) -> None:
     publish_regression(project, github, tmp_path)
     github.comments[0]["body"] = (
-        github.comments[0]["body"].replace("### perfgate: Regression", "### Something else").replace("run=", "run=0")
+        github.comments[0]["body"].replace("❌ **perfgate: Regression**", "Something else").replace("run=", "run=0")
     )
     github.fail("PATCH", "/comments/", what)
     told = publish_regression(project, github, tmp_path)
     assert (told.code, told.warnings) == (1, [])
-    assert len(github.comments) == 1 and "### perfgate: Regression" in github.comments[0]["body"]
+    assert len(github.comments) == 1 and "❌ **perfgate: Regression**" in github.comments[0]["body"]
 
 
 def test_one_that_asks_for_more_time_than_there_is_stops_nothing_else(

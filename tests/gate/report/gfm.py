@@ -10,7 +10,7 @@ from cmarkgfm import github_flavored_markdown_to_html  # type: ignore[import-unt
 from cmarkgfm.cmark import Options  # type: ignore[import-untyped]  # the same
 
 OURS = frozenset(
-    {"h3", "h4", "p", "ul", "li", "strong", "code", "pre", "br", "details", "summary"}
+    {"h3", "h4", "p", "ul", "li", "strong", "b", "sub", "code", "pre", "br", "details", "summary"}
     | {"table", "thead", "tbody", "tr", "th", "td"}
 )
 # what GitHub's filters look for in text that is not code; a comment or a tag ends what they look at

@@ -41,8 +41,8 @@ def nothing_compared(made: Project) -> dict[str, Any]:
     report = made.report()
     assert (report["verdict"], report["exit_code"], report["findings"]) == ("pass", 0, [])
     assert report["summary"]["kind"] == "nothing-to-compare"
-    assert made.perfgate("report", "--format", "markdown").stdout.startswith("### Nothing to compare yet: ")
-    assert made.perfgate("report", "--format", "summary").stdout.startswith("### Nothing to compare yet: ")
+    assert made.perfgate("report", "--format", "markdown").stdout.startswith("⚪ **Nothing to compare yet: ")
+    assert made.perfgate("report", "--format", "summary").stdout.startswith("⚪ **Nothing to compare yet: ")
     page = (made.top / ".perfgate/report.html").read_text()
     assert '<div class="verdict">\n<h1>Nothing to compare yet: ' in page
     junit = made.perfgate("report", "--format", "junit").stdout
@@ -124,7 +124,7 @@ def test_head_that_fails_is_an_error(tmp_path: Path, broken: str) -> None:
     made = project(tmp_path / "repo", {}, files)
     done = made.perfgate("check", "--base", "HEAD~1")
     assert done.returncode == 4, done.stdout
-    assert done.stdout.startswith("Error: ") and made.report()["findings"] == []
+    assert done.stdout.startswith("✖ Error: ") and made.report()["findings"] == []
 
 
 def test_head_that_fails_beside_a_benchmark_of_base_is_an_error(tmp_path: Path) -> None:

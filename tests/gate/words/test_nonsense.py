@@ -34,8 +34,8 @@ from tests.gate.report import examples
 from tests.support.lines import builds
 from tests.support.lines import text as lines_of
 
-NO_SENTENCES = {"gate.words.numbers", "gate.words.plain", "gate.words.grid"}
-"""The modules that write numbers, make names safe for a line, and lay both out."""
+NO_SENTENCES = {"gate.words.numbers", "gate.words.plain", "gate.words.grid", "gate.words.marks"}
+"""The modules that write numbers, make names safe for a line, lay both out, and mark verdicts."""
 
 
 def nonsense(said: str) -> str:
@@ -101,7 +101,7 @@ def of_text(report: Report) -> list[Any]:
     lines = terminal.render(report, width=3000, every=True).splitlines()
     titles = [line for line in lines if line in ("by factor", "failures", "warnings", "recorded, not decided")]
     rows = [
-        found.groups() for line in lines if (found := re.search(rf"^(\S+) .*  ({VERDICTS})((?: [⁰-⁹¹²³]+)*)$", line))
+        found.groups() for line in lines if (found := re.search(rf"^(\S+) .*  \S ({VERDICTS})((?: [⁰-⁹¹²³]+)*)$", line))
     ]
     facts = [
         found[1] for line in lines if (found := re.match(r"(next|base|head|chosen|looks|memory|rules|alpha) ", line))
@@ -112,10 +112,14 @@ def of_text(report: Report) -> list[Any]:
 def of_markdown(render: Callable[[Report], str], report: Report) -> list[Any]:
     # interactions have verdicts too, and names that words give them
     lines = re.sub(r"<summary>By factor.*?</details>", "<summary>", render(report), flags=re.DOTALL).splitlines()
-    # a verdict, and the name of the benchmark
-    row = re.compile(rf"\| (?:\*\*)?({VERDICTS})[^|]*\| (`[^`]*`|<code>.*?</code>)")
+    # the name of the benchmark, and a verdict
+    row = re.compile(rf"\| \S+&nbsp;(`[^`]*`|<code>.*?</code>)[^|]*<br>(?:\*\*)?({VERDICTS})")
     rows = [found.groups() for line in lines if (found := row.match(line))]
-    frame = [line for line in lines if re.fullmatch(r"\*\*[\w ]+\*\*|</?details>.*|\|[:|-]+", line)]
+    frame = [
+        re.sub("(?<=<b>Next</b>).*", "", line)
+        for line in lines
+        if re.fullmatch(r"\*\*[\w ]+\*\*|</?details>.*|\|[:|-]+", line)
+    ]
     items = [line[: len(line) - len(line.lstrip(" "))] for line in lines if line.lstrip().startswith("- ")]
     return [rows, frame, items]
 

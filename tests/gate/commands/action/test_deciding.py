@@ -199,7 +199,7 @@ def test_without_its_upload_the_report_is_not_said_to_be_an_artifact(
     request = job.step("prepare", command="publish", runs=str(runs)).outputs["request"]
     job.step("decide", request=request)
     job.step("publish", request=request, uploads=uploads)
-    assert "### perfgate: Regression" in forge.comments[0]["body"]
+    assert "❌ **perfgate: Regression**" in forge.comments[0]["body"]
     assert "among the artifacts" not in forge.comments[0]["body"]
 
 

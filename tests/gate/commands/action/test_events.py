@@ -104,7 +104,7 @@ def test_a_push_says_it_in_the_summary_alone(tmp_path: Path, forge: FakeGitHub) 
     job = Job(project, tmp_path / "job", "push", push(project), api=forge.url, token=forge.token)
     done = job.run(set="plan.executions=1")
     assert done.code == 1
-    assert "### perfgate: Regression" in done.summary
+    assert "❌ **perfgate: Regression**" in done.summary
     assert forge.requests == []
 
 

@@ -56,8 +56,8 @@ def test_legs_without_an_id_keep_their_results(job: Job, forge: FakeGitHub, tmp_
     assert shown(forge) == {"perfgate/mac_3.12": "failure", "perfgate/linux_3.12": "success"}
     assert checks(forge) == {"perfgate/mac_3.12": "failure", "perfgate/linux_3.12": "success"}
     assert [line.partition(":")[0] for line in first_lines(forge)] == [
-        "### perfgate mac_3.12",
-        "### perfgate linux_3.12",
+        "❌ **perfgate mac_3.12",
+        "✅ **perfgate linux_3.12",
     ]
     names = [done.steps["decide"].outputs["artifact"] for done in (red, green)]
     assert names == ["perfgate-mac_3.12-data", "perfgate-linux_3.12-data"]
@@ -102,7 +102,7 @@ def test_two_jobs_two_workflows_and_two_steps_under_one_name(
     assert "`id`" in done.said("error")[0]
     assert (shown(forge), checks(forge)) == ({"perfgate": "failure"}, {"perfgate": "failure"})
     [comment] = forge.comments
-    assert "### perfgate: Regression" in comment["body"]
+    assert "❌ **perfgate: Regression**" in comment["body"]
 
 
 def test_an_older_run_that_ends_late_and_its_next_attempt_replace_nothing(
@@ -118,7 +118,7 @@ def test_an_older_run_that_ends_late_and_its_next_attempt_replace_nothing(
     # a new attempt of the newer run is newer still
     assert decided(replace(job, run_id=1001, attempt=2), tmp_path, "again").code == 0
     assert (shown(forge), checks(forge)) == ({"perfgate": "success"}, {"perfgate": "success"})
-    assert len(forge.comments) == 1 and "### perfgate: Pass" in forge.comments[0]["body"]
+    assert len(forge.comments) == 1 and "✅ **perfgate: Pass**" in forge.comments[0]["body"]
 
 
 def test_an_artifact_of_another_job_is_not_passed_over(job: Job, forge: FakeGitHub, tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_a_comment_that_is_there_is_brought_up_to_date(
     decided(job, tmp_path, "red", head=1.5, comment=comment)
     decided(replace(job, run_id=1001), tmp_path, "green", comment=comment)
     [made] = forge.comments
-    assert "### perfgate: Pass" in made["body"]
+    assert "✅ **perfgate: Pass**" in made["body"]
 
 
 @pytest.mark.parametrize("comment", ["changed", "regression"])
@@ -211,7 +211,7 @@ def test_a_check_is_in_progress_until_it_is_concluded(tmp_path: Path, forge: Fak
     [check] = forge.checks
     assert (check["status"], check["conclusion"]) == ("completed", "success")
     assert check["output"]["title"].startswith("Pass")
-    assert "### perfgate" in check["output"]["summary"]
+    assert "✅ **perfgate: Pass**" in check["output"]["summary"]
 
 
 def test_a_benchmark_that_fails_ends_the_check(tmp_path: Path, forge: FakeGitHub) -> None:

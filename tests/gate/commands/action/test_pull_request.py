@@ -39,10 +39,10 @@ def test_a_regression_fails_and_is_told_everywhere_and_then_accepted_by_a_label(
     assert comment["body"].startswith(
         f"<!-- perfgate:perfgate head={head} run=1000 attempt=1 by=1000.1 job=perfgate.yml/bench use="
     )
-    assert "-->\n### perfgate: Regression" in comment["body"]
+    assert "-->\n❌ **perfgate: Regression**" in comment["body"]
     assert "https://github.example/report" in comment["body"]
     assert done.outputs["comment-url"]
-    assert "### perfgate: Regression" in done.summary
+    assert "❌ **perfgate: Regression**" in done.summary
     [error] = done.said("error")
     assert re.match(r"bench: (49|50)", error)
     [status] = forge.statuses
@@ -72,7 +72,7 @@ def test_a_regression_fails_and_is_told_everywhere_and_then_accepted_by_a_label(
     assert accepted.code == 0
     [comment] = forge.comments
     assert "the label perf&#45;accepted of" in comment["body"] or "perf-accepted" in comment["body"]
-    assert "### perfgate: Pass" in comment["body"]
+    assert "✅ **perfgate: Pass**" in comment["body"]
     # of the run that measured: its next attempt is newer than the label
     assert " run=1000 attempt=1 by=1001.1 " in comment["body"]
 
@@ -119,7 +119,7 @@ def test_a_failing_forge_changes_no_verdict(tmp_path: Path, forge: FakeGitHub) -
     forge.permissions.clear()
     done = job.run(status="true", set="plan.executions=1")
     assert done.code == 1
-    assert "### perfgate: Regression" in done.summary
+    assert "❌ **perfgate: Regression**" in done.summary
     warnings = done.said("warning")
     assert len(warnings) == 2, (
         "the comment and the status; what keeps the label from being read is said by the comment's"
@@ -137,7 +137,7 @@ def test_a_benchmark_that_fails_is_an_error_and_says_where(tmp_path: Path, forge
     assert (done.code, done.outputs["verdict"]) == (4, "error")
     [error] = done.said("error")
     assert error.startswith("bench failed on head: exit 1")
-    assert "### perfgate: Error" in forge.comments[0]["body"]
+    assert "❌ **perfgate: Error**" in forge.comments[0]["body"]
 
 
 def test_a_machine_that_another_program_holds_is_an_error_that_names_it(tmp_path: Path, forge: FakeGitHub) -> None:
@@ -331,7 +331,7 @@ def test_the_pull_request_that_adds_perfgate_is_green_and_neutral(tmp_path: Path
     assert report["run"]["base"]["ref"] == report["run"]["head"]["ref"]
     said = "Nothing to compare yet: base has no perfgate.toml"
     [comment] = forge.comments
-    assert f"### perfgate: {said}" in comment["body"] and f"### perfgate: {said}" in done.summary
+    assert f"⚪ **perfgate: {said}" in comment["body"] and f"⚪ **perfgate: {said}" in done.summary
     [status] = forge.statuses
     assert status["state"] == "success" and status["description"].startswith(said)
     assert done.said("error") == []

@@ -114,7 +114,7 @@ def test_the_deciding_job_decides_over_what_the_other_measured(tmp_path: Path, f
     assert (done.code, done.outputs["verdict"]) == (1, "regression")
     assert set(done.steps) == {"prepare", "decide", "publish"}
     marker, shown = gate.body().splitlines()[:2]
-    assert f"head={gate.head} run=1000 attempt=1 " in marker and shown.startswith("### perfgate: Regression")
+    assert f"head={gate.head} run=1000 attempt=1 " in marker and shown.startswith("❌ **perfgate: Regression**")
     assert [(one["state"], one["sha"]) for one in forge.statuses] == [("failure", gate.head)]
     # what only the measuring job knows stands in the report all the same
     assert "base is the merge base with main; head is the commit that was checked out" in gate.body()
@@ -159,7 +159,7 @@ def test_a_failed_benchmark_is_decided_over_although_its_job_failed(tmp_path: Pa
     assert gate.measure() == "failure"
     done = gate.decide("failure")
     assert (done.code, done.outputs["verdict"]) == (4, "error")
-    assert "### perfgate: Error" in gate.body() and "broken" in gate.body()
+    assert "❌ **perfgate: Error**" in gate.body() and "broken" in gate.body()
 
 
 # --- no measurements --------------------------------------------------------------------------------------------------
@@ -321,7 +321,7 @@ def test_a_label_without_measurements_names_the_run_to_repeat_which_then_has_the
     gate.run_id, gate.attempt = 1000, 2
     gate.measure()
     assert gate.decide("success").code == 0
-    assert "### perfgate: Pass" in gate.body()
+    assert "✅ **perfgate: Pass**" in gate.body()
 
 
 def test_a_label_does_not_take_measurements_of_another_base(tmp_path: Path, forge: FakeGitHub) -> None:

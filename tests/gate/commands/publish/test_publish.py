@@ -83,7 +83,7 @@ def test_a_folder_is_decided_and_published(tmp_path: Path, job: Job, forge: Fake
     assert comment["body"].startswith("<!-- perfgate:parser head=")
     assert comment["issue"] == 7
     assert [status["context"] for status in forge.statuses] == ["perfgate/parser"]
-    assert "### perfgate parser: Regression" in (job.directory / "summary.md").read_text()
+    assert "❌ **perfgate parser: Regression**" in (job.directory / "summary.md").read_text()
     assert [command.name for command in done.commands] == ["error"]
 
 
@@ -91,7 +91,7 @@ def test_the_label_accepts_here_too(tmp_path: Path, job: Job, forge: FakeGitHub)
     forge.pulls[7].labels.append("perf-accepted")
     done = run(job, wanted(folder(tmp_path / "run", measured(head=1.5))))
     assert done.code == 0
-    assert "### perfgate: Pass" in forge.comments[0]["body"]
+    assert "✅ **perfgate: Pass**" in forge.comments[0]["body"]
 
 
 def test_another_pull_request_is_looked_up(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
@@ -123,7 +123,7 @@ def test_without_a_token_it_is_the_summary_and_one_warning(tmp_path: Path, job: 
     [warning] = done.said("warning")
     assert "this step has no token" in warning
     assert forge.requests == []
-    assert "### perfgate: Pass" in (job.directory / "summary.md").read_text()
+    assert "✅ **perfgate: Pass**" in (job.directory / "summary.md").read_text()
 
 
 def test_a_plain_pass_makes_no_comment_unless_asked(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
@@ -140,7 +140,7 @@ def test_another_job_s_comment_is_refused(tmp_path: Path, job: Job, forge: FakeG
     done = run(job, wanted(folder(tmp_path / "green", measured())))
     assert done.code == 2
     assert "it belongs to the job perfgate.yml/bench of run 1000" in done.said("error")[0]
-    assert "### perfgate: Regression" in forge.comments[0]["body"]
+    assert "❌ **perfgate: Regression**" in forge.comments[0]["body"]
 
 
 def test_a_closed_pull_request_is_left_alone(tmp_path: Path, job: Job, forge: FakeGitHub) -> None:
@@ -196,7 +196,7 @@ def test_a_fork_s_run_is_published_by_the_action(foreign: Job, forge: FakeGitHub
     assert comment["body"].startswith(
         f"<!-- perfgate:perfgate head={HEAD} run=500 attempt=2 by=1000.1 job=perfgate.yml/* use="
     )
-    assert "-->\n### perfgate: Regression" in comment["body"]
+    assert "-->\n❌ **perfgate: Regression**" in comment["body"]
     assert "everyone" not in comment["body"]
     assert [status["sha"] for status in forge.statuses] == [HEAD]
 
@@ -254,7 +254,7 @@ def test_a_fork_s_run_without_measurements_marks_the_old_result_as_the_old_commi
     assert (done.code, done.outputs["verdict"]) == (4, "error")
     [comment] = forge.comments
     assert comment["body"].splitlines()[2] == f"### perfgate: {first}"
-    assert f"#### Of commit {HEAD[:10]}: perfgate: Regression" in comment["body"]
+    assert f"Of commit {HEAD[:10]}: ❌ **perfgate: Regression**" in comment["body"]
     assert (forge.statuses[-1]["sha"], forge.statuses[-1]["state"]) == (new, "error")
     assert "everyone" not in comment["body"] + done.log + done.summary
 
@@ -268,7 +268,7 @@ def test_a_newer_result_of_a_fork_is_not_replaced_by_an_older_one(foreign: Job, 
     late = foreign.run(status="true")
     assert [each["state"] for each in forge.statuses] == ["failure"]
     assert "it is of the newer run 500" in late.said("warning")[0]
-    assert "### perfgate: Regression" in forge.comments[0]["body"]
+    assert "❌ **perfgate: Regression**" in forge.comments[0]["body"]
 
 
 def test_the_run_that_measured_and_the_one_that_publishes_it_have_one_comment(foreign: Job, forge: FakeGitHub) -> None:
@@ -278,7 +278,7 @@ def test_the_run_that_measured_and_the_one_that_publishes_it_have_one_comment(fo
     forge.add_artifact(500, "perfgate-perfgate-data", packed(measured(head=1.5)), head_sha=HEAD)
     assert foreign.run().code == 1
     [comment] = forge.comments
-    assert "### perfgate: Regression" in comment["body"]
+    assert "❌ **perfgate: Regression**" in comment["body"]
 
 
 def test_an_id_that_the_run_does_not_have_is_answered_with_those_that_it_has(foreign: Job, forge: FakeGitHub) -> None:

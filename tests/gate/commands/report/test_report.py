@@ -41,9 +41,8 @@ def test_every_format_of_a_run(folder: Path) -> None:
     for form in ("text", "markdown", "summary", "json", "html", "junit", "csv"):
         code, shown[form], err = run("report", str(folder), "--format", form)
         assert (code, err) == (1, ""), form
-    assert shown["text"].startswith("Regression")
-    assert shown["markdown"].splitlines()[0].startswith("###")
-    assert "Regression" in shown["markdown"].splitlines()[0]
+    assert shown["text"].startswith("✖ Regression: encode is ")
+    assert shown["markdown"].startswith("❌ **Regression**: `encode` is ")
     assert json.loads(shown["json"])["exit_code"] == 1
     assert shown["html"].startswith("<!DOCTYPE html>")
     assert ET.fromstring(shown["junit"]).find(".//failure") is not None

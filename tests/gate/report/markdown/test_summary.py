@@ -10,12 +10,12 @@ from tests.gate.report import examples, gfm
 def test_all_findings_are_there_and_few_at_first_sight() -> None:
     text = summary.render(examples.many(500))
     whole = gfm.read(text)
-    rows = [row for row in whole.rows if len(row) == 6 and row[0] != "verdict"]
+    rows = [row for row in whole.rows if len(row) == 4 and row[0] != "benchmark"]
     assert len(rows) == 500
-    assert [row[0] for row in rows[:3]] == ["regression", "regression", "regression"]
-    assert rows[-1][0] == "unchanged"
+    assert all(row[0].endswith("regression") for row in rows[:3])
+    assert rows[-1][0].endswith("unchanged")
     sight = re.sub(r"<details>.*?</details>", "", text, flags=re.DOTALL)
-    assert len([row for row in gfm.read(sight).rows if row[0] != "verdict"]) == 20
+    assert len([row for row in gfm.read(sight).rows if row[0] != "benchmark"]) == 20
     assert len(sight.splitlines()) < 60
 
 

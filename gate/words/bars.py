@@ -1,0 +1,122 @@
+"""An interval against its threshold as a line of characters, on one scale for all findings of a report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import msgspec
+
+from gate.model import Finding
+from gate.words import numbers
+from gate.words.numbers import known
+
+# every glyph is in the fonts that terminals and GitHub use for code, and as wide as a letter there
+_ZONE, _ZERO, _CROSSED, _LINE, _LOW, _HIGH, _AT, _LEFT, _RIGHT = "░│┼─├┤●◄►"
+_AROUND = 1.5
+_MOST = 12.0
+_BOTH = 14.0
+_DEFAULT = 0.03
+_FARTHEST = 30.0
+_BEYOND = 1.3
+
+
+class Scale(msgspec.Struct, frozen=True):
+    """The logarithms of the ratios at both ends of a bar; no change is between them."""
+
+    low: float
+    high: float
+
+
+def scale(findings: Iterable[Finding]) -> Scale:
+    """Choose the scale of all bars: each threshold and each interval, but no outlier that would flatten the others."""
+    found = list(findings)
+    limit = max((math.log1p(f.threshold) for f in found if known(f.threshold)), default=0.0) or math.log1p(_DEFAULT)
+    reached = [end / limit for f in found for end in _reached(f)]
+    far = (max([0.0, *(-end for end in reached)]), max([0.0, *reached]))
+    low, high = (min(max(_AROUND, 1.05 * end), _MOST) for end in far)
+    if low + high > _BOTH:
+        # the threshold stays as wide as two cells of a common bar
+        low, high = min(low, max(_BOTH / 2, _BOTH - high)), min(high, max(_BOTH / 2, _BOTH - low))
+    return Scale(max(-low * limit, -_FARTHEST), min(high * limit, _FARTHEST))
+
+
+def _reached(finding: Finding) -> list[float]:
+    """Return how far a bar goes; of an interval without an end, a little beyond the change."""
+    ratio, estimate = numbers.shown(finding), _log(finding.ratio.estimate)
+    ends = [_log(ratio.low), _log(ratio.high), estimate]
+    return [
+        *(end for end in ends if end is not None),
+        *([] if estimate is None or None not in ends else [_BEYOND * estimate]),
+    ]
+
+
+def bar(finding: Finding, on: Scale, width: int, blank: str = " ") -> str:
+    """Draw a finding: `   ░░│░░ ├──●──┤  `; an arrow where the interval goes on beyond the bar."""
+    ratio, place = numbers.shown(finding), _Place(finding, on, width)
+    cells = [blank] * width
+    cells[place.first : place.last + 1] = _ZONE * (place.last + 1 - place.first)
+    cells[place.zero] = _ZERO
+    if ratio.kind != "withheld" and ratio.method != "exact":
+        _draw_line(cells, place, _log(ratio.low), _log(ratio.high))
+    estimate = _log(ratio.estimate)
+    if estimate is not None:
+        cells[place.of(estimate)] = _LEFT if estimate < on.low else _RIGHT if estimate > on.high else _AT
+    return "".join(cells)
+
+
+class _Place:
+    """Where a change stands in the bar of a finding; beyond the threshold is always beyond its zone."""
+
+    def __init__(self, finding: Finding, on: Scale, width: int) -> None:
+        self.on, self.width = on, width
+        self.limit = math.log1p(finding.threshold) if known(finding.threshold) else 0.0
+        self.zero = _cell(0.0, on, width)
+        # as wide on both sides, and the zone of a small threshold is seen too
+        reach = max(self.zero - _cell(-self.limit, on, width), _cell(self.limit, on, width) - self.zero, 1)
+        self.first, self.last = max(0, self.zero - reach), min(width - 1, self.zero + reach)
+
+    def of(self, at: float) -> int:
+        cell = _cell(at, self.on, self.width)
+        if at > self.limit:
+            return min(max(cell, self.last + 1), self.width - 1)
+        if at < -self.limit:
+            return max(min(cell, self.first - 1), 0)
+        return min(max(cell, self.first), self.last)
+
+
+def ends(on: Scale, width: int, blank: str = " ") -> str:
+    """Write the changes at both ends of the bars, as wide as a bar, and a line at no change: "-3.0%   │     +26.1%"."""
+    low, high = (numbers.drawn(math.exp(end)) for end in (on.low, on.high))
+    zero = _cell(0.0, on, width)
+    left = f"{low}{blank * (zero - len(low))}{_ZERO}" if len(low) < zero < width - len(high) - 1 else low
+    return f"{left}{blank * (width - len(left) - len(high))}{high}"
+
+
+def legend(quote: str = "") -> str:
+    """Say how to read a bar; quote: around each part of one."""
+    whole, zone = f"{_LOW}{_LINE}{_AT}{_LINE}{_HIGH}", f"{_ZONE * 2}{_ZERO}{_ZONE * 2}"
+    return f"{quote}{whole}{quote} interval and change, {quote}{zone}{quote} threshold on both sides of no change"
+
+
+def _draw_line(cells: list[str], place: _Place, low: float | None, high: float | None) -> None:
+    first = 0 if low is None else place.of(low)
+    last = place.width - 1 if high is None else place.of(high)
+    for at in range(first, last + 1):
+        cells[at] = _CROSSED if at == place.zero else _LINE
+    if first < last:
+        cells[first], cells[last] = _LOW, _HIGH
+    if low is None or low < place.on.low:
+        cells[first] = _LEFT
+    if high is None or high > place.on.high:
+        cells[last] = _RIGHT
+
+
+def _cell(at: float, on: Scale, width: int) -> int:
+    share = (at - on.low) / (on.high - on.low)
+    return min(max(math.floor(share * width), 0), width - 1)
+
+
+def _log(ratio: float | None) -> float | None:
+    """Return where a ratio lies on a logarithmic scale; None: there is none, or it is endless."""
+    return math.log(ratio) if known(ratio) and ratio > 0 else None

@@ -1,0 +1,92 @@
+"""The one line of verdict that a report begins with: what decided, by how much, and how many more there are."""
+
+from __future__ import annotations
+
+import msgspec
+
+from gate.model import Finding, Report, Verdict, outcomes
+from gate.units import plural
+from gate.words import findings as finding_words
+from gate.words import reports
+from gate.words.failures import grouped, heading
+from gate.words.plain import clip, visible
+from gate.words.sentences import say
+
+_SAID = 400
+_NAME = 60
+
+
+class VerdictLine(msgspec.Struct, frozen=True):
+    """The line in its parts, which each format writes in its own way."""
+
+    verdict: str
+    """In a word; empty: what is said is the verdict."""
+    name: str
+    """Of the finding that matters most; empty: the line is about all."""
+    said: str
+    """What is said of it, and of the rest."""
+
+
+def verdict_line(report: Report) -> VerdictLine:
+    """Name the worst change and its bound: "Regression", "parse", "is 32% slower (at least 11%), threshold 10%"."""
+    worst = subject(report)
+    word, beside = reports.verdict(report), reports.beside(report)
+    if worst is not None:
+        said = "; ".join([_changed(worst), *_more(report, worst), *beside])
+        # where it regressed is said of it, if it is known
+        name = clip(visible(worst.benchmark), _NAME) if worst.where else finding_words.label(worst)
+        return VerdictLine(word, name, said)
+    said = "; ".join([clip(visible(say(report.summary)), _SAID), *_failed(report), *_improved(report), *beside])
+    return VerdictLine(word, "", said if word else reports.capitalized(said))
+
+
+def text(report: Report) -> str:
+    """Write the whole line, for a terminal."""
+    line = verdict_line(report)
+    said = f"{line.name} {line.said}" if line.name else line.said
+    return f"{line.verdict}: {said}" if line.verdict else said
+
+
+def _first(report: Report, verdict: Verdict) -> list[Finding]:
+    """Return the findings of a verdict, those that matter most first."""
+    from gate.decide.importance import ordered
+
+    return [each for each in ordered(report.findings) if each.verdict == verdict]
+
+
+def subject(report: Report) -> Finding | None:
+    """Return the finding that the line is about; None: it is about no single one."""
+    if isinstance(report.summary, outcomes.Regressed):
+        return next(iter(_first(report, "regression")), None)
+    if isinstance(report.summary, outcomes.SomeInconclusive):
+        return next((each for each in _first(report, "inconclusive") if not each.not_worse), None)
+    return None
+
+
+def _changed(finding: Finding) -> str:
+    found = finding_words.why(finding)
+    why = [f": {found}" if finding.verdict == "inconclusive" else f", {found}"] if found else []
+    where = [f", {say(each)}" for each in finding.where]
+    return clip(visible("".join([finding_words.sized(finding), *why, *where])), _SAID)
+
+
+def _more(report: Report, worst: Finding) -> list[str]:
+    """Count what else there is of the verdict, and what failed beside it; say whether an open question blocks."""
+    more = sum(each.verdict == worst.verdict and not each.not_worse for each in report.findings) - 1
+    failed = [plural(len(report.failures), "failure")] if report.failures else []
+    gate = [f"the gate {'fails' if report.exit_code else 'passes'}"] if report.verdict == "inconclusive" else []
+    return [*([f"{more:,} more"] if more else []), *failed, *gate]
+
+
+def _failed(report: Report) -> list[str]:
+    groups = grouped(report.failures, by_output=False) if isinstance(report.summary, outcomes.Failed) else []
+    return [heading(groups[0])] if groups else []
+
+
+def _improved(report: Report) -> list[str]:
+    """Name the largest improvement of a report that passes."""
+    found = _first(report, "improvement") if isinstance(report.summary, outcomes.NothingRegressed) else []
+    if not found:
+        return []
+    more = [plural(len(found) - 1, "more improvement")] if len(found) > 1 else []
+    return [f"{finding_words.label(found[0])} {finding_words.sized(found[0], limit=False)}", *more]

@@ -1,0 +1,60 @@
+"""A bar says the same as its numbers: what is beyond the threshold is drawn beyond its zone."""
+
+import math
+import random
+from typing import Any
+
+import pytest
+
+from gate.model import Finding
+from gate.words import bars
+from tests.gate.report import examples
+
+
+def finding(low: float | None, high: float | None, threshold: float = 0.1, **changes: Any) -> Finding:
+    ends = [end for end in (low, high) if end is not None]
+    kind: Any = "bounded" if len(ends) == 2 else "half-line" if ends else "line"
+    estimate = math.prod(ends) ** (1 / len(ends)) if ends else 1.2
+    ratio = examples.interval(estimate, None, kind)
+    ratio = type(ratio)(**{name: getattr(ratio, name) for name in ratio.__struct_fields__} | {"low": low, "high": high})
+    return examples.finding(ratio=ratio, threshold=threshold, **changes)
+
+
+def test_one_bar() -> None:
+    found = finding(1.2, 1.4)
+    assert bars.bar(found, bars.Scale(-0.2, 0.4), 21) == "   ░░░░│░░░░ ├──●─┤  "
+    assert bars.ends(bars.Scale(-0.2, 0.4), 21) == "-18.1% │       +49.2%"
+
+
+def test_all_rows_share_a_scale_that_no_outlier_flattens() -> None:
+    found = [finding(0.98, 1.02), finding(50.0, 60.0), finding(1.12, 1.15)]
+    on = bars.scale(found)
+    drawn = [bars.bar(each, on, 21) for each in found]
+    zero = {text.index(mark) for text in drawn for mark in "│┼" if mark in text} or {drawn[1].index("│")}
+    assert len(zero) == 1
+    assert drawn[1].endswith("►") and "●" not in drawn[1]
+    assert drawn[2].count("░") >= 2
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_what_is_beyond_the_threshold_is_drawn_beyond_its_zone(seed: int) -> None:
+    draw = random.Random(seed)
+    threshold = draw.choice([0.001, 0.03, 0.1, 3.0])
+    low = math.exp(draw.gauss(0, 3 * math.log1p(threshold)))
+    found = finding(low, low * math.exp(abs(draw.gauss(0, math.log1p(threshold)))), threshold)
+    on, width = bars.scale([found, finding(0.9, 1.3)]), draw.choice([13, 17, 21, 29])
+    blank = finding(None, None, threshold, verdict="inconclusive")
+    empty = bars.bar(examples.withheld(threshold=threshold, ratio=examples.interval(None, None, "withheld")), on, width)
+    assert bars.bar(blank, on, width)[0] == "◄"
+    text = bars.bar(found, on, width)
+    assert len(text) == len(empty) == width
+    zone = [at for at, mark in enumerate(empty) if mark in "░│"]
+    line = [at for at, mark in enumerate(text) if mark in "├─┼●┤◄►"]
+    assert zone == list(range(zone[0], zone[-1] + 1))
+    low_end, high_end = found.ratio.low or 0, found.ratio.high or 0
+    if low_end > 1 + threshold:
+        assert min(line) > zone[-1]
+    elif high_end < 1 / (1 + threshold):
+        assert max(line) < zone[0] or zone[0] == 0
+    else:
+        assert set(line) & set(zone)
