@@ -27,6 +27,8 @@ _START, _END = 4.0, 96.0
 """Where the axis begins and ends, in percent of the column: arrows stand beyond."""
 _LEAST_WIDTH = 200
 """Pixels that the column has at least."""
+_FIRST = 40
+"""So many findings, those that matter most, choose the ends of the axis."""
 _LETTERS, _GAP = 13, 12
 _OPEN = ("complement", "half-line", "line")
 
@@ -80,7 +82,7 @@ class _Row(msgspec.Struct, frozen=True):
 def forest_of(findings: Sequence[Finding]) -> Forest:
     """Place each finding on an axis that all share: logarithmic, wide enough for the thresholds and most intervals."""
     rows = [_row(finding) for finding in findings]
-    axis = Axis(*_limits(rows), _START, _END)
+    axis = Axis(*_limits(rows[:_FIRST]), _START, _END)
     thresholds = {row.threshold for row in rows}
     own = [math.expm1(thresholds.pop())] if len(thresholds) == 1 else []
     share = 100 / _LEAST_WIDTH
