@@ -45,7 +45,9 @@ class Vertical(msgspec.Struct, frozen=True, eq=False):
         places = 2 - math.floor(math.log10(self.range.high - self.range.low))
         # long numbers of both sides would meet each other
         places -= places > _LONG
-        return f"{value / self.measure.factor:.{min(max(places, 0), 12)}f}"
+        text = f"{value / self.measure.factor:.{min(max(places, 0), 12)}f}"
+        # what is not 0 does not read as 0
+        return self.measure.say(value) if value and not float(text) else text
 
     def holds(self, number: float) -> bool:
         """Return whether a number lies within the ends."""
