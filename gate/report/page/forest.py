@@ -23,7 +23,7 @@ MARKS: dict[Verdict, str] = {
     "no-sign": "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0z",
 }
 """The glyphs of the verdicts as paths around the middle."""
-_START, _END = 4.0, 96.0
+_START, _END = 6.0, 94.0
 """Where the axis begins and ends, in percent of the column: arrows stand beyond."""
 _LEAST_WIDTH = 200
 """Pixels that the column has at least."""
