@@ -1,22 +1,61 @@
-// Sorts and filters the table of findings, and enlarges parts of a call tree. Without it both are complete.
+// Sorts and filters the table of findings, shows values of pictures, and enlarges parts of a call tree. Without it all is there to read.
 "use strict";
 (() => {
+  const make = (name, properties, ...children) => {
+    const element = Object.assign(document.createElement(name), properties);
+    element.append(...children);
+    return element;
+  };
+
   const reveal = () => {
     const target = location.hash.length > 1 && document.getElementById(location.hash.slice(1));
-    const folded = target && target.closest("details");
-    if (folded) folded.open = true;
+    for (let folded = target && target.closest("details"); folded; folded = folded.parentElement.closest("details")) folded.open = true;
+    if (target) target.scrollIntoView();
   };
   addEventListener("hashchange", reveal);
   reveal();
 
-  let closed = [];
-  addEventListener("beforeprint", () => {
-    closed = [...document.querySelectorAll("details:not([open])")];
-    for (const each of closed) each.open = true;
-  });
-  addEventListener("afterprint", () => {
-    for (const each of closed) each.open = false;
-  });
+  // the value that the pointer is nearest to, or that the arrow keys have come to
+  const SVG = "http://www.w3.org/2000/svg";
+  for (const svg of document.querySelectorAll("svg[data-base]")) {
+    const { unit } = svg.dataset;
+    const read = (side) => svg.dataset[side].split(";").filter(Boolean).map((text) => {
+      const [x, y, value, ...at] = text.split(" ");
+      const [session, build, execution, iteration] = at.length > 3 ? at : ["", ...at];
+      const place = `${session && `session ${session}, `}build ${build}, execution ${execution}, iteration ${iteration}`;
+      return { x: Number(x), y: Number(y), said: `${value}${unit && ` ${unit}`}: ${side}, ${place}` };
+    });
+    const frame = svg.parentElement;
+    const said = make("output", { className: "readout" }, "\u00a0");
+    frame.after(said);
+    const ring = document.createElementNS(SVG, "circle");
+    ring.setAttribute("class", "cursor");
+    ring.setAttribute("r", 7);
+    let values;
+    let current = -1;
+    const load = () => (values ??= [...read("base"), ...read("head")].sort((a, b) => a.x - b.x || a.y - b.y));
+    const show = (index) => {
+      current = index;
+      ring.setAttribute("cx", values[index].x);
+      ring.setAttribute("cy", values[index].y);
+      svg.append(ring);
+      said.textContent = values[index].said;
+    };
+    const nearest = (event) => {
+      const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
+      const far = load().map((value) => (value.x - at.x) ** 2 + (value.y - at.y) ** 2);
+      const least = Math.min(...far);
+      if (least < 900) show(far.indexOf(least));
+    };
+    for (const name of ["pointermove", "click"]) svg.addEventListener(name, nearest);
+    frame.addEventListener("focus", () => { if (load().length) show(Math.max(current, 0)); });
+    frame.addEventListener("keydown", (event) => {
+      const step = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1, PageUp: -20, PageDown: 20, Home: -Infinity, End: Infinity }[event.key];
+      if (step === undefined || !load().length) return;
+      event.preventDefault();
+      show(Math.min(Math.max(current + step, 0), values.length - 1));
+    });
+  }
 
   // enlarges a box of a call tree with what is below it, and says what the box under the pointer is
   for (const tree of document.querySelectorAll("svg.flame-graph")) {
@@ -26,8 +65,7 @@
       return { group, rect, text, x: at("x"), width: at("width"), y: at("y") };
     });
     const whole = boxes[0];
-    const said = Object.assign(document.createElement("p"), { className: "flame-said" });
-    said.textContent = "\u00a0";
+    const said = make("output", { className: "readout" }, "\u00a0");
     tree.parentElement.before(said);
     const fitting = (name, width) => {
       const most = Math.floor((width - 6) / 6.7);
@@ -67,81 +105,56 @@
   if (!table || table.tBodies[0].rows.length < 2) return;
   const body = table.tBodies[0];
   const rows = [...body.rows];
-  table.classList.add("live");
-
-  const make = (name, properties, ...children) => {
-    const element = Object.assign(document.createElement(name), properties);
-    element.append(...children);
-    return element;
-  };
+  const controls = document.getElementById("controls");
+  table.classList.add("sorts");
+  controls.classList.add("live");
 
   const status = make("p", { className: "count" });
   status.setAttribute("role", "status");
-  status.setAttribute("aria-live", "polite");
   const text = make("input", { type: "search", id: "filter-text", autocomplete: "off", spellcheck: false });
   const hidden = new Set();
-
   const show = () => {
     const wanted = text.value.trim().toLocaleLowerCase();
-    let shown = 0;
-    for (const row of rows) {
-      const fits = !hidden.has(row.dataset.verdict) && row.dataset.text.toLocaleLowerCase().includes(wanted);
-      row.hidden = !fits;
-      shown += fits ? 1 : 0;
-    }
-    status.textContent = `${shown} of ${rows.length} findings shown`;
+    for (const row of rows) row.hidden = hidden.has(row.dataset.verdict) || !row.dataset.text.toLocaleLowerCase().includes(wanted);
+    const shown = rows.filter((row) => !row.hidden).length;
+    status.textContent = shown === rows.length ? "" : `${shown} of ${rows.length} findings shown`;
   };
-
-  const verdicts = [...new Set(rows.map((row) => row.dataset.verdict))].map((verdict) => {
-    const count = rows.filter((row) => row.dataset.verdict === verdict).length;
-    const button = make("button", { type: "button", className: `toggle ${verdict}` }, `${verdict} (${count})`);
+  // the counts become buttons, where there is something to choose from
+  const counts = [...controls.querySelectorAll("[data-verdict]")].filter((count) => rows.some((row) => row.dataset.verdict === count.dataset.verdict));
+  for (const count of counts.length > 1 ? counts : []) {
+    const { verdict } = count.dataset;
+    const button = make("button", { type: "button", className: "toggle" }, ...count.childNodes);
     button.setAttribute("aria-pressed", "true");
     button.addEventListener("click", () => {
-      const on = hidden.has(verdict);
-      if (on) hidden.delete(verdict);
-      else hidden.add(verdict);
+      const on = hidden.delete(verdict);
+      if (!on) hidden.add(verdict);
       button.setAttribute("aria-pressed", String(on));
       show();
     });
-    return button;
-  });
-
+    count.append(button);
+  }
   text.addEventListener("input", show);
-  const label = make("label", { htmlFor: "filter-text" }, "Filter by name ");
-  const group = make("span", { className: "toggles" }, ...(verdicts.length > 1 ? verdicts : []));
-  group.setAttribute("role", "group");
-  group.setAttribute("aria-label", "Show findings by verdict");
-  const controls = make("div", { className: "controls" }, label, text, group, status);
+  if (rows.length > 6) controls.append(make("label", { htmlFor: "filter-text" }, "Filter ", text));
+  controls.append(status);
   controls.setAttribute("role", "search");
   controls.setAttribute("aria-label", "Filter the findings");
-  document.getElementById("findings-scroll").before(controls);
-  show();
-
-  const value = (row, column, numeric) => {
-    const found = row.cells[column].dataset.sort ?? "";
-    if (!numeric) return found;
-    return found === "" ? null : Number(found);
-  };
 
   const sort = (header, column, numeric) => {
     const up = header.getAttribute("aria-sort") !== "ascending";
     for (const each of header.parentElement.cells) each.removeAttribute("aria-sort");
     header.setAttribute("aria-sort", up ? "ascending" : "descending");
-    const sign = up ? 1 : -1;
+    const value = (row) => row.cells[column].dataset.sort ?? "";
     const compare = (one, other) => {
-      const a = value(one, column, numeric);
-      const b = value(other, column, numeric);
-      if (a === null || b === null) return (a === null ? 1 : 0) - (b === null ? 1 : 0);
-      return sign * (numeric ? a - b : a.localeCompare(b, "en", { numeric: true }));
+      const [a, b] = [value(one), value(other)];
+      if (numeric && (a === "" || b === "")) return (a === "" ? 1 : 0) - (b === "" ? 1 : 0);
+      return (up ? 1 : -1) * (numeric ? Number(a) - Number(b) : a.localeCompare(b, "en", { numeric: true }));
     };
     body.append(...rows.sort(compare));
   };
-
   [...table.tHead.rows[0].cells].forEach((header, column) => {
     const kind = header.dataset.sorts;
     if (!kind) return;
-    const button = make("button", { type: "button", className: "sort" });
-    button.append(...header.childNodes);
+    const button = make("button", { type: "button", className: "sort" }, ...header.childNodes);
     header.append(button);
     button.addEventListener("click", () => sort(header, column, kind === "number"));
   });

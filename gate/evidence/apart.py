@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from gate.model import Evidence, Round, Sample
+from gate.model import Case, Evidence, Round, Sample
 
 
 def apart(evidence: Evidence) -> Evidence:
@@ -23,6 +23,15 @@ def _alone(sample: Sample, parity: int) -> Sample:
     found = sessions_from_0(sample)
     builds = tuple((session, 2 * build + parity) for session, build in found.builds)
     return msgspec.structs.replace(found, builds=builds, orders=None)
+
+
+def as_in_file(case: Case) -> Case:
+    """Number the builds of each side as its lines do, for readers; pairs of one number are no rounds then either."""
+    base, head = (
+        msgspec.structs.replace(each, builds=tuple((session, build // 2) for session, build in each.builds))
+        for each in (case.base, case.head)
+    )
+    return msgspec.structs.replace(case, base=base, head=head)
 
 
 def sessions_from_0(sample: Sample) -> Sample:

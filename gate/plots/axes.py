@@ -9,11 +9,11 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from gate.model import Case, Finding, Side
+from gate.model import Case, Finding, Sample, Side
 from gate.plots.picture import Point, Shape, Sheet, elide, room
 from gate.plots.scales import Axis, Measure, Range, Tick, limits, log_ticks, measure, minus, ticks
 from gate.plots.style import LETTERS_NARROW
-from gate.plots.thinning import Density, Flags, Kept
+from gate.plots.thinning import Density, Flags, Kept, Places
 from gate.units import agree, plural
 
 Array = npt.NDArray[np.float64]
@@ -45,7 +45,9 @@ class Vertical(msgspec.Struct, frozen=True, eq=False):
         places = 2 - math.floor(math.log10(self.range.high - self.range.low))
         # long numbers of both sides would meet each other
         places -= places > _LONG
-        return f"{value / self.measure.factor:.{min(max(places, 0), 12)}f}"
+        text = f"{value / self.measure.factor:.{min(max(places, 0), 12)}f}"
+        # what is not 0 does not read as 0
+        return self.measure.say(value) if value and not float(text) else text
 
     def holds(self, number: float) -> bool:
         """Return whether a number lies within the ends."""
@@ -147,6 +149,18 @@ def spots(sheet: Sheet, y: Vertical, side: Side, kept: Kept, xs: Sequence[float]
     return Drawn(int(kept.indices.size), bool(kept.extreme.any()), not bool(used.all()))
 
 
+def hover(sheet: Sheet, y: Vertical, side: Side, sample: Sample, kept: Kept, xs: Sequence[float], at: Places) -> None:
+    """Tell the page what each drawn value of a side is: "x y value build execution iteration", with its session."""
+    numbers = y.numbers[side][kept.indices]
+    several = len({session for session, _ in sample.builds}) > 1
+    builds = [f"{session} {build}" if several else f"{build}" for session, build in sample.builds]
+    values = sample.values[kept.indices].tolist()
+    rows = zip(xs, y.axis.all(numbers), values, at.build.tolist(), at.nth.tolist(), at.within.tolist(), strict=True)
+    told = (f"{x:.0f} {pixel:.0f} {y.say(value)} {builds[b]} {e} {i}" for x, pixel, value, b, e, i in rows)
+    sheet.data(side, ";".join(told))
+    sheet.data("unit", y.measure.unit)
+
+
 def _filled(sheet: Sheet, side: Side, points: Sequence[Point], faint: str, *, few: bool) -> None:
     if side == "base":
         sheet.marks(f"{'spot' if few else 'dot'}-base{faint}", "circle", points)
@@ -199,7 +213,7 @@ def thinned_words(drawn: Sequence[Drawn], total: int) -> str:
     if count == total:
         return ""
     words = f" {count:,} of {plural(total, 'value')} {agree(count, 'is', 'are')} drawn, evenly chosen"
-    return words + ("; hollow marks are the extremes, added to them." if any(d.extremes for d in drawn) else ".")
+    return words + (" beside the extremes." if any(d.extremes for d in drawn) else ".")
 
 
 def used_words(case: Case, finding: Finding) -> str:

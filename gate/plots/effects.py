@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 from gate.model import Finding, QuantileCurve, QuantileEffect
 from gate.plots.picture import Picture, Sheet
@@ -28,28 +29,29 @@ def effects(curve: QuantileCurve, finding: Finding, prefix: str) -> Picture | No
     _frame(sheet, x, y, finding)
     _curve(sheet, x, y, points)
     missing = sum(_band(e) is None for e in points)
-    caption = (
-        "Change of each quantile of all values, from the fastest on the left to the slowest on the right."
-        if finding.unit == "s"
-        else "Change of each quantile of all values, from the smallest on the left to the largest on the right."
-    )
     several = finding.base.counts.session > 1
-    caption += f" The band is pointwise, 95%, clustered by {'session' if several else 'build'}."
-    if several:
-        caption += " All sessions are in one curve: a slow machine has the values on the right."
-    upper, lower = _thresholds(finding)
-    if upper > 0:
-        caption += (
-            f" Dashed lines are the thresholds: {_percent(upper)}, and the same ratio in the other direction, "
-            f"1/{1 + upper:.6g}, which is {_percent(lower)}."
-        )
+    caption = "All sessions are in one curve: a slow machine has the values on the right." if several else ""
     caption += _few(points)
     if missing:
         caption += f" {missing} of {len(points)} points have no band: too few values or builds there."
     if any(_outside(y, e) for e in points):
         caption += " Where the band reaches the edge, it continues beyond it."
     title = f"Quantile effects of {finding.benchmark}, {finding.metric}"
-    return sheet.picture(prefix, title, _described(points), caption)
+    return sheet.picture(prefix, title, _described(points), caption, list(_reading(finding)))
+
+
+def _reading(finding: Finding) -> Iterator[str]:
+    ends = ("fastest", "slowest") if finding.unit == "s" else ("smallest", "largest")
+    yield f"The change of each quantile of all values, from the {ends[0]} on the left to the {ends[1]} on the right."
+    yield "A level curve: everything changed alike. One that rises to the right: the tail became slower."
+    level = "session" if finding.base.counts.session > 1 else "build"
+    yield f"The band is pointwise, 95%, clustered by {level}, without correction; the curve decides nothing."
+    upper, lower = _thresholds(finding)
+    if upper > 0:
+        yield (
+            f"Dashed lines are the thresholds: {_percent(upper)}, and the same ratio in the other direction, "
+            f"1/{1 + upper:.6g}, which is {_percent(lower)}."
+        )
 
 
 def _vertical(points: list[QuantileEffect], threshold: float) -> Axis:

@@ -67,15 +67,18 @@ def flame_graph(found: Explanation, prefix: str) -> Picture | None:
         f'<title id="{prefix}-title">{legal(f"Call tree of {words.title(found)}: {said}")}</title>\n'
         f"<style>{style}</style>\n{''.join(_key())}\n{body}\n</svg>"
     )
-    caption = (
-        "Callers stand above what they call. The width of a box is its cost with all that it calls, the larger of base "
-        "and head. Red (▲): head spends more in the function itself; blue (▼): less. Small boxes are left out. "
-        "Click a box to enlarge it, the top box to see all."
-    )
     note = (
-        " Stacks are drawn from callers and callees in proportion, so a path may be wrong." if found.approximate else ""
+        "Stacks are drawn from callers and callees in proportion, so a path may be wrong." if found.approximate else ""
     )
-    return Picture(svg, caption + note)
+    return Picture(svg, note, _READING)
+
+
+_APPROXIMATE = "Stacks are drawn from callers and callees in proportion, so a path may be wrong."
+_READING = (
+    "Callers stand above what they call. A box is as wide as its cost with all that it calls (the larger of both).",
+    "Red (▲): head spends more in the function itself; blue (▼): less. Small boxes are left out.",
+    "Click a box or press Enter to enlarge it, the top box or Escape to see all.",
+)
 
 
 def _key() -> Iterator[str]:

@@ -57,7 +57,9 @@ class Picture(msgspec.Struct, frozen=True):
     svg: str
     """One <svg> element."""
     caption: str
-    """Plain text, what it shows and what it leaves out."""
+    """Plain text, what is particular to it: what it leaves out, or what it shows."""
+    reading: tuple[str, ...] = ()
+    """Sentences on how to read any such picture."""
 
 
 class _Shape(msgspec.Struct, frozen=True):
@@ -94,6 +96,7 @@ class Sheet:
         self._shapes: list[_Shape] = []
         self._texts: list[_Text] = []
         self._tips: dict[str, list[Tip]] = {}
+        self._data: dict[str, str] = {}
 
     def lines(self, classes: str, lines: Iterable[Sequence[Point]], *, closed: bool = False) -> None:
         """Draw lines, or areas where they are closed, as one element."""
@@ -122,6 +125,10 @@ class Sheet:
         """Lay stretches above everything that show a text on hovering; the style gives their width."""
         self._tips.setdefault(classes, []).extend(tips)
 
+    def data(self, name: str, text: str) -> None:
+        """Give the whole picture an attribute for scripts: data-name."""
+        self._data[name] = text
+
     def row(self, y: float, labels: Sequence[tuple[float, str]], classes: str = "") -> None:
         """Write labels in a row, each around its x: every second, every third or so where all would meet.
 
@@ -136,7 +143,7 @@ class Sheet:
                 layout = " narrow" if index % wide else " wide" if index % narrow else ""
                 self.text(x, y, text, f"{classes}{layout}", "middle")
 
-    def picture(self, prefix: str, title: str, description: str, caption: str) -> Picture:
+    def picture(self, prefix: str, title: str, description: str, caption: str, reading: Sequence[str] = ()) -> Picture:
         """Finish the sheet; all ids begin with the prefix.
 
         Raises:
@@ -148,12 +155,14 @@ class Sheet:
         # an image has no parts that one can go to
         role = "group" if any(tip.href for tips in self._tips.values() for tip in tips) else "img"
         ids = [f"{prefix}-{name}" for name in ("svg", "title", "desc")]
+        data = "".join(f" data-{name}={quoteattr(_legal(text))}" for name, text in self._data.items())
         return Picture(
-            f'<svg xmlns="http://www.w3.org/2000/svg" id="{ids[0]}" class="picture" role="{role}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" id="{ids[0]}" class="picture"{data} role="{role}" '
             f'viewBox="0 0 {self.width:g} {self.height:g}" aria-labelledby="{ids[1]} {ids[2]}">'
             f'<title id="{ids[1]}">{legal(title)}</title><desc id="{ids[2]}">{legal(description)}</desc>\n'
             f"<style>{style(ids[0], self._classes(), self.width)}</style>\n{body}\n</svg>",
-            caption,
+            caption.strip(),
+            tuple(reading),
         )
 
     def _classes(self) -> Iterator[str]:
@@ -183,7 +192,11 @@ def _tip(tip: Tip) -> str:
 
 def legal(text: str) -> str:
     """Escape a text for XML; what XML cannot hold becomes the replacement character."""
-    return escape(_ILLEGAL.sub("\ufffd", text))
+    return escape(_legal(text))
+
+
+def _legal(text: str) -> str:
+    return _ILLEGAL.sub("\ufffd", text)
 
 
 def room(text: str, letters: float) -> float:

@@ -25,6 +25,8 @@ _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 _STEPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 4.0, 9.0, 99.0, 999.0)
 """Round changes, as shares."""
+_TIMES = 9
+"""Changes from this on are written as multiples."""
 
 
 class Tick(msgspec.Struct, frozen=True):
@@ -208,5 +210,7 @@ def _spread(axis: Axis, steps: Sequence[float], room_for: Callable[[str], float]
 
 
 def _round(change: float) -> str:
+    if change >= _TIMES:
+        return f"{1 + change:,.0f}×"
     percent = round(change * 100, 6)
     return minus(f"{percent:+g}%") if percent else "0"

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gate.model import SIDES, Case, Finding, Sample, Side
-from gate.plots.axes import Drawn, Vertical, beyond_words, frame, key, spots, thinned_words, used_words, vertical
+from gate.plots.axes import Drawn, Vertical, beyond_words, frame, hover, key, spots, thinned_words, used_words, vertical
 from gate.plots.picture import Picture, Sheet
 from gate.plots.scales import Axis, ticks
 from gate.plots.thinning import Indices, places, thinned, used_builds
@@ -57,26 +57,27 @@ def series(case: Case, prefix: str, finding: Finding | None = None) -> Picture |
     frame(sheet, y, case, _RIGHT)
     for side, at in zip(SIDES, (_WIDTH - 154, _WIDTH - 60), strict=True):
         key(sheet, side, at, 20)
-    used: dict[Side, int | None] = {"base": None, "head": None}
+    counts: dict[Side, int | None] = {"base": None, "head": None}
     if finding is not None:
-        used = {"base": finding.base.counts.build, "head": finding.head.counts.build}
-    drawn = [_points(sheet, x, y, side, samples[side], order.of[side], used[side]) for side in SIDES]
+        counts = {"base": finding.base.counts.build, "head": finding.head.counts.build}
+    drawn = [_points(sheet, x, y, side, samples[side], order.of[side], counts[side]) for side in SIDES]
     means = _means(sheet, x, y, samples, order)
     whole = [tick for tick in ticks(0, order.last, 8) if tick.at % 1 == 0]
     sheet.row(_BOTTOM + 22, [(x.at(tick.at), f"{tick.at:.0f}") for tick in whole], "soft")
     for layout, known, unknown in (
-        ("wide", "execution, in the order of the run", "execution, by round (the order is not known)"),
-        ("narrow", "execution, in order of the run", "execution, by round"),
+        ("wide", "execution, in the order of the run", "execution, by build (the order is not known)"),
+        ("narrow", "execution, in order of the run", "execution, by build"),
     ):
         label = known if order.known else unknown
         sheet.text((x.start + x.end) / 2, _HEIGHT - 8, label, f"soft {layout}", "middle")
     title = f"Values of {case.benchmark}, {case.metric}, in the order of the run"
     executions = sum(len(s.counts[0]) for s in samples.values())
     total = case.base.values.size + case.head.values.size
-    caption = " ".join(_caption(order.known, means=means, shaded=shaded)) + thinned_words(drawn, total)
-    caption += (used_words(case, finding) if finding is not None else "") + beyond_words(y, case)
+    caption = (
+        thinned_words(drawn, total) + (used_words(case, finding) if finding is not None else "") + beyond_words(y, case)
+    )
     described = f"{plural(executions, 'execution')}; base as circles, head as triangles."
-    return sheet.picture(prefix, title, described, caption)
+    return sheet.picture(prefix, title, described, caption, list(_reading(order.known, means=means, shaded=shaded)))
 
 
 def _order(samples: dict[Side, Sample]) -> _Order:
@@ -142,7 +143,8 @@ def _rounds(sheet: Sheet, x: Axis, samples: dict[Side, Sample], order: _Order) -
     many = len({session for session, _ in ends}) > 1
     labels = [((low + high) / 2, f"{build[0]}/{build[1]}" if many else str(build[1])) for low, high, build in rounds]
     # the first one tells what the numbers are
-    named = [(x.at(at), text if index else f"round {text}") for index, (at, text) in enumerate(labels)]
+    noun = "round" if order.known else "build"
+    named = [(x.at(at), text if index else f"{noun} {text}") for index, (at, text) in enumerate(labels)]
     sheet.row(_TOP - 8, named, "soft small")
     return True
 
@@ -153,6 +155,7 @@ def _points(
     kept = thinned(sample, _DRAWN)
     where = places(sample, kept.indices)
     xs = x.all(at[where.execution] + (where.of_iteration - 0.5) * 0.7)
+    hover(sheet, y, side, sample, kept, xs, where)
     return spots(sheet, y, side, kept, xs, used_builds(sample, used)[where.build])
 
 
@@ -175,13 +178,11 @@ def _means(sheet: Sheet, x: Axis, y: Vertical, samples: dict[Side, Sample], orde
     return True
 
 
-def _caption(known: bool, *, means: bool, shaded: bool) -> Iterator[str]:
-    yield "Each mark is a value: circles base, triangles head" + ("; shading separates the rounds." if shaded else ".")
+def _reading(known: bool, *, means: bool, shaded: bool) -> Iterator[str]:
+    yield "Both sides should be level: a slope is a machine that warms up, a step something else that began."
     if means:
         yield "A bar is the mean of an execution."
     if shaded:
-        yield "Rounds are numbered from 0, as in measurements.jsonl, and executions from 0 within this case."
-    else:
-        yield "Executions are numbered from 0 within this case."
+        yield "Shading separates the rounds."
     if not known:
-        yield "The files do not give the order of the executions: they are sorted by round."
+        yield "Where the files do not give the order of the executions, they are sorted by build."

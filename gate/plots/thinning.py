@@ -31,6 +31,10 @@ class Places(msgspec.Struct, frozen=True, eq=False):
     """0 to 1 over the iterations of its execution."""
     share: Array
     """Of a build's width that an execution takes."""
+    nth: Indices
+    """Number of the execution in its build, from 0."""
+    within: Indices
+    """Number of the value in its execution, from 0."""
 
 
 class Kept(msgspec.Struct, frozen=True, eq=False):
@@ -105,6 +109,8 @@ def places(sample: Sample, values: Indices) -> Places:
         (nth + 0.5) / executions[build],
         (within + 0.5) / iterations[execution],
         1 / executions[build],
+        nth,
+        within,
     )
 
 

@@ -15,6 +15,7 @@ from gate.plots.axes import (
     beyond_words,
     frame,
     half_violin,
+    hover,
     key,
     own_mark,
     spots,
@@ -25,7 +26,7 @@ from gate.plots.axes import (
 from gate.plots.picture import Picture, Point, Sheet, room
 from gate.plots.style import LETTERS, LETTERS_NARROW
 from gate.plots.thinning import Flags, build_sizes, density, places, thinned, used_builds
-from gate.units import format_confidence, plural
+from gate.units import plural
 
 _WIDTH, _HEIGHT = 640, 352
 _TOP, _BOTTOM = 54, 290
@@ -81,9 +82,10 @@ def values(case: Case, finding: Finding, prefix: str) -> Picture | None:
             _build_violins(sheet, y, slots, side)
     drawn = [_points(sheet, y, slots, side) for side in sides]
     shapes = _panel(sheet, y, right, sides)
-    caption = _caption(case, finding, y, drawn, shapes) + beyond_words(y, case)
+    caption = _caption(case, finding, y, drawn) + beyond_words(y, case)
     title = f"Values of {case.benchmark}, {case.metric}, by build and execution"
-    return sheet.picture(prefix, title, _described(case, finding, y), caption)
+    reading = [*_READING, *([_SHAPES] if shapes else [])]
+    return sheet.picture(prefix, title, _described(case, finding, y), caption, reading)
 
 
 def _slots(case: Case, left: float, right: float) -> _Slots:
@@ -136,6 +138,7 @@ def _points(sheet: Sheet, y: Vertical, slots: _Slots, of: _Sided) -> Drawn:
     share = where.of_execution + (where.of_iteration - 0.5) * where.share * 0.5
     share = share if of.side == "head" else share - 1
     xs = (middles + (share * 0.9 + (0.05 if of.side == "head" else -0.05)) * slots.half).tolist()
+    hover(sheet, y, of.side, of.sample, kept, xs, where)
     return spots(sheet, y, of.side, kept, xs, of.used[where.build])
 
 
@@ -181,17 +184,19 @@ def _own_value(sheet: Sheet, y: Vertical, x: float, of: _Sided) -> None:
     arrows(sheet, y, of.side, x, [*known, *([] if value is None else [value])])
 
 
-def _caption(case: Case, finding: Finding, y: Vertical, drawn: Sequence[Drawn], shapes: bool) -> str:
-    total = case.base.values.size + case.head.values.size
-    words = "Each mark is a value: circles base, triangles head; columns within a build are its executions. "
-    words += "Builds are numbered from 0, as in measurements.jsonl." + thinned_words(drawn, total)
-    words += used_words(case, finding)
-    if shapes:
-        words += " Shapes show how all values are spread, from the smallest to the largest."
-    words += f" On the right the {finding.statistic} of each side"
-    known = [s for s in (finding.base, finding.head) if s.low is not None and s.high is not None]
-    percent = format_confidence(finding.ratio.confidence)
-    words += f" with its own {percent} interval." if known else "; it has no interval."
+_READING = (
+    "Every mark is a value: circles base, triangles head; columns within a build are its executions.",
+    "On the right are all builds together, with the side's own value and its interval.",
+    "Builds that differ from each other but are tight in themselves point to their layout: more builds help.",
+    "Hollow marks are the extremes.",
+)
+_SHAPES = "Shapes show how the values are spread, from the smallest to the largest."
+
+
+def _caption(case: Case, finding: Finding, y: Vertical, drawn: Sequence[Drawn]) -> str:
+    words = thinned_words(drawn, case.base.values.size + case.head.values.size) + used_words(case, finding)
+    if all(s.low is None or s.high is None for s in (finding.base, finding.head)):
+        words += f" The {finding.statistic} of a side has no interval."
     return words + _missing(finding, y)
 
 

@@ -10,6 +10,7 @@ import msgspec
 from gate.cli.groups import RulesOptions
 from gate.config.rules import Policy, matches
 from gate.decide.measurements import Decided, decide_inputs
+from gate.evidence.apart import as_in_file
 from gate.evidence.inputs import Inputs, read_inputs
 from gate.model import Case, Execution, Report, UserError
 
@@ -55,9 +56,10 @@ def material_of(shown: Decided | Kept) -> Material:
     decided = _decided_again(shown) if isinstance(shown, Kept) else shown
     if decided is None:
         return Material()
-    inputs, options = decided.inputs, decided.options
+    inputs, options, evidence = decided.inputs, decided.options, decided.evidence
+    apart = evidence.run is not None and evidence.run.apart
     return Material(
-        cases=decided.evidence.cases,
+        cases=[as_in_file(case) for case in evidence.cases] if apart else evidence.cases,
         attachments=attachments(inputs.files),
         advice=_advice(inputs, decided.policy, options),
         executions=[

@@ -110,9 +110,10 @@ def _quantity(found: Explanation) -> str:
 
 
 def tool(found: Explanation) -> str:
-    """Name the profiler with its version, and say what its stacks are."""
-    name = clip(visible(found.tool or found.profiler), _NAME)
-    return f"{name}, one profile a side" + ("; stacks are approximate" if found.approximate else "")
+    """Name the profiler's version, where it says more than its name, and say what its stacks are."""
+    version = clip(visible(found.tool or ""), _NAME)
+    said = [version if version != found.profiler else "", "stacks are approximate" if found.approximate else ""]
+    return "; ".join(text for text in said if text)
 
 
 def agreement(found: Explanation) -> str:

@@ -33,6 +33,15 @@ def _beyond(ratio: float) -> Literal["above", "below"] | None:
     return "above" if ratio > _EXTREME else "below" if 0 < ratio < 1 / _EXTREME else None
 
 
+_TIMES = 100
+"""Ratios from this on are multiples: nobody reads "+8190790%"."""
+
+
+def _multiple(ratio: float) -> str | None:
+    """Write a large ratio as a multiple, in two digits: "82,000"; None: it is none."""
+    return f"{float(f'{ratio:.2g}'):,.0f}" if ratio >= _TIMES else None
+
+
 def format_ratio(ratio: float | None) -> str:
     """Write a ratio: "1.0510", "more than 10^6", "less than 10^-6"."""
     if not known(ratio):
@@ -130,26 +139,32 @@ def direction(case: Measured, ratio: float) -> str:
 
 
 def changed(ratio: float) -> str:
-    """Write a ratio as a change: "+5.1%", "more than 10^6 times", "less than a millionth"."""
+    """Write a ratio as a change: "+5.1%", "82,000 times", "more than 10^6 times", "less than a millionth"."""
     words = {"above": "more than 10^6 times", "below": "less than a millionth"}
-    beyond = _beyond(ratio)
-    return words[beyond] if beyond else format_share(ratio - 1, sign=True)
+    beyond, multiple = _beyond(ratio), _multiple(ratio)
+    return words[beyond] if beyond else f"{multiple} times" if multiple else _signed(ratio)
+
+
+def _signed(ratio: float) -> str:
+    # what is left of it is not nothing, which "-100%" would say
+    return f"-{format_confidence(1 - ratio)}" if 0 < ratio < 0.0005 else format_share(ratio - 1, sign=True)
 
 
 def drawn(ratio: float) -> str:
-    """Write a ratio as a change where there is little room, in a picture: "+5.1%", "> 10⁶ ×", "< 10⁻⁶ ×"."""
-    beyond = _beyond(ratio)
-    return {"above": "> 10⁶ ×", "below": "< 10⁻⁶ ×"}[beyond] if beyond else format_share(ratio - 1, sign=True)
+    """Write a ratio as a change where there is little room: "+5.1%", "82,000 ×", "> 10⁶ ×", "< 10⁻⁶ ×"."""
+    words = {"above": "> 10⁶ ×", "below": "< 10⁻⁶ ×"}
+    beyond, multiple = _beyond(ratio), _multiple(ratio)
+    return words[beyond] if beyond else f"{multiple} ×" if multiple else _signed(ratio)
 
 
 def size(ratio: float, limit: float = math.nan) -> str:
-    """Write a change without its direction: "5.1%", "more than 10^6 times", "more than 99.9999%".
+    """Write a change without its direction: "5.1%", "82,000 times", "more than 10^6 times", "more than 99.9999%".
 
     limit: a change that it must not read like, if it is another.
     """
     words = {"above": "more than 10^6 times", "below": "more than 99.9999%"}
-    beyond = _beyond(ratio)
-    return words[beyond] if beyond else apart(abs(ratio - 1), limit)
+    beyond, multiple = _beyond(ratio), _multiple(ratio)
+    return words[beyond] if beyond else f"{multiple} times" if multiple else apart(abs(ratio - 1), limit)
 
 
 def share(of: float) -> str:
@@ -230,8 +245,8 @@ def _limits(ratio: RatioInterval, write: Callable[[float], str]) -> str:
 def least(ratio: float, limit: float) -> str:
     """Write the least size of a change that is `ratio` or more: "5.1%", "10^6 times", with digits as `apart`."""
     words = {"above": "10^6 times", "below": "99.9999%"}
-    beyond = _beyond(ratio)
-    return words[beyond] if beyond else apart(abs(ratio - 1), limit)
+    beyond, multiple = _beyond(ratio), _multiple(ratio)
+    return words[beyond] if beyond else f"{multiple} times" if multiple else apart(abs(ratio - 1), limit)
 
 
 def apart(share: float, limit: float) -> str:

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser
 from gate.model import Case, Finding, Report, Sample, SideSummary
 from gate.report.measurements import Attachment, Material
 from gate.report.page import html
+from tests.browser import situations
 from tests.gate.report import examples
 from tests.support import browser as support
 
@@ -31,7 +32,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
 
     @cache
     def write(name: str) -> Path:
-        report = examples.ALL[name]()
+        report = (examples.ALL | situations.ALL)[name]()
         file = folder / f"{name}.html"
         file.write_text(html.render(report, material(report)), encoding="utf-8")
         return file
@@ -68,5 +69,5 @@ def sample(side: SideSummary, rng: np.random.Generator, first: int) -> Sample:
         np.array([builds]),
     )
     mean = side.value if math.isfinite(side.value) else 1.0
-    values = np.abs(mean) * (0.98 + rng.gamma(2, 0.01, int(counts[0].sum())))
+    values = mean * (0.98 + rng.gamma(2, 0.01, int(counts[0].sum())))
     return Sample(values, counts, tuple((0, b) for b in range(builds)), np.arange(executions) * 2 + first)

@@ -45,7 +45,7 @@ def test_the_keyboard_does_the_same_and_what_has_the_focus_is_said(page: Opened)
     before = shown(page)
     box = page.page.locator("#why-1-svg g[tabindex]").filter(has_text="read_string")
     box.focus()
-    said = page.page.locator(".flame-said").first
+    said = page.page.locator("figure.flame .readout").first
     assert said.inner_text().startswith("read_string (src/json.c): 38 M instructions → 39 M instructions (+2.6%)")
     page.page.keyboard.press("Enter")
     assert shown(page)["read_string"] == 1000

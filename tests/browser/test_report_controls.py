@@ -1,5 +1,6 @@
 """The table of findings sorts and filters, by mouse and by keyboard alone, and every part of the page can be reached."""
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -64,10 +65,10 @@ def test_numbers_sort_as_numbers(page: Opened) -> None:
 def test_the_filter_hides_rows_and_says_how_many_are_left(page: Opened) -> None:
     page.page.get_by_role("searchbox").fill("AR")
     assert names(page) == [name for name in by_importance("regression") if "ar" in name]
-    assert page.page.get_by_role("status").inner_text() == "2 of 8 findings shown"
+    assert page.page.locator(".count").inner_text() == "2 of 8 findings shown"
     page.page.get_by_role("searchbox").fill("no such name")
     assert names(page) == []
-    assert page.page.get_by_role("status").inner_text() == "0 of 8 findings shown"
+    assert page.page.locator(".count").inner_text() == "0 of 8 findings shown"
     page.page.get_by_role("searchbox").fill("")
     assert names(page) == by_importance("regression")
 
@@ -124,3 +125,23 @@ def test_a_long_table_sorts_and_filters(browser: Browser, written: Written) -> N
         assert len(names(page)) == 10
         page.page.locator("#findings-table > thead th button").first.click()
         assert names(page) == [f"suite/case-29{k}" for k in range(10)]
+
+
+def test_the_pointer_and_the_arrow_keys_tell_a_value(page: Opened) -> None:
+    """Each mark is a value of measurements.jsonl: its side, build, execution and iteration are said."""
+    figure = page.page.locator("#finding-1 figure.values")
+    said = figure.locator(".readout")
+    figure.locator(".scroll").focus()
+    first = said.inner_text()
+    assert re.fullmatch(r"[\d.]+ ms: base, build 0, execution 0, iteration \d+", first)
+    page.page.keyboard.press("ArrowRight")
+    assert said.inner_text() != first
+    page.page.keyboard.press("End")
+    assert re.fullmatch(r"[\d.]+ ms: head, build 4, execution 4, iteration \d+", said.inner_text())
+    x, y, value, build, execution, iteration = figure.locator("svg").get_attribute("data-head").split(";")[0].split()
+    at = figure.locator("svg").evaluate(
+        "(svg, at) => { const p = new DOMPoint(...at).matrixTransform(svg.getScreenCTM()); return [p.x, p.y] }",
+        [float(x), float(y)],
+    )
+    page.page.mouse.move(*at)
+    assert said.inner_text() == f"{value} ms: head, build {build}, execution {execution}, iteration {iteration}"

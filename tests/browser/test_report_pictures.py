@@ -9,8 +9,9 @@ from PIL import Image, ImageChops
 from playwright.sync_api import Browser
 
 from gate.model import SIDES
+from tests.browser import situations
 from tests.gate.report import examples
-from tests.support.browser import DESKTOP, PHONE, Scheme, context, opened
+from tests.support.browser import DESKTOP, PHONE, TABLET, WIDE, Scheme, context, opened
 
 # one process: a browser costs more than what these tests do with it
 pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.endtoend]
@@ -21,11 +22,11 @@ OPEN_ALL = "() => document.querySelectorAll('details').forEach(d => d.open = tru
 # boxes in the units of each picture's viewBox, so that its size on the page does not matter
 WRONG = """() => {
   const found = [];
-  for (const svg of document.querySelectorAll('svg')) {
+  for (const svg of document.querySelectorAll('svg:not(svg svg)')) {
     const name = svg.id || svg.getAttribute('aria-labelledby') || svg.getAttribute('class');
     const box = svg.getBoundingClientRect(), view = svg.viewBox.baseVal;
     if (!(box.width > 10 && box.height > 5)) { found.push(`${name}: empty`); continue; }
-    const scale = box.width / view.width, room = 2;
+    const scale = view.width ? box.width / view.width : 1, room = 2;
     for (const text of svg.querySelectorAll('text')) {
       const at = text.getBoundingClientRect();
       if (!at.width) continue;
@@ -40,7 +41,7 @@ WRONG = """() => {
 }"""
 OVERLAPPING = """() => {
   const found = [];
-  for (const svg of document.querySelectorAll('svg.picture')) {
+  for (const svg of document.querySelectorAll('svg:not(svg svg)')) {
     const texts = [...svg.querySelectorAll('text')].map(t => [t.textContent, t.getBoundingClientRect()]);
     for (let i = 0; i < texts.length; i++) for (let j = 0; j < i; j++) {
       const [a, b] = [texts[i][1], texts[j][1]];
@@ -52,20 +53,20 @@ OVERLAPPING = """() => {
   }
   return found.slice(0, 8);
 }"""
-NAMELESS = """() => [...document.querySelectorAll('svg')].filter(svg => {
+NAMELESS = """() => [...document.querySelectorAll('svg:not(svg svg)')].filter(svg => {
     const ids = (svg.getAttribute('aria-labelledby') || '').split(/\\s+/).filter(Boolean);
     const said = ids.map(id => document.getElementById(id)?.textContent || '').join('') + (svg.getAttribute('aria-label') || '');
     return svg.getAttribute('aria-hidden') !== 'true' && !said.trim();
   }).map(svg => svg.outerHTML.slice(0, 120))"""
 
 
-@pytest.mark.parametrize("name", examples.ALL)
+@pytest.mark.parametrize("name", [*examples.ALL, *situations.ALL])
 def test_every_picture_is_drawn_and_named(name: str, browser: Browser, written: Written) -> None:
     with context(browser) as inside:
         page = opened(inside, written(name))
         page.evaluate(OPEN_ALL)
         assert page.evaluate(NAMELESS) == []
-        for size in (DESKTOP, PHONE) if name != "many" else (PHONE,):
+        for size in (WIDE, DESKTOP, TABLET, PHONE) if name != "many" else (TABLET, PHONE):
             page.resize(size)
             assert page.evaluate(WRONG) == [], size
             assert page.evaluate(OVERLAPPING) == [], size

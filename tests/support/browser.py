@@ -18,7 +18,7 @@ ARGUMENTS = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync", "--hide-scrollbars",
 )  # fmt: skip
-DESKTOP, TABLET, PHONE, SMALL_PHONE = (1280, 900), (1000, 800), (390, 844), (360, 740)
+WIDE, DESKTOP, TABLET, PHONE, SMALL_PHONE = (1920, 1080), (1280, 900), (768, 1024), (390, 844), (360, 740)
 Scheme = Literal["light", "dark"]
 
 

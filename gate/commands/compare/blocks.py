@@ -24,7 +24,7 @@ _SPAN = 1000.0
 _WIDEST = 10
 """The share of a value from which its interval is called ">1000%"."""
 _METRIC = 60
-_NAMED = {"p50": "median", "min": "minimum", "max": "maximum", "value": "(as given)"}
+_NAMED = {"p50": "p50 (median)", "min": "minimum", "max": "maximum", "value": "(as given)"}
 
 
 class Value(msgspec.Struct, frozen=True):

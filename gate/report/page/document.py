@@ -18,9 +18,10 @@ from gate.report.measurements import Material
 from gate.report.page.builds import Builds, builds_of
 from gate.report.page.embedded import Data, data_of, embedded_report
 from gate.report.page.explanations import Why, whys_of
-from gate.report.page.findings import NAME, Row, label_of, rows_of, thresholds
+from gate.report.page.findings import NAME, Row, rows_of, thresholds
+from gate.report.page.forest import Forest, forest_of
 from gate.report.page.host import Span, spans
-from gate.report.page.pictures import Figure, forest_of, pictures_of
+from gate.report.page.pictures import pictures_of, readings
 from gate.report.page.reproduce import Again, again_of, is_dirty, whose_rules
 from gate.report.templates import Fact, prose
 from gate.units import format_value
@@ -32,7 +33,6 @@ from gate.words.plain import clip, visible
 from gate.words.sandbox import sandbox_text
 from gate.words.sentences import say
 
-_SAID = 5
 _LISTED = 20
 _HOST = {
     "hostname": "host, hashed", "boot_id": "boot, hashed", "cores": "processors", "affinity": "processors allowed",
@@ -40,29 +40,19 @@ _HOST = {
 }  # fmt: skip
 
 
-class Said(msgspec.Struct, frozen=True):
-    """One of the first screen's lines about findings and failures: where it leads, its tone, and the sentence."""
-
-    id: str
-    tone: str
-    shape: str
-    word: str
-    name: str
-    label: str
-    text: str
-
-
 class Page(msgspec.Struct, frozen=True):
     """Everything that the template arranges."""
 
     report: Report
     facts: tuple[Fact, ...]
-    said: tuple[Said, ...]
-    unsaid: int
     next: Markup | None
     level: str
     groups: tuple[FailureGroup, ...]
-    forest: Figure | None
+    forest: Forest
+    threshold: str
+    has_median: bool
+    readings: tuple[tuple[str, str], ...]
+    trees: tuple[str, ...]
     rows: tuple[Row, ...]
     whys: tuple[Why, ...]
     unprofiled: tuple[Markup, ...]
@@ -92,26 +82,25 @@ class Page(msgspec.Struct, frozen=True):
 def page_of(report: Report, material: Material) -> Page:
     """Bring a report and what is at hand beside it into the form of the page."""
     found = ordered(report.findings)
-    same = reports.uniform(finding_words.quantity(f) for f in found) is not None
-    names = [_name(finding, same=same) for finding in found]
+    forest = forest_of(found)
     shown = pictures_of(found, material.cases, report.curves)
     data = data_of(material.attachments)
     again = again_of(report, data, material.options)
-    rows = tuple(rows_of(report, found, shown, material.cases, again))
-    groups = tuple(grouped(report.failures, by_output=True))
-    said = _said(rows, groups)
+    whys = tuple(whys_of(report))
     keys = {case_id(finding) for finding in found}
     return Page(
         report=report,
         facts=tuple(_facts(report, found)),
-        said=tuple(said[:_SAID]),
-        unsaid=max(0, len(said) - _SAID),
         level=_level(report),
         next=prose(reports.next_step(report)) or None,
-        groups=groups,
-        forest=forest_of(found, names),
-        rows=rows,
-        whys=tuple(whys_of(report)),
+        groups=tuple(grouped(report.failures, by_output=True)),
+        forest=forest,
+        threshold=reports.uniform(map(numbers.threshold, found)) or "",
+        has_median=any(f.statistic == "p50" for f in found),
+        readings=tuple(readings(figure for each in shown for figure in each.figures)),
+        rows=tuple(rows_of(report, found, forest, shown, material.cases, again)),
+        whys=whys,
+        trees=tuple(dict.fromkeys(text for why in whys if why.flame is not None for text in why.flame.reading)),
         unprofiled=tuple(prose(explanations.unprofiled(each)) for each in report.unprofiled),
         crossed=tuple(interactions.ordered(report)),
         without_values=any(f.ratio.method != "exact" for f in found) and not material.cases,
@@ -142,10 +131,6 @@ def _level(report: Report) -> str:
     return numbers.format_percent(1 - confidence) if isinstance(confidence, float) else "the error level"
 
 
-def _name(finding: Finding, *, same: bool) -> str:
-    return " ".join(part for part in (visible(finding.benchmark), label_of(finding, same=same)) if part)
-
-
 # --- the first screen -------------------------------------------------------------------------------------------------
 
 
@@ -161,7 +146,7 @@ def _facts(report: Report, found: Sequence[Finding]) -> list[Fact]:
     facts.append(Fact("measured", reports.measured(report)))
     if found:
         facts.append(Fact("threshold", thresholds(found)))
-    return [*facts, Fact("error level", reports.error_level(report))]
+    return facts
 
 
 def _commit(name: str, side: Commit | None) -> Fact:
@@ -172,20 +157,6 @@ def _commit(name: str, side: Commit | None) -> Fact:
     # a ref that is the commit itself says it twice
     shown = "" if sha and sha.startswith(ref) else clip(visible(ref), NAME)
     return Fact(name, ", ".join(part for part in (shown, note) if part), clip(visible(sha[:12]), NAME))
-
-
-def _said(rows: Sequence[Row], groups: Sequence[FailureGroup]) -> list[Said]:
-    failed = [
-        Said(f"failure-{number}", "regression", "!", "failure", "", "", failures.heading(group))
-        for number, group in enumerate(groups, 1)
-    ]
-    decided = [
-        Said(row.id, row.finding.verdict, row.shape, row.finding.verdict, row.name, row.label, row.conclusion)
-        for row in rows
-        if row.finding.verdict in ("regression", "inconclusive")
-    ]
-    regressions = [each for each in decided if each.tone == "regression"]
-    return [*regressions, *failed, *(each for each in decided if each.tone != "regression")]
 
 
 # --- the sections -----------------------------------------------------------------------------------------------------

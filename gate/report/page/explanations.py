@@ -32,9 +32,9 @@ class Why(msgspec.Struct, frozen=True):
     """One explanation, written."""
 
     id: str
+    benchmark: str
     title: str
     profiled: str
-    tool: str
     cautions: tuple[str, ...]
     rows: tuple[FunctionRow, ...]
     more: str
@@ -53,9 +53,9 @@ def _why(found: Explanation, prefix: str) -> Why:
     left = found.left_out
     return Why(
         id=prefix,
+        benchmark=found.benchmark,
         title=words.title(found),
-        profiled=words.profiled_by(found),
-        tool=words.tool(found),
+        profiled="; ".join(text for text in (words.profiled_by(found), words.tool(found)) if text),
         cautions=tuple(words.cautions(found)),
         rows=tuple(_rows(found.candidates, found)),
         more=f"{plural(left, 'more function')}" if left else "",

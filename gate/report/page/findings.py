@@ -13,7 +13,7 @@ from gate.decide.importance import plain
 from gate.model import VERDICTS, Case, Finding, QuantileCurve, Report
 from gate.model.case import case_id
 from gate.model.report import SessionRatio
-from gate.report.page.bars import Bar, bars
+from gate.report.page.forest import Bar, Forest
 from gate.report.page.pictures import Shown
 from gate.report.page.reproduce import Again
 from gate.report.page.values import ByBuild, by_build, used
@@ -56,13 +56,12 @@ class SortKeys(msgspec.Struct, frozen=True):
     change: str
     base: str
     head: str
-    p: str
 
 
 class Row(msgspec.Struct, frozen=True):
     """A finding in the page. number: from 1, by importance; id: its anchor; name: short; label: what of it, if needed.
 
-    notes: what the interval rests on (basis) and the warnings, footnotes of the sentence. open: shown without a click.
+    notes: the warnings. basis: what the interval rests on. open: shown without a click.
     command: the exact one, nothing where it is not known. draws: the command that draws its pictures. interval: the one
     that the verdict rests on; confidence: why its is not the configured one, nothing where it is.
     machines: each by itself, where they are judged so.
@@ -97,7 +96,12 @@ class Row(msgspec.Struct, frozen=True):
 
 
 def rows_of(
-    report: Report, found: Sequence[Finding], shown: Sequence[Shown], values: Sequence[Case], again: Again
+    report: Report,
+    found: Sequence[Finding],
+    forest: Forest,
+    shown: Sequence[Shown],
+    values: Sequence[Case],
+    again: Again,
 ) -> list[Row]:
     """Bring the findings, in the order of importance, into the form that the page shows.
 
@@ -108,7 +112,7 @@ def rows_of(
     measured = {case_id(case): case for case in values}
     few = len(found) <= _FEW
     rows = []
-    for number, (finding, bar, pictures) in enumerate(zip(found, bars(found), shown, strict=True), 1):
+    for number, (finding, bar, pictures) in enumerate(zip(found, forest.bars, shown, strict=True), 1):
         case = measured.get(case_id(finding))
         rows.append(
             Row(
@@ -124,9 +128,7 @@ def rows_of(
                 confidence=_confidence(report, finding),
                 conclusion=finding_words.conclusion(finding),
                 basis=finding_words.basis(finding),
-                notes=tuple(
-                    visible(each) for each in (finding_words.basis(finding), *map(say, finding.warnings)) if each
-                ),
+                notes=tuple(visible(say(each)) for each in finding.warnings),
                 open=few or not plain(finding),
                 machines=tuple(map(_of_machine, finding.sessions)),
                 used=used(case, finding) if case is not None else "",
@@ -202,14 +204,12 @@ def _difference(finding: Finding) -> Difference | None:
 
 
 def _sort_keys(finding: Finding) -> SortKeys:
-    better = finding.verdict == "improvement"
     return SortKeys(
         name=visible(finding.benchmark)[:NAME].casefold(),
         verdict=str(VERDICTS.index(finding.verdict)),
         change=_key(finding.ratio.estimate),
         base=_key(finding.base.value),
         head=_key(finding.head.value),
-        p=_key(finding.p_improvement if better else finding.p),
     )
 
 

@@ -7,7 +7,6 @@ from typing import Any
 from gate.decide.importance import tallies
 from gate.model import Failure, Report, outcomes
 from gate.report.measurements import Material
-from gate.report.page.bars import BAR_WIDTH
 from gate.report.templates import render_template
 from gate.units import format_confidence, format_number
 from gate.words import failures, interactions, numbers, reports, sameness
@@ -29,6 +28,7 @@ def render(report: Report, material: Material | None = None) -> str:
     from gate.report.page.document import page_of
     from gate.report.page.embedded import script_hash
     from gate.report.page.findings import NAME
+    from gate.report.page.forest import MARKS
     from gate.report.page.variance import SHARES_WIDTH
 
     values: dict[str, Any] = {
@@ -55,7 +55,7 @@ def render(report: Report, material: Material | None = None) -> str:
         "known": known,
         "number": format_number,
         "level": format_confidence,
-        "bar_width": BAR_WIDTH,
+        "marks": MARKS,
         "shares_width": SHARES_WIDTH,
     }
     return render_template("report.html.j2", values, html=True).lstrip()

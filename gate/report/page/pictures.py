@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 import msgspec
@@ -14,6 +14,7 @@ from gate.evidence.factors import shown
 from gate.model import Case, Finding, QuantileCurve
 from gate.model.case import CaseId, case_id
 from gate.model.explanation import Explanation
+from gate.plots.picture import Picture
 from gate.words.plain import visible
 
 _Named = TypeVar("_Named", Finding, Case, QuantileCurve)
@@ -26,6 +27,8 @@ class Figure(msgspec.Struct, frozen=True):
     name: str
     svg: Markup
     caption: str
+    reading: tuple[str, ...] = ()
+    """How to read such a picture, for all of its kind at once."""
 
 
 class Shown(msgspec.Struct, frozen=True):
@@ -40,22 +43,12 @@ class Shown(msgspec.Struct, frozen=True):
     note: str = ""
 
 
-def forest_of(found: Sequence[Finding], names: Sequence[str]) -> Figure | None:
-    """Draw all ratios; None where there are none."""
-    if not found:
-        return None
-    from gate.plots.forest import forest
-
-    picture = forest(found, names, "forest")
-    return _figure("forest", "All ratios", picture.svg, picture.caption)
-
-
 def flame_of(found: Explanation, prefix: str) -> Figure | None:
     """Draw the call tree of both sides; None where an explanation has none."""
     from gate.plots.flame import flame_graph
 
     picture = flame_graph(found, prefix)
-    return None if picture is None else _figure("flame", "Call tree", picture.svg, picture.caption)
+    return None if picture is None else _figure("flame", "Call tree", picture)
 
 
 def pictures_of(found: Sequence[Finding], cases: Sequence[Case], curves: Sequence[QuantileCurve]) -> list[Shown]:
@@ -79,6 +72,14 @@ def pictures_of(found: Sequence[Finding], cases: Sequence[Case], curves: Sequenc
                 first[key] = number
             shown.append(one)
     return shown
+
+
+def readings(figures: Iterable[Figure]) -> list[tuple[str, str]]:
+    """Say how to read the pictures of each kind, each sentence once."""
+    found: dict[str, dict[str, None]] = {}
+    for figure in figures:
+        found.setdefault(figure.name, {}).update(dict.fromkeys(figure.reading))
+    return [(name, " ".join(sentences)) for name, sentences in found.items() if sentences]
 
 
 def _drawn(finding: Finding, case: Case | None, curve: QuantileCurve | None, prefix: str) -> Shown:
@@ -109,16 +110,16 @@ def _of_values(case: Case, finding: Finding, prefix: str) -> list[Figure]:
         ("values", "Values by build and execution", values(case, finding, f"{prefix}-values")),
         ("series", "Values in order of execution", series(case, f"{prefix}-series", finding)),
     ]
-    return [_figure(kind, name, p.svg, p.caption) for kind, name, p in drawn if p is not None]
+    return [_figure(kind, name, p) for kind, name, p in drawn if p is not None]
 
 
 def _of_effects(curve: QuantileCurve, finding: Finding, prefix: str) -> list[Figure]:
     from gate.plots.effects import effects
 
     picture = effects(curve, finding, f"{prefix}-effects")
-    return [] if picture is None else [_figure("effects", "Change by quantile", picture.svg, picture.caption)]
+    return [] if picture is None else [_figure("effects", "Change by quantile", picture)]
 
 
-def _figure(kind: str, name: str, svg: str, caption: str) -> Figure:
+def _figure(kind: str, name: str, picture: Picture) -> Figure:
     # the plots escape every name that they write
-    return Figure(kind, name, Markup(svg), caption)  # noqa: S704
+    return Figure(kind, name, Markup(picture.svg), picture.caption, picture.reading)  # noqa: S704

@@ -31,7 +31,7 @@ def test_each_quantile_is_marked_and_its_band_is_shaded() -> None:
     picture = drawn((0.1, 1.01, 1.0, 1.02), (0.5, 1.02, 1.01, 1.03), (0.9, 1.06, 1.03, 1.08))
     assert marks(picture, "point") == 3
     assert marks(picture, "spread") == 1
-    assert "pointwise, 95%, clustered by build" in picture.caption
+    assert "pointwise, 95%, clustered by build" in " ".join(picture.reading)
     assert "no band" not in picture.caption
 
 
@@ -39,7 +39,8 @@ def test_of_several_machines_it_says_what_is_pooled() -> None:
     points = ((0.1, 1.01, 1.0, 1.02), (0.9, 1.06, 1.03, 1.08))
     picture = effects(curve(*points), examples.machines().findings[0], "p")
     assert picture is not None
-    assert "clustered by session. All sessions are in one curve" in picture.caption
+    assert "clustered by session" in " ".join(picture.reading)
+    assert "All sessions are in one curve" in picture.caption
     assert "session" not in drawn(*points).caption
 
 
@@ -50,7 +51,7 @@ def test_the_thresholds_and_no_change_are_lines() -> None:
     assert upper[1] < zero[1] < lower[1]
     assert (lower[1] - zero[1]) * 1.03 == pytest.approx(zero[1] - upper[1], abs=0.21)
     assert {"+3%", "−2.91%"} <= set(texts(picture)), "1.03 and its inverse decide"
-    assert "+3%, and the same ratio in the other direction, 1/1.03, which is −2.91%." in picture.caption
+    assert "+3%, and the same ratio in the other direction, 1/1.03, which is −2.91%." in " ".join(picture.reading)
 
 
 def test_a_curve_that_is_short_says_why() -> None:

@@ -127,4 +127,4 @@ def test_a_hostile_unit_is_text(name: str) -> None:
     report = examples.report("regression", [examples.regressed(unit=name)])
     source = html.render(report, Material(cases=[case(spread, spread, unit=name)]))
     assert source.count("<script") == 2
-    assert "Values by build as numbers" in source
+    assert "Values of each build" in source

@@ -29,7 +29,7 @@ def hostile() -> Report:
 
 def test_the_section_has_functions_what_moved_and_what_is_not_shown() -> None:
     page = html.render(examples.explained())
-    section = page[page.index('aria-labelledby="why"') : page.index('aria-labelledby="findings"')]
+    section = page[page.index('aria-labelledby="why"') : page.index('id="more"')]
     for text in ("find_key", "src/keys.c", "+92%", "Moved, not added", "The profile does not show", "apt-get install"):
         assert text in section, text
     assert '<a href="#why">Why</a>' in page

@@ -68,7 +68,6 @@ class _Page(msgspec.Struct, frozen=True):
     is_open: bool
     machines: list[Markup]
     notes: list[Markup]
-    script: str
 
 
 def render(found: Trend, _: Screen) -> str:
@@ -85,9 +84,9 @@ def render(found: Trend, _: Screen) -> str:
     page = _Page(
         headline=words.headline(found), span=words.span(found), changed=changed_, folded=folded,
         is_open=len(changed_) <= _OPEN, machines=[*map(prose, words.machines(found))],
-        notes=[*map(prose, words.notes(found))], script=_hash(),
+        notes=[*map(prose, words.notes(found))],
     )  # fmt: skip
-    return render_template("trend.html.j2", {"page": page}, html=True, finalize=_text).lstrip()
+    return render_template("trend.html.j2", {"page": page, "script_hash": _hash()}, html=True, finalize=_text).lstrip()
 
 
 def _text(value: Any) -> Any:
