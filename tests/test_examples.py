@@ -4,9 +4,11 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 
 ROOT = Path(__file__).parent.parent
 BUILD = {
@@ -36,6 +38,12 @@ NEEDS = {
     "logfmt": ("go",),
 }
 EXAMPLES = [name for name, tools in NEEDS.items() if all(map(shutil.which, tools))]
+# Their compilers take a while.
+SLOW = ("csvtotals", "wordindex", "logfmt")
+
+
+def marked(examples: Iterable[str]) -> list[ParameterSet]:
+    return [pytest.param(name, marks=[pytest.mark.endtoend] if name in SLOW else []) for name in examples]
 
 
 def branches(example: str) -> list[str]:
@@ -59,7 +67,7 @@ def commits(repository: Path) -> str:
     return sh("git for-each-ref --format='%(refname) %(objectname)'; git status --porcelain", repository)
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("example", marked(EXAMPLES))
 def test_changes_keep_the_results(example: str, tmp_path: Path) -> None:
     repository = tmp_path / "a copy"
     assert make_repo(example, repository).returncode == 0
@@ -73,7 +81,7 @@ def test_changes_keep_the_results(example: str, tmp_path: Path) -> None:
     assert sh("git status --porcelain", repository) == ""
 
 
-@pytest.mark.parametrize("example", [name for name in EXAMPLES if name in BENCH])
+@pytest.mark.parametrize("example", marked(name for name in EXAMPLES if name in BENCH))
 def test_the_bench_program_obeys_perfgate(example: str, tmp_path: Path) -> None:
     assert make_repo(example, tmp_path / "copy").returncode == 0
     sh(BUILD[example], tmp_path / "copy")
