@@ -2,10 +2,13 @@
 PYTHON_ENV = .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: demo test endtoend blas lint promise mutants study latency evidence bench tools docs surface site lock venv help
+.PHONY: demo gallery test endtoend blas lint promise mutants study latency evidence bench tools docs surface site lock venv help
 
 demo: venv ## Gate a regression and a harmless change of a small real project (under two minutes)
 	@$(PYTHON_ENV) examples/demo.py
+
+gallery: venv ## Check all branches of the examples (some: examples/gallery.py NAME...) into docs/gallery (half an hour)
+	@$(PYTHON_ENV) examples/gallery.py
 
 test: venv ## Everything fast, in two processes
 	@$(PYTHON_ENV) -m pytest -n 2

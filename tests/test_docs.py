@@ -16,13 +16,13 @@ from gate.config.source import read_source
 from gate.config.tables import OF_RUNS
 from gate.config.types import Builds, Config, Table
 from scripts import docs
-from tests.support.pages import ROOT, run_page
+from tests.support.pages import ROOT, parts, run_page
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 SHELL = re.compile(r"^```(?:console|sh)$", re.MULTILINE)
 TOML = re.compile(r"^```toml\n((?s:.*?))^```$", re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?://)([^)#]*)(?:#([^)]*))?\)")
-WITH_COMMANDS = [page for page in (ROOT / "docs").glob("*.md") if SHELL.search(page.read_text(encoding="utf-8"))]
+WITH_COMMANDS = [page for page in (ROOT / "docs").rglob("*.md") if SHELL.search(page.read_text(encoding="utf-8"))]
 
 
 @pytest.mark.parametrize("file", docs.generated(), ids=lambda file: file.name)
@@ -91,4 +91,9 @@ def anchors(page: Path) -> set[str]:
 def test_commands_on_pages(page: Path, tmp_path: Path) -> None:
     if re.search(r"^\$ jq ", page.read_text(encoding="utf-8"), re.MULTILINE) and shutil.which("jq") is None:
         pytest.skip("jq is not installed")
+    missing = [
+        need for part in parts(page.read_text(encoding="utf-8")) for need in part.needs if not shutil.which(need)
+    ]
+    if missing:
+        pytest.skip(f"absent: {', '.join(missing)}")
     run_page(page, tmp_path)

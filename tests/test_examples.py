@@ -4,25 +4,50 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 
 ROOT = Path(__file__).parent.parent
-BRANCHES = ("main", "regression", "improvement", "no-change")
 BUILD = {
     "tokenizer": "make SEED=1 clean all",
     "textstats": f'"{sys.executable}" -m textstats.sample 500 > sample.txt',
+    "csvtotals": "cmake -S . -B build -DCMAKE_BUILD_TYPE=Debug && cmake --build build && ctest --test-dir build",
+    "wordindex": "cargo test --quiet --offline && cargo build --quiet --offline && target/debug/sample 500 > sample.txt",
+    "logfmt": "test -z $(gofmt -l .) && go vet . && go test . && go test -c -o bench.tests/ .",
 }
 PROGRAM = {
     "tokenizer": "./build/tokenize build/sample.json",
     "textstats": f'"{sys.executable}" -m textstats sample.txt',
+    "csvtotals": "build/csvtotals build/sample.csv city amount",
+    "wordindex": "target/debug/wordindex sample.txt kel",
+    "logfmt": "bench.tests/logfmt.test -test.list .",
 }
 BENCH = {
     "tokenizer": "./build/bench build/sample.json out",
     "textstats": f'"{sys.executable}" -m textstats.bench sample.txt out',
+    "wordindex": "target/debug/bench sample.txt out",
 }
-EXAMPLES = ["textstats", *(["tokenizer"] if shutil.which("make") and shutil.which("cc") else [])]
+NEEDS = {
+    "tokenizer": ("make", "cc"),
+    "textstats": (),
+    "csvtotals": ("cmake", "c++"),
+    "wordindex": ("cargo",),
+    "logfmt": ("go",),
+}
+EXAMPLES = [name for name, tools in NEEDS.items() if all(map(shutil.which, tools))]
+# Their compilers take a while.
+SLOW = ("csvtotals", "wordindex", "logfmt")
+
+
+def marked(examples: Iterable[str]) -> list[ParameterSet]:
+    return [pytest.param(name, marks=[pytest.mark.endtoend] if name in SLOW else []) for name in examples]
+
+
+def branches(example: str) -> list[str]:
+    return ["main", *(patch.stem for patch in (ROOT / "examples" / example / "changes").glob("*.patch"))]
 
 
 def sh(command: str, directory: Path, **environment: str) -> str:
@@ -42,12 +67,12 @@ def commits(repository: Path) -> str:
     return sh("git for-each-ref --format='%(refname) %(objectname)'; git status --porcelain", repository)
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("example", marked(EXAMPLES))
 def test_changes_keep_the_results(example: str, tmp_path: Path) -> None:
     repository = tmp_path / "a copy"
     assert make_repo(example, repository).returncode == 0
     printed = []
-    for branch in BRANCHES:
+    for branch in branches(example):
         sh(f"git switch --quiet {branch}", repository)
         sh(BUILD[example], repository)
         printed.append(sh(PROGRAM[example], repository))
@@ -56,7 +81,7 @@ def test_changes_keep_the_results(example: str, tmp_path: Path) -> None:
     assert sh("git status --porcelain", repository) == ""
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("example", marked(name for name in EXAMPLES if name in BENCH))
 def test_the_bench_program_obeys_perfgate(example: str, tmp_path: Path) -> None:
     assert make_repo(example, tmp_path / "copy").returncode == 0
     sh(BUILD[example], tmp_path / "copy")
@@ -81,7 +106,7 @@ def test_the_same_commits_whatever_the_settings_of_git(example: str, tmp_path: P
     done = make_repo(example, tmp_path / "two", GIT_CONFIG_GLOBAL=str(config), GIT_DIR=str(tmp_path / "elsewhere"))
     assert done.returncode == 0, done.stderr
     assert commits(tmp_path / "one") == commits(tmp_path / "two")
-    assert len(commits(tmp_path / "one").splitlines()) == len(BRANCHES) + 1
+    assert len(commits(tmp_path / "one").splitlines()) == len(branches(example)) + 1
 
 
 def test_a_directory_in_use_is_left_alone(tmp_path: Path) -> None:

@@ -1,0 +1,256 @@
+"""`make gallery`: checks every branch of every example, and writes the pages of each check to docs/gallery.
+
+    examples/gallery.py [NAME...] [--branch BRANCH]... [--out FOLDER]
+
+An example is a folder that has changes/. One whose tools are missing is named and left out. The exit code is 1 if a
+verdict is not the one that its branch is made to show; index.md then says so too.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import cmarkgfm  # type: ignore[import-untyped]  # it has no types
+from cmarkgfm.cmark import Options  # type: ignore[import-untyped]  # the same
+from make_repo import CHANGES, EXAMPLES, make_repository
+
+ROOT = EXAMPLES.parent
+GALLERY = ROOT / "docs" / "gallery"
+# What tells one machine from another; a page needs none of it.
+OF_THE_MACHINE = {"hostname", "boot_id", "fingerprint", "kernel"}
+STYLE = """body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
+table { border-collapse: collapse; display: block; overflow-x: auto }
+td, th { border: 1px solid #8886; padding: .3rem .7rem } code, pre { font: .85em/1.4 ui-monospace, monospace }
+pre { background: #8882; padding: 1rem; overflow-x: auto } :root { color-scheme: light dark }"""
+
+
+@dataclass(frozen=True, slots=True)
+class Toolchain:
+    """What an example is written in, and what builds and runs it."""
+
+    language: str
+    tools: tuple[str, ...]
+    header: str | None = None
+    """Of a C++ library that its benchmarks include."""
+
+    def missing(self) -> list[str]:
+        """Return what this machine lacks."""
+        absent = [tool for tool in self.tools if shutil.which(tool) is None]
+        if not absent and self.header is not None:
+            source = f"#include <{self.header}>\n"
+            command = ["c++", "-E", "-x", "c++", "-"]
+            if subprocess.run(command, input=source, text=True, capture_output=True, check=False).returncode:
+                absent = [self.header]
+        return absent
+
+
+TOOLCHAINS: Mapping[str, Toolchain] = {
+    "tokenizer": Toolchain("C", ("make", "cc")),
+    "csvtotals": Toolchain("C++", ("cmake", "c++"), "benchmark/benchmark.h"),
+    "wordindex": Toolchain("Rust", ("cargo",)),
+    "logfmt": Toolchain("Go", ("go",)),
+    "textstats": Toolchain("Python", ("python3",)),
+    "textsearch": Toolchain("Java", ("javac", "java")),
+    "csvgroup": Toolchain("JavaScript", ("node",)),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What one check gave: a row of the index."""
+
+    example: str
+    language: str
+    branch: str
+    subject: str
+    """The first line of the commit."""
+    verdict: str
+    change: str
+    """The largest change, or that nothing was measured."""
+    seconds: float
+    wrong: str | None
+    """What was expected instead; None if the verdict is the expected one."""
+
+
+def examples() -> list[str]:
+    """Return the examples that have changes, in the order of the languages above."""
+    found = {folder.parent.name for folder in EXAMPLES.glob("*/changes")}
+    return [name for name in TOOLCHAINS if name in found] + sorted(found - set(TOOLCHAINS))
+
+
+def wrong(branch: str, code: int, report: Mapping[str, Any]) -> str | None:
+    """Return what a check of this branch should have given, if it did not."""
+    verdicts = {finding["verdict"] for finding in report["findings"]}
+    if branch == "regression":
+        right, expected = (report["verdict"], code) == ("regression", 1), "a regression"
+    elif branch == "improvement":
+        right, expected = (report["verdict"], code) == ("pass", 0) and "improvement" in verdicts, "an improvement"
+    elif branch == "documentation":
+        right, expected = (report["verdict"], code) == ("pass", 0) and verdicts == {"identical"}, "identical"
+    else:
+        right, expected = (report["verdict"], code) == ("pass", 0) and "improvement" not in verdicts, "no change"
+    return None if right else expected
+
+
+def largest(report: Mapping[str, Any]) -> str:
+    """Name the finding that changed most among those of the report's most telling verdict."""
+    for verdict in ("regression", "improvement", "inconclusive", "no-sign", "unchanged"):
+        measured = [each for each in report["findings"] if each["verdict"] == verdict and each["ratio"]]
+        if measured:
+            most = max(measured, key=lambda each: abs(each["ratio"]["estimate"] - 1))
+            return f"{most['benchmark']} {(most['ratio']['estimate'] - 1) * 100:+.0f}%"
+    return "not measured" if report["findings"] else "no findings"
+
+
+def without_machine(value: Any, names: Mapping[str, str]) -> Any:
+    """Return JSON without what identifies the machine: some keys, and paths (`names`: path -> what stands for it)."""
+    if isinstance(value, dict):
+        return {key: without_machine(each, names) for key, each in value.items() if key not in OF_THE_MACHINE}
+    if isinstance(value, list):
+        return [without_machine(each, names) for each in value]
+    if isinstance(value, str):
+        for path, name in names.items():
+            value = value.replace(path, name)
+    return value
+
+
+def perfgate(arguments: list[str | Path], directory: Path) -> subprocess.CompletedProcess[str]:
+    """Run perfgate as a user does, with this environment's python3 first."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = os.environ | {"PATH": path, "PYTHONPATH": str(ROOT), "NO_COLOR": "1", "COLUMNS": "100"}
+    command = [sys.executable, ROOT / "perfgate.py", *arguments]
+    return subprocess.run(command, cwd=directory, env=environment, check=False, capture_output=True, text=True)
+
+
+def check(example: str, branch: str, repository: Path, pages: Path) -> Shown:
+    """Check one branch, write its pages and return its row."""
+    run = repository.parent / f"{example}-{branch}"
+    start = time.monotonic()
+    done = perfgate(["check", "--base", "base", "--head", branch, "--out", run, "--quiet"], repository)
+    seconds = time.monotonic() - start
+    if not (run / "report.json").exists():
+        raise RuntimeError(f"{example} {branch}: exit {done.returncode}, no report\n{done.stderr}")
+    report = json.loads((run / "report.json").read_text(encoding="utf-8"))
+    write_pages(run, pages, {str(repository.parent): "/tmp", str(ROOT): "perfgate", str(Path.home()): "~"})  # noqa: S108
+    subject = subprocess.run(
+        ["git", "log", "-1", "--format=%s", branch], cwd=repository, check=True, capture_output=True, text=True
+    ).stdout.strip()
+    return Shown(
+        example, language(example), branch, subject, report["verdict"], largest(report), seconds,
+        wrong(branch, done.returncode, report),
+    )  # fmt: skip
+
+
+def write_pages(run: Path, pages: Path, names: Mapping[str, str]) -> None:
+    """Render a run again without what identifies the machine: report.html, comment.html and report.txt."""
+    for file in (run / "report.json", run / "measurements.jsonl"):
+        lines = file.read_text(encoding="utf-8")
+        objects = [lines] if file.suffix == ".json" else lines.splitlines()
+        hidden = [json.dumps(without_machine(json.loads(each), names)) for each in objects]
+        file.write_text("\n".join(hidden) + "\n", encoding="utf-8")
+    shutil.rmtree(pages, ignore_errors=True)
+    pages.mkdir(parents=True)
+    comment = run / "comment.md"
+    done = perfgate(["report", run, "--html", pages / "report.html", "--markdown", comment], run)
+    if not (pages / "report.html").exists():
+        raise RuntimeError(f"no report.html of {run.name}: {done.stderr}")
+    (pages / "report.txt").write_text(done.stdout, encoding="utf-8")
+    # by GitHub's own renderer
+    body = cmarkgfm.github_flavored_markdown_to_html(comment.read_text(encoding="utf-8"), Options.CMARK_OPT_UNSAFE)
+    head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Comment</title><style>{STYLE}</style>'
+    (pages / "comment.html").write_text(f"{head}\n{body}</html>\n", encoding="utf-8")
+
+
+def language(example: str) -> str:
+    """Return what an example is written in."""
+    return TOOLCHAINS[example].language if example in TOOLCHAINS else example
+
+
+def index(rows: list[Shown]) -> str:
+    """Return the page that leads to all others."""
+    lines = [
+        "# Gallery",
+        "",
+        "Each project of [examples/](../../examples/README.md) has four branches: a regression, a harmless change, an",
+        "improvement, and a change of documentation. `make gallery` runs `perfgate check` on each and writes these",
+        "pages. The time is from the start of the command to the verdict.",
+        "",
+        "| language | branch | what the change says | verdict | change | time | pages |",
+        "| --- | --- | --- | --- | --- | --: | --- |",
+    ]
+    for row in rows:
+        folder = f"{row.example}/{row.branch}"
+        verdict = row.verdict if row.wrong is None else f"{row.verdict} (expected: {row.wrong})"
+        pages = " · ".join(
+            f"[{name}]({folder}/{file})"
+            for name, file in (("report", "report.html"), ("comment", "comment.html"), ("terminal", "report.txt"))
+        )
+        cells = (row.language, row.branch, row.subject, verdict, row.change, f"{row.seconds:.0f} s", pages)
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def earlier(out: Path) -> dict[tuple[str, str], Shown]:
+    """Return the rows that are there already."""
+    file = out / "index.json"
+    rows = json.loads(file.read_text(encoding="utf-8")) if file.exists() else []
+    return {(row["example"], row["branch"]): Shown(**row) for row in rows}
+
+
+def show(names: list[str], branches: list[str], out: Path) -> bool:
+    """Check these branches of these examples, and return whether all verdicts are the expected ones."""
+    rows = earlier(out)
+    right = True
+    for name in names:
+        missing = TOOLCHAINS[name].missing() if name in TOOLCHAINS else []
+        if missing:
+            print(f"{name} ({language(name)}): left out, this machine has no {', '.join(missing)}", flush=True)
+            continue
+        with tempfile.TemporaryDirectory(prefix="perfgate-gallery-") as scratch:
+            repository = Path(scratch).resolve() / name
+            make_repository(name, repository)
+            for branch in branches:
+                if not (EXAMPLES / name / "changes" / f"{branch}.patch").exists():
+                    continue
+                row = check(name, branch, repository, out / name / branch)
+                rows[name, branch] = row
+                told = "as expected" if row.wrong is None else f"not as expected: {row.wrong}"
+                print(f"{name} {branch}: {row.verdict}, {row.change}, {row.seconds:.0f} s, {told}", flush=True)
+                right = right and row.wrong is None
+    order = {key: at for at, key in enumerate((name, branch) for name in examples() for branch in CHANGES)}
+    sorted_rows = [rows[key] for key in sorted(rows.keys() & order.keys(), key=lambda key: order[key])]
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "index.json").write_text(json.dumps([asdict(row) for row in sorted_rows], indent=1) + "\n", encoding="utf-8")
+    (out / "index.md").write_text(index(sorted_rows), encoding="utf-8")
+    print(f"pages: {os.path.relpath(out / 'index.md')}")
+    return right
+
+
+def main() -> int:
+    """Read the command line; returns 0 when all verdicts are the expected ones."""
+    parser = argparse.ArgumentParser(description="Checks every branch of every example, and writes their pages.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="examples to check (default: all)")
+    parser.add_argument("--branch", action="append", choices=CHANGES, help="branches to check (default: all)")
+    parser.add_argument("--out", type=Path, default=GALLERY, help="folder of the pages (default: docs/gallery)")
+    arguments = parser.parse_args()
+    unknown = set(arguments.names) - set(examples())
+    if unknown:
+        parser.error(f"no such example: {', '.join(sorted(unknown))} (there are: {', '.join(examples())})")
+    try:
+        right = show(arguments.names or examples(), arguments.branch or list(CHANGES), arguments.out)
+    except (OSError, RuntimeError, subprocess.CalledProcessError) as error:
+        parser.exit(1, f"gallery: {error}\n")
+    return 0 if right else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
