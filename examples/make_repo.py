@@ -1,8 +1,8 @@
 """Turns an example into a git repository: `python examples/make_repo.py tokenizer DEST`.
 
-The branch main (and the tag base) is the example as it is here. The branches regression, improvement and no-change
-each add one commit to it, from the patch of that name in the example's changes/, if there is one. The same
-example always gives the same commits.
+The branch main (and the tag base) is the example as it is here. The branches regression, improvement, no-change and
+documentation each add one commit to it, from the patch of that name in the example's changes/, if there is one. The
+same example always gives the same commits.
 """
 
 import argparse
@@ -12,7 +12,9 @@ import subprocess
 from pathlib import Path
 
 EXAMPLES = Path(__file__).resolve().parent
-CHANGES = ("regression", "improvement", "no-change")
+CHANGES = ("regression", "no-change", "improvement", "documentation")
+# What tools leave in an example when it is built where it lies.
+LEFT_BEHIND = ("build", "target", "bench.tests", "node_modules", "sample.txt", ".perfgate", "__pycache__", "*.class")
 
 # The user's own settings (hooks, signing, line endings, a template) must neither run nor affect the commits.
 ISOLATED = {
@@ -34,7 +36,7 @@ def git(repository: Path, *arguments: str) -> None:
 def make_repository(example: str, destination: Path) -> None:
     """Write the example's repository into a directory that does not exist yet, or is empty."""
     source = EXAMPLES / example
-    leave_out = shutil.ignore_patterns("changes", "build", "sample.txt", ".perfgate", "__pycache__")
+    leave_out = shutil.ignore_patterns("changes", *LEFT_BEHIND)
     if destination.exists() and any(destination.iterdir()):
         raise FileExistsError(f"{destination} is not empty")
     shutil.copytree(source, destination, ignore=leave_out, dirs_exist_ok=True)

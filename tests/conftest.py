@@ -26,6 +26,8 @@ REAL_COMPONENTS = {
     "cc": "the C example was not built",
     "cargo": "what `perfgate init` writes for it was not run",
     "cmake": "what `perfgate init` writes for it was not run",
+    "javac": "the Java example and its page were not run",
+    "npm": "the JavaScript example and its page were not run",
     "chromium": "no report was opened",
     "jq": "the recipes of docs/json.md were not run",
     "act": "the action was not run by a workflow runner",

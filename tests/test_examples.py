@@ -9,20 +9,30 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-BRANCHES = ("main", "regression", "improvement", "no-change")
 BUILD = {
     "tokenizer": "make SEED=1 clean all",
     "textstats": f'"{sys.executable}" -m textstats.sample 500 > sample.txt',
+    "textsearch": "mkdir -p build && javac -d build/classes src/main/java/textsearch/*.java src/bench/java/textsearch/*.java",
+    "csvgroup": "npm test --silent",
 }
 PROGRAM = {
     "tokenizer": "./build/tokenize build/sample.json",
     "textstats": f'"{sys.executable}" -m textstats sample.txt',
+    "textsearch": "java -cp build/classes textsearch.Main src/main/java/textsearch/Postings.java int size",
+    "csvgroup": r"""printf 'by,sum\na,1\n"b,",2\na,3\n' > ../a.csv && node src/main.mjs ../a.csv --by by --sum sum""",
 }
 BENCH = {
     "tokenizer": "./build/bench build/sample.json out",
     "textstats": f'"{sys.executable}" -m textstats.bench sample.txt out',
+    "textsearch": "java -cp build/classes textsearch.Bench search out",
+    "csvgroup": r"PERFGATE_OUTPUT=lines node bench/bench.mjs && sed -nE 's/.*\"rows\".*:([0-9]+),.*/\1/p' lines > out",
 }
-EXAMPLES = ["textstats", *(["tokenizer"] if shutil.which("make") and shutil.which("cc") else [])]
+NEEDS = {"tokenizer": ("make", "cc"), "textstats": (), "textsearch": ("javac",), "csvgroup": ("npm",)}
+EXAMPLES = [name for name, tools in NEEDS.items() if all(map(shutil.which, tools))]
+
+
+def branches(example: str) -> list[str]:
+    return ["main", *(patch.stem for patch in (ROOT / "examples" / example / "changes").glob("*.patch"))]
 
 
 def sh(command: str, directory: Path, **environment: str) -> str:
@@ -47,7 +57,7 @@ def test_changes_keep_the_results(example: str, tmp_path: Path) -> None:
     repository = tmp_path / "a copy"
     assert make_repo(example, repository).returncode == 0
     printed = []
-    for branch in BRANCHES:
+    for branch in branches(example):
         sh(f"git switch --quiet {branch}", repository)
         sh(BUILD[example], repository)
         printed.append(sh(PROGRAM[example], repository))
@@ -81,7 +91,7 @@ def test_the_same_commits_whatever_the_settings_of_git(example: str, tmp_path: P
     done = make_repo(example, tmp_path / "two", GIT_CONFIG_GLOBAL=str(config), GIT_DIR=str(tmp_path / "elsewhere"))
     assert done.returncode == 0, done.stderr
     assert commits(tmp_path / "one") == commits(tmp_path / "two")
-    assert len(commits(tmp_path / "one").splitlines()) == len(BRANCHES) + 1
+    assert len(commits(tmp_path / "one").splitlines()) == len(branches(example)) + 1
 
 
 def test_a_directory_in_use_is_left_alone(tmp_path: Path) -> None:
