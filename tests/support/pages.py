@@ -5,7 +5,8 @@ The convention of README.md and docs/:
 - A block fenced as ```console or ```sh holds commands: the lines that begin with `$ `. A backslash at the end of a line
   continues on the next, and so do lines that begin with `> ` (a here-document, as a shell prompts for it).
 - All commands of a page run in order in one repository, that of examples/textstats: main is checked out, with the tag
-  base and the branches regression, improvement and no-change.
+  base and the branches regression, improvement, no-change and documentation. `<!-- example: NAME -->` on a line of its
+  own takes that of another example.
 - A command succeeds, unless its line ends in a comment that tells otherwise: `# exit 1`.
 - Lines after a command are its output on both streams; `...` stands for anything, also for several lines. Numbers,
   footnote marks and the amount of white space may be others: what is shown was printed on another machine. A command
@@ -28,6 +29,7 @@ BLOCK = re.compile(
     r"^(?:<!-- (?P<mark>not run: \S.*|exact) -->\n)?```(?:console|sh)\n(?P<body>(?s:.*?))^```$", re.MULTILINE
 )
 COMMAND = re.compile(r"^\$ (?P<command>(?:.*\\\n)*.*\n(?:> ?.*\n)*)(?P<output>(?:(?!\$ ).*\n)*)", re.MULTILINE)
+EXAMPLE = re.compile(r"^<!-- example: ([\w-]+) -->$", re.MULTILINE)
 EXIT = re.compile(r"\s+# exit (\d+)$")
 # no number inside a word: a commit or a file's name is not one
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?!\w)|[¹²³⁴⁵⁶⁷⁸⁹⁰]+")
@@ -107,23 +109,30 @@ def run_all(commands: list[Shown], directory: Path, env: dict[str, str]) -> None
         assert matches(done.stdout, shown.output, exact=shown.exact), f"{told}\nthe page shows:\n{shown.output}"
 
 
+def example_of(text: str) -> str:
+    """Return the example in whose repository the commands of a page run."""
+    named = EXAMPLE.search(text)
+    return named[1] if named else "textstats"
+
+
 def run_page(page: Path, scratch: Path) -> int:
     """Run the commands of a page in a fresh repository; returns how many there were.
 
     A page that measures may be wrong once: a verdict over a few milliseconds is true of most hosts at most times, and a
     page that is wrong is wrong twice.
     """
-    commands = list(shown_commands(page.read_text(encoding="utf-8")))
+    text = page.read_text(encoding="utf-8")
+    commands = list(shown_commands(text))
     if commands:
         try:
-            _run_in(scratch / "first", commands)
+            _run_in(scratch / "first", commands, example_of(text))
         except AssertionError:
-            _run_in(scratch / "second", commands)
+            _run_in(scratch / "second", commands, example_of(text))
     return len(commands)
 
 
-def _run_in(scratch: Path, commands: list[Shown]) -> None:
+def _run_in(scratch: Path, commands: list[Shown], example: str) -> None:
     scratch.mkdir()
-    repository = scratch / "textstats"
-    subprocess.run([sys.executable, ROOT / "examples" / "make_repo.py", "textstats", repository], check=True)
+    repository = scratch / example
+    subprocess.run([sys.executable, ROOT / "examples" / "make_repo.py", example, repository], check=True)
     run_all(commands, repository, environment(scratch))

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Random;
 
 /** A made-up text and queries, the same ones always: few words are frequent, and most are rare. */
-final class Sample {
+public final class Sample {
     private static final String[] SYLLABLES = {
         "an", "ber", "cor", "del", "el", "fir", "gan", "hol", "in", "jor", "kel", "lu", "mar", "nor", "ost", "per"
     };
@@ -13,7 +13,7 @@ final class Sample {
     private final Random random = new Random(1);
 
     /** Lines of 6 to 17 words. */
-    List<String> lines(int count) {
+    public List<String> lines(int count) {
         List<String> lines = new ArrayList<>(count);
         for (int line = 0; line < count; line++) {
             lines.add(words(6 + random.nextInt(12)) + ".");
@@ -22,7 +22,7 @@ final class Sample {
     }
 
     /** Queries of three words. */
-    List<String> queries(int count) {
+    public List<String> queries(int count) {
         List<String> queries = new ArrayList<>(count);
         for (int query = 0; query < count; query++) {
             queries.add(words(3));
