@@ -7,11 +7,10 @@ import re
 from pathlib import PurePosixPath
 
 from gate.commands.init.detect import javascript
-from gate.commands.init.detect.result import Found, Measured, placeholder
-from gate.commands.init.detect.scripts import is_benchmark
+from gate.commands.init.detect.result import Found, placeholder
+from gate.commands.init.detect.scripts import amount, is_benchmark, measured
 from gate.commands.init.detect.tree import Tree
 
-_WHOLE = 'The whole run, start included. Where it times its own work, `instrument = "values"` takes its numbers.'
 _WANTS_ARGUMENTS = re.compile(r"\$\{?1\b|process\.argv\[2|\bARGV\[0\]")
 _BUILDS = {
     "CMakeLists.txt",
@@ -41,8 +40,10 @@ def look(tree: Tree) -> Found:
     script = min(scripts, key=lambda path: (path.count("/"), "run" not in path, path))
     command = _command(tree, script)
     setup = _npm_ci(tree) if command[0] == "node" else None
-    measured = Measured(PurePosixPath(script).stem, command, [_WHOLE], slow=True)
-    return Found("generic", f"script {script}", measured, None, build_comment, setup=setup)
+    text = tree.text(script)
+    benchmark = measured(PurePosixPath(script).stem, command, text)
+    counts = amount(text, warmup=20 if command[0] == "node" else 1)
+    return Found("generic", f"script {script}", benchmark, None, build_comment, setup=setup, amount=counts)
 
 
 def _projects(tree: Tree) -> list[str]:

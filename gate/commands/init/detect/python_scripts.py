@@ -10,10 +10,9 @@ from pathlib import PurePosixPath
 from gate.commands.init.detect.pytest_benchmark import looking_below, marked_for_codspeed
 from gate.commands.init.detect.python import Python, declares, imported, python
 from gate.commands.init.detect.result import Found, Measured, Rank, stand_in
-from gate.commands.init.detect.scripts import is_benchmark
+from gate.commands.init.detect.scripts import amount, is_benchmark, measured
 from gate.commands.init.detect.tree import Tree
 
-_WHOLE = 'The whole run, start included. Where it times its own work, `instrument = "values"` takes its numbers.'
 _OTHERS = re.compile(r"^\s*(?:import|from) (?:pyperf|asv|pytest|unittest)\b", re.MULTILINE)
 _ENTRY = re.compile(r"([\w.]+):(\w+)")
 _ANSWERS_HELP = re.compile(r"\b(?:argparse|click|typer|fire|docopt|optparse|cyclopts)\b")
@@ -41,8 +40,9 @@ def _of_script(tree: Tree, own: Python) -> Found | None:
     name = PurePosixPath(script).stem
     if name in ("run", "main", "__main__"):
         name = PurePosixPath(script).parent.name or name
-    measured = Measured(name, [own.executable, script], [_WHOLE], slow=True)
-    return replace(own.found("python", f"script {script}", measured), notes=own.notes(tree, None, "", [script]))
+    text = tree.text(script)
+    found = own.found("python", f"script {script}", measured(name, [own.executable, script], text))
+    return replace(found, notes=own.notes(tree, None, "", [script]), amount=amount(text, warmup=1))
 
 
 def _runs_alone(text: str) -> bool:
