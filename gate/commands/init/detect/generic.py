@@ -23,6 +23,15 @@ _BUILDS = {
     "pyproject.toml",
 }
 _FEW = 3
+_START = {
+    "pyproject.toml": "write a script bench.py, or tests with pytest-benchmark (docs/start/python.md)",
+    "setup.py": "write a script bench.py, or tests with pytest-benchmark (docs/start/python.md)",
+    "package.json": "write a script bench in package.json (docs/start/javascript.md)",
+    "pom.xml": "write JMH benchmarks, or a program that times its own work (docs/start/java.md)",
+    "build.gradle": "write JMH benchmarks, or a program that times its own work (docs/start/java.md)",
+    "build.gradle.kts": "write JMH benchmarks, or a program that times its own work (docs/start/java.md)",
+}
+"""What a project without benchmarks needs first, by the file that its build tool reads."""
 _INTERPRETERS = {".sh": "sh", ".js": "node", ".mjs": "node", ".rb": "ruby"}
 
 
@@ -35,6 +44,7 @@ def look(tree: Tree) -> Found:
     scripts = [path for path in tree.ending(*_INTERPRETERS) if is_benchmark(path) and _runs_alone(tree, path)]
     if not scripts:
         benchmark, notes = placeholder()
+        notes += [f"{name} has no benchmarks: {first}" for name, first in _START.items() if name in tree.names][:1]
         notes += [f"{folder}/ holds a project of its own: run `perfgate init` there" for folder in _projects(tree)]
         return Found("generic", "no known build tool or benchmark", benchmark, None, build_comment, notes=notes)
     script = min(scripts, key=lambda path: (path.count("/"), "run" not in path, path))
