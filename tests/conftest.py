@@ -27,6 +27,8 @@ REAL_COMPONENTS = {
     "cargo": "what `perfgate init` writes for it was not run, nor the Rust example",
     "cmake": "what `perfgate init` writes for it was not run, nor the C++ example",
     "go": "the Go example and its page were not run",
+    "javac": "the Java example and its page were not run",
+    "npm": "the JavaScript example and its page were not run",
     "chromium": "no report was opened",
     "zsh": "completion was not tried in it",
     "fish": "completion was not tried in it",

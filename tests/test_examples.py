@@ -17,6 +17,8 @@ BUILD = {
     "csvtotals": "cmake -S . -B build -DCMAKE_BUILD_TYPE=Debug && cmake --build build && ctest --test-dir build",
     "wordindex": "cargo test --quiet --offline && cargo build --quiet --offline && target/debug/sample 500 > sample.txt",
     "logfmt": "test -z $(gofmt -l .) && go vet . && go test . && go test -c -o bench.tests/ .",
+    "textsearch": "mkdir -p build && javac -d build/classes src/main/java/textsearch/*.java src/bench/java/textsearch/*.java",
+    "csvgroup": "npm test --silent",
 }
 PROGRAM = {
     "tokenizer": "./build/tokenize build/sample.json",
@@ -24,11 +26,15 @@ PROGRAM = {
     "csvtotals": "build/csvtotals build/sample.csv city amount",
     "wordindex": "target/debug/wordindex sample.txt kel",
     "logfmt": "bench.tests/logfmt.test -test.list .",
+    "textsearch": "java -cp build/classes textsearch.Main src/main/java/textsearch/Postings.java int size",
+    "csvgroup": r"""printf 'by,sum\na,1\n"b,",2\na,3\n' > ../a.csv && node src/main.mjs ../a.csv --by by --sum sum""",
 }
 BENCH = {
     "tokenizer": "./build/bench build/sample.json out",
     "textstats": f'"{sys.executable}" -m textstats.bench sample.txt out',
     "wordindex": "target/debug/bench sample.txt out",
+    "textsearch": "java -cp build/classes textsearch.Bench search out",
+    "csvgroup": r"PERFGATE_OUTPUT=lines node bench/bench.mjs && sed -nE 's/.*\"rows\".*:([0-9]+),.*/\1/p' lines > out",
 }
 NEEDS = {
     "tokenizer": ("make", "cc"),
@@ -36,6 +42,8 @@ NEEDS = {
     "csvtotals": ("cmake", "c++"),
     "wordindex": ("cargo",),
     "logfmt": ("go",),
+    "textsearch": ("javac",),
+    "csvgroup": ("npm",),
 }
 EXAMPLES = [name for name, tools in NEEDS.items() if all(map(shutil.which, tools))]
 # Their compilers take a while.

@@ -5,7 +5,7 @@ The convention of README.md and docs/:
 - A block fenced as ```console or ```sh holds commands: the lines that begin with `$ `. A backslash at the end of a line
   continues on the next, and so do lines that begin with `> ` (a here-document, as a shell prompts for it).
 - All commands of a page run in order in one repository, that of examples/textstats: main is checked out, with the tag
-  base and the branches regression, improvement and no-change. From a line `<!-- example: logfmt, needs: go -->` on they
+  base and the branches regression, improvement, no-change and documentation. From a line `<!-- example: logfmt, needs: go -->` on they
   run in the repository of that example; `needs` names the programs that it is built with.
 - A command succeeds, unless its line ends in a comment that tells otherwise: `# exit 1`.
 - Lines after a command are its output on both streams; `...` stands for anything, also for several lines. Numbers,

@@ -7,11 +7,10 @@ import re
 from pathlib import PurePosixPath
 
 from gate.commands.init.detect import javascript
-from gate.commands.init.detect.result import Found, Measured, placeholder
-from gate.commands.init.detect.scripts import is_benchmark
+from gate.commands.init.detect.result import Found, placeholder
+from gate.commands.init.detect.scripts import amount, is_benchmark, measured
 from gate.commands.init.detect.tree import Tree
 
-_WHOLE = 'The whole run, start included. Where it times its own work, `instrument = "values"` takes its numbers.'
 _WANTS_ARGUMENTS = re.compile(r"\$\{?1\b|process\.argv\[2|\bARGV\[0\]")
 _BUILDS = {
     "CMakeLists.txt",
@@ -24,6 +23,15 @@ _BUILDS = {
     "pyproject.toml",
 }
 _FEW = 3
+_START = {
+    "pyproject.toml": "write a script bench.py, or tests with pytest-benchmark (docs/start/python.md)",
+    "setup.py": "write a script bench.py, or tests with pytest-benchmark (docs/start/python.md)",
+    "package.json": "write a script bench in package.json (docs/start/javascript.md)",
+    "pom.xml": "write JMH benchmarks, or a program that times its own work (docs/start/java.md)",
+    "build.gradle": "write JMH benchmarks, or a program that times its own work (docs/start/java.md)",
+    "build.gradle.kts": "write JMH benchmarks, or a program that times its own work (docs/start/java.md)",
+}
+"""What a project without benchmarks needs first, by the file that its build tool reads."""
 _INTERPRETERS = {".sh": "sh", ".js": "node", ".mjs": "node", ".rb": "ruby"}
 
 
@@ -36,13 +44,16 @@ def look(tree: Tree) -> Found:
     scripts = [path for path in tree.ending(*_INTERPRETERS) if is_benchmark(path) and _runs_alone(tree, path)]
     if not scripts:
         benchmark, notes = placeholder()
+        notes += [f"{name} has no benchmarks: {first}" for name, first in _START.items() if name in tree.names][:1]
         notes += [f"{folder}/ holds a project of its own: run `perfgate init` there" for folder in _projects(tree)]
         return Found("generic", "no known build tool or benchmark", benchmark, None, build_comment, notes=notes)
     script = min(scripts, key=lambda path: (path.count("/"), "run" not in path, path))
     command = _command(tree, script)
     setup = _npm_ci(tree) if command[0] == "node" else None
-    measured = Measured(PurePosixPath(script).stem, command, [_WHOLE], slow=True)
-    return Found("generic", f"script {script}", measured, None, build_comment, setup=setup)
+    text = tree.text(script)
+    benchmark = measured(PurePosixPath(script).stem, command, text)
+    counts = amount(text, warmup=20 if command[0] == "node" else 1)
+    return Found("generic", f"script {script}", benchmark, None, build_comment, setup=setup, amount=counts)
 
 
 def _projects(tree: Tree) -> list[str]:

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from gate.commands.init.detect import javascript
+from gate.commands.init.detect import javascript, scripts
 from gate.commands.init.detect.result import Amount, Found, Measured, placeholder
 from gate.commands.init.detect.tree import Tree
 
 _SCRIPTS = ("bench", "benchmark", "benchmarks", "perf", "bench:run", "benchmark:run")
 _FOREIGN = re.compile(r"\b(cargo|go|pytest|make|hyperfine)\b")
+_WARM_UP = 20
 _SAFE = re.compile(r"[\w@./-]+")
 
 
@@ -75,12 +76,13 @@ def _measured(
     tool = javascript.adaptive(script.text, [tree.text(path) for path in files], dependencies)
     run = [*manager.run, script.name]
     command: list[str] | str = f"cd {shlex.quote(script.directory)} && {shlex.join(run)}" if script.directory else run
-    if tool is None:
+    own = "\n".join(text for path in files if scripts.writes_values(text := tree.text(path)))
+    if tool is None or own:
         comment = [
             f"The whole run, the start of {manager.name} included, which takes some 0.2 s. Where it times its own work,"
         ]
         comment += ['`instrument = "values"` takes its numbers, which say more.']
-        return Measured(script.name, command, comment, slow=True), [], None
+        return scripts.measured(script.name, command, own, comment), [], scripts.amount(own, _WARM_UP)
     lead = f"cd {shlex.quote(script.directory)} && " if script.directory else ""
     if tool == "vitest":
         command = javascript.vitest(f"{lead}{manager.execute} vitest bench --run", script.text)

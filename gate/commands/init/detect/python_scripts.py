@@ -10,12 +10,12 @@ from pathlib import PurePosixPath
 from gate.commands.init.detect.pytest_benchmark import looking_below, marked_for_codspeed
 from gate.commands.init.detect.python import Python, declares, imported, python
 from gate.commands.init.detect.result import Found, Measured, Rank, stand_in
-from gate.commands.init.detect.scripts import is_benchmark
+from gate.commands.init.detect.scripts import amount, is_benchmark, measured
 from gate.commands.init.detect.tree import Tree
 
-_WHOLE = 'The whole run, start included. Where it times its own work, `instrument = "values"` takes its numbers.'
 _OTHERS = re.compile(r"^\s*(?:import|from) (?:pyperf|asv|pytest|unittest)\b", re.MULTILINE)
 _ENTRY = re.compile(r"([\w.]+):(\w+)")
+_CONSOLE_SCRIPT = re.compile(r"(?:^|[\"'])[ \t]*([\w.-]+)\s*=\s*([\w.]+:\w+)", re.MULTILINE)
 _ANSWERS_HELP = re.compile(r"\b(?:argparse|click|typer|fire|docopt|optparse|cyclopts)\b")
 _PYTEST = re.compile(r"pytest", re.IGNORECASE)
 _TEST = re.compile(r"test_\w+\.py|\w+_test\.py")
@@ -41,8 +41,9 @@ def _of_script(tree: Tree, own: Python) -> Found | None:
     name = PurePosixPath(script).stem
     if name in ("run", "main", "__main__"):
         name = PurePosixPath(script).parent.name or name
-    measured = Measured(name, [own.executable, script], [_WHOLE], slow=True)
-    return replace(own.found("python", f"script {script}", measured), notes=own.notes(tree, None, "", [script]))
+    text = tree.text(script)
+    found = own.found("python", f"script {script}", measured(name, [own.executable, script], text))
+    return replace(found, notes=own.notes(tree, None, "", [script]), amount=amount(text, warmup=1))
 
 
 def _runs_alone(text: str) -> bool:
@@ -78,9 +79,7 @@ def _wants(call: ast.Call) -> bool:
 
 
 def _of_program(tree: Tree, own: Python) -> Found | None:
-    project = tree.toml("pyproject.toml").get("project", {})
-    entries = project.get("scripts", {}) if isinstance(project, dict) else {}
-    for name, entry in entries.items() if isinstance(entries, dict) else ():
+    for name, entry in _entries(tree).items():
         found = _ENTRY.fullmatch(str(entry))
         package = found[1].split(".")[0] if found else ""
         files = [path for lead in ("", "src/") for path in tree.ending(".py", under=f"{lead}{package}")]
@@ -97,6 +96,16 @@ def _of_program(tree: Tree, own: Python) -> Found | None:
         notes = [f"the benchmark runs {name} --help: put real work in its place", *own.notes(tree, None, "", files)]
         return replace(own.found("python", f"program {name}", measured), notes=notes)
     return None
+
+
+def _entries(tree: Tree) -> dict[str, object]:
+    """Return the programs that the package declares, by name: "package.module:function"."""
+    project = tree.toml("pyproject.toml").get("project", {})
+    entries = project.get("scripts", {}) if isinstance(project, dict) else {}
+    if isinstance(entries, dict) and entries:
+        return entries
+    _, _, listed = f"{tree.text('setup.cfg')}\n{tree.text('setup.py')}".partition("console_scripts")
+    return dict(_CONSOLE_SCRIPT.findall(listed))
 
 
 def _of_tests(tree: Tree, own: Python) -> Found | None:

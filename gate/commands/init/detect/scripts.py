@@ -1,9 +1,11 @@
-"""Which file names say that a script is a benchmark."""
+"""Scripts that are benchmarks, by their names, and whether they write their own times."""
 
 from __future__ import annotations
 
 import re
 from pathlib import PurePosixPath
+
+from gate.commands.init.detect.result import Amount, Measured
 
 _NAMED = re.compile(
     r"(run[-_])?(bench|benches|benchmarks?|benchsuite|perf)([-_]?(all|main|run|suite)|[-_].*)?|.*[-_](bench|benchmarks?)"
@@ -27,6 +29,8 @@ _ASIDE = {
     "scripts",
 }
 _DEEPEST = 4
+_OWN_TIMES = ["It writes its own times to the file that PERFGATE_OUTPUT names (docs/values.md)."]
+_WHOLE = ['The whole run, start included. Where it times its own work, `instrument = "values"` takes its numbers.']
 
 
 def is_benchmark(path: str) -> bool:
@@ -40,3 +44,30 @@ def is_benchmark(path: str) -> bool:
         return False
     name = place.stem.lower()
     return bool(_NAMED.fullmatch(name)) or (name in _RUNNERS and bool(folders) and folders[-1].lower() in _FOLDERS)
+
+
+def writes_values(text: str) -> bool:
+    """Return whether a script writes its own times for perfgate."""
+    return "PERFGATE_OUTPUT" in text
+
+
+def measured(name: str, command: list[str] | str, text: str, whole: list[str] | None = None) -> Measured:
+    """Return the benchmark that a script is: its own times where it writes them, else the time of its whole run.
+
+    Args:
+        whole: what stands above one that is timed as a whole.
+    """
+    if writes_values(text):
+        return Measured(name, command, _OWN_TIMES, instrument="values")
+    return Measured(name, command, whole or _WHOLE, slow=True)
+
+
+def amount(text: str, warmup: int) -> Amount | None:
+    """Return the counts for a script that writes its own times, None for another one.
+
+    Args:
+        warmup: the values to drop, if the script knows of warm-up.
+    """
+    if not writes_values(text):
+        return None
+    return Amount(2, 10, warmup if "PERFGATE_WARMUP" in text else 0)

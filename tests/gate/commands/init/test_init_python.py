@@ -74,6 +74,31 @@ def test_packages_that_a_script_lacks_are_named(project: Project) -> None:
     assert [note.split(": install")[0].split(" has no ")[1] for note in notes] == ["no_such_a, no_such_b"]
 
 
+def test_a_script_that_writes_values_is_not_timed_as_a_whole(project: Project) -> None:
+    text = "import os\nwith open(os.environ['PERFGATE_OUTPUT'], 'w') as file:\n    file.write('0.1\\n')\n"
+    (benchmark,) = written(project({"bench.py": text})).benchmark
+    assert (benchmark.instrument, benchmark.warmup) == ("values", 0)
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("setup.py", "setup(entry_points={'console_scripts': ['other=x', 'mp=my_pkg.cli:main']})\n"),
+        ("setup.cfg", "[options.entry_points]\nconsole_scripts =\n    mp = my_pkg.cli:main\n"),
+    ],
+)
+def test_a_program_that_setuptools_declares(project: Project, file: str, text: str) -> None:
+    found = detected(project({file: text, "my_pkg/__init__.py": "", "my_pkg/cli.py": "import argparse\n"}))
+    assert found.evidence == "program mp"
+
+
+@pytest.mark.parametrize("file", ["pom.xml", "setup.py", "package.json"])
+def test_a_project_without_benchmarks_is_shown_where_to_begin(project: Project, file: str) -> None:
+    found = detected(project({file: ""}))
+    assert not found.measures_something
+    assert [note for note in found.notes if note.startswith(f"{file} has no benchmarks")]
+
+
 def test_dependencies_of_the_project_that_are_not_installed_are_named(project: Project) -> None:
     listed = 'dependencies = ["pytest>=2", "no.such-a[x]>=1; extra == \\"y\\"", "no-such-b ~= 2"]\n'
     found = detected(project({"pyproject.toml": _PACKAGE + listed, "my_pkg/__init__.py": "", "bench.py": "main()\n"}))

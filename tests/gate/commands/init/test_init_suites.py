@@ -199,6 +199,14 @@ def test_npm_script(project: Project) -> None:
     assert config.build.share == []
 
 
+@pytest.mark.parametrize(("more", "warmup"), [(", process.env.PERFGATE_WARMUP", 20), ("", 0)])
+def test_a_script_that_writes_values_is_not_timed_as_a_whole(project: Project, more: str, warmup: int) -> None:
+    text = f"import {{ run }} from 'tinybench'; run(process.env.PERFGATE_OUTPUT{more})"
+    (benchmark,) = written(project({"package.json": package(), "bench.js": text})).benchmark
+    assert (benchmark.instrument, benchmark.warmup) == ("values", warmup)
+    assert benchmark.command == ["npm", "run", "--silent", "bench"]
+
+
 @pytest.mark.parametrize(
     ("files", "setup", "run_"),
     [

@@ -1,0 +1,3 @@
+export { cells } from "./cells.mjs";
+export { groups } from "./groups.mjs";
+export { rows } from "./rows.mjs";
