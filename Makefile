@@ -67,4 +67,4 @@ venv: # .venv for all of the above, made once for each change of the lock
 	@scripts/venv
 
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile

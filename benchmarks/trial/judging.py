@@ -121,18 +121,23 @@ def _independent(among: Sequence[Judged]) -> int:
     return sum(SIDES_WITHOUT_CHANGE // 2 if len(found) > 1 else 1 for found in kinds.values())
 
 
-def judged(comparisons: Sequence[Comparison], say: Callable[[str], None]) -> Trial:
-    """Ask all rules about all comparisons, on all processors."""
+def judged(comparisons: Sequence[Comparison], say: Callable[[str], None], reports: int = REPORTS) -> Trial:
+    """Ask all rules about all comparisons, on all processors.
+
+    Args:
+        say: is told how far it came.
+        reports: how many pull requests of several benchmarks are drawn.
+    """
     found: list[Judged] = []
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         for done, each in enumerate(pool.map(_asked, comparisons), 1):
             found.append(each)
             say(f"\rjudging: {done} of {len(comparisons)} comparisons ")
         say("\n")
-        reports = _reports([each for each in comparisons if not each.changed])
-        alarms = sum(pool.map(_alarms, reports))
-    independent = min(len(reports), _independent([each for each in found if not each.changed]) // BENCHMARKS)
-    return Trial(found, Rate.of_counts(alarms, len(reports), independent))
+        drawn = _reports([each for each in comparisons if not each.changed], reports)
+        alarms = sum(pool.map(_alarms, drawn))
+    independent = min(len(drawn), _independent([each for each in found if not each.changed]) // BENCHMARKS)
+    return Trial(found, Rate.of_counts(alarms, len(drawn), independent))
 
 
 def _asked(comparison: Comparison) -> Judged:
@@ -146,12 +151,12 @@ def _asked(comparison: Comparison) -> Judged:
     return Judged(comparison.program, comparison.bundle, comparison.kind, calls)
 
 
-def _reports(unchanged: Sequence[Comparison]) -> list[list[Comparison]]:
+def _reports(unchanged: Sequence[Comparison], count: int) -> list[list[Comparison]]:
     """Draw pull requests of several benchmarks, each from another comparison without a change."""
     draw = random.Random(1)  # noqa: S311 - a draw, no secret
     if len(unchanged) < BENCHMARKS:
         return []
-    return [draw.sample(list(unchanged), BENCHMARKS) for _ in range(REPORTS)]
+    return [draw.sample(list(unchanged), BENCHMARKS) for _ in range(count)]
 
 
 def _alarms(report: Sequence[Comparison]) -> bool:

@@ -22,41 +22,48 @@ Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Change:
-    """What criterion prints of a change: its interval, and the p of the t-test."""
+class Interval:
+    """The interval of the relative change of means."""
 
     low: float
     high: float
-    p: float
-
-    @property
-    def regressed(self) -> bool:
-        """Return whether it prints "Performance has regressed."."""
-        return self.p < SIGNIFICANCE and self.low > NOISE
 
 
-def change(base: Sequence[float], head: Sequence[float], resamples: int = RESAMPLES) -> Change:
-    """Compare two samples of mean times.
+def regressed(base: Sequence[float], head: Sequence[float]) -> bool:
+    """Return whether criterion prints "Performance has regressed."."""
+    # of both conditions the cheaper one first
+    return interval(base, head).low > NOISE and p_value(base, head) < SIGNIFICANCE
 
-    p: of head's t over base, among those of pooled resamples (a mixed bootstrap). low, high: percentiles of the
-    relative change of means, where each of about sqrt(resamples) resamples of head meets as many of base.
+
+def interval(base: Sequence[float], head: Sequence[float], resamples: int = RESAMPLES) -> Interval:
+    """Return percentiles of the relative change of means.
+
+    Each of about sqrt(resamples) resamples of head meets as many of base.
     """
-    one, other = np.asarray(head), np.asarray(base)
-    # the same draws for the same values, whatever ran before
-    draw = np.random.default_rng(zlib.crc32(one.tobytes() + other.tobytes()))
+    one, other, draw = _taken(base, head)
+    chunks = math.ceil(math.sqrt(resamples))
+    heads = np.repeat(one[draw.integers(len(one), size=(chunks, len(one)))].mean(axis=1), math.ceil(resamples / chunks))
+    bases = [other[draw.integers(len(other), size=(size, len(other)))].mean(axis=1) for size in _batches(resamples)]
+    tail = 50 * (1 - CONFIDENCE)
+    low, high = np.percentile(heads[:resamples] / np.concatenate(bases) - 1, [tail, 100 - tail])
+    return Interval(float(low), float(high))
+
+
+def p_value(base: Sequence[float], head: Sequence[float], resamples: int = RESAMPLES) -> float:
+    """Return the two-sided p of head's t over base among those of pooled resamples: a mixed bootstrap."""
+    one, other, draw = _taken(base, head)
     found = _t(one[None], other[None])[0]
     pooled = np.concatenate([one, other])
     spread = np.concatenate([_mixed(pooled, len(one), size, draw) for size in _batches(resamples)])
     spread = spread[np.isfinite(spread)]
     below = int((spread < found).sum())
-    p = 2 * min(below, len(spread) - below) / len(spread)
-    chunks = math.ceil(math.sqrt(resamples))
-    heads = np.repeat(one[draw.integers(len(one), size=(chunks, len(one)))].mean(axis=1), math.ceil(resamples / chunks))
-    bases = [other[draw.integers(len(other), size=(size, len(other)))].mean(axis=1) for size in _batches(resamples)]
-    changes = heads[:resamples] / np.concatenate(bases) - 1
-    tail = 50 * (1 - CONFIDENCE)
-    low, high = np.percentile(changes, [tail, 100 - tail])
-    return Change(float(low), float(high), p)
+    return 2 * min(below, len(spread) - below) / len(spread)
+
+
+def _taken(base: Sequence[float], head: Sequence[float]) -> tuple[Array, Array, np.random.Generator]:
+    one, other = np.asarray(head, dtype=float), np.asarray(base, dtype=float)
+    # the same draws for the same values, whatever ran before
+    return one, other, np.random.default_rng(zlib.crc32(one.tobytes() + other.tobytes()))
 
 
 def _batches(resamples: int) -> list[int]:
@@ -112,7 +119,7 @@ def _judge(comparison: Comparison, seconds: float | None) -> Call:
     if min(map(len, sides)) < 2:
         return Call(False, spent, inconclusive=True)
     base, head = sides
-    return Call(change(base, head).regressed, spent)
+    return Call(regressed(base, head), spent)
 
 
 RULES = (
