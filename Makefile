@@ -2,7 +2,8 @@
 PYTHON_ENV = .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: demo gallery test endtoend blas lint promise mutants study latency evidence bench tools docs surface site lock venv help
+.PHONY: demo gallery test endtoend blas lint promise mutants study latency evidence trial trial-judge bench tools docs
+.PHONY: surface site lock venv help
 
 demo: venv ## Gate a regression and a harmless change of a small real project (under two minutes)
 	@$(PYTHON_ENV) examples/demo.py
@@ -42,6 +43,13 @@ latency: venv ## A study of the scheduler into docs/scheduler-latency (two minut
 evidence: venv ## Write docs/evidence.md and its figures by simulation, 40,000 reports behind each number
 	@$(PYTHON_ENV) -m gate simulate --reports 40000 --markdown docs/evidence.md >/dev/null
 
+TRIAL_MINUTES ?= 30
+trial: venv ## Measure how often ten tools and perfgate are wrong on this host, into docs/trial.md (TRIAL_MINUTES=30)
+	@$(PYTHON_ENV) -m benchmarks.trial --minutes $(TRIAL_MINUTES)
+
+trial-judge: venv ## Judge the measurements that the last trial kept, into docs/trial.md
+	@$(PYTHON_ENV) -m benchmarks.trial --judge
+
 bench: venv ## How fast perfgate itself is, as ratios in one run: against its peers, and a revision (AGAINST=REV)
 	@$(PYTHON_ENV) -m benchmarks.overhead
 	@$(PYTHON_ENV) -m benchmarks.bootstrap
@@ -69,4 +77,4 @@ venv: # .venv for all of the above, made once for each change of the lock
 	@scripts/venv
 
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile

@@ -21,7 +21,6 @@ from tests.support.pages import ROOT, parts, run_page
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 SHELL = re.compile(r"^```(?:console|sh)$", re.MULTILINE)
 TOML = re.compile(r"^```toml\n((?s:.*?))^```$", re.MULTILINE)
-# What must be there to build the example of a page; the end of a test run names what is absent.
 LINK = re.compile(r"\]\((?!https?://)([^)#]*)(?:#([^)]*))?\)")
 WITH_COMMANDS = [page for page in (ROOT / "docs").rglob("*.md") if SHELL.search(page.read_text(encoding="utf-8"))]
 

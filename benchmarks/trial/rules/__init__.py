@@ -1,0 +1,1 @@
+"""The rules that are tried, one tool a file."""

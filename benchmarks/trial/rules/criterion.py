@@ -1,0 +1,141 @@
+"""criterion.rs: a bootstrapped t-test, and a bootstrapped interval of the ratio beyond a noise threshold."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.trial.comparisons import Comparison, mean
+from benchmarks.trial.rules.rule import Call, Rule, Source, build_seconds, enough
+
+RESAMPLES, SAMPLES = 100_000, 100
+WARM_UP, MEASURING = 3.0, 5.0
+SIGNIFICANCE, CONFIDENCE, NOISE = 0.05, 0.95, 0.01
+_AT = "https://github.com/bheisler/criterion.rs/blob/567405d25363804dd1e6d440a0c9d6612c4cecd8/"
+_BATCH = 4000
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The interval of the relative change of means."""
+
+    low: float
+    high: float
+
+
+def regressed(base: Sequence[float], head: Sequence[float]) -> bool:
+    """Return whether criterion prints "Performance has regressed."."""
+    # of both conditions the cheaper one first
+    return interval(base, head).low > NOISE and p_value(base, head) < SIGNIFICANCE
+
+
+def interval(base: Sequence[float], head: Sequence[float], resamples: int = RESAMPLES) -> Interval:
+    """Return percentiles of the relative change of means.
+
+    Each of about sqrt(resamples) resamples of head meets as many of base.
+    """
+    one, other, draw = _taken(base, head)
+    chunks = math.ceil(math.sqrt(resamples))
+    heads = np.repeat(one[draw.integers(len(one), size=(chunks, len(one)))].mean(axis=1), math.ceil(resamples / chunks))
+    bases = [other[draw.integers(len(other), size=(size, len(other)))].mean(axis=1) for size in _batches(resamples)]
+    tail = 50 * (1 - CONFIDENCE)
+    low, high = np.percentile(heads[:resamples] / np.concatenate(bases) - 1, [tail, 100 - tail])
+    return Interval(float(low), float(high))
+
+
+def p_value(base: Sequence[float], head: Sequence[float], resamples: int = RESAMPLES) -> float:
+    """Return the two-sided p of head's t over base among those of pooled resamples: a mixed bootstrap."""
+    one, other, draw = _taken(base, head)
+    found = _t(one[None], other[None])[0]
+    pooled = np.concatenate([one, other])
+    spread = np.concatenate([_mixed(pooled, len(one), size, draw) for size in _batches(resamples)])
+    spread = spread[np.isfinite(spread)]
+    below = int((spread < found).sum())
+    return 2 * min(below, len(spread) - below) / len(spread)
+
+
+def _taken(base: Sequence[float], head: Sequence[float]) -> tuple[Array, Array, np.random.Generator]:
+    one, other = np.asarray(head, dtype=float), np.asarray(base, dtype=float)
+    # the same draws for the same values, whatever ran before
+    return one, other, np.random.default_rng(zlib.crc32(one.tobytes() + other.tobytes()))
+
+
+def _batches(resamples: int) -> list[int]:
+    return [min(_BATCH, resamples - done) for done in range(0, resamples, _BATCH)]
+
+
+def _mixed(pooled: Array, size: int, count: int, draw: np.random.Generator) -> Array:
+    drawn = pooled[draw.integers(len(pooled), size=(count, len(pooled)))]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return _t(drawn[:, :size], drawn[:, size:])
+
+
+def _t(a: Array, b: Array) -> Array:
+    means = a.mean(axis=1) - b.mean(axis=1)
+    found: Array = means / np.sqrt(a.var(axis=1, ddof=1) / a.shape[1] + b.var(axis=1, ddof=1) / b.shape[1])
+    return found
+
+
+def samples(passes: Sequence[float], warm_up: float = WARM_UP, measuring: float = MEASURING) -> list[float]:
+    """Cut the passes of one process into a sample of mean times, as criterion counts its iterations.
+
+    After the warm-up sample k of 100 has k x d iterations (linear), or all have as many (flat, where linear ones would
+    take more than twice the time).
+    """
+    first = enough(passes, warm_up)
+    rest = passes[len(first) :]
+    each = mean(first)
+    total = SAMPLES * (SAMPLES + 1) // 2
+    d = max(1, math.ceil(measuring / each / total))
+    if total * d * each > 2 * measuring:
+        counts = [max(1, math.ceil(measuring / SAMPLES / each))] * SAMPLES
+    else:
+        counts = [d * k for k in range(1, SAMPLES + 1)]
+    found: list[float] = []
+    at = 0
+    for count in counts:
+        if at + count > len(rest):
+            break
+        found.append(mean(rest[at : at + count]))
+        at += count
+    return found
+
+
+def _judge(comparison: Comparison, seconds: float | None) -> Call:
+    building = build_seconds(comparison)
+    each = WARM_UP + MEASURING if seconds is None else (seconds - building) / 2
+    # of shorter times warm-up and measuring keep their shares
+    share = min(1.0, each / (WARM_UP + MEASURING))
+    sides = [
+        samples(side.long.passes, share * WARM_UP, share * MEASURING) for side in (comparison.base, comparison.head)
+    ]
+    spent = building + 2 * share * (WARM_UP + MEASURING)
+    if min(map(len, sides)) < 2:
+        return Call(False, spent, inconclusive=True)
+    base, head = sides
+    return Call(regressed(base, head), spent)
+
+
+RULES = (
+    Rule(
+        "criterion.rs",
+        "A bootstrapped t-test has p < 0.05, and the 95% interval of the change lies above 1%.",
+        "one process a side: 3 s of warm-up, 5 s for 100 samples",
+        "shorter warm-up and measuring, in proportion",
+        (
+            Source("the test and the interval", f"{_AT}src/analysis/compare.rs#L71-L144"),
+            Source("both together", f"{_AT}src/report.rs#L602-L635"),
+            Source("defaults", f"{_AT}src/lib.rs#L384-L413"),
+            Source("on CI", f"{_AT}book/src/faq.md"),
+        ),
+        NOISE,
+        "Made for a developer's machine; its FAQ advises against it on CI, and for instruction counts.",
+        _judge,
+    ),
+)

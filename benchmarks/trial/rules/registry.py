@@ -1,0 +1,31 @@
+"""All rules, in the order of the page."""
+
+from __future__ import annotations
+
+from benchmarks.trial.rules import (
+    asv,
+    bencher,
+    benchstat,
+    criterion,
+    github_action_benchmark,
+    instructions,
+    one_process,
+    perfgate,
+    tachometer,
+)
+from benchmarks.trial.rules.rule import Rule
+
+PERFGATE = perfgate.RULES[0]
+CHECKED = ("benchstat", "asv", "tachometer", "github-action-benchmark", "criterion.rs", "scipy's tests")
+"""Whose own output the tests have."""
+RULES: tuple[Rule, ...] = (
+    *perfgate.RULES,
+    *one_process.RULES,
+    *benchstat.RULES,
+    *criterion.RULES,
+    *github_action_benchmark.RULES,
+    *bencher.RULES,
+    *asv.RULES,
+    *tachometer.RULES,
+    *instructions.RULES,
+)

@@ -1,0 +1,87 @@
+"""tachometer: samples by turns until the interval of the difference holds no horizon."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import variance
+
+from scipy import stats
+
+from benchmarks.trial.comparisons import Comparison, Process, mean
+from benchmarks.trial.rules.rule import Call, Rule, Source, build_seconds
+
+SAMPLES, MORE = 50, 10
+HORIZON = 0.0
+_AT = "https://github.com/google/tachometer/blob/705d64846f8ffc67981eab9fb240cf2cb222d6db/"
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The 95% interval of the relative difference of means."""
+
+    low: float
+    high: float
+
+
+def interval(base: Sequence[float], head: Sequence[float]) -> Interval:
+    """Return the 95% interval of (head - base) / base: Student's t with one less degree than the smaller sample."""
+    a, b = mean(base), mean(head)
+    # the delta method
+    spread = (variance(base) / len(base) * b**2 + variance(head) / len(head) * a**2) / a**4
+    margin = float(stats.t.ppf(0.975, min(len(base), len(head)) - 1)) * math.sqrt(spread)
+    return Interval((b - a) / a - margin, (b - a) / a + margin)
+
+
+def resolved(found: Interval, horizon: float = HORIZON) -> bool:
+    """Return whether an interval, and that of the opposite comparison, lies on one side of a horizon."""
+    return not found.low <= horizon <= found.high
+
+
+def sampled(base: Sequence[float], head: Sequence[float], least: int = SAMPLES) -> int:
+    """Return how many samples a side are taken: at least so many, then ten more until it is resolved or all are."""
+    count = min(least, len(base))
+    while count < len(base) and not _both_resolved(base[:count], head[:count]):
+        count = min(count + MORE, len(base))
+    return count
+
+
+def _both_resolved(base: Sequence[float], head: Sequence[float]) -> bool:
+    return resolved(interval(base, head)) and resolved(interval(head, base))
+
+
+def _value(process: Process) -> float:
+    return process.passes[1]
+
+
+def _judge(comparison: Comparison, seconds: float | None) -> Call:
+    building = build_seconds(comparison)
+    pairs = list(zip(comparison.base.starts, comparison.head.starts, strict=True))
+    base, head = ([_value(pair[k]) for pair in pairs] for k in (0, 1))
+    # the processes that go on for others are no part of its plan
+    each = mean(sorted(one.seconds + other.seconds for one, other in pairs)[: len(pairs) * 9 // 10])
+    if seconds is not None:
+        most = max(2, min(len(pairs), int((seconds - building) / each)))
+        base, head = base[:most], head[:most]
+    count = sampled(base, head)
+    return Call(interval(base[:count], head[:count]).low > 0, building + count * each)
+
+
+RULES = (
+    Rule(
+        "tachometer",
+        "The 95% interval of the relative difference lies above 0.",
+        "50 samples a side by turns, a process each, then ten more at a time until the interval excludes 0; here up to "
+        "100, as three minutes hold of pages that take a second",
+        "as many samples as fit",
+        (
+            Source("the interval", f"{_AT}src/stats.ts#L164-L182"),
+            Source("until it is resolved", f"{_AT}src/runner.ts#L208-L250"),
+            Source("defaults", f"{_AT}src/defaults.ts#L16-L18"),
+        ),
+        0.0,
+        "Made for pages in browsers, to be read by people; to sample until 0 is excluded finds differences, not gates.",
+        _judge,
+    ),
+)

@@ -1,0 +1,98 @@
+"""Each rule beside the output of its tool on the same values, or beside values that its documentation gives.
+
+tests/data/trial/README.md has the versions and commands.
+"""
+
+import csv
+import json
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pytest
+
+from benchmarks.trial.rules import asv, bencher, benchstat, criterion, github_action_benchmark, instructions, tachometer
+
+DATA = Path(__file__).parents[2] / "data/trial"
+CASES: list[dict[str, Any]] = json.loads((DATA / "cases.json").read_text(encoding="utf-8"))
+NAMES = [case["name"] for case in CASES]
+
+
+def captured(tool: str) -> dict[str, dict[str, Any]]:
+    return {each["name"]: each for each in json.loads((DATA / f"{tool}.json").read_text(encoding="utf-8"))}
+
+
+@pytest.mark.parametrize("case", CASES, ids=NAMES)
+def test_benchstat_prints_the_same_p_and_the_same_verdict(case: dict[str, Any]) -> None:
+    with (DATA / "benchstat.csv").open(encoding="utf-8") as file:
+        rows = {row[0]: row for row in csv.reader(file) if len(row) == 7}
+    row = rows[case["name"].replace("-", "_")]
+    assert row[6].split()[0] == f"p={benchstat.p_value(case['base'], case['head']):.3f}"
+    assert benchstat.slower(case["base"], case["head"]) == row[5].startswith("+")
+
+
+@pytest.mark.parametrize("case", CASES, ids=NAMES)
+def test_asv_has_the_same_p_and_the_same_verdict(case: dict[str, Any]) -> None:
+    found = captured("asv")[case["name"]]
+    assert asv.p_value(case["base"], case["head"]) == pytest.approx(found["p"], rel=1e-9)
+    assert asv.slower(case["base"], case["head"]) == (found["worse"] and len(case["base"]) >= 6)
+
+
+@pytest.mark.parametrize("case", CASES, ids=NAMES)
+def test_tachometer_has_the_same_interval_and_goes_on_sampling_as_long(case: dict[str, Any]) -> None:
+    found = captured("tachometer")[case["name"]]
+    interval = tachometer.interval(case["base"], case["head"])
+    assert (interval.low, interval.high) == pytest.approx(
+        (found["relative"]["low"], found["relative"]["high"]), rel=1e-7
+    )
+    count = len(case["base"])
+    if count == len(case["head"]):
+        more = [*case["base"], *case["base"]], [*case["head"], *case["head"]]
+        assert (tachometer.sampled(*more, least=count) == count) == found["resolved"]
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if len(case["base"]) >= 10], ids=lambda case: str(case["name"]))
+def test_criterion_has_the_same_interval_p_and_verdict_as_far_as_a_bootstrap_can(case: dict[str, Any]) -> None:
+    found = captured("criterion")[case["name"]]
+    interval = criterion.interval(case["base"], case["head"])
+    width = found["high"] - found["low"]
+    assert interval.low == pytest.approx(found["low"], abs=0.05 * width)
+    assert interval.high == pytest.approx(found["high"], abs=0.05 * width)
+    # printed with two digits
+    assert criterion.p_value(case["base"], case["head"]) == pytest.approx(found["p"], abs=0.011)
+    assert criterion.regressed(case["base"], case["head"]) == (found["verdict"] == "regressed")
+
+
+def test_github_action_benchmark_alerts_to_what_exceeds_its_threshold() -> None:
+    # README: 100 and then 230 is an alert at 200%; the ratio must exceed the threshold
+    assert github_action_benchmark.alert(100, 230, 2.0)
+    assert not github_action_benchmark.alert(100, 200, 2.0)
+    assert github_action_benchmark.alert(100, 111, 1.1)
+    assert not github_action_benchmark.alert(100, 109, 1.1)
+    assert not github_action_benchmark.alert(0, 0, 1.1)
+
+
+def test_benchers_limits_are_those_of_its_documentation() -> None:
+    # docs, thresholds, t-test: 25 metrics, mean 100, sample standard deviation 10, boundary 0.977: 121.46
+    spread = 10 / (25 / 24) ** 0.5
+    history = [100 - spread, 100 + spread] * 12 + [100.0]
+    scale = 10 / (sum((value - 100) ** 2 for value in history) / 24) ** 0.5
+    history = [100 + scale * (value - 100) for value in history]
+    assert bencher.t_limit(history, 0.977) == pytest.approx(121.46, abs=0.005)
+    # docs, thresholds, percentage: mean 100 and 0.10: 110
+    assert bencher.percentage_limit([90, 110], 0.10) == pytest.approx(110)
+    assert bencher.t_limit([100.0]) is None
+    assert bencher.t_limit([100.0, 100.0]) is None
+
+
+def test_an_instruction_count_fails_beyond_its_limit_alone() -> None:
+    assert not instructions.slower(100, 105, 0.05)
+    assert instructions.slower(10_000, 10_501, 0.05)
+
+
+def test_a_rule_that_needs_an_improvement_to_be_no_regression() -> None:
+    (faster,) = (case for case in CASES if case["name"] == "faster-10")
+    assert median(faster["head"]) < median(faster["base"])
+    for rule in (benchstat.slower, asv.slower, criterion.regressed):
+        assert not rule(faster["base"], faster["head"])
+        assert rule(faster["head"], faster["base"])
