@@ -28,7 +28,7 @@ REPOSITORY = "https://github.com/perfgate/perfgate/blob/main/"
 
 _SHORT = 40
 """Characters of a first sentence below which llms.txt takes the second one too."""
-FENCE = re.compile(r"^( *)(`{3,}|~{3,}).*?\n(?:.*\n)*?\1\2 *$", re.MULTILINE)
+_FENCE = re.compile(r"^( *)(`{3,}|~{3,}).*?\n(?:.*\n)*?\1\2 *$", re.MULTILINE)
 _CODE = r"(?P<code>`[^`\n]+`)"
 _LINK = re.compile(r"(?P<image>!?)\[(?P<text>(?:[^\[\]\n]|\n(?!\n)|\[[^\]]*\])*)\]\((?P<target>[^)\s]+)\)")
 _ASIDE = re.compile(r"^(?:<!--.*?-->|>|\||#|!\[|```|    |- |\d+\. ).*", re.DOTALL)
@@ -95,7 +95,7 @@ def title(text: str) -> str:
 
 def summary(text: str) -> str:
     """Return the first sentence of a page as plain text, or two if it is short: of the first paragraph that is one."""
-    _, _, body = FENCE.sub("", text).partition("\n# " if not text.startswith("# ") else "# ")
+    _, _, body = _FENCE.sub("", text).partition("\n# " if not text.startswith("# ") else "# ")
     for paragraph in body.partition("\n")[2].split("\n\n"):
         words = " ".join(paragraph.split())
         if words and not _ASIDE.match(paragraph.strip("\n")):
@@ -111,7 +111,7 @@ def staged(page: Path, text: str) -> str:
     parts: list[str] = []
     end = 0
     # links in blocks of code are code
-    for fence in FENCE.finditer(text):
+    for fence in _FENCE.finditer(text):
         parts += [_linked(page, text[end : fence.start()]), fence[0]]
         end = fence.end()
     return "".join([*parts, _linked(page, text[end:])])
