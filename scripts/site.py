@@ -29,6 +29,7 @@ REPOSITORY = "https://github.com/perfgate/perfgate/blob/main/"
 _SHORT = 40
 """Characters of a first sentence below which llms.txt takes the second one too."""
 _FENCE = re.compile(r"^( *)(`{3,}|~{3,}).*?\n(?:.*\n)*?\1\2 *$", re.MULTILINE)
+_CODE = r"(?P<code>`[^`\n]+`)"
 _LINK = re.compile(r"(?P<image>!?)\[(?P<text>(?:[^\[\]\n]|\n(?!\n)|\[[^\]]*\])*)\]\((?P<target>[^)\s]+)\)")
 _ASIDE = re.compile(r"^(?:<!--.*?-->|>|\||#|!\[|```|    |- |\d+\. ).*", re.DOTALL)
 
@@ -117,7 +118,8 @@ def staged(page: Path, text: str) -> str:
 
 
 def _linked(page: Path, text: str) -> str:
-    return _LINK.sub(lambda link: _link(page, link), text)
+    # code that stands by itself is no link; code within a link's text is found with the link
+    return re.sub(f"{_CODE}|{_LINK.pattern}", lambda found: found["code"] or _link(page, found), text)
 
 
 def _link(page: Path, link: re.Match[str]) -> str:
@@ -187,6 +189,11 @@ def stage(folder: Path) -> None:
             shutil.copyfile(file, to)
 
 
+def _accessible(text: str) -> str:
+    # what furo leaves out: the level of a caption, and scrolling a block of code by keyboard
+    return text.replace('role="heading">', 'role="heading" aria-level="2">').replace("<pre>", '<pre tabindex="0">')
+
+
 def build(folder: Path) -> int:
     """Write the site into a folder, anew; return Sphinx's exit code, not 0 for any warning."""
     with tempfile.TemporaryDirectory() as made:
@@ -200,6 +207,8 @@ def build(folder: Path) -> int:
         code = sphinx(
             ["-q", "-W", "--keep-going", "-n", "-c", str(SOURCE), "-d", f"{made}/doctrees", str(pages), str(folder)]
         )
+        for file in folder.rglob("*.html"):
+            file.write_text(_accessible(file.read_text(encoding="utf-8")), encoding="utf-8")
         for page in nav().pages:
             shutil.copyfile(pages / place(page), folder / place(page))
         for file in pages.rglob("*.html"):

@@ -51,12 +51,12 @@ def test_links_are_resolved_for_the_site() -> None:
     text = (
         "[a](method.md#bisect) [b](../CHANGELOG.md) [c](../SECURITY.md) [d](../README.md) [e](compressor/study.html)\n"
         "[method.md](method.md) [f](../examples/compressor/perfgate.toml) ![g](evidence/power.svg) [h](#i) [j](https://example.org/k)\n"
-        "```\n[code](nowhere.md)\n```\n"
+        "`[code](nowhere.md)` [`k`](cost.md)\n```\n[code](nowhere.md)\n```\n"
     )
     assert site.staged(page, text) == (
         '[a](method.md#bisect) [b](changelog.md) [c](security-policy.md) [d](index.md) <a href="compressor/study.html">e</a>\n'
         f"[Method](method.md) [f]({site.REPOSITORY}examples/compressor/perfgate.toml) ![g](evidence/power.svg) [h](#i) [j](https://example.org/k)\n"
-        "```\n[code](nowhere.md)\n```\n"
+        "`[code](nowhere.md)` [`k`](cost.md)\n```\n[code](nowhere.md)\n```\n"
     )
 
 

@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route
 
 from scripts import site
-from tests.support.browser import DESKTOP, PHONE, context
+from tests.support.browser import DESKTOP, PHONE, Opened, context
 from tests.support.pages import ROOT
 
 # one process: the site is built once
@@ -116,6 +116,14 @@ def test_pages_load_nothing_from_elsewhere_and_fit(browser: Browser, address: st
                     wide.append(f"{each} at {size[0]} px")
     assert heard == []
     assert wide == []
+
+
+def test_pages_have_no_barriers(browser: Browser, address: str) -> None:
+    with context(browser) as inside:
+        page = inside.new_page()
+        for name in ("index", "quickstart"):
+            page.goto(f"{address}{name}.html")
+            assert Opened(page).violations() == []
 
 
 def found(page: Page) -> list[str]:
