@@ -307,10 +307,10 @@ def listed(title: str, noun: str, texts: Iterable[str], share: float = 1.0) -> P
     return Part(title, noun, Written(shown, lambda text: bullets([text])[0]), share)
 
 
-def identical(report: Report, share: float = 1.0) -> Part:
-    """List what was not measured because it cannot differ, below what differs between the sides."""
+def identical(report: Report, share: float = 1.0, first: str = "") -> Part:
+    """List what was not measured because it cannot differ, below what differs between the sides; first: said before."""
     found = sameness.each(report)
-    opening = "\n".join(f"{brief(each, _TEXT)}.\n" for each in sameness.proof(report))
+    opening = "\n".join(f"{brief(each, _TEXT)}.\n" for each in (first, *sameness.proof(report)) if each)
     title = f"Identical, not measured: {numbers.plural(len(found), 'benchmark')}"
     written = Written(found, lambda own: Md(f"- {code(own[0])}: {escape(own[1])}"))
     return Part(title, "identical benchmark", written, share, f"{opening}\n" if opening else "")

@@ -34,7 +34,9 @@ from tests.gate.report import examples
 from tests.support.lines import builds
 from tests.support.lines import text as lines_of
 
-NO_SENTENCES = {"gate.words.numbers", "gate.words.plain", "gate.words.grid", "gate.words.marks"}
+NO_SENTENCES = {
+    "gate.words.numbers", "gate.words.plain", "gate.words.grid", "gate.words.streams", "gate.words.marks",
+}  # fmt: skip
 """The modules that write numbers, make names safe for a line, lay both out, and mark verdicts."""
 
 
