@@ -156,7 +156,7 @@ def _counts(comparisons: Sequence[Comparison]) -> str:
     """Say how far the instructions of sides apart are that do the same work."""
     pairs = [(each.base.instructions, each.head.instructions) for each in comparisons if not each.changed]
     apart = [abs(head / base - 1) for base, head in pairs if base and head]
-    return f": sides that do the same work are at most {max(apart):.2%} apart" if apart else ""
+    return f": sides that do the same work differ by at most {max(apart):.2%} here" if apart else ""
 
 
 def _markdown(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

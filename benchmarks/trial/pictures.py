@@ -72,7 +72,7 @@ def _alarms(trial: Trial) -> Figure:
             found = trial.alarms(name, by)
             if found is not None:
                 sheet.lines(
-                    f"bar-{colour}", [[(x.at(found.low), middle + offset), (x.at(found.high), middle + offset)]]
+                    f"fine-{colour}", [[(x.at(found.low), middle + offset), (x.at(found.high), middle + offset)]]
                 )
                 sheet.marks(f"spot-{colour}", "circle", [(x.at(found.share), middle + offset)])
     return _finished(
@@ -150,25 +150,23 @@ def _tradeoff(trial: Trial) -> Figure:
         "middle",
     )
     sheet.text(8, top - 16, "changes missed", "soft")
+    places: dict[tuple[float, float], list[int]] = {}
     for number, rule in enumerate(RULES, 1):
-        alarm = trial.pull_request(rule.name, "default")
-        found = [each for kind in kinds if (each := trial.misses(rule.name, "default", kind)) is not None]
         line = top + 24 * (number - 1)
         sheet.text(right + 62, line + 4.5, f"{number}", "strong", "end")
         sheet.text(right + 70, line + 4.5, rule.name, "strong" if rule is PERFGATE else "")
-        if alarm is None or not found:
-            continue
-        missed = sum(each.count for each in found) / sum(each.of for each in found)
-        sheet.marks("spot-head" if rule is PERFGATE else "spot-base", "circle", [(x.at(alarm), y.at(missed))])
-        sheet.text(x.at(alarm) + _beside(number)[0], y.at(missed) + _beside(number)[1], f"{number}", "small", "middle")
+        alarm = trial.pull_request(rule.name, "default")
+        found = [each for kind in kinds if (each := trial.misses(rule.name, "default", kind)) is not None]
+        if alarm is not None and found:
+            missed = sum(each.count for each in found) / sum(each.of for each in found)
+            places.setdefault((x.at(alarm), y.at(missed)), []).append(number)
+    for place, numbers in places.items():
+        sheet.marks("spot-head" if RULES.index(PERFGATE) + 1 in numbers else "spot-base", "circle", [place])
+        # to the side where there is room
+        label, beside = ", ".join(map(str, numbers)), 9 if place[0] < (left + right) / 2 else -9
+        sheet.text(place[0] + beside, place[1] - 7, label, "small", "start" if beside > 0 else "end")
     described = "One mark for each rule: false alarms to the right, misses upwards; the first table has the numbers."
     return _finished(sheet, "both", "False alarms and misses of each rule", described)
-
-
-def _beside(number: int) -> tuple[float, float]:
-    """Place a number around its mark, so that those of rules at one place do not cover each other."""
-    around = ((11, -6), (-11, -6), (11, 14), (-11, 14), (0, -10), (0, 20), (17, 4), (-17, 4))
-    return around[number % len(around)]
 
 
 def _label(sheet: Sheet, name: str, middle: float) -> None:
