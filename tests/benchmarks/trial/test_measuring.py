@@ -22,7 +22,7 @@ def test_a_trial_that_was_killed_goes_on_where_it_was(tmp_path: Path, monkeypatc
     monkeypatch.setattr(plan, "LAYOUTS", 4)
     monkeypatch.setattr(measuring, "PROGRAMS", {"textstats": Textstats})
     monkeypatch.setattr(measuring, "made", lambda folder: {"textstats": Textstats(folder)})
-    monkeypatch.setattr(measuring.shutil, "which", lambda name: None)
+    monkeypatch.setattr("shutil.which", lambda *_, **__: None)
     file = tmp_path / "data.jsonl"
     measuring.measure(file, 0.001, 3)
     whole = read(file)
