@@ -10,7 +10,7 @@ import jinja2
 
 from benchmarks.trial import plan
 from benchmarks.trial.comparisons import Comparison
-from benchmarks.trial.judging import BENCHMARKS, REPORTS, Rate, Trial, sizes
+from benchmarks.trial.judging import BENCHMARKS, Rate, Trial, sizes
 from benchmarks.trial.pictures import LABELS, Figure
 from benchmarks.trial.programs import PROGRAMS
 from benchmarks.trial.records import Host
@@ -44,7 +44,8 @@ def page(trial: Trial, comparisons: Sequence[Comparison], host: Host, minutes: f
         independent=independent,
         few=independent < FEW,
         benchmarks=BENCHMARKS,
-        reports=REPORTS,
+        reports=trial.reports.of,
+        counts=_counts(comparisons),
         default_table=_table(trial, "default"),
         equal_table=_table(trial, "equal"),
         kinds_table=_kinds(trial),
@@ -149,6 +150,13 @@ def _proof(own: Rate | None) -> str:
     return (
         f"No alarm in {_plural(own.independent, 'independent comparison')} leaves up to {_percent(none.high)} possible."
     )
+
+
+def _counts(comparisons: Sequence[Comparison]) -> str:
+    """Say how far the instructions of sides apart are that do the same work."""
+    pairs = [(each.base.instructions, each.head.instructions) for each in comparisons if not each.changed]
+    apart = [abs(head / base - 1) for base, head in pairs if base and head]
+    return f": sides that do the same work differ by at most {max(apart):.2%} here" if apart else ""
 
 
 def _markdown(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

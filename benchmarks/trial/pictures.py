@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from benchmarks.trial import plan
-from benchmarks.trial.judging import BENCHMARKS, Rate, Trial
+from benchmarks.trial.judging import BENCHMARKS, Trial
 from benchmarks.trial.rules.registry import PERFGATE, RULES
 from benchmarks.trial.rules.rule import Plan
 from gate.plots.picture import Sheet
@@ -72,11 +72,15 @@ def _alarms(trial: Trial) -> Figure:
             found = trial.alarms(name, by)
             if found is not None:
                 sheet.lines(
-                    f"bar-{colour}", [[(x.at(found.low), middle + offset), (x.at(found.high), middle + offset)]]
+                    f"fine-{colour}", [[(x.at(found.low), middle + offset), (x.at(found.high), middle + offset)]]
                 )
                 sheet.marks(f"spot-{colour}", "circle", [(x.at(found.share), middle + offset)])
-    spoken = "; ".join(f"{name} {_said(trial.alarms(name, 'default'))}" for name in rules)
-    return _finished(sheet, "alarms", "False alarms of each rule", f"Share of comparisons, default plan: {spoken}.")
+    return _finished(
+        sheet,
+        "alarms",
+        "False alarms of each rule",
+        "One row for each rule, with 95% intervals, by both plans; the tables have the numbers.",
+    )
 
 
 def _misses(trial: Trial) -> Figure:
@@ -116,16 +120,18 @@ def _misses(trial: Trial) -> Figure:
         "In brackets: no larger than the rule's own threshold, so meant to pass.",
         "soft",
     )
-    spoken = "; ".join(
-        f"{name} {', '.join(_said(trial.misses(name, 'default', kind)) for kind in plan.CHANGED)}" for name in rules
+    return _finished(
+        sheet,
+        "misses",
+        "Missed changes of each rule",
+        "One row for each rule, one column for each size; the first table has the numbers.",
     )
-    return _finished(sheet, "misses", "Missed changes of each rule", f"Missed of {', '.join(columns)}: {spoken}.")
 
 
 def _tradeoff(trial: Trial) -> Figure:
     """Draw false alarms of a pull request against misses of the middle sizes."""
     kinds = plan.CHANGED[1:3]
-    top, bottom, left, right = 92, 470, 70, 470
+    top, bottom, left, right = 92, 470, 62, 420
     sheet = Sheet(_WIDTH, bottom + 56)
     x, y = Axis(0.0, 1.0, left, right), Axis(0.0, 1.0, bottom, top)
     sizes = " and ".join(LABELS[1:3])
@@ -144,27 +150,23 @@ def _tradeoff(trial: Trial) -> Figure:
         "middle",
     )
     sheet.text(8, top - 16, "changes missed", "soft")
-    spoken = []
+    places: dict[tuple[float, float], list[int]] = {}
     for number, rule in enumerate(RULES, 1):
+        line = top + 24 * (number - 1)
+        sheet.text(right + 62, line + 4.5, f"{number}", "strong", "end")
+        sheet.text(right + 70, line + 4.5, rule.name, "strong" if rule is PERFGATE else "")
         alarm = trial.pull_request(rule.name, "default")
         found = [each for kind in kinds if (each := trial.misses(rule.name, "default", kind)) is not None]
-        line = top + 24 * (number - 1)
-        sheet.text(right + 22, line + 4.5, f"{number}", "strong", "end")
-        sheet.text(right + 30, line + 4.5, rule.name, "strong" if rule is PERFGATE else "")
-        if alarm is None or not found:
-            continue
-        missed = sum(each.count for each in found) / sum(each.of for each in found)
-        spoken.append(f"{rule.name}: {alarm:.0%}, {missed:.0%}")
-        sheet.marks("spot-head" if rule is PERFGATE else "spot-base", "circle", [(x.at(alarm), y.at(missed))])
-        sheet.text(x.at(alarm) + _beside(number)[0], y.at(missed) + _beside(number)[1], f"{number}", "small", "middle")
-    described = f"False alarms of a pull request and missed changes: {'; '.join(spoken)}."
+        if alarm is not None and found:
+            missed = sum(each.count for each in found) / sum(each.of for each in found)
+            places.setdefault((x.at(alarm), y.at(missed)), []).append(number)
+    for place, numbers in places.items():
+        sheet.marks("spot-head" if RULES.index(PERFGATE) + 1 in numbers else "spot-base", "circle", [place])
+        # to the side where there is room
+        label, beside = ", ".join(map(str, numbers)), 9 if place[0] < (left + right) / 2 else -9
+        sheet.text(place[0] + beside, place[1] - 7, label, "small", "start" if beside > 0 else "end")
+    described = "One mark for each rule: false alarms to the right, misses upwards; the first table has the numbers."
     return _finished(sheet, "both", "False alarms and misses of each rule", described)
-
-
-def _beside(number: int) -> tuple[float, float]:
-    """Place a number around its mark, so that those of rules at one place do not cover each other."""
-    around = ((11, -6), (-11, -6), (11, 14), (-11, 14), (0, -10), (0, 20), (17, 4), (-17, 4))
-    return around[number % len(around)]
 
 
 def _label(sheet: Sheet, name: str, middle: float) -> None:
@@ -176,9 +178,5 @@ def _legend(sheet: Sheet, y: float) -> None:
     for _, colour, label in _PLANS:
         sheet.marks(f"spot-{colour}", "circle", [(at + 6, y - 4.5)])
         sheet.text(at + 18, y, label, "soft")
-        at += 130
+        at += 32 + 8.2 * len(label)
     sheet.text(at, y, "lines: 95% intervals", "soft")
-
-
-def _said(found: Rate | None) -> str:
-    return "not measured" if found is None else f"{found.share:.0%}"

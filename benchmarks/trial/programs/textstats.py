@@ -21,7 +21,19 @@ def average_length(text: str) -> float:
     found = [len(word) for word in words(text)]
     return sum(found) / len(found) if found else 0.0
 """
-_SORTED = "    return sorted("
+_COUNTS = "def most_common("
+_AGAIN = """
+
+_pass = 0
+
+
+def most_common(text: str, count: int) -> list[tuple[str, int]]:
+    global _pass
+    _pass += 1
+    if {when}:
+        _count({part}, count)
+    return _count(text, count)
+"""
 
 
 class Textstats(Program):
@@ -70,11 +82,8 @@ class Textstats(Program):
 def _changed(text: str, side: str) -> str:
     if side == "edited":
         return text + _EDIT
-    if twice(side):
-        once = f"    global _pass\n    _pass += 1\n    if _pass % {TAIL_EVERY} == 0:\n        Counter(words(text))\n"
-        once += _SORTED
-        return text.replace(_SORTED, once, 1) + "\n\n_pass = 0\n"
-    if share(side):
-        again = f"    Counter(words(text[: len(text) * {round(100 * share(side))} // 100]))\n{_SORTED}"
-        return text.replace(_SORTED, again, 1)
-    return text
+    if not share(side) and not twice(side):
+        return text
+    again = f"_pass % {TAIL_EVERY} == 0" if twice(side) else "True"
+    part = "text" if twice(side) else f"text[: len(text) * {round(100 * share(side))} // 100]"
+    return text.replace(_COUNTS, "def _count(", 1) + _AGAIN.format(when=again, part=part)

@@ -29,10 +29,10 @@ class Interval:
     high: float
 
 
-def regressed(base: Sequence[float], head: Sequence[float]) -> bool:
+def regressed(base: Sequence[float], head: Sequence[float], resamples: int = RESAMPLES) -> bool:
     """Return whether criterion prints "Performance has regressed."."""
     # of both conditions the cheaper one first
-    return interval(base, head).low > NOISE and p_value(base, head) < SIGNIFICANCE
+    return interval(base, head, resamples).low > NOISE and p_value(base, head, resamples) < SIGNIFICANCE
 
 
 def interval(base: Sequence[float], head: Sequence[float], resamples: int = RESAMPLES) -> Interval:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import variance
 
 from scipy import stats
 
@@ -29,9 +28,13 @@ def interval(base: Sequence[float], head: Sequence[float]) -> Interval:
     """Return the 95% interval of (head - base) / base: Student's t with one less degree than the smaller sample."""
     a, b = mean(base), mean(head)
     # the delta method
-    spread = (variance(base) / len(base) * b**2 + variance(head) / len(head) * a**2) / a**4
+    spread = (_variance(base, a) / len(base) * b**2 + _variance(head, b) / len(head) * a**2) / a**4
     margin = float(stats.t.ppf(0.975, min(len(base), len(head)) - 1)) * math.sqrt(spread)
     return Interval((b - a) / a - margin, (b - a) / a + margin)
+
+
+def _variance(values: Sequence[float], of: float) -> float:
+    return sum((value - of) ** 2 for value in values) / (len(values) - 1)
 
 
 def resolved(found: Interval, horizon: float = HORIZON) -> bool:

@@ -43,7 +43,7 @@ def test_tachometer_has_the_same_interval_and_goes_on_sampling_as_long(case: dic
     found = captured("tachometer")[case["name"]]
     interval = tachometer.interval(case["base"], case["head"])
     assert (interval.low, interval.high) == pytest.approx(
-        (found["relative"]["low"], found["relative"]["high"]), rel=1e-7
+        (found["relative"]["low"], found["relative"]["high"]), abs=1e-8
     )
     count = len(case["base"])
     if count == len(case["head"]):
@@ -51,13 +51,16 @@ def test_tachometer_has_the_same_interval_and_goes_on_sampling_as_long(case: dic
         assert (tachometer.sampled(*more, least=count) == count) == found["resolved"]
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if len(case["base"]) >= 10], ids=lambda case: str(case["name"]))
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case["name"] in captured("criterion")], ids=lambda case: str(case["name"])
+)
 def test_criterion_has_the_same_interval_p_and_verdict_as_far_as_a_bootstrap_can(case: dict[str, Any]) -> None:
     found = captured("criterion")[case["name"]]
     interval = criterion.interval(case["base"], case["head"])
     width = found["high"] - found["low"]
-    assert interval.low == pytest.approx(found["low"], abs=0.05 * width)
-    assert interval.high == pytest.approx(found["high"], abs=0.05 * width)
+    # only sqrt(100,000) resamples of head are behind its ends, so those of two runs of criterion differ as much
+    assert interval.low == pytest.approx(found["low"], abs=0.12 * width)
+    assert interval.high == pytest.approx(found["high"], abs=0.12 * width)
     # printed with two digits
     assert criterion.p_value(case["base"], case["head"]) == pytest.approx(found["p"], abs=0.011)
     assert criterion.regressed(case["base"], case["head"]) == (found["verdict"] == "regressed")

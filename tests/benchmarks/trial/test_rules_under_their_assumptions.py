@@ -1,6 +1,8 @@
 """With independent normal values a rule is wrong as often as it says it is: seeded simulations."""
 
 import math
+from collections.abc import Callable, Sequence
+from functools import partial
 from statistics import NormalDist
 
 import numpy as np
@@ -8,15 +10,15 @@ import pytest
 
 from benchmarks.trial.rules import asv, bencher, benchstat, criterion, one_process, tachometer
 
-SIMULATIONS = 2000
+SIMULATIONS = 1000
 
 
-def alarms(rule: object, base: int, head: int, count: int = SIMULATIONS) -> float:
+def alarms(
+    rule: Callable[[Sequence[float], Sequence[float]], bool], base: int, head: int, count: int = SIMULATIONS
+) -> float:
     draw = np.random.default_rng(11)
-    assert callable(rule)
-    return sum(
-        rule(draw.normal(100, 5, base).tolist(), draw.normal(100, 5, head).tolist()) for _ in range(count)
-    ) / count  # fmt: skip
+    found = (rule(draw.normal(100, 5, base).tolist(), draw.normal(100, 5, head).tolist()) for _ in range(count))
+    return sum(found) / count
 
 
 def near(share: float, of: int = SIMULATIONS) -> object:
@@ -59,4 +61,5 @@ def test_tachometers_interval_covers_95_percent_at_a_fixed_size_and_less_when_it
 
 def test_asv_and_criterion_alarm_less_often_than_their_tests_since_both_ask_for_a_size_too() -> None:
     assert alarms(asv.slower, 10, 10) < 0.002
-    assert alarms(criterion.regressed, 30, 30, 60) < 0.025 + 3 * math.sqrt(0.025 * 0.975 / 60)
+    few = partial(criterion.regressed, resamples=2000)
+    assert alarms(few, 30, 30, 400) < 0.025 + 3 * math.sqrt(0.025 * 0.975 / 400)
