@@ -15,13 +15,11 @@ from gate.config.source import read_source
 from gate.config.tables import OF_RUNS
 from gate.config.types import Builds, Config, Table
 from scripts import docs
-from tests.support.pages import ROOT, example_of, run_page
+from tests.support.pages import ROOT, parts, run_page
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 SHELL = re.compile(r"^```(?:console|sh)$", re.MULTILINE)
 TOML = re.compile(r"^```toml\n((?s:.*?))^```$", re.MULTILINE)
-# What must be there to build the example of a page; the end of a test run names what is absent.
-TOOLS = {"textsearch": "javac", "csvgroup": "npm"}
 LINK = re.compile(r"\]\((?!https?://)([^)#]*)(?:#([^)]*))?\)")
 WITH_COMMANDS = [page for page in (ROOT / "docs").rglob("*.md") if SHELL.search(page.read_text(encoding="utf-8"))]
 
@@ -83,8 +81,11 @@ def anchors(page: Path) -> set[str]:
 @pytest.mark.xdist_group("measures")
 @pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda page: page.name)
 def test_commands_on_pages(page: Path, tmp_path: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    tool = "jq" if re.search(r"^\$ jq ", text, re.MULTILINE) else TOOLS.get(example_of(text))
-    if tool and shutil.which(tool) is None:
-        pytest.skip(f"{tool} is not installed")
+    if re.search(r"^\$ jq ", page.read_text(encoding="utf-8"), re.MULTILINE) and shutil.which("jq") is None:
+        pytest.skip("jq is not installed")
+    missing = [
+        need for part in parts(page.read_text(encoding="utf-8")) for need in part.needs if not shutil.which(need)
+    ]
+    if missing:
+        pytest.skip(f"absent: {', '.join(missing)}")
     run_page(page, tmp_path)

@@ -4,31 +4,54 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 
 ROOT = Path(__file__).parent.parent
 BUILD = {
     "tokenizer": "make SEED=1 clean all",
     "textstats": f'"{sys.executable}" -m textstats.sample 500 > sample.txt',
+    "csvtotals": "cmake -S . -B build -DCMAKE_BUILD_TYPE=Debug && cmake --build build && ctest --test-dir build",
+    "wordindex": "cargo test --quiet --offline && cargo build --quiet --offline && target/debug/sample 500 > sample.txt",
+    "logfmt": "test -z $(gofmt -l .) && go vet . && go test . && go test -c -o bench.tests/ .",
     "textsearch": "mkdir -p build && javac -d build/classes src/main/java/textsearch/*.java src/bench/java/textsearch/*.java",
     "csvgroup": "npm test --silent",
 }
 PROGRAM = {
     "tokenizer": "./build/tokenize build/sample.json",
     "textstats": f'"{sys.executable}" -m textstats sample.txt',
+    "csvtotals": "build/csvtotals build/sample.csv city amount",
+    "wordindex": "target/debug/wordindex sample.txt kel",
+    "logfmt": "bench.tests/logfmt.test -test.list .",
     "textsearch": "java -cp build/classes textsearch.Main src/main/java/textsearch/Postings.java int size",
     "csvgroup": r"""printf 'by,sum\na,1\n"b,",2\na,3\n' > ../a.csv && node src/main.mjs ../a.csv --by by --sum sum""",
 }
 BENCH = {
     "tokenizer": "./build/bench build/sample.json out",
     "textstats": f'"{sys.executable}" -m textstats.bench sample.txt out',
+    "wordindex": "target/debug/bench sample.txt out",
     "textsearch": "java -cp build/classes textsearch.Bench search out",
     "csvgroup": r"PERFGATE_OUTPUT=lines node bench/bench.mjs && sed -nE 's/.*\"rows\".*:([0-9]+),.*/\1/p' lines > out",
 }
-NEEDS = {"tokenizer": ("make", "cc"), "textstats": (), "textsearch": ("javac",), "csvgroup": ("npm",)}
+NEEDS = {
+    "tokenizer": ("make", "cc"),
+    "textstats": (),
+    "csvtotals": ("cmake", "c++"),
+    "wordindex": ("cargo",),
+    "logfmt": ("go",),
+    "textsearch": ("javac",),
+    "csvgroup": ("npm",),
+}
 EXAMPLES = [name for name, tools in NEEDS.items() if all(map(shutil.which, tools))]
+# Their compilers take a while.
+SLOW = ("csvtotals", "wordindex", "logfmt", "textsearch")
+
+
+def marked(examples: Iterable[str]) -> list[ParameterSet]:
+    return [pytest.param(name, marks=[pytest.mark.endtoend] if name in SLOW else []) for name in examples]
 
 
 def branches(example: str) -> list[str]:
@@ -52,7 +75,7 @@ def commits(repository: Path) -> str:
     return sh("git for-each-ref --format='%(refname) %(objectname)'; git status --porcelain", repository)
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("example", marked(EXAMPLES))
 def test_changes_keep_the_results(example: str, tmp_path: Path) -> None:
     repository = tmp_path / "a copy"
     assert make_repo(example, repository).returncode == 0
@@ -66,7 +89,7 @@ def test_changes_keep_the_results(example: str, tmp_path: Path) -> None:
     assert sh("git status --porcelain", repository) == ""
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
+@pytest.mark.parametrize("example", marked(name for name in EXAMPLES if name in BENCH))
 def test_the_bench_program_obeys_perfgate(example: str, tmp_path: Path) -> None:
     assert make_repo(example, tmp_path / "copy").returncode == 0
     sh(BUILD[example], tmp_path / "copy")

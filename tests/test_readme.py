@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.pages import ROOT, Shown, environment, matches, run_all, run_page, shown_commands
+from tests.support.pages import ROOT, Shown, environment, matches, parts, run_all, run_page, shown_commands
 
 
 @pytest.mark.endtoend
@@ -53,6 +53,17 @@ def test_what_a_page_shows() -> None:
         Shown("cat <<'END'\nc\nEND", 0, "c"),
         Shown("cd /", 0, "", exact=True),
     ]
+
+
+def test_a_page_names_the_examples_it_runs_in() -> None:
+    text = "one\n<!-- example: tokenizer, needs: make, cc -->\ntwo\n<!-- example: textstats -->\nthree\n"
+    found = parts(text)
+    assert [(part.example, part.needs) for part in found] == [
+        ("textstats", []),
+        ("tokenizer", ["make", "cc"]),
+        ("textstats", []),
+    ]
+    assert "".join(part.text for part in found) == text
 
 
 def test_a_block_without_commands_is_refused() -> None:

@@ -5,8 +5,8 @@ The convention of README.md and docs/:
 - A block fenced as ```console or ```sh holds commands: the lines that begin with `$ `. A backslash at the end of a line
   continues on the next, and so do lines that begin with `> ` (a here-document, as a shell prompts for it).
 - All commands of a page run in order in one repository, that of examples/textstats: main is checked out, with the tag
-  base and the branches regression, improvement, no-change and documentation. `<!-- example: NAME -->` on a line of its
-  own takes that of another example.
+  base and the branches regression, improvement and no-change. From a line `<!-- example: logfmt, needs: go -->` on they
+  run in the repository of that example; `needs` names the programs that it is built with.
 - A command succeeds, unless its line ends in a comment that tells otherwise: `# exit 1`.
 - Lines after a command are its output on both streams; `...` stands for anything, also for several lines. Numbers,
   footnote marks and the amount of white space may be others: what is shown was printed on another machine. A command
@@ -29,7 +29,7 @@ BLOCK = re.compile(
     r"^(?:<!-- (?P<mark>not run: \S.*|exact) -->\n)?```(?:console|sh)\n(?P<body>(?s:.*?))^```$", re.MULTILINE
 )
 COMMAND = re.compile(r"^\$ (?P<command>(?:.*\\\n)*.*\n(?:> ?.*\n)*)(?P<output>(?:(?!\$ ).*\n)*)", re.MULTILINE)
-EXAMPLE = re.compile(r"^<!-- example: ([\w-]+) -->$", re.MULTILINE)
+EXAMPLE = re.compile(r"^<!-- example: (?P<name>\w+)(?:, needs: (?P<needs>.*))? -->\n", re.MULTILINE)
 EXIT = re.compile(r"\s+# exit (\d+)$")
 # no number inside a word: a commit or a file's name is not one
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?!\w)|[¹²³⁴⁵⁶⁷⁸⁹⁰]+")
@@ -59,6 +59,25 @@ def shown_commands(text: str) -> Iterator[Shown]:
             yield Shown(command, int(code[1]) if code else 0, match["output"].strip(), mark == "exact")
 
 
+class Part(NamedTuple):
+    """What a page shows in the repository of one example."""
+
+    example: str
+    needs: list[str]
+    text: str
+
+
+def parts(text: str) -> list[Part]:
+    """Divide a page at the lines that name an example."""
+    before, *named = re.split(f"(?={EXAMPLE.pattern})", text, flags=re.MULTILINE)[::3]
+    found = [Part("textstats", [], before)]
+    for part in named:
+        line = EXAMPLE.match(part)
+        assert line is not None
+        found.append(Part(line["name"], re.findall(r"[\w+.-]+", line["needs"] or ""), part))
+    return found
+
+
 def matches(output: str, shown: str, *, exact: bool = False) -> bool:
     """Return whether an output is the one that is shown, as far as the convention goes."""
     pattern = ".*".join(re.escape(_plain(part, exact=exact).strip()) for part in shown.split("..."))
@@ -85,8 +104,10 @@ def environment(directory: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "GITHUB_", "PYTHON"))}
     kept.pop("CI", None)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    # rustup finds its toolchains at home
+    toolchains = {"RUSTUP_HOME": os.environ.get("RUSTUP_HOME") or str(Path.home() / ".rustup")}
     # wide, so that one more footnote does not turn a table into another form
-    return kept | {"PATH": path, "HOME": str(directory), "NO_COLOR": "1", "COLUMNS": "120"}
+    return kept | toolchains | {"PATH": path, "HOME": str(directory), "NO_COLOR": "1", "COLUMNS": "120"}
 
 
 def run_all(commands: list[Shown], directory: Path, env: dict[str, str]) -> None:
@@ -109,30 +130,26 @@ def run_all(commands: list[Shown], directory: Path, env: dict[str, str]) -> None
         assert matches(done.stdout, shown.output, exact=shown.exact), f"{told}\nthe page shows:\n{shown.output}"
 
 
-def example_of(text: str) -> str:
-    """Return the example in whose repository the commands of a page run."""
-    named = EXAMPLE.search(text)
-    return named[1] if named else "textstats"
-
-
 def run_page(page: Path, scratch: Path) -> int:
     """Run the commands of a page in a fresh repository; returns how many there were.
 
     A page that measures may be wrong once: a verdict over a few milliseconds is true of most hosts at most times, and a
     page that is wrong is wrong twice.
     """
-    text = page.read_text(encoding="utf-8")
-    commands = list(shown_commands(text))
-    if commands:
-        try:
-            _run_in(scratch / "first", commands, example_of(text))
-        except AssertionError:
-            _run_in(scratch / "second", commands, example_of(text))
-    return len(commands)
+    count = 0
+    for part in parts(page.read_text(encoding="utf-8")):
+        commands = list(shown_commands(part.text))
+        if commands:
+            try:
+                _run_in(scratch / "first", part.example, commands)
+            except AssertionError:
+                _run_in(scratch / "second", part.example, commands)
+        count += len(commands)
+    return count
 
 
-def _run_in(scratch: Path, commands: list[Shown], example: str) -> None:
-    scratch.mkdir()
+def _run_in(scratch: Path, example: str, commands: list[Shown]) -> None:
+    scratch.mkdir(exist_ok=True)
     repository = scratch / example
     subprocess.run([sys.executable, ROOT / "examples" / "make_repo.py", example, repository], check=True)
     run_all(commands, repository, environment(scratch))
