@@ -50,7 +50,7 @@ EXAMPLES = [
     name for name, tools in NEEDS.items() if all(map(shutil.which, tools)) and (name != "csvtotals" or GOOGLE_BENCHMARK)
 ]
 # Their compilers take a while.
-SLOW = ("csvtotals", "wordindex", "logfmt")
+SLOW = ("csvtotals", "wordindex", "logfmt", "textsearch")
 
 
 def marked(examples: Iterable[str]) -> list[ParameterSet]:
