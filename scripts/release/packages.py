@@ -88,9 +88,8 @@ def locked(name: str, lock: str) -> dict[str, str]:
     while new:
         wanted |= {each: entries[each] for each in new}
         # the lock says below each package for which others it is there
-        new = {
-            each for each, entry in entries.items() if each not in wanted and not wanted.keys().isdisjoint(_via(entry))
-        }
+        needed = [each for each, entry in entries.items() if not wanted.keys().isdisjoint(_via(entry))]
+        new = set(needed) - wanted.keys()
     return wanted
 
 
