@@ -22,8 +22,6 @@ from pathlib import Path
 from scripts.release.errors import ReleaseError
 
 LOCK = "requirements-dev.lock"
-# hatchling with what it needs
-BUILDERS = ("hatchling", "packaging", "pathspec", "pluggy", "trove-classifiers")
 LOCKED = re.compile(r"^(?P<name>[\w.-]+)==.*\n(?:[ \t]+.*\n)*", re.MULTILINE)
 SUMS = "SHA256SUMS"
 
@@ -64,11 +62,7 @@ def _export(top: Path, commit: str, to: Path) -> None:
 
 def _builder(top: Path, environment: Path) -> Path:
     """Return a Python with the locked hatchling: this one, or that of a new environment."""
-    text = (top / LOCK).read_text(encoding="utf-8")
-    wanted = {found["name"]: found[0] for found in LOCKED.finditer(text) if found["name"] in BUILDERS}
-    missing = [name for name in BUILDERS if name not in wanted]
-    if missing:
-        raise ReleaseError(f"{LOCK} has no {', '.join(missing)}")
+    wanted = locked("hatchling", (top / LOCK).read_text(encoding="utf-8"))
     if _has(wanted["hatchling"]):
         return Path(sys.executable)
     _run([sys.executable, "-I", "-m", "venv", environment])
@@ -78,6 +72,29 @@ def _builder(top: Path, environment: Path) -> Path:
     pip = ["-m", "pip", "--quiet", "--disable-pip-version-check", "install", "--only-binary", ":all:"]
     _run([python, "-I", *pip, "--require-hashes", "--requirement", lock])
     return python
+
+
+def locked(name: str, lock: str) -> dict[str, str]:
+    """Return the entries of a lock for a package and for all that it needs, by name.
+
+    Raises:
+        ReleaseError: the lock does not have the package.
+    """
+    entries = {found["name"]: found[0] for found in LOCKED.finditer(lock)}
+    if name not in entries:
+        raise ReleaseError(f"{LOCK} has no {name}")
+    wanted: dict[str, str] = {}
+    new = {name}
+    while new:
+        wanted |= {each: entries[each] for each in new}
+        # the lock says below each package for which others it is there
+        needed = [each for each, entry in entries.items() if not wanted.keys().isdisjoint(_via(entry))]
+        new = set(needed) - wanted.keys()
+    return wanted
+
+
+def _via(entry: str) -> list[str]:
+    return [line.split()[-1] for line in entry.splitlines() if line.lstrip().startswith("#")]
 
 
 def _has(entry: str) -> bool:

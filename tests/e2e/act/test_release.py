@@ -65,6 +65,8 @@ def act(act: Act, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Act:
     program.parent.mkdir()
     program.write_text(GH)
     program.chmod(0o755)
+    # a runner's Python has no hatchling: the build has to bring it
+    (program.parent / "python3").symlink_to(Path(sys.executable).resolve())
     monkeypatch.setenv("PATH", str(program.parent), prepend=":")
     return act
 
