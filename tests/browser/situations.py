@@ -2,13 +2,13 @@
 
 from msgspec.structs import replace
 
-from gate.model import Finding, Report
+from gate.model import Finding, Report, Verdict
 from tests.gate.report import examples
 
 
 def _named(count: int) -> list[Finding]:
     names = [f"service/very-long-name-of-a-suite/of/benchmarks/{'x' * (k % 50)}/case-{k:02}" for k in range(count)]
-    verdicts = ("regression", "inconclusive", "accepted", "improvement", "unchanged", "no-sign")
+    verdicts: tuple[Verdict, ...] = ("regression", "inconclusive", "accepted", "improvement", "unchanged", "no-sign")
     return [
         examples.finding(name, verdicts[k % len(verdicts)], estimate=1 + (k - 30) / 200, half=0.01)
         for k, name in enumerate(names)
