@@ -100,9 +100,9 @@ def show(
     if on_stdout is not None:
         out.write(rendered(decided, on_stdout, links))
     elif options.quiet and form == "text":
-        from gate.words import failures, reports
+        from gate.words import failures, marks, verdict_line
 
-        out.write(f"{reports.headline(report)}\n")
+        out.write(f"{marks.of_report(report)} {verdict_line.text(report)}\n")
         out.writelines(f"{failures.title(failure)}\n" for failure in report.failures)
     elif form == "text":
         from gate.report.text import terminal as text
