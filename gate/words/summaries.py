@@ -176,8 +176,8 @@ def _more_builds(step: outcomes.MoreBuilds) -> str:
 
 
 def _fix_regression(step: outcomes.FixRegression) -> str:
-    cost = f"builds both sides again, about {format_duration(step.explain)}" if step.explain is not None else ""
-    explain = f" (`perfgate explain` names the functions: {cost})" if cost else ""
+    built = None if step.explain is None else format_duration(max(1.0, step.explain))
+    explain = f" (`perfgate explain` names the functions: 2 builds, {built}, and 2 profiled runs)" if built else ""
     return f"Fix the regression{explain}, or accept it with an `[[accept]]` entry (size, expiry date, reason)"
 
 

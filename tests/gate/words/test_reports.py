@@ -152,7 +152,7 @@ def test_names_that_no_shell_can_set_are_left_out_and_counted() -> None:
         (examples.only_failures(), "Fix the failure and run the check again"),
         (
             examples.regression(),
-            "Fix the regression (`perfgate explain` names the functions: builds both sides again, about ",
+            "Fix the regression (`perfgate explain` names the functions: 2 builds, ",
         ),
         (
             examples.only_inconclusive(),
