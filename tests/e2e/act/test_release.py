@@ -79,7 +79,7 @@ def project(tmp_path: Path) -> Project:
     for name in ("README.md", "LICENSE", "CHANGELOG.md", "requirements-dev.lock", "examples/make_repo.py"):
         made.write(name, (ROOT / name).read_text(encoding="utf-8"))
     for file in (ROOT / "examples" / "textstats").rglob("*"):
-        if file.is_file() and file.suffix in (".py", ".toml", ".patch"):
+        if file.is_file() and file.suffix in (".md", ".py", ".toml", ".patch"):
             made.write(str(file.relative_to(ROOT)), file.read_text(encoding="utf-8"))
     made.write("Makefile", "site:\n\tmkdir site\n")
     made.write(".gitignore", "dist/\n")
