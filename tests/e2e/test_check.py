@@ -58,7 +58,7 @@ def test_no_change_passes(project: Project) -> None:
     project.write("README", "only words")
     project.commit()
     done = project.perfgate("check")
-    assert (done.returncode, done.stdout[:5]) == (0, "Pass:"), done.stdout + done.stderr
+    assert (done.returncode, done.stdout[:6]) == (0, "✔ Pass"), done.stdout + done.stderr
     assert "explain" not in done.stderr
     assert project.report()["findings"][0]["verdict"] == "unchanged"
 

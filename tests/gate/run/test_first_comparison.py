@@ -63,7 +63,7 @@ def test_head_is_measured_against_itself(tmp_path: Path, base: str) -> None:
     first, head = made.git("rev-list", "--reverse", "HEAD").splitlines()
     done = made.perfgate("check", "--base", "HEAD~1")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.startswith("Nothing to compare yet: base has no perfgate.toml, and ")
+    assert done.stdout.startswith("○ Nothing to compare yet: base has no perfgate.toml, and ")
     report = nothing_compared(made)
     why = report["summary"]["why"]
     assert (why["base"], why["itself"], why["failed"]) == (first, True, failed)
@@ -86,7 +86,7 @@ def test_a_base_without_the_folder_of_the_project(tmp_path: Path) -> None:
     done = made.perfgate("check", "--base", "HEAD~1", cwd=made.top / "inner")
     assert done.returncode == 0, done.stdout + done.stderr
     said = " ".join(done.stdout.split())
-    assert said.startswith("Nothing to compare yet: base has no perfgate.toml, nor the folder of the project; ")
+    assert said.startswith("○ Nothing to compare yet: base has no perfgate.toml, nor the folder of the project; ")
 
 
 def test_a_base_that_runs_the_benchmarks_is_compared(tmp_path: Path) -> None:
@@ -173,6 +173,6 @@ def test_shards_that_have_nothing_to_compare(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
     done = made.perfgate("decide", "part1", "part2")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.startswith("Nothing to compare yet: ")
+    assert done.stdout.startswith("○ Nothing to compare yet: ")
     # a part that is missing is missing here too
     assert made.perfgate("decide", "part1").returncode == 4

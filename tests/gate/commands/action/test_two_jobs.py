@@ -188,7 +188,7 @@ def test_without_measurements_the_comment_says_so_and_keeps_the_old_result_as_th
     assert gate.body().startswith(f"<!-- perfgate:perfgate head={new} run=1001 attempt=1 ")
     above, summary, folded = gate.body().partition("<details><summary>Result of an older commit, ")
     assert summary and folded.startswith(f"{old[:10]}; commit {new[:10]} has none</summary>\n")
-    assert "Regression" not in above and f"#### Of commit {old[:10]}: perfgate: Regression" in folded
+    assert "Regression" not in above and f"Of commit {old[:10]}: ❌ **perfgate: Regression**" in folded
     state = forge.statuses[-1]
     assert (state["state"], state["sha"]) == ("error", new)
     assert state["description"].startswith(first.removeprefix("### "))
