@@ -92,7 +92,7 @@ def test_a_resumed_run_links_what_the_whole_one_has_linked(tmp_path: Path) -> No
     lines = file.read_text().splitlines(keepends=True)
     second = next(number for number, line in enumerate(lines) if '"build":1' in line)
     file.write_text("".join(lines[:second]))
-    done = made.perfgate("check", "--base", "HEAD", "--head", "HEAD", "--seed", "1", "--resume")
+    done = made.process("check", "--base", "HEAD", "--head", "HEAD", "--seed", "1", "--resume")
     assert done.returncode == 0, done.stdout + done.stderr
     resumed = builds(made)
     assert [build.artifacts for build in resumed] == [build.artifacts for build in whole]
