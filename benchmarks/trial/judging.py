@@ -125,7 +125,7 @@ def judged(comparisons: Sequence[Comparison], say: Callable[[str], None], report
     """Ask all rules about all comparisons, on all processors.
 
     Args:
-        say: is told how far it came.
+        say: takes a line of progress.
         reports: how many pull requests of several benchmarks are drawn.
     """
     found: list[Judged] = []

@@ -1,4 +1,4 @@
-"""The mark of each verdict, beside its word, so that no verdict is told by colour alone; the same in every format."""
+"""The mark of each verdict, beside its word, so that colour alone never carries a verdict; the same in every format."""
 
 from __future__ import annotations
 

@@ -193,8 +193,7 @@ class Act:
             command += ["--env", f"{name}={value}"]
         for name, place in self.repositories.items():
             command += ["--local-repository", f"{name}={place}"]
-        for leg in matrix:
-            command += ["--matrix", leg]
+        command += [part for leg in matrix for part in ("--matrix", leg)]
         home = self.folder / "home"
         home.mkdir(exist_ok=True)
         around = {
