@@ -101,7 +101,9 @@ def test_several_jobs_share_the_measuring_and_one_decides(act: Act, consumer: Co
     assert [name for name in names if "shard" in name] == [
         f"perfgate-perfgate-data-shard{n}of2-session0" for n in (1, 2)
     ]
-    assert len(github.comments) == 1 and re.search(r"❌ \*\*Regression\*\*: .*; 1 more", github.comments[0]["body"])
+    assert len(github.comments) == 1 and re.search(
+        r"❌ \*\*perfgate: Regression\*\*: .*; 1 more", github.comments[0]["body"]
+    )
     assert github.violations == []
 
 
