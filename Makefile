@@ -44,7 +44,7 @@ evidence: venv ## Write docs/evidence.md and its figures by simulation, 40,000 r
 	@$(PYTHON_ENV) -m gate simulate --reports 40000 --markdown docs/evidence.md >/dev/null
 
 TRIAL_MINUTES ?= 30
-trial: venv ## Measure how often ten tools and perfgate are wrong on this host, into docs/trial.md (TRIAL_MINUTES=30)
+trial: venv ## Measure how often perfgate and ten other rules are wrong on this host, into docs/trial.md (TRIAL_MINUTES=30)
 	@$(PYTHON_ENV) -m benchmarks.trial --minutes $(TRIAL_MINUTES)
 
 trial-judge: venv ## Judge the measurements that the last trial kept, into docs/trial.md

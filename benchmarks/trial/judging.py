@@ -8,9 +8,10 @@ import random
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from statistics import median
 
 from benchmarks.trial import plan
-from benchmarks.trial.comparisons import Comparison, Measured, mean
+from benchmarks.trial.comparisons import Comparison, Process, mean
 from benchmarks.trial.rules.perfgate import gated
 from benchmarks.trial.rules.registry import PERFGATE, RULES
 from benchmarks.trial.rules.rule import Call, Plan
@@ -18,14 +19,13 @@ from benchmarks.trial.rules.rule import Call, Plan
 BENCHMARKS = 10
 """Of the pull request whose false alarms are counted as one."""
 REPORTS = 100
-"""Such pull requests that are drawn for perfgate."""
+"""Such pull requests that are drawn, the same ones for each rule."""
 _Z = 1.959964
-SIDES_WITHOUT_CHANGE = len(plan.SAME)
 
 
 @dataclass(frozen=True)
 class Rate:
-    """A share of comparisons, with its 95% interval by Wilson over those that have no process in common."""
+    """A share of comparisons, with its 95% interval by Wilson over the bundles that they are of."""
 
     count: int
     of: int
@@ -71,6 +71,8 @@ class Trial:
     judged: list[Judged]
     reports: Rate
     """perfgate's reports of BENCHMARKS benchmarks without a change in which one is called slower."""
+    draws: tuple[tuple[int, ...], ...] = ()
+    """The benchmarks of each report, by their places among the comparisons without a change."""
 
     def alarms(self, rule: str, by: Plan, kinds: Sequence[str] = ()) -> Rate | None:
         """Give how often a rule calls head slower that is not, over all kinds or some of them."""
@@ -93,32 +95,34 @@ class Trial:
     def pull_request(self, rule: str, by: Plan) -> float | None:
         """Give how often a pull request of BENCHMARKS benchmarks without a change has a false alarm.
 
-        perfgate corrects for their number, so its reports are made; the benchmarks of the others are taken for
-        independent.
+        All rules are asked about the same draws. perfgate corrects for their number, so its reports are made.
         """
         if rule == PERFGATE.name:
             return self.reports.share if self.reports.of else None
-        found = self.alarms(rule, by)
-        return None if found is None else 1 - (1 - found.share) ** BENCHMARKS
+        calls = [j.calls.get((rule, by)) for j in self.judged if not j.changed]
+        found = [any(call.slower for k in draw if (call := calls[k]) is not None) for draw in self.draws]
+        return sum(found) / len(found) if found and any(calls) else None
 
     def _calls(self, rule: str, by: Plan, among: Sequence[Judged]) -> list[Call]:
-        return [call for j in among if (call := j.calls[rule, by]) is not None]
+        return [call for j in among if (call := j.calls.get((rule, by))) is not None]
 
     def _rate(self, rule: str, by: Plan, among: Sequence[Judged], slower: bool) -> Rate | None:
         calls = self._calls(rule, by, among)
         return (
-            Rate.of_counts(sum(call.slower == slower for call in calls), len(calls), _independent(among))
+            Rate.of_counts(sum(call.slower == slower for call in calls), len(calls), _independent(among, rule))
             if calls
             else None
         )
 
 
-def _independent(among: Sequence[Judged]) -> int:
-    """Count the comparisons that have no process in common: two of the four sides of a bundle that are the same."""
-    kinds: dict[int, set[str]] = {}
-    for each in among:
-        kinds.setdefault(each.bundle, set()).add("changed" if each.changed else each.kind)
-    return sum(SIDES_WITHOUT_CHANGE // 2 if len(found) > 1 else 1 for found in kinds.values())
+def _independent(among: Sequence[Judged], rule: str) -> int:
+    """Count the bundles: the comparisons of one share minutes, processes and history.
+
+    What is measured once for each program counts once for each.
+    """
+    if any(each.once for each in RULES if each.name == rule):
+        return len({each.program for each in among})
+    return len({each.bundle for each in among})
 
 
 def judged(comparisons: Sequence[Comparison], say: Callable[[str], None], reports: int = REPORTS) -> Trial:
@@ -134,10 +138,11 @@ def judged(comparisons: Sequence[Comparison], say: Callable[[str], None], report
             found.append(each)
             say(f"\rjudging: {done} of {len(comparisons)} comparisons ")
         say("\n")
-        drawn = _reports([each for each in comparisons if not each.changed], reports)
-        alarms = sum(pool.map(_alarms, drawn))
-    independent = min(len(drawn), _independent([each for each in found if not each.changed]) // BENCHMARKS)
-    return Trial(found, Rate.of_counts(alarms, len(drawn), independent))
+        unchanged = [each for each in comparisons if not each.changed]
+        draws = _draws(len(unchanged), reports)
+        alarms = sum(pool.map(_alarms, [[unchanged[k] for k in draw] for draw in draws]))
+    independent = len({each.bundle for each in unchanged}) // BENCHMARKS
+    return Trial(found, Rate.of_counts(alarms, len(draws), independent), draws)
 
 
 def _asked(comparison: Comparison) -> Judged:
@@ -148,15 +153,17 @@ def _asked(comparison: Comparison) -> Judged:
         calls[rule.name, "default"] = own
         same = rule is PERFGATE or not rule.equal
         calls[rule.name, "equal"] = own if same else rule.judge(comparison, first.seconds)
+        if rule.sized is not None:
+            calls[rule.name, "sized"] = own if rule is PERFGATE else rule.sized.judge(comparison, first.seconds)
     return Judged(comparison.program, comparison.bundle, comparison.kind, calls)
 
 
-def _reports(unchanged: Sequence[Comparison], count: int) -> list[list[Comparison]]:
+def _draws(unchanged: int, count: int) -> tuple[tuple[int, ...], ...]:
     """Draw pull requests of several benchmarks, each from another comparison without a change."""
     draw = random.Random(1)  # noqa: S311 - a draw, no secret
-    if len(unchanged) < BENCHMARKS:
-        return []
-    return [draw.sample(list(unchanged), BENCHMARKS) for _ in range(count)]
+    if unchanged < BENCHMARKS:
+        return ()
+    return tuple(tuple(draw.sample(range(unchanged), BENCHMARKS)) for _ in range(count))
 
 
 def _alarms(report: Sequence[Comparison]) -> bool:
@@ -171,23 +178,27 @@ class Size:
     program: str
     kind: str
     time: float
-    """Share of the time, over all rounds of all bundles."""
+    """Share of the time: the median over the rounds of all bundles, so that a burst of noise is not taken for it."""
     instructions: float | None
     """Share of the instructions of a pass; None: not counted."""
 
 
 def sizes(comparisons: Sequence[Comparison]) -> list[Size]:
-    """Measure the changes by all data of the trial, whatever any rule says."""
+    """Measure the changes by all rounds of the trial, whatever any rule says."""
     found: list[Size] = []
     for program in dict.fromkeys(each.program for each in comparisons):
         for kind in plan.CHANGED:
             pairs = [each for each in comparisons if each.program == program and each.kind == kind]
             if pairs:
-                logs = [math.log(_pass(each.head) / _pass(each.base)) for each in pairs]
+                ratios = [
+                    _pass(head) / _pass(base)
+                    for each in pairs
+                    for base, head in zip(each.base.rounds, each.head.rounds, strict=True)
+                ]
                 base, head = pairs[0].base.instructions, pairs[0].head.instructions
-                found.append(Size(program, kind, math.expm1(mean(logs)), head / base - 1 if base and head else None))
+                found.append(Size(program, kind, median(ratios) - 1, head / base - 1 if base and head else None))
     return found
 
 
-def _pass(side: Measured) -> float:
-    return mean([value for executions in side.rounds for each in executions for value in each.passes[1:]])
+def _pass(executions: Sequence[Process]) -> float:
+    return mean([value for each in executions for value in each.passes[1:]])

@@ -33,7 +33,7 @@ STARTS, LONG_START_EVERY, START_SECONDS = 100, 10, 0.25
 """tachometer's samples; every tenth process goes on for as long as a round of asv."""
 HISTORY_SECONDS, HISTORY_FIRST, HISTORY_MORE = 1.05, 12, 6
 """Runs of base on other days, one of a second each: before the first bundle of a program and before each later one."""
-_CHANGES_A_BUNDLE = 3
+CHANGES_A_BUNDLE = 3
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def bundle(number: int, programs: tuple[str, ...], seed: int) -> Bundle:
     """Lay out one bundle; the programs take turns."""
     draw = random.Random(f"{seed} {number}")  # noqa: S311 - an order, no secret
     program, turn = programs[number % len(programs)], number // len(programs)
-    changed = tuple(CHANGED[(turn * _CHANGES_A_BUNDLE + k) % len(CHANGED)] for k in range(_CHANGES_A_BUNDLE))
+    changed = tuple(CHANGED[(turn * CHANGES_A_BUNDLE + k) % len(CHANGED)] for k in range(CHANGES_A_BUNDLE))
     sides = (*SAME, *changed)
     layouts = draw.sample(range(LAYOUTS), ROUNDS + 1)
     make = _Maker(program, number, layouts)

@@ -9,7 +9,7 @@ from statistics import median
 
 from benchmarks.trial import plan
 from benchmarks.trial.comparisons import Comparison, Process, mean
-from benchmarks.trial.rules.rule import Call, Rule, Source, build_seconds
+from benchmarks.trial.rules.rule import SIZE, Call, Judge, Rule, Sized, Source, build_seconds
 
 FACTOR, ALPHA = 1.1, 0.002
 ROUNDS, REPEAT, SAMPLE_SECONDS, WARM_UP = 2, 5, 0.01, 0.1
@@ -44,8 +44,8 @@ def _orders(m: int, n: int, u: int) -> int:
     return _orders(m, n - 1, u) + _orders(m - 1, n, u - n)
 
 
-def slower(base: Sequence[float], head: Sequence[float]) -> bool:
-    """Call head worse if its median is more than 10% above that of base, and the samples differ at p < 0.002.
+def slower(base: Sequence[float], head: Sequence[float], factor: float = FACTOR) -> bool:
+    """Call head worse if its median is more than 10% (factor) above that of base, and the samples differ at p < 0.002.
 
     The test needs enough samples to be able to say so (asv: 1 / C(m + n, m) < 0.002, from 6 a side); with fewer asv
     compares intervals, and this says no.
@@ -53,7 +53,7 @@ def slower(base: Sequence[float], head: Sequence[float]) -> bool:
     m, n = len(base), len(head)
     if 1 / math.comb(m + n, min(m, n)) >= ALPHA or p_value(base, head) >= ALPHA:
         return False
-    return median(base) < median(head) / FACTOR
+    return median(base) < median(head) / factor
 
 
 def samples(process: Process) -> list[float]:
@@ -73,29 +73,35 @@ def samples(process: Process) -> list[float]:
     return [mean(each) for each in rest[:REPEAT]]
 
 
-def _judge(comparison: Comparison, seconds: float | None) -> Call:
+def _judged(factor: float) -> Judge:
+    return lambda comparison, seconds: _judge(comparison, seconds, factor)
+
+
+def _judge(comparison: Comparison, seconds: float | None, factor: float) -> Call:
     building = build_seconds(comparison)
     sides = (comparison.base, comparison.head)
     longer = [side.starts[:: plan.LONG_START_EVERY] for side in sides]
     each = mean([base.seconds + head.seconds for base, head in zip(*longer, strict=True)])
-    rounds = ROUNDS if seconds is None else max(1, min(len(longer[0]), int((seconds - building) / each)))
+    rounds = ROUNDS if seconds is None else max(ROUNDS, min(len(longer[0]), int((seconds - building) / each)))
     base, head = ([value for process in side[:rounds] for value in samples(process)] for side in longer)
-    return Call(slower(base, head), building + rounds * each)
+    return Call(slower(base, head, factor), building + rounds * each)
 
 
 RULES = (
     Rule(
         "asv",
         "Head's median is more than 10% above that of base, and a Mann-Whitney test has p < 0.002.",
-        "`asv continuous`: 2 processes a side, 5 samples of at least 10 ms in each",
-        "more rounds by turns (`-a rounds=N --interleave-rounds`)",
+        "`asv continuous`: 2 processes a side by turns, 5 samples of at least 10 ms in each",
+        "more rounds (`-a rounds=N`), at least two",
         (
             Source("factor and test", f"{_AT}asv/commands/compare.py#L77-L103"),
             Source("the test", f"{_AT}asv/_stats.py#L30-L70"),
             Source("samples", f"{_RUNNER}asv_runner/benchmarks/time.py#L137-L151"),
         ),
         FACTOR - 1,
-        "The only other one with a size, a test and several processes; its plan takes less than a second.",
-        _judge,
+        "Made to gate: it ends with 1 if a benchmark is slower. Besides perfgate the only rule with a size, a test and "
+        "several processes.",
+        _judged(FACTOR),
+        Sized("asv", f"`--factor {1 + SIZE:g}`", _judged(1 + SIZE)),
     ),
 )

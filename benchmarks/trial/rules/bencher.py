@@ -9,7 +9,7 @@ from statistics import stdev
 from scipy import stats
 
 from benchmarks.trial.comparisons import Comparison, mean
-from benchmarks.trial.rules.rule import Call, Rule, Source, build_seconds, enough, warm
+from benchmarks.trial.rules.rule import SIZE, Call, Judge, Rule, Sized, Source, build_seconds, enough, warm
 
 RUN = 1.0
 """Seconds of a run: what most harnesses that it reads take by default."""
@@ -43,16 +43,20 @@ def _statistical(comparison: Comparison, seconds: float | None) -> Call:
     return Call(limit is not None and mean(passes) > limit, building + sum(passes), inconclusive=limit is None)
 
 
-def _relative(comparison: Comparison, seconds: float | None) -> Call:
+def _relative(percentage: float) -> Judge:
+    return lambda comparison, seconds: _beside(comparison, seconds, percentage)
+
+
+def _beside(comparison: Comparison, seconds: float | None, percentage: float) -> Call:
     building = build_seconds(comparison)
     each = RUN if seconds is None else (seconds - building) / 2
     base, head = (enough(warm(side.long), each) for side in (comparison.base, comparison.head))
-    return Call(mean(head) > percentage_limit([mean(base)]), building + sum(base) + sum(head))
+    return Call(mean(head) > percentage_limit([mean(base)], percentage), building + sum(base) + sum(head))
 
 
 RULES = (
     Rule(
-        "Bencher, t-test",
+        "Bencher t-test",
         "Head's number is above the 99% prediction limit of up to 64 earlier numbers of base.",
         "one run of head of a second, against the history of base",
         "a longer run of head",
@@ -65,7 +69,7 @@ RULES = (
         _statistical,
     ),
     Rule(
-        "Bencher, relative",
+        "Bencher relative",
         "Head's number is more than 25% above that of base, both run in one job.",
         "one run of a second a side",
         "longer runs",
@@ -74,7 +78,8 @@ RULES = (
             Source("its documented settings", f"{_DOCS}track-benchmarks/run-feature-relative.mdx"),
         ),
         PERCENTAGE,
-        "Its documented setting for noisy shared runners.",
-        _relative,
+        "Its documented setting for noisy CI runners.",
+        _relative(PERCENTAGE),
+        Sized("Bencher relative", f"`--threshold-upper-boundary {SIZE:g}`", _relative(SIZE)),
     ),
 )

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.trial.comparisons import Comparison, mean
-from benchmarks.trial.rules.rule import Call, Rule, Source, build_seconds, enough
+from benchmarks.trial.rules.rule import SIZE, Call, Judge, Rule, Sized, Source, build_seconds, enough
 
 RESAMPLES, SAMPLES = 100_000, 100
 WARM_UP, MEASURING = 3.0, 5.0
@@ -29,10 +29,10 @@ class Interval:
     high: float
 
 
-def regressed(base: Sequence[float], head: Sequence[float], resamples: int = RESAMPLES) -> bool:
+def regressed(base: Sequence[float], head: Sequence[float], resamples: int = RESAMPLES, noise: float = NOISE) -> bool:
     """Return whether criterion prints "Performance has regressed."."""
     # of both conditions the cheaper one first
-    return interval(base, head, resamples).low > NOISE and p_value(base, head, resamples) < SIGNIFICANCE
+    return interval(base, head, resamples).low > noise and p_value(base, head, resamples) < SIGNIFICANCE
 
 
 def interval(base: Sequence[float], head: Sequence[float], resamples: int = RESAMPLES) -> Interval:
@@ -107,7 +107,11 @@ def samples(passes: Sequence[float], warm_up: float = WARM_UP, measuring: float 
     return found
 
 
-def _judge(comparison: Comparison, seconds: float | None) -> Call:
+def _judged(noise: float) -> Judge:
+    return lambda comparison, seconds: _judge(comparison, seconds, noise)
+
+
+def _judge(comparison: Comparison, seconds: float | None, noise: float) -> Call:
     building = build_seconds(comparison)
     each = WARM_UP + MEASURING if seconds is None else (seconds - building) / 2
     # of shorter times warm-up and measuring keep their shares
@@ -119,7 +123,7 @@ def _judge(comparison: Comparison, seconds: float | None) -> Call:
     if min(map(len, sides)) < 2:
         return Call(False, spent, inconclusive=True)
     base, head = sides
-    return Call(regressed(base, head), spent)
+    return Call(regressed(base, head, noise=noise), spent)
 
 
 RULES = (
@@ -135,7 +139,8 @@ RULES = (
             Source("on CI", f"{_AT}book/src/faq.md"),
         ),
         NOISE,
-        "Made for a developer's machine; its FAQ advises against it on CI, and for instruction counts.",
-        _judge,
+        "Made for a developer's machine; fails no job. Its FAQ advises against it on CI, and for instruction counts.",
+        _judged(NOISE),
+        Sized("criterion.rs", f"`noise_threshold({SIZE:g})`", _judged(SIZE)),
     ),
 )

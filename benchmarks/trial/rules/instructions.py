@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from benchmarks.trial.comparisons import Comparison
-from benchmarks.trial.rules.rule import Call, Rule, Source, build_seconds
+from benchmarks.trial.rules.rule import SIZE, Call, Judge, Rule, Sized, Source, build_seconds
 
 
 def slower(base: int, head: int, limit: float) -> bool:
@@ -13,7 +11,7 @@ def slower(base: int, head: int, limit: float) -> bool:
     return head > (1 + limit) * base
 
 
-def _judged(limit: float) -> Callable[[Comparison, float | None], Call]:
+def _judged(limit: float) -> Judge:
     def judge(comparison: Comparison, _: float | None) -> Call:
         base, head = comparison.base, comparison.head
         spent = build_seconds(comparison) + base.counting + head.counting
@@ -35,10 +33,11 @@ RULES = (
     Rule(
         "instructions at 5%", "Head executes more than 5% more instructions.", _PLAN, "",
         (Source("iai-callgrind's example of a limit", _LIMITS),), 0.05, _NOTE, _judged(0.05),
+        Sized("instructions", f"`--callgrind-limits='ir={SIZE:.0%}'`", _judged(SIZE)), once=True,
     ),
     Rule(
         "instructions at 10%", "Head executes more than 10% more instructions.", _PLAN, "",
         (Source("CodSpeed's default", _CODSPEED),), 0.10, "CodSpeed's default; it also models caches, this does not.",
-        _judged(0.10),
+        _judged(0.10), once=True,
     ),
 )  # fmt: skip

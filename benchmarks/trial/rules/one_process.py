@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from scipy import stats
 
 from benchmarks.trial.comparisons import Comparison, mean
-from benchmarks.trial.rules.rule import Call, Rule, Source, build_seconds, enough, warm
+from benchmarks.trial.rules.rule import SIZE, Call, Judge, Rule, Sized, Source, build_seconds, enough, warm
 
 PASSES = 30
 """A sample that textbooks call large."""
 THRESHOLD, ALPHA = 0.05, 0.05
 
 
-def two_numbers(base: Sequence[float], head: Sequence[float]) -> bool:
-    """Call head slower if its mean is more than 5% above that of base."""
-    return mean(head) > (1 + THRESHOLD) * mean(base)
+def two_numbers(base: Sequence[float], head: Sequence[float], threshold: float = THRESHOLD) -> bool:
+    """Call head slower if its mean is more than 5% (threshold) above that of base."""
+    return mean(head) > (1 + threshold) * mean(base)
 
 
 def welch(base: Sequence[float], head: Sequence[float]) -> bool:
@@ -39,7 +40,7 @@ def mann_whitney(base: Sequence[float], head: Sequence[float]) -> bool:
 Test = Callable[[Sequence[float], Sequence[float]], bool]
 
 
-def _judged(test: Test) -> Callable[[Comparison, float | None], Call]:
+def _judged(test: Test) -> Judge:
     def judge(comparison: Comparison, seconds: float | None) -> Call:
         base, head = warm(comparison.base.long), warm(comparison.head.long)
         if seconds is None:
@@ -58,6 +59,7 @@ _EQUAL = "more passes in the process"
 TWO_NUMBERS = Rule(
     "two numbers at 5%", "The mean of head is more than 5% above that of base.", _PLAN, _EQUAL, (), THRESHOLD,
     "No tool: what a script of ten lines does.", _judged(two_numbers),
+    Sized("two numbers", "3% instead of 5%", _judged(partial(two_numbers, threshold=SIZE))),
 )  # fmt: skip
 WELCH = Rule(
     "pooled Welch", "Welch's t-test over all passes has p < 0.05, and head has the larger mean.", _PLAN, _EQUAL,

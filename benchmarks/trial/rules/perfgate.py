@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import msgspec
 
 from benchmarks.trial.comparisons import Comparison, Measured
-from benchmarks.trial.rules.rule import Call, Rule, Source
+from benchmarks.trial.rules.rule import SIZE, Call, Rule, Sized, Source
 from gate.config.parse import parse
 from gate.config.source import from_tables
 from gate.decide import decide
@@ -18,7 +18,6 @@ from gate.evidence.gather import gather
 from gate.evidence.records import Located
 from gate.model import SIDES, Build, Execution, Look, Metric, Record, Report, Run, Side
 
-THRESHOLD = 0.03
 _WORK = 1.05
 """Times what builds and executions take: perfgate's own work between them, as its budget counts it."""
 
@@ -94,8 +93,9 @@ RULES = (
         "4 to 12 builds a side, 5 executions by turns of each, 10 iterations in each; it stops at a look when settled",
         "",
         (Source("method", "method.md"),),
-        THRESHOLD,
+        SIZE,
         "Needs a runner of its own, and several builds; what is below its threshold passes by design.",
         _judge,
+        Sized("perfgate", "its default", _judge),
     ),
 )

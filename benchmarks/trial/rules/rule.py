@@ -10,8 +10,11 @@ from typing import Literal
 from benchmarks.trial import plan
 from benchmarks.trial.comparisons import Comparison, Process
 
-Plan = Literal["default", "equal"]
-"""default: as much as the tool takes by its own defaults. equal: as many seconds as perfgate took."""
+Plan = Literal["default", "equal", "sized"]
+"""default: as much as the tool takes by its own defaults. equal: as many seconds as perfgate took. sized: so, and with
+perfgate's threshold."""
+SIZE = 0.03
+"""perfgate's threshold by default."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,20 @@ class Call:
     """It says that it does not know."""
 
 
+Judge = Callable[[Comparison, float | None], Call]
+"""Asks a rule of a comparison, with the seconds that it has for both sides together; None: its default plan."""
+
+
+@dataclass(frozen=True)
+class Sized:
+    """A rule with perfgate's threshold."""
+
+    name: str
+    setting: str
+    """What its users set for that."""
+    judge: Judge
+
+
 @dataclass(frozen=True)
 class Rule:
     """One way to decide whether head is slower than base."""
@@ -50,12 +67,16 @@ class Rule:
     """The largest change that the rule is meant to let pass; 0: it has none."""
     note: str
     """What it is for, and what is fair to know beside its numbers."""
-    judge: Callable[[Comparison, float | None], Call]
-    """Of a comparison, with the seconds that it has for both sides together; None: its default plan."""
+    judge: Judge
+    sized: Sized | None = None
+    """None: it has no size to set, or another rule here is the same tool with another size."""
+    once: bool = False
+    """Its values are measured once for each program, not in each bundle."""
 
-    def lets_pass(self, column: int) -> bool:
+    def lets_pass(self, column: int, by: Plan = "default") -> bool:
         """Return whether a change, by its place in plan.CHANGED, is no larger than what the rule is meant to pass."""
-        return column < len(plan.SIZES) and plan.SIZES[column] <= self.threshold
+        threshold = SIZE if by == "sized" else self.threshold
+        return column < len(plan.SIZES) and plan.SIZES[column] <= threshold
 
 
 def enough(passes: Sequence[float], seconds: float) -> tuple[float, ...]:

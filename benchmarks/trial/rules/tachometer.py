@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from scipy import stats
 
 from benchmarks.trial.comparisons import Comparison, Process, mean
-from benchmarks.trial.rules.rule import Call, Rule, Source, build_seconds
+from benchmarks.trial.rules.rule import SIZE, Call, Judge, Rule, Sized, Source, build_seconds
 
 SAMPLES, MORE = 50, 10
 HORIZON = 0.0
@@ -42,23 +42,27 @@ def resolved(found: Interval, horizon: float = HORIZON) -> bool:
     return not found.low <= horizon <= found.high
 
 
-def sampled(base: Sequence[float], head: Sequence[float], least: int = SAMPLES) -> int:
+def sampled(base: Sequence[float], head: Sequence[float], least: int = SAMPLES, horizon: float = HORIZON) -> int:
     """Return how many samples a side are taken: at least so many, then ten more until it is resolved or all are."""
     count = min(least, len(base))
-    while count < len(base) and not _both_resolved(base[:count], head[:count]):
+    while count < len(base) and not _both_resolved(base[:count], head[:count], horizon):
         count = min(count + MORE, len(base))
     return count
 
 
-def _both_resolved(base: Sequence[float], head: Sequence[float]) -> bool:
-    return resolved(interval(base, head)) and resolved(interval(head, base))
+def _both_resolved(base: Sequence[float], head: Sequence[float], horizon: float) -> bool:
+    return resolved(interval(base, head), horizon) and resolved(interval(head, base), horizon)
 
 
 def _value(process: Process) -> float:
     return process.passes[1]
 
 
-def _judge(comparison: Comparison, seconds: float | None) -> Call:
+def _judged(horizon: float) -> Judge:
+    return lambda comparison, seconds: _judge(comparison, seconds, horizon)
+
+
+def _judge(comparison: Comparison, seconds: float | None, horizon: float) -> Call:
     building = build_seconds(comparison)
     pairs = list(zip(comparison.base.starts, comparison.head.starts, strict=True))
     base, head = ([_value(pair[k]) for pair in pairs] for k in (0, 1))
@@ -67,8 +71,8 @@ def _judge(comparison: Comparison, seconds: float | None) -> Call:
     if seconds is not None:
         most = max(2, min(len(pairs), int((seconds - building) / each)))
         base, head = base[:most], head[:most]
-    count = sampled(base, head)
-    return Call(interval(base[:count], head[:count]).low > 0, building + count * each)
+    count = sampled(base, head, horizon=horizon)
+    return Call(interval(base[:count], head[:count]).low > horizon, building + count * each)
 
 
 RULES = (
@@ -84,7 +88,8 @@ RULES = (
             Source("defaults", f"{_AT}src/defaults.ts#L16-L18"),
         ),
         0.0,
-        "Made for pages in browsers, to be read by people; to sample until 0 is excluded finds differences, not gates.",
-        _judge,
+        "Made for pages in browsers, to be read by people; it fails no job.",
+        _judged(HORIZON),
+        Sized("tachometer", f"`--auto-sample-conditions=+{SIZE:.0%}`", _judged(SIZE)),
     ),
 )

@@ -9,8 +9,17 @@ from benchmarks.trial.comparisons import Comparison, comparisons
 from benchmarks.trial.judging import Judged, Rate, Trial, sizes
 from benchmarks.trial.programs import PROGRAMS
 from benchmarks.trial.records import Line
-from benchmarks.trial.rules import asv, bencher, github_action_benchmark, instructions, perfgate, tachometer
+from benchmarks.trial.rules import (
+    asv,
+    bencher,
+    benchstat,
+    github_action_benchmark,
+    instructions,
+    perfgate,
+    tachometer,
+)
 from benchmarks.trial.rules.perfgate import gated
+from benchmarks.trial.rules.registry import RULES
 from benchmarks.trial.rules.rule import Call, Rule
 from tests.support.trial import lines
 
@@ -88,8 +97,10 @@ def test_perfgate_stops_at_a_look_and_pays_for_the_rounds_until_then() -> None:
 def test_the_time_of_the_equal_plan_is_that_of_perfgate_as_far_as_the_data_reach() -> None:
     comparison = made(QUIET)[0]
     own = perfgate.RULES[0].judge(comparison, None).seconds
-    for rule in (tachometer.RULES[0], asv.RULES[0]):
-        assert rule.judge(comparison, own).seconds <= own
+    assert tachometer.RULES[0].judge(comparison, own).seconds <= own
+    # and never less than its own plan, whose test would have too few samples
+    own_plan = asv.RULES[0].judge(comparison, None).seconds
+    assert own_plan <= asv.RULES[0].judge(comparison, own).seconds <= max(own, 1.05 * own_plan)
 
 
 def test_wilsons_interval() -> None:
@@ -100,24 +111,59 @@ def test_wilsons_interval() -> None:
     assert (found.low, found.high) == pytest.approx((0.0, 0.1611), abs=5e-5)
 
 
-def test_an_interval_is_that_of_comparisons_without_a_process_in_common() -> None:
+def test_an_interval_counts_bundles_since_their_comparisons_share_minutes_and_history() -> None:
     kinds = ["same", "same", "edited", "edited", "relaid", "relaid"]
     judged = [
-        Judged("sort", bundle, kind, {("two numbers", "default"): Call(bundle == 0, 2.0)})
+        Judged(
+            "sort",
+            bundle,
+            kind,
+            {(name, "default"): Call(bundle == 0, 2.0) for name in ("two numbers", "instructions at 5%")},
+        )
         for bundle in range(5)
         for kind in kinds
     ]
     trial = Trial(judged, Rate.of_counts(0, 0, 0))
     found = trial.alarms("two numbers", "default")
     assert found is not None
-    # two of the four sides of a bundle have no process in common with the other two
-    assert (found.share, found.independent) == (0.2, 10)
-    assert found.low == pytest.approx(Rate.of_counts(2, 10, 10).low)
-    of_kind = trial.alarms("two numbers", "default", ["same"])
-    assert of_kind is not None
-    assert of_kind.independent == 5
-    assert trial.pull_request("two numbers", "default") == pytest.approx(1 - 0.8**10)
+    assert (found.share, found.independent) == (0.2, 5)
+    assert found.low == pytest.approx(Rate.of_counts(1, 5, 5).low)
+    # counted once for the one program
+    once = trial.alarms("instructions at 5%", "default")
+    assert once is not None
+    assert once.independent == 1
     assert trial.misses("two numbers", "default", "plus-6") is None
+
+
+def test_all_rules_are_asked_about_the_same_pull_requests() -> None:
+    judged = [
+        Judged("sort", number, "same", {("two numbers", "default"): Call(number == 0, 2.0)}) for number in range(20)
+    ]
+    draws = tuple(tuple(range(number % 2, number % 2 + 10)) for number in range(100))
+    trial = Trial(judged, Rate.of_counts(3, 100, 2), draws)
+    # every second draw has the one that alarms
+    assert trial.pull_request("two numbers", "default") == 0.5
+    assert trial.pull_request("perfgate", "default") == 0.03
+    assert trial.pull_request("asv", "default") is None
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.sized is not None], ids=lambda rule: str(rule.name))
+def test_with_perfgates_threshold_a_rule_passes_what_is_below_it_and_sees_what_is_twice_as_large(rule: Rule) -> None:
+    (small,) = [each for each in made(QUIET) if each.kind == "plus-2"][:1]
+    (large,) = [each for each in made(QUIET) if each.kind == "plus-6"][:1]
+    assert rule.sized is not None
+    assert not rule.sized.judge(small, 30.0).slower
+    assert rule.sized.judge(large, 30.0).slower
+
+
+@pytest.mark.parametrize("rule", benchstat.RULES, ids=lambda rule: str(rule.name))
+def test_with_little_time_benchstat_still_has_as_many_runs_as_its_test_needs(rule: Rule) -> None:
+    (large,) = [each for each in made(QUIET) if each.kind == "plus-12"][:1]
+    for seconds in (4.0, 10.0):
+        found = rule.judge(large, seconds)
+        assert found.slower
+        # ten processes a side end with the pass that they are in
+        assert found.seconds <= seconds + 2 * benchstat.RUNS * 0.06
 
 
 def test_the_size_of_a_change_is_measured_by_all_rounds() -> None:

@@ -34,8 +34,10 @@ def verdicts() -> Trial:
                     seen or alarm, 3.0 + 30 * number, inconclusive=number == 0 and not seen
                 )
                 calls[rule.name, "equal"] = Call(seen, 3.0) if rule.equal else None
+                if rule.sized is not None:
+                    calls[rule.name, "sized"] = Call(seen and kind != "plus-2", 3.0)
             judged.append(Judged("sort", bundle, kind, calls))
-    return Trial(judged, Rate.of_counts(1, 100, 20))
+    return Trial(judged, Rate.of_counts(1, 100, 20), tuple(tuple(range(k, k + 10)) for k in range(9)))
 
 
 def test_the_page_is_as_it_was() -> None:
@@ -53,7 +55,12 @@ def test_pictures_are_whole_documents_for_light_and_dark() -> None:
         used = set(re.findall(r"var\((--[a-z]+)", figure.svg))
         assert used <= set(re.findall(r"(--[a-z]+):", figure.svg))
         for rule in RULES:
-            assert rule.name in figure.svg
+            sized = rule.sized.name if rule.sized is not None else rule.name
+            # another size of the same tool has no place where all have one
+            if figure.name != "both" or rule.sized is not None or not rule.threshold:
+                assert (sized if figure.name == "both" else rule.name) in figure.svg
+        # a phone gets the letters that the picture is drawn for
+        assert "max-width" not in figure.svg
 
 
 def test_a_rule_without_data_leaves_its_cells_empty() -> None:
