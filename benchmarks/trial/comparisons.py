@@ -122,7 +122,7 @@ class _Gathered:
         executions = [_process(each) for each in mine["rounds"]]
         rounds = [executions[k : k + plan.EXECUTIONS] for k in range(0, len(executions), plan.EXECUTIONS)]
         layouts = [mine["rounds"][k].layout for k in range(0, len(executions), plan.EXECUTIONS)]
-        counted = self._counted.get((bundle.program, "same-1" if side == "same-2" else side))
+        counted = self._counted.get((bundle.program, side))
         return Measured(
             long=_process(mine["long"][0]),
             starts=tuple(map(_process, mine["starts"])),

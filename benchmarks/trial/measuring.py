@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.trial import plan
 from benchmarks.trial.programs import PROGRAMS, made
-from benchmarks.trial.programs.program import SIDES, Program, Run
+from benchmarks.trial.programs.program import OFFSET, SIDES, Program, Run
 from benchmarks.trial.records import SCHEMA, Built, Counted, Host, Line, Ran, Trial, append, cut, read
 from gate.model import UserError
 
@@ -113,7 +113,7 @@ class _Work:
             return
         for name, program in self.programs.items():
             for side in SIDES:
-                if (name, side) not in known and side != "same-2":
+                if (name, side) not in known:
                     _say(f"\rcounting instructions: {name} {side}        ")
                     append(self.file, self._counted(program, side))
         _say("\n")
@@ -131,7 +131,7 @@ class _Work:
                 raise ProcessError(f"callgrind counted nothing of {' '.join(run.argv)}:\n{done.stderr[-500:]}")
             found.append((sum(counts), time.monotonic() - begun))
         between = (found[1][0] - found[0][0]) // (_COUNTED[1] - _COUNTED[0])
-        return Counted(program.name, side, between, found[1][1])
+        return Counted(program.name, side, between, found[0][1])
 
     def measure(self, bundle: plan.Bundle, begun: float, minutes: float) -> float:
         """Run the steps of a bundle that are not done; give the seconds that it took."""
@@ -154,7 +154,7 @@ class _Work:
         run = self.programs[step.program].run(step.side, step.layout, self.output, step.passes, step.seconds)
         self.output.unlink(missing_ok=True)
         started, begun = time.time(), time.monotonic()
-        _start(run)
+        _start(Run(run.argv, {**run.environment, OFFSET: f"{step.offset:02}"}))
         seconds = time.monotonic() - begun
         passes = [int(line) for line in self.output.read_text(encoding="ascii").split()]
         return Ran(
@@ -182,6 +182,7 @@ def _host() -> Host:
         processors=os.cpu_count() or 1,
         system=f"{platform.system()} {platform.release().split('-')[0]} {platform.machine()}",
         python=platform.python_version(),
+        load=round(os.getloadavg()[0], 1),
         date=datetime.datetime.now(tz=datetime.UTC).date().isoformat(),
     )
 

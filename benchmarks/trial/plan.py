@@ -9,6 +9,7 @@ and perfgate's rounds of builds. Every ordered pair of sides of a bundle is a co
 from __future__ import annotations
 
 import random
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -19,7 +20,7 @@ SAME = ("same-1", "same-2", "edited", "relaid")
 SIZES = (0.02, 0.06, 0.12, 0.25)
 """Shares of the work that is done again. None is the threshold of a tool, so that no rule has to hit its own edge."""
 TAIL = "tail"
-"""Every 25th pass does all of its work twice."""
+"""Every 25th pass does all of its work twice, counted from another one in each process."""
 TAIL_EVERY = 25
 CHANGED = (*(f"plus-{round(100 * size)}" for size in SIZES), TAIL)
 
@@ -48,6 +49,8 @@ class Step:
     layout: int
     passes: int | None
     seconds: float | None
+    offset: int
+    """Passes that count as done before it, for the tail: so a short process has a slow pass as often as a long one."""
 
 
 @dataclass(frozen=True)
@@ -67,9 +70,9 @@ def bundle(number: int, programs: tuple[str, ...], seed: int) -> Bundle:
     changed = tuple(CHANGED[(turn * CHANGES_A_BUNDLE + k) % len(CHANGED)] for k in range(CHANGES_A_BUNDLE))
     sides = (*SAME, *changed)
     layouts = draw.sample(range(LAYOUTS), ROUNDS + 1)
-    make = _Maker(program, number, layouts)
+    make = _Maker(program, number, layouts, seed)
     steps = [
-        *make.history(HISTORY_MORE if turn else HISTORY_FIRST, draw),
+        *make.history(HISTORY_MORE if turn else HISTORY_FIRST),
         *make.long(sides, draw),
         *make.starts(sides, draw),
         *make.rounds(sides, draw),
@@ -82,14 +85,16 @@ class _Maker:
     program: str
     bundle: int
     layouts: list[int]
+    seed: int
 
     def layout(self, side: str, round_: int = 0) -> int:
         """Give a side's layout in a round: common to all sides but the one that is laid out in another way."""
         return self.layouts[(round_ + (side == "relaid")) % len(self.layouts)]
 
-    def history(self, count: int, draw: random.Random) -> Iterator[Step]:
+    def history(self, count: int) -> Iterator[Step]:
+        """Run the base that head is compared with: the layouts of earlier bundles are those of earlier commits."""
         for number in range(count):
-            yield self._step("history", "same-1", number, draw.randrange(LAYOUTS), None, HISTORY_SECONDS)
+            yield self._step("history", "same-1", number, self.layout("same-1"), None, HISTORY_SECONDS)
 
     def long(self, sides: tuple[str, ...], draw: random.Random) -> Iterator[Step]:
         for side in _shuffled(sides, draw):
@@ -111,7 +116,8 @@ class _Maker:
                 yield self._step("rounds", side, number, self.layout(side, round_), PASSES, None)
 
     def _step(self, part: Part, side: str, number: int, layout: int, passes: int | None, seconds: float | None) -> Step:
-        return Step(self.program, self.bundle, part, side, number, layout, passes, seconds)
+        offset = zlib.crc32(f"{self.seed} {self.bundle} {part} {side} {number}".encode()) % TAIL_EVERY
+        return Step(self.program, self.bundle, part, side, number, layout, passes, seconds, offset)
 
 
 def _shuffled(sides: tuple[str, ...], draw: random.Random) -> list[str]:

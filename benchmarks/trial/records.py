@@ -11,7 +11,7 @@ import msgspec
 
 from gate.model import Build, UserError
 
-SCHEMA = 1
+SCHEMA = 2
 Part = Literal["history", "long", "starts", "rounds"]
 
 
@@ -23,6 +23,8 @@ class Host(msgspec.Struct, frozen=True):
     system: str
     python: str
     date: str
+    load: float | None = None
+    """Processes that wanted to run when it began: the load average of a minute. None: schema 1, which is refused."""
 
 
 class Trial(msgspec.Struct, frozen=True, tag="trial"):
@@ -49,7 +51,7 @@ class Counted(msgspec.Struct, frozen=True, tag="counted"):
     side: str
     instructions: int
     seconds: float
-    """Of the longer of the two runs that it takes."""
+    """Of the shorter of the two runs that it takes."""
 
 
 class Ran(msgspec.Struct, frozen=True, tag="ran"):
@@ -110,5 +112,8 @@ def _lines(file: Path, lines: Iterable[bytes]) -> Iterator[Line]:
         except msgspec.MsgspecError as error:
             raise DataError(f"{file}, line {number}: {error}: not the trial's data") from None
         if isinstance(line, Trial) and line.schema != SCHEMA:
-            raise DataError(f"{file}: schema {line.schema}, this trial reads {SCHEMA}: measure again")
+            raise DataError(
+                f"{file} is of another version of the trial (schema {line.schema}, this one reads {SCHEMA}): "
+                "move it away and run `make trial`"
+            )
         yield line

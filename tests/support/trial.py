@@ -11,7 +11,7 @@ from benchmarks.trial.programs.program import SIDES, share
 from benchmarks.trial.records import SCHEMA, Built, Counted, Host, Line, Ran, Trial
 from gate.model import Build
 
-HOST = Host("Made-up CPU", 2, "Linux 6 x86_64", "3.11", "2026-01-01")
+HOST = Host("Made-up CPU", 2, "Linux 6 x86_64", "3.11", "2026-01-01", 0.1)
 PASS = 20_000_000
 """Nanoseconds: long, so that there are few."""
 
@@ -27,8 +27,7 @@ def lines(bundles: int, noise: float, *, process: float = 0.0, seed: int = 1) ->
                     Built(program, side, k, Build(side="head", build=k, seed=1000 + k, seconds=1.0 if k == 0 else 0.1))
                     for k in range(plan.LAYOUTS)
                 ]
-            if side != "same-2":
-                found.append(Counted(program, side, round(1e6 * (1 + share(side))), 2.0))
+            found.append(Counted(program, side, round(1e6 * (1 + share(side))), 2.0))
     for number in range(bundles):
         found += _bundle(plan.bundle(number, tuple(PROGRAMS), seed), draw, noise, process)
     return found
@@ -40,7 +39,9 @@ def _bundle(bundle: plan.Bundle, draw: random.Random, noise: float, process: flo
         count = step.passes or max(2, int((step.seconds or 0) * 1e9 / mean))
         passes = [round(mean * (1 + draw.gauss(0, noise))) for _ in range(count)]
         if step.side == plan.TAIL:
-            passes = [2 * each if k % plan.TAIL_EVERY == 0 else each for k, each in enumerate(passes, 1)]
+            passes = [
+                2 * each if (step.offset + k) % plan.TAIL_EVERY == 0 else each for k, each in enumerate(passes, 1)
+            ]
         seconds = sum(passes) / 1e9 + 0.01
         yield Ran(
             step.program, step.bundle, step.part, step.side, step.number, step.layout,

@@ -12,6 +12,8 @@ from gate.model import Build
 
 ROOT = Path(__file__).resolve().parents[3]
 SIDES = (*SAME, *CHANGED)
+OFFSET = "TRIAL_OFFSET"
+"""The variable with the passes that count as done before a process; without it none."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 /* spawn PROGRAM FILE TWICE EVERY OUTPUT PASSES SECONDS: starts PROGRAM FILE again and again, and writes the nanoseconds
- * of each process by the wall clock; every EVERYth is given the file TWICE (0: none). Its end is that of bench. */
+ * of each process by the wall clock; every EVERYth is given the file TWICE (0: none),
+ * counted from TRIAL_OFFSET. Its end is that of bench. */
 #define _POSIX_C_SOURCE 200809L
 
 #include <fcntl.h>
@@ -25,18 +26,20 @@ int main(int argc, char **argv)
     static long long taken[1000000];
     posix_spawn_file_actions_t actions;
     long long begun = now(), limit;
-    int passes, every, done = 0;
+    int passes, every, before = 0, done = 0;
     FILE *output;
 
     if (argc != 8)
         return 2;
     every = atoi(argv[4]);
+    if (getenv("TRIAL_OFFSET") != NULL)
+        before = atoi(getenv("TRIAL_OFFSET"));
     passes = atoi(argv[6]);
     limit = (long long)(1e9 * atof(argv[7]));
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
     while (done < 1000000 && (passes ? done < passes : now() - begun < limit)) {
-        char *file = every && (done + 1) % every == 0 ? argv[3] : argv[2];
+        char *file = every && (before + done + 1) % every == 0 ? argv[3] : argv[2];
         char *words[] = {argv[1], file, NULL};
         long long start = now();
         pid_t child;

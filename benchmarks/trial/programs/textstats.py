@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.trial.plan import LAYOUTS, TAIL_EVERY
-from benchmarks.trial.programs.program import ROOT, SIDES, Layout, Program, Run, limits, share, twice
+from benchmarks.trial.programs.program import OFFSET, ROOT, SIDES, Layout, Program, Run, limits, share, twice
 from gate.model import Build
 
 _WORDS = 1500
@@ -24,7 +24,9 @@ def average_length(text: str) -> float:
 _COUNTS = "def most_common("
 _AGAIN = """
 
-_pass = 0
+import os
+
+_pass = int(os.environ.get("{offset}", "0"))
 
 
 def most_common(text: str, count: int) -> list[tuple[str, int]]:
@@ -60,7 +62,7 @@ class Textstats(Program):
                 shutil.copytree(source / _MODULE, place / _MODULE, ignore=shutil.ignore_patterns("__pycache__"))
                 shutil.copy(Path(__file__).with_name("textstats_bench.py.txt"), place / _MODULE / "trial.py")
                 file = place / _MODULE / "__init__.py"
-                file.write_text(_changed(file.read_text(encoding="utf-8"), side), encoding="utf-8")
+                file.write_text(changed(file.read_text(encoding="utf-8"), side), encoding="utf-8")
                 yield Layout(side, number, Build(side="head", build=number, seed=1000 + number, seconds=0.0))
 
     def run(self, side: str, layout: int, output: Path, passes: int | None, seconds: float | None) -> Run:
@@ -79,11 +81,12 @@ class Textstats(Program):
         return self.folder / f"{side}-{layout:02}{'x' * (layout * 5 % 37)}"
 
 
-def _changed(text: str, side: str) -> str:
+def changed(text: str, side: str) -> str:
+    """Write the source of a side."""
     if side == "edited":
         return text + _EDIT
     if not share(side) and not twice(side):
         return text
     again = f"_pass % {TAIL_EVERY} == 0" if twice(side) else "True"
     part = "text" if twice(side) else f"text[: len(text) * {round(100 * share(side))} // 100]"
-    return text.replace(_COUNTS, "def _count(", 1) + _AGAIN.format(when=again, part=part)
+    return text.replace(_COUNTS, "def _count(", 1) + _AGAIN.format(when=again, part=part, offset=OFFSET)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.projects import Project, building, built
 from benchmarks.trial.plan import LAYOUTS, TAIL_EVERY
-from benchmarks.trial.programs.program import ROOT, SIDES, Layout, Program, Run, limits, share, twice
+from benchmarks.trial.programs.program import OFFSET, ROOT, SIDES, Layout, Program, Run, limits, share, twice
 
 _ITEMS = 2000
 _BUILD = (
@@ -20,8 +20,10 @@ _AGAIN = """
 int count_tokens(const char *text, size_t length, size_t counts[TOKEN_KINDS])
 {{
     size_t again[TOKEN_KINDS];
-    static unsigned pass;
+    static int pass = -1;
 
+    if (pass < 0)
+        pass = getenv("{offset}") ? atoi(getenv("{offset}")) : 0;
     if ({when})
         count_part(text, {part}, again);
     return count_part(text, length, counts);
@@ -108,6 +110,7 @@ def _changed(text: str, side: str) -> str:
         return text
     again = _AGAIN.format(
         when=f"++pass % {TAIL_EVERY} == 0" if twice(side) else "++pass",
+        offset=OFFSET,
         part="length" if twice(side) else f"length * {round(100 * share(side))} / 100",
     )
-    return text.replace("int count_tokens(", "static int count_part(", 1) + again
+    return "#include <stdlib.h>\n" + text.replace("int count_tokens(", "static int count_part(", 1) + again
