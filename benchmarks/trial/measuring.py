@@ -22,7 +22,7 @@ from gate.model import UserError
 
 _INSTRUCTIONS = re.compile(r"Collected\s*:\s*([0-9]+)")
 _TIMEOUT = 300.0
-_COUNTED = (2, 8)
+_COUNTED = (1, 3)
 """Passes of the two processes whose difference is counted: what starts and ends them is not a part of it."""
 # without random addresses, as iai-callgrind starts it
 _CALLGRIND = (

@@ -226,7 +226,8 @@ def _listed(words: Sequence[str]) -> str:
 
 
 def _markdown(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *rows]
+    words = [head in ("rule", "program", "setting") for head in heads]
+    lines = [heads, ["---" if word else "---:" for word in words], *rows]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 

@@ -22,7 +22,7 @@ def _judged(limit: float) -> Judge:
     return judge
 
 
-_PLAN = "a few passes a side under callgrind"
+_PLAN = "one pass a side under callgrind"
 _NOTE = (
     "Repeatable, so a small threshold costs no false alarm. It sees no time that instructions do not take: caches, "
     "branches, layout, waiting, and passes that it does not run."
