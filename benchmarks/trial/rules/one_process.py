@@ -42,12 +42,13 @@ Test = Callable[[Sequence[float], Sequence[float]], bool]
 
 def _judged(test: Test) -> Judge:
     def judge(comparison: Comparison, seconds: float | None) -> Call:
-        base, head = warm(comparison.base.long), warm(comparison.head.long)
+        sides = (comparison.base, comparison.head)
         if seconds is None:
-            base, head = base[:PASSES], head[:PASSES]
+            # of short processes, which follow each other within a second or two, as those of a script would
+            base, head = (warm(side.starts[0])[:PASSES] for side in sides)
         else:
             each = (seconds - build_seconds(comparison)) / 2
-            base, head = enough(base, each), enough(head, each)
+            base, head = (enough(warm(side.long), each) for side in sides)
         return Call(test(base, head), build_seconds(comparison) + sum(base) + sum(head))
 
     return judge

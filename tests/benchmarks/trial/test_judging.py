@@ -1,11 +1,12 @@
 """From a data file to rates: made-up times whose verdicts are known."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from benchmarks.trial import plan
-from benchmarks.trial.comparisons import Comparison, comparisons
+from benchmarks.trial.comparisons import Comparison, Process, comparisons
 from benchmarks.trial.judging import Judged, Rate, Trial, sizes
 from benchmarks.trial.programs import PROGRAMS
 from benchmarks.trial.records import Line
@@ -15,6 +16,7 @@ from benchmarks.trial.rules import (
     benchstat,
     github_action_benchmark,
     instructions,
+    one_process,
     perfgate,
     tachometer,
 )
@@ -154,6 +156,14 @@ def test_with_perfgates_threshold_a_rule_passes_what_is_below_it_and_sees_what_i
     assert rule.sized is not None
     assert not rule.sized.judge(small, 30.0).slower
     assert rule.sized.judge(large, 30.0).slower
+
+
+@pytest.mark.parametrize("rule", one_process.RULES, ids=lambda rule: str(rule.name))
+def test_a_short_plan_is_not_charged_with_the_drift_between_long_processes(rule: Rule) -> None:
+    (large,) = [each for each in made(QUIET) if each.kind == "plus-12"][:1]
+    # the machine was three times as fast by the time of head's long process
+    fast = Process(tuple(value / 3 for value in large.head.long.passes), large.head.long.seconds)
+    assert rule.judge(replace(large, head=replace(large.head, long=fast)), None).slower
 
 
 @pytest.mark.parametrize("rule", benchstat.RULES, ids=lambda rule: str(rule.name))
