@@ -51,7 +51,9 @@ def page(trial: Trial, comparisons: Sequence[Comparison], host: Host, minutes: f
         fewest=fewest,
         fewest_bundles=_plural(fewest, "bundle"),
         fewest_high=_percent(Rate.of_counts(0, fewest, fewest).high),
-        behind=", ".join(f"{label} {rate.of} of {rate.independent}" for label, rate in changed.items()),
+        behind=_listed(
+            [f"{rate.of} of {label} ({_plural(rate.independent, 'bundle')})" for label, rate in changed.items()]
+        ),
         size=_percent(SIZE),
         without_size=_listed([rule.name for rule in RULES if not rule.threshold and rule.sized is None]),
         benchmarks=BENCHMARKS,
