@@ -10,9 +10,8 @@ import os
 import time
 from typing import TextIO
 
-from gate.report.outputs import colored, is_terminal
 from gate.words.plain import clip, columns, wrap
-from gate.words.streams import ASCII_ONLY
+from gate.words.streams import ASCII_ONLY, colored, is_terminal
 
 _CALM = 30.0
 """Seconds between two lines of a log that say what is done now."""
