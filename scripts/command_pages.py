@@ -14,9 +14,6 @@ from gate.cli.command import meanings
 from gate.codes import MEANINGS, Exit
 
 PURPOSE = "fails a pull request only on a slowdown beyond the threshold that noise cannot explain"
-HELP = Parameter(
-    "--help", None, "show the help of the command and exit", (), (), repeatable=False, value_optional=False
-)
 _INTRODUCTION = (
     "Every command with its options, as `perfgate COMMAND --help` prints them. An installed perfgate has the same as "
     "`man perfgate`. `perfgate completion` prints a script with which bash, zsh or fish completes commands, options, "
@@ -35,7 +32,7 @@ FILES: Mapping[str, str] = {
     ".perfgate/": "The last run: measurements.jsonl, report.json, report.html, comment.md.",
     ".perfgate/runs/": "The ten runs before it.",
 }
-_ROFF = {"\\": "\\e", "-": "\\-", "'": "\\(aq", "`": "\\(ga", '"': "\\(dq"}
+_ROFF = str.maketrans({"\\": "\\e", "-": "\\-", "'": "\\(aq", "`": "\\(ga", '"': "\\(dq"})
 _DEFAULT = re.compile(r"\s*\(default: ((?:[^()]|\([^()]*\))*)\)$")
 _SIGNALS = "A command that a signal ends exits with 128 plus the signal's number."
 
@@ -173,7 +170,5 @@ def _man_command(entry: Entry) -> Iterator[str]:
 
 
 def _roff(text: str) -> str:
-    made = (
-        text.replace("\\", "\\e").replace("-", "\\-").replace("'", "\\(aq").replace("`", "\\(ga").replace('"', "\\(dq")
-    )
+    made = text.translate(_ROFF)
     return f"\\&{made}" if made.startswith(".") else made

@@ -137,7 +137,7 @@ def _rows(table: type[config.Table]) -> list[str]:
 def _default(field: msgspec.structs.FieldInfo) -> str:
     if field.required:
         return "required"
-    value = field.default if field.default is not msgspec.NODEFAULT else field.default_factory()  # type: ignore[operator]  # one is there
+    value = field.default if field.default is not msgspec.NODEFAULT else field.default_factory()
     if value is None:
         return "none"
     if isinstance(value, (Share, Duration, Quantity)):

@@ -17,7 +17,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 STATS = ("levels", "ratio", "estimate", "quantile", "sequential", "family", "prior")
 SUBJECTS = ("gate/decide/*.py", *(f"gate/stats/{name}.py" for name in STATS))
@@ -27,7 +27,12 @@ SWAPPED: tuple[tuple[type[ast.cmpop] | type[ast.operator], type[ast.cmpop] | typ
     (ast.Lt, ast.LtE), (ast.Gt, ast.GtE), (ast.Eq, ast.NotEq), (ast.Is, ast.IsNot), (ast.In, ast.NotIn),
     (ast.Add, ast.Sub), (ast.Mult, ast.Div),
 )  # fmt: skip
-OPERATORS = {**dict(SWAPPED), **{b: a for a, b in SWAPPED}, ast.Pow: ast.Mult, ast.FloorDiv: ast.Div}
+OPERATORS: dict[type[ast.AST], type[Any]] = {
+    **dict(SWAPPED),
+    **{b: a for a, b in SWAPPED},
+    ast.Pow: ast.Mult,
+    ast.FloorDiv: ast.Div,
+}
 LONGEST = 1800  # seconds
 NAMES = {"min": "max", "max": "min", "any": "all", "all": "any"}
 
@@ -72,8 +77,9 @@ def places(node: ast.AST, function: str = "") -> Iterator[tuple[str, ast.AST, st
             continue
         for index, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
             if isinstance(child, ast.AST):
-                named = isinstance(child, ast.FunctionDef | ast.ClassDef)
-                inside = f"{function}.{child.name}".lstrip(".") if named else function
+                inside = function
+                if isinstance(child, ast.FunctionDef | ast.ClassDef):
+                    inside = f"{function}.{child.name}".lstrip(".")
                 yield inside, node, field, index, child
                 yield from places(child, inside)
 

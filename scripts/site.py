@@ -142,8 +142,8 @@ def _link(page: Path, link: re.Match[str]) -> str:
         return f"{link['image']}[{text}]({os.path.relpath(to, place(page).parent)}{fragment})"
     if file.suffix == ".html" and file.is_relative_to(ROOT / "docs"):
         # Sphinx would make a download of it
-        to = os.path.relpath(file.relative_to(ROOT / "docs"), place(page).parent)
-        return f'<a href="{html.escape(to)}">{text}</a>'
+        there = os.path.relpath(file.relative_to(ROOT / "docs"), place(page).parent)
+        return f'<a href="{html.escape(there)}">{text}</a>'
     return f"[{text}]({REPOSITORY}{file.relative_to(ROOT).as_posix()}{fragment})"
 
 

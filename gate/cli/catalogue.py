@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 from gate.cli.command import Command, command_names, command_of
 from gate.cli.options import KNOWN, add_options
@@ -68,8 +70,12 @@ class Entry:
     @property
     def usage(self) -> str:
         """Return its usage in one line."""
-        positional = [each.shown for each in self.parameters if not each.flag]
-        return " ".join(["perfgate", self.name, "[OPTIONS]", *positional])
+        return usage(f"perfgate {self.name}", self.parameters)
+
+
+def usage(program: str, parameters: Iterable[Parameter]) -> str:
+    """Return the usage of a command in one line: options are listed below it, and named twice would hide arguments."""
+    return " ".join([program, "[OPTIONS]", *(each.shown for each in parameters if not each.flag)])
 
 
 def entries() -> list[Entry]:
@@ -91,7 +97,7 @@ def headings(command: Command) -> tuple[Heading, ...]:
     found = []
     # argparse lists its groups nowhere else
     for group in parser._action_groups:
-        made = tuple(_parameter(each) for each in group._group_actions)
+        made = tuple(parameter(each) for each in group._group_actions)
         own = group not in (parser._positionals, parser._optionals)
         title = group.title or "" if own else ""
         if made:
@@ -99,7 +105,8 @@ def headings(command: Command) -> tuple[Heading, ...]:
     return tuple(found)
 
 
-def _parameter(action: argparse.Action) -> Parameter:
+def parameter(action: argparse.Action) -> Parameter:
+    """Read an option or an argument of a parser."""
     takes = action.nargs != 0
     choices = tuple(map(str, action.choices or ()))
     metavar = action.metavar if isinstance(action.metavar, str) else action.dest.rpartition(".")[2].upper()
@@ -116,11 +123,8 @@ def _parameter(action: argparse.Action) -> Parameter:
 
 def setting_keys() -> list[str]:
     """Return the keys that --set takes: "gate.threshold", "plan.builds"."""
-    from json import loads
-    from pathlib import Path
-
     file = Path(__file__).parents[1] / "perfgate.schema.json"
-    schema = loads(file.read_text(encoding="utf-8"))
+    schema = json.loads(file.read_text(encoding="utf-8"))
     found = []
     for table, about in schema["properties"].items():
         refs = [each["$ref"].rpartition("/")[2] for each in (about, *about.get("anyOf", ())) if "$ref" in each]
@@ -128,9 +132,9 @@ def setting_keys() -> list[str]:
     return sorted(found)
 
 
-def kind(parameter: Parameter) -> str:
+def kind(of: Parameter) -> str:
     """Name what a value is, for completion: "words" for known ones, a word of _KINDS, or empty for anything else."""
-    return "words" if parameter.known else _KINDS.get(parameter.metavar or "", "")
+    return "words" if of.known else _KINDS.get(of.metavar or "", "")
 
 
 _KINDS = {

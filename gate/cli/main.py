@@ -267,19 +267,12 @@ def _parser(named: _Invocation) -> _Parser:
     )
     add_options(parser, command.options)
     parser.add_help_option()
-    # all options are listed below it: named twice, they would hide the arguments
-    parser.usage = " ".join([parser.prog, "[OPTIONS]", *map(_shown, filter(_is_positional, parser._actions))])
+    if not {"-h", "--help"}.isdisjoint(named.words):
+        # its types cost milliseconds that only a help needs
+        from gate.cli.catalogue import parameter, usage
+
+        parser.usage = usage(parser.prog, (parameter(each) for each in parser._actions))
     return parser
-
-
-def _is_positional(action: argparse.Action) -> bool:
-    return not action.option_strings
-
-
-def _shown(argument: argparse.Action) -> str:
-    text = str(argument.metavar) if not argument.choices else "{" + ",".join(map(str, argument.choices)) + "}"
-    several = f"{text}..." if argument.nargs in ("*", "+", argparse.REMAINDER) else text
-    return f"[{several}]" if argument.nargs in ("*", "?", argparse.REMAINDER) else several
 
 
 def _indented(name: str, text: str) -> str:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 Conclusion = Literal["success", "failure", "neutral", "action_required"]
 
 LONGEST_TITLE = 200
-LONGEST_SUMMARY = 60_000
-"""Bytes; GitHub takes 65,535 characters."""
 _SETTLED_AFTER = 1.0
 _PERMISSION = "checks: write"
 

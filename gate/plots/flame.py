@@ -67,10 +67,7 @@ def flame_graph(found: Explanation, prefix: str) -> Picture | None:
         f'<title id="{prefix}-title">{legal(f"Call tree of {words.title(found)}: {said}")}</title>\n'
         f"<style>{style}</style>\n{''.join(_key())}\n{body}\n</svg>"
     )
-    note = (
-        "Stacks are drawn from callers and callees in proportion, so a path may be wrong." if found.approximate else ""
-    )
-    return Picture(svg, note, _READING)
+    return Picture(svg, _APPROXIMATE if found.approximate else "", _READING)
 
 
 _APPROXIMATE = "Stacks are drawn from callers and callees in proportion, so a path may be wrong."

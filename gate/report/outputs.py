@@ -16,8 +16,7 @@ from gate.cli.groups import OutputOptions
 from gate.evidence.inputs import MEASUREMENTS, REPORT, parts
 from gate.model import UserError
 from gate.report.links import Links
-from gate.words.streams import colored as colored  # what prints a report finds both here
-from gate.words.streams import is_terminal as is_terminal
+from gate.words.streams import colored
 
 if TYPE_CHECKING:
     from gate.decide.measurements import Decided

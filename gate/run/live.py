@@ -10,8 +10,8 @@ import os
 import time
 from typing import TextIO
 
-from gate.report.outputs import colored, is_terminal
 from gate.words.plain import clip, columns, wrap
+from gate.words.streams import ASCII_ONLY, colored, is_terminal
 
 _CALM = 30.0
 """Seconds between two lines of a log that say what is done now."""
@@ -39,7 +39,7 @@ class Live:
         self._lines = lines and not quiet
         self._block: list[str] = []
         self._color = self.on and colored(stream)
-        self._plain = not (getattr(stream, "encoding", None) or "utf-8").lower().startswith("utf")
+        self._encoding = getattr(stream, "encoding", None) or "utf-8"
         self._last = 0.0
 
     @property
@@ -85,7 +85,7 @@ class Live:
         return f"\r\x1b[{above}A\x1b[J" if above else "\r\x1b[J"
 
     def _written(self, line: str) -> str:
-        return line.translate(_ASCII).encode("ascii", "replace").decode() if self._plain else line
+        return line.encode(self._encoding, ASCII_ONLY).decode(self._encoding)
 
     def _styled(self, line: str) -> str:
         """Colour the bar of a line, and the label of one that is indented."""
@@ -123,7 +123,6 @@ class Steps:
 
 
 _FULL, _EMPTY = "━", "─"
-_ASCII = str.maketrans({_FULL: "#", _EMPTY: "-", "…": "~", "±": "+"})
 
 
 def say_line(stream: TextIO, text: str) -> None:

@@ -44,8 +44,8 @@ def prefix(stream: TextIO, program: str = "perfgate") -> str:
 ASCII_ONLY = "perfgate-ascii"
 """The name of the way to write what a stream's encoding lacks: `reconfigure(errors=ASCII_ONLY)`."""
 _PLAIN = str.maketrans(
-    "✖✔◆■★●○≡░│┼├┤─◄►…→×·–−‘’“”⁰¹²³⁴⁵⁶⁷⁸⁹±\u00a0",
-    "x+?=*oo=.||[]-<>~>x.--''\"\"0123456789~ ",
+    "✖✔◆■★●○≡░│┼├┤─━◄►…→×·–−‘’“”⁰¹²³⁴⁵⁶⁷⁸⁹±\u00a0",
+    "x+?=*oo=.||[]-#<>~>x.--''\"\"0123456789~ ",
 )
 
 

@@ -26,7 +26,7 @@ def publication(top: Path, tag: str, dist: Path, remote: str) -> Publication:
     """Find out what a release still lacks, so that a job that failed half-way can run again.
 
     Raises:
-        ReleaseError: the packages or the notes are missing, or the remote does not have the tag.
+        ReleaseError: the packages are missing, the remote does not have the tag, or the release is half made.
     """
     refs = tags.listed(top, remote)
     version = Version.of_tag(tag)
@@ -42,8 +42,12 @@ def publication(top: Path, tag: str, dist: Path, remote: str) -> Publication:
         create.append("--prerelease")
     # all files at once: a published release may be immutable
     create += [str(path) for path in (*packages, dist / "packages" / SUMS)]
-    there = subprocess.run(["gh", "release", "view", tag], cwd=top, capture_output=True, check=False).returncode == 0
-    return Publication(() if there else tuple(create), tuple(tags.moves(refs, tag)))
+    view = ["gh", "release", "view", tag, "--json", "isDraft", "--jq", ".isDraft"]
+    there = subprocess.run(view, cwd=top, capture_output=True, text=True, check=False)
+    if there.stdout.strip() == "true":
+        # gh makes a draft, uploads and publishes: who ends it meanwhile leaves the draft
+        raise ReleaseError(f"the release {tag} is a draft: `gh release delete {tag}`, then run this again")
+    return Publication(() if there.returncode == 0 else tuple(create), tuple(tags.moves(refs, tag)))
 
 
 def publish(top: Path, wanted: Publication, remote: str) -> None:

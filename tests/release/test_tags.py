@@ -98,6 +98,11 @@ def test_they_are_moved_at_the_remote(
     assert len((tmp_path / "created").read_text().splitlines()) == 1
     assert "v1.1.0 moves no tag" in capsys.readouterr().out
 
+    # a job that was ended while it uploaded leaves a draft: v1 must not lead to a release that nobody sees
+    program.write_text("#!/bin/sh\necho true\n")
+    assert main(step) == 1
+    assert "gh release delete v1.1.0" in capsys.readouterr().err
+
     (packages / "perfgate-1.1.0.tar.gz").rename(packages / "perfgate-1.2.0.tar.gz")
     assert main(step) == 1
 

@@ -51,5 +51,6 @@ COMMAND = Command(
     example="perfgate action measure",
     options=Options,
     run=run,
+    codes=list(Exit),
     place=12,
 )

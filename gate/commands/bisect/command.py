@@ -38,6 +38,7 @@ COMMAND = Command(
     run=run,
     codes=(Exit.PASS, Exit.USAGE, Exit.INCONCLUSIVE, Exit.ERROR, Exit.UNFIT),
     done="the commit was found: its probability is at least 95%",
+    error="error: good or bad cannot be measured",
     inconclusive="several commits remain, or bad is not shown to be slower than good",
     place=9,
 )

@@ -25,7 +25,7 @@ from gate.memory.sessions import setups_of
 from gate.memory.store import History
 from gate.model import Run, UserError
 from gate.model.warnings import typed
-from gate.report.outputs import colored, require_writable, targets, write
+from gate.report.outputs import require_writable, targets, write
 from gate.run.ended import ended_before_a_round
 from gate.run.failure_line import say_why
 from gate.run.folder import records_of
@@ -40,6 +40,7 @@ from gate.words.failures import title
 from gate.words.numbers import plural
 from gate.words.reports import commit
 from gate.words.sentences import say
+from gate.words.streams import colored
 
 BUILDS = 20
 MOST_BUILDS = 1000

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from gate.cli import values
-from gate.cli.command import Command
+from gate.cli.command import MEASURED, Command
 from gate.cli.groups import HEAD, HISTORY, STRICT, WAIT, RulesOptions
 from gate.cli.options import group, option, switch
 
@@ -92,5 +92,8 @@ COMMAND = Command(
     example="perfgate calibrate --builds 20 --budget 1h",
     options=Options,
     run=run,
+    codes=MEASURED,
+    done="done: measured, and remembered",
+    error="error: a build or a benchmark failed, nothing was measured, or it cannot be remembered",
     place=8,
 )

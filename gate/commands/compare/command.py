@@ -11,6 +11,7 @@ from gate.cli.command import Command
 from gate.cli.groups import MeasuredRulesOptions
 from gate.cli.listing import modules
 from gate.cli.options import argument, group, option, repeated, switch
+from gate.codes import Exit
 
 _WHICH = "side of the run in the %s column (default: head, or the only one it has)"
 _STATISTICS = {"median": "p50"}
@@ -101,5 +102,8 @@ COMMAND = Command(
     example="perfgate compare old=main.json new=branch.json --format markdown",
     options=Options,
     run=run,
+    codes=(Exit.PASS, Exit.USAGE, Exit.ERROR),
+    done="there is a table, whatever changed, or all benchmarks are identical; failures are named below it",
+    error="error: nothing to compare: no benchmark of one unit in two columns that did not fail",
     place=6,
 )

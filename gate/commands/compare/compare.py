@@ -17,8 +17,9 @@ from gate.commands.compare.pieces import pieces
 from gate.commands.compare.projection import Projection
 from gate.commands.compare.tabulation import Wanted, tabulated
 from gate.model import UserError
-from gate.report.outputs import colored, is_terminal, refuse_inputs, write
+from gate.report.outputs import refuse_inputs, write
 from gate.results.arguments import is_plain, labelled
+from gate.words.streams import colored, is_terminal
 
 if TYPE_CHECKING:
     from gate.commands.compare.command import CompareOptions

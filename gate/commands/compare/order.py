@@ -11,7 +11,6 @@ import msgspec
 from gate.commands.compare.table import Block, Row, Table
 from gate.words.numbers import known
 
-SORTS = ("file", "change", "name", "value")
 _NUMBER = re.compile(r"\d+")
 
 

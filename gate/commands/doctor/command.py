@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TextIO
 
-from gate.cli.command import Command
+from gate.cli.command import MEASURED, Command
 from gate.cli.options import argument, option, switch
 from gate.codes import MisuseError
 
@@ -46,5 +46,8 @@ COMMAND = Command(
     example="perfgate doctor --strict\nperfgate doctor --metrics -- ./build/app parse data.json",
     options=Options,
     run=run,
+    codes=MEASURED,
+    done="done; also on an unfit host without --strict",
+    error="error: COMMAND of --metrics failed",
     place=10,
 )

@@ -16,11 +16,12 @@ from gate.codes import Exit
 from gate.memory.entries import HistoryError
 from gate.memory.store import path_of
 from gate.model import SCHEMA
-from gate.report.outputs import colored, require_writable, write
+from gate.report.outputs import require_writable, write
 from gate.words.grid import paint
 from gate.words.numbers import plural
 from gate.words.plain import pad, visible, wrap
 from gate.words.sandbox import sandbox_text
+from gate.words.streams import colored
 from harness.host.fitness import Check, State, examine, unfit
 from harness.sandbox.sandbox import examined
 

@@ -19,11 +19,12 @@ from gate.config.instruments import instrument_names, traits_of
 from gate.config.types import Benchmark
 from gate.model import Metric, UserError
 from gate.model.warnings.setup import ToolUnusable
-from gate.report.outputs import colored, write
+from gate.report.outputs import write
 from gate.run.interruption import orderly
 from gate.units import Duration, format_duration
 from gate.words.numbers import plural
 from gate.words.plain import visible
+from gate.words.streams import colored
 from gate.words.warnings.setup import limits, unusable
 from harness.instruments.declaration import Found as Usable
 from harness.instruments.declaration import declared

@@ -45,6 +45,7 @@ COMMAND = Command(
     options=Options,
     run=run,
     codes=(Exit.PASS, Exit.USAGE, Exit.ERROR),
-    done="done, also if there is nothing to explain",
+    done="the functions are named, or nothing regressed",
+    error="error: no benchmark could be profiled",
     place=6,
 )

@@ -18,9 +18,10 @@ from gate.evidence.inputs import DEFAULT_FOLDER, MEASUREMENTS, REPORT, read_inpu
 from gate.model import Report, UserError
 from gate.model.profile import Profile
 from gate.report.measurements import Kept
-from gate.report.outputs import colored, fill, refuse_inputs, require_writable, show, targets, write_asked
+from gate.report.outputs import fill, refuse_inputs, require_writable, show, targets, write_asked
 from gate.report.text.explanations import explanation_lines
 from gate.words.plain import wrap
+from gate.words.streams import colored
 
 if TYPE_CHECKING:
     from gate.commands.explain.command import ExplainOptions

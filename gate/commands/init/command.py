@@ -10,24 +10,26 @@ from gate.cli.command import Command
 from gate.cli.options import option, switch
 from gate.codes import MisuseError
 
+KINDS = (
+    *("pytest-benchmark", "pyperf", "asv", "go", "cargo", "cmake", "jmh", "npm", "autotools", "make"),
+    *("python", "generic"),
+)
+"""Of projects; gate/commands/init/detect/ looks for them."""
+WORKFLOWS = ("pull-request", "trusted", "forks", "matrix", "calibrate", "history", "creep", "study")
+"""Written by gate/commands/init/workflow.py."""
+
+
+def _listed(words: tuple[str, ...]) -> str:
+    return f"{', '.join(words[:-1])} or {words[-1]}"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Options:
     """What is written."""
 
-    kind: str | None = option(
-        "project kind: pytest-benchmark, pyperf, asv, go, cargo, cmake, jmh, npm, autotools, make, python or generic "
-        "(default: detected)",
-        metavar="KIND",
-        known=(
-            *("pytest-benchmark", "pyperf", "asv", "go", "cargo", "cmake", "jmh", "npm", "autotools", "make"),
-            *("python", "generic"),
-        ),
-    )
+    kind: str | None = option(f"project kind: {_listed(KINDS)} (default: detected)", metavar="KIND", known=KINDS)
     workflow: str | None = option(
-        "write a workflow into .github/workflows: pull-request, trusted, forks, matrix, calibrate, creep or study",
-        metavar="KIND",
-        known=("pull-request", "trusted", "forks", "matrix", "calibrate", "creep", "study"),
+        f"write a workflow into .github/workflows: {_listed(WORKFLOWS)}", metavar="KIND", known=WORKFLOWS
     )
     action: str | None = option(
         "action that the workflow uses (default: perfgate/perfgate@v1)", metavar="OWNER/REPO@REF"

@@ -33,11 +33,12 @@ from gate.model import SCHEMA, Execution, Failure, HostState, Run, UserError
 from gate.model.study import Response, Scale, StudyReport, StudyRun
 from gate.report import json
 from gate.report.measurements import attachments
-from gate.report.outputs import colored, make_folder, refuse_inputs, write
+from gate.report.outputs import make_folder, refuse_inputs, write
 from gate.stats.design.quantiles import DEFAULT_TAUS
 from gate.units import agree, plural
 from gate.words.effects import settings_text
 from gate.words.sentences import say
+from gate.words.streams import colored
 
 _ORDER = 2
 

@@ -10,7 +10,8 @@ from gate.cli.options import given
 from gate.codes import MisuseError
 from gate.commands.study.options import FOLDER, AnalyseOptions, MeasureOptions, Options, PlanOptions, measured, planned
 
-_DONE = "done; a study neither passes nor fails"
+_DONE = "complete, or paused by its budget; a study neither passes nor fails"
+_ERROR = "error: a treatment failed, or no replicate is complete"
 _WITH_MATRIX = ("base", "head", "sessions", "matrix")
 """What of `perfgate study plan` a matrix has a use for."""
 
@@ -71,6 +72,7 @@ COMMAND = Command(
     run=run,
     codes=MEASURED,
     done=_DONE,
+    error=_ERROR,
     place=9,
     parts={
         "plan": Command(
@@ -79,7 +81,7 @@ COMMAND = Command(
             options=PlanOptions,
             run=run_plan,
             codes=MEASURED[:-1],
-            done=_DONE,
+            done="done",
         ),
         "measure": Command(
             help="measure a study, without analysing it",
@@ -88,6 +90,7 @@ COMMAND = Command(
             run=run_measure,
             codes=MEASURED,
             done=_DONE,
+            error=_ERROR,
         ),
         "analyse": Command(
             help="show which factors matter, and by how much, from measurement files",
@@ -96,6 +99,7 @@ COMMAND = Command(
             run=run_analyse,
             codes=MEASURED[:-1],
             done=_DONE,
+            error=_ERROR,
         ),
     },
 )

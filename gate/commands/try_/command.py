@@ -44,6 +44,7 @@ COMMAND = Command(
     options=Options,
     run=run,
     codes=MEASURED,
-    done="every benchmark gave values",
+    done="every benchmark gave values, or takes longer than this waits",
+    error="error: a benchmark gave no values",
     place=2,
 )

@@ -25,7 +25,7 @@ from gate.model import SIDES, Build, Execution, Failure, UserError
 from gate.model.case import MEAN
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.setup import RoundBeyondBudget
-from gate.report.outputs import colored, make_folder, require_writable, targets, write
+from gate.report.outputs import make_folder, require_writable, targets, write
 from gate.run.duet import is_possible
 from gate.run.job import Job, prepare
 from gate.run.live import Live, Steps
@@ -36,6 +36,7 @@ from gate.run.refusal import refuse_unsafe
 from gate.run.shims import shim_warnings
 from gate.run.trial import TrialTimes, keep_times
 from gate.run.workshop import Workshop, workshop
+from gate.words.streams import colored
 from harness.host.fitness import QUICK_WINDOW, STILL_BUSY, examine, others_load, problems, unfit
 from harness.host.lock import NotFreeError
 from harness.instruments.declaration import declared

@@ -44,7 +44,6 @@ _SEARCHED = 200
 _WIDTHS = range(8, 13)
 _TEXT = re.compile(r"(Requests|Duration|Latencies|Success|Bytes In|Bytes Out)\s+\[([^\]]*)\]\s+(.*)")
 _BUCKET = re.compile(r"\[([^,\]]+),\s+([^\]]+)\]\s+(\d+)\s+[\d.]+%.*")
-_STATUSES = re.compile(r"(\d+):(\d+)")
 _MEANT = {"mean": "mean", "min": "min", "max": "max"}
 
 

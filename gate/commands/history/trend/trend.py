@@ -23,7 +23,8 @@ from gate.history.trend import cases_of, trend
 from gate.history.trend_types import Trend
 from gate.model import UserError
 from gate.model.visible import visible
-from gate.report.outputs import colored, write
+from gate.report.outputs import write
+from gate.words.streams import colored
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(T.*)?")
 _MOST = 120

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from gate.commands.init import init
+from gate.commands.init import command, init
+from gate.commands.init.detect import result
 from gate.commands.init.workflow import DEFAULT_ACTION, KINDS, WorkflowOptions, run
 from gate.github.publishing.request import id_of, slug_of
 from gate.model import UserError
@@ -67,6 +68,11 @@ def test_every_template_belongs_to_a_kind() -> None:
     assert {file.name for file in (templates() / "workflows").iterdir()} == {
         template for kind in KINDS.values() for template in kind.files
     }
+
+
+def test_help_and_completion_name_every_kind() -> None:
+    assert tuple(KINDS) == command.WORKFLOWS
+    assert tuple(result.KINDS) == command.KINDS
 
 
 @pytest.mark.parametrize("kind", KINDS)
