@@ -77,7 +77,7 @@ def _few_values(why: reasons.FewValues) -> str:
 
 def _one_unit(why: reasons.OneUnit) -> str:
     of = "a side" if len(why.sides) > 1 else f"of {why.sides[0]}"
-    return f"one {why.unit} {of} gives no interval: the variation between {why.unit}s is unknown"
+    return f"one {why.unit} {of} gives no interval, because the variation between {why.unit}s is unknown"
 
 
 def _on_machine(why: reasons.OnMachine) -> str:
