@@ -183,5 +183,5 @@ def _said(report: Report) -> list[str]:
         *([same] if (same := sameness.not_measured(report)) else []),
         reports.measured(report),
         *(clip(visible(f"warning: {each}"), _TEXT) for each in map(say, report.warnings)),
-        *(clip(visible(f"only head has, not compared: {name}"), _TEXT) for name in report.new),
+        *(clip(visible(f"new in head, not compared: {name}"), _TEXT) for name in report.new),
     ]

@@ -155,13 +155,13 @@ def _at_worst(why: reasons.NoSign) -> str:
 
 
 def _too_noisy(why: reasons.TooNoisy) -> str:
-    return f"too noisy: {_only(why)}"
+    return f"too noisy, because {_only(why)}"
 
 
 def _only(why: reasons.TooNoisy) -> str:
     wanted = numbers.size(1 + why.wanted if why.better == "lower" else 1 / (1 + why.wanted))
     least = numbers.a_worse(why, why.detectable, why.wanted)
-    return f"only {least} would have shown, and {wanted} is asked for (gate.detectable)"
+    return f"only {least} would have shown (gate.detectable asks for {wanted})"
 
 
 def over(factors: Sequence[str]) -> str:

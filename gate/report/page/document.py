@@ -175,9 +175,8 @@ def _overall(report: Report) -> list[Fact]:
         text = finding_words.overall(item)
         if report.run.looks is not None and item.units < report.run.rounds.done:
             text += ", over the rounds that all of them have"
-        group = "" if item.group == "all" else f" of {item.group}"
         without = f", without {failures.names(item.dropped, _LISTED)}" if item.dropped else ""
-        facts.append(Fact(_short(f"overall, {item.metric}{group}"), text + without))
+        facts.append(Fact(_short(finding_words.overall_name(item)), text + without))
     return facts
 
 

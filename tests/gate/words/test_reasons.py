@@ -101,7 +101,7 @@ REASONS: list[tuple[msgspec.Struct, str]] = [
     ),
     (
         reasons.TooNoisy(detectable=0.4, wanted=0.1, unit="B", better="lower", hopeless=True),
-        "too noisy: only an increase of 40.0% or more would have shown, and 10.0% is asked for (gate.detectable)",
+        "too noisy, because only an increase of 40.0% or more would have shown (gate.detectable asks for 10.0%)",
     ),
     (
         reasons.SameProgram(differ=3, read=120),

@@ -169,8 +169,8 @@ def test_prose_about_reading_is_folded() -> None:
     """No section begins with a paragraph: each has one fold of the same name, before its data."""
     source = rendered("regression")
     assert 'class="legend"' not in source[: source.index('id="more"')]
-    for section in ("findings", "details"):
-        assert f'id="{section}">{section.title()}</h2>\n<details class="read">\n<summary>How to read this' in source
+    for section, title in (("findings", "Findings"), ("details", "Findings in detail")):
+        assert f'id="{section}">{title}</h2>\n<details class="read">\n<summary>How to read this' in source
 
 
 def test_failures_come_before_the_findings() -> None:
