@@ -89,8 +89,10 @@ def test_the_error_level_of_the_report() -> None:
         (examples.passing(), "Pass: nothing regressed in 3 findings; render is 12.8% faster (at least 10.3%)"),
         (
             examples.one_build(),
-            "Inconclusive: startup is 4.9% slower as measured: one build a side gives no interval, because the variation "
-            "between builds is unknown; the gate passes",
+            (
+                "Inconclusive: startup is 4.9% slower as measured: one build a side gives no interval, because the "
+                "variation between builds is unknown; the gate passes"
+            ),
         ),
         (examples.nothing(), "Error: nothing was measured"),
         (
