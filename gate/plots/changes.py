@@ -150,7 +150,7 @@ def _line(sheet: Sheet, x: Axis, change: Drawn, place: int, y: float) -> None:
         sheet.text(at, y, text, f"{said} middle {layout}", "end")
     interval = "no interval"
     if ends[0] is not None and ends[1] is not None:
-        interval = f"{minus(numbers.drawn(ends[0]))} … {minus(numbers.drawn(ends[1]))}"
+        interval = f"{minus(numbers.drawn(ends[0]))} to {minus(numbers.drawn(ends[1]))}"
     sheet.text(_WIDTH - 6, y, interval, "soft small middle wide", "end")
 
 

@@ -11,7 +11,7 @@ import msgspec
 
 from gate.decide.steps import blocks
 from gate.model import Finding, Identical, Report, outcomes
-from gate.words import failures, numbers, reports, sameness
+from gate.words import failures, numbers, reports, sameness, verdict_line
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.numbers import known
@@ -144,10 +144,10 @@ def _failure(group: FailureGroup, report: Report) -> _Case:
 def _whole(report: Report, found: list[_Case]) -> list[_Case]:
     """Return a test case for the report itself where nothing else would tell that it is not green."""
     if isinstance(report.summary, outcomes.NothingToCompare):
-        return [_Case(_SUITE, "compared", "skipped", reports.headline(report), kind="nothing-to-compare")]
+        return [_Case(_SUITE, "compared", "skipped", verdict_line.text(report), kind="nothing-to-compare")]
     if not report.exit_code or any(case.outcome in ("failure", "error") for case in found):
         return []
-    return [_Case(_SUITE, "measured", "error", reports.headline(report), kind=report.verdict)]
+    return [_Case(_SUITE, "measured", "error", verdict_line.text(report), kind=report.verdict)]
 
 
 def _apart(found: list[_Case]) -> list[_Case]:
@@ -178,10 +178,10 @@ def _properties(report: Report) -> dict[str, str]:
 
 def _said(report: Report) -> list[str]:
     return [
-        reports.headline(report),
+        verdict_line.text(report),
         reports.counts(report),
         *([same] if (same := sameness.not_measured(report)) else []),
         reports.measured(report),
         *(clip(visible(f"warning: {each}"), _TEXT) for each in map(say, report.warnings)),
-        *(clip(visible(f"only head has, not compared: {name}"), _TEXT) for name in report.new),
+        *(clip(visible(f"new in head, not compared: {name}"), _TEXT) for name in report.new),
     ]

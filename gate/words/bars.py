@@ -21,6 +21,25 @@ _FARTHEST = 30.0
 _BEYOND = 1.3
 
 
+class Extent(msgspec.Struct, frozen=True):
+    """A finding in logarithms of ratios, with the interval that its verdict rests on."""
+
+    estimate: float | None
+    """None: there is none."""
+    low: float | None
+    """None: open or not known."""
+    high: float | None
+    threshold: float
+    """How far the threshold is from no change, on both sides; 0: there is none."""
+
+
+def extent(finding: Finding) -> Extent:
+    """Return what is drawn of a finding."""
+    ratio = numbers.shown(finding)
+    threshold = math.log1p(finding.threshold) if known(finding.threshold) else 0.0
+    return Extent(_log(ratio.estimate), _log(ratio.low), _log(ratio.high), threshold)
+
+
 class Scale(msgspec.Struct, frozen=True):
     """The logarithms of the ratios at both ends of a bar; no change is between them."""
 
@@ -30,9 +49,9 @@ class Scale(msgspec.Struct, frozen=True):
 
 def scale(findings: Iterable[Finding]) -> Scale:
     """Choose the scale of all bars: each threshold and each interval, but no outlier that would flatten the others."""
-    found = list(findings)
-    limit = max((math.log1p(f.threshold) for f in found if known(f.threshold)), default=0.0) or math.log1p(_DEFAULT)
-    reached = [end / limit for f in found for end in _reached(f)]
+    found = list(map(extent, findings))
+    limit = max((of.threshold for of in found), default=0.0) or math.log1p(_DEFAULT)
+    reached = [end / limit for of in found for end in _reached(of)]
     far = (max([0.0, *(-end for end in reached)]), max([0.0, *reached]))
     low, high = (min(max(_AROUND, 1.05 * end), _MOST) for end in far)
     if low + high > _BOTH:
@@ -41,36 +60,34 @@ def scale(findings: Iterable[Finding]) -> Scale:
     return Scale(max(-low * limit, -_FARTHEST), min(high * limit, _FARTHEST))
 
 
-def _reached(finding: Finding) -> list[float]:
+def _reached(of: Extent) -> list[float]:
     """Return how far a bar goes; of an interval without an end, a little beyond the change."""
-    ratio, estimate = numbers.shown(finding), _log(finding.ratio.estimate)
-    ends = [_log(ratio.low), _log(ratio.high), estimate]
+    ends = [of.low, of.high, of.estimate]
     return [
         *(end for end in ends if end is not None),
-        *([] if estimate is None or None not in ends else [_BEYOND * estimate]),
+        *([] if of.estimate is None or None not in ends else [_BEYOND * of.estimate]),
     ]
 
 
 def bar(finding: Finding, on: Scale, width: int, blank: str = " ") -> str:
     """Draw a finding: `   ░░│░░ ├──●──┤  `; an arrow where the interval goes on beyond the bar."""
-    ratio, place = numbers.shown(finding), _Place(finding, on, width)
+    ratio, of = numbers.shown(finding), extent(finding)
+    place = _Place(of.threshold, on, width)
     cells = [blank] * width
     cells[place.first : place.last + 1] = _ZONE * (place.last + 1 - place.first)
     cells[place.zero] = _ZERO
     if ratio.kind != "withheld" and ratio.method != "exact":
-        _draw_line(cells, place, _log(ratio.low), _log(ratio.high))
-    estimate = _log(ratio.estimate)
-    if estimate is not None:
-        cells[place.of(estimate)] = _LEFT if estimate < on.low else _RIGHT if estimate > on.high else _AT
+        _draw_line(cells, place, of.low, of.high)
+    if of.estimate is not None:
+        cells[place.of(of.estimate)] = _LEFT if of.estimate < on.low else _RIGHT if of.estimate > on.high else _AT
     return "".join(cells)
 
 
 class _Place:
     """Where a change stands in the bar of a finding; beyond the threshold is always beyond its zone."""
 
-    def __init__(self, finding: Finding, on: Scale, width: int) -> None:
-        self.on, self.width = on, width
-        self.limit = math.log1p(finding.threshold) if known(finding.threshold) else 0.0
+    def __init__(self, threshold: float, on: Scale, width: int) -> None:
+        self.on, self.width, self.limit = on, width, threshold
         self.zero = _cell(0.0, on, width)
         # as wide on both sides, and the zone of a small threshold is seen too
         reach = max(self.zero - _cell(-self.limit, on, width), _cell(self.limit, on, width) - self.zero, 1)

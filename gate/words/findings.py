@@ -47,6 +47,11 @@ def factors(case: Finding | Recorded | QuantileCurve) -> str:
     return visible(pairs(case.factors))
 
 
+def overall_name(item: Overall) -> str:
+    """Name a group of cases: "overall, time", "overall, time of parsers"."""
+    return visible(f"overall, {item.metric}" + ("" if item.group == "all" else f" of {item.group}"))
+
+
 def overall(item: Overall) -> str:
     """Write the change of a group: "+0.40% (-0.20% to +1.0%, 95% interval over 5 builds a side), geometric ..."."""
     limits = numbers.interval(item.ratio)

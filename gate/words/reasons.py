@@ -77,7 +77,7 @@ def _few_values(why: reasons.FewValues) -> str:
 
 def _one_unit(why: reasons.OneUnit) -> str:
     of = "a side" if len(why.sides) > 1 else f"of {why.sides[0]}"
-    return f"one {why.unit} {of} gives no interval: the variation between {why.unit}s is unknown"
+    return f"one {why.unit} {of} gives no interval, because the variation between {why.unit}s is unknown"
 
 
 def _on_machine(why: reasons.OnMachine) -> str:
@@ -155,13 +155,13 @@ def _at_worst(why: reasons.NoSign) -> str:
 
 
 def _too_noisy(why: reasons.TooNoisy) -> str:
-    return f"too noisy: {_only(why)}"
+    return f"too noisy, because {_only(why)}"
 
 
 def _only(why: reasons.TooNoisy) -> str:
     wanted = numbers.size(1 + why.wanted if why.better == "lower" else 1 / (1 + why.wanted))
     least = numbers.a_worse(why, why.detectable, why.wanted)
-    return f"only {least} would have shown, and {wanted} is asked for (gate.detectable)"
+    return f"only {least} would have shown (gate.detectable asks for {wanted})"
 
 
 def over(factors: Sequence[str]) -> str:

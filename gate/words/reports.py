@@ -1,4 +1,4 @@
-"""The words of a report as a whole: its headline, how much was measured, by which rules, and what to do next."""
+"""The words of a report as a whole: its verdict, how much was measured, by which rules, and what to do next."""
 
 from __future__ import annotations
 
@@ -25,19 +25,12 @@ _MEANINGS = {
     "error": "Something was not measured, so there is no answer for it; that is never a pass.",
 }
 _SIZED = ("inconclusive", "unchanged", "no-sign")
-_HEADLINE = 300
+_WARNING = 300
 _BESIDE = 3
 _AMOUNT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)(?=[^\W\d_]+\b)")
 
 
 # --- the report -----------------------------------------------------------------------------------------------------
-
-
-def headline(report: Report) -> str:
-    """The verdict in words, and what a reader must know beside it: "Pass: ...; x is 94.5% faster: does head ..."."""
-    said = "; ".join([clip(visible(say(report.summary)), _HEADLINE), *beside(report)])
-    word = verdict(report)
-    return f"{word}: {said}" if word else capitalized(said)
 
 
 def verdict(report: Report) -> str:
@@ -50,7 +43,7 @@ def beside(report: Report) -> list[str]:
     """Say what a reader must know beside the verdict: "x is 94.5% faster: does head still do the work?"."""
     found = [say(each) for each in report.warnings if each.in_headline]
     more = [f"{len(found) - _BESIDE:,} more such warnings"] if len(found) > _BESIDE + 1 else []
-    return [clip(visible(text), _HEADLINE) for text in (*(found[:_BESIDE] if more else found), *more)]
+    return [clip(visible(text), _WARNING) for text in (*(found[:_BESIDE] if more else found), *more)]
 
 
 def meaning(report: Report) -> str:
@@ -154,7 +147,7 @@ def measured(report: Report) -> str:
     if report.run.imported:
         parts = [f"by {visible(', '.join(report.run.imported))}"]
     if _needed_nothing(report):
-        parts = ["nothing (nothing can differ)"]
+        parts = ["nothing"]
     # what has no values behind it does not count
     cases: list[Finding | Recorded] = [*report.findings, *(r for r in report.recorded if r.ratio.method != AGGREGATE)]
     sides = [side.counts for case in cases for side in (case.base, case.head)]

@@ -131,10 +131,13 @@ def _accepted(of: outcomes.SomeAccepted) -> str:
     return f"{_of(of.count, of.findings)} accepted{by}, nothing else regressed"
 
 
+_EVERY = {1: "the benchmark runs", 2: "both benchmarks run"}
+
+
 def _all_identical(of: outcomes.AllIdentical) -> str:
-    every = "the benchmark runs" if of.benchmarks == 1 else f"all {of.benchmarks:,} benchmarks run"
+    every = _EVERY.get(of.benchmarks, f"all {of.benchmarks:,} benchmarks run")
     same = "the same program on the same data as base"
-    return f"{every} {same}; nothing was measured, and nothing needed to be"
+    return f"{every} {same}, so nothing had to be measured"
 
 
 def _allow_more_builds(step: outcomes.AllowMoreBuilds) -> str:

@@ -55,6 +55,23 @@ def test_no_window_needs_sideways_scrolling(name: str, browser: Browser, written
             assert page.evaluate(SIDEWAYS) == [], size
 
 
+# how far "no change" on the axis is from the line that each bar draws for it, in pixels
+APART = """() => {
+  const middle = e => (r => (r.left + r.right) / 2)(e.getBoundingClientRect());
+  const named = [...document.querySelectorAll('#findings-table thead text')].find(e => e.textContent === '0');
+  return [...document.querySelectorAll('#findings-table .bar .one')].map(e => Math.abs(middle(e) - middle(named)));
+}"""
+
+
+@pytest.mark.parametrize("name", ["regression", "quantiles", "sixty"])
+def test_the_axis_is_as_wide_as_the_bars(name: str, browser: Browser, written: Written) -> None:
+    with context(browser) as inside:
+        page = opened(inside, written(name))
+        for size in (WIDE, DESKTOP, TABLET, PHONE, SMALL_PHONE):
+            page.resize(size)
+            assert max(page.evaluate(APART)) < 1.5, size
+
+
 def brightness(page: Opened) -> float:
     parts: list[float] = page.evaluate(BACKGROUND)
     return sum(parts) / 3

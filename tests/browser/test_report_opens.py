@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from gate.report import json as to_json
-from gate.words import reports
+from gate.words import marks, verdict_line
 from tests.gate.report import examples
 from tests.support.browser import context, opened
 
@@ -47,8 +47,8 @@ def test_the_report_opens_without_a_word(name: str, browser: Browser, written: W
     with context(browser) as inside:
         page = opened(inside, written(name))
         assert page.heard == []
-        assert page.page.title() == f"perfgate: {reports.headline(report)}"
-        assert page.page.locator("h1").inner_text() == reports.headline(report)
+        assert page.page.title() == f"perfgate: {verdict_line.text(report)}"
+        assert page.page.locator("h1").inner_text() == f"{marks.of_report(report)} {verdict_line.text(report)}"
         assert page.evaluate(ROWS) == len(report.findings)
         assert page.evaluate(LOST) == []
 
@@ -59,7 +59,7 @@ def test_the_report_reads_without_scripts(name: str, browser: Browser, written: 
     with context(browser, scripts=False) as inside:
         page = opened(inside, written(name))
         assert page.heard == []
-        assert page.page.locator("h1").inner_text() == reports.headline(report)
+        assert page.page.locator("h1").inner_text() == f"{marks.of_report(report)} {verdict_line.text(report)}"
         assert page.evaluate(ROWS) == len(report.findings)
         assert page.evaluate(DETAILS) == len(report.findings)
         # what needs a script is not shown without one

@@ -27,7 +27,7 @@ from gate.model.outcomes import NothingToCompare
 from gate.report.links import Links
 from gate.report.markdown import comment, summary
 from gate.report.markdown.escape import block, escape, link
-from gate.words import failures, reports
+from gate.words import failures, verdict_line
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.plain import clip, visible
@@ -292,7 +292,7 @@ def refusal_line(gate: str, what: str, stamp: Stamp, by: Stamp | None) -> str:
 def headline(publication: Publication) -> str:
     """Say the outcome in one line."""
     if publication.report is not None:
-        return reports.headline(publication.report)
+        return verdict_line.text(publication.report)
     return notice.headline(publication.outcome.notices)
 
 
@@ -309,11 +309,11 @@ def annotated(report: Report) -> list[str]:
     lines = [*map(_finding, regressed), *map(_failure, groups)]
     if report.verdict == "error" and not groups:
         # no failure says why, such as a budget that ended first
-        lines.append(error_line(clip(reports.headline(report), _WIDTH), "perfgate: not measured"))
+        lines.append(error_line(clip(verdict_line.text(report), _WIDTH), "perfgate: not measured"))
     if len(lines) <= MOST:
         return lines
     more = len(lines) - (MOST - 1)
-    last = error_line(f"and {more} more, which the report has; {clip(reports.headline(report), _WIDTH)}", "perfgate")
+    last = error_line(f"and {more} more, which the report has; {clip(verdict_line.text(report), _WIDTH)}", "perfgate")
     return [*lines[: MOST - 1], last]
 
 

@@ -189,7 +189,7 @@ def recorded_table(recorded: Sequence[Recorded], share: float = 1.0) -> Part:
 
 
 def _recorded_row(case: Recorded, *, at: bool) -> Md:
-    return _row(named(case), _quantity(case, "mean"), _change(case.ratio, at=at), _values(case))
+    return _row(named(case), brief(case.metric, 40), _change(case.ratio, at=at), _values(case))
 
 
 def interactions_table(report: Report, share: float = 1.0) -> Part:
@@ -319,9 +319,7 @@ def identical(report: Report, share: float = 1.0, first: str = "") -> Part:
 def rules(report: Report, share: float = 1.0, first: Sequence[Md] = ()) -> Part:
     """Say what was measured of what, by which rules, and how the error is shared; first: what else to begin with."""
     run, policy = report.run, report.policy
-    overall = [
-        f"overall {short(o.group, 80)}, {short(o.metric, 40)}: {finding_words.overall(o)}" for o in report.overall
-    ]
+    overall = [f"{short(finding_words.overall_name(o), 130)}: {finding_words.overall(o)}" for o in report.overall]
     texts = [
         *first,
         *([f"base and head: {run.chosen}"] if run.chosen else []),

@@ -50,6 +50,8 @@ class Page(msgspec.Struct, frozen=True):
     groups: tuple[FailureGroup, ...]
     forest: Forest
     threshold: str
+    ways: tuple[str, str]
+    """What a change to the left and to the right on the axis is called; empty: not the same for all rows."""
     has_median: bool
     readings: tuple[tuple[str, str], ...]
     trees: tuple[str, ...]
@@ -96,6 +98,7 @@ def page_of(report: Report, material: Material) -> Page:
         groups=tuple(grouped(report.failures, by_output=True)),
         forest=forest,
         threshold=reports.uniform(map(numbers.threshold, found)) or "",
+        ways=(_way(found, 0.5), _way(found, 2.0)),
         has_median=any(f.statistic == "p50" for f in found),
         readings=tuple(readings(figure for each in shown for figure in each.figures)),
         rows=tuple(rows_of(report, found, forest, shown, material.cases, again)),
@@ -129,6 +132,10 @@ def page_of(report: Report, material: Material) -> Page:
 def _level(report: Report) -> str:
     confidence = report.policy.gate.get("confidence")
     return numbers.format_percent(1 - confidence) if isinstance(confidence, float) else "the error level"
+
+
+def _way(found: Sequence[Finding], ratio: float) -> str:
+    return reports.uniform(numbers.direction(f, ratio) for f in found) or ""
 
 
 # --- the first screen -------------------------------------------------------------------------------------------------
@@ -168,9 +175,8 @@ def _overall(report: Report) -> list[Fact]:
         text = finding_words.overall(item)
         if report.run.looks is not None and item.units < report.run.rounds.done:
             text += ", over the rounds that all of them have"
-        group = "" if item.group == "all" else f" of {item.group}"
         without = f", without {failures.names(item.dropped, _LISTED)}" if item.dropped else ""
-        facts.append(Fact(_short(f"overall, {item.metric}{group}"), text + without))
+        facts.append(Fact(_short(finding_words.overall_name(item)), text + without))
     return facts
 
 

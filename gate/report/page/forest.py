@@ -6,13 +6,11 @@ import math
 from collections.abc import Sequence
 
 import msgspec
-import numpy as np
 
 from gate.model import Finding, Verdict
 from gate.plots.picture import room
 from gate.plots.scales import Axis, change_ticks
-from gate.words import numbers
-from gate.words.numbers import known
+from gate.words import bars, numbers
 
 MARKS: dict[Verdict, str] = {
     "regression": "M-5-5L5 5M-5 5L5-5",
@@ -27,8 +25,6 @@ _START, _END = 6.0, 94.0
 """Where the axis begins and ends, in percent of the column: arrows stand beyond."""
 _LEAST_WIDTH = 200
 """Pixels that the column has at least."""
-_FIRST = 40
-"""So many findings, those that matter most, choose the ends of the axis."""
 _LETTERS, _GAP = 13, 12
 _OPEN = ("complement", "half-line", "line")
 
@@ -65,62 +61,30 @@ class Forest(msgspec.Struct, frozen=True):
     """Whether an interval goes on beyond its line."""
 
 
-class _Row(msgspec.Struct, frozen=True):
-    """A finding in log ratios, with the interval that its verdict rests on; None where an end is open or not known."""
-
-    estimate: float | None
-    low: float | None
-    high: float | None
-    threshold: float
-    kind: str
-
-    @property
-    def ends(self) -> list[float]:
-        return [end for end in (self.estimate, self.low, self.high) if end is not None]
-
-
 def forest_of(findings: Sequence[Finding]) -> Forest:
-    """Place each finding on an axis that all share: logarithmic, wide enough for the thresholds and most intervals."""
-    rows = [_row(finding) for finding in findings]
-    axis = Axis(*_limits(rows[:_FIRST]), _START, _END)
-    thresholds = {row.threshold for row in rows}
+    """Place each finding on the axis that all share, which is that of the bars in a comment and a terminal."""
+    on = bars.scale(findings)
+    axis = Axis(on.low, on.high, _START, _END)
+    thresholds = {bars.extent(finding).threshold for finding in findings}
     own = [math.expm1(thresholds.pop())] if len(thresholds) == 1 else []
     share = 100 / _LEAST_WIDTH
     ticks = change_ticks(axis, lambda label: (room(label, _LETTERS) + _GAP) * share, own)
-    bars = tuple(_bar(row, axis) for row in rows)
+    drawn = tuple(_bar(finding, axis) for finding in findings)
     return Forest(
         zero=round(axis.at(0), 2),
         ticks=tuple(Tick(round(axis.at(tick.at), 2), tick.label) for tick in ticks),
-        bars=bars,
-        cut=any(bar.open_low or bar.open_high for bar in bars),
+        bars=drawn,
+        cut=any(bar.open_low or bar.open_high for bar in drawn),
     )
 
 
-def _row(finding: Finding) -> _Row:
-    ratio = numbers.shown(finding)
-    threshold = math.log1p(finding.threshold) if known(finding.threshold) else 0.0
-    return _Row(_log(ratio.estimate), _log(ratio.low), _log(ratio.high), threshold, ratio.kind)
+def _bar(finding: Finding, axis: Axis) -> Bar:
+    row = bars.extent(finding)
 
-
-def _log(ratio: float | None) -> float | None:
-    return math.log(ratio) if known(ratio) and ratio > 0 else None
-
-
-def _limits(rows: Sequence[_Row]) -> tuple[float, float]:
-    """Choose ends that hold the thresholds and most rows: one far out is left beyond the edge, with an arrow."""
-    usual = [max(map(abs, row.ends)) for row in rows if row.ends]
-    least = max([1.2 * max((row.threshold for row in rows), default=0.01), 0.002])
-    cut = max(5 * float(np.quantile(usual, 0.75)) if usual else 0.0, 2 * least)
-    every = [end for row in rows for end in row.ends]
-    low, high = (min(max([*sizes, least]), cut) for sizes in ([-end for end in every], every))
-    return -1.04 * low, 1.04 * high
-
-
-def _bar(row: _Row, axis: Axis) -> Bar:
     def place(at: float) -> float:
         return round(axis.at(min(max(at, axis.low), axis.high)), 2)
 
-    drawn = row.low is not None or row.high is not None or row.kind in _OPEN
+    drawn = row.low is not None or row.high is not None or numbers.shown(finding).kind in _OPEN
     inside = row.estimate is not None and axis.low <= row.estimate <= axis.high
     return Bar(
         band_low=place(-row.threshold),

@@ -9,9 +9,8 @@ from gate.model import Failure, Report, outcomes
 from gate.report.measurements import Material
 from gate.report.templates import render_template
 from gate.units import format_confidence, format_number
-from gate.words import failures, interactions, numbers, reports, sameness
+from gate.words import failures, interactions, marks, numbers, reports, sameness, verdict_line
 from gate.words import findings as finding_words
-from gate.words.marks import SHAPES
 from gate.words.numbers import known
 from gate.words.plain import clip, last_lines, visible
 from gate.words.sentences import say
@@ -32,11 +31,14 @@ def render(report: Report, material: Material | None = None) -> str:
     from gate.report.page.variance import SHARES_WIDTH
 
     values: dict[str, Any] = {
+        "title": verdict_line.text(report),
+        "line": verdict_line.verdict_line(report),
+        "mark": marks.of_report(report),
         "page": page_of(report, material or Material()),
         "report": report,
         "tallies": tallies(report),
         "neutral": isinstance(report.summary, outcomes.NothingToCompare),
-        "shapes": SHAPES,
+        "shapes": marks.SHAPES,
         "same": reports.uniform(finding_words.quantity(f) for f in report.findings),
         "better": reports.uniform(f.better for f in report.findings),
         "confidence": reports.confidence(report.findings),

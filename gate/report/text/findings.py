@@ -8,6 +8,7 @@ import msgspec
 
 from gate.decide.importance import plain
 from gate.model import Finding
+from gate.model.reasons import Exceeds
 from gate.words import bars, numbers, reports
 from gate.words import findings as finding_words
 from gate.words.grid import Cell, Column, Footnotes, lay_out, paint, superscript
@@ -109,7 +110,9 @@ class FindingsTable:
         }
 
     def _texts(self, finding: Finding) -> list[str]:
-        explained = plain(finding) or (id(finding) in self._told and not self._every)
+        # that an interval is beyond the threshold is to be seen, and its confidence is said of all
+        said = id(finding) in self._told or isinstance(finding.reason, Exceeds)
+        explained = plain(finding) or (said and not self._every)
         warnings = [*map(say, finding.warnings)] if self._every else finding_words.warnings(finding)
         reasons = [visible(text) for text in map(say, (finding.reason, *finding.where))]
         return [*([] if explained else reasons), *map(visible, warnings)]

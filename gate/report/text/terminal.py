@@ -235,10 +235,10 @@ class _Text:
         report = self.report
         lines = []
         if report.new:
-            lines += self.wrap(f"only head has, not compared: {failures.names(report.new, 20)}", rest="  ")
+            lines += self.wrap(f"new in head, not compared: {failures.names(report.new, 20)}", rest="  ")
         groups = report.overall if self.every else report.overall[:_GROUPS]
         for overall in groups:
-            text = f"overall {visible(overall.group)}, {visible(overall.metric)}: {finding_words.overall(overall)}"
+            text = f"{finding_words.overall_name(overall)}: {finding_words.overall(overall)}"
             if overall.dropped:
                 text += f", without {failures.names(overall.dropped, 5)}"
             lines += self.wrap(text, rest="  ")

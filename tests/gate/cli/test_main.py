@@ -29,6 +29,16 @@ def table_v(tmp_path: Path) -> str:
     return str(file)
 
 
+def test_headings_of_help_are_bold_where_there_is_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("FORCE_COLOR", "0")
+    plain = run("check", "--help")[1]
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    bold = run("check", "--help")[1]
+    assert "\x1b[1mrules:\x1b[0m\n" in bold and "\x1b" not in plain
+    assert re.sub(r"\x1b\[\d*m", "", bold) == plain
+
+
 def test_version_and_help() -> None:
     assert run("--version") == (0, f"perfgate {__version__}\n", "")
     code, out, _ = run("--help")

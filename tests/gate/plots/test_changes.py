@@ -24,7 +24,7 @@ def test_each_row_and_column_has_its_change_and_interval() -> None:
     picture = drawn([DrawnRow("parse", [WORSE, BARE]), DrawnRow("encode", [OPEN, None])], ["new", "next"])
     found = set(texts(picture))
     assert {"parse", "encode", "new", "next"} <= found
-    assert {"+10%", "+5.0% … +15.0%", "+1.0%", "−2.0% … +4.0%", "−10.0%", "no interval"} <= {
+    assert {"+10%", "+5.0% to +15.0%", "+1.0%", "−2.0% to +4.0%", "−10.0%", "no interval"} <= {
         text.replace("+10.0%", "+10%") for text in found
     }
     # two estimates with an interval and two marks of the legend, for wide and narrow; of the second column an outline

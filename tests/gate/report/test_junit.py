@@ -152,7 +152,7 @@ def test_messages_say_what_happened() -> None:
     passed = {case.get("classname"): case.findtext("system-out") or "" for case in suite.iter("testcase")}
     assert "accepted up to 8% until 2026-12-31: new checksum, see #123" in passed["encode"]
     assert "12.8% faster" in passed["render"]
-    assert "only head has, not compared: decode" in (suite.findtext("system-out") or "")
+    assert "new in head, not compared: decode" in (suite.findtext("system-out") or "")
     open_one = parsed(DECISIONS["inconclusive fails"]()).find(".//failure")
     assert open_one is not None and open_one.get("type") == "inconclusive"
 

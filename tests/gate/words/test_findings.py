@@ -167,7 +167,7 @@ EXPECTED = [
     (
         withheld(examples.ONE_UNIT),
         (
-            "4.1% slower as measured: inconclusive, one build a side gives no interval: the variation between builds is "
+            "4.1% slower as measured: inconclusive, one build a side gives no interval, because the variation between builds is "
             "unknown"
         ),
     ),

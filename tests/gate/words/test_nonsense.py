@@ -28,7 +28,7 @@ from gate.report import json, junit
 from gate.report.markdown import comment, summary
 from gate.report.page import html
 from gate.report.text import terminal
-from gate.words import reports
+from gate.words import verdict_line
 from gate.words.sentences import SENTENCES, say
 from tests.gate.report import examples
 from tests.support.lines import builds
@@ -173,10 +173,10 @@ FORMATS: dict[str, Callable[[Report], Any]] = {
 def test_nonsense_decides_nothing(name: str, form: str, spoil: Callable[[], int]) -> None:
     shown = FORMATS[form]
     report = examples.ALL[name]()
-    before, sense = shown(report), reports.headline(report)
+    before, sense = shown(report), verdict_line.text(report)
     assert spoil() > len(SENTENCES)
     assert shown(report) == before
-    assert reports.headline(report) != sense
+    assert verdict_line.text(report) != sense
 
 
 def test_what_is_compared_is_there() -> None:

@@ -22,10 +22,10 @@ REASONS: list[tuple[msgspec.Struct, str]] = [
     (reasons.ZeroQuantile(), "a quantile of 0 has no logarithm, so there is no ratio of quantiles"),
     (reasons.FewRounds(), "fewer than two rounds were measured on both sides: a paired interval needs them"),
     (reasons.NoSpread(), "no spread: the timer may be too coarse (declare a count or size with `exact = true`)"),
-    (examples.ONE_UNIT, "one build a side gives no interval: the variation between builds is unknown"),
+    (examples.ONE_UNIT, "one build a side gives no interval, because the variation between builds is unknown"),
     (
         reasons.OneUnit(unit="session", sides=["head"]),
-        "one session of head gives no interval: the variation between sessions is unknown",
+        "one session of head gives no interval, because the variation between sessions is unknown",
     ),
     (
         reasons.FewValues(statistic="p99", needs=1000, has=120),
@@ -101,7 +101,7 @@ REASONS: list[tuple[msgspec.Struct, str]] = [
     ),
     (
         reasons.TooNoisy(detectable=0.4, wanted=0.1, unit="B", better="lower", hopeless=True),
-        "too noisy: only an increase of 40.0% or more would have shown, and 10.0% is asked for (gate.detectable)",
+        "too noisy, because only an increase of 40.0% or more would have shown (gate.detectable asks for 10.0%)",
     ),
     (
         reasons.SameProgram(differ=3, read=120),
@@ -248,11 +248,11 @@ HEADLINES: list[tuple[outcomes.Summary, str]] = [
     ),
     (
         outcomes.AllIdentical(benchmarks=14),
-        "all 14 benchmarks run the same program on the same data as base; nothing was measured, and nothing needed to be",
+        "all 14 benchmarks run the same program on the same data as base, so nothing had to be measured",
     ),
     (
         outcomes.AllIdentical(benchmarks=1),
-        "the benchmark runs the same program on the same data as base; nothing was measured, and nothing needed to be",
+        "the benchmark runs the same program on the same data as base, so nothing had to be measured",
     ),
     (
         outcomes.NothingToCompare(

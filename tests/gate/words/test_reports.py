@@ -9,7 +9,7 @@ from gate.model.warnings.setup import BuildChanged, Differing, MeasuringChanged
 from gate.report.markdown import comment as markdown
 from gate.report.page import html
 from gate.report.text import terminal
-from gate.words import failures, numbers, reports
+from gate.words import failures, numbers, reports, verdict_line
 from gate.words.phrases import more_are
 from tests.gate.report import examples
 
@@ -86,14 +86,23 @@ def test_the_error_level_of_the_report() -> None:
 @pytest.mark.parametrize(
     ("report", "expected"),
     [
-        (examples.passing(), "Pass: nothing regressed in 3 findings"),
-        (examples.one_build(), "Inconclusive: 1 of 1 finding inconclusive, none regressed"),
+        (examples.passing(), "Pass: nothing regressed in 3 findings; render is 12.8% faster (at least 10.3%)"),
+        (
+            examples.one_build(),
+            (
+                "Inconclusive: startup is 4.9% slower as measured: one build a side gives no interval, because the "
+                "variation between builds is unknown; the gate passes"
+            ),
+        ),
         (examples.nothing(), "Error: nothing was measured"),
-        (examples.report("regression", [examples.regressed("a\nb")]), "Regression: 1 of 1 finding regressed: a\\nb"),
+        (
+            examples.report("regression", [examples.regressed("a\nb")]),
+            "Regression: a\\nb is 8.3% slower (at least 4.9%), threshold 3%",
+        ),
     ],
 )
 def test_the_headline(report: Report, expected: str) -> None:
-    assert reports.headline(report) == expected
+    assert verdict_line.text(report) == expected
 
 
 def test_the_confidence_of_intervals_is_said_once() -> None:
@@ -264,7 +273,7 @@ def test_another_command_of_head_stands_in_the_headline_of_every_format() -> Non
     report = examples.report("pass", [examples.finding()], warnings=[changed, built])
     ran = "not the same command for parse: base ran `./parse large`, head `./parse small`"
     made = "base and head are not built alike: head changes build.command from `make` to `make O=3`"
-    assert reports.headline(report).endswith(f"; {ran}; {made}")
+    assert verdict_line.text(report).endswith(f"; {ran}; {made}")
     plain = " ".join(terminal.render(report).split())
     assert plain.index(ran) < plain.index("1 finding:")
     assert ran.replace("`", "&#96;") in markdown.render(report).splitlines()[0]
@@ -274,5 +283,5 @@ def test_another_command_of_head_stands_in_the_headline_of_every_format() -> Non
 
 def test_of_many_other_commands_the_headline_names_three() -> None:
     changed = [MeasuringChanged(f"b{n}", (Differing("command", "x", "y"),)) for n in range(9)]
-    said = reports.headline(examples.report("pass", [examples.finding()], warnings=changed))
+    said = verdict_line.text(examples.report("pass", [examples.finding()], warnings=changed))
     assert "b2" in said and "b3" not in said and said.endswith("; 6 more such warnings")

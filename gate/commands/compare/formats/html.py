@@ -75,7 +75,7 @@ def render(table: Table, _: Screen) -> str:
     titles = [visible(column.title) for column in table.columns]
     hidden = words.hidden(table)
     page = _Page(
-        title=" and ".join(titles) if len(titles) < 3 else f"{titles[table.base]} and {len(titles) - 1} others",
+        title=_title(titles, table.base),
         sources=[(title, words.source(c)) for title, c in zip(titles, table.columns, strict=True)],
         told=[*map(prose, table.told)],
         cautions=[*map(prose, table.cautions)],
@@ -88,6 +88,13 @@ def render(table: Table, _: Screen) -> str:
         warnings=[*map(prose, table.warnings)],
     )
     return render_template("compare.html.j2", {"page": page}, html=True, finalize=_text).lstrip()
+
+
+def _title(titles: Sequence[str], base: int) -> str:
+    if len(titles) == 1:
+        return f"Results of {titles[0]}"
+    others = titles[1] if len(titles) == 2 else f"{len(titles) - 1} others"
+    return f"Comparison of {titles[0 if len(titles) == 2 else base]} and {others}"
 
 
 def _text(value: Any) -> Any:

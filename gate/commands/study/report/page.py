@@ -123,8 +123,8 @@ def _means_by_metric(report: StudyReport) -> tuple[Figure, ...]:
 def _title(report: StudyReport) -> str:
     names = list(dict.fromkeys(f"{r.benchmark}, {r.metric}" for r in report.responses))
     if not names:
-        return "nothing was measured"
-    return names[0] if len(names) == 1 else f"{len(names)} responses"
+        return "Study: nothing was measured"
+    return f"Study of {' and of '.join(names) if len(names) < 3 else f'{len(names)} responses'}"
 
 
 def _facts(report: StudyReport) -> Iterator[Fact]:

@@ -56,7 +56,7 @@ def test_one_outlier_is_cut_with_an_arrow_and_does_not_flatten_the_others() -> N
     assert forest.cut
     wild, *others = forest.bars
     assert (wild.estimate, wild.open_high) == (None, True)
-    assert all(bar.high - bar.low > 5 for bar in others if bar.low is not None and bar.high is not None)
+    assert all(bar.high - bar.low > 4 for bar in others if bar.low is not None and bar.high is not None)
 
 
 def test_hundreds_of_calm_findings_do_not_cut_those_that_matter() -> None:

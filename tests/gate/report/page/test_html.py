@@ -148,7 +148,7 @@ def test_the_first_screen_tells_what_happened() -> None:
     first = text[: text.index("Warnings head changes the rules")]
     for said in (
         "perfgate · 2026-11-20 09:00 UTC · exit code 1",
-        "Regression: 1 of 8 findings regressed: parse-large",
+        "✖ Regression: parse-large is 8.3% slower (at least 4.9%), threshold 3%",
         "Next: Fix the regression",
         "main 1a2b3c4d5e6f",
         "HEAD, with uncommitted changes 9f8e7d6c5b4a",
@@ -169,8 +169,8 @@ def test_prose_about_reading_is_folded() -> None:
     """No section begins with a paragraph: each has one fold of the same name, before its data."""
     source = rendered("regression")
     assert 'class="legend"' not in source[: source.index('id="more"')]
-    for section in ("findings", "details"):
-        assert f'id="{section}">{section.title()}</h2>\n<details class="read">\n<summary>How to read this' in source
+    for section, title in (("findings", "Findings"), ("details", "Findings in detail")):
+        assert f'id="{section}">{title}</h2>\n<details class="read">\n<summary>How to read this' in source
 
 
 def test_failures_come_before_the_findings() -> None:

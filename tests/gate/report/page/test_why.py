@@ -32,7 +32,7 @@ def test_the_section_has_functions_what_moved_and_what_is_not_shown() -> None:
     section = page[page.index('aria-labelledby="why"') : page.index('id="more"')]
     for text in ("find_key", "src/keys.c", "+92%", "Moved, not added", "The profile does not show", "apt-get install"):
         assert text in section, text
-    assert '<a href="#why">Why</a>' in page
+    assert '<a href="#why">Functions</a>' in page
 
 
 def test_a_report_without_profiles_has_no_section() -> None:

@@ -168,7 +168,7 @@ def test_what_to_do_stands_right_after_the_table() -> None:
 
 def test_the_overall_change_says_how_sure_it_is_and_on_what_it_rests() -> None:
     assert (
-        "overall all, time: +0.40% (-0.20% to +1.0%, 95% interval over 5 builds a side), geometric mean"
+        "overall, time: +0.40% (-0.20% to +1.0%, 95% interval over 5 builds a side), geometric mean"
         in terminal.render(examples.regression(), width=140)
     )
 
