@@ -20,6 +20,7 @@ from gate.cli.command import Command, command_names, command_of, meanings
 from gate.cli.lacks import lack_of, too_little_memory
 from gate.cli.options import add_options, options_of
 from gate.codes import Exit, of_signal
+from gate.words.phrases import listed
 from gate.words.streams import ASCII_ONLY, colored, is_terminal, paint, prefix
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 _WIDEST = 100
 """Columns of a help."""
+_OWNERS = 4
+"""Commands that are named as those with an option."""
 _SHORT = 9
 """Letters of a sub-command's column."""
 
@@ -305,7 +308,8 @@ def _parsed(parser: _Parser, named: _Invocation) -> Any:
         parser.error(f"{rest[0]!r} is not one of {known}{_meant(rest[0], list(named.command.parts))}")
     if rest:
         option = rest[0].startswith("-")
-        parser.error(f"{rest[0]} is not an option" if option else f"unexpected argument {rest[0]!r}")
+        ref = f" (did you mean --head {rest[0]}?)" if "--head" in _option_names(parser) else ""
+        parser.error(f"{rest[0]} is not an option" if option else f"unexpected argument {rest[0]!r}{ref}")
     return parsed
 
 
@@ -339,11 +343,13 @@ def _advice(name: str, value: str, known: Sequence[str], *, of_study: bool) -> s
     keys = _config_keys(of_study=of_study) if "--set" in known else {}
     owners = _owners(name) if name not in keys else []
     if owners:
-        return f"; {name} belongs to {' and '.join(f'`perfgate {owner}`' for owner in owners)}"
+        return f"; {name} belongs to {listed([f'`perfgate {owner}`' for owner in owners], _OWNERS)}"
     # of a key it must be a mere slip: --color is no gate.floor
     key, option = _near(name, list(keys), 0.85), _near(name, known, 0.7)
     if key is not None:
-        return f" (did you mean --set {keys[key]}={value}?)"
+        # a share without its sign would be refused
+        sign = "%" if keys[key] == "gate.threshold" and value.isdigit() else ""
+        return f" (did you mean --set {keys[key]}={value}{sign}?)"
     return f" (did you mean {option}?)" if option is not None else ""
 
 

@@ -19,6 +19,7 @@ _BOTH = 14.0
 _DEFAULT = 0.03
 _FARTHEST = 30.0
 _BEYOND = 1.3
+_FEW = 3
 
 
 class Extent(msgspec.Struct, frozen=True):
@@ -52,11 +53,15 @@ def scale(findings: Iterable[Finding]) -> Scale:
     found = list(map(extent, findings))
     limit = max((of.threshold for of in found), default=0.0) or math.log1p(_DEFAULT)
     reached = [end / limit for of in found for end in _reached(of)]
-    far = (max([0.0, *(-end for end in reached)]), max([0.0, *reached]))
-    low, high = (min(max(_AROUND, 1.05 * end), _MOST) for end in far)
+    far = [1.05 * max([0.0, *(sign * end for end in reached)]) for sign in (-1, 1)]
+    # of a few, no change is an outlier
+    shown = [_BEYOND * of.estimate / limit for of in found if of.estimate is not None and len(found) <= _FEW]
+    least = [min(most, max([0.0, *(sign * end for end in shown)])) for sign, most in zip((-1, 1), far, strict=True)]
+    low, high = (min(max(_AROUND, end), _MOST) for end in far)
     if low + high > _BOTH:
         # the threshold stays as wide as two cells of a common bar
         low, high = min(low, max(_BOTH / 2, _BOTH - high)), min(high, max(_BOTH / 2, _BOTH - low))
+    low, high = max(low, least[0]), max(high, least[1])
     return Scale(max(-low * limit, -_FARTHEST), min(high * limit, _FARTHEST))
 
 

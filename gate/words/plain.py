@@ -12,12 +12,27 @@ from gate.model.visible import visible as visible  # whoever writes a line finds
 
 _SPACES = re.compile(r"[^\S ]+")
 _CSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
+_ERROR = re.compile(r"\berror\b|[a-z]Error\b", re.IGNORECASE)
+"""What compilers and interpreters write before what is wrong."""
+_FEWEST = 4
+"""Lines among which an earlier one may stand."""
 
 
 def last_lines(text: str, limit: int | None) -> list[str]:
-    """Return the last lines of a program's output, made visible, without colours and blank ends; None: all."""
+    """Return the last lines of a program's output, made visible, without colours and blank ends; None: all.
+
+    If the first line that names an error comes before them, it stands above them: a compiler's first error causes the
+    others, and Node writes what it could not find above the stack.
+    """
     lines = [visible(line.expandtabs(4)).rstrip() for line in _CSI.sub("", text).strip("\r\n").splitlines()]
-    return lines if limit is None else lines[-limit:]
+    if limit is None or len(lines) <= limit:
+        return lines
+    last = lines[-limit:]
+    first = next((number for number, line in enumerate(lines) if _ERROR.search(line)), len(lines))
+    if limit < _FEWEST or first >= len(lines) - limit:
+        return last
+    kept = last[2:] if first + 1 < len(lines) - limit + 2 else last[1:]
+    return [lines[first], *(["..."] if len(kept) == limit - 2 else []), *kept]
 
 
 def columns(text: str) -> int:

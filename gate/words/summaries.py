@@ -217,7 +217,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.RepeatJob: lambda _: "Run the job that should have measured it again, or download its artifact",
     outcomes.RaiseBudget: _raise_budget,
     outcomes.RunLater: lambda _: "Run the check again when the machine is free, or wait longer: `--wait 1h`",
-    outcomes.FixFailure: lambda _: "Fix the failure and run the check again; `perfgate doctor` examines the host",
+    outcomes.FixFailure: lambda _: "Fix the failure and run the check again",
     outcomes.ImportOthers: lambda step: _IMPORT_OTHERS[step.why],
     outcomes.KeepTrees: lambda _: (
         "Have builds and benchmarks leave these files alone, or declare them in `changes` of [build] if they are meant "

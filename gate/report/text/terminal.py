@@ -94,8 +94,16 @@ class _Text:
         return [paint(text, style) for text in line]
 
     def facts(self) -> list[str]:
-        """What was measured of what, by which rules: for whoever asks."""
+        """What was measured of what; by which rules, for whoever asks."""
         report, policy = self.report, self.report.policy
+        sandbox = report.run.sandbox
+        asked = [
+            ("looks", reports.looks(report)),
+            ("sandbox", sandbox_text(sandbox) if sandbox and sandbox.on else ""),
+            ("memory", reports.memory(report)),
+            ("rules", f"{visible(policy.source)}: {reports.settings(policy.gate)}"),
+            ("alpha", reports.error_level(report)),
+        ]
         facts = [
             ("findings", reports.counts(report)),
             ("same", sameness.not_measured(report)),
@@ -105,13 +113,10 @@ class _Text:
             ("chosen", visible(report.run.chosen or "")),
             ("measured", reports.measured(report)),
             ("time", cost.where(report.run.cost)),
-            ("looks", reports.looks(report)),
-            ("sandbox", sandbox_text(report.run.sandbox) if report.run.sandbox else ""),
-            ("memory", reports.memory(report)),
-            ("rules", f"{visible(policy.source)}: {reports.settings(policy.gate)}"),
+            ("sandbox", sandbox_text(sandbox) if sandbox and not sandbox.on else ""),
             *self.entries("override", policy.override),
             *self.entries("accept", policy.accept),
-            ("alpha", reports.error_level(report)),
+            *(asked if self.every else [("more", "`perfgate report --all`: rules, looks, error level, sandbox")]),
         ]
         return self.dim(self.named(facts))
 
