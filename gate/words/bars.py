@@ -19,7 +19,6 @@ _BOTH = 14.0
 _DEFAULT = 0.03
 _FARTHEST = 30.0
 _BEYOND = 1.3
-_FEW = 3
 
 
 class Extent(msgspec.Struct, frozen=True):
@@ -54,8 +53,9 @@ def scale(findings: Iterable[Finding]) -> Scale:
     limit = max((of.threshold for of in found), default=0.0) or math.log1p(_DEFAULT)
     reached = [end / limit for of in found for end in _reached(of)]
     far = [1.05 * max([0.0, *(sign * end for end in reached)]) for sign in (-1, 1)]
-    # of a few, no change is an outlier
-    shown = [_BEYOND * of.estimate / limit for of in found if of.estimate is not None and len(found) <= _FEW]
+    # what half of the changes reach is no outlier
+    changes = sorted((_BEYOND * of.estimate / limit for of in found if of.estimate is not None), key=abs)
+    shown = changes[: len(changes) // 2 + 1]
     least = [min(most, max([0.0, *(sign * end for end in shown)])) for sign, most in zip((-1, 1), far, strict=True)]
     low, high = (min(max(_AROUND, end), _MOST) for end in far)
     if low + high > _BOTH:

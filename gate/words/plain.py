@@ -31,8 +31,7 @@ def last_lines(text: str, limit: int | None) -> list[str]:
     first = next((number for number, line in enumerate(lines) if _ERROR.search(line)), len(lines))
     if limit < _FEWEST or first >= len(lines) - limit:
         return last
-    kept = last[2:] if first + 1 < len(lines) - limit + 2 else last[1:]
-    return [lines[first], *(["..."] if len(kept) == limit - 2 else []), *kept]
+    return [lines[first], "...", *last[2:]]
 
 
 def columns(text: str) -> int:

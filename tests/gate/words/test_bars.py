@@ -36,6 +36,14 @@ def test_all_rows_share_a_scale_that_no_outlier_flattens() -> None:
     assert drawn[2].count("░") >= 2
 
 
+@pytest.mark.parametrize("found", [[finding(1.74, 5.61, 0.05)], [finding(0.3, 0.6, 0.05), finding(0.2, 0.4, 0.05)]])
+def test_a_large_change_is_on_the_scale_where_it_is_the_rule(found: list[Finding]) -> None:
+    on = bars.scale(found)
+    for each in found:
+        drawn = bars.bar(each, on, 24)
+        assert drawn.count("●") == 1 and "│" in drawn and "░" in drawn, drawn
+
+
 @pytest.mark.parametrize("seed", range(300))
 def test_what_is_beyond_the_threshold_is_drawn_beyond_its_zone(seed: int) -> None:
     draw = random.Random(seed)

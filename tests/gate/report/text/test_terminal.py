@@ -194,6 +194,14 @@ def test_text_from_elsewhere_is_one_visible_line() -> None:
     assert visible("a\nb\x1b[31m\u202e\udc80é日") == "a\\nb\\x1b[31m\\u202e\\x80é日"
     assert last_lines("\x1b[31mred\x1b[0m\r\nnext\ttab\n\n", 10) == ["red", "next    tab"]
     assert last_lines("a\nb\nc", 2) == ["b", "c"]
+    node = ["Error: Cannot find module './dist'", *(f"    at {n}" for n in range(9)), "exit"]
+    assert last_lines("\n".join(node), 5) == [node[0], "...", *node[-3:]]
+    assert last_lines("\n".join(["x.c:3:5: error: unknown type", *"abcd"]), 4) == [
+        "x.c:3:5: error: unknown type",
+        "...",
+        *"cd",
+    ]
+    assert last_lines("\n".join(node), 2) == node[-2:]
 
 
 def test_widths_are_those_of_a_terminal() -> None:
