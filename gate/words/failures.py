@@ -125,7 +125,7 @@ def repeat(failure: Failure) -> list[str]:
     lines = []
     if failure.directory:
         lines = [
-            "# needs a run with --keep: otherwise the directory is gone",
+            "# only a run with --keep leaves this directory",
             f"cd {shlex.quote(visible(failure.directory))}",
         ]
     environment = {name: value for name, value in (failure.environment or {}).items() if not _OF_CI.match(name)}

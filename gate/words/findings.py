@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from gate.evidence.factors import pairs
 from gate.model import Finding, Level, Overall, QuantileCurve, Recorded, reasons
 from gate.units import format_confidence, format_share
@@ -29,6 +31,10 @@ _METHODS = {
 }
 
 
+_OVER_ROUNDS = ("paired", "paired-shared")
+"""Methods whose change is a mean over rounds."""
+_SEEN = math.log(1.05)
+"""How far the change may be from that of the values beside it before a reader asks why."""
 _OVER_MACHINES = ("fixed-sessions", "fixed-sessions-shared")
 _NOT_SHARED = (
     "Builds differ by little that both sides share: by the noise of the host, where more executions or a quieter host "
@@ -257,7 +263,24 @@ def without_memory(finding: Finding) -> str:
 
 def warnings(case: Finding | Recorded) -> list[str]:
     """Say what every reader of a finding should mind; what only experts need is in the page's details."""
-    return [say(each) for each in case.warnings if not each.for_experts]
+    apart = _from_columns(case)
+    return [*([apart] if apart else []), *(say(each) for each in case.warnings if not each.for_experts)]
+
+
+def _from_columns(case: Finding | Recorded) -> str:
+    """Say why the change is not that of base and head as they are shown; nothing where a reader would not see it."""
+    base, head, ratio = case.base.value, case.head.value, case.ratio.estimate
+    if case.ratio.method not in _OVER_ROUNDS or not (
+        known(base) and known(head) and known(ratio) and min(base, head, ratio) > 0
+    ):
+        return ""
+    shown = head / base
+    if abs(math.log(shown / ratio)) < _SEEN:
+        return ""
+    change = format_share(shown - 1, sign=True)
+    return (
+        f"base and head as shown differ by {change}; the change is the mean over rounds, each head against its own base"
+    )
 
 
 def apart(finding: Finding) -> str:

@@ -92,7 +92,7 @@ def _identical_builds(warning: kinds.IdenticalBuilds) -> str:
         f"all {plural(each.count, 'build')} of {each.side}{f' at {each.settings}' if each.settings else ''}"
         for each in warning.builds
     ]
-    advice = "use [build] perturb or {seed} where a program is linked"
+    advice = "several object files, -ffunction-sections with lld, or {seed} let layouts differ"
     return f"build variance not sampled: {' and '.join(same)} are byte-identical ({advice})"
 
 

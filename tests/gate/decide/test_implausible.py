@@ -45,7 +45,11 @@ def test_it_is_in_every_headline_and_the_verdict_stays(tmp_path: Path) -> None:
     headline = " ".join(text.partition("\n\n")[0].split())
     assert headline.startswith("✔ Pass: nothing regressed in 3 findings; parse is 94.5% faster (at least ")
     assert headline.endswith(f"; parse is 94.5% faster: {QUESTION}")
-    for form, found in (("markdown", "✅ **Pass**: "), ("summary", "✅ **Pass**: "), ("html", '<span class="word">Pass</span>: ')):
+    for form, found in (
+        ("markdown", "✅ **Pass**: "),
+        ("summary", "✅ **Pass**: "),
+        ("html", '<span class="word">Pass</span>: '),
+    ):
         _, written_as = run("report", folder, "--format", form)
         (line,) = (each for each in written_as.splitlines() if found in each)
         assert "parse is 94.5% faster" in line

@@ -136,7 +136,7 @@ def test_the_title_of_a_failure(changes: dict[str, Any], expected: str) -> None:
 def test_steps_are_quoted_for_a_shell() -> None:
     failure = examples.build_failure(directory="/a dir/x", environment={"A": "it's"}, command="make")
     assert failures.repeat(failure) == [
-        "# needs a run with --keep: otherwise the directory is gone",
+        "# only a run with --keep leaves this directory",
         "cd '/a dir/x'",
         "export A='it'\"'\"'s'",
         "make",

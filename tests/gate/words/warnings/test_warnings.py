@@ -402,7 +402,7 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
         (
             m.IdenticalBuilds((m.SameBuilds(2, "base", ""), m.SameBuilds(2, "head", "opt=O3"))),
             ("build variance not sampled: all 2 builds of base and all 2 builds of head at opt=O3 are byte-identical "
-            "(use [build] perturb or {seed} where a program is linked)"),
+            "(several object files, -ffunction-sections with lld, or {seed} let layouts differ)"),
         )
     ],
     "proved-in-part": [
