@@ -165,11 +165,17 @@ def _executions_of(name: str, each: Round) -> int:
 
 
 def _each(lead: str, commands: Mapping[Side, Command | None], none: str = "") -> Iterator[str]:
-    texts = {side: visible(_shell(command)) if command else none for side, command in commands.items()}
+    texts = {side: _lines(_shell(command) if command else none) for side, command in commands.items()}
     if len({*texts.values()}) == 1:
-        yield f"{lead}: {next(iter(texts.values()))}"
+        yield f"{lead}:{next(iter(texts.values()))}"
     else:
-        yield from (f"{lead}, {side}: {text}" for side, text in texts.items())
+        yield from (f"{lead}, {side}:{text}" for side, text in texts.items())
+
+
+def _lines(command: str) -> str:
+    """Write a command; of several lines, each below the other."""
+    lines = [visible(line) for line in command.strip().splitlines()]
+    return "".join(f"\n      {line}" for line in lines) if len(lines) > 1 else f" {''.join(lines)}"
 
 
 def _shell(command: Command) -> str:

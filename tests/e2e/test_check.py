@@ -318,11 +318,12 @@ def test_dry_run_names_what_differs_between_the_sides_and_what_runs_beside(proje
     )
     project.write("perfgate.toml", more)
     project.commit()
-    project.write("perfgate.toml", more.replace('"make deps"', '"make all"'))
+    project.write("perfgate.toml", more.replace('"make deps"', '"set -e\\nmake all"'))
     lines = project.perfgate("check", "--dry-run", "--base", "HEAD").stdout.splitlines()
     assert {
         "  set-up, once a side, base: make deps",
-        "  set-up, once a side, head: make all",
+        "  set-up, once a side, head:",
+        "      make all",
         "  build, 4 to 8 times: make 'a b'",
         "  bench, 4 to 8 executions (values): python3 bench.py {output} --x",
         "    service: serve --port {port}",

@@ -76,7 +76,7 @@ def base_lacks(warning: kinds.NothingToCompare) -> str:
 
 def _nothing_to_compare(warning: kinds.NothingToCompare) -> str:
     measured = "head is measured against itself" if warning.itself else "head is measured alone"
-    return f"{base_lacks(warning)}: {measured}. The next change is compared once head is merged"
+    return f"{base_lacks(warning)}: {measured}. Once head runs and is merged, the next change is compared with it"
 
 
 def _expired_accept(warning: kinds.ExpiredAccept) -> str:

@@ -502,11 +502,11 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "nothing-to-compare": [
         (
             s.NothingToCompare(base="1" * 40, itself=True, failed="build", status="exit 2"),
-            "base has no perfgate.toml, and head's build fails there (exit 2): head is measured against itself. The next change is compared once head is merged",
+            "base has no perfgate.toml, and head's build fails there (exit 2): head is measured against itself. Once head runs and is merged, the next change is compared with it",
         ),
         (
             s.NothingToCompare(base=None, itself=False, failed="missing"),
-            "base has no perfgate.toml, nor the folder of the project: head is measured alone. The next change is compared once head is merged",
+            "base has no perfgate.toml, nor the folder of the project: head is measured alone. Once head runs and is merged, the next change is compared with it",
         ),
     ],
     "head-without-config": [(s.HeadWithoutConfig(), "head has no perfgate.toml: base's is used for both sides")],
