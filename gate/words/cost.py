@@ -55,5 +55,5 @@ def _known(cost: Cost) -> Iterator[tuple[str, float]]:
 
 def _name(key: str, cost: Cost) -> str:
     if key == "compile":
-        return plural(cost.compiled, "build")
+        return plural(cost.compiled, "build") if cost.compiled else _NAMES[key]
     return plural(cost.linked, "link") if key == "link" and cost.linked else _NAMES[key]
