@@ -93,7 +93,8 @@ def _measured(
         name = f"script {script.name}"
         comment = [*measured.comment, *javascript.advice(tool, name, run)]
         return Measured(measured.name, measured.command, comment), [*notes, javascript.note(tool, name)], None
-    measured = Measured(script.name, command, javascript.comment(tool), instrument="values")
+    form = javascript.FORMATS[tool]
+    measured = Measured(script.name, command, javascript.comment(tool), instrument="values", form=form)
     return measured, [], javascript.amount(tool, [tree.text(path) for path in files])
 
 
