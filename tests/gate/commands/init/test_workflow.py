@@ -344,7 +344,7 @@ def test_an_unknown_kind_names_those_that_there_are(repository: Path) -> None:
 def test_nothing_is_written_over(repository: Path) -> None:
     (repository / WORKFLOWS).mkdir(parents=True)
     (repository / WORKFLOWS / "perfgate-publish.yml").write_text("mine", encoding="utf-8")
-    with pytest.raises(UserError, match=r"^\.github/workflows/perfgate-publish\.yml: already there; .* --force"):
+    with pytest.raises(UserError, match=r"^\.github/workflows/perfgate-publish\.yml: already there: .* --force"):
         write(repository, "forks")
     assert written(repository) == {"perfgate-publish.yml": "mine"}
     write(repository, "forks", force=True)
