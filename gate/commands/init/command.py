@@ -25,9 +25,10 @@ class Options:
         ),
     )
     workflow: str | None = option(
-        "write a workflow into .github/workflows: pull-request, trusted, forks, matrix, calibrate, creep or study",
+        "write a workflow into .github/workflows: pull-request, trusted, forks, matrix, calibrate, history, creep or "
+        "study",
         metavar="KIND",
-        known=("pull-request", "trusted", "forks", "matrix", "calibrate", "creep", "study"),
+        known=("pull-request", "trusted", "forks", "matrix", "calibrate", "history", "creep", "study"),
     )
     action: str | None = option(
         "action that the workflow uses (default: perfgate/perfgate@v1)", metavar="OWNER/REPO@REF"

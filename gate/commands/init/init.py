@@ -74,7 +74,8 @@ def run(options: InitOptions, out: TextIO, err: TextIO) -> int:
         now = tried(folder)
         if now is not None and now != before and now.leaner is not None:
             _make_leaner(options, tree, found[0], now.leaner, out)
-    out.write(_printable([*(["", "also:"] if tries else ["next:"]), *_next(_config(options), tried=tries)]))
+    steps = _next(options, tried=tries, complete=found[0].measures_something)
+    out.write(_printable([*(["", "also:"] if tries else ["next:"]), *steps]))
     return 0
 
 
@@ -189,21 +190,26 @@ def _summary(file: str, every: list[Found], notes: list[str]) -> list[str]:
     return [*lines, *(f"note: {note}" for note in notes)]
 
 
-def _next(config: str, *, tried: bool) -> list[str]:
-    # a trial says itself what comes after it
-    measuring = [
-        (f"perfgate try{config}", "builds once and runs every benchmark once, a minute or so beyond the build"),
-        (f"perfgate check{config}", "measures, decides and reports"),
-    ]
+def _next(options: InitOptions, *, tried: bool, complete: bool) -> list[str]:
+    config, file = _config(options), shlex.quote(options.file)
+    if not complete:
+        return [f"  edit {options.file}: write the command of [[benchmark]]; nothing can be measured before that"]
     steps = [
-        *([] if tried else measuring),
+        # a trial says itself what comes after it
+        *(
+            []
+            if tried
+            else [
+                (f"perfgate try{config}", "builds once and runs every benchmark once, a minute or so beyond the build")
+            ]
+        ),
+        (f"git add {file} && git commit", f"commits {options.file}: a check compares states of the repository"),
+        (f"perfgate check{config}", "on a branch with a change: measures it against the default branch"),
         (f"perfgate check{config} --dry-run", "shows what will be measured, and after a first run how long it takes"),
+        ("perfgate init --workflow pull-request", "gates pull requests on GitHub (public repository: forks)"),
     ]
     width = max(len(command) for command, _ in steps)
-    return [
-        *(f"  {command:<{width}}   {what}" for command, what in steps),
-        "  perfgate init --workflow pull-request   gates pull requests on GitHub (also: forks, matrix, history, creep)",
-    ]
+    return [f"  {command:<{width}}   {what}" for command, what in steps]
 
 
 def _printable(lines: list[str]) -> str:

@@ -35,7 +35,7 @@ def test_what_init_writes_is_tried(project: Project) -> None:
     written, _, rest = done.stdout.partition("\ntrying it (--no-try skips this, and so does Ctrl-C):\n")
     assert written.startswith("detected: ")
     assert "with uncommitted changes: the benchmark gave values\n" in rest
-    assert rest.index("\nnext: perfgate check\n") < rest.index("\nalso:\n  perfgate check --dry-run ")
+    assert rest.index("\nnext: perfgate check\n") < rest.index("\nalso:\n  git add perfgate.toml && git commit ")
 
 
 def test_a_plan_of_which_too_little_fits_the_budget_is_written_again(
