@@ -28,13 +28,16 @@ _IMPORT = r"""(?:from\s*|require\(\s*|import\s*\(?\s*)["']{}["']"""
 FORMATS = {"vitest": "vitest", "benchmark.js": "benchmark_js"}
 """What the values instrument calls the output of the libraries that it reads."""
 # Seconds: the start of the tool, and each benchmark by the library's defaults.
-_TIMES = {"vitest": (3.0, 0.8), "benchmark.js": (0.5, 6.0)}
-_CASES = {"vitest": re.compile(r"\bbench(?:\.\w+)*\("), "benchmark.js": re.compile(r"\.add\(")}
+_TIMES = {"vitest": (2.0, 2.0), "benchmark.js": (0.5, 5.5)}
+_OTHERS = (0.5, 1.5)
+_CASES = {"vitest": re.compile(r"\bbench(?:\.\w+)*\("), "mitata": re.compile(r"\bbench\(")}
+_ADDED = re.compile(r"\.add\(")
 
 
 def amount(tool: str, sources: list[str]) -> Amount:
     """Return the plan of benchmarks that take the time that their library gives them, one value an execution."""
-    return fixed_amount(tool, max(1, sum(len(_CASES[tool].findall(text)) for text in sources)), *_TIMES[tool])
+    cases = _CASES.get(tool, _ADDED)
+    return fixed_amount(tool, max(1, sum(len(cases.findall(text)) for text in sources)), *_TIMES.get(tool, _OTHERS))
 
 
 def adaptive(script: str, sources: list[str], dependencies: set[str]) -> str | None:
@@ -93,9 +96,12 @@ def advice(tool: str, script: str, run: list[str]) -> list[str]:
     line = f'JSON.stringify({{ metric: {name}, value: {mean}, unit: "ms" }})'
     return [
         f"{script} uses {tool}, which repeats until a fixed time has passed: the time of the whole run says nothing.",
-        "Let the script write its results, and perfgate read them:",
-        f"  for (const task of {results})",
-        f'    fs.appendFileSync(process.env.PERFGATE_OUTPUT, {line} + "\\n");',
+        "Let the script write its results, and perfgate read them. Two tasks of one name would be one metric.",
+        '  import { appendFileSync } from "node:fs"; // CommonJS: const { appendFileSync } = require("node:fs");',
+        "  if (process.env.PERFGATE_OUTPUT) {",
+        f"    for (const task of {results})",
+        f'      appendFileSync(process.env.PERFGATE_OUTPUT, {line} + "\\n");',
+        "  }",
         'instrument = "values"',
         f"command = {json.dumps(run)}",
     ]
