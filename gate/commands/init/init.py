@@ -21,7 +21,7 @@ from gate.config.source import project_source, read_source
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import UserError
 from gate.report.templates import render_template
-from gate.run.trial import tried
+from gate.run.trial import TrialTimes, tried
 from gate.words.plain import visible
 from harness.errors import SourceError
 from harness.sandbox.caches import defaults, named
@@ -30,6 +30,8 @@ from harness.source.git import Git
 FILE = "perfgate.toml"
 _TRY = "--no-try"
 _MOST_OFFERED = 8
+_LONG = 5.0
+"""Seconds of a whole run beyond which few fit into a budget."""
 _MOST_NAMED = 4
 
 
@@ -74,6 +76,7 @@ def run(options: InitOptions, out: TextIO, err: TextIO) -> int:
         now = tried(folder)
         if now is not None and now != before and now.leaner is not None:
             _make_leaner(options, tree, found[0], now.leaner, out)
+        out.write(_printable(long_notes(found[0], now if now != before else None, options.file)))
     steps = _next(options, tried=tries, complete=found[0].measures_something)
     out.write(_printable([*(["", "also:"] if tries else ["next:"]), *steps]))
     return 0
@@ -89,6 +92,19 @@ def _try(options: InitOptions, out: TextIO, err: TextIO) -> None:
         trying.run(asked, out, err)
     except UserError as error:
         err.writelines(f"perfgate try: {visible(str(each))}\n" for each in error.errors)
+
+
+def long_notes(found: Found, times: TrialTimes | None, file: str) -> list[str]:
+    """Say which runs that are timed as a whole take long, and what to do."""
+    seconds = times.each if times is not None else {}
+    names = [each.name for each in found.benchmarks if each.instrument == "hyperfine"]
+    notes = [
+        f"note: {name} takes {seconds[name]:.1f} s a run: choose a part of it, or let it write its own times; "
+        f"{file} has the lines above [[benchmark]]"
+        for name in names
+        if seconds.get(name, 0.0) > _LONG
+    ]
+    return ["", *notes] if notes else []
 
 
 def _make_leaner(options: InitOptions, tree: Tree, found: Found, counts: tuple[int, int], out: TextIO) -> None:

@@ -25,8 +25,10 @@ _INSTALLS = {
     "yarn.lock": "yarn install --frozen-lockfile",
     "package.json": "npm install --no-audit --no-fund",
 }
-_MEASURES_NOTHING = ("Plan", "Download the measurements")
-"""Steps of the templates that follow a checkout in a job that runs no code of the project."""
+_STEP = re.compile(r"^(?= *- name:)", re.MULTILINE)
+_CHECKOUT = re.compile(r"^ *uses: actions/checkout@", re.MULTILINE)
+_ACTION = re.compile(r"^ *uses: perfgate/perfgate@", re.MULTILINE)
+_PLANS = re.compile(r"^ *command: plan$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,16 +163,13 @@ def with_steps(text: str, steps: list[SharedStep], directory: str) -> str:
     """
     if not steps:
         return text
-    out: list[str] = []
-    checked_out = False
-    for line in text.splitlines(keepends=True):
-        found = re.fullmatch(r"( *)- name: (.*)\n", line)
-        if found and checked_out:
-            checked_out = False
-            out += [] if found[2] in _MEASURES_NOTHING else _step_lines(steps, found[1], directory)
-        checked_out = checked_out or (found is not None and found[2] == "Check out")
-        out.append(line)
-    return "".join(out)
+    parts = _STEP.split(text)
+    for at in reversed(range(1, len(parts))):
+        # where code of the project runs: neither a plan nor a record of what was measured
+        if _CHECKOUT.search(parts[at - 1]) and _ACTION.search(parts[at]) and not _PLANS.search(parts[at]):
+            indent = parts[at][: parts[at].index("-")]
+            parts.insert(at, "".join(_step_lines(steps, indent, directory)))
+    return "".join(parts)
 
 
 def _step_lines(steps: list[SharedStep], indent: str, directory: str) -> Iterator[str]:

@@ -95,8 +95,7 @@ def _measured(
     own = "\n".join(text for path in files if scripts.writes_values(text := tree.text(path)))
     if tool is None or own:
         start = "the start of node" if run[0] == "node" else f"the start of {manager.name} (some 0.2 s)"
-        comment = [f"The whole run, {start} included. Where it times its own work,"]
-        comment += ['`instrument = "values"` takes its numbers, which say more.']
+        comment = scripts.whole("node", f"The whole run, {start} included.")
         # a library gives one result of each benchmark, whatever number of them is asked for
         once = tool is not None and "PERFGATE_ITERATIONS" not in own
         counts = javascript.amount(tool, texts) if tool is not None and once else scripts.amount(own, _WARM_UP)
