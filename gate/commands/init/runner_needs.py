@@ -63,7 +63,8 @@ def needs_of(folder: Path) -> Needs:
     texts = [
         _text(each) for each in (build.get("command"), build.get("setup"), *(b.get("command") for b in benchmarks))
     ]
-    texts += [command for step in steps for command in step.commands]
+    # what is installed, the runner need not have
+    texts += [part.split()[0] for step in steps for command in step.commands for part in command.split(" && ")]
     known = {step.path for step in steps}
     return Needs(
         any(each.get("command") == [] for each in benchmarks),
@@ -120,8 +121,10 @@ def _environment(folder: Path, path: str, benchmarks: list[dict[str, Any]]) -> I
     if not re.fullmatch(r"[\w./-]+", path):
         return
     if (folder / "uv.lock").is_file() and path == ".venv":
-        # the project itself would be one copy for both sides
-        yield "uv sync --frozen --no-install-project"
+        # a hosted runner has no uv; the project itself would be one copy for both sides
+        yield f"python3 -m venv {path}"
+        yield f"{path}/bin/pip install --quiet uv"
+        yield f"{path}/bin/uv sync --frozen --inexact --no-install-project"
         return
     words = [f"-r {file}" for file in _requirements(folder)]
     if not words:
