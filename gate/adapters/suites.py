@@ -88,7 +88,7 @@ def times(found: Iterable[tuple[str, float]], what: str) -> dict[str, Series]:
     series: dict[str, Series] = {}
     for name, seconds in found:
         if name in series:
-            raise OutputError(f"two benchmarks are called {name!r}")
+            raise OutputError(f"two benchmarks are called {name!r}: give each a name of its own")
         series[name] = Series("s", [checked(seconds, "s", f"{name}: {seconds}".encode())])
     if not series:
         raise OutputError(f"no benchmark in the output: {what}")

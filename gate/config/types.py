@@ -440,7 +440,8 @@ class Benchmark(Table, frozen=True, kw_only=True):
         str | None,
         Meta(
             description='What the values instrument reads: "values" (numbers or JSON lines), "hdr" (an HdrHistogram '
-            'log), or what a benchmark library prints: "catch2", "divan", "libtest", "nanobench" (docs/values.md). '
+            'log), or what a benchmark library prints: "benchmark_js", "catch2", "divan", "libtest", "nanobench", '
+            '"vitest" (docs/values.md). '
             "Default: whichever of the first two the output is."
         ),
     ] = None

@@ -23,6 +23,7 @@ from gate.words.reports import commit
 from gate.words.sandbox import sandbox_text
 from gate.words.sentences import say
 from harness.loop.schedule import Round
+from harness.source.shared import shared_paths
 
 _TREATMENTS = 40
 """So many are named."""
@@ -110,6 +111,9 @@ def write_preview(job: Job, out: TextIO, *, explains: bool = False) -> None:
     """Print what will run, how often, and about how long it takes; its order and seeds follow from the seed.
 
     explains: what regresses is profiled in the end, where the rules want it.
+
+    Raises:
+        SourceError: a shared path cannot be had, which would end the run as well; the rest is printed before it.
     """
     if job.part:
         out.write(f"{job.part}\n")
@@ -118,6 +122,8 @@ def write_preview(job: Job, out: TextIO, *, explains: bool = False) -> None:
     out.writelines(f"{line}\n" for line in ("", *command_lines(job), *_totals(job)))
     if explains and job.project.settings.rules.gate.explain:
         out.write(f"{_profiles(job)}\n")
+    for config in job.project.settings.sides.values():
+        shared_paths(job.project.repository, config.build.share)
 
 
 def _profiles(job: Job) -> str:

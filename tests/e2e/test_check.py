@@ -307,6 +307,15 @@ def test_dry_run_prints_what_will_run_and_how_often_and_measures_nothing(project
     assert "as in the last run" in project.perfgate("check", "--dry-run").stdout
 
 
+def test_dry_run_ends_as_the_run_would_without_a_shared_path(project: Project) -> None:
+    project.write("perfgate.toml", CONFIG + '[build]\nshare = [".venv"]\n')
+    dry, done = project.perfgate("check", "--dry-run"), project.perfgate("check")
+    assert "in all: 10 builds" in dry.stdout
+    assert (dry.returncode, done.returncode) == (2, 2)
+    assert "[build] share: .venv does not exist in " in dry.stderr
+    assert dry.stderr in done.stderr
+
+
 def test_dry_run_names_what_differs_between_the_sides_and_what_runs_beside(project: Project) -> None:
     more = CONFIG.replace("builds = 5", "builds = {min = 2, max = 4}").replace(
         "bench.py {output}", "bench.py {output} --x"

@@ -91,10 +91,12 @@ BENCHMARK_JS = {
         ' "devDependencies": {"benchmark": "^2.1.4"}}'
     ),
     "benchmark/run.js": (
-        'const Benchmark = require("benchmark");\nnew Benchmark.Suite({}, )\n'
-        '  .add("find", () => /o/.test("Hello World!"), { maxTime: 0.2 })\n'
-        '  .on("cycle", (event) => console.log(String(event.target)))\n'
-        '  .on("complete", function () { console.log("Fastest is " + this.filter("fastest").map("name")); })\n  .run();\n'
+        'const Benchmark = require("benchmark");\nfor (const text of ["short", "long"]) {\n'
+        "  console.log(`\\n# ${text}`);\n  new Benchmark.Suite()\n"
+        '    .add("find  ", () => /o/.test("Hello World!"), { maxTime: 0.2 })\n'
+        '    .on("cycle", (event) => console.log("  " + event.target))\n'
+        '    .on("complete", function () { console.log("Fastest is " + this.filter("fastest").map("name")); })\n'
+        "    .run();\n}\n"
     ),
     ".gitignore": "node_modules\npackage-lock.json\n",
 }
@@ -104,7 +106,7 @@ BENCHMARK_JS = {
     ("files", "cases"),
     [
         (VITEST, [("bench", 'bench/a.bench.js > sort > it\'s "quoted"'), ("bench", "bench/a.bench.js > top")]),
-        (BENCHMARK_JS, [("benchmark", "find")]),
+        (BENCHMARK_JS, [("benchmark", "short/find"), ("benchmark", "long/find")]),
     ],
     ids=["vitest", "benchmark.js"],
 )

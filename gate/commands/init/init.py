@@ -21,7 +21,7 @@ from gate.config.source import project_source, read_source
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import UserError
 from gate.report.templates import render_template
-from gate.run.trial import tried
+from gate.run.trial import TrialTimes, tried
 from gate.words.plain import visible
 from harness.errors import SourceError
 from harness.sandbox.caches import defaults, named
@@ -30,6 +30,8 @@ from harness.source.git import Git
 FILE = "perfgate.toml"
 _TRY = "--no-try"
 _MOST_OFFERED = 8
+_LONG = 5.0
+"""Seconds of a whole run beyond which few fit into a budget."""
 _MOST_NAMED = 4
 
 
@@ -74,7 +76,9 @@ def run(options: InitOptions, out: TextIO, err: TextIO) -> int:
         now = tried(folder)
         if now is not None and now != before and now.leaner is not None:
             _make_leaner(options, tree, found[0], now.leaner, out)
-    out.write(_printable([*(["", "also:"] if tries else ["next:"]), *_next(_config(options), tried=tries)]))
+        out.write(_printable(long_notes(found[0], now if now != before else None, options.file)))
+    steps = _next(options, tried=tries, complete=found[0].measures_something)
+    out.write(_printable([*(["", "also:"] if tries else ["next:"]), *steps]))
     return 0
 
 
@@ -88,6 +92,19 @@ def _try(options: InitOptions, out: TextIO, err: TextIO) -> None:
         trying.run(asked, out, err)
     except UserError as error:
         err.writelines(f"perfgate try: {visible(str(each))}\n" for each in error.errors)
+
+
+def long_notes(found: Found, times: TrialTimes | None, file: str) -> list[str]:
+    """Say which runs that are timed as a whole take long, and what to do."""
+    seconds = times.each if times is not None else {}
+    names = [each.name for each in found.benchmarks if each.instrument == "hyperfine"]
+    notes = [
+        f"note: {name} takes {seconds[name]:.1f} s a run: choose a part of it, or let it write its own times; "
+        f"{file} has the lines above [[benchmark]]"
+        for name in names
+        if seconds.get(name, 0.0) > _LONG
+    ]
+    return ["", *notes] if notes else []
 
 
 def _make_leaner(options: InitOptions, tree: Tree, found: Found, counts: tuple[int, int], out: TextIO) -> None:
@@ -189,21 +206,26 @@ def _summary(file: str, every: list[Found], notes: list[str]) -> list[str]:
     return [*lines, *(f"note: {note}" for note in notes)]
 
 
-def _next(config: str, *, tried: bool) -> list[str]:
-    # a trial says itself what comes after it
-    measuring = [
-        (f"perfgate try{config}", "builds once and runs every benchmark once, a minute or so beyond the build"),
-        (f"perfgate check{config}", "measures, decides and reports"),
-    ]
+def _next(options: InitOptions, *, tried: bool, complete: bool) -> list[str]:
+    config, file = _config(options), shlex.quote(options.file)
+    if not complete:
+        return [f"  edit {options.file}: write the command of [[benchmark]]; nothing can be measured before that"]
     steps = [
-        *([] if tried else measuring),
+        # a trial says itself what comes after it
+        *(
+            []
+            if tried
+            else [
+                (f"perfgate try{config}", "builds once and runs every benchmark once, a minute or so beyond the build")
+            ]
+        ),
+        (f"git add {file} && git commit", f"commits {options.file}: a check compares states of the repository"),
+        (f"perfgate check{config}", "on a branch with a change: measures it against the default branch"),
         (f"perfgate check{config} --dry-run", "shows what will be measured, and after a first run how long it takes"),
+        ("perfgate init --workflow pull-request", "gates pull requests on GitHub (public repository: forks)"),
     ]
     width = max(len(command) for command, _ in steps)
-    return [
-        *(f"  {command:<{width}}   {what}" for command, what in steps),
-        "  perfgate init --workflow pull-request   gates pull requests on GitHub (also: forks, matrix, history, creep)",
-    ]
+    return [f"  {command:<{width}}   {what}" for command, what in steps]
 
 
 def _printable(lines: list[str]) -> str:

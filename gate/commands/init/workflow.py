@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TextIO
 
+from gate.commands.init.runner_needs import Needs, needs_of, with_steps
 from gate.github.publishing.request import slug_of
 from gate.model import UserError
 from gate.model.names import HISTORY_REF
@@ -45,17 +46,25 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The repository's root, the project in it ("." for the root), the default branch, whether a config was found."""
+    """The repository's root, the project in it ("." for the root), the default branch, whether a config was found.
+
+    needs: what that config needs of a runner.
+    """
 
     top: Path
     project: PurePosixPath
     branch: str | None
     configured: bool
+    needs: Needs
 
 
 _RUNNER = (
-    "runner: a self-hosted one with the label perf, on a machine that does nothing else; run `perfgate doctor` there "
-    "to see whether it is fit"
+    "runner: a self-hosted one with the label perf, on a machine that does nothing else, with {tools}; run "
+    "`perfgate doctor` there to see whether it is fit"
+)
+_PUBLIC = (
+    "public repository? Write `perfgate init --workflow forks --force` instead: this one does not measure pull "
+    "requests from forks, so each of them would end in an error"
 )
 _PUSH = "commit and push"
 _MERGE = "commit, push and merge: it runs once it is on the default branch"
@@ -66,18 +75,19 @@ KINDS: Mapping[str, Kind] = {
     "pull-request": Kind(
         "pull requests from branches of the repository, and the merge queue",
         {"pull-request.yml": "perfgate.yml"},
-        (_RUNNER, _PUSH, _REQUIRE, _LABEL),
+        (_PUBLIC, _RUNNER, _PUSH, _REQUIRE, _LABEL),
     ),
     "trusted": Kind(
         "the same in one job, for code that you trust with a token that can write",
         {"trusted.yml": "perfgate.yml"},
-        (_RUNNER, _PUSH, _REQUIRE, _LABEL),
+        (_PUBLIC, _RUNNER, _PUSH, _REQUIRE, _LABEL),
     ),
     "forks": Kind(
         "pull requests from forks as well",
         {"forks.yml": "perfgate.yml", "forks-publish.yml": "perfgate-publish.yml"},
         (
             _RUNNER,
+            "the hosted runner of forks (ubuntu-latest) needs the same: add steps that set up what it lacks",
             'Settings, Actions, General: "Require approval for all external contributors", who may change the workflow',
             "commit, push and merge: perfgate-publish.yml runs once it is on the default branch",
             _REQUIRE.replace("check {check!r}", "status {status!r}")
@@ -89,7 +99,8 @@ KINDS: Mapping[str, Kind] = {
         "the benchmarks divided over several runners",
         {"matrix.yml": "perfgate.yml"},
         (
-            "runners: self-hosted ones with the label perf, each on a machine of its own",
+            _PUBLIC,
+            "runners: self-hosted ones with the label perf, each on a machine of its own, with {tools}",
             "perfgate.toml: set shards and sessions of [plan]; without them there is one job",
             _PUSH,
             _REQUIRE,
@@ -154,6 +165,7 @@ def run(options: WorkflowOptions, out: TextIO, err: TextIO) -> int:  # noqa: ARG
         "check": f"perfgate {slug}".rstrip(),
         "status": f"perfgate/{slug}".rstrip("/"),
         "ref": f"{HISTORY_REF}-{slug}".rstrip("-"),
+        "tools": ", ".join(["git", "CPython 3.11 to 3.14", *place.needs.tools]),
     }
     lines += ["next:", *(f"  - {step.format_map(names)}" for step in kind.next)]
     out.write("".join(f"{visible(line)}\n" for line in lines))
@@ -188,7 +200,7 @@ def _place(directory: Path) -> _Place:
     # GitHub would take it for an expression
     if "${{" in str(inside) or not str(inside).isprintable():
         raise UserError(f"{inside}: this folder name cannot be written into a workflow: rename the folder")
-    return _Place(top, inside, _default_branch(git), project is not None)
+    return _Place(top, inside, _default_branch(git), project is not None, needs_of(project or git.directory))
 
 
 def _project(directory: Path, top: Path) -> Path | None:
@@ -233,6 +245,7 @@ def _render(template: str, action: str, place: _Place, slug: str) -> str:
     """Fill a template in: whose action, the branch that keeps the history, the project's folder."""
     text = _template(template)
     text = text.replace("branches: [main]", f"branches: [{_pattern(place.branch or 'main')}]")
+    text = with_steps(text, place.needs.steps, _scalar(place.project.as_posix()) if slug else "")
     if slug:
         text = re.sub(r"^( *name: perfgate)\b", rf"\1 {slug}", text, flags=re.MULTILINE)
         text = text.replace("workflows: [perfgate]", f"workflows: [perfgate {slug}]")
@@ -274,7 +287,7 @@ def _scalar(value: str) -> str:
 def _write(top: Path, files: Mapping[PurePosixPath, str], force: bool) -> None:
     exist = [str(file) for file in files if os.path.lexists(top / file)]
     if exist and not force:
-        raise UserError(f"{' and '.join(exist)}: already there; edit it, or overwrite it with --force")
+        raise UserError(f"{' and '.join(exist)}: already there: edit it, or add --force, which overwrites it")
     for file, text in files.items():
         try:
             (top / FOLDER).mkdir(parents=True, exist_ok=True)
@@ -288,6 +301,7 @@ def _notes(options: WorkflowOptions, action: str, place: _Place) -> list[str]:
     lines = []
     if not place.configured:
         lines.append("note: there is no perfgate.toml yet: run `perfgate init` first")
+    lines += _needs_notes(place.needs)
     if place.branch is None and any("branches: [main]" in _template(name) for name in _kind(options.kind).files):
         lines.append(
             "note: the default branch is not known here: `main` was written; change `branches:` if yours is another"
@@ -295,3 +309,18 @@ def _notes(options: WorkflowOptions, action: str, place: _Place) -> list[str]:
     if options.action is None:
         lines.append(f"note: the action is {action}; name another with --action OWNER/REPO@REF")
     return lines
+
+
+def _needs_notes(needs: Needs) -> list[str]:
+    placeholder = "perfgate.toml has a benchmark without a command, so the workflow will fail: write it before you push"
+    return [
+        *([f"note: {placeholder}"] if needs.placeholder else []),
+        *(
+            f"note: a step makes {step.path}, which perfgate.toml shares: {' && '.join(step.commands)}"
+            for step in needs.steps
+        ),
+        *(
+            f"note: perfgate.toml shares {path}, which git does not track: add a step that makes it before perfgate's"
+            for path in needs.others
+        ),
+    ]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from gate.adapters import benchmark_js as lines
 from gate.model.visible import visible
 from gate.results.checking import aggregate, measured, numbered, scaled, times
 from gate.results.result import About, Aggregate, Failed, Format, Result
@@ -21,10 +21,6 @@ FORMAT = Format(
     ),
 )
 _CONFIDENCE = 0.95
-_LINE = re.compile(
-    r"(?P<name>\S.*?) x +(?P<rate>\d[\d,.]*) ops/sec (?:±|\+-|\ufffd)(?P<margin>[\d.]+|NaN|Infinity)% "
-    r"\((?P<count>\d+) runs? sampled\)"
-)
 
 
 def recognises(source: Source) -> bool:
@@ -32,7 +28,7 @@ def recognises(source: Source) -> bool:
     found = source.head.json
     if isinstance(found, (dict, list)):
         return any(True for _ in _benchmarks(found))
-    return any(" ops/sec " in line and _LINE.search(line) for line in source.head.lines[:5000])
+    return any(True for _ in lines.rows(source.head.lines[:5000]))
 
 
 def _benchmarks(found: Any) -> Iterator[Mapping[str, Any]]:
@@ -59,20 +55,18 @@ def _read(source: Source) -> Iterator[Result]:
         for benchmark in _benchmarks(document):
             yield _of_json(benchmark)
         return
-    for line in source.lines():
-        match = _LINE.search(line) if " ops/sec " in line else None
-        if match is not None:
-            yield _of_line(match)
+    for row in lines.rows(source.lines()):
+        yield _of_line(row)
 
 
-def _of_line(match: re.Match[str]) -> Aggregate | Failed:
+def _of_line(row: lines.Row) -> Aggregate | Failed:
     try:
-        rate, margin = float(match["rate"].replace(",", "")), float(match["margin"]) / 100
+        rate, margin = float(row.rate.replace(",", "")), float(row.margin) / 100
     except ValueError:
-        return Failed(benchmark=visible(match["name"]), status=f"{visible(match['rate'])} is not a number")
+        return Failed(benchmark=visible(row.name), status=f"{visible(row.rate)} is not a number")
     return aggregate(
-        match["name"].strip(), "throughput", "mean", rate, unit="1/s", better="higher", low=rate * (1 - margin),
-        high=rate * (1 + margin), confidence=_CONFIDENCE, count=int(match["count"][:15]),
+        row.name, "throughput", "mean", rate, unit="1/s", better="higher", low=rate * (1 - margin),
+        high=rate * (1 + margin), confidence=_CONFIDENCE, count=int(row.samples[:15]),
     )  # fmt: skip
 
 

@@ -2,9 +2,27 @@
 
 import pytest
 
-from gate.adapters import catch2, divan, libtest, nanobench
+from gate.adapters import benchmark_js, catch2, divan, libtest, nanobench, vitest
 from gate.adapters.values import Format, OutputError
 
+# benchmark.js 2.1.4, of a script with three suites that compare the same libraries
+BENCHMARK_JS = """
+# Strings
+  classnames   x 4,000,000 ops/sec ±0.50% (95 runs sampled)
+  a x b        x 250.50 ops/sec ±12.50% (7 runs sampled)
+Fastest is a x b
+
+=== Arrays ===
+classnames x 2,000,000 ops/sec ±0.50% (95 runs sampled)
+a x b: Error: it threw
+classnames x 1,000,000 ops/sec ±0.50% (1 run sampled)
+"""
+# vitest 3.2.7
+VITEST = (
+    '{"files": [{"filepath": "/src/a.bench.ts", "groups": [{"fullName": "a.bench.ts > sort", "benchmarks": ['
+    '{"name": "small", "mean": 0.5, "samples": []}, {"name": "large", "mean": 2}]}, '
+    '{"fullName": "a.bench.ts", "benchmarks": [{"name": "small", "mean": 1}]}]}]}'
+)
 # bencher 0.1.5, and rustc 1.95's libtest in the third line
 LIBTEST = """
 running 3 tests
@@ -74,9 +92,15 @@ CATCH2 = """<?xml version="1.0" encoding="UTF-8"?>
             {"arg::1": 1.37e-9, "arg::10 11": 46.6e-6, "simple": 1.249e-3, "inner::cnt": 20.1e-9, "inner::gen::u8::2": 0.085e-9},
         ),
         (nanobench.FORMAT, NANOBENCH, {"some | double ops": 1.25e-9, "group/x": 1e-3, "group/y": 0.5e-3}),
+        (
+            benchmark_js.FORMAT,
+            BENCHMARK_JS,
+            {"Strings/classnames": 0.25e-6, "Strings/a x b": 1 / 250.5, "Arrays/classnames": 0.5e-6, "Arrays/classnames (2)": 1e-6},
+        ),
+        (vitest.FORMAT, VITEST, {"a.bench.ts > sort > small": 0.5e-3, "a.bench.ts > sort > large": 2e-3, "a.bench.ts > small": 1e-3}),
         (catch2.FORMAT, CATCH2, {'Fibonacci & co/fib "10"': 436.03e-9, "Fibonacci & co/inner/fib 12": 1123.32e-9}),
     ],
-    ids=["libtest", "divan", "nanobench", "catch2"],
+    ids=["libtest", "divan", "nanobench", "benchmark.js", "vitest", "catch2"],
 )  # fmt: skip
 def test_one_time_of_each_benchmark(read: Format, text: str, seconds: dict[str, float]) -> None:
     found = read(text.encode(), {})
@@ -97,12 +121,45 @@ def test_a_name_twice_is_refused(read: Format, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("read", "text"),
-    [(libtest.FORMAT, LIBTEST), (divan.FORMAT, DIVAN), (nanobench.FORMAT, NANOBENCH)],
-    ids=["libtest", "divan", "nanobench"],
+    [
+        (libtest.FORMAT, LIBTEST),
+        (divan.FORMAT, DIVAN),
+        (nanobench.FORMAT, NANOBENCH),
+        (benchmark_js.FORMAT, BENCHMARK_JS),
+    ],
+    ids=["libtest", "divan", "nanobench", "benchmark.js"],
 )
 def test_a_last_line_without_a_newline_is_refused(read: Format, text: str) -> None:
     with pytest.raises(OutputError, match="no newline at its end, so it may be cut off"):
         read(text.encode().removesuffix(b"\n"), {})
+
+
+def test_no_two_suites_of_benchmark_js_share_a_metric() -> None:
+    # one of two that are 10 times slower must not be hidden by the mean of both
+    slow = BENCHMARK_JS.replace("x 2,000,000 ops/sec", "x 200,000 ops/sec")
+    before, after = benchmark_js.FORMAT(BENCHMARK_JS.encode(), {}), benchmark_js.FORMAT(slow.encode(), {})
+    ratios = {name: after[name].values[0] / before[name].values[0] for name in before}
+    assert {name for name, ratio in ratios.items() if ratio > 1.01} == {"Arrays/classnames"}
+    assert ratios["Arrays/classnames"] == pytest.approx(10)
+
+
+@pytest.mark.parametrize("rate", ["0", "NaN", "1,2.3.4"])
+def test_a_rate_of_benchmark_js_that_is_no_time(rate: str) -> None:
+    with pytest.raises(OutputError, match=f"benchmark 'a' gives {rate} ops/sec"):
+        benchmark_js.FORMAT(f"a x {rate} ops/sec ±0.50% (9 runs sampled)\n".encode(), {})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ('"large"', '"small"', "two benchmarks are called 'a.bench.ts > sort > small': give each a name of its own"),
+        ('"mean": 2', '"rank": 0', "benchmark 'a.bench.ts > sort > large' failed"),
+        ('"files"', '"testResults"', "the JSON of vitest bench is not as expected"),
+    ],
+)
+def test_what_vitest_did_not_measure(old: str, new: str, reason: str) -> None:
+    with pytest.raises(OutputError, match=reason):
+        vitest.FORMAT(VITEST.replace(old, new).encode(), {})
 
 
 def test_a_mean_of_divan_that_is_no_number() -> None:
@@ -110,7 +167,9 @@ def test_a_mean_of_divan_that_is_no_number() -> None:
         divan.FORMAT(DIVAN.replace("20.1 ns", "2.0.1 ns").encode(), {})
 
 
-@pytest.mark.parametrize("read", [libtest.FORMAT, divan.FORMAT, nanobench.FORMAT, catch2.FORMAT])
+@pytest.mark.parametrize(
+    "read", [libtest.FORMAT, divan.FORMAT, nanobench.FORMAT, benchmark_js.FORMAT, vitest.FORMAT, catch2.FORMAT]
+)
 @pytest.mark.parametrize("data", [b"", b"12.5\n", b"\xff\xfe|`:|", b"<a/>"])
 def test_other_output_is_refused(read: Format, data: bytes) -> None:
     with pytest.raises(OutputError):

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gate.adapters import (
+    benchmark_js,
     callgrind,
     catch2,
     criterion,
@@ -26,10 +27,11 @@ from gate.adapters import (
     pyperf,
     pytest_benchmark,
     values,
+    vitest,
 )
 from gate.adapters.values import OutputError
 from tests.gate.adapters.test_adapters_csv_column import HEY, K6, jmeter
-from tests.gate.adapters.test_adapters_printed import CATCH2, DIVAN, LIBTEST, NANOBENCH
+from tests.gate.adapters.test_adapters_printed import BENCHMARK_JS, CATCH2, DIVAN, LIBTEST, NANOBENCH, VITEST
 
 DATA = Path(__file__).parents[2] / "data"
 ROUNDS = 150
@@ -67,6 +69,8 @@ ADAPTERS: dict[str, tuple[Sequence[bytes], Callable[[bytes], object]]] = {
     "perf": (captured("perf/[a-z]*.txt"), lambda data: perf_stat.parse(text(data))),
     "pyperf": (captured("pyperf/*.json"), pyperf.parse),
     "pytest-benchmark": (captured("pytest-benchmark/*.json"), pytest_benchmark.parse),
+    "benchmark.js": ([BENCHMARK_JS.encode()], lambda data: benchmark_js.parse(data, {})),
+    "vitest": ([VITEST.encode()], lambda data: vitest.parse(data, {})),
     "values": ([b"0.1\n2e3\n", b'{"metric":"a","value":1,"unit":"ms"}\n'], lambda data: values.parse(data, {"a": "s"})),
 }
 NUMBERS = (

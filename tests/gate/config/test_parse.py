@@ -166,7 +166,7 @@ def test_an_empty_file_is_all_defaults() -> None:
                 ('traits = {exact = true}', "traits: unknown key; known here: name, command, instrument, warmup, include, exclude, column, success_column, unit_column, metric_column, format, service, load, cpus, priority, network, timeout, max_output, same_output, metric"),
                 ('format = "hdr"', "format: is for the values instrument, not for hyperfine"),
                 ('format = "hdr"\ninstrument = "values"\ncolumn = "ms"', "format: cannot be used with column, which reads a CSV file"),
-                ('format = "go"\ninstrument = "values"', 'format: "go" is not one of catch2, divan, hdr, libtest, nanobench, values'),
+                ('format = "go"\ninstrument = "values"', 'format: "go" is not one of benchmark_js, catch2, divan, hdr, libtest, nanobench, values, vitest'),
                 ('load = {command = " "}', 'load.command: is empty; write e.g. command = "./program"'),
                 ('service = {command = ["a\\u0000"], ready = "log:x"}', "service.command: holds a NUL character, which no command can hold"),
                 ('service = {command = "s", ready = "udp:1"}', 'service.ready: "udp:1" begins with none of tcp:, http://, log:, command:'),

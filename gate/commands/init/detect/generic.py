@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from gate.commands.init.detect import javascript
 from gate.commands.init.detect.result import Found, placeholder
-from gate.commands.init.detect.scripts import amount, is_benchmark, measured
+from gate.commands.init.detect.scripts import amount, is_benchmark, measured, whole
 from gate.commands.init.detect.tree import Tree
 
 _WANTS_ARGUMENTS = re.compile(r"\$\{?1\b|process\.argv\[2|\bARGV\[0\]")
@@ -51,7 +51,8 @@ def look(tree: Tree) -> Found:
     command = _command(tree, script)
     setup = _npm_ci(tree) if command[0] == "node" else None
     text = tree.text(script)
-    benchmark = measured(PurePosixPath(script).stem, command, text)
+    language = "node" if command[0] == "node" else "sh"
+    benchmark = measured(PurePosixPath(script).stem, command, text, whole(language))
     counts = amount(text, warmup=20 if command[0] == "node" else 1)
     return Found("generic", f"script {script}", benchmark, None, build_comment, setup=setup, amount=counts)
 

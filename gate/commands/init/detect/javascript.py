@@ -25,14 +25,19 @@ _PACKAGES = (
 _CYCLE = re.compile(r"""on\(\s*["']cycle["']""")
 _IMPORT = r"""(?:from\s*|require\(\s*|import\s*\(?\s*)["']{}["']"""
 
+FORMATS = {"vitest": "vitest", "benchmark.js": "benchmark_js"}
+"""What the values instrument calls the output of the libraries that it reads."""
 # Seconds: the start of the tool, and each benchmark by the library's defaults.
-_TIMES = {"vitest": (3.0, 0.8), "benchmark.js": (0.5, 6.0)}
-_CASES = {"vitest": re.compile(r"\bbench(?:\.\w+)*\("), "benchmark.js": re.compile(r"\.add\(")}
+_TIMES = {"vitest": (2.0, 2.0), "benchmark.js": (0.5, 5.5)}
+_OTHERS = (0.5, 1.5)
+_CASES = {"vitest": re.compile(r"\bbench(?:\.\w+)*\("), "mitata": re.compile(r"\bbench\(")}
+_ADDED = re.compile(r"\.add\(")
 
 
 def amount(tool: str, sources: list[str]) -> Amount:
     """Return the plan of benchmarks that take the time that their library gives them, one value an execution."""
-    return fixed_amount(tool, max(1, sum(len(_CASES[tool].findall(text)) for text in sources)), *_TIMES[tool])
+    cases = _CASES.get(tool, _ADDED)
+    return fixed_amount(tool, max(1, sum(len(cases.findall(text)) for text in sources)), *_TIMES.get(tool, _OTHERS))
 
 
 def adaptive(script: str, sources: list[str], dependencies: set[str]) -> str | None:
@@ -63,12 +68,12 @@ def comment(tool: str) -> list[str]:
     """Return what stands above a benchmark whose results are read."""
     return [
         f"{tool} repeats until a fixed time has passed, so the time of the whole run says nothing: its own results are",
-        "read, and each benchmark becomes a metric, in seconds for one call.",
+        "read, and the mean time of a call of each benchmark becomes a metric.",
     ]
 
 
 def vitest(command: str, script: str) -> str:
-    """Return a script that has vitest write its results as JSON, and gives the mean of each benchmark.
+    """Return the command that has vitest write its results as JSON.
 
     Args:
         script: the one of package.json, for the paths that it names.
@@ -76,30 +81,12 @@ def vitest(command: str, script: str) -> str:
     named = re.search(r"\bvitest\s+bench\b([^&|;<>]*)", script)
     paths = [word for word in named[1].split() if not word.startswith("-")] if named else []
     more = "".join(f" {path}" for path in paths if re.fullmatch(r"[\w./*-]+", path))
-    return "\n".join([
-        "set -e",
-        f"{command}{more} --outputJson={{output}}.json >&2",
-        "node - {output}.json >{output} <<'END'",
-        'const { files } = JSON.parse(require("fs").readFileSync(process.argv[2], "utf8"));',
-        "for (const { fullName, benchmarks } of files.flatMap(({ groups }) => groups))",
-        "  for (const { name, mean } of benchmarks)",
-        '    console.log(JSON.stringify({ metric: `${fullName} > ${name}`, value: mean, unit: "ms" }));',
-        "END",
-    ])  # fmt: skip
+    return f"{command}{more} --outputJson={{output}}"
 
 
 def benchmark_js(command: str) -> str:
-    """Return a script that reads "name x 1,234 ops/sec ±0.5% (90 runs sampled)", which benchmark.js calls a cycle."""
-    return "\n".join([
-        "set -e",
-        f"{command} >{{output}}.txt",
-        "node - {output}.txt >{output} <<'END'",
-        'for (const line of require("fs").readFileSync(process.argv[2], "utf8").split("\\n")) {',
-        "  const [, metric, speed] = /^(.+) x ([\\d,.]+) ops\\/sec/.exec(line) ?? [];",
-        '  if (metric) console.log(JSON.stringify({ metric, value: 1 / speed.replaceAll(",", ""), unit: "s" }));',
-        "}",
-        "END",
-    ])  # fmt: skip
+    """Return the command that keeps the lines "name x 1,234 ops/sec ±0.5% (90 runs sampled)" of benchmark.js."""
+    return f"{command} >{{output}}"
 
 
 def advice(tool: str, script: str, run: list[str]) -> list[str]:
@@ -109,9 +96,12 @@ def advice(tool: str, script: str, run: list[str]) -> list[str]:
     line = f'JSON.stringify({{ metric: {name}, value: {mean}, unit: "ms" }})'
     return [
         f"{script} uses {tool}, which repeats until a fixed time has passed: the time of the whole run says nothing.",
-        "Let the script write its results, and perfgate read them:",
-        f"  for (const task of {results})",
-        f'    fs.appendFileSync(process.env.PERFGATE_OUTPUT, {line} + "\\n");',
+        "Let the script write its results, and perfgate read them. Two tasks of one name would be one metric.",
+        '  import { appendFileSync } from "node:fs"; // CommonJS: const { appendFileSync } = require("node:fs");',
+        "  if (process.env.PERFGATE_OUTPUT) {",
+        f"    for (const task of {results})",
+        f'      appendFileSync(process.env.PERFGATE_OUTPUT, {line} + "\\n");',
+        "  }",
         'instrument = "values"',
         f"command = {json.dumps(run)}",
     ]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -18,6 +19,12 @@ _SCRIPTS = ("bench", "benchmark", "benchmarks", "perf", "bench:run", "benchmark:
 _FOREIGN = re.compile(r"\b(cargo|go|pytest|make|hyperfine)\b")
 _WARM_UP = 20
 _SAFE = re.compile(r"[\w@./-]+")
+_DIRECT = re.compile(r"node(?:\s+[\w@./=:-]+)+")
+"""A script that needs neither a shell nor what is installed in node_modules/.bin."""
+_FOLDERS = ("bench", "benches", "benchmark", "benchmarks", "perf")
+_ENTRIES = ("index", "bench", "benchmark", "benchmarks", "run", "main")
+_JAVASCRIPT = (".js", ".mjs", ".cjs")
+_OF_VITEST = re.compile(r"\.bench(?:mark)?\.[cm]?[jt]sx?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,29 +46,37 @@ class _Script:
     name: str
     text: str
     package: dict[str, Any]
+    file: str | None = None
+    """The file that is run where package.json has no script for it."""
+
+    @property
+    def where(self) -> str:
+        """Where it was seen."""
+        package = PurePosixPath(self.directory, "package.json")
+        return self.file or f"script {self.name} of {package}"
 
 
 def look(tree: Tree) -> Found | None:
-    """Find a script of package.json or of a workspace's, by its name; None without one."""
+    """Find a script of package.json, of a workspace's or of a package of benchmarks; None without one."""
     root = _package(tree, "")
-    script = next(_scripts(tree, root), None)
+    script = next(itertools.chain(_scripts(tree, root), _entries(tree, root)), None)
     if script is None:
         return None
     manager = _manager(tree, root)
     dependencies = _dependencies(root) | _dependencies(script.package)
     build = _build(root, manager)
     comment = _build_comment(build)
-    installs = bool(dependencies) or manager.name != "npm" or _locked(tree)
+    setup = _setup(tree, root, script, manager)
+    installs = setup is not None
     measured, notes, amount = _measured(tree, script, manager, dependencies)
     notes += _notes(tree, script, manager, dependencies)
-    where = f"script {script.name} of {PurePosixPath(script.directory, 'package.json')}"
     return Found(
         "npm",
-        where,
+        script.where,
         measured,
         build,
         comment,
-        setup=manager.install if installs else None,
+        setup=setup,
         # an install would write through the link of `share`
         products=[p.rstrip("/") for p in tree.ignored if PurePosixPath(p).name == "node_modules"] if installs else [],
         notes=notes,
@@ -73,16 +88,18 @@ def _measured(
     tree: Tree, script: _Script, manager: _Manager, dependencies: set[str]
 ) -> tuple[Measured, list[str], Amount | None]:
     files = _files(tree, script)
-    tool = javascript.adaptive(script.text, [tree.text(path) for path in files], dependencies)
-    run = [*manager.run, script.name]
+    texts = [tree.text(path) for path in files]
+    tool = javascript.adaptive(script.text, texts, dependencies)
+    run = _words(tree, script, manager)
     command: list[str] | str = f"cd {shlex.quote(script.directory)} && {shlex.join(run)}" if script.directory else run
     own = "\n".join(text for path in files if scripts.writes_values(text := tree.text(path)))
     if tool is None or own:
-        comment = [
-            f"The whole run, the start of {manager.name} included, which takes some 0.2 s. Where it times its own work,"
-        ]
-        comment += ['`instrument = "values"` takes its numbers, which say more.']
-        return scripts.measured(script.name, command, own, comment), [], scripts.amount(own, _WARM_UP)
+        start = "the start of node" if run[0] == "node" else f"the start of {manager.name} (some 0.2 s)"
+        comment = scripts.whole("node", f"The whole run, {start} included.")
+        # a library gives one result of each benchmark, whatever number of them is asked for
+        once = tool is not None and "PERFGATE_ITERATIONS" not in own
+        counts = javascript.amount(tool, texts) if tool is not None and once else scripts.amount(own, _WARM_UP)
+        return scripts.measured(script.name, command, own, comment), [], counts
     lead = f"cd {shlex.quote(script.directory)} && " if script.directory else ""
     if tool == "vitest":
         command = javascript.vitest(f"{lead}{manager.execute} vitest bench --run", script.text)
@@ -90,19 +107,44 @@ def _measured(
         command = javascript.benchmark_js(f"{lead}{shlex.join(run)}")
     else:
         measured, notes = placeholder()
-        name = f"script {script.name}"
+        name = script.file or f"script {script.name}"
         comment = [*measured.comment, *javascript.advice(tool, name, run)]
-        return Measured(measured.name, measured.command, comment), [*notes, javascript.note(tool, name)], None
-    measured = Measured(script.name, command, javascript.comment(tool), instrument="values")
-    return measured, [], javascript.amount(tool, [tree.text(path) for path in files])
+        measured = replace(measured, comment=comment)
+        return measured, [*notes, javascript.note(tool, name)], javascript.amount(tool, texts)
+    form = javascript.FORMATS[tool]
+    measured = Measured(script.name, command, javascript.comment(tool), instrument="values", form=form)
+    return measured, [], javascript.amount(tool, texts)
+
+
+def _words(tree: Tree, script: _Script, manager: _Manager) -> list[str]:
+    """Return the words that run a script: node itself where the package manager would only start it."""
+    scripts = script.package.get("scripts")
+    around = [f"{when}{script.name}" in scripts for when in ("pre", "post")] if isinstance(scripts, dict) else []
+    # with Plug'n'Play node finds no package by itself
+    if _DIRECT.fullmatch(script.text.strip()) and not any(around) and ".yarnrc.yml" not in tree.names:
+        return shlex.split(script.text)
+    return [*manager.run, script.name]
+
+
+def _setup(tree: Tree, root: dict[str, Any], script: _Script, manager: _Manager) -> str | None:
+    """Return what installs the dependencies: the project's, and those of a package of benchmarks; None without any."""
+    # a workspace is installed with the project
+    own = script.directory if script.directory and not _has_workspaces(tree, root) else ""
+    of_project = _dependencies(root) if own else _dependencies(root) | _dependencies(script.package)
+    installs = [manager.install] if of_project or manager.name != "npm" or _locked(tree) else []
+    if own and _dependencies(script.package):
+        installs.append(f"cd {shlex.quote(own)} && {_manager(tree, script.package, own).install}")
+    return " && ".join(installs) or None
 
 
 def _scripts(tree: Tree, root: dict[str, Any]) -> Iterator[_Script]:
     """Yield the benchmark scripts, the project's own first, then those of its workspaces."""
     directories = [""]
-    if root.get("workspaces") or "pnpm-workspace.yaml" in tree.names:
+    if _has_workspaces(tree, root):
         inner = (str(PurePosixPath(path).parent) for path in tree.ending("/package.json"))
         directories += [path for path in inner if "node_modules" not in path and _SAFE.fullmatch(path)]
+    else:
+        directories += [name for name in _FOLDERS if f"{name}/package.json" in tree.names]
     for directory in directories:
         package = _package(tree, directory)
         scripts = package.get("scripts")
@@ -112,6 +154,24 @@ def _scripts(tree: Tree, root: dict[str, Any]) -> Iterator[_Script]:
             # the benchmarks of another language are found where its own files are
             if isinstance(text, str) and text.strip() and not _FOREIGN.search(text):
                 yield _Script(directory, name, text, package)
+
+
+def _entries(tree: Tree, root: dict[str, Any]) -> Iterator[_Script]:
+    """Yield files that run benchmarks of a library, where no script of package.json names them."""
+    for folder in ("", *_FOLDERS):
+        package = _package(tree, folder) if folder else root
+        own = f"{folder}/package.json" in tree.names
+        for stem, suffix in itertools.product(_ENTRIES, _JAVASCRIPT):
+            path = str(PurePosixPath(folder, stem + suffix))
+            text = tree.text(path) if path in tree.names else ""
+            if text and javascript.adaptive("", [text], _dependencies(root) | _dependencies(package)):
+                name = folder or PurePosixPath(tree.directory.resolve().name).stem or stem
+                file = PurePosixPath(path).name if own else path
+                yield _Script(folder if own else "", name, f"node {file}", package, path)
+
+
+def _has_workspaces(tree: Tree, root: dict[str, Any]) -> bool:
+    return bool(root.get("workspaces")) or "pnpm-workspace.yaml" in tree.names
 
 
 def _package(tree: Tree, directory: str) -> dict[str, Any]:
@@ -133,29 +193,47 @@ def _files(tree: Tree, script: _Script) -> list[str]:
     """Return the files that a script names, and what lies in directories of benchmarks."""
     words = [str(PurePosixPath(script.directory, word.strip("\"'"))) for word in script.text.split()]
     lead = f"{script.directory}/" if script.directory else ""
-    folders = tuple(f"{lead}{name}/" for name in ("bench", "benches", "benchmark", "benchmarks", "perf"))
-    sources = tree.ending(".js", ".mjs", ".cjs", ".ts", ".mts")
-    return [path for path in sources if path in words or path.startswith(folders)]
+    sources = tree.ending(*_JAVASCRIPT, ".ts", ".mts")
+    if script.file is not None:
+        return [path for path in sources if path == script.file]
+    folders = tuple(f"{lead}{name}/" for name in _FOLDERS)
+    vitest = re.search(r"\bvitest\b.*\bbench\b", script.text) is not None
+    return [
+        path
+        for path in sources
+        if path in words
+        or path.startswith(folders)
+        # what vitest looks for by itself
+        or (vitest and path.startswith(lead) and _OF_VITEST.search(path))
+    ]
 
 
-def _locked(tree: Tree) -> bool:
-    return bool({"package-lock.json", "npm-shrinkwrap.json"} & tree.names)
+def _locked(tree: Tree, directory: str = "") -> bool:
+    return any(
+        str(PurePosixPath(directory, name)) in tree.names for name in ("package-lock.json", "npm-shrinkwrap.json")
+    )
 
 
-def _manager(tree: Tree, root: dict[str, Any]) -> _Manager:
-    """Return the package manager that the lock file is of."""
-    if "pnpm-lock.yaml" in tree.names:
+def _manager(tree: Tree, root: dict[str, Any], directory: str = "") -> _Manager:
+    """Return the package manager that the lock file is of.
+
+    Args:
+        directory: of the package, "" for the project's own.
+    """
+    lead = f"{directory}/" if directory else ""
+    names = {path.removeprefix(lead) for path in tree.names if path.startswith(lead)}
+    if "pnpm-lock.yaml" in names:
         return _Manager("pnpm", "pnpm install --frozen-lockfile --silent", ("pnpm", "--silent", "run"), "pnpm exec")
-    if "yarn.lock" in tree.names:
-        berry = ".yarnrc.yml" in tree.names or re.match(r"yarn@(?!1\.)", str(root.get("packageManager", "")))
+    if "yarn.lock" in names:
+        berry = ".yarnrc.yml" in names or re.match(r"yarn@(?!1\.)", str(root.get("packageManager", "")))
         if berry:
             return _Manager("yarn", "yarn install --immutable", ("yarn", "run"), "yarn exec")
         return _Manager(
             "yarn", "yarn install --frozen-lockfile --silent", ("yarn", "--silent", "run"), "yarn --silent exec --"
         )
-    if {"bun.lock", "bun.lockb"} & tree.names:
+    if {"bun.lock", "bun.lockb"} & names:
         return _Manager("bun", "bun install --frozen-lockfile --silent", ("bun", "run", "--silent"), "bun x")
-    install = "npm ci" if _locked(tree) else "npm install --no-package-lock"
+    install = "npm ci" if _locked(tree, directory) else "npm install --no-package-lock"
     return _Manager("npm", f"{install} --no-audit --no-fund", ("npm", "run", "--silent"), "npx --no-install")
 
 
@@ -176,10 +254,26 @@ def _notes(tree: Tree, script: _Script, manager: _Manager, dependencies: set[str
     if manager.name == "npm" and not _locked(tree) and dependencies:
         ignored = " (git ignores package-lock.json)" if "package-lock.json" in tree.ignored else ""
         notes.append(f"there is no lock file{ignored}, so each side gets the newest dependencies: better commit one")
+    if script.file and (above := _above(tree)):
+        notes.append(
+            f"{above} builds what {script.file} may need: run `perfgate init` in that folder, which builds it first"
+        )
     before = f"pre{script.name}"
-    if before in script.package["scripts"] or re.search(r"\bbuild\b|\btsc\b", script.text):
-        part = before if before in script.package["scripts"] else "a build in it"
+    if before in script.package.get("scripts", {}) or re.search(r"\bbuild\b|\btsc\b", script.text):
+        part = before if before in script.package.get("scripts", {}) else "a build in it"
         notes.append(
             f"script {script.name} runs {part} each time, which is measured with it: better move that into [build]"
         )
     return notes
+
+
+def _above(tree: Tree) -> str | None:
+    """Return the package.json of the folder above, where that is a package with a build of the same repository."""
+    if not tree.git or (tree.directory / ".git").exists():
+        return None
+    try:
+        package = json.loads((tree.directory / ".." / "package.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    scripts = package.get("scripts") if isinstance(package, dict) else None
+    return "../package.json" if isinstance(scripts, dict) and scripts.get("build") else None

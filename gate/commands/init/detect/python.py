@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from gate.commands.init.detect.extensions import asked_for, by_default
 from gate.commands.init.detect.result import Found, Measured
 from gate.commands.init.detect.tree import Tree
 
@@ -114,7 +115,11 @@ class Python:
             package: that tool's name for pip.
             files: those that are run; what they import must be there as well.
         """
-        notes = []
+        notes = [
+            f"setup.py compiles extensions only if {variable} is set, so the Python code is measured: to measure them, "
+            "set it in [env] and write the build"
+            for variable in asked_for(tree.text("setup.py"))
+        ]
         if tree.environment:
             notes.append(
                 f"{tree.environment}/ of this checkout is used on both sides; make it where the gate runs, too"
@@ -213,11 +218,13 @@ def _executable(tree: Tree) -> str:
 
 def _compiled(tree: Tree) -> bool:
     build_system = tree.toml("pyproject.toml").get("build-system", {})
-    return bool(_COMPILED.search(f"{build_system} {tree.text('setup.py')} {tree.text('setup.cfg')}"))
+    return bool(_COMPILED.search(f"{build_system} {by_default(tree.text('setup.py'))} {tree.text('setup.cfg')}"))
 
 
 def _build(tree: Tree, python: str) -> tuple[str, list[str]]:
-    if re.search("ext_modules|cffi_modules|[Cc]ython", tree.text("setup.py")):
+    has_setuptools = "setuptools" in _installed(python, tree.directory).modules
+    # without setuptools in the environment, pip builds in one of its own
+    if has_setuptools and re.search("ext_modules|cffi_modules|[Cc]ython", tree.text("setup.py")):
         return f"{python} setup.py -q build_ext --inplace --force", [
             "The extension modules of each side, from its own sources."
         ]

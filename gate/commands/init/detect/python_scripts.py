@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from gate.commands.init.detect.pytest_benchmark import looking_below, marked_for_codspeed
 from gate.commands.init.detect.python import Python, declares, imported, python
 from gate.commands.init.detect.result import Found, Measured, Rank, stand_in
-from gate.commands.init.detect.scripts import amount, is_benchmark, measured
+from gate.commands.init.detect.scripts import amount, is_benchmark, measured, whole
 from gate.commands.init.detect.tree import Tree
 
 _OTHERS = re.compile(r"^\s*(?:import|from) (?:pyperf|asv|pytest|unittest)\b", re.MULTILINE)
@@ -42,7 +42,7 @@ def _of_script(tree: Tree, own: Python) -> Found | None:
     if name in ("run", "main", "__main__"):
         name = PurePosixPath(script).parent.name or name
     text = tree.text(script)
-    found = own.found("python", f"script {script}", measured(name, [own.executable, script], text))
+    found = own.found("python", f"script {script}", measured(name, [own.executable, script], text, whole("python")))
     return replace(found, notes=own.notes(tree, None, "", [script]), amount=amount(text, warmup=1))
 
 

@@ -13,6 +13,11 @@ _SIDES = 2
 _BUILDS = 12  # at most, by the plan that is written
 _LENGTHS = (0.2, 0.1, 0.05, 0.02, 0.01)
 _MINUTE = 60
+_BUDGET = 10
+"""Minutes of a plan that is shorter."""
+_STEP = 5
+_ROOM = 1.25
+"""What builds and a slower machine add to the time that was counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,11 @@ def _in_minutes(seconds: float) -> str:
     return f"{minutes} minute{'s' if minutes != 1 else ''}"
 
 
+def _budget(seconds: float) -> int:
+    """Return the minutes of a budget in which a plan of so many seconds fits."""
+    return max(_BUDGET, _STEP * math.ceil(_ROOM * seconds / _MINUTE / _STEP))
+
+
 def length_of_value(suite: Suite) -> float:
     """Return for how many seconds one value is measured: the longest with which the plan takes some minutes."""
     lengths = [length for length in _LENGTHS if length >= suite.shortest]
@@ -69,9 +79,9 @@ def amount(suite: Suite, length: float) -> Amount:
     executions = f"{suite.executions} execution{'s' if suite.executions != 1 else ''}"
     comment = [
         f"{cases} x {suite.values} values of about {1000 * length:.0f} ms x {executions} x {_BUILDS} builds x 2 sides:",
-        f"about {_in_minutes(suite.total(length))} at most, plus the builds.{' ' + suite.more if suite.more else ''}",
+        f"about {_in_minutes(suite.total(length))}, plus the builds.{' ' + suite.more if suite.more else ''}",
     ]
-    return Amount(suite.executions, suite.iterations, suite.warmup, comment)
+    return Amount(suite.executions, suite.iterations, suite.warmup, comment, _budget(suite.total(length)))
 
 
 def fixed_amount(tool: str, cases: int, start: float, each: float) -> Amount:
@@ -83,11 +93,12 @@ def fixed_amount(tool: str, cases: int, start: float, each: float) -> Amount:
     """
     execution = start + each * cases
     executions = next((count for count in (3, 2) if _whole_plan(execution * count) <= _WANTED), 1)
-    counted = f"{cases} benchmark{'s' if cases != 1 else ''}"
+    counted = f"{cases} benchmark{'s were' if cases != 1 else ' was'}"
     number = f"{executions} execution{'s' if executions != 1 else ''}"
-    minutes = _in_minutes(_whole_plan(execution * executions))
+    total = _whole_plan(execution * executions)
     comment = [
-        f"An execution runs {counted} for as long as {tool} does, some {execution:.0f} s, and takes one value of each.",
-        f"{number} x {_BUILDS} builds x 2 sides: about {minutes} at most. Longer if a loop yields many benchmarks.",
+        f"{counted} counted in the sources; {tool} takes some {execution:.0f} s for them, and gives one value of each.",
+        f"{number} x {_BUILDS} builds x 2 sides: about {_in_minutes(total)}. A loop or a function that adds benchmarks",
+        "makes it longer: `perfgate try` measures it.",
     ]
-    return Amount(executions, 1, warmup=0, comment=comment)
+    return Amount(executions, 1, warmup=0, comment=comment, budget=_budget(total))

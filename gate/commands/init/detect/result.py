@@ -66,6 +66,8 @@ class Amount:
     iterations: int
     warmup: int = 1
     comment: list[str] = field(default_factory=list)
+    budget: int = 10
+    """Minutes, in which all builds fit by what is known here."""
 
 
 @dataclass(frozen=True, slots=True)

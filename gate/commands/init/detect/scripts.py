@@ -30,7 +30,29 @@ _ASIDE = {
 }
 _DEEPEST = 4
 _OWN_TIMES = ["It writes its own times to the file that PERFGATE_OUTPUT names (docs/values.md)."]
-_WHOLE = ['The whole run, start included. Where it times its own work, `instrument = "values"` takes its numbers.']
+_LINES = {
+    "python": [
+        '  if "PERFGATE_OUTPUT" in os.environ:',
+        '      with open(os.environ["PERFGATE_OUTPUT"], "a") as file:',
+        '          print(json.dumps({"metric": name, "value": seconds, "unit": "s"}), file=file)',
+    ],
+    "node": [
+        "  if (process.env.PERFGATE_OUTPUT)",
+        '    require("node:fs").appendFileSync(process.env.PERFGATE_OUTPUT,',
+        '      JSON.stringify({ metric: name, value: seconds, unit: "s" }) + "\\n");',
+    ],
+    "sh": ["""  echo '{"metric": "NAME", "value": 1.5, "unit": "s"}' >>"${PERFGATE_OUTPUT:-/dev/null}\""""],
+}
+"""What a script of a language writes for each value."""
+
+
+def whole(language: str, lead: str = "The whole run, start included.") -> list[str]:
+    """Return what stands above a script that is timed as a whole."""
+    return [
+        f"{lead} If it takes longer than 5 s, choose a part of it by its arguments, or let it write",
+        'its own times (docs/values.md), which says more, and write `instrument = "values"` in place of `warmup`:',
+        *_LINES.get(language, _LINES["sh"]),
+    ]
 
 
 def is_benchmark(path: str) -> bool:
@@ -51,15 +73,15 @@ def writes_values(text: str) -> bool:
     return "PERFGATE_OUTPUT" in text
 
 
-def measured(name: str, command: list[str] | str, text: str, whole: list[str] | None = None) -> Measured:
+def measured(name: str, command: list[str] | str, text: str, comment: list[str]) -> Measured:
     """Return the benchmark that a script is: its own times where it writes them, else the time of its whole run.
 
     Args:
-        whole: what stands above one that is timed as a whole.
+        comment: what stands above one that is timed as a whole.
     """
     if writes_values(text):
         return Measured(name, command, _OWN_TIMES, instrument="values")
-    return Measured(name, command, whole or _WHOLE, slow=True)
+    return Measured(name, command, comment, slow=True)
 
 
 def amount(text: str, warmup: int) -> Amount | None:

@@ -369,6 +369,10 @@ def test_the_placeholder_is_announced(project: Project) -> None:
     _, out, _ = init(project({"README": ""}))
     assert "note: found nothing to measure: write the command of [[benchmark]] in perfgate.toml" in out
     assert "benchmark placeholder (no command yet)" in out
+    # what would only be refused is no next step
+    assert out.endswith(
+        "next:\n  edit perfgate.toml: write the command of [[benchmark]]; nothing can be measured before that\n"
+    )
 
 
 def test_a_project_one_folder_below_is_named(project: Project) -> None:
@@ -495,7 +499,10 @@ def test_what_it_says(project: Project) -> None:
     )
     assert (code, err) == (0, "")
     assert "detected: cargo (Cargo.toml, program app)\nalso possible: --kind cmake\nwrote perfgate.toml: " in out
-    assert "perfgate check --dry-run" in out
+    _, _, steps = out.partition("next:\n")
+    starts = ("perfgate try ", "git add perfgate.toml && git commit ", "perfgate check ", "perfgate check --dry-run ")
+    lines = [line.strip() for line in steps.splitlines()]
+    assert [line[: len(start)] for line, start in zip(lines, starts, strict=False)] == [*starts]
 
 
 @pytest.mark.parametrize(

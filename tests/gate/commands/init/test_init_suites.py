@@ -6,7 +6,7 @@ import shlex
 import pytest
 
 from gate.commands.init.detect.choose import choose
-from gate.commands.init.detect.repetitions import Suite, amount, length_of_value
+from gate.commands.init.detect.repetitions import Suite, amount, fixed_amount, length_of_value
 from gate.commands.init.detect.result import Rank, names_of
 from gate.commands.init.detect.tree import read_tree
 from tests.support.initialized import Project, detected, written
@@ -193,7 +193,7 @@ def test_npm_script(project: Project) -> None:
     }
     config = written(project({**files, "node_modules/x/index.js": ""}))
     (benchmark,) = config.benchmark
-    assert (benchmark.instrument, benchmark.command) == ("hyperfine", ["npm", "run", "--silent", "bench"])
+    assert (benchmark.instrument, benchmark.command) == ("hyperfine", ["node", "bench.js"])
     assert config.build.setup == "npm ci --no-audit --no-fund"
     # npm would write through the link, into the checkout
     assert config.build.share == []
@@ -204,7 +204,32 @@ def test_a_script_that_writes_values_is_not_timed_as_a_whole(project: Project, m
     text = f"import {{ run }} from 'tinybench'; run(process.env.PERFGATE_OUTPUT{more})"
     (benchmark,) = written(project({"package.json": package(), "bench.js": text})).benchmark
     assert (benchmark.instrument, benchmark.warmup) == ("values", warmup)
-    assert benchmark.command == ["npm", "run", "--silent", "bench"]
+    assert benchmark.command == ["node", "bench.js"]
+
+
+@pytest.mark.parametrize(
+    ("script", "more", "direct"),
+    [
+        ("node --expose-gc ./bench.js --n=3", {}, True),
+        ("node bench.js | tee out.txt", {}, False),
+        ("NODE_ENV=production node bench.js", {}, False),
+        ("node 'bench it.js'", {}, False),
+        ("tsx bench.ts", {}, False),
+        ("node bench.js", {"prebench": "tsc"}, False),
+        ("node bench.js", {"postbench": "rm -r out"}, False),
+    ],
+)
+def test_node_is_started_without_npm_where_it_needs_nothing_of_npm(
+    project: Project, script: str, more: dict[str, str], direct: bool
+) -> None:
+    text = package(scripts={"bench": script, **more})
+    command = written(project({"package.json": text})).benchmark[0].command
+    assert command == (script.split() if direct else ["npm", "run", "--silent", "bench"])
+
+
+def test_node_of_plug_n_play_is_started_by_yarn(project: Project) -> None:
+    files = {"package.json": package(), "yarn.lock": "", ".yarnrc.yml": ""}
+    assert written(project(files)).benchmark[0].command == ["yarn", "run", "bench"]
 
 
 @pytest.mark.parametrize(
@@ -221,7 +246,7 @@ def test_a_script_that_writes_values_is_not_timed_as_a_whole(project: Project, m
 def test_the_lock_file_tells_the_package_manager(
     project: Project, files: dict[str, str], setup: str, run_: list[str]
 ) -> None:
-    text = package(dependencies={"a": "1"}, scripts={"benchmark": "node b.js", "build": "tsc"})
+    text = package(dependencies={"a": "1"}, scripts={"benchmark": "tsx b.ts", "build": "tsc"})
     config = written(project({"package.json": text, **files}))
     assert config.build.setup == setup
     assert config.build.command == shlex.join([*run_, "build"])
@@ -253,7 +278,64 @@ def test_no_script_of_npm(project: Project, text: str) -> None:
 def test_npm_workspace(project: Project) -> None:
     files = {"package.json": json.dumps({"workspaces": ["packages/*"]}), "packages/a/package.json": package()}
     config = written(project({**files, "package-lock.json": "{}"}))
-    assert config.benchmark[0].command == "cd packages/a && npm run --silent bench"
+    assert config.benchmark[0].command == "cd packages/a && node bench.js"
+
+
+_PACKAGE_OF_BENCHMARKS = {
+    "package.json": json.dumps({"name": "x", "scripts": {"build": "node bin"}, "devDependencies": {"terser": "4"}}),
+    "bench/package.json": json.dumps({"private": True, "devDependencies": {"benchmark": "^2.1.4"}}),
+    "bench/index.js": (
+        'const { Suite } = require("benchmark"); const it = require("../dist/x");\n'
+        'new Suite().add("a", it).on("cycle", (e) => console.log("  " + e.target)).run();\n'
+    ),
+    ".gitignore": "node_modules\ndist\n",
+}
+
+
+def test_benchmarks_in_a_package_of_their_own_are_run_with_the_build_of_the_project(project: Project) -> None:
+    config = written(project(_PACKAGE_OF_BENCHMARKS))
+    (benchmark,) = config.benchmark
+    assert (benchmark.name, benchmark.format) == ("bench", "benchmark_js")
+    assert benchmark.command == "cd bench && node index.js >{output}"
+    install = "npm install --no-package-lock --no-audit --no-fund"
+    assert config.build.setup == f"{install} && cd bench && {install}"
+    assert config.build.command == "npm run --silent build"
+
+
+def test_in_the_folder_of_such_a_package_the_project_above_is_named(project: Project) -> None:
+    directory = project(_PACKAGE_OF_BENCHMARKS) / "bench"
+    found = detected(directory)
+    assert found.benchmark.command == "node index.js >{output}"
+    assert "../package.json builds what index.js may need: run `perfgate init` in that folder" in found.notes[-1]
+
+
+def test_a_script_of_such_a_package_comes_first_and_its_own_lock_is_used(project: Project) -> None:
+    files = _PACKAGE_OF_BENCHMARKS | {
+        "bench/package.json": package("node all.js", devDependencies={"benchmark": "^2.1.4"}),
+        "bench/package-lock.json": "{}",
+        "bench/all.js": _PACKAGE_OF_BENCHMARKS["bench/index.js"],
+    }
+    config = written(project(files))
+    assert config.benchmark[0].command == "cd bench && node all.js >{output}"
+    assert str(config.build.setup).endswith(" && cd bench && npm ci --no-audit --no-fund")
+
+
+def test_benchmarks_of_vitest_are_counted_where_vitest_looks_for_them(project: Project) -> None:
+    source = "".join(f'bench("{name}", () => work());\n' for name in "abcdefghij")
+    files = {"package.json": package("vitest bench"), "src/it.bench.ts": source, "package-lock.json": "{}"}
+    plan = detected(project(files)).plan
+    # some 2 s each, 12 builds of 2 sides: 9 minutes, and what builds take
+    assert plan.comment[0].startswith("10 benchmarks were counted in the sources; vitest takes some 22 s")
+    assert (plan.executions, plan.iterations, plan.budget) == (1, 1, 15)
+
+
+@pytest.mark.parametrize("cases", [1, 5, 35, 200])
+def test_no_plan_is_larger_than_the_budget_beside_it(cases: int) -> None:
+    plan = fixed_amount("benchmark.js", cases, 0.5, 5.5)
+    seconds = (0.5 + 5.5 * cases) * plan.executions * 12 * 2
+    assert plan.budget * 60 >= seconds
+    assert plan.budget >= 10
+    assert f"about {-(-seconds // 60):.0f} minute" in plan.comment[1]
 
 
 def test_npm_says_what_else_is_measured(project: Project) -> None:
@@ -269,26 +351,26 @@ _SUITE = 'const Benchmark = require("benchmark");\nsuite.add("a", f).add("b", g)
 
 
 @pytest.mark.parametrize(
-    ("script", "dependency", "source", "lines"),
+    ("script", "dependency", "source", "command"),
     [
-        ("vitest bench --run", "vitest", "", ["npx --no-install vitest bench --run --outputJson={output}.json >&2"]),
+        ("vitest bench --run", "vitest", "", "npx --no-install vitest bench --run --outputJson={output}"),
         (
             "vitest bench bench/a.js --watch=false",
             "vitest",
             "",
-            ["npx --no-install vitest bench --run bench/a.js --outputJson={output}.json >&2"],
+            "npx --no-install vitest bench --run bench/a.js --outputJson={output}",
         ),
-        ("node bench.js", "benchmark", _SUITE, ["npm run --silent bench >{output}.txt"]),
+        ("node bench.js", "benchmark", _SUITE, "node bench.js >{output}"),
     ],
 )
 def test_npm_libraries_whose_results_can_be_read(
-    project: Project, script: str, dependency: str, source: str, lines: list[str]
+    project: Project, script: str, dependency: str, source: str, command: str
 ) -> None:
     text = package(script, devDependencies={dependency: "1"})
     config = written(project({"package.json": text, "bench.js": source, "package-lock.json": ""}))
     (benchmark,) = config.benchmark
-    assert benchmark.instrument == "values"
-    assert [line for line in str(benchmark.command).splitlines() if line in lines] == lines
+    assert (benchmark.instrument, benchmark.command) == ("values", command)
+    assert benchmark.format == {"vitest": "vitest", "benchmark": "benchmark_js"}[dependency]
     # each takes a fixed time a benchmark: more values in an execution are not to be had
     assert config.plan.iterations == 1
 
@@ -301,12 +383,28 @@ def test_npm_libraries_whose_results_cannot_be_read(project: Project, library: s
     assert config.benchmark[0].name == "placeholder"
     text = (directory / "perfgate.toml").read_text(encoding="utf-8")
     assert f"# script bench uses {library}, which repeats until a fixed time has passed" in text
-    assert '# command = ["npm", "run", "--silent", "bench"]\n[[benchmark]]\n' in text
+    assert '# command = ["node", "bench.js"]\n[[benchmark]]\n' in text
+    # such a library gives one result of each benchmark
+    assert config.plan.iterations == 1
+    # without perfgate the script runs as before, as a module too
+    assert '#   import { appendFileSync } from "node:fs";' in text
+    assert "#   if (process.env.PERFGATE_OUTPUT) {\n" in text
+
+
+@pytest.mark.parametrize(("more", "iterations"), [("", 1), ("process.env.PERFGATE_ITERATIONS", 10)])
+def test_a_library_whose_results_the_script_writes_gives_one_value(
+    project: Project, more: str, iterations: int
+) -> None:
+    source = f'import {{ Bench }} from "tinybench";\nbench.add("a", f).add("b", g);\nPERFGATE_OUTPUT {more}\n'
+    text = package(devDependencies={"tinybench": "1"})
+    config = written(project({"package.json": text, "bench.js": source}))
+    assert config.benchmark[0].instrument == "values"
+    assert config.plan.iterations == iterations
 
 
 def test_a_library_that_the_script_does_not_use(project: Project) -> None:
     files = {"package.json": package(devDependencies={"tinybench": "1"}), "bench.js": "work();\n"}
-    assert detected(project(files)).benchmark.command == ["npm", "run", "--silent", "bench"]
+    assert detected(project(files)).benchmark.command == ["node", "bench.js"]
 
 
 # --- pyperf --------------------------------------------------------------------------------------------------------

@@ -1,7 +1,9 @@
 """perfgate init --workflow: what it writes, that linters agree with it, and what it refuses."""
 
+import dataclasses
 import io
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +14,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from gate.commands.init import command, init
+from gate.commands.init.command import Options
 from gate.commands.init.detect import result
 from gate.commands.init.workflow import DEFAULT_ACTION, KINDS, WorkflowOptions, run
 from gate.github.publishing.request import id_of, slug_of
@@ -329,8 +332,16 @@ def test_what_is_left_to_do(repository: Path) -> None:
 
 def test_init_tells_of_it(tmp_path: Path) -> None:
     out = io.StringIO()
+    (tmp_path / "bench.sh").write_text("true\n", encoding="utf-8")
     assert init.run(init.InitOptions(tmp_path, None, force=False), out, io.StringIO()) == 0
     assert "perfgate init --workflow pull-request" in out.getvalue()
+
+
+def test_help_names_every_kind() -> None:
+    (field,) = (field for field in dataclasses.fields(Options) if field.name == "workflow")
+    declared = field.metadata["option"]
+    assert set(declared.known) == KINDS.keys()
+    assert all(re.search(rf"\b{kind}\b", declared.settings["help"]) for kind in KINDS)
 
 
 @pytest.mark.parametrize("action", ["perfgate", "a/b", "a/b@", "a b/c@v1", "a/b@v1 #", "a/b@v1\n", "./here", "-a/b@v1"])
@@ -350,7 +361,7 @@ def test_an_unknown_kind_names_those_that_there_are(repository: Path) -> None:
 def test_nothing_is_written_over(repository: Path) -> None:
     (repository / WORKFLOWS).mkdir(parents=True)
     (repository / WORKFLOWS / "perfgate-publish.yml").write_text("mine", encoding="utf-8")
-    with pytest.raises(UserError, match=r"^\.github/workflows/perfgate-publish\.yml: already there; .* --force"):
+    with pytest.raises(UserError, match=r"^\.github/workflows/perfgate-publish\.yml: already there: .* --force"):
         write(repository, "forks")
     assert written(repository) == {"perfgate-publish.yml": "mine"}
     write(repository, "forks", force=True)

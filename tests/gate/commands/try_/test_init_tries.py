@@ -4,9 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from gate.commands.init.detect.result import Found, Measured
+from gate.commands.init.init import long_notes
 from gate.commands.try_ import plans, try_
 from gate.config.parse import parse
 from gate.config.source import read_source
+from gate.run.trial import TrialTimes
 from tests.support.project import Project
 
 # Two gates never measure at once on one machine: on one worker they do not wait for each other.
@@ -35,7 +38,7 @@ def test_what_init_writes_is_tried(project: Project) -> None:
     written, _, rest = done.stdout.partition("\ntrying it (--no-try skips this, and so does Ctrl-C):\n")
     assert written.startswith("detected: ")
     assert "with uncommitted changes: the benchmark gave values\n" in rest
-    assert rest.index("\nnext: perfgate check\n") < rest.index("\nalso:\n  perfgate check --dry-run ")
+    assert rest.index("\nnext: perfgate check\n") < rest.index("\nalso:\n  git add perfgate.toml && git commit ")
 
 
 def test_a_plan_of_which_too_little_fits_the_budget_is_written_again(
@@ -97,3 +100,12 @@ def test_a_workflow_that_must_not_run_code_ends_the_trial_alone(project: Project
     assert done.stderr.startswith("perfgate try: ")
     assert done.stderr.count("\n") == 1
     assert (project.top / "perfgate.toml").is_file()
+
+
+def test_a_run_that_takes_long_is_named_with_what_to_do() -> None:
+    measured = [Measured(name, ["x"], [], instrument=kind) for name, kind in (("a", "hyperfine"), ("b", "values"))]
+    found = Found("python", "here", measured[0], more=[*measured[1:], Measured("c", ["x"], [])])
+    times = TrialTimes({}, 0.0, {}, 5, {"a": 13.44, "b": 20.0, "c": 4.9})
+    (_, note) = long_notes(found, times, "perfgate.toml")
+    assert note.startswith("note: a takes 13.4 s a run: choose a part of it, or let it write its own times")
+    assert long_notes(found, None, "perfgate.toml") == []

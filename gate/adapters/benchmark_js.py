@@ -1,0 +1,77 @@
+"""The lines that benchmark.js prints (`String(event.target)`) -> values. Format: toStringBench of benchmark.js 2.1."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from gate.adapters.suites import times
+from gate.adapters.values import OutputError, Series, refuse_cut_off
+
+_LINE = re.compile(
+    r"(?P<name>\S.*?)\s* x +(?P<rate>\d[\d,.]*|NaN|Infinity) ops/sec (?:±|\+-|\ufffd)(?P<margin>[\d.]+|NaN|Infinity)% "
+    r"\((?P<count>\d+) runs? sampled\)"
+)
+_HEADING = re.compile(r"\s*(?:#+|=+|-{2,}|\*{2,})\s*(?P<text>[^\s#=*-].*?)\s*[#=*-]*\s*")
+"""A heading is decorated: `# Strings`, `=== Strings ===`, `-- Strings --`. Other text may differ from run to run."""
+
+
+_LONGEST = 200
+
+
+class Row(NamedTuple):
+    """A printed benchmark."""
+
+    name: str
+    """Its own, with the heading above it and, from the second of one name, a number: "Strings/clsx (2)"."""
+    rate: str
+    """Calls a second, as printed."""
+    margin: str
+    """The margin of error at 95%, in percent, as printed."""
+    samples: str
+
+
+def parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:  # noqa: ARG001 - as all formats
+    """Read the mean time of one call of each benchmark, in seconds, named "heading/name".
+
+    Raises:
+        OutputError: there is no benchmark, a rate is no usable number, or the last line has no newline.
+    """
+    read = times(
+        _means(data.decode("utf-8", "replace")), 'lines such as "name x 1,234 ops/sec ±0.50% (90 runs sampled)"'
+    )
+    refuse_cut_off(data, "the output")
+    return read
+
+
+def _means(text: str) -> Iterator[tuple[str, float]]:
+    for row in rows(text.splitlines()):
+        try:
+            rate = float(row.rate.replace(",", ""))
+        except ValueError:
+            rate = 0.0
+        if not 0 < rate < float("inf"):
+            raise OutputError(f"benchmark {row.name!r} gives {row.rate} ops/sec, which is no time of a call")
+        yield row.name, 1 / rate
+
+
+def rows(lines: Iterable[str]) -> Iterator[Row]:
+    """Read the benchmarks of all suites, each under a name of its own; other lines are passed over.
+
+    Suites often have cases of the same names, such as the libraries that they compare.
+    """
+    heading, seen = "", dict[str, int]()
+    for line in lines:
+        found = _LINE.search(line) if " ops/sec " in line else None
+        if found is None:
+            decorated = _HEADING.fullmatch(line) if len(line) < _LONGEST else None
+            heading = decorated["text"] if decorated else heading
+            continue
+        name = f"{heading}/{found['name']}" if heading else found["name"]
+        seen[name] = seen.get(name, 0) + 1
+        number = f" ({seen[name]})" if seen[name] > 1 else ""
+        yield Row(name + number, found["rate"], found["margin"], found["count"])
+
+
+FORMAT = parse
