@@ -237,6 +237,7 @@ def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:
         builds=evidence.builds,
         states=evidence.states,
         cost=evidence.cost,
+        pace=evidence.pace,
         sandbox=run.sandbox if run else None,
         imported=run.tools if run else [],
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from gate.codes import Exit
 from gate.decide.importance import ordered
@@ -11,6 +12,7 @@ from gate.model import Finding, Report, reasons
 from gate.model import outcomes as steps
 from gate.model.creep import CreepFacts
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
+from gate.units import Duration
 
 _SLACK = 1.1
 _ROOM = 2
@@ -117,17 +119,31 @@ def _settle(report: Report) -> steps.Step:
     if not told:
         hopeless = all(_is_hopeless(f) for f in still_open)
         return _more_machines(still_open) or steps.MeasureMore(hopeless=hopeless)
+    seconds = _seconds(report, told[-1])
+    plan = (report.run.settings or {}).get("plan", {})
     return steps.MoreBuilds(
         builds=told[-1],
         settled=len(told),
         may_be_worse=len(still_open),
         not_worse=len(found) - len(still_open),
-        seconds=_seconds(report, told[-1]),
+        seconds=seconds,
+        budget=_budget(seconds, plan.get("budget")),
+        duet=plan.get("pairing") == "duet",
     )
 
 
+def _budget(seconds: float | None, configured: Any) -> float | None:
+    """Return a budget with room for rounds that take longer; None: the configured one has it, or nothing is known."""
+    if seconds is None or not isinstance(configured, str):
+        return None
+    wanted = _SLACK * seconds
+    return _rounded(wanted) if wanted > Duration.parse(configured) else None
+
+
 def _seconds(report: Report, builds: int) -> float | None:
-    """Return what a plan of so many builds takes, if all of its rounds take as long as those of this run."""
+    """Return what a plan of so many builds takes, if its rounds take as long as those of this run."""
+    if report.run.pace is not None:
+        return report.run.pace.of(builds)
     done, seconds = report.run.rounds.done, report.run.seconds
     one_job = not any(finding.base.counts.session > 1 for finding in report.findings)
     return seconds / done * builds if done and seconds is not None and one_job else None

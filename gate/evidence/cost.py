@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from statistics import fmean
 
 import msgspec
 
 from gate.model import Build, Cost, Cut, Execution, Failure, HostState, Look, Record
 from gate.model.case import canonical
+from gate.model.cost import Pace
 from gate.model.profile import Profile, Unprofiled
 
 
@@ -50,6 +52,39 @@ def cost_of(records: Sequence[Record]) -> Cost:
         linked=len(again),
         profile=profile,
     )
+
+
+def pace_of(records: Sequence[Record]) -> Pace | None:
+    """Say what rounds take, as `check --dry-run` counts it: builds and executions by their means.
+
+    None: of no build or execution, or of several jobs, whose rounds are made at the same time.
+    """
+    executions = [r for r in records if isinstance(r, Execution) and r.seconds is not None]
+    builds = one_by_one(records)
+    if not executions or not builds or len({*(b.session for b in builds), *(e.session for e in executions)}) > 1:
+        return None
+    cost = cost_of(records)
+    first, later = _per_round([b for b in builds if b.build == 0]), [b for b in builds if b.build > 0]
+    following = _per_round(later) if later else sum(b.following or 0.0 for b in builds)
+    once = (cost.setup or 0.0) + (cost.probe or 0.0) + max(0.0, first - following)
+    taken: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+    counts: dict[tuple[str, str, str], set[tuple[int, int]]] = defaultdict(set)
+    for each in executions:
+        # the lines of a suite's execution share its time
+        key = each.suite or each.benchmark, each.side, canonical(each.factors)
+        taken[key].append((each.seconds or 0.0) * (each.lines or 1))
+        counts[key].add((each.build, each.execution))
+    # a benchmark that was settled early has fewer rounds, and as many executions in each
+    often = {key: len(places) / len({build for build, _ in places}) for key, places in counts.items()}
+    measuring = sum(fmean(taken[key]) * count for key, count in often.items())
+    own = ((cost.other or 0.0) + (cost.decide or 0.0)) / sum(map(len, counts.values())) * sum(often.values())
+    return Pace(once=once, round=following + measuring + own)
+
+
+def _per_round(builds: Sequence[Build]) -> float:
+    """Return what the builds of a round took, of both sides, with the check of their links."""
+    rounds = len({build.build for build in builds})
+    return sum((b.seconds or 0.0) + (b.checked or 0.0) for b in builds) / rounds if rounds else 0.0
 
 
 def one_by_one(records: Iterable[Record]) -> list[Build]:

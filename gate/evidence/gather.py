@@ -23,7 +23,7 @@ from gate.evidence.completeness import (
     settled_of,
     slowest_round,
 )
-from gate.evidence.cost import cost_of, spent
+from gate.evidence.cost import cost_of, pace_of, spent
 from gate.evidence.factors import at, bound_factors, settings
 from gate.evidence.hosts import host_names, machines, run_states, side_differences, with_machines
 from gate.evidence.iterations import iteration_warnings
@@ -136,6 +136,7 @@ def _gathered(
         seconds=spent(cost),
         cost=cost,
         slowest_round=slowest_round(records),
+        pace=pace_of([located.record for located in records]) if len({each.path for each in records}) == 1 else None,
         builds=builds,
         states=_of(everything, HostState),
         identical=[same for same in proofs if same.benchmark not in failed],

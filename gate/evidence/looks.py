@@ -1,4 +1,4 @@
-"""The looks of a run: the rounds after which a verdict may be reached, fixed by the plan and the cost of round 1."""
+"""The looks of a run: the rounds after which a verdict may be reached, fixed by the plan and what first rounds cost."""
 
 from __future__ import annotations
 
@@ -10,43 +10,68 @@ from gate.evidence.cost import one_by_one
 from gate.evidence.runs import config_of
 from gate.model import Build, Execution, Look, Record, Run
 
+_JUDGED = 2
+"""The rounds whose builds count."""
 _OWN = 1.05
 """Times what builds and executions take: perfgate's own work between them, which the budget counts too."""
 
 
-def planned_looks(plan: Plan, records: Sequence[Record]) -> list[int]:
+def planned_looks(plan: Plan, records: Sequence[Record], done: int = 0) -> list[int]:
     """Lay out the looks: of the plan's range of builds, what fits the budget by what set-up and round 1 cost.
 
-    Each session has a budget of its own: the one whose first round took longest says what fits. Empty when the plan is
-    a fixed number of builds. Source: docs/method.md.
+    The first builds may do what later ones need not. So what the builds of round 2 take may restore rounds that did not
+    fit by those of round 1, if no look came before; it takes none away. The executions of round 1 alone count, since
+    their seconds may be values, and nothing that is measured later. Each session has a budget of its own: the one that
+    has the fewest rounds says what fits. Empty when the plan is a fixed number of builds. Source: docs/method.md.
 
     Args:
-        records: the builds and executions of a run in any order, of which only set-up and the first round's seconds
-            count, so that nothing measured later moves a look.
+        records: the builds and executions of a run in any order, and its look lines.
+        done: the rounds that are complete, where the look line of the last one is not among the records yet.
     """
     if not isinstance(plan.builds, Builds):
         return []
-    most = plan.builds.max
-    begun = [r for r in records if isinstance(r, (Build, Execution)) and r.build == 0]
-    for session in {r.session for r in begun}:
-        own = [r for r in begun if r.session == session]
-        builds, executions = [r for r in own if isinstance(r, Build)], [r for r in own if isinstance(r, Execution)]
-        executing = sum(r.seconds or 0.0 for r in executions)
-        building = sum((r.seconds or 0.0) + (r.checked or 0.0) for r in one_by_one(builds))
-        # later builds may only link, which the first ones have tried
-        following = _OWN * (sum(r.following or 0.0 for r in builds) + executing)
-        left = float(plan.budget) - sum(r.setup or 0.0 for r in one_by_one(builds)) - _OWN * (building + executing)
-        most = max(1, min(most, 1 + math.floor(left / following))) if following > 0 else most
     from gate.stats.sequential import look_rounds
 
-    return list(look_rounds(min(plan.builds.min, most), most))
+    steps = [r for r in records if isinstance(r, (Build, Execution))]
+    sessions = {r.session for r in steps if r.build == 0}
+    lines = sum(isinstance(r, Look) and r.look == _JUDGED for r in records)
+    most = restored = plan.builds.max
+    for session in sessions:
+        own = [r for r in steps if r.session == session]
+        first = _fitting(plan, own, 1)
+        complete = done >= _JUDGED or lines >= len(sessions) or any(r.build >= _JUDGED for r in own)
+        most = min(most, first)
+        restored = min(restored, max(first, _fitting(plan, own, _JUDGED)) if complete else first)
+    looks = look_rounds(min(plan.builds.min, most), most)
+    if looks[0] > 1:
+        looks = look_rounds(min(plan.builds.min, restored), restored)
+    return list(looks)
+
+
+def _fitting(plan: Plan, steps: Sequence[Build | Execution], rounds: int) -> int:
+    """Count the rounds of a session that fit the budget, if builds to come take as long as those of the last round."""
+    assert isinstance(plan.builds, Builds)  # noqa: S101  # for types
+    executing = sum(r.seconds or 0.0 for r in steps if isinstance(r, Execution) and r.build == 0)
+    left, following = float(plan.budget), 0.0
+    for number in range(rounds):
+        builds = [r for r in steps if isinstance(r, Build) and r.build == number]
+        if number and not builds:
+            return 1
+        alone = one_by_one(builds)
+        building = sum((r.seconds or 0.0) + (r.checked or 0.0) for r in alone)
+        left -= sum(r.setup or 0.0 for r in alone) + _OWN * (building + executing)
+        # later builds may only link, which the first ones have tried
+        following = _OWN * (sum(r.following or 0.0 for r in builds) + executing)
+    if following <= 0:
+        return plan.builds.max
+    return max(1, min(plan.builds.max, rounds + math.floor(left / following)))
 
 
 def looks_of(run: Run | None, records: Sequence[Record], config: Config | None = None) -> list[int]:
     """Give the looks of a measured run: none without look lines, since then the design was fixed.
 
     Look lines of a run whose plan names no range stand for looks at their own rounds, the last one at the end that the
-    run line names (or that was measured). A shard's looks are those of its plan, whatever its first round cost: all
+    run line names (or that was measured). A shard's looks are those of its plan, whatever its rounds cost: all
     shards look together.
 
     Args:

@@ -32,5 +32,18 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
     """Executions under a profiler, once a benchmark had regressed."""
 
 
+class Pace(msgspec.Struct, frozen=True, kw_only=True):
+    """What rounds take, judging by those of a run; in seconds."""
+
+    once: float
+    """Making the trees and set-up, what first builds take longer than later ones, the probe."""
+    round: float
+    """A round of both sides with all benchmarks, those that were settled early among them."""
+
+    def of(self, rounds: int) -> float:
+        """Return what so many rounds take."""
+        return self.once + rounds * self.round
+
+
 PARTS = ("setup", "compile", "link", "probe", "measure", "decide", "profile", "other")
 """The fields that add up to the total, in the order in which they are shown."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from gate.model.cost import Cost
+from gate.model.cost import Cost, Pace
 from gate.model.names import Better
 from gate.model.profile import Profile, Unprofiled
 from gate.model.records import Build, Cut, Failure, HostState, Run, Same
@@ -129,6 +129,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     """What other tools gave without values, by case and statistic."""
     cost: Cost | None = None
     """What took the seconds."""
+    pace: Pace | None = None
+    """What rounds take; None: not known."""
     unfinished: Unfinished | None = None
     """None: a round is complete, or something else than the budget ended measuring."""
     profiles: list[Profile] = []

@@ -434,6 +434,10 @@ class MoreBuilds(Kind, frozen=True, kw_only=True):
     """Inconclusive findings that are shown not to be worse."""
     seconds: float | None = None
     """About what that plan takes, judging by the rounds of this run; None: not known."""
+    budget: float | None = None
+    """Seconds of a budget in which it fits, rounded up; None: the present one does, or it is not known."""
+    duet: bool = False
+    """Whether both sides are measured at once already."""
 
 
 class AllowMoreBuilds(Kind, frozen=True, kw_only=True):

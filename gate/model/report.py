@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from gate.model.choice import Choice
-from gate.model.cost import Cost
+from gate.model.cost import Cost, Pace
 from gate.model.creep import CreepFacts
 from gate.model.evidence import Round
 from gate.model.explanation import Explanation
@@ -460,6 +460,8 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     """How base and head were chosen, as data; None: not known."""
     cost: Cost | None = None
     """What took the seconds; None: not known."""
+    pace: Pace | None = None
+    """What rounds take; None: not known, or several jobs measured."""
     sandbox: Sandboxed | None = None
     """What confined builds and benchmarks; None: not known."""
     imported: list[str] = []

@@ -1,9 +1,11 @@
-"""A machine that another program did not give back in time: a failure, recorded where nothing else is touched."""
+"""A machine that another program holds: what a run says while it waits, and the failure if that was not enough."""
 
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import msgspec
@@ -14,6 +16,7 @@ from gate.model import Failure
 from gate.run.folder import PAST, make_room
 from gate.run.job import Job
 from gate.units import format_duration
+from harness.host.holder import Holder
 from harness.host.lock import LockHeldError, LockOccupiedError, NotFreeError
 
 _ANOTHER = "name another lock file in PERFGATE_LOCK for every perfgate here"
@@ -48,19 +51,54 @@ def record_held(job: Job, error: NotFreeError, waited: float, *, resume: bool) -
 
 
 def _failure(job: Job, error: NotFreeError, waited: float) -> Failure:
-    status = str(error)
-    if isinstance(error, LockHeldError):
-        after = f" after {format_duration(waited)}" if waited else ""
-        status = f"{error.path} was still held{after} by {error.holder}"
-    return Failure(kind="lock", session=job.session, status=status, hint=_hint(error))
+    return Failure(kind="lock", session=job.session, status=_status(error, waited), hint=_hint(error, longer=True))
 
 
-def _hint(error: NotFreeError) -> str | None:
+def not_free(error: NotFreeError, waited: float, *, longer: bool) -> str:
+    """Say in one line that the machine was not free, and what to do: for commands that have no report.
+
+    longer: whether the command has --wait.
+    """
+    hint = _hint(error, longer=longer)
+    return f"the machine was not free: {_status(error, waited)}{f'; {hint}' if hint else ''}"
+
+
+def _status(error: NotFreeError, waited: float) -> str:
+    if not isinstance(error, LockHeldError):
+        return str(error)
+    after = f" after {format_duration(waited)}" if waited else ""
+    return f"{error.path} was still held{after} by {error.holder}"
+
+
+def _hint(error: NotFreeError, *, longer: bool) -> str | None:
     if isinstance(error, LockHeldError):
         other = "" if error.holder.claim is not None else f"; if it is not yours, {_ANOTHER}"
-        return f"run it again when that process has ended, or wait longer with `--wait 1h`{other}"
+        wait = ", or wait longer with `--wait 1h`" if longer else ""
+        return f"run it again when that process has ended{wait}{other}"
     if isinstance(error, LockOccupiedError):
         # in a sticky directory such as /tmp nobody else can
         who = f"have user {error.owner} or root remove it" if error.owner else "remove it"
         return f"{who}, or {_ANOTHER}"
     return None
+
+
+class WaitingLines:
+    """Says for whom a run waits: all of it at first, and then who holds the machine now."""
+
+    def __init__(self, say: Callable[[str], None], seconds: float, *, option: str | None = "--wait") -> None:
+        """Begin to wait; seconds: at most. option: that changes them, if the command has one."""
+        self._say, self._seconds = say, seconds
+        self._until = f"{datetime.now(UTC) + timedelta(seconds=seconds):%H:%M:%S} UTC"
+        self._option = f", {option}" if option else ""
+        self._first = True
+
+    def __call__(self, holder: Holder, before: int) -> None:
+        """Say who holds the machine, and how many others come before this run."""
+        where = f" in {holder.directory}" if holder.directory else ""
+        queue = f", then for {before} more that came earlier" if before else ""
+        if self._first:
+            self._first = False
+            limit = f"for at most {format_duration(self._seconds)} (until {self._until}{self._option})"
+            self._say(f"waiting for {holder}{where}{queue}; {limit}: only one perfgate at a time measures on a machine")
+        else:
+            self._say(f"now waiting for {holder}{where}{queue}; until {self._until}")

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TextIO, TypeVar
 
@@ -28,17 +27,16 @@ from gate.run.folder import make_room, outputs_in, records_of, resumed
 from gate.run.interruption import Folder, orderly
 from gate.run.job import Job, now, prepare
 from gate.run.live import Live, Steps, say_line
-from gate.run.locked import record_held
+from gate.run.locked import WaitingLines, record_held
 from gate.run.progress import Progress
 from gate.run.project import Project, open_project, overlaid_sources
 from gate.run.regressed import regressed
 from gate.run.shims import shim_warnings
 from gate.run.workshop import Workshop, one_path, workshop
-from gate.units import format_duration
 from gate.words.reports import commit
 from gate.words.sentences import say
 from harness.host.fitness import problems, standing_problems
-from harness.host.holder import Claim, Holder
+from harness.host.holder import Claim
 from harness.host.lock import NotFreeError, host_lock, lock_file
 from harness.host.state import state
 from harness.loop.duet import Duets
@@ -189,7 +187,7 @@ class Measuring:
         try:
             self.hold(job)
         except NotFreeError as error:
-            held = record_held(job, error, self._waits(job), resume=self._options.resume)
+            held = record_held(job, error, self.waits(job), resume=self._options.resume)
             return Done(held, Measured(0, len(job.rounds), "failed"))
         # before anything is moved, and after another gate had ended
         if self._options.strict:
@@ -313,21 +311,13 @@ class Measuring:
             return
         command = " ".join(["perfgate", *sys.argv[1:2]])
         claim = Claim.own(command, job.run.id or "", job.project.repository.project, job.out)
-        path, wait = lock_file(os.environ), self._waits(job)
-        self._held.enter_context(host_lock(claim, path, wait=wait, waiting=lambda holder: self._wait(holder, wait)))
+        path, wait = lock_file(os.environ), self.waits(job)
+        self._held.enter_context(host_lock(claim, path, wait=wait, waiting=WaitingLines(self._say, wait)))
         self._holding = True
 
-    def _waits(self, job: Job) -> float:
+    def waits(self, job: Job) -> float:
         """Return for how many seconds to wait for the machine."""
         return float(job.project.settings.rules.plan.budget) if self._options.wait is None else self._options.wait
-
-    def _wait(self, holder: Holder, seconds: float) -> None:
-        until = f"{datetime.now(UTC) + timedelta(seconds=seconds):%H:%M:%S} UTC"
-        where = f" in {holder.directory}" if holder.directory else ""
-        self._say(
-            f"waiting for {holder}{where}, for at most {format_duration(seconds)} (until {until}, --wait): "
-            "only one perfgate at a time measures on a machine"
-        )
 
     def _progress(self, job: Job, records: Sequence[Record], budget: Budget, *, early: bool) -> Progress:
         return Progress(

@@ -24,6 +24,7 @@ from gate.model.profile import MOST_FRAMES, Profile, Unprofiled
 from gate.run.folder import records_of
 from gate.run.job import Job, prepare
 from gate.run.live import Live, Steps
+from gate.run.locked import WaitingLines, not_free
 from gate.run.project import Project, open_project, overlaid_sources
 from gate.run.regressed import Regressed, regressed
 from gate.run.workshop import Workshop, one_path, workshop
@@ -175,10 +176,10 @@ def _hold(job: Job, held: ExitStack, wait: float, say: Say) -> None:
     claim = Claim.own("perfgate explain", job.run.id or "", job.project.repository.project, job.out)
     try:
         held.enter_context(
-            host_lock(claim, lock_file(os.environ), wait=wait, waiting=lambda holder: say(f"waiting for {holder}"))
+            host_lock(claim, lock_file(os.environ), wait=wait, waiting=WaitingLines(say, wait, option=None))
         )
     except NotFreeError as error:
-        raise MachineHeldError(f"{error}; only one perfgate at a time measures on a machine") from None
+        raise MachineHeldError(not_free(error, wait, longer=False)) from None
 
 
 def without_profiled(found: Sequence[Regressed], records: Sequence[Record], session: int) -> list[Regressed]:

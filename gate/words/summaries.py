@@ -174,8 +174,19 @@ def _more_builds(step: outcomes.MoreBuilds) -> str:
     else:
         which = f"the {left} that may be worse" if settled == left else f"{settled} of the {left} that may be worse"
     cost = "" if step.seconds is None else f" (about {format_duration(step.seconds)})"
-    again = f"Run again with `--set plan.builds={step.builds}`{cost}"
-    return f"{again}: at this noise level it would probably settle {which}"
+    budget = "" if step.budget is None else f" --set plan.budget={Duration(step.budget)}"
+    again = f"`--set plan.builds={step.builds}{budget}`{cost}"
+    if step.seconds is not None and step.seconds > _LONG:
+        duet = "" if step.duet else '`plan.pairing = "duet"`, '
+        return (
+            f"Reduce the noise: a quieter host (`perfgate doctor` examines it), {duet}or a program that writes its own "
+            f"times (`values`). Builds alone take long: {again} would probably settle {which}"
+        )
+    return f"Run again with {again}: at this noise level it would probably settle {which}"
+
+
+_LONG = 3600.0
+"""Seconds of a check beyond which more builds are no good advice."""
 
 
 def _fix_regression(step: outcomes.FixRegression) -> str:

@@ -10,7 +10,7 @@ import json
 import os
 import pwd
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -22,7 +22,10 @@ _SHOWN = 80
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a holder writes about itself. folder: where it measures to. started: as harness.process.groups has it."""
+    """What a holder writes about itself. folder: where it measures to. started: as harness.process.groups has it.
+
+    since: when it took the lock.
+    """
 
     pid: int
     started: str | None
@@ -35,9 +38,12 @@ class Claim:
     @classmethod
     def own(cls, command: str, run: str, directory: Path, folder: Path) -> Claim:
         """Make that of this process, from now on."""
-        now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
         pid = os.getpid()
-        return cls(pid, start_time(pid), now, command, run, str(directory), str(folder.absolute()))
+        return cls(pid, start_time(pid), _now(), command, run, str(directory), str(folder.absolute()))
+
+    def from_now(self) -> Claim:
+        """Return it as of this moment: there may have been a wait since it was made."""
+        return replace(self, since=_now())
 
     def write(self, descriptor: int) -> None:
         """Write it in place of what the file holds."""
@@ -60,7 +66,7 @@ class Holder:
     taker: int | None = None
 
     def __str__(self) -> str:
-        """Name it: "process 12 (user ann, `perfgate check`) since 2026-11-23T09:00:00Z, run 2026..."."""
+        """Name it: "process 12 (user ann, `perfgate check`), measuring since 2026-11-23T09:00:00Z, run 2026..."."""
         if self.taker is not None:
             return f"a process that process {self.taker} started, which has ended itself"
         if self.pid is None:
@@ -70,12 +76,16 @@ class Holder:
         who = f"process {self.pid}" + (f" ({', '.join([*user, *command])})" if user or command else "")
         if self.claim is None:
             return f"{who}, which did not register as perfgate"
-        return f"{who} since {_clipped(self.claim.since)}, run {_clipped(self.claim.run)}"
+        return f"{who}, measuring since {_clipped(self.claim.since)}, run {_clipped(self.claim.run)}"
 
     @property
     def directory(self) -> str | None:
         """Return the project that it measures."""
         return _clipped(self.claim.directory, 300) if self.claim else None
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def holder_of(descriptor: int) -> Holder:

@@ -9,16 +9,24 @@ import pwd
 import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from harness.errors import LockError
 from harness.host.holder import Claim, Holder, holder_of
+from harness.host.queue import Turn, queue_file
 
 # Not in TMPDIR, which differs between users: all of a machine must find one file.
 LOCK_FILE = Path("/tmp/perfgate.lock")  # noqa: S108  # opened without following links, and nothing in it is trusted
 _PAUSE = 0.1
 """Seconds between two attempts: flock(2) itself waits without a limit."""
+_LOOK = 2.0
+"""Seconds between two looks at who holds it: a look reads /proc, and the holder measures."""
+_GRACE = 2.0
+"""Seconds that the next of the queue gets to take a lock that became free, before it counts as held."""
+
+Waiting = Callable[[Holder, int], None]
+"""Is told for whom this process waits: the holder, and how many of the queue come before it."""
 
 
 class NotFreeError(Exception):
@@ -51,16 +59,16 @@ def lock_file(environment: Mapping[str, str]) -> Path:
 
 
 @contextmanager
-def host_lock(claim: Claim, path: Path, *, wait: float, waiting: Callable[[Holder], None]) -> Iterator[None]:
-    """Hold the machine for measuring; wait for another gate to end.
+def host_lock(claim: Claim, path: Path, *, wait: float, waiting: Waiting) -> Iterator[None]:
+    """Hold the machine for measuring; wait for another gate to end, and for those that waited before this one.
 
     The lock ends with this process, however it ends; children do not inherit it.
 
     Args:
-        claim: what others who wait are told.
+        claim: what others who wait are told; its time becomes that of taking the lock.
         path: of the lock file, which all gates of the machine share.
         wait: seconds to wait at most.
-        waiting: called once with the holder, when there is one and there is time to wait.
+        waiting: called when there is somebody to wait for and time to wait, and again when that changes.
 
     Raises:
         LockHeldError: it was not free in time.
@@ -69,7 +77,7 @@ def host_lock(claim: Claim, path: Path, *, wait: float, waiting: Callable[[Holde
     """
     descriptor = _take(path, wait, waiting)
     try:
-        claim.write(descriptor)
+        claim.from_now().write(descriptor)
         yield
     finally:
         # never unlinked: a process that waits holds the file open, and would lock one that nobody finds
@@ -78,30 +86,71 @@ def host_lock(claim: Claim, path: Path, *, wait: float, waiting: Callable[[Holde
         os.close(descriptor)
 
 
-def _take(path: Path, wait: float, waiting: Callable[[Holder], None]) -> int:
+def _take(path: Path, wait: float, waiting: Waiting) -> int:
     deadline = time.monotonic() + wait
-    told = False
-    while True:
-        descriptor = _open(path)
-        try:
-            while not (locked := _locked(descriptor, path)) and _is_current(descriptor, path):
-                late = time.monotonic() >= deadline
-                if late or not told:
-                    holder = _settled(descriptor)
-                    if _locked(descriptor, path):
-                        continue
-                    if late:
-                        raise LockHeldError(path, holder)
-                    told = True
-                    waiting(holder)
-                time.sleep(max(0.0, min(_PAUSE, deadline - time.monotonic())))
-            if locked and _is_current(descriptor, path):
-                return descriptor
-        except BaseException:
+    descriptor = _open(path)
+    with closing(Turn(queue_file(path), _open_queue)) as turn:
+        telling = _Telling(waiting)
+        while True:
+            try:
+                while _is_current(descriptor, path):
+                    before = turn.before()
+                    if not before and _locked(descriptor, path):
+                        if _is_current(descriptor, path):
+                            return descriptor
+                        break
+                    _pause(descriptor, path, before, deadline, telling)
+            except BaseException:
+                os.close(descriptor)
+                raise
+            # a cleaner of /tmp removed it meanwhile: whoever comes next would make another
             os.close(descriptor)
-            raise
-        # a cleaner of /tmp removed it meanwhile: whoever comes next would make another
-        os.close(descriptor)
+            descriptor = _open(path)
+
+
+def _pause(descriptor: int, path: Path, before: int, deadline: float, telling: _Telling) -> None:
+    """Say for whom this process waits, and let some time pass.
+
+    Raises:
+        LockHeldError: there is no time left.
+    """
+    left = deadline - time.monotonic()
+    if left > 0:
+        telling.look(descriptor, before)
+        time.sleep(max(0.0, min(_PAUSE, deadline - time.monotonic())))
+        return
+    holder = _settled(descriptor)
+    if before and holder.pid is None and left > -_GRACE:
+        time.sleep(_PAUSE)
+    elif before or not _is_free(descriptor, path):
+        raise LockHeldError(path, holder)
+
+
+class _Telling:
+    """Tells for whom this process waits, at first and whenever that changes."""
+
+    def __init__(self, waiting: Waiting) -> None:
+        self._waiting = waiting
+        self._next = 0.0
+        self._told: tuple[Holder, int] | None = None
+
+    def look(self, descriptor: int, before: int) -> None:
+        """See who holds the lock, unless that was done a moment ago."""
+        if time.monotonic() < self._next:
+            return
+        found = _settled(descriptor), before
+        self._next = time.monotonic() + _LOOK
+        if found != self._told:
+            self._told = found
+            self._waiting(*found)
+
+
+def _is_free(descriptor: int, path: Path) -> bool:
+    """Return whether nobody holds the lock: then it is free for this process, which tries again."""
+    if not _locked(descriptor, path):
+        return False
+    fcntl.flock(descriptor, fcntl.LOCK_UN)
+    return True
 
 
 def _locked(descriptor: int, path: Path) -> bool:
@@ -117,9 +166,10 @@ def _locked(descriptor: int, path: Path) -> bool:
 def _settled(descriptor: int) -> Holder:
     """Return the holder; one that has just taken the lock gets a moment to say who it is."""
     found = holder_of(descriptor)
-    if found.claim is None:
-        time.sleep(_PAUSE)
-        found = holder_of(descriptor)
+    for _ in range(2 if found.pid is None else 1):
+        if found.claim is None:
+            time.sleep(_PAUSE)
+            found = holder_of(descriptor)
     return found
 
 
@@ -151,6 +201,13 @@ def _open(path: Path) -> int:
             raise LockOccupiedError(path, "is not a regular file")
         return descriptor
     raise LockOccupiedError(path, "keeps being made and removed by another program")
+
+
+def _open_queue(path: Path) -> int:
+    try:
+        return _open(path)
+    except LockOccupiedError as error:
+        raise LockError(str(error)) from None
 
 
 _OCCUPIED = (errno.EACCES, errno.EPERM, errno.ELOOP, errno.ENXIO)

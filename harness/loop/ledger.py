@@ -167,7 +167,10 @@ class Ledger:
             slowest = max(self._executing.values(), default=0.0)
             slowest += max(self._following.values(), default=0.0) if builds else 0.0
         else:
-            slowest = max(self._rounds().values(), default=0.0)
+            rounds = self._rounds()
+            # the first may have built what later ones need not
+            later = [seconds for build, seconds in rounds.items() if build > 0]
+            slowest = max(later or rounds.values(), default=0.0)
         return slowest <= left
 
     def _rounds(self) -> Mapping[int, float]:

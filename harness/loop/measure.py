@@ -115,11 +115,11 @@ class Loop:
     """The rounds of a run: makes what is not yet recorded, and appends a record after each step.
 
     In the gate a failed execution ends its benchmark on both sides, a failed build ends measuring; a tree whose tracked
-    files changed is as one that could not be built. A round other than
-    the first does not begin when the slowest so far does not fit what is left of the budget. In the rounds of a
-    designed experiment a failed execution ends its benchmark at that treatment, a failed build all treatments that need
-    it, and that is asked before each replicate but the first that is begun or completed. Whatever goes on when the
-    budget ends is ended and not recorded.
+    files changed is as one that could not be built. A round other than the first does not begin when the slowest so far
+    does not fit what is left of the budget; the first, which may have built more, counts for the second only. In the
+    rounds of a designed experiment a failed execution ends its benchmark at that treatment, a failed build all
+    treatments that need it, and that is asked before each replicate but the first that is begun or completed. Whatever
+    goes on when the budget ends is ended and not recorded.
     """
 
     def __init__(

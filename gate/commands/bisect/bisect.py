@@ -34,6 +34,7 @@ from gate.report.outputs import make_folder, require_writable, targets, write
 from gate.run.folder import PAST, records_of
 from gate.run.interruption import Folder, kept_in
 from gate.run.job import Job
+from gate.run.locked import not_free
 from gate.run.measuring import Measuring, opened
 from gate.run.preview import write_preview
 from gate.run.project import Project, open_project
@@ -181,9 +182,7 @@ def _searched(begun: _Begun, run: Measuring, pairs: Pairs, job: Job, say: words.
     try:
         pairs.hold(job)
     except NotFreeError as error:
-        raise MeasuringError(
-            f"{error}; run it again when the machine is free, or wait longer with `--wait 1h`"
-        ) from None
+        raise MeasuringError(not_free(error, run.waits(job), longer=True)) from None
     ends = gated(begun.folder, begun.past, run, job)
     say.ends(ends)
     known = Known(begun.project, begun.commits, begun.folder, begun.seed, begun.budget, ends, begun.asked)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TextIO
 
+from gate.cli import values
 from gate.cli.command import MEASURED, Command
-from gate.cli.groups import HEAD, STRICT, RulesOptions
+from gate.cli.groups import HEAD, STRICT, WAIT, RulesOptions
 from gate.cli.options import group, option, switch
 
 
@@ -16,6 +17,7 @@ class TryOptions:
 
     head: str | None = option(HEAD, metavar="REF")
     strict: bool = switch(STRICT)
+    wait: float | None = option(WAIT, metavar="TIME", parse=values.wait)
     json: str | None = option("write the result as JSON (-: print it)", metavar="FILE")
     quiet: bool = switch("print one line, and errors")
 

@@ -24,6 +24,8 @@ from harness.process.budget import Budget, BudgetEndedError
 
 _MOST_ITERATIONS = 5
 _FEWEST_ITERATIONS = 2
+_AGAIN = 4
+"""Further executions of what gives one value each time."""
 _ROOM = 0.8
 """Of what is left of a share that a second execution may be expected to take."""
 
@@ -113,6 +115,7 @@ class _One:
                 ran.append(self._execute(more))
             except BudgetEndedError:
                 more = 0
+        again = [] if single else self._again(ran[-1])
         last = ran[-1].executed
         asked = 1 if single else wanted + _warmup(self._benchmark)
         seconds = planned_seconds(ran, asked) if last.executions else None
@@ -121,8 +124,27 @@ class _One:
         if seconds is not None and not single and ran[-1].given <= ran[-1].asked:
             each = seconds - planned_seconds(ran, asked - 1)
         failures = tuple(msgspec.structs.replace(failure, directory=None) for failure in last.failures)
-        cases = tuple(case for each in last.executions for case in cases_of(each, self._rules))
+        own = [case for each in last.executions for case in cases_of(each, self._rules)]
+        cases = _together(own, again, self._rules)
         return self._with(cases=cases, failures=failures, execution=seconds, iteration=each), last.executions
+
+    def _again(self, last: Ran) -> list[Execution]:
+        """Execute again what gives one value, which shows no spread, as far as there is time."""
+        made: list[Execution] = []
+        if last.given != 1 or last.executed.failures:
+            return made
+        iterations = last.asked - (0 if self._starts else _warmup(self._benchmark))
+        for _ in range(_AGAIN):
+            if last.executed.seconds > _ROOM * self._share.left:
+                break
+            try:
+                found = self._execute(iterations).executed
+            except BudgetEndedError:
+                break
+            if found.failures:
+                break
+            made += found.executions
+        return made
 
     @property
     def _starts(self) -> bool:
@@ -161,7 +183,7 @@ def cases_of(execution: Execution, rules: Config) -> list[Case]:
 
 def _case(benchmark: str, name: str, metric: Metric, rules: Config) -> Case:
     mean = fmean(metric.values)
-    exact = metric_rules(rules, benchmark, name).exact
+    own = metric_rules(rules, benchmark, name)
     return Case(
         benchmark=benchmark,
         metric=name,
@@ -170,8 +192,24 @@ def _case(benchmark: str, name: str, metric: Metric, rules: Config) -> Case:
         spread=stdev(metric.values) / abs(mean) if len(metric.values) > 1 and mean else None,
         values=len(metric.values),
         decided=is_decided(rules, benchmark, name),
-        exact=is_single(rules, benchmark) if exact is None else exact,
+        exact=is_single(rules, benchmark) if own.exact is None else own.exact,
+        better=own.better or metric.better,
     )
+
+
+def _together(cases: Sequence[Case], again: Sequence[Execution], rules: Config) -> tuple[Case, ...]:
+    """Return the cases of one execution with the values of further ones, where there are any."""
+    more = [case for each in again for case in cases_of(each, rules)]
+    found = []
+    for case in cases:
+        means = [case.mean, *(m.mean for m in more if (m.benchmark, m.metric) == (case.benchmark, case.metric))]
+        if len(means) > 1:
+            mean = fmean(means)
+            spread = stdev(means) / abs(mean) if mean else None
+            count = len(means)
+            case = msgspec.structs.replace(case, mean=mean, spread=spread, values=count, executions=count)
+        found.append(case)
+    return tuple(found)
 
 
 def planned_seconds(ran: Sequence[Ran], wanted: int) -> float:

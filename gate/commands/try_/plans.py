@@ -66,12 +66,14 @@ def first_builds(built: Built) -> dict[Side, float]:
 class _Noise:
     """A finding to be, and what is known of its noise.
 
-    known: of builds too, by the memory of this host. exact: it has none.
+    known: of builds too, by the memory of this host. exact: it has none. unknown: nothing is known of it.
     """
 
     planned: PlannedCase
     known: bool
     exact: bool
+    unknown: bool
+    case: Case
 
 
 def plans(
@@ -116,6 +118,22 @@ def plans(
         why=why,
         fits=tuple(kept),
         leaner=_leaner(noise, size, cost, tried, rules) if own.builds < _wanted(rules)[-2] else None,
+        enough=_enough(own, every, cost, rules),
+    )
+
+
+def _enough(own: Fit, every: Sequence[Fit], cost: RoundCost, rules: Config) -> float | None:
+    """Return the budget with which a check finds something, in seconds, where the configured one finds nothing."""
+    least, most = rules.gate.min_builds, most_builds(rules.plan)
+    if own.finds is not None or own.builds >= most or most < least:
+        return None
+    if own.builds < least:
+        minutes = math.ceil(cost.of(least) / _ROOM / 60)
+        return 60.0 * minutes
+    return (
+        None
+        if own.unknown
+        else min((fit.budget for fit in every if fit.finds is not None and fit.budget > own.budget), default=None)
     )
 
 
@@ -135,7 +153,9 @@ def _leaner(noise: Sequence[_Noise], size: int, cost: RoundCost, tried: Sequence
     for wanted in _wanted(rules):
         enough = [fit for fit in fits if fit.builds >= wanted >= least]
         if enough:
-            return max(enough, key=lambda fit: (fit.executions * fit.iterations, fit.iterations))
+            found = max(enough, key=lambda fit: (fit.executions * fit.iterations, fit.iterations))
+            # as configured it is no other plan
+            return None if (found.executions, found.iterations) == (plan.executions, plan.iterations) else found
     return None
 
 
@@ -160,7 +180,10 @@ def _seconds(tried: Sequence[Tried], rules: Config, executions: int, iterations:
 
 
 def _noise(case: Case, known: Known | None, rules: Config) -> _Noise:
-    components = known.estimated.components if known else Components((case.spread or 0.0) ** 2, 0.0, 0.0)
+    variance = (case.spread or 0.0) ** 2
+    # of executions that give one value each, however many are asked for
+    alone = Components(0.0, variance, 0.0) if case.executions > 1 else Components(variance, 0.0, 0.0)
+    components = known.estimated.components if known else alone
     planned = PlannedCase(
         benchmark=case.benchmark,
         components=components,
@@ -170,7 +193,8 @@ def _noise(case: Case, known: Known | None, rules: Config) -> _Noise:
         shared=known.shared if known else 0.0,
         degrees=known.degrees(rules.plan.executions, rules.plan.iterations) if known else 0.0,
     )
-    return _Noise(planned, known is not None, case.exact)
+    unknown = known is None and not case.exact and case.spread is None
+    return _Noise(planned, known is not None, case.exact, unknown, case)
 
 
 def _fit(noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config, budget: float) -> Fit:
@@ -179,11 +203,11 @@ def _fit(noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config, bud
     room = _ROOM * budget - cost.once
     most = most_builds(rules.plan) if own else _MOST_BUILDS
     builds = max(min(int(room / max(cost.round, 1e-9)), most), 0)
-    finds, hardest = math.inf, None
-    if builds:
-        finds, hardest = max(
-            ((_smallest(n, builds, size, rules), n.planned.benchmark) for n in noise), default=(math.inf, None)
-        )
+    finds, hardest = math.inf, max(noise, key=lambda each: each.unknown, default=None)
+    unknown = hardest is not None and hardest.unknown
+    if builds and hardest is not None and not unknown:
+        hardest = max(noise, key=lambda each: _smallest(each, builds, size, rules))
+        finds = _smallest(hardest, builds, size, rules)
     return Fit(
         budget=budget,
         configured=own,
@@ -192,8 +216,16 @@ def _fit(noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config, bud
         iterations=rules.plan.iterations,
         seconds=cost.of(max(builds, 1)),
         finds=finds if math.isfinite(finds) else None,
-        hardest=hardest,
+        hardest=_name(hardest.case, noise) if hardest is not None and builds else None,
+        unknown=unknown and builds >= rules.gate.min_builds,
+        better=hardest.case.better if hardest is not None else "lower",
     )
+
+
+def _name(case: Case, noise: Sequence[_Noise]) -> str:
+    """Name a finding: its metric too where there are several."""
+    several = len({each.case.metric for each in noise}) > 1
+    return f"{case.benchmark} {case.metric}" if several else case.benchmark
 
 
 def _smallest(noise: _Noise, builds: int, size: int, rules: Config) -> float:

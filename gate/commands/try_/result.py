@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from gate.codes import Exit
-from gate.model import Commit, Failure
+from gate.model import Better, Commit, Failure
 from gate.model.records import FullBuilds
 from gate.model.warnings import AnyWarning
 
@@ -44,6 +44,9 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     spread: float | None
     """Standard deviation over the mean; None: of one value."""
     values: int
+    executions: int = 1
+    """That the values are of: several where one gives one value."""
+    better: Better = "lower"
     decided: bool
     exact: bool
 
@@ -102,9 +105,14 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     iterations: int
     seconds: float
     finds: float | None
-    """The smallest slowdown that 80% of such checks call, of the noisiest finding; None: none."""
+    """The smallest change for the worse that 80% of such checks call, of the noisiest finding; None: none, or unknown.
+    """
     hardest: str | None
     """That finding."""
+    unknown: bool = False
+    """Whether nothing is known of the noise of that finding: one value shows no spread."""
+    better: Better = "lower"
+    """Of that finding."""
 
 
 Basis = Literal["memory", "one-build", "exact"]
@@ -122,6 +130,8 @@ class Plans(msgspec.Struct, frozen=True, kw_only=True):
     leaner: Fit | None = None
     """With fewer executions or iterations, where no more builds fit plan.budget than a regression needs; None: they
     are enough, or there is no such plan."""
+    enough: float | None = None
+    """The budget that finds something as configured, where plan.budget finds nothing; None: it does, or none would."""
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):

@@ -29,6 +29,7 @@ from gate.report.outputs import make_folder, require_writable, targets, write
 from gate.run.duet import is_possible
 from gate.run.job import Job, prepare
 from gate.run.live import Live, Steps
+from gate.run.locked import not_free
 from gate.run.measuring import Measuring, opened, refuse_unfit
 from gate.run.plan_warnings import quantile_warnings
 from gate.run.project import open_itself
@@ -72,7 +73,7 @@ def run(options: TryOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> i
     require_writable(outputs)
     if options.strict:
         refuse_unfit(problems())
-    measuring = MeasureOptions(head=options.head)
+    measuring = MeasureOptions(head=options.head, wait=options.wait)
     with opened(measuring, _FOLDER, err, quiet=options.quiet) as making:
         project = making.enter(open_itself(options.head, rules, making.outputs(targets(outputs))))
         job = prepare(project, measuring, making.settle(project), gates=True)
@@ -105,7 +106,7 @@ def _tried(making: Measuring, job: Job, err: TextIO, *, quiet: bool) -> Trial:
     try:
         making.hold(job)
     except NotFreeError as error:
-        raise HeldError(f"{error}: only one perfgate at a time measures on a machine") from None
+        raise HeldError(not_free(error, making.waits(job), longer=True)) from None
 
     measured = {step.benchmark for step in job.rounds[0].executions if step.side == "head"}
     say = Steps(Live(err, quiet=quiet), "try", 1 + len(measured))

@@ -10,10 +10,11 @@ import msgspec
 
 from gate.commands.try_.executions import Trying
 from gate.commands.try_.result import Built, Case, Fit, Note, Plans, RoundCost, Trial, Tried
+from gate.config.rules import most_builds
 from gate.config.types import BuildTable, Config
 from gate.model import SCHEMA, Failure
 from gate.planning.text import POWER
-from gate.units import format_duration, format_share, format_value, plural
+from gate.units import Duration, format_duration, format_share, format_value, plural
 from gate.words.builds import say_why
 from gate.words.failures import title
 from gate.words.grid import Cell, Column, lay_out, paint
@@ -29,7 +30,11 @@ _COMMAND = 120
 _LAST = 12
 """Lines of what failed: compilers name the cause well before the last one."""
 _LONGEST = 300
+_FIRST = 5.0
+"""Seconds of a build from which it matters that the first one may do what later ones need not."""
 _INDENT = "  "
+_LONG = 3600.0
+"""Seconds of a check beyond which a larger budget is not all of the advice."""
 
 
 def building(table: BuildTable) -> str:
@@ -91,7 +96,7 @@ def render(trial: Trial, rules: Config, *, color: bool = False, width: int = 100
         sections.append(_plans(trial.plans, rules, width))
     sections.append(_host(trial, width))
     sections.append(_wrapped([*map(_note, trial.notes), *(f"warning: {say(each)}" for each in trial.warnings)], width))
-    sections.append(_wrapped([_next(trial)], width))
+    sections.append(_wrapped([_next(trial, rules)], width))
     return "\n".join("".join(f"{line}\n" for line in section) for section in sections if section)
 
 
@@ -115,7 +120,10 @@ def _built(built: Built) -> str:
     if built.relinks:
         return f"{text}; later builds link again what this one compiled: about {format_duration(built.later)} each"
     why = say_why(built.full) if built.full is not None else ""
-    return f"{text}; later builds are full ones{f', because {why}' if why else ''}"
+    # the price of each round goes by this one build
+    slow = built.seconds >= _FIRST and not built.cached
+    faster = " (faster ones, if this one downloaded or filled a cache)" if slow else ""
+    return f"{text}; later builds are full ones{f', because {why}' if why else ''}{faster}"
 
 
 def _failed(failure: Failure, width: int) -> list[str]:
@@ -149,7 +157,8 @@ def _cases(tried: Sequence[Tried], width: int) -> list[str]:
     head = [Column("case"), *(Column(name, right=True) for name in ("value", "spread", "values"))]
     several = len({case.metric for case in cases}) > 1
     rows = [_row(case, several=several) for case in cases[:_MOST_CASES]]
-    title_ = "values of one execution; spread: standard deviation of one value"
+    which = "values of one execution" if all(case.executions == 1 for case in cases) else "values of the trial"
+    title_ = f"{which}; spread: standard deviation of one value"
     more = len(cases) - _MOST_CASES
     lines = [*wrap(title_, width), *_table(head, rows, width)]
     return [*lines, *([f"{_INDENT}and {plural(more, 'more case')}"] if more > 0 else [])]
@@ -213,7 +222,7 @@ def _plans(plans: Plans, rules: Config, width: int) -> list[str]:
         rows.insert(place, _fit(plans.leaner, ", leaner"))
     finds = [fit.hardest for fit in plans.fits if fit.finds is not None and fit.hardest is not None]
     title_ = (
-        f"plans: builds x executions x iterations, and the slowdown that {POWER:.0%} of such checks call a regression"
+        f"plans: builds x executions x iterations, and the change that {POWER:.0%} of such checks call a regression"
     )
     lines = [*wrap(title_, width), *_table(head, rows, width)]
     if finds and plans.basis != "exact":
@@ -227,8 +236,15 @@ def _plans(plans: Plans, rules: Config, width: int) -> list[str]:
         lines += wrap(visible(plans.why), width, first=_INDENT, rest=_INDENT)
     if plans.basis == "memory":
         lines += wrap("noise: as remembered of this host", width, first=_INDENT, rest=_INDENT)
-    few = [fit.builds for fit in plans.fits if fit.builds and fit.finds is None]
-    if few and max(few) < rules.gate.min_builds:
+    unknown = next((fit.hardest for fit in plans.fits if fit.unknown and fit.hardest is not None), None)
+    if unknown is not None:
+        text = (
+            f"unknown: one value of {visible(unknown)} shows no spread. `perfgate calibrate` measures it, or have an "
+            "execution give several values (plan.iterations)"
+        )
+        lines += wrap(text, width, first=_INDENT, rest=_INDENT)
+    few = [fit.builds for fit in plans.fits if fit.finds is None and not fit.unknown]
+    if few and min(few) < rules.gate.min_builds:
         text = f"nothing: no regression is called after fewer than {plural(rules.gate.min_builds, 'build')}"
         lines += wrap(text, width, first=_INDENT, rest=_INDENT)
     if plans.leaner is not None:
@@ -245,9 +261,11 @@ def _fit(fit: Fit, whose: str = ", as configured") -> list[str]:
     budget = format_duration(fit.budget) + (whose if fit.configured else "")
     if fit.builds == 0:
         return [budget, "no round", format_duration(fit.seconds), "nothing"]
-    finds = "nothing"
+    finds = "unknown" if fit.unknown else "nothing"
     if fit.finds is not None:
-        finds = format_share(fit.finds, sign=True)
+        # what is lost of a rate is less than all of it
+        ratio = 1 + fit.finds if fit.better == "lower" else 1 / (1 + fit.finds)
+        finds = format_share(ratio - 1, sign=True)
     counts = f"{fit.builds} x {fit.executions} x {fit.iterations}"
     return [budget, counts, format_duration(fit.seconds), finds]
 
@@ -295,12 +313,40 @@ def _note(note: Note) -> str:
     return note.text
 
 
-def _next(trial: Trial) -> str:
+def _next(trial: Trial, rules: Config) -> str:
     if trial.exit_code != 0:
         return "next: fix that, and run `perfgate try` again; a check would end with an error too"
     if any(each.longer_than is not None for each in trial.benchmarks):
         return "next: make it shorter and run `perfgate try` again, or run `perfgate check` if the time is right"
+    plans = trial.plans
+    if plans is not None and plans.enough is not None:
+        return _larger(plans, plans.enough, float(rules.plan.budget), several=len(trial.benchmarks) > 1)
+    if plans is not None and any(fit.configured and fit.finds is None and not fit.unknown for fit in plans.fits):
+        return f"next: {_otherwise(rules)}; then `perfgate check`"
     return "next: perfgate check"
+
+
+def _otherwise(rules: Config) -> str:
+    """Say what to change where a check finds nothing with any budget."""
+    least = rules.gate.min_builds
+    if most_builds(rules.plan) < least:
+        return f"a regression needs {least} builds: set `builds = {least}` or more in [plan]"
+    return (
+        "the noise is too large for this plan: use a quieter host (`perfgate doctor`), or give the benchmarks more work"
+    )
+
+
+def _larger(plans: Plans, enough: float, budget: float, *, several: bool) -> str:
+    """Say what to change where the budget as configured finds nothing."""
+    ways = [f'set `budget = "{Duration(enough)}"` in [plan]']
+    if plans.leaner is not None:
+        ways.insert(0, "put the leaner counts into the file")
+    if several:
+        ways.append("measure fewer benchmarks (`--benchmark 'NAME*'`)")
+    if enough > _LONG:
+        ways.append("give the benchmarks less work")
+    first = f"a check within the budget of {format_duration(budget)} would find nothing"
+    return f"next: {first}: {', or '.join(ways)}; then `perfgate check`"
 
 
 def as_json(trial: Trial) -> str:

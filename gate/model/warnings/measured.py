@@ -83,7 +83,7 @@ class RoundsShort(Base, frozen=True):
 
 
 class BudgetRounds(Base, frozen=True):
-    """The budget leaves fewer rounds than were planned, judging by the first."""
+    """The budget leaves fewer rounds than were planned, judging by the first two."""
 
     rounds: int
     """That fit."""

@@ -29,7 +29,7 @@ def _rounds_short(warning: kinds.RoundsShort) -> str:
 
 def _budget_rounds(warning: kinds.BudgetRounds) -> str:
     fit = agree(warning.rounds, "fits", "fit")
-    return f"only {warning.rounds} of {plural(warning.planned, 'round')} {fit} the budget, judging by the first"
+    return f"only {warning.rounds} of {plural(warning.planned, 'round')} {fit} the budget, judging by the first two"
 
 
 def _after_last_look(warning: kinds.AfterLastLook) -> str:

@@ -122,6 +122,46 @@ def test_a_round_after_the_first_costs_links_where_the_first_build_was_linked_ag
     assert last(checked=1.0, at_once=True) == 12
 
 
+def test_builds_of_round_two_restore_what_a_cold_first_build_took_away() -> None:
+    plan = Plan(builds=Builds(min=4, max=12), budget=Duration(200))
+
+    def steps(first: float, second: float, *, executing: float = 2.0, session: int = 0) -> list[Build | Execution]:
+        metric = {"time": Metric(unit="s", values=[1.0])}
+        found: list[Build | Execution] = []
+        # what executions of the second round take is perhaps a value, and moves nothing
+        for number, building, own in ((0, first, executing), (1, second, 7.5)):
+            found += [Build(side=side, build=number, seconds=building / 2, session=session) for side in SIDES]
+            ran: dict[str, Any] = {
+                "benchmark": "a",
+                "side": "base",
+                "build": number,
+                "execution": 0,
+                "session": session,
+            }
+            found.append(Execution(**ran, seconds=own, metrics=metric))
+        return found
+
+    cold = steps(30.0, 3.0)
+    # 33.6 s each by the first round; after the second one 161.15 s are left for rounds of 5.25 s
+    assert planned_looks(plan, cold) == [4, 5]
+    assert planned_looks(plan, cold, done=1) == [4, 5]
+    assert planned_looks(plan, cold, done=2) == [4, 6, 8, 12]
+    # and so it stays, by the look line of the second round or by what came later
+    assert planned_looks(plan, [*cold, Look(look=1), Look(look=2)]) == [4, 6, 8, 12]
+    third = Build(side="base", build=2, seconds=50.0)
+    assert planned_looks(plan, [*cold, third]) == [4, 6, 8, 12]
+    # as many as fit: 104.45 s for rounds of 14.7 s
+    assert planned_looks(plan, steps(75.0, 12.0), done=2)[-1] == 2 + 7
+    # a slower second round takes nothing away
+    assert planned_looks(plan, steps(14.0, 50.0), done=2) == planned_looks(plan, steps(14.0, 14.0))
+    # where the first round was judged already, nothing is changed
+    assert planned_looks(plan, steps(120.0, 3.0), done=2) == [1]
+    # the machine that has the fewest rounds says how many
+    both = [*cold, *steps(30.0, 30.0, session=1)]
+    assert planned_looks(plan, [*both, Look(look=2), Look(look=2)])[-1] == 5
+    assert planned_looks(plan, [*both, Look(look=2)])[-1] == 5
+
+
 def test_without_look_lines_the_design_is_fixed() -> None:
     run = Run(config={"plan": PLAN})
     assert looks_of(run, [run]) == []

@@ -11,6 +11,8 @@ from gate.config.source import read_source
 from gate.config.study import SettingTable, Study
 from gate.config.treatments import treatments
 from gate.config.types import BuildTable, Config
+from gate.evidence.cost import pace_of
+from gate.evidence.records import read
 from gate.memory.entries import Costs
 from gate.model import Commit, Run
 from gate.model.warnings.setup import RoundBeyondBudget
@@ -100,6 +102,28 @@ def test_later_builds_take_less_than_the_first(tmp_path: Path) -> None:
     assert expected(ROUNDS, left(tmp_path, *checked, *ran)) == pytest.approx(43 + 6 + 6)
     unsound = [build(side, 20.0, checked=1.5, full={"kind": "unsound"}) for side in ("base", "head")]
     assert expected(ROUNDS, left(tmp_path, *unsound, *ran)) == pytest.approx(43 + 80 + 6)
+
+
+def test_a_report_counts_rounds_as_a_dry_run_does(tmp_path: Path) -> None:
+    sides = ("base", "head")
+    lines: list[dict[str, Any]] = [{"type": "host", "when": "begin"}]
+    lines += [build(side, 20.0, 3.0, checked=1.5) for side in sides]
+    lines += [build(side, 1.0 + number, number=number, relinked=True) for side in sides for number in (1, 2)]
+    lines += [
+        execution(side, [1.0], benchmark="b", seconds=0.5 + number, build=number, execution=each)
+        for side in sides
+        for number in (0, 1, 2)
+        for each in (0, 1)
+    ]
+    # settled after its first round: a plan without looks executes it in every one
+    lines += [execution(side, [1.0], benchmark="c", seconds=4.0, execution=each) for side in sides for each in (0, 1)]
+    lines += [{"type": "host", "when": "end", "seconds": 120.0, "probe": 5.0}]
+    folder = left(tmp_path, *lines)
+    pace = pace_of([each.record for each in read("x", text(lines).encode()).records])
+    assert pace is not None
+    for count in (3, 30):
+        rounds = schedule({"base": ["b", "c"], "head": ["b", "c"]}, count, 2, seed=1)
+        assert pace.of(count) == pytest.approx(expected(rounds, folder))
 
 
 def test_what_perfgate_itself_takes_and_the_probe_count(tmp_path: Path) -> None:

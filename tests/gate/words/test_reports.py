@@ -1,3 +1,4 @@
+import math
 from typing import Any
 
 import msgspec
@@ -5,10 +6,12 @@ import pytest
 
 from gate.decide import importance
 from gate.model import Commit, Counts, Family, Finding, MemoryFacts, Report, Round
+from gate.model.cost import Pace
 from gate.model.warnings.setup import BuildChanged, Differing, MeasuringChanged
 from gate.report.markdown import comment as markdown
 from gate.report.page import html
 from gate.report.text import terminal
+from gate.units import format_duration
 from gate.words import failures, numbers, reports, verdict_line
 from gate.words.phrases import more_are
 from tests.gate.report import examples
@@ -165,7 +168,7 @@ def test_names_that_no_shell_can_set_are_left_out_and_counted() -> None:
         ),
         (
             examples.only_inconclusive(),
-            "Run again with `--set plan.builds=7` (about 7 min 55 s): at this noise level it would probably settle 4 of 6",
+            "Run again with `--set plan.builds=7 --set plan.budget=9m` (about 7 min 55 s): at this noise level it",
         ),
         (examples.one_build(), "Raise `plan.budget` or `plan.builds`"),
         (
@@ -184,6 +187,19 @@ def test_what_to_do_next(report: Report, expected: str) -> None:
     found = reports.next_step(report)
     assert found.startswith(expected)
     assert bool(found) == bool(expected)
+
+
+def test_a_check_of_hours_is_no_advice() -> None:
+    report = examples.report("inconclusive", [examples.finding("a", "inconclusive", more_builds=90)])
+    pace = Pace(once=60.0, round=100.0)
+    report = msgspec.structs.replace(report, run=msgspec.structs.replace(report.run, pace=pace))
+    said = reports.next_step(report)
+    builds = 90 + min(report.findings[0].base.counts.build, report.findings[0].head.counts.build)
+    assert said.startswith("Reduce the noise: a quieter host (`perfgate doctor` examines it), `plan.pairing = ")
+    budget = math.ceil(1.1 * (60 + 100 * builds) / 60)
+    assert (
+        f"`--set plan.builds={builds} --set plan.budget={budget}m` (about {format_duration(60 + 100 * builds)})" in said
+    )
 
 
 def test_what_is_not_worse_is_counted_apart() -> None:

@@ -7,8 +7,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ import pytest
 from harness.errors import LockError
 from harness.host.holder import Claim, Holder
 from harness.host.lock import LockHeldError, LockOccupiedError, host_lock, lock_file
+from harness.host.queue import queue_file
 
 ROOT = Path(__file__).parents[3]
 HOLD = """
@@ -42,10 +44,10 @@ sys.stdin.read()
 """
 
 
-def locked(path: Path, wait: float = 60.0, waiting: Callable[[Holder], None] = print) -> AbstractContextManager[None]:
+def locked(path: Path, wait: float = 60.0, waiting: Callable[[Holder], object] = print) -> AbstractContextManager[None]:
     claim = Claim.own("perfgate check", "run-8", path.parent, path.parent / ".perfgate")
 
-    def told(holder: Holder) -> None:
+    def told(holder: Holder, _: int) -> None:
         waiting(holder)
 
     return host_lock(claim, path, wait=wait, waiting=told)
@@ -86,7 +88,7 @@ def test_the_second_waits_and_is_told_for_whom(tmp_path: Path) -> None:
             assert process.wait(30) == 0
     assert len(told) == 1
     user = pwd.getpwuid(os.geteuid()).pw_name
-    assert str(told[0]).startswith(f"process {process.pid} (user {user}, `perfgate check`) since 20")
+    assert str(told[0]).startswith(f"process {process.pid} (user {user}, `perfgate check`), measuring since 20")
     assert str(told[0]).endswith("Z, run run-7")
     assert (told[0].directory, told[0].claim and told[0].claim.folder) == ("/some/project", "/some/project/.perfgate")
 
@@ -236,7 +238,7 @@ def test_a_holder_that_the_kernel_does_not_show(tmp_path: Path, monkeypatch: pyt
             pass
         # a system without /proc/locks: the file is all there is
         monkeypatch.setattr("harness.host.holder._kernel_tells", lambda: False)
-        said = rf"process {process.pid} \(`perfgate check`\) since"
+        said = rf"process {process.pid} \(`perfgate check`\), measuring since"
         with pytest.raises(LockHeldError, match=said), locked(path, wait=0):
             pass
         release(process)
@@ -246,6 +248,7 @@ OTHER_USER = """
 import os, sys
 from pathlib import Path
 from harness.host.holder import Claim
+from harness.host.queue import queue_file
 from harness.host.lock import LockOccupiedError, host_lock
 claim = Claim.own("", "", Path("/"), Path("/"))
 os.setgid(4322)
@@ -318,7 +321,110 @@ def test_two_users_share_one_lock(tmp_path: Path) -> None:
             path.unlink()
     finally:
         path.unlink(missing_ok=True)
+        queue_file(path).unlink(missing_ok=True)
         sticky.rmdir()
+
+
+# waits for the lock, says for whom and when it has it, and holds it until its standard input ends
+WAITER = """
+import sys
+from pathlib import Path
+from harness.host.holder import Claim
+from harness.host.lock import host_lock
+claim = Claim.own("perfgate check", sys.argv[2], Path("/"), Path("/"))
+def waiting(holder, before):
+    print("waits", holder.pid, before, flush=True)
+with host_lock(claim, Path(sys.argv[1]), wait=60, waiting=waiting):
+    print("holds", flush=True)
+    sys.stdin.read()
+"""
+
+
+@contextmanager
+def waiters(path: Path, count: int) -> Iterator[list[subprocess.Popen[str]]]:
+    """Start processes one after the other, each when the one before it waits for the lock."""
+    with ExitStack() as stack:
+        found: list[subprocess.Popen[str]] = []
+        for number in range(count):
+            found.append(stack.enter_context(started(WAITER, str(path), f"run-{number}")))
+            stack.callback(found[-1].kill)
+            said = first_line(found[-1]).split()
+            assert (said[0], said[2]) == ("waits", str(number))
+        yield found
+
+
+def until_it_holds(process: subprocess.Popen[str]) -> list[str]:
+    said = [first_line(process)]
+    while said[-1] not in ("holds", ""):
+        said.append(first_line(process))
+    return said
+
+
+def refused(path: Path) -> Holder:
+    with pytest.raises(LockHeldError) as held, locked(path, wait=0):
+        pass
+    return held.value.holder
+
+
+def test_who_came_first_has_it_first(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with holder(path) as first:
+        assert first_line(first) == "holds"
+        with waiters(path, 3) as waiting:
+            release(first)
+            for number, process in enumerate(waiting):
+                # those that came later are told who holds it now, and how many are before them
+                told = until_it_holds(process)
+                assert told[-1] == "holds"
+                if number == 2:
+                    assert f"waits {waiting[1].pid} 0" in told
+                # a newcomer that tries again and again gets nothing while others wait
+                end = time.monotonic() + 2.5
+                while time.monotonic() < end:
+                    assert refused(path).pid == process.pid
+                release(process)
+                if number < 2:
+                    refused(path)
+            assert [process.wait(30) for process in waiting] == [0, 0, 0]
+    with locked(path, wait=0):
+        pass
+    assert queue_file(path).stat().st_mode & 0o777 == 0o666
+    assert queue_file(path).read_bytes() == b""
+
+
+def test_a_killed_process_leaves_the_queue(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with holder(path) as first:
+        first_line(first)
+        with waiters(path, 3) as waiting:
+            for process in waiting[:2]:
+                process.send_signal(signal.SIGKILL)
+                process.wait()
+            release(first)
+            assert until_it_holds(waiting[2])[-1] == "holds"
+            release(waiting[2])
+
+
+def test_the_time_of_a_holder_is_that_of_taking_the_lock(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with holder(path) as first:
+        first_line(first)
+        with waiters(path, 1) as (process,):
+            time.sleep(1.1)
+            freed = datetime.now(UTC).replace(microsecond=0)
+            release(first)
+            assert until_it_holds(process)[-1] == "holds"
+            assert datetime.fromisoformat(json.loads(path.read_text())["since"]) >= freed
+            release(process)
+
+
+def test_without_a_queue_the_lock_still_serves(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    queue_file(path).mkdir()
+    with holder(path) as process:
+        assert first_line(process) == "holds"
+        with locked(path, waiting=lambda _: release(process)):
+            assert process.wait(30) == 0
 
 
 def test_the_lock_is_where_the_machine_says() -> None:

@@ -164,6 +164,42 @@ def test_a_budget_below_one_round() -> None:
     assert found[600.0].builds == 1
 
 
+def test_without_a_spread_nothing_is_promised() -> None:
+    found = fits(tried(cases=(case(spread=None),)))[600.0]
+    assert (found.builds, found.finds, found.unknown, found.hardest) == (12, None, True, "a")
+    # a quiet case beside it does not make it known
+    both = fits(tried(cases=(case(spread=None), case("b", spread=0.01))))[600.0]
+    assert (both.finds, both.unknown, both.hardest) == (None, True, "a")
+
+
+def test_values_of_several_executions_are_no_iterations() -> None:
+    one, several = (fits(tried(cases=(case(executions=n),)))[600.0].finds for n in (1, 5))
+    # what differs between executions is not divided by the iterations of the plan
+    assert one < several
+
+
+def test_the_direction_is_that_of_the_noisiest() -> None:
+    noisy = case("b", spread=0.2, better="higher", metric="rate")
+    found = fits(tried(cases=(case(spread=0.01), noisy)))[600.0]
+    assert (found.hardest, found.better) == ("b rate", "higher")
+
+
+def enough(cost: RoundCost, **plan: Any) -> float | None:
+    found = plans(cost, [tried()], config(**plan), None, {})
+    assert found is not None
+    return found.enough
+
+
+def test_the_budget_that_would_be_enough() -> None:
+    cost = RoundCost(once=40.0, builds=2.0, executions=130.0, least=False)
+    # 3 of the 5 builds of a regression fit 10 min; 40 s and 5 rounds of 132 s are 90% of 13 min
+    assert enough(cost) == 13 * 60.0
+    assert enough(cost, budget="13m") is None
+    assert enough(COST) is None
+    # no budget helps a plan of fewer builds
+    assert enough(cost, builds=4) is None
+
+
 def test_exact_counts_find_what_is_beyond_the_threshold() -> None:
     found = fits(tried("b", cases=(case("b", None, exact=True),)))
     assert found[300.0].finds == 0.03
@@ -200,6 +236,9 @@ def test_where_too_few_builds_fit_fewer_executions_and_iterations_are_named() ->
     # enough builds need none
     assert leaner(COST, tried()) is None
     assert leaner(cost, long, budget="1h") is None
+    # 5 of 12 rounds fit as configured, which no leaner plan changes
+    alone = RoundCost(once=0.0, builds=0.0, executions=100.0, least=False)
+    assert leaner(alone, tried(execution=50.0), executions=1) is None
     # nor does one of which fewer iterations take no less, or whose plan has too few builds
     assert leaner(msgspec.structs.replace(cost, executions=2400.0), tried(execution=240.0)) is None
     assert leaner(cost, long, builds=3) is None

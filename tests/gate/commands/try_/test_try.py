@@ -305,7 +305,9 @@ def test_another_perfgate_is_waited_for_and_then_named(project: Project) -> None
         fcntl.flock(held, fcntl.LOCK_EX)
         done = project.perfgate("try", "--set", "plan.budget=1s")
     assert (done.returncode, done.stdout) == (4, "")
-    assert "only one perfgate at a time measures on a machine" in done.stderr.splitlines()[-1]
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith(f"perfgate: the machine was not free: {lock} was still held after 1.0 s by process ")
+    assert "run it again when that process has ended, or wait longer with `--wait 1h`" in last
 
 
 def test_nothing_to_try(project: Project) -> None:

@@ -120,7 +120,10 @@ def test_many_cases_and_failures_are_counted() -> None:
         ({"command": None, "setup": None, "seconds": 0.2, "relinks": False}, "build: a fresh checkout, 200 ms"),
         ({"command": None, "seconds": 0.0, "relinks": False}, "build: checkout and set-up, 3.0 s, once a side"),
         ({"relinks": False, "full": FullBuilds(kind="go")}, "later builds are full ones, because Go links by itself"),
-        ({"relinks": False}, "later builds are full ones values of"),
+        (
+            {"relinks": False},
+            "later builds are full ones (faster ones, if this one downloaded or filled a cache) values of",
+        ),
         ({"cached": True, "seconds": 0.5}, "build of app: kept from an earlier run, linked again in 500 ms"),
     ],
 )
@@ -164,6 +167,36 @@ def test_a_leaner_plan_stands_below_the_configured_one_and_can_be_pasted() -> No
     place = lines.index("[plan]")
     assert lines[place + 1 : place + 3] == ["executions = 1", "iterations = 2"]
     assert msgspec.json.decode(as_json(trial))["plans"]["leaner"]["builds"] == 9
+
+
+def next_of(*fits: Fit, **more: Any) -> str:
+    plans = Plans(basis="one-build", why="", fits=fits, **more)
+    return text(changed(plans=plans, benchmarks=(TRIED, TRIED))).partition("next: ")[2]
+
+
+def test_a_budget_that_finds_nothing_is_not_followed_by_a_check() -> None:
+    nothing = msgspec.structs.replace(FIT, builds=4, finds=None)
+    first = "a check within the budget of 10 min would find nothing: "
+    fewer = "measure fewer benchmarks (`--benchmark 'NAME*'`)"
+    larger = 'set `budget = "13m"` in [plan]'
+    assert next_of(nothing, enough=780.0) == f"{first}{larger}, or {fewer}; then `perfgate check`"
+    lean = f"{first}put the leaner counts into the file, or {larger}, or {fewer}"
+    assert next_of(nothing, enough=780.0, leaner=FIT).startswith(lean)
+    assert "give the benchmarks less work" in next_of(nothing, enough=7200.0)
+    assert next_of(FIT) == "perfgate check"
+
+
+def test_what_one_value_does_not_show_is_unknown() -> None:
+    fit = msgspec.structs.replace(FIT, finds=None, unknown=True)
+    found = text(changed(plans=Plans(basis="one-build", why="", fits=(fit,))))
+    assert "12 x 5 x 10 4 min 40 s unknown" in found
+    assert "shows no spread. `perfgate calibrate` measures it" in found
+    assert "no regression is called" not in found
+
+
+def test_of_a_rate_what_is_lost_is_named() -> None:
+    fit = msgspec.structs.replace(FIT, finds=2.92, better="higher")
+    assert "4 min 40 s -74.5%" in text(changed(plans=Plans(basis="one-build", why="", fits=(fit,))))
 
 
 def test_of_a_command_of_several_lines_the_first_is_shown() -> None:

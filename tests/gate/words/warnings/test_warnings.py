@@ -338,7 +338,7 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
         )
     ],
     "rounds-short": [(m.RoundsShort(2, 5), "2 of 5 planned rounds were measured")],
-    "budget-rounds": [(m.BudgetRounds(5, 12), "only 5 of 12 rounds fit the budget, judging by the first")],
+    "budget-rounds": [(m.BudgetRounds(5, 12), "only 5 of 12 rounds fit the budget, judging by the first two")],
     "after-last-look": [
         (m.AfterLastLook(6), "the last look was after round 6: later rounds do not count")
     ],
