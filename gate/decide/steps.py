@@ -10,6 +10,7 @@ from gate.codes import Exit
 from gate.decide.importance import ordered
 from gate.model import Finding, Report, reasons
 from gate.model import outcomes as steps
+from gate.model.cost import Pace
 from gate.model.creep import CreepFacts
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
 from gate.units import Duration
@@ -34,7 +35,9 @@ def next_step(report: Report) -> steps.Step | None:
     if report.verdict == "error" and report.failures:
         return _after_failures(report)
     if isinstance(report.summary, steps.NotEnoughMeasured):
-        return _allow_more_builds(report.summary.needed, report.summary.round)
+        # after one round alone nothing says what later ones take
+        pace = report.run.pace if report.run.rounds.done > 1 else None
+        return _allow_more_builds(report.summary.needed, report.summary.round, pace)
     if isinstance(report.summary, steps.NothingMeasured):
         return steps.MeasureFirst()
     if report.verdict == "regression" and report.creep is not None:
@@ -93,9 +96,10 @@ def _after_failures(report: Report) -> steps.Step:
     return steps.RestoreBenchmark() if gone else steps.RepeatJob()
 
 
-def _allow_more_builds(needed: int, round_: float | None) -> steps.AllowMoreBuilds:
-    # a round may take longer than any so far
-    budget = None if round_ is None else _rounded(_SLACK * needed * round_)
+def _allow_more_builds(needed: int, round_: float | None, pace: Pace | None) -> steps.AllowMoreBuilds:
+    # what the first builds take longer comes once; a round may take longer than any so far
+    once = 0.0 if pace is None else pace.once
+    budget = None if round_ is None else _rounded(_SLACK * (once + needed * round_))
     return steps.AllowMoreBuilds(needed=needed, round=round_, budget=budget)
 
 

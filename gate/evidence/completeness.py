@@ -296,11 +296,15 @@ def _one_file(builds: Sequence[Build]) -> bool:
 
 
 def slowest_round(records: Sequence[Located]) -> float | None:
-    """Return the seconds that the builds and executions of the slowest round took, of one job; None: not known."""
+    """Return the seconds that the builds and executions of the slowest round took, of one job; None: not known.
+
+    The first, whose builds may do what later ones need not, counts where it is the only one.
+    """
     rounds: dict[tuple[str, int, int], float] = {}
     for located in records:
         record = located.record
         if isinstance(record, (Build, Execution)) and record.seconds is not None:
             place = (located.path, record.session, record.build)
             rounds[place] = rounds.get(place, 0.0) + record.seconds
-    return max(rounds.values(), default=None)
+    later = [seconds for (_, _, build), seconds in rounds.items() if build > 0]
+    return max(later or rounds.values(), default=None)

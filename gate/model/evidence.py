@@ -119,7 +119,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float | None
     """Of the run: all of it where that is known, otherwise its steps."""
     slowest_round: float | None
-    """Seconds; None: not known."""
+    """Seconds, but for the first one; None: not known."""
     builds: list[Build]
     states: list[HostState]
     warnings: list[AnyWarning]

@@ -261,7 +261,7 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True):
     benchmark: str
     metric: str
     detectable: float
-    """As a share: 0.05 is a change of 5%."""
+    """As a share: 0.05 is a change of 5%; of a rate, what is lost of it."""
 
 
 class NothingToCompare(Kind, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from gate.model import Failure, Run, UserError
+from gate.model.choice import AsHead, Choice
 from gate.model.warnings import typed
 from gate.model.warnings.setup import BaseWithoutConfig, NothingToCompare
 from gate.run.project import Project
@@ -80,7 +81,7 @@ def against_itself(project: Project) -> Project:
     head = settings.sides["head"]
     return replace(
         project,
-        sources=Sources(sources.head, sources.head, sources.choice, sources.warnings),
+        sources=Sources(sources.head, sources.head, Choice(AsHead(), sources.choice.head), sources.warnings),
         settings=replace(settings, sides={"base": head, "head": head}),
     )
 

@@ -199,6 +199,11 @@ def _more(finding: Finding) -> str:
     if finding.verdict != "inconclusive" or finding.not_worse:
         return ""
     told = []
+    if finding.stopped == "futility":
+        builds = min(finding.base.counts.build, finding.head.counts.build)
+        told.append(
+            f"given up after {plural(builds, 'build')}, because the rest of the plan would hardly show a regression"
+        )
     if finding.more_builds is not None:
         where = " on each machine" if finding.sessions else ""
         told.append(f"about {plural(finding.more_builds, 'more build')}{where} would settle it")

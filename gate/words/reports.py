@@ -84,14 +84,15 @@ def could_have_shown(report: Report) -> str:
     found = [f for f in report.findings if f.verdict in _SIZED and f.ratio.method != "exact"]
     if report.verdict != "inconclusive" or isinstance(report.summary, outcomes.NotEnoughMeasured) or len(found) < 2:
         return ""
-    sizes = sorted(f.detectable for f in found if known(f.detectable))
-    if not sizes:
+    sized = sorted((f for f in found if known(f.detectable)), key=lambda f: f.detectable or 0.0)
+    if not sized:
         return "This run could not have shown any change"
-    least, most = numbers.share(sizes[0]), numbers.share(sizes[-1])
+    # of a rate what is lost of it, as its own sentence says
+    least, most = numbers.detectable(sized[0]), numbers.detectable(sized[-1])
     said = f"This run could have shown a change of {least} or more"
-    if len(sizes) == len(found) and least == most:
+    if len(sized) == len(found) and least == most:
         return said
-    noisiest = f"one of {most} or more" if len(sizes) == len(found) else "none"
+    noisiest = f"one of {most} or more" if len(sized) == len(found) else "none"
     return f"{said} in the quietest of {len(found)} findings, and {noisiest} in the noisiest"
 
 

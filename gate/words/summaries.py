@@ -60,9 +60,13 @@ def _nothing_to_compare(of: outcomes.NothingToCompare) -> str:
     if of.quietest is None or of.noisiest is None:
         return said
     least, most = format_share(of.quietest.detectable), format_share(of.noisiest.detectable)
-    noise = f"a change of {least} or more would show in {of.quietest.benchmark}"
+    # two metrics of one benchmark need their names
+    several = of.noisiest.metric != of.quietest.metric
+    quietest, noisiest = (f"{n.benchmark} {n.metric}" if several else n.benchmark for n in (of.quietest, of.noisiest))
+    noise = f"a change of {least} or more would show in {quietest}"
     if of.noisiest != of.quietest:
-        noise += f", of {most} in {of.noisiest.benchmark}, the noisiest of {plural(of.benchmarks, 'benchmark')}"
+        among = f" of {of.benchmarks:,} benchmarks" if of.benchmarks > 1 else ""
+        noise += f", of {most} in {noisiest}, the noisiest{among}"
     return f"{said}; head's noise: {noise}"
 
 

@@ -76,6 +76,17 @@ def test_the_slowest_round_says_what_another_costs(tmp_path: Path) -> None:
     assert "plan.budget=28m" in text
 
 
+def test_a_cold_first_build_is_paid_once(tmp_path: Path) -> None:
+    folder = written(tmp_path, 3, {"builds": 12, "budget": "15m"}, {"min_builds": 10})
+    file = Path(folder, "measurements.jsonl")
+    # ten minutes longer than the builds after it
+    file.write_text(file.read_text().replace('"build": 0, "seconds": 30.0', '"build": 0, "seconds": 630.0', 1))
+    text = " ".join(run("decide", folder)[1].split())
+    assert "a round takes about 2 min 30 s and 10 are needed" in text
+    # 10% more than 10 min and ten rounds as long as the slowest of the later ones
+    assert "plan.budget=39m" in text
+
+
 def test_a_plan_of_fewer_builds_needs_no_more(tmp_path: Path) -> None:
     assert headline(run("decide", written(tmp_path, 1, {"builds": 3}))[1]) == "◆ Not enough measured: 1 of 3 builds"
 

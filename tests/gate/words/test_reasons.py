@@ -269,6 +269,18 @@ HEADLINES: list[tuple[outcomes.Summary, str]] = [
     (
         outcomes.NothingToCompare(
             benchmarks=1,
+            why=NothingToCompare(base="1" * 40, itself=True, failed="build", status="exit 2"),
+            quietest=outcomes.Noise(benchmark="a", metric="parse", detectable=0.246),
+            noisiest=outcomes.Noise(benchmark="a", metric="render", detectable=0.392),
+        ),
+        (
+            "nothing to compare yet: base has no perfgate.toml, and head's build fails there (exit 2); head's noise: "
+            "a change of 24.6% or more would show in a parse, of 39.2% in a render, the noisiest"
+        ),
+    ),
+    (
+        outcomes.NothingToCompare(
+            benchmarks=1,
             why=NothingToCompare(base="1" * 40, itself=False, failed="execution", benchmark="a", status="exit 2"),
             quietest=None,
             noisiest=None,

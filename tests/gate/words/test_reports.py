@@ -12,7 +12,8 @@ from gate.report.markdown import comment as markdown
 from gate.report.page import html
 from gate.report.text import terminal
 from gate.units import format_duration
-from gate.words import failures, numbers, reports, verdict_line
+from gate.units import format_duration
+from gate.words import failures, findings, numbers, reports, verdict_line
 from gate.words.phrases import more_are
 from tests.gate.report import examples
 
@@ -187,6 +188,20 @@ def test_what_to_do_next(report: Report, expected: str) -> None:
     found = reports.next_step(report)
     assert found.startswith(expected)
     assert bool(found) == bool(expected)
+
+
+def test_of_a_rate_what_is_lost_could_have_been_shown() -> None:
+    found = [
+        examples.finding(name, "inconclusive", better="higher", detectable=size)
+        for name, size in (("a", 2.38), ("b", 4.26))
+    ]
+    report = examples.report("inconclusive", found)
+    said = reports.could_have_shown(report)
+    assert said == (
+        "This run could have shown a change of 70.4% or more in the quietest of 2 findings, and one of 81.0% or more in "
+        "the noisiest"
+    )
+    assert "a decrease of 70.4% or more" in findings.conclusion(found[0])
 
 
 def test_a_check_of_hours_is_no_advice() -> None:
