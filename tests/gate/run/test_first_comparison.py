@@ -44,7 +44,7 @@ def nothing_compared(made: Project) -> dict[str, Any]:
     assert made.perfgate("report", "--format", "markdown").stdout.startswith("⚪ **Nothing to compare yet: ")
     assert made.perfgate("report", "--format", "summary").stdout.startswith("⚪ **Nothing to compare yet: ")
     page = (made.top / ".perfgate/report.html").read_text()
-    assert '<div class="verdict">\n<h1>Nothing to compare yet: ' in page
+    assert '<div class="verdict">\n<h1>' in page and "</span> Nothing to compare yet: " in page
     junit = made.perfgate("report", "--format", "junit").stdout
     assert 'skipped="1"' in junit and 'failures="0"' in junit and 'errors="0"' in junit
     return report

@@ -12,7 +12,6 @@ from gate.report.markdown import comment as markdown
 from gate.report.page import html
 from gate.report.text import terminal
 from gate.units import format_duration
-from gate.units import format_duration
 from gate.words import failures, findings, numbers, reports, verdict_line
 from gate.words.phrases import more_are
 from tests.gate.report import examples
