@@ -51,7 +51,7 @@ def test_one_build(tmp_path: Path, plan: dict[str, Any]) -> None:
     said = " ".join(text.split())
     step = "Run the same check again with `--set plan.budget=11m`: a round takes about 2 min and 5 are needed"
     assert f"next {step}" in said
-    for form, head in (("markdown", "⚠️ **"), ("summary", "⚠️ **"), ("html", "<h1>")):
+    for form, head in (("markdown", "⚠️ **"), ("summary", "⚠️ **"), ("html", "</span> ")):
         _, written_as = run("report", folder, "--format", form)
         assert f"{head}Not enough measured: 1 of 5 builds" in written_as
         assert "plan.budget=11m" in written_as
