@@ -24,6 +24,8 @@ ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "docs" / "site"
 """Its configuration, navigation and style."""
 REPOSITORY = "https://github.com/perfgate/perfgate/blob/main/"
+AS_IS = {".html", ".txt"}
+"""What of docs/ the site has as it is."""
 """Where a link to a file that is not part of the site leads."""
 
 _SHORT = 40
@@ -140,7 +142,7 @@ def _link(page: Path, link: re.Match[str]) -> str:
     if file in nav().pages or link["image"]:
         to = place(file) if file in nav().pages else file.relative_to(ROOT / "docs")
         return f"{link['image']}[{text}]({os.path.relpath(to, place(page).parent)}{fragment})"
-    if file.suffix == ".html" and file.is_relative_to(ROOT / "docs"):
+    if file.suffix in AS_IS and file.is_relative_to(ROOT / "docs"):
         # Sphinx would make a download of it
         there = os.path.relpath(file.relative_to(ROOT / "docs"), place(page).parent)
         return f'<a href="{html.escape(there)}">{text}</a>'
@@ -183,7 +185,7 @@ def stage(folder: Path) -> None:
         to.parent.mkdir(parents=True, exist_ok=True)
         to.write_text(text + (toctrees() if page == nav().front else ""), encoding="utf-8")
     for file in (ROOT / "docs").rglob("*"):
-        if file.suffix in {".svg", ".png", ".html"} and SOURCE not in file.parents:
+        if file.suffix in {".svg", ".png", *AS_IS} and SOURCE not in file.parents:
             to = folder / file.relative_to(ROOT / "docs")
             to.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, to)
@@ -211,7 +213,7 @@ def build(folder: Path) -> int:
             file.write_text(_accessible(file.read_text(encoding="utf-8")), encoding="utf-8")
         for page in nav().pages:
             shutil.copyfile(pages / place(page), folder / place(page))
-        for file in pages.rglob("*.html"):
+        for file in (each for each in pages.rglob("*") if each.suffix in AS_IS):
             to = folder / file.relative_to(pages)
             to.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, to)

@@ -49,12 +49,13 @@ def test_the_first_sentence(text: str, expected: str) -> None:
 def test_links_are_resolved_for_the_site() -> None:
     page = ROOT / "docs" / "study.md"
     text = (
-        "[a](method.md#bisect) [b](../CHANGELOG.md) [c](../SECURITY.md) [d](../README.md) [e](compressor/study.html)\n"
+        "[a](method.md#bisect) [b](../CHANGELOG.md) [c](../SECURITY.md) [d](../README.md) [e](compressor/study.html) [l](gallery/tokenizer/regression/report.txt)\n"
         "[method.md](method.md) [f](../examples/compressor/perfgate.toml) ![g](evidence/power.svg) [h](#i) [j](https://example.org/k)\n"
         "`[code](nowhere.md)` [`k`](cost.md)\n```\n[code](nowhere.md)\n```\n"
     )
     assert site.staged(page, text) == (
-        '[a](method.md#bisect) [b](changelog.md) [c](security-policy.md) [d](index.md) <a href="compressor/study.html">e</a>\n'
+        '[a](method.md#bisect) [b](changelog.md) [c](security-policy.md) [d](index.md) <a href="compressor/study.html">e</a> '
+        '<a href="gallery/tokenizer/regression/report.txt">l</a>\n'
         f"[Method](method.md) [f]({site.REPOSITORY}examples/compressor/perfgate.toml) ![g](evidence/power.svg) [h](#i) [j](https://example.org/k)\n"
         "`[code](nowhere.md)` [`k`](cost.md)\n```\n[code](nowhere.md)\n```\n"
     )
