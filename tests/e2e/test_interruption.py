@@ -189,7 +189,7 @@ def test_two_gates_never_measure_at_once(project: Project, tmp_path: Path) -> No
         assert line, said
         said += line
     assert f"waiting for process {first.pid} (user " in said
-    assert f"in {project.top}, for at most 15 min (until " in said
+    assert f"in {project.top}; for at most 15 min (until " in said
     assert lines(other) == []
     assert (first.wait(timeout=120), second.wait(timeout=120)) == (1, 1)
     for process in (first, second):

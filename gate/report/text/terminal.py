@@ -100,7 +100,6 @@ class _Text:
         asked = [
             ("looks", reports.looks(report)),
             ("sandbox", sandbox_text(sandbox) if sandbox and sandbox.on else ""),
-            ("memory", reports.memory(report)),
             ("rules", f"{visible(policy.source)}: {reports.settings(policy.gate)}"),
             ("alpha", reports.error_level(report)),
         ]
@@ -114,6 +113,7 @@ class _Text:
             ("measured", reports.measured(report)),
             ("time", cost.where(report.run.cost)),
             ("sandbox", sandbox_text(sandbox) if sandbox and not sandbox.on else ""),
+            ("memory", reports.memory(report)),
             *self.entries("override", policy.override),
             *self.entries("accept", policy.accept),
             *(asked if self.every else [("more", "`perfgate report --all`: rules, looks, error level, sandbox")]),
