@@ -15,9 +15,8 @@ _LINE = re.compile(
 )
 _HEADING = re.compile(r"\s*(?:#+|=+|-{2,}|\*{2,})\s*(?P<text>[^\s#=*-].*?)\s*[#=*-]*\s*")
 """A heading is decorated: `# Strings`, `=== Strings ===`, `-- Strings --`. Other text may differ from run to run."""
-
-
 _LONGEST = 200
+"""Characters of a heading."""
 
 
 class Row(NamedTuple):

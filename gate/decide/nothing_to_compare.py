@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from gate.decide.reasons import found_size
 from gate.model import Evidence, Finding, outcomes
 from gate.model.warnings.setup import NothingToCompare
 
@@ -19,16 +20,10 @@ def new_benchmarks(evidence: Evidence) -> list[str]:
     return list(dict.fromkeys([*evidence.new, *(case.benchmark for case in evidence.cases)]))
 
 
-def _lost(finding: Finding) -> float:
-    """Return the size of the change that could be found; of a rate what is lost of it."""
-    size = finding.detectable or 0.0
-    return size if finding.better == "lower" else size / (1 + size)
-
-
 def summary(why: NothingToCompare, itself: Sequence[Finding], benchmarks: int) -> outcomes.NothingToCompare:
     """Say which change the gate could find; itself: the findings of head against itself."""
     noise = [
-        outcomes.Noise(benchmark=finding.benchmark, metric=finding.metric, detectable=_lost(finding))
+        outcomes.Noise(benchmark=finding.benchmark, metric=finding.metric, detectable=found_size(finding))
         for finding in sorted(itself, key=lambda finding: finding.detectable or 0.0)
         if finding.detectable is not None
     ]

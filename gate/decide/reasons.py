@@ -272,7 +272,11 @@ def summary(
         return outcomes.SomeAccepted(count=counts["accepted"], findings=total, labels=sorted(labels))
     if identical and not findings:
         return outcomes.AllIdentical(benchmarks=len({each.benchmark for each in identical}))
-    sizes = [(f.detectable, f.better) for f in findings if f.verdict == "no-sign" and f.detectable is not None]
-    # of a rate, what is lost of it
-    lost = [size if better == "lower" else size / (1 + size) for size, better in sizes]
-    return outcomes.NothingRegressed(findings=total, no_sign=counts["no-sign"], detectable=max(lost, default=None))
+    sizes = [found_size(f) for f in findings if f.verdict == "no-sign" and f.detectable is not None]
+    return outcomes.NothingRegressed(findings=total, no_sign=counts["no-sign"], detectable=max(sizes, default=None))
+
+
+def found_size(finding: Finding) -> float:
+    """Return the size of the change that could be found, as a share of base; of a rate what is lost of it."""
+    size = finding.detectable or 0.0
+    return size if finding.better == "lower" else size / (1 + size)

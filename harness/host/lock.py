@@ -26,7 +26,7 @@ _GRACE = 2.0
 """Seconds that the next of the queue gets to take a lock that became free, before it counts as held."""
 
 Waiting = Callable[[Holder, int], None]
-"""Is told for whom this process waits: the holder, and how many of the queue come before it."""
+"""Gets the holder, and how many of the queue come before this process."""
 
 
 class NotFreeError(Exception):
