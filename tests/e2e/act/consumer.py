@@ -44,13 +44,17 @@ def workflow(**inputs: str) -> str:
     return WORKFLOW.replace("INPUTS", json.dumps({name: value for name, value in given.items() if value}))
 
 
-def template(name: str) -> str:
-    """Take a workflow that `perfgate init --workflow` writes; perfgate is the one of the tests, its last step is "gate"."""
+def template(name: str, *, status: bool = False) -> str:
+    """Take a workflow that `perfgate init --workflow` writes; perfgate is the one of the tests, its last step is "gate".
+
+    With a status, that last step also sets one, which the template does not.
+    """
     text = (TEMPLATES / f"{name}.yml").read_text(encoding="utf-8")
     step = re.compile(r"(\n +)uses: perfgate/perfgate@v1[^\n]*(?:\1with:)?")
     text, found = step.subn(rf"\1uses: perfgate/perfgate@v1\1with:\1  perfgate-path: {sys.prefix}", text)
     assert found, f"{name}: no step of perfgate"
     before, uses, after = text.rpartition("uses: perfgate/perfgate@v1")
+    after = after.replace("with:\n", "with:\n          status: true\n", 1) if status else after
     return f"{before}id: gate\n        {uses}{after}"
 
 

@@ -24,7 +24,7 @@ LOST = """\
 
 def measuring(result: str) -> str:
     """Take the workflow with a measuring job that does not come to measuring, and ends like this."""
-    text = template("pull-request").replace("      - name: Measure\n", LOST, 1)
+    text = template("pull-request", status=True).replace("      - name: Measure\n", LOST, 1)
     return text.replace("${{ needs.measure.result }}", result)
 
 
@@ -38,7 +38,7 @@ def headline(body: str) -> str:
 
 
 def test_it_passes_fails_and_decides_again_after_a_label(act: Act, consumer: Consumer, github: FakeGitHub) -> None:
-    text = template("pull-request")
+    text = template("pull-request", status=True)
     change = consumer.change(1.3)
     first = act.run(consumer.top, change.event("opened"), text)
     assert outcome(first) == (1, "regression", "1"), first.log
@@ -114,6 +114,7 @@ def test_a_label_on_what_nobody_measured_names_the_run_to_repeat(
     again = act.run(consumer.top, change.event("opened"), template("pull-request"), run_id=lost.id, attempt=2)
     assert outcome(again) == (0, "pass", "0"), again.log
     assert headline(github.comments[0]["body"]).startswith("✅ **perfgate: Pass**")
+    assert [one["state"] for one in github.statuses] == ["error"]  # by the first run only: it alone asks for one
 
 
 def test_what_was_wrong_where_it_measured_stands_in_the_comment(
