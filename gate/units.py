@@ -47,7 +47,7 @@ _SHOWN: dict[str, list[tuple[float, str]]] = {
     "B": [(1024.0**3, "GiB"), (1024.0**2, "MiB"), (1024.0, "KiB"), (1.0, "B")],
     "B/s": [(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")],
 }
-_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*?)\s*")
+_NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*)")
 
 
 def to_base(unit: str) -> tuple[str, float]:
@@ -65,7 +65,7 @@ def meant(unit: str) -> str | None:
 
 
 def _split(text: str, what: str, right: str) -> tuple[float, str]:
-    match = _NUMBER.fullmatch(text)
+    match = _NUMBER.fullmatch(text.strip())
     value = float(match[1]) if match else math.nan
     if match is None or not math.isfinite(value):
         raise ValueError(f"{text!r} is not {what}: write {right}")

@@ -9,10 +9,11 @@ from typing import NamedTuple
 from gate.adapters.suites import times
 from gate.adapters.values import OutputError, Series, refuse_cut_off
 
-_LINE = re.compile(
-    r"(?P<name>\S.*?)\s* x +(?P<rate>\d[\d,.]*|NaN|Infinity) ops/sec (?:±|\+-|\ufffd)(?P<margin>[\d.]+|NaN|Infinity)% "
+_RESULT = re.compile(
+    r" x +(?P<rate>\d[\d,.]*|NaN|Infinity) ops/sec (?:±|\+-|\ufffd)(?P<margin>[\d.]+|NaN|Infinity)% "
     r"\((?P<count>\d+) runs? sampled\)"
 )
+"""What follows a name. Without the name: a pattern that may begin anywhere takes forever on a long line."""
 _HEADING = re.compile(r"\s*(?:#+|=+|-{2,}|\*{2,})\s*(?P<text>[^\s#=*-].*?)\s*[#=*-]*\s*")
 """A heading is decorated: `# Strings`, `=== Strings ===`, `-- Strings --`. Other text may differ from run to run."""
 _LONGEST = 200
@@ -62,12 +63,13 @@ def rows(lines: Iterable[str]) -> Iterator[Row]:
     """
     heading, seen = "", dict[str, int]()
     for line in lines:
-        found = _LINE.search(line) if " ops/sec " in line else None
-        if found is None:
+        found = _RESULT.search(line)
+        own = line[: found.start()].strip() if found else ""
+        if not found or not own:
             decorated = _HEADING.fullmatch(line) if len(line) < _LONGEST else None
             heading = decorated["text"] if decorated else heading
             continue
-        name = f"{heading}/{found['name']}" if heading else found["name"]
+        name = f"{heading}/{own}" if heading else own
         seen[name] = seen.get(name, 0) + 1
         number = f" ({seen[name]})" if seen[name] > 1 else ""
         yield Row(name + number, found["rate"], found["margin"], found["count"])

@@ -11,7 +11,7 @@ from gate.adapters.values import Series, number, refuse_cut_off
 
 _BRANCH = re.compile(r"(?P<lead>[│ ]*)[├╰]─ (?P<rest>.*)")
 # a name ends where the first column begins, and may hold single spaces itself
-_ROW = re.compile(r"(?P<name>.*?)(?:\s{2,}(?P<fastest>\S.*?)?\s*)?")
+_GAP = re.compile(r"\s{2,}")
 _TIME = re.compile(r"([\d.]+) (ps|ns|µs|us|ms|s)", re.ASCII)
 _SECONDS = {"ps": 1e-12, "ns": 1e-9, "µs": 1e-6, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 _INDENT = 3
@@ -55,11 +55,10 @@ def rows(lines: Iterable[str]) -> Iterator[Row]:
         if branch is None:
             continue
         first, *columns = branch["rest"].split(" │ ")
-        row = _ROW.fullmatch(first)
-        name = row["name"] if row else first
+        name, *fastest = _GAP.split(first, maxsplit=1)
         depth = len(branch["lead"]) // _INDENT
         above[depth:] = [name.strip()]
-        cells = [(row["fastest"] or "").strip() if row else "", *(column.strip() for column in columns)]
+        cells = [cell.strip() for cell in ("".join(fastest), *columns)]
         times = {key: time for key, cell in zip(_COLUMNS, cells, strict=False) if (time := _TIME.fullmatch(cell))}
         seconds = {key: number(time[1].encode()) * _SECONDS[time[2]] for key, time in times.items()}
         if seconds:

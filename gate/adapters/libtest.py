@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from gate.adapters.suites import times
+from gate.adapters.suites import NAME, times
 from gate.adapters.values import Series, refuse_cut_off
 
 LINE = re.compile(
-    r"test (?P<name>\S.*?)\s+\.\.\. bench:\s+(?P<value>\d[\d,]*(?:\.\d+)?) ns/iter \("
+    rf"test (?P<name>{NAME})\s++\.\.\. bench:\s+(?P<value>\d[\d,]*(?:\.\d+)?) ns/iter \("
     r"(?:[^)\n]*\)(?: = (?P<rate>\d+) MB/s)?)?",
     re.ASCII,
 )

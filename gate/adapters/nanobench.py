@@ -11,7 +11,6 @@ from gate.adapters.values import Series, refuse_cut_off
 from gate.units import to_base
 
 _ROW = re.compile(r"\|(?P<cells>[^`:]*\|)\s*(?::wavy_dash: )?`(?P<name>.*?)`( \(Unstable with .*)?")
-_HEADER = re.compile(r"\|(?P<cells>.*\|.*/s \|.*\|) (?P<title>.*)")
 _NUMBER = re.compile(r"[0-9][0-9,]*(\.[0-9]+)?")
 _DEFAULT_TITLE = "benchmark"
 
@@ -50,8 +49,15 @@ def full_name(title: str, name: str) -> str:
 
 def is_header(line: str) -> bool:
     """Return whether a line is the header of a table; the spread was called MdAPE in version 3."""
-    header = _HEADER.fullmatch(line.strip())
-    return header is not None and bool({"err%", "MdAPE"} & set(_cells(header["cells"])))
+    return bool({"err%", "MdAPE"} & set(_header(line)[0]))
+
+
+def _header(line: str) -> tuple[list[str], str]:
+    """Read the columns and the title of a header, `| ns/op | op/s | err% | total | title`; no columns: it is none."""
+    cells, _, title = line.strip().rpartition("| ")
+    first, *columns = [cell.strip() for cell in cells.split("|")]
+    is_header = not first and any(column.endswith("/s") for column in columns[1:-1])
+    return (columns, title.strip()) if is_header else ([], "")
 
 
 def rows(lines: Iterable[str]) -> Iterator[Row]:
@@ -59,7 +65,7 @@ def rows(lines: Iterable[str]) -> Iterator[Row]:
     columns: list[str] = []
     title = ""
     for line in lines:
-        row, header = _ROW.fullmatch(line.strip()), _HEADER.fullmatch(line.strip())
+        row, header = _ROW.fullmatch(line.strip()), _header(line)
         if row and columns:
             cells = dict(zip(columns, _cells(row["cells"]), strict=False))
             found = _median(cells)
@@ -67,9 +73,8 @@ def rows(lines: Iterable[str]) -> Iterator[Row]:
                 # a tick in a name is doubled, and one at its end is not told from the mark
                 name = row["name"].replace("``", "`")
                 yield Row(full_name(title, name), found.unit, found.seconds)
-        elif header:
-            columns = _cells(header["cells"])
-            title = header["title"].strip()
+        elif header[0]:
+            columns, title = header
 
 
 def _median(cells: dict[str, str]) -> Row | None:

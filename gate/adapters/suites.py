@@ -26,6 +26,8 @@ class Suite:
 
 
 T = TypeVar("T")
+NAME = r"\S(?:.*?\S)??"
+"""A printed name, for a pattern; spaces follow it as `\\s++`, so that a long line of any other text is left at once."""
 _NO_NEGATIVES = ("s", "B", "1/s", "B/s")
 
 

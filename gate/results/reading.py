@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from gate.results.formats import adapter, names
 from gate.results.result import About, Adapter, Aggregate, Failed, Format, Measured, Result
 from gate.results.source import Source
 
+_LONGEST = 200
+"""Characters of what is wrong with a file."""
 _EXPORTS = (".json", ".jsonl", ".xml", ".csv", ".txt", ".log")
 """Ends of the names of a run's files, of which the first hold most."""
 _QUOTES = (
@@ -118,6 +121,11 @@ def _read(source: Source, own: Adapter) -> Reading:
                 about = kept
     except OutputError as error:
         raise UserError(f"{source.name}: {own.FORMAT.tool}: {error}") from None
+    except (ValueError, OverflowError, csv.Error) as error:
+        why = visible(str(error))[:_LONGEST]
+        raise UserError(
+            f"{source.name}: {own.FORMAT.tool}: something in it is not as the tool writes it: {why}"
+        ) from None
     except OSError as error:
         raise UserError(f"{source.name}: cannot be read: {visible(error.strerror or str(error))}") from None
     return msgspec.structs.replace(reading, about=about)

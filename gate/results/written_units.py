@@ -15,6 +15,8 @@ _OPERATION = (
 )
 _EACH = re.compile(rf"(.+?)\s*(?:/|\bper\b)\s*{_OPERATION}", re.IGNORECASE)
 _RATE = re.compile(r"(.*?)\s*(?:/|\bper\b)\s*(ns|us|µs|μs|ms|s|secs?|seconds?|m|mins?|minutes?)", re.IGNORECASE)
+_LONGEST = 100
+"""Characters of a unit that may be known."""
 _NAMED_RATES = {"rps", "qps", "tps", "iops", "fps", "hz", "ops"}
 _SIZES = {"b", "byte", "bytes"}
 _OTHER_SECONDS = {"secs": 1.0, "m": 60.0, "mins": 60.0}
@@ -35,6 +37,8 @@ class Written(msgspec.Struct, frozen=True):
 def written(text: str) -> Written:
     """Read a unit; of rates more is better, of all else less."""
     own = text.strip()
+    if len(own) > _LONGEST:
+        return Written(own)
     each = _EACH.fullmatch(own)
     base, scale = _known(each[1] if each else own)
     if base == "s":

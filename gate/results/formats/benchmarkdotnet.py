@@ -27,7 +27,7 @@ FORMAT = Format(
     ),
 )
 _NS = 1e-9
-_JOB = re.compile(r"[^:]*: (?P<id>[^(\[]*?)\s*(?:\((?P<rest>[^\[]*)\))?\s*(?:\[.*\])?", re.DOTALL)
+_JOB = re.compile(r"[^:]*: (?P<id>[^(\[]*)(?:\((?P<rest>[^\[]*)\))?\s*+(?:\[.*\])?", re.DOTALL)
 _PARAMETER = re.compile(r"&(?=[^&=]+=)")
 _HOST = {
     "ProcessorName": "cpu", "OsVersion": "os", "RuntimeVersion": "runtime", "ClrVersion": "runtime",
@@ -160,7 +160,8 @@ def _job(display: str) -> dict[str, str]:
     match = _JOB.fullmatch(display)
     if match is None:
         return {}
-    job = match["rest"] if match["rest"] and match["id"].startswith("Job-") else match["id"]
+    own = match["id"].strip()
+    job = match["rest"] if match["rest"] and own.startswith("Job-") else own
     return {"job": visible(job)} if job else {}
 
 

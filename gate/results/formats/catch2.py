@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Literal
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
+from gate.adapters.suites import NAME
 from gate.adapters.values import OutputError
 from gate.model.visible import visible
 from gate.results.result import About, Aggregate, Failed, Format, Result
@@ -24,9 +25,9 @@ _ROOT = re.compile(r"<Catch(2TestRun)? [^>]*>")
 _XML_VERSION = re.compile(r'catch2-version="([^"]*)"')
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _TIME = r"(\d[\d.e+-]*) (ns|us|ms|s|m)"
-_ROW = re.compile(rf"(?P<name>.*?)\s+(?P<samples>\d+)\s+\d+\s+(?P<time>{_TIME})\s*", re.ASCII)
+_ROW = re.compile(rf"(?P<name>\s*+{NAME}|)\s++(?P<samples>\d+)\s+\d+\s+(?P<time>{_TIME})\s*", re.ASCII)
 _THREE = re.compile(rf"\s*{_TIME}\s+{_TIME}\s+{_TIME}\s*", re.ASCII)
-_FAILED = re.compile(r"(?P<name>.*?)\s*Benchmark failed \((?P<why>.*?)\)?\s*")
+_FAILED = re.compile(rf"(?P<name>\s*+{NAME}|)\s*+Benchmark failed \((?P<why>.*)")
 _PLACE = re.compile(r"\S.*(:\d+|\(\d+\))")
 _CLOSES = tuple("])}>*+-=&/\\")
 
@@ -206,7 +207,8 @@ def _line(table: _Table, line: str) -> Iterator[Aggregate | Failed]:
             count=samples,
         )  # fmt: skip
     elif failed:
-        yield Failed(benchmark=table.name(failed["name"]), status=visible(failed["why"] or "it failed"))
+        why = visible(failed["why"].strip().removesuffix(")"))
+        yield Failed(benchmark=table.name(failed["name"]), status=why or "it failed")
     elif row and table.alone:
         yield Aggregate(
             benchmark=table.name(row["name"]), metric="time", statistic="mean", value=_seconds(row[4], row[5]),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gate.adapters.suites import NAME
 from gate.adapters.values import OutputError
 from gate.model import Better
 from gate.model.visible import visible
@@ -20,7 +21,7 @@ FORMAT = Format(
 )
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _VALUE = r"(\d[\d.]*(?:e[+-]?\d+)?) +(\S+)"
-_LINE = re.compile(rf"(?P<name>\S.*?)?\s+(?P<what>time|thrpt):\s+\[{_VALUE} {_VALUE} {_VALUE}\]\s*", re.ASCII)
+_LINE = re.compile(rf"(?P<name>{NAME})?\s++(?P<what>time|thrpt):\s+\[{_VALUE} {_VALUE} {_VALUE}\]\s*", re.ASCII)
 _NOT_A_NAME = ("Benchmarking ", "Found ", "Warning:", "Running ", "Gnuplot ", "test ")
 _PREFIXES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _RATE = re.compile(r"(?P<prefix>[KMGT]?)(?P<binary>i?)(?P<unit>B|elem|bit|b)/s", re.ASCII)

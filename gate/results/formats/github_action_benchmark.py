@@ -93,7 +93,9 @@ def _date(date: float | None) -> str:
 
 
 def _whole(source: Source) -> Iterator[tuple[str, _Entry]]:
-    text = _BEGINS.sub("", source.text(), count=1).strip().removesuffix(";")
+    text = source.text()
+    begins = _BEGINS.match(text)
+    text = text[begins.end() if begins else 0 :].strip().removesuffix(";")
     try:
         data = msgspec.convert(json.loads(text, strict=False, parse_int=float), _Data, strict=False)
     except (ValueError, RecursionError) as error:

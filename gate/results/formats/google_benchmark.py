@@ -14,6 +14,7 @@ import msgspec
 
 from gate.adapters import google_benchmark as rows_of
 from gate.adapters.google_benchmark import Row
+from gate.adapters.suites import NAME
 from gate.adapters.values import OutputError
 from gate.model import Metric
 from gate.model.visible import visible
@@ -33,8 +34,8 @@ FORMAT = Format(
 _TABLE = re.compile(r"Benchmark\s+Time\s+CPU\s+Iterations\b.*")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _TIME = r"(\d[\d.e+]*) (ns|us|ms|s)"
-_ROW = re.compile(rf"(?P<name>\S.*?)\s+{_TIME}\s+{_TIME}\s+(?P<iterations>\d+)(?:\s.*)?", re.ASCII)
-_ERROR = re.compile(r"(?P<name>\S.*?)\s+ERROR OCCURRED: '(?P<why>[^']*)'?.*")
+_ROW = re.compile(rf"(?P<name>{NAME})\s++{_TIME}\s+{_TIME}\s+(?P<iterations>\d+)(?:\s.*)?", re.ASCII)
+_ERROR = re.compile(rf"(?P<name>{NAME})\s++ERROR OCCURRED: '(?P<why>[^']*)'?.*")
 _HEADER = "name,iterations,real_time,cpu_time,time_unit"
 _TEXTS = ("name", "time_unit", "label", "error_message")
 _SPREADS = ("stddev", "cv")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import msgspec
 
 from gate.adapters.libtest import LINE
+from gate.adapters.suites import NAME
 from gate.adapters.values import OutputError
 from gate.model.visible import visible
 from gate.results.result import Aggregate, Failed, Format, Result
@@ -19,7 +20,7 @@ FORMAT = Format(
     iteration="none: the median",
     trap="the number after +/- is the range of the samples, or Criterion's standard deviation, and is left out",
 )
-_FAILED = re.compile(r"^test (?P<name>\S.*?)\s+\.\.\. FAILED$")
+_FAILED = re.compile(rf"^test (?P<name>{NAME})\s++\.\.\. FAILED$")
 
 
 class _Event(msgspec.Struct):
@@ -32,7 +33,12 @@ class _Event(msgspec.Struct):
 
 def recognises(source: Source) -> bool:
     """Return whether one of its lines is a benchmark's."""
-    return any(LINE.search(line) or _is_event(line) for line in source.head.lines)
+    return any(_result(line) or _is_event(line) for line in source.head.lines)
+
+
+def _result(line: str) -> re.Match[str] | None:
+    # it may stand behind a log's own words; a line without it is not searched from each of its places
+    return LINE.search(line) if " bench:" in line else None
 
 
 def _is_event(line: str) -> bool:
@@ -62,7 +68,7 @@ def read(source: Source) -> Iterator[Result]:
 
 def _found(source: Source) -> Iterator[_Event]:
     for place, line in enumerate(source.lines(), 1):
-        result, failed = LINE.search(line), _FAILED.match(line)
+        result, failed = _result(line), _FAILED.match(line)
         if result:
             rate = float(result["rate"]) if result["rate"] else None
             median = float(result["value"].replace(",", ""))

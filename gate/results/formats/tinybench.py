@@ -25,7 +25,7 @@ FORMAT = Format(
 )
 _LISTS = ("tasks", "results", "benchmarks")
 _CELL = re.compile(r"(latency|throughput) (avg|average|med|median) \((ns|us|µs|μs|ms|s|ops/s)\)", re.IGNORECASE)
-_NUMBER = re.compile(r"\s*([\d.,]+(?:e[-+]?\d+)?)\s*(?:±\s*([\d.,]+(?:e[-+]?\d+)?)\s*(%?))?\s*", re.IGNORECASE)
+_NUMBER = re.compile(r"([\d.,]+(?:e[-+]?\d+)?)\s*+(?:±\s*+([\d.,]+(?:e[-+]?\d+)?)\s*+(%?))?", re.IGNORECASE)
 _OLD = {"ops/sec", "Average Time (ns)"}
 
 
@@ -141,7 +141,7 @@ def _row(row: Mapping[str, Any]) -> Iterator[Result]:
 
 
 def _cell(name: str, title: re.Match[str], cell: Any, samples: int | None) -> Result:
-    text = _NUMBER.fullmatch(str(cell))
+    text = _NUMBER.fullmatch(str(cell).strip())
     try:
         value = float(text[1].replace(",", "")) if text else None
         half = float(text[2].replace(",", "")) if text and text[2] else None

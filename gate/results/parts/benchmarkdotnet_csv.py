@@ -7,6 +7,7 @@ import re
 from array import array
 from collections.abc import Iterator, Mapping
 
+from gate.adapters.suites import NAME
 from gate.adapters.values import OutputError
 from gate.model.visible import visible
 from gate.results.checking import aggregate, measured
@@ -32,7 +33,7 @@ _NOT_PARAMETERS = {
     "IterationCount", "LaunchCount", "InvocationCount", "Platform", "Jit", "Server", "Force", "Affinity",
 }  # fmt: skip
 _OF_MEASUREMENTS = {"Measurement_IterationMode", "Measurement_Nanoseconds"}
-_TITLE = re.compile(r"(?P<name>.*?)\s*\[(?P<unit>[^\]]+)\]")
+_TITLE = re.compile(rf"(?P<name>{NAME}|)\s*+\[(?P<unit>[^\[\]]+)\]")
 _CELL = re.compile(r"(?P<number>-?[\d.,\s\u00a0\u202f'’]*\d)\s*(?P<unit>[^\d\s].*)?")
 _GEN = re.compile(r"Gen ?(\d)")
 

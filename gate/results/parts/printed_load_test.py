@@ -12,9 +12,9 @@ from gate.results.result import Failed, Result
 
 _FIGURE = re.compile(r"([A-Z][\w/ ]*):\s+(\S.*)")
 # hey 0.1.5 prints two percent signs
-_PERCENTILE = re.compile(r"([\d.]+) ?%+ in (.+?)\.?")
-_STATUS = re.compile(r"\[(\w+)\]\s+(\d+) responses")
-_ERROR = re.compile(r"\[(\d+)\]\s+(.*)")
+_PERCENTILE = re.compile(r"(\d+(?:\.\d+)?) ?%+ in (.+)")
+_STATUS = re.compile(r"\[(\w+)\]\s+(\d{1,18}) responses")
+_ERROR = re.compile(r"\[(\d{1,18})\]\s+(.*)")
 _TITLE = re.compile(r"[A-Z][^:]*:")
 _SEARCHED = 200
 _MEANT = {"Average": "mean", "Fastest": "min", "Slowest": "max"}
@@ -77,8 +77,8 @@ def summaries(lines: Iterable[str]) -> Iterator[Summary]:
 def _take(found: Summary, title: str, line: str) -> None:
     if match := _PERCENTILE.fullmatch(line):
         # hey prints "0% in 0.0000 secs" for percentiles that so few requests do not have
-        if float(match[1].strip(".") or 0):
-            found.percentiles[percentile(match[1])] = seconds(match[2])
+        if float(match[1]):
+            found.percentiles[percentile(match[1])] = seconds(match[2].removesuffix("."))
     elif match := _STATUS.fullmatch(line):
         found.statuses[match[1]] = int(match[2])
     elif title.startswith("Error") and (match := _ERROR.fullmatch(line)):

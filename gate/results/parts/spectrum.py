@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from gate.results.parts.requests import float_of
 
-_FOOTER = re.compile(r"(\w[\w ]*?)\s*=\s*([^,\]\s]+)")
 _WANTED = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
 _WIDTH = 4
 
@@ -26,7 +25,8 @@ class Spectrum:
     def take(self, line: str) -> bool:
         """Take in a line, and return whether it is one of the table."""
         if line.startswith("#["):
-            self._footer(dict(_FOOTER.findall(line)))
+            named = (part.partition("=") for part in line.strip("#[] \n").split(","))
+            self._footer({name.strip(): value.strip() for name, _, value in named})
             return True
         cells = [float_of(cell) for cell in re.split(r"[,\s]+", line.strip())]
         # 1/(1-Percentile) is left out of the last row by some writers

@@ -32,6 +32,7 @@ from gate.adapters import (
 from gate.adapters.values import OutputError
 from tests.gate.adapters.test_adapters_csv_column import HEY, K6, jmeter
 from tests.gate.adapters.test_adapters_printed import BENCHMARK_JS, CATCH2, DIVAN, LIBTEST, NANOBENCH, VITEST
+from tests.support.long_lines import at_once, stretched
 
 DATA = Path(__file__).parents[2] / "data"
 ROUNDS = 150
@@ -125,3 +126,12 @@ def test_any_change_of_a_good_output_is_read_or_refused_in_a_line(name: str) -> 
         why = refused(parse, data)
         assert why.isprintable(), data
         assert len(why) <= 500, data
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_a_very_long_line_is_read_or_refused_at_once(name: str) -> None:
+    good, parse = ADAPTERS[name]
+    for data in good[:2]:
+        for number, each in enumerate(stretched(data, 1, 10)):
+            with at_once(f"stretch {number}"):
+                assert refused(parse, each).isprintable()

@@ -8,20 +8,45 @@ from gate.model import UserError
 from gate.results.formats import names
 from gate.results.reading import read
 from gate.results.source import Source
-from tests.support.foreign import DATA
+from tests.support.foreign import DATA, files
+from tests.support.long_lines import at_once, stretched
 
+_FILES = 3
+_STRETCHES = 6
 FILES = sorted(f for folder in DATA.iterdir() for f in folder.iterdir() if f.is_file() and f.name != "README.md")
 
 
 @pytest.mark.parametrize("name", names())
 def test_files_of_other_formats(name: str) -> None:
     for file in FILES:
-        why = ""
-        try:
-            read(Source("x", None, Path(file).read_bytes()), name)
-        except UserError as error:
-            why = str(error)
-        assert "\n" not in why
+        assert "\n" not in refused(Path(file).read_bytes(), name)
+
+
+def refused(data: bytes, wanted: str | None) -> str:
+    """Return why a file is refused; "" where it is read."""
+    try:
+        read(Source("x", None, data), wanted)
+    except UserError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_very_long_line_is_read_or_refused_at_once(name: str) -> None:
+    small = sorted((file for file in files(name) if file.is_file()), key=lambda file: file.stat().st_size)[:_FILES]
+    for file in small:
+        for number, data in enumerate(stretched(file.read_bytes(), 1, _STRETCHES)):
+            for wanted in (name, None):
+                with at_once(f"{file.name}, stretch {number}, as {wanted}"):
+                    assert "\n" not in refused(data, wanted)
+
+
+def test_what_no_reader_expects_is_one_line() -> None:
+    with pytest.raises(UserError, match=r"^x: hyperfine: something in it is not as the tool writes it: field larger"):
+        read(
+            Source("x", None, b"command,mean,stddev,median,user,system,min,max\n" + b"a" * 140_000 + b",1\n"),
+            "hyperfine",
+        )
 
 
 @pytest.mark.parametrize("text", ['{"results":[{"command":"x","times":[1.0,2.5', '{"results":[{"command":"x","mea'])
