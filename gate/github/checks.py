@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 Conclusion = Literal["success", "failure", "neutral", "action_required"]
 
 LONGEST_TITLE = 200
-_SETTLED_AFTER = 1.0
 _PERMISSION = "checks: write"
 
 
@@ -63,7 +62,7 @@ def show_check(forge: Forge, sha: str, name: str, stamp: Stamp, check: Check) ->
         Problem: it cannot be read or written.
     """
     board = _Checks(forge.transport, forge.repository, sha, name)
-    return settle(board, stamp, check, lambda: forge.transport.patience.sleep(_SETTLED_AFTER))
+    return settle(board, stamp, check, forge.transport.patience.settle)
 
 
 class _Checks:

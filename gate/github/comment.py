@@ -19,7 +19,6 @@ Did = Literal["created", "updated", "unchanged", "older", "taken", "absent"]
 
 # GitHub cannot write under a condition. Another run that had read the comment before we wrote has written by then,
 # since nothing but a fresh reading stands between its last reading and its writing.
-_SETTLED_AFTER = 1.0
 _ROUNDS = 8
 _CREATIONS = 3
 _MARKER = re.compile(
@@ -117,11 +116,7 @@ def publish_comment(
         Problem: it cannot be read or written.
     """
     talk = Conversation(forge.transport, forge.repository, number)
-
-    def pause() -> None:
-        forge.transport.patience.sleep(_SETTLED_AFTER)
-
-    return settle(talk, marker, body, pause, create=create, result=result)
+    return settle(talk, marker, body, forge.transport.patience.settle, create=create, result=result)
 
 
 def settle(

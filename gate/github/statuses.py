@@ -19,7 +19,6 @@ State = Literal["success", "failure", "error", "pending"]
 
 LONGEST_DESCRIPTION = 140
 _LONGEST_CONTEXT = 255
-_SETTLED_AFTER = 1.0
 _PERMISSION = "statuses: write"
 _COMMIT = re.compile(r"[0-9a-f]{40,64}")
 
@@ -49,7 +48,7 @@ def set_status(forge: Forge, sha: str, context: str, stamp: Stamp, status: Statu
     """
     cut = Status(status.state, _cut(one_line(status.description), LONGEST_DESCRIPTION), status.address)
     board = _Statuses(forge.transport, forge.repository, sha, _cut(context, _LONGEST_CONTEXT))
-    return settle(board, stamp, cut, lambda: forge.transport.patience.sleep(_SETTLED_AFTER))
+    return settle(board, stamp, cut, forge.transport.patience.settle)
 
 
 class _Statuses:

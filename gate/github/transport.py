@@ -26,6 +26,7 @@ Method = Literal["GET", "POST", "PATCH"]
 
 TRIES = 4
 _FIRST_PAUSE = 0.5
+_SETTLED_AFTER = 1.0
 # GitHub asks for a minute at least where it does not say how long, and for more each time after
 _LIMITED_PAUSE = 60.0
 _LEAST_LIMITED = 1.0
@@ -82,6 +83,10 @@ class Patience:
         pause = min(seconds, self.left)
         time.sleep(pause)
         self._spent += pause
+
+    def settle(self) -> None:
+        """Let those write who have read."""
+        self.sleep(_SETTLED_AFTER)
 
     def within(self, seconds: float, work: Callable[[], T]) -> T:
         """Do something within so many seconds, and within what is left.

@@ -104,9 +104,7 @@ def test_of_two_jobs_with_one_name_exactly_one_is_refused_and_the_other_is_seen(
 
 @pytest.fixture
 def github(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGitHub]:
-    for name in ("statuses", "checks"):
-        monkeypatch.setattr(f"gate.github.{name}._SETTLED_AFTER", 0.0)
-    for name in ("_FIRST_PAUSE", "_LIMITED_PAUSE", "_LEAST_LIMITED"):
+    for name in ("_FIRST_PAUSE", "_LIMITED_PAUSE", "_LEAST_LIMITED", "_SETTLED_AFTER"):
         monkeypatch.setattr(f"gate.github.transport.{name}", 0.01)
     with FakeGitHub() as made:
         yield made

@@ -21,8 +21,7 @@ COMMENTS = "/repos/acme/widget/issues/12/comments"
 
 @pytest.fixture
 def github(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGitHub]:
-    monkeypatch.setattr("gate.github.comment._SETTLED_AFTER", 0.0)
-    for name in ("_FIRST_PAUSE", "_LIMITED_PAUSE", "_LEAST_LIMITED"):
+    for name in ("_FIRST_PAUSE", "_LIMITED_PAUSE", "_LEAST_LIMITED", "_SETTLED_AFTER"):
         monkeypatch.setattr(f"gate.github.transport.{name}", 0.01)
     with FakeGitHub("acme/widget") as github:
         github.add_pull(12)

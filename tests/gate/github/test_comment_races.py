@@ -261,7 +261,7 @@ def void(value: object) -> None:
 
 
 def test_runs_race_over_http(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gate.github.comment._SETTLED_AFTER", 0.2)
+    monkeypatch.setattr("gate.github.transport._SETTLED_AFTER", 0.2)
     runs = list(range(1, 7))
     with FakeGitHub() as github:
         github.add_pull(12)

@@ -13,12 +13,6 @@ from tests.support.forge.server import FakeGitHub
 from tests.support.workflow_job import Ended, Job, changed, folder_of, gate_job, measured, pull_job
 
 
-@pytest.fixture(autouse=True)
-def settled(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("comment", "statuses", "checks"):
-        monkeypatch.setattr(f"gate.github.{module}._SETTLED_AFTER", 0.0)
-
-
 @pytest.fixture
 def job(tmp_path: Path, forge: FakeGitHub) -> Job:
     return gate_job(tmp_path, forge)
