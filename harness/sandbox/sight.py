@@ -79,21 +79,22 @@ def sight(hidden: Iterable[Path]) -> Iterator[Rule]:
     A rule allows, and none forbids: so the neighbours of each hidden path, and of the directories above it, are allowed
     one by one.
     """
-    real = {Path(os.path.realpath(each)) for each in hidden if os.path.lexists(each)}
-    yield from _around(Path("/"), real)
-    if real:
-        yield Rule(Path("/"), READ_DIR)
+    real = {os.path.realpath(each) for each in hidden if os.path.lexists(each)}
+    above = {str(parent) for each in real for parent in Path(each).parents}
+    if not real:
+        yield Rule(Path("/"), READ)
+        return
+    yield from _around("/", real, above)
+    yield Rule(Path("/"), READ_DIR)
 
 
-def _around(directory: Path, hidden: Collection[Path]) -> Iterator[Rule]:
-    inside = {each for each in hidden if each.is_relative_to(directory)}
-    if not inside:
-        yield Rule(directory, READ)
-        return
-    if directory in inside:
-        return
+def _around(directory: str, hidden: Collection[str], above: Collection[str]) -> Iterator[Rule]:
     with suppress(OSError):
         for entry in os.scandir(directory):
             # what a link leads to has a place of its own
-            if not entry.is_symlink():
-                yield from _around(Path(entry.path), inside)
+            if entry.path in hidden or entry.is_symlink():
+                continue
+            if entry.path in above:
+                yield from _around(entry.path, hidden, above)
+            else:
+                yield Rule(Path(entry.path), READ)
