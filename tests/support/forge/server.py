@@ -263,6 +263,8 @@ class Handler(BaseHTTPRequestHandler):
     """Reads a request and sends, cuts or delays an answer."""
 
     protocol_version = "HTTP/1.1"
+    # a body right behind its head would wait 40 ms for the acknowledgement of the head
+    disable_nagle_algorithm = True
     server: Listener
 
     def log_message(self, *words: object) -> None: ...
