@@ -13,7 +13,7 @@ _RESULT = re.compile(
     r" x +(?P<rate>\d[\d,.]*|NaN|Infinity) ops/sec (?:±|\+-|\ufffd)(?P<margin>[\d.]+|NaN|Infinity)% "
     r"\((?P<count>\d+) runs? sampled\)"
 )
-"""What follows a name. Without the name: a pattern that may begin anywhere takes forever on a long line."""
+"""What follows a name. The name is no part of it: from each place of a long line, all the rest would be searched."""
 _HEADING = re.compile(r"\s*(?:#+|=+|-{2,}|\*{2,})\s*(?P<text>[^\s#=*-].*?)\s*[#=*-]*\s*")
 """A heading is decorated: `# Strings`, `=== Strings ===`, `-- Strings --`. Other text may differ from run to run."""
 _LONGEST = 200

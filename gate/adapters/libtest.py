@@ -11,13 +11,11 @@ from collections.abc import Mapping
 from gate.adapters.suites import NAME, times
 from gate.adapters.values import Series, refuse_cut_off
 
-LINE = re.compile(
-    rf"test (?P<name>{NAME})\s++\.\.\. bench:\s+(?P<value>\d[\d,]*(?:\.\d+)?) ns/iter \("
-    r"(?:[^)\n]*\)(?: = (?P<rate>\d+) MB/s)?)?",
-    re.ASCII,
+RESULT = re.compile(
+    r"\.\.\. bench:\s+(?P<value>\d[\d,]*(?:\.\d+)?) ns/iter \((?:[^)\n]*\)(?: = (?P<rate>\d+) MB/s)?)?", re.ASCII
 )
-"""A result, with the bytes that are worked through in millions a second where the benchmark says how many they are."""
-_LINE = re.compile(f"^{LINE.pattern}", re.MULTILINE | re.ASCII)
+"""What follows a name, with the bytes that are worked through in millions a second if the benchmark says how many."""
+_LINE = re.compile(rf"^test (?P<name>{NAME})\s++{RESULT.pattern}", re.MULTILINE | re.ASCII)
 
 
 def parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:  # noqa: ARG001 - as all formats

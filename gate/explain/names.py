@@ -10,7 +10,7 @@ _HASH = re.compile(r"::h[0-9a-f]{16}\b")
 _SUFFIX = re.compile(
     r"(?:\.(?:constprop|isra|part|cold|lto_priv|llvm|clone|localalias|avx\w*|sse\w*)(?:\.\d+)*|'\d+)+$"
 )
-_CLONE = re.compile(r"\s*\[clone [^\]]*\]")
+_CLONE = re.compile(r"(?<!\s)\s*+\[clone [^\]]*\]")
 _CLOSURE = re.compile(r"\{\{?closure\}?\}(?:#\d+)?|\{closure#\d+\}|\{lambda\([^{}]*\)#\d+\}|\$_\d+")
 _GO_CLOSURE = re.compile(r"\.(?:func|gowrap|deferwrap)\d+(?:\.\d+)*(?:\.func\d+|\.\d+)*")
 _GO_RECEIVER = re.compile(r"^(.*?[\w\]])\.\(\*?([\w\[\]]+)\)\.")

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 Did = Literal["created", "updated", "unchanged", "older", "taken", "absent"]
 
-# GitHub cannot write under a condition. Another run that had read the comment before we wrote has written by then,
-# since nothing but a fresh reading stands between its last reading and its writing.
 _ROUNDS = 8
 _CREATIONS = 3
 _MARKER = re.compile(

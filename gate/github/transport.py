@@ -26,6 +26,8 @@ Method = Literal["GET", "POST", "PATCH"]
 
 TRIES = 4
 _FIRST_PAUSE = 0.5
+# GitHub cannot write under a condition. Another run that had read before we wrote has written by then, since nothing
+# but a fresh reading stands between its last reading and its writing.
 _SETTLED_AFTER = 1.0
 # GitHub asks for a minute at least where it does not say how long, and for more each time after
 _LIMITED_PAUSE = 60.0
@@ -85,7 +87,7 @@ class Patience:
         self._spent += pause
 
     def settle(self) -> None:
-        """Let those write who have read."""
+        """Wait until another run that had read before this one wrote has written too."""
         self.sleep(_SETTLED_AFTER)
 
     def within(self, seconds: float, work: Callable[[], T]) -> T:

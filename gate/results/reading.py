@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -122,6 +123,8 @@ def _read(source: Source, own: Adapter) -> Reading:
     except OutputError as error:
         raise UserError(f"{source.name}: {own.FORMAT.tool}: {error}") from None
     except (ValueError, OverflowError, csv.Error) as error:
+        if os.environ.get("PERFGATE_TRACEBACK"):
+            raise
         why = visible(str(error))[:_LONGEST]
         raise UserError(
             f"{source.name}: {own.FORMAT.tool}: something in it is not as the tool writes it: {why}"

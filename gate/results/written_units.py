@@ -6,6 +6,7 @@ import re
 
 import msgspec
 
+from gate.adapters.suites import NAME
 from gate.model import Better
 from gate.units import meant, to_base
 
@@ -13,10 +14,8 @@ _OPERATION = (
     r"(?:ops?|operations?|iter(?:s|ations?)?|runs?|calls?|invocations?|execs?|executions?|loops?|req(?:s|uests?)?|times?|x|"
     r"tx|transactions?|quer(?:y|ies)|msgs?|messages?|events?|samples?|cycles?)"
 )
-_EACH = re.compile(rf"(.+?)\s*(?:/|\bper\b)\s*{_OPERATION}", re.IGNORECASE)
-_RATE = re.compile(r"(.*?)\s*(?:/|\bper\b)\s*(ns|us|µs|μs|ms|s|secs?|seconds?|m|mins?|minutes?)", re.IGNORECASE)
-_LONGEST = 100
-"""Characters of a unit that may be known."""
+_EACH = re.compile(rf"({NAME})\s*+(?:/|\bper\b)\s*+{_OPERATION}", re.IGNORECASE)
+_RATE = re.compile(rf"({NAME}|)\s*+(?:/|\bper\b)\s*+(ns|us|µs|μs|ms|s|secs?|seconds?|m|mins?|minutes?)", re.IGNORECASE)
 _NAMED_RATES = {"rps", "qps", "tps", "iops", "fps", "hz", "ops"}
 _SIZES = {"b", "byte", "bytes"}
 _OTHER_SECONDS = {"secs": 1.0, "m": 60.0, "mins": 60.0}
@@ -37,8 +36,6 @@ class Written(msgspec.Struct, frozen=True):
 def written(text: str) -> Written:
     """Read a unit; of rates more is better, of all else less."""
     own = text.strip()
-    if len(own) > _LONGEST:
-        return Written(own)
     each = _EACH.fullmatch(own)
     base, scale = _known(each[1] if each else own)
     if base == "s":

@@ -84,7 +84,8 @@ def sight(hidden: Iterable[Path]) -> Iterator[Rule]:
     if not real:
         yield Rule(Path("/"), READ)
         return
-    yield from _around("/", real, above)
+    if "/" not in real:
+        yield from _around("/", real, above)
     yield Rule(Path("/"), READ_DIR)
 
 

@@ -8,9 +8,28 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-_LONG = 100_000
-_PIECES = (b" ", b"\t", b"a", b"1", b"a ", b"1 ", b"1.", b"1,", b"/", b"# ", b"| ", b"test ", b"=", b"[", b"(", b'";"')
-_LIMIT = 20.0
+_LONG = 200_000
+_PIECES = (
+    b" ",
+    b"\t",
+    b"a",
+    b"1",
+    b"a ",
+    b"1 ",
+    b"1.",
+    b"1,",
+    b"/",
+    b"# ",
+    b"| ",
+    b"test ",
+    b"test a ... ok\\n",
+    b"a/",
+    b"=",
+    b"[",
+    b"(",
+    b'";"',
+)
+_LIMIT = 4.0
 """Seconds of the processor. Linear work takes milliseconds; what tries each pair of places, minutes."""
 
 

@@ -27,7 +27,7 @@ FORMAT = Format(
     ),
 )
 _NS = 1e-9
-_JOB = re.compile(r"[^:]*: (?P<id>[^(\[]*)(?:\((?P<rest>[^\[]*)\))?\s*+(?:\[.*\])?", re.DOTALL)
+_JOB = re.compile(r"[^:]*: (?P<id>[^(\[]*+)(?:\((?P<rest>[^\[]*)\))?\s*+(?:\[.*\])?", re.DOTALL)
 _PARAMETER = re.compile(r"&(?=[^&=]+=)")
 _HOST = {
     "ProcessorName": "cpu", "OsVersion": "os", "RuntimeVersion": "runtime", "ClrVersion": "runtime",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from gate.adapters.libtest import LINE
+from gate.adapters.libtest import RESULT
 from gate.adapters.suites import NAME
 from gate.adapters.values import OutputError
 from gate.model.visible import visible
@@ -36,9 +36,14 @@ def recognises(source: Source) -> bool:
     return any(_result(line) or _is_event(line) for line in source.head.lines)
 
 
-def _result(line: str) -> re.Match[str] | None:
-    # it may stand behind a log's own words; a line without it is not searched from each of its places
-    return LINE.search(line) if " bench:" in line else None
+def _result(line: str) -> _Event | None:
+    found = RESULT.search(line)
+    # it may stand behind a log's own words
+    name = line[: found.start()].partition("test ")[2] if found else ""
+    if found is None or not name.strip() or not name.endswith((" ", "\t")):
+        return None
+    rate = float(found["rate"]) if found["rate"] else None
+    return _Event("bench", name.strip(), float(found["value"].replace(",", "")), rate)
 
 
 def _is_event(line: str) -> bool:
@@ -70,9 +75,7 @@ def _found(source: Source) -> Iterator[_Event]:
     for place, line in enumerate(source.lines(), 1):
         result, failed = _result(line), _FAILED.match(line)
         if result:
-            rate = float(result["rate"]) if result["rate"] else None
-            median = float(result["value"].replace(",", ""))
-            yield _Event("bench", result["name"], median, rate)
+            yield result
         elif failed:
             yield _Event("test", failed["name"])
         elif _is_event(line) or '"failed"' in line:

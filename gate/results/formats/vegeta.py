@@ -43,7 +43,7 @@ _CSV = re.compile(r"\d{16,20},\d{1,3},\d+,\d+,\d+,")
 _SEARCHED = 200
 _WIDTHS = range(8, 13)
 _TEXT = re.compile(r"(Requests|Duration|Latencies|Success|Bytes In|Bytes Out)\s+\[([^\]]*)\]\s+(.*)")
-_BUCKET = re.compile(r"\[([^,\]]+),\s+([^\]]+)\]\s+(\d+)\s+[\d.]+%.*")
+_BUCKET = re.compile(r"\[([^,\]]+),\s++([^\]]+)\]\s+(\d+)\s+[\d.]+%.*")
 _MEANT = {"mean": "mean", "min": "min", "max": "max"}
 
 

@@ -17,7 +17,7 @@ _BIGGER = {"benchmarkjs", "pytest", "customBiggerIsBetter"}
 _MEANS = {"benchmarkjs", "pytest", "googlecpp", "catch2", "jmh", "benchmarkdotnet"}
 """The tools whose value is a mean for certain."""
 _CUSTOM = {"customBiggerIsBetter", "customSmallerIsBetter"}
-_RANGE = re.compile(r"\s*(?:±|\+/-|\+-|\ufffd)?\s*(\d[\d,]*\.?\d*(?:[eE][-+]?\d+)?)\s*(%)?\s*")
+_RANGE = re.compile(r"\s*+(?:±|\+/-|\+-|\ufffd)?\s*+(\d[\d,]*+(?:\.\d*+)?(?:[eE][-+]?\d++)?)\s*+(%)?\s*+")
 _COUNT = re.compile(r"^(?:rounds: (\d{1,15})|(\d{1,15}) samples)$", re.MULTILINE)
 _MEAN = re.compile(r"^mean: (\S+) (nsec|usec|msec|sec)$", re.MULTILINE)
 _STDDEV = re.compile(r"stddev: (\S+)")

@@ -16,7 +16,7 @@ from gate.results.result import Aggregate, Failed, Measured, Result
 from gate.results.source import Source
 
 _MODES = {"Throughput": "thrpt", "Average time": "avgt", "Sampling time": "sample", "Single shot invocation time": "ss"}
-_ITERATION = re.compile(r"Iteration +\d+: (?P<value>\d[\d.,]*)(?: ±\(\S+\) \S+)? (?P<unit>\S+/\S+)")
+_ITERATION = re.compile(r"Iteration +\d+: (?P<value>\d[\d.,]*)(?: ±\(\S+\) \S+)? (?P<unit>[^\s/]+/\S+)")
 _PARAMETERS = re.compile(r", (?=[^,=]+ = )")
 _OF_PRIMARY = ("time", "throughput")
 _FEWEST = 0.1

@@ -26,7 +26,7 @@ _PARAMETER = re.compile(r"\(([^()\s]+)\)")
 _NUMBER = r"(?:-?\d[\d.,]*(?:[eE][-+]?\d+)?|NaN|-?∞|≈\s*\S+)"
 _ROW = re.compile(
     rf"(?P<name>\S+)(?P<params>\s.*?)?\s(?P<mode>thrpt|avgt|sample|ss)(?:\s+(?P<count>\d+))?\s+(?P<score>{_NUMBER})"
-    rf"(?:\s*±?\s+(?P<error>{_NUMBER}))?\s+(?P<unit>[^\s±]+)\s*"
+    rf"(?:(?:\s*+±)?\s++(?P<error>{_NUMBER}))?\s++(?P<unit>[^\s±]+)\s*"
 )
 _POWER = re.compile(r"≈\s*10([⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)")
 _PLAIN = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")

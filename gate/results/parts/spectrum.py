@@ -25,8 +25,8 @@ class Spectrum:
     def take(self, line: str) -> bool:
         """Take in a line, and return whether it is one of the table."""
         if line.startswith("#["):
-            named = (part.partition("=") for part in line.strip("#[] \n").split(","))
-            self._footer({name.strip(): value.strip() for name, _, value in named})
+            named = (part.partition("=") for part in line[2:].partition("]")[0].split(","))
+            self._footer({name.strip(): value.split(maxsplit=1)[0] for name, _, value in named if value.strip()})
             return True
         cells = [float_of(cell) for cell in re.split(r"[,\s]+", line.strip())]
         # 1/(1-Percentile) is left out of the last row by some writers

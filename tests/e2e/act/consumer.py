@@ -54,7 +54,9 @@ def template(name: str, *, status: bool = False) -> str:
     text, found = step.subn(rf"\1uses: perfgate/perfgate@v1\1with:\1  perfgate-path: {sys.prefix}", text)
     assert found, f"{name}: no step of perfgate"
     before, uses, after = text.rpartition("uses: perfgate/perfgate@v1")
-    after = after.replace("with:\n", "with:\n          status: true\n", 1) if status else after
+    if status:
+        after, found = re.subn("with:\n", "with:\n          status: true\n", after, count=1)
+        assert found, f"{name}: its last step has no inputs"
     return f"{before}id: gate\n        {uses}{after}"
 
 

@@ -41,6 +41,25 @@ def test_a_very_long_line_is_read_or_refused_at_once(name: str) -> None:
                     assert "\n" not in refused(data, wanted)
 
 
+@pytest.mark.parametrize(
+    ("wanted", "text"),
+    [
+        ("libtest", '{"log":"' + r"test a ... ok\n" * 40_000 + ' bench: nothing"}\n'),
+        ("jmh", "Benchmark  Mode  Cnt  Score  Error  Units\nFoo.bar  avgt  5  1.234" + " " * 200_000 + "x y z\n"),
+        ("jmh", "# JMH version: 1.37\n# Benchmark: a.B\nIteration   1: 3,2 " + "a/" * 200_000 + " x\n"),
+        ("vegeta", "Bucket         #  %  Histogram\n[4ms," + " " * 200_000 + "x\n"),
+        ("github_action_custom", '[{"name":"a","unit":"s","value":1,"range":"1' + " " * 200_000 + 'x"}]'),
+        ("github_action_custom", '[{"name":"a","unit":"s","value":1,"range":"' + "1" * 200_000 + 'x"}]'),
+        ("github_action_custom", '[{"name":"a","value":1,"unit":"' + "1 " * 100_000 + "a" + " " * 200_000 + 'x"}]'),
+    ],
+    ids=["quoted log", "row", "iteration", "bucket", "range, spaces", "range, digits", "unit"],
+)
+def test_a_long_run_where_a_value_is_expected(wanted: str, text: str) -> None:
+    for name in (wanted, None):
+        with at_once(text[:40]):
+            assert "\n" not in refused(text.encode(), name)
+
+
 def test_what_no_reader_expects_is_one_line() -> None:
     with pytest.raises(UserError, match=r"^x: hyperfine: something in it is not as the tool writes it: field larger"):
         read(
