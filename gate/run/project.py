@@ -164,7 +164,7 @@ def project_of(
     settings = resolve(texts["base"], texts["head"], rules=rules, config=config, sets=options.sets)
     settings = replace(settings, warnings=[*sources.warnings, *settings.warnings])
     whole = Project(repository, sources, settings, _whose(rules, config, options))
-    return selected(whole, options.benchmarks, " ".join(options.benchmarks), option="benchmark")
+    return selected(whole, options.benchmarks, option="benchmark")
 
 
 def with_head(project: Project, head: source.Source, options: RulesOptions, globs: Collection[str]) -> Project:
@@ -183,16 +183,18 @@ def with_head(project: Project, head: source.Source, options: RulesOptions, glob
         settings.texts["base"], own or settings.texts["head"], rules=settings.decisive, sets=options.sets
     )  # fmt: skip
     sources = source.Sources(project.sources.base, head, project.sources.choice, ())
-    return selected(Project(project.repository, sources, found, project.whose), globs, " ".join(globs))
+    return selected(Project(project.repository, sources, found, project.whose), globs)
 
 
-def selected(project: Project, globs: Collection[str], where: str, *, option: str | None = None) -> Project:
+def selected(
+    project: Project, globs: Collection[str], *, where: str | None = None, option: str | None = None
+) -> Project:
     """Leave a project the benchmarks that globs name; none: all of them.
 
     where: the globs stand, for the error. option: of the command line that gives them, where one does.
 
     Raises:
-        ConfigError: they match none.
+        ConfigError: one of them matches none.
     """
     if not globs:
         return project
@@ -200,8 +202,12 @@ def selected(project: Project, globs: Collection[str], where: str, *, option: st
     names = [b.name for b in settings.rules.benchmark]
     sides = {side: _cut(config, globs) for side, config in settings.sides.items()}
     rules = _cut(settings.rules, globs)
-    if not rules.benchmark:
-        raise ConfigError(where, f"matches none of {', '.join(names) or 'no benchmarks'}", option=option)
+    for glob in globs:
+        if not _cut(settings.rules, [glob]).benchmark:
+            suite = next((b.name for b in settings.rules.benchmark if b.measured.suite), None)
+            cases = f" (the cases of {suite} are {suite}/NAME: try '*{glob.strip('*')}*')" if suite else ""
+            why = f"matches none of {', '.join(names) or 'no benchmarks'}{cases}"
+            raise ConfigError(where or glob, why, option=option)
     narrowed = frozenset(b.name for b in rules.benchmark if not any(matches(glob, b.name) for glob in globs))
     return replace(project, settings=replace(settings, sides=sides, rules=rules), narrowed=project.narrowed | narrowed)
 

@@ -213,6 +213,7 @@ def test_rules_are_heads_on_a_persons_machine_and_bases_in_ci(project: Project) 
         ((), "[gate", "head: perfgate.toml: not valid TOML"),
         (("--base", "nowhere"), CONFIG, "--base nowhere: no such commit here"),
         (("--benchmark", "x*"), CONFIG, "--benchmark x*: matches none of bench"),
+        (("--benchmark", "bench", "--benchmark", "y*"), CONFIG, "--benchmark y*: matches none of bench"),
         (("--seed", "-1"), CONFIG, "argument --seed: '-1' is not a whole number"),
         (("--config", "none.toml"), CONFIG, "none.toml: no such file"),
     ],

@@ -86,6 +86,24 @@ def test_one_benchmark_of_a_suite_is_selected_by_its_name(project: Project) -> N
     assert [f["benchmark"] for f in project.report()["findings"]] == ["py/bench_py.py::test_second"]
 
 
+def test_a_glob_that_names_no_case_is_said(project: Project) -> None:
+    once = ("check", "--base", "HEAD", "--set", "plan.builds=2", "--set", "gate.min_builds=2")
+    done = project.perfgate(*once, "--benchmark", "*secnod*")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith(
+        "perfgate: --benchmark *secnod*: no case of py has such a name, so nothing was measured\n"
+    )
+    done = project.perfgate(*once, "--benchmark", "*second*", "--benchmark", "py/*frist")
+    assert "perfgate: warning: --benchmark py/*frist: no case that ran has such a name\n" in done.stderr
+    assert [f["benchmark"] for f in project.report()["findings"]] == ["py/bench_py.py::test_second"]
+    assert "no case that ran" not in project.perfgate(*once, "--benchmark", "py").stderr
+    done = project.perfgate(*once, "--benchmark", "bench_py.py::test_second")
+    assert done.stderr == (
+        "perfgate: --benchmark bench_py.py::test_second: matches none of py "
+        "(the cases of py are py/NAME: try '*bench_py.py::test_second*')\n"
+    )
+
+
 def test_what_head_s_suite_lacks_is_missing_and_what_it_adds_is_new(project: Project) -> None:
     project.write("bench_py.py", BENCH.replace("FIRST", "0.004").replace("test_second", "test_third"))
     done = project.perfgate("check", "--base", "HEAD", "--set", "plan.builds=2")

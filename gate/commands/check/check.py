@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
 from gate.cli.groups import MeasureOptions, OutputOptions, RulesOptions
 from gate.codes import Exit
+from gate.config.rules import matches
 from gate.decide.measurements import Decided, decide_by, looking
 from gate.decide.policy import policy_at
-from gate.evidence.inputs import DEFAULT_FOLDER, read_inputs
+from gate.evidence.inputs import DEFAULT_FOLDER, Inputs, read_inputs
 from gate.model import Report, UserError
+from gate.model.records import Failure
 from gate.report.outputs import fill, refuse_inputs, require_writable, show, targets, write_asked
 from gate.run.folder import records_of
 from gate.run.job import Job
@@ -35,7 +38,9 @@ def run(options: MeasureOptions, rules: RulesOptions, outputs: OutputOptions, ou
         # the run line holds the same rules, options included
         gate = job.project.settings.rules
         job = run.measure(job, looking, explains=True).job
-        decided = decide_by(read_inputs([str(job.out)]), policy_at(job.run, gate), RulesOptions())
+        inputs = read_inputs([str(job.out)])
+        err.writelines(f"perfgate: warning: {warning}\n" for warning in _unmatched(rules.benchmarks, job, inputs))
+        decided = decide_by(inputs, policy_at(job.run, gate), RulesOptions())
         # first what cannot fail: a disk that is full by now must not cost the verdict
         unprinted = _print(decided, outputs, out)
         code = _keep(decided, job, options.history, outputs, err)
@@ -45,6 +50,24 @@ def run(options: MeasureOptions, rules: RulesOptions, outputs: OutputOptions, ou
         raise unprinted
     err.write(f"perfgate: standard output: {unprinted.strerror}; `perfgate report` prints the report again\n")
     return Exit.ERROR
+
+
+def _unmatched(globs: Sequence[str], job: Job, inputs: Inputs) -> list[str]:
+    """Say which globs named no case of a suite: only running it shows its cases.
+
+    Raises:
+        UserError: none of them did, and nothing else was measured.
+    """
+    records = [located.record for located in inputs.records]
+    names = {b.name for b in job.project.settings.rules.benchmark}
+    ran = {name for record in records if (name := getattr(record, "benchmark", None))}
+    unmatched = [glob for glob in globs if not any(matches(glob, name) for name in (*names, *ran))]
+    if not unmatched or any(isinstance(record, Failure) for record in records):
+        return []
+    if not ran:
+        why = f"no case of {', '.join(sorted(names))} has such a name, so nothing was measured"
+        raise UserError(f"{' '.join(unmatched)}: {why}", option="benchmark")
+    return [f"--benchmark {glob}: no case that ran has such a name" for glob in unmatched]
 
 
 def _print(decided: Decided, outputs: OutputOptions, out: TextIO) -> OSError | None:

@@ -17,6 +17,8 @@ _TOOLS = (
 _WORD = re.compile(r"(?<![\w./+-])([a-z][a-z0-9+]*)(?![\w./+-])")
 _COMES_WITH = {"npx": "npm", "npm": "node"}
 _REQUIREMENTS = re.compile(r"(requirements[\w.-]*|[\w.-]*[-_]requirements)\.txt")
+_OF_OTHERS = re.compile(r"mypy|typ(?:es|ing)|lint|format|docs?|release")
+"""What no benchmark needs."""
 _EXTRAS = ("benchmark", "bench", "benchmarks", "dev", "test", "tests")
 _PACKAGES = {"pytest-benchmark": "pytest-benchmark", "pyperf": "pyperf"}
 _INSTALLS = {
@@ -126,10 +128,13 @@ def _environment(folder: Path, path: str, benchmarks: list[dict[str, Any]]) -> I
         yield f"{path}/bin/pip install --quiet uv"
         yield f"{path}/bin/uv sync --frozen --inexact --no-install-project"
         return
+    packages = sorted({_PACKAGES[each["instrument"]] for each in benchmarks if each.get("instrument") in _PACKAGES})
+    declared = [*_declared(folder)]
     words = [f"-r {file}" for file in _requirements(folder)]
-    if not words:
-        words = [*_declared(folder)]
-    words += sorted({_PACKAGES[each["instrument"]] for each in benchmarks if each.get("instrument") in _PACKAGES})
+    # what names the tool of the benchmarks has what else they need
+    if not words or any(package in each for package in packages for each in declared):
+        words = declared
+    words += packages
     yield f"python3 -m venv {path}"
     if words:
         yield f"{path}/bin/pip install --quiet {' '.join(dict.fromkeys(words))}"
@@ -140,7 +145,7 @@ def _requirements(folder: Path) -> list[str]:
         names = sorted(file.name for file in folder.iterdir() if file.is_file())
     except OSError:
         return []
-    return [name for name in names if _REQUIREMENTS.fullmatch(name)]
+    return [name for name in names if _REQUIREMENTS.fullmatch(name) and not _OF_OTHERS.search(name)]
 
 
 def _declared(folder: Path) -> Iterator[str]:

@@ -92,7 +92,7 @@ def _designed(project: Project) -> Design:
     study = _study_of(project)
     if not project.settings.rules.benchmark:
         raise ConfigError(project.settings.decisive.name, "has no [[benchmark]]: add one; `perfgate init` writes some")
-    project = _planned(selected(project, study.benchmarks, "study.benchmarks"), study)
+    project = _planned(selected(project, study.benchmarks, where="study.benchmarks"), study)
     builds = builds_in(project)
     planned = treatments(study, *builds)
     benchmarks = _on(project, {each.side for each in planned})

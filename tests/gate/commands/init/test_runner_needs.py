@@ -31,6 +31,15 @@ def steps_of(directory: Path, name: str, job: str) -> list[dict[str, str]]:
     ("files", "install"),
     [
         ({"requirements.txt": "", "dev-requirements.txt": "", "notes.txt": ""}, "-r dev-requirements.txt -r requirements.txt"),
+        # what the benchmarks' own tool stands beside is theirs, and a list for mypy is nobody's
+        ({"requirements-mypy.txt": "", "requirements.txt": ""}, "-r requirements.txt"),
+        (
+            {
+                "perfgate.toml": VENV.replace("command", 'instrument = "pytest-benchmark"\ncommand'), "requirements.txt": "",
+                "pyproject.toml": '[project]\nname = "a"\n[project.optional-dependencies]\ntests = ["freezegun", "pytest-benchmark"]\n',
+            },
+            "freezegun pytest-benchmark",
+        ),
         (
             {"pyproject.toml": '[project]\nname = "a"\ndependencies = ["attrs>=1", "b"]\n[project.optional-dependencies]\ndev = ["c[x]; python_version > \\"3\\""]\n'},
             """'attrs>=1' b 'c[x]; python_version > "3"'""",
