@@ -14,7 +14,7 @@ from gate.decide.measurements import Decided, decide_by, looking
 from gate.decide.policy import policy_at
 from gate.evidence.inputs import DEFAULT_FOLDER, Inputs, read_inputs
 from gate.model import Report, UserError
-from gate.model.records import Failure
+from gate.model.records import Failure, Same
 from gate.report.outputs import fill, refuse_inputs, require_writable, show, targets, write_asked
 from gate.run.folder import records_of
 from gate.run.job import Job
@@ -62,7 +62,8 @@ def _unmatched(globs: Sequence[str], job: Job, inputs: Inputs) -> list[str]:
     names = {b.name for b in job.project.settings.rules.benchmark}
     ran = {name for record in records if (name := getattr(record, "benchmark", None))}
     unmatched = [glob for glob in globs if not any(matches(glob, name) for name in (*names, *ran))]
-    if not unmatched or any(isinstance(record, Failure) for record in records):
+    # of what failed, or runs the same program, the cases are not known
+    if not unmatched or any(isinstance(record, (Failure, Same)) for record in records):
         return []
     if not ran:
         why = f"no case of {', '.join(sorted(names))} has such a name, so nothing was measured"

@@ -17,7 +17,7 @@ _TOOLS = (
 _WORD = re.compile(r"(?<![\w./+-])([a-z][a-z0-9+]*)(?![\w./+-])")
 _COMES_WITH = {"npx": "npm", "npm": "node"}
 _REQUIREMENTS = re.compile(r"(requirements[\w.-]*|[\w.-]*[-_]requirements)\.txt")
-_OF_OTHERS = re.compile(r"mypy|typ(?:es|ing)|lint|format|docs?|release")
+_OF_OTHERS = re.compile(r"(?<![a-z])(?:mypy|types?|typing|lint|format|docs?|release)(?![a-z])")
 """What no benchmark needs."""
 _EXTRAS = ("benchmark", "bench", "benchmarks", "dev", "test", "tests")
 _PACKAGES = {"pytest-benchmark": "pytest-benchmark", "pyperf": "pyperf"}

@@ -7,12 +7,6 @@ import pytest
 from tests.support.forge.server import FakeGitHub
 
 
-@pytest.fixture(autouse=True)
-def settled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One job at a time: nobody writes between reading and writing."""
-    monkeypatch.setattr("gate.github.transport._SETTLED_AFTER", 0.01)
-
-
 @pytest.fixture
 def forge() -> Iterator[FakeGitHub]:
     """A forge, of which nothing is asked that the real one would refuse."""

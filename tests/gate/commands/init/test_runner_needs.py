@@ -32,7 +32,7 @@ def steps_of(directory: Path, name: str, job: str) -> list[dict[str, str]]:
     [
         ({"requirements.txt": "", "dev-requirements.txt": "", "notes.txt": ""}, "-r dev-requirements.txt -r requirements.txt"),
         # what the benchmarks' own tool stands beside is theirs, and a list for mypy is nobody's
-        ({"requirements-mypy.txt": "", "requirements.txt": ""}, "-r requirements.txt"),
+        ({"requirements-mypy.txt": "", "docs-requirements.txt": "", "requirements-docker.txt": ""}, "-r requirements-docker.txt"),
         (
             {
                 "perfgate.toml": VENV.replace("command", 'instrument = "pytest-benchmark"\ncommand'), "requirements.txt": "",

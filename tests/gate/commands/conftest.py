@@ -1,4 +1,4 @@
-"""What the tests of publishing share."""
+"""What the tests of commands share."""
 
 import pytest
 
