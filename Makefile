@@ -2,7 +2,7 @@
 PYTHON_ENV = .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: demo gallery test endtoend blas lint promise mutants study latency evidence trial trial-judge bench tools docs
+.PHONY: demo gallery test endtoend nightly blas lint promise mutants study latency evidence trial trial-judge bench tools docs
 .PHONY: surface site lock venv help
 
 demo: venv ## Gate a regression and a harmless change of a small real project (under two minutes)
@@ -15,7 +15,10 @@ test: venv ## Everything fast, in two processes
 	@$(PYTHON_ENV) -m pytest -n 2
 
 endtoend: venv ## What a user meets: pages of documentation, browsers, workflows, signals, real suites, installing
-	@$(PYTHON_ENV) -m pytest -n 2 -m "endtoend and not tools"
+	@$(PYTHON_ENV) -m pytest -n 2 -m "endtoend and not tools and not nightly"
+
+nightly: venv ## What is slow by nature: fuzzing, very long lines, all browser widths, all examples
+	@$(PYTHON_ENV) -m pytest -n 2 -m "nightly and not tools"
 
 blas: venv ## Statistics and decisions under the kernels of OpenBLAS for old and new processors
 	@$(PYTHON_ENV) -c "import numpy, scipy; [m.show_config() for m in (numpy, scipy)]" | grep DYNAMIC_ARCH
