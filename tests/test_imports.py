@@ -1,9 +1,9 @@
 """The house's order: imports point one way and in no circle, third parties are declared, functions fit a screen or two.
 
-A room is a module or folder right below gate/ or harness/, with all that is below it. A room of gate/ imports itself and
-the rooms before it; only run and the commands use the harness, whose rooms have an order of their own. A command is a
-folder of gate/commands, and imports no other. Imports inside functions and those under TYPE_CHECKING count: laziness is
-no direction.
+A room is a module or folder right below gate/ or harness/, with all that is below it. A room imports itself and the rooms
+above it in the picture of docs/design.md; only run and the commands use the harness. A command is a folder of
+gate/commands, and imports no other. Imports inside functions and those under TYPE_CHECKING count: laziness is no
+direction.
 """
 
 import ast
@@ -21,41 +21,16 @@ pytestmark = pytest.mark.xdist_group("house")
 ROOT = Path(__file__).parent.parent
 LONGEST_FUNCTION = 70
 
-ROOMS = [
-    "codes",
-    "model",
-    "units",
-    "cli",
-    "config",
-    "adapters",
-    "results",
-    "stats",
-    "evidence",
-    "memory",
-    "explain",
-    "decide",
-    "history",
-    "words",
-    "planning",
-    "plots",
-    "report",
-    "github",
-    "run",
-    "commands",
-]
-HARNESS_ROOMS = [
-    "errors",
-    "sandbox",
-    "process",
-    "trace",
-    "host",
-    "source",
-    "instruments",
-    "profilers",
-    "build",
-    "service",
-    "loop",
-]
+
+def drawn(package: str) -> dict[str, str]:
+    """The rooms in the picture of docs/design.md from top to bottom, with what it says about each and its folders."""
+    picture = (ROOT / "docs/design.md").read_text(encoding="utf-8").split("```\n")[1]
+    _, _, below = picture.partition(f"{package}/ ")
+    part = re.split(r"^\w", below, flags=re.MULTILINE)[0]
+    return dict(re.findall(r"^  (\w+)(?:/|\.py) +((?:.*\n)(?:   .*\n)*)", part, re.MULTILINE))
+
+
+ROOMS, HARNESS_ROOMS = list(drawn("gate")), list(drawn("harness"))
 # From argv to the command that it names; nothing imports them, and what they import themselves is little.
 ENTRIES = ("gate.__main__", "gate.cli.main")
 FOR_ENTRIES = ("codes", "cli", "words")
@@ -271,6 +246,16 @@ def runtime_dependencies() -> set[str]:
 @pytest.fixture(scope="module")
 def here() -> House:
     return house(ROOT)
+
+
+@pytest.mark.parametrize("package", ["gate", "harness"])
+def test_the_picture_of_the_house_has_every_folder_and_no_other(here: House, package: str) -> None:
+    found: dict[str, set[str]] = {}
+    for name in here.modules.keys() - ENTRIES:
+        top, own, *below = [*name.split("."), ""]
+        if top == package and own:
+            found.setdefault(own, set()).update(below[:1] if len(below) > 2 else [])
+    assert found == {own: set(re.findall(r"(\w+)/(?!\w)", text)) for own, text in drawn(package).items()}
 
 
 def test_imports_point_one_way(here: House) -> None:
