@@ -22,6 +22,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from harness.process.execute import find_own
 from tests.support import runs
 
 ROOT = Path(__file__).parent.parent
