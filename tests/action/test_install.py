@@ -463,6 +463,7 @@ def test_the_real_one(tmp_path: Path, command: str, most: float) -> None:
         assert ran.returncode == 0, ran.stderr
         return ran.stdout
 
+    assert (action.python().parent / "hyperfine").is_file()
     report = tmp_path / "report.html"
     perfgate("decide", "-", "--html", report)
     assert "<svg" in report.read_text(encoding="utf-8")
