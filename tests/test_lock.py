@@ -63,7 +63,9 @@ def test_the_environment_of_development_does_without_hyperfine_on_musl(tmp_path:
     )
     uv = tmp_path / "bin/uv"
     uv.parent.mkdir()
-    uv.write_text("#!/bin/sh\ncase $* in *stdin*) cat >asked ;; venv*) mkdir .venv ;; esac\n")
+    uv.write_text(
+        "#!/bin/sh\ncase $* in *--require-hashes*) cat .venv/locked.txt >asked ;; venv*) mkdir .venv ;; esac\n"
+    )
     uv.chmod(0o755)
     env = {**os.environ, "PATH": f"{uv.parent}:{os.environ['PATH']}", "PYTHON": sys.executable}
     subprocess.run(["scripts/venv"], cwd=tmp_path, env={**env, "PYTHONPATH": str(tmp_path)}, check=True)
@@ -72,3 +74,21 @@ def test_the_environment_of_development_does_without_hyperfine_on_musl(tmp_path:
     assert hyperfine
     asked = (tmp_path / "asked").read_text(encoding="utf-8")
     assert asked == (locked if libc else locked.replace(hyperfine.group(), ""))
+
+
+@pytest.mark.parametrize(("there", "says"), [(["git"], "CPython"), ([], "git is not on PATH")])
+def test_a_machine_that_lacks_what_make_needs_is_told_in_one_line(tmp_path: Path, there: list[str], says: str) -> None:
+    for name in (*there, "dirname", "cat", "cmp"):
+        (tmp_path / name).symlink_to(shutil.which(name) or pytest.skip(f"no {name}"))
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(ROOT / "scripts/venv", tmp_path / "scripts")
+    done = subprocess.run(
+        [tmp_path / "scripts/venv"],
+        cwd=tmp_path,
+        env={"PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert says in done.stderr
