@@ -27,15 +27,21 @@ def test_what_is_done_in_time_goes_on() -> None:
     assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
 
 
-def test_a_lost_one_comes_again() -> None:
-    """CPython 3.11.2 replaces it by the ValueError whose message it formats; here it is swallowed once."""
-    lost = False
-    with pytest.raises(DeadlineError), deadline(0.01):
+def loses_it(went_on: list[str]) -> None:
+    with deadline(0.01):
         with suppress(DeadlineError):
             time.sleep(LONG)
-        lost = True
+        went_on.append("a little")
         time.sleep(LONG)
-    assert lost
+        went_on.append("for long")
+
+
+def test_a_lost_one_comes_again() -> None:
+    """CPython 3.11.2 replaces it by the ValueError whose message it formats; here it is swallowed once."""
+    went_on: list[str] = []
+    with pytest.raises(DeadlineError):
+        loses_it(went_on)
+    assert went_on == ["a little"]
 
 
 class Finalised:
@@ -45,23 +51,33 @@ class Finalised:
         time.sleep(0.02)
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_one_in_a_finaliser_comes_again() -> None:
-    with pytest.raises(DeadlineError), deadline(0.01):
+def finalises() -> None:
+    with deadline(0.01):
         Finalised()
         time.sleep(LONG)
 
 
-def test_cleaning_up_is_not_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.process.deadline._AGAIN", 0.001)
-    cleaned = False
-    with pytest.raises(DeadlineError), deadline(0.01):
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_one_in_a_finaliser_comes_again() -> None:
+    with pytest.raises(DeadlineError):
+        finalises()
+
+
+def cleans_up(cleaned: list[str]) -> None:
+    with deadline(0.01):
         try:
             time.sleep(LONG)
         finally:
             time.sleep(0.02)
-            cleaned = True
-    assert cleaned
+            cleaned.append("up")
+
+
+def test_cleaning_up_is_not_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.process.deadline._AGAIN", 0.001)
+    cleaned: list[str] = []
+    with pytest.raises(DeadlineError):
+        cleans_up(cleaned)
+    assert cleaned == ["up"]
 
 
 @pytest.mark.parametrize("seconds", [0.01, LONG])
