@@ -1,11 +1,14 @@
-"""A real git repository in a temporary directory, whatever the user's git configuration."""
+"""A real git repository in a temporary directory, whatever the user's git configuration; a clock that jumps."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import tempfile
+import time
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -87,3 +90,14 @@ def checkout(tmp_path: Path, isolated_git: Path) -> Checkout:
     made = Checkout(path)
     made.git("init", "-q", "-b", "main")
     return made
+
+
+@pytest.fixture
+def over_once(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
+    """Let a minute be over as soon as a file is there: no process is too slow to have written it."""
+
+    def over(file: Path) -> None:
+        clock = SimpleNamespace(perf_counter=lambda: time.perf_counter() + 60 * file.exists())
+        monkeypatch.setattr("harness.process.execute.time", clock)
+
+    return over

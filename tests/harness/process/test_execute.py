@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -38,17 +37,6 @@ def shell(directory: Path, script: str, timeout: float = 30, **options: object) 
 def _often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look after a process more often than is worth it elsewhere."""
     monkeypatch.setattr("harness.process.execute._TICK", 0.02)
-
-
-@pytest.fixture
-def over_once(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
-    """Let a minute be over as soon as a file is there: no process is too slow to have written it."""
-
-    def over(file: Path) -> None:
-        clock = SimpleNamespace(perf_counter=lambda: time.perf_counter() + 60 * file.exists())
-        monkeypatch.setattr("harness.process.execute.time", clock)
-
-    return over
 
 
 def gone(pid: int, within: float = 5) -> bool:
