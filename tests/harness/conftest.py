@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from harness.source.repository import Repository
+from tests.support.fakes import Clock
 
 ISOLATED = {
     "GIT_CONFIG_GLOBAL": os.devnull,
@@ -101,3 +102,16 @@ def over_once(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
         monkeypatch.setattr("harness.process.execute.time", clock)
 
     return over
+
+
+@pytest.fixture
+def patience(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Let each look at whether a group has ended take a second; gives the clock that counts them."""
+    clock = Clock()
+
+    def sleep(_: float) -> None:
+        time.sleep(0.001)
+        clock.now += 1
+
+    monkeypatch.setattr("harness.process.groups.time", SimpleNamespace(monotonic=clock, sleep=sleep))
+    return clock

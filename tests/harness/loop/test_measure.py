@@ -793,7 +793,6 @@ def test_output_that_grows_beyond_its_limit_ends_the_program(tmp_path: Path) -> 
     bench.measure(ProcessExecutor(), adding(records), Values(), table={"b": benchmark}, environments=REAL)
     (failure,) = failures(records)
     assert failure.status == "the output is longer than max_output (1000000 bytes)"
-    assert failure.seconds is not None and failure.seconds < 50
 
 
 def test_a_failed_execution_is_repeated_with_all_that_it_needs(tmp_path: Path) -> None:
