@@ -514,11 +514,12 @@ def test_resume_at_every_cut_gives_the_same_records(tmp_path: Path, make: Callab
         assert built == needed | set(builds(rest.appended))
 
 
-def test_resume_twice_at_random_cuts(tmp_path: Path) -> None:
+@pytest.mark.parametrize("times", [10, pytest.param(50, marks=pytest.mark.nightly)])
+def test_resume_twice_at_random_cuts(tmp_path: Path, times: int) -> None:
     whole = Bench(tmp_path)
     whole.run()
     rng = random.Random(1)
-    for _ in range(50):
+    for _ in range(times):
         records: list[Record] = []
         for _ in range(4):
             part = Bench(tmp_path)
