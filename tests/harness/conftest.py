@@ -43,7 +43,9 @@ class Checkout:
 
     def git(self, *arguments: str) -> str:
         """Run git in it, as a user would; file: URLs are allowed, submodules in tests have no others."""
-        argv = ["git", "-C", str(self.path), "-c", "protocol.file.allow=always", *arguments]
+        # nothing here lives long enough to be tidied
+        settings = ["-c", "protocol.file.allow=always", "-c", "gc.auto=0", "-c", "maintenance.auto=false"]
+        argv = ["git", "-C", str(self.path), *settings, *arguments]
         environment = {**os.environ, "GIT_ALTERNATE_OBJECT_DIRECTORIES": self.objects}
         done = subprocess.run(argv, capture_output=True, text=True, check=False, env=environment)
         assert done.returncode == 0, f"{argv}: {done.stderr}"
