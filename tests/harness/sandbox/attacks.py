@@ -195,19 +195,18 @@ def threads(pid: str) -> str:
 
 
 def daemon(path: str) -> None:
-    """Leave processes behind that fork faster than they are found, and write at last."""
+    """Leave processes behind that fork faster than they are found, and write as long as they live."""
     if os.fork():
         return
     os.setsid()
     import time
 
-    end = time.monotonic() + 4
+    end = time.monotonic() + 60
     while time.monotonic() < end:
         if os.fork():
             os._exit(0)
+        write(path)
         time.sleep(0.001)
-    with open(path, "w") as file:
-        file.write("alive\n")
     os._exit(0)
 
 
