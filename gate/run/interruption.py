@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Timer, main_thread
+from queue import Empty, SimpleQueue
+from threading import Thread, main_thread
 from types import FrameType
 
 from gate.cli.lacks import lack_of
@@ -16,10 +17,11 @@ from gate.model import Execution, UserError
 from gate.report.outputs import make_folder
 from gate.run.folder import MEASUREMENTS, records_of
 from gate.units import agree, plural
+from harness.process.deadline import unwinding
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_SOON = 0.01
-"""Seconds."""
+_AGAIN = 0.1
+"""Seconds after which a signal is sent again, for as long as what it ends goes on."""
 
 
 class Interrupted(BaseException):
@@ -35,37 +37,54 @@ class Interrupted(BaseException):
 def interruptible() -> Iterator[None]:
     """Turn SIGINT, SIGTERM and SIGHUP into Interrupted, once; while cleaning up further ones are ignored.
 
-    Once one has come, Interrupted is what is raised at the end, whatever else cleaning up meets.
+    Python can lose what a signal's handler raises (harness.process.deadline): so a signal is sent again until the block
+    is left. Once one has come, Interrupted is what is raised at the end, whatever else cleaning up meets.
     """
     came: list[Interrupted] = []
+    left = False
+    asked: SimpleQueue[int] = SimpleQueue()  # a handler may be interrupted by another while it puts something there
 
     def unwind(number: int, frame: FrameType | None) -> None:
-        if _in_finaliser(frame):
-            # an exception would be printed there, and end nothing
-            Timer(_SOON, signal.pthread_kill, (main_thread().ident or 0, number)).start()
-            return
-        for each in _SIGNALS:
-            signal.signal(each, signal.SIG_IGN)
-        came.append(Interrupted(number))
-        raise came[0]
+        if not came:
+            came.append(Interrupted(number))
+            asked.put(number)
+        # an exception in a finaliser would be printed there, and end nothing
+        if not (left or unwinding(Interrupted) or _in_finaliser(frame)):
+            raise came[0]
 
     before = {number: signal.getsignal(number) for number in _SIGNALS}
+    insistent = Thread(target=_insist, args=(asked,), daemon=True)
+    with suppress(RuntimeError):  # no more threads can be started: it is sent once
+        insistent.start()
     # nohup and shells' background jobs ignore some of these on purpose
     for number in _SIGNALS:
         if before[number] != signal.SIG_IGN:
             signal.signal(number, unwind)
     try:
-        try:
-            yield
-        except Exception:
-            # it may come between the close of a descriptor and the note of that: then it is closed once more
-            if not came:
-                raise
-        if came:
-            raise came[0]
+        yield
+    except Exception:
+        # it may come between the close of a descriptor and the note of that: then it is closed once more
+        if not came:
+            raise
     finally:
+        left = True
+        asked.put(0)
+        with suppress(RuntimeError):  # it was not started
+            insistent.join()
         for number, handler in before.items():
             signal.signal(number, handler)
+    if came:
+        raise came[0]
+
+
+def _insist(asked: SimpleQueue[int]) -> None:
+    """Send the main thread the signal that is asked for, until 0 is."""
+    number = asked.get()
+    while number:
+        try:
+            number = asked.get(timeout=_AGAIN)
+        except Empty:
+            signal.pthread_kill(main_thread().ident or 0, number)
 
 
 def _in_finaliser(frame: FrameType | None) -> bool:

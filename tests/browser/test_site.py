@@ -127,7 +127,8 @@ def test_pages_have_no_barriers(browser: Browser, address: str) -> None:
 
 
 def found(page: Page) -> list[str]:
-    page.wait_for_selector("#search-results ul.search li a")
+    """Return what the hits lead to; they come one by one, and when all are there the page says how many."""
+    page.wait_for_selector("#search-results p.search-summary:not(:empty)")
     return [link.get_attribute("href") or "" for link in page.query_selector_all("#search-results ul.search li > a")]
 
 

@@ -1,15 +1,19 @@
-"""A real git repository in a temporary directory, whatever the user's git configuration."""
+"""A real git repository in a temporary directory, whatever the user's git configuration; a clock that jumps."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import tempfile
+import time
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from harness.source.repository import Repository
+from tests.support.fakes import Clock
 
 ISOLATED = {
     "GIT_CONFIG_GLOBAL": os.devnull,
@@ -39,7 +43,9 @@ class Checkout:
 
     def git(self, *arguments: str) -> str:
         """Run git in it, as a user would; file: URLs are allowed, submodules in tests have no others."""
-        argv = ["git", "-C", str(self.path), "-c", "protocol.file.allow=always", *arguments]
+        # nothing here lives long enough to be tidied
+        settings = ["-c", "protocol.file.allow=always", "-c", "gc.auto=0", "-c", "maintenance.auto=false"]
+        argv = ["git", "-C", str(self.path), *settings, *arguments]
         environment = {**os.environ, "GIT_ALTERNATE_OBJECT_DIRECTORIES": self.objects}
         done = subprocess.run(argv, capture_output=True, text=True, check=False, env=environment)
         assert done.returncode == 0, f"{argv}: {done.stderr}"
@@ -87,3 +93,27 @@ def checkout(tmp_path: Path, isolated_git: Path) -> Checkout:
     made = Checkout(path)
     made.git("init", "-q", "-b", "main")
     return made
+
+
+@pytest.fixture
+def over_once(monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], None]:
+    """Let a minute be over as soon as a file is there: no process is too slow to have written it."""
+
+    def over(file: Path) -> None:
+        clock = SimpleNamespace(perf_counter=lambda: time.perf_counter() + 60 * file.exists())
+        monkeypatch.setattr("harness.process.execute.time", clock)
+
+    return over
+
+
+@pytest.fixture
+def patience(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """Let each look at whether a group has ended take a second; gives the clock that counts them."""
+    clock = Clock()
+
+    def sleep(_: float) -> None:
+        time.sleep(0.001)
+        clock.now += 1
+
+    monkeypatch.setattr("harness.process.groups.time", SimpleNamespace(monotonic=clock, sleep=sleep))
+    return clock

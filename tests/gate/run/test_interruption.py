@@ -116,3 +116,42 @@ def test_a_signal_within_a_destructor_ends_what_goes_on_after_it() -> None:
     with pytest.raises(EndedError, match=r"^SIGTERM: nothing was measured$"):
         signalled_in_a_destructor(goes_on)
     assert not goes_on
+
+
+def lost_twice(goes_on: list[str]) -> None:
+    with orderly():
+        for each in ("first", "second"):
+            with suppress(Interrupted):
+                os.kill(os.getpid(), signal.SIGTERM)
+                time.sleep(10)
+            goes_on.append(each)
+        time.sleep(10)
+        goes_on.append("for long")
+
+
+def test_a_lost_interruption_comes_again() -> None:
+    """CPython 3.11.2 loses one while it formats the message of another exception."""
+    goes_on: list[str] = []
+    with pytest.raises(EndedError, match=r"^SIGTERM: nothing was measured$"):
+        lost_twice(goes_on)
+    assert goes_on == ["first", "second"]
+
+
+def signalled_while_it_cleans_up(cleaned: list[str]) -> None:
+    with orderly():
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+        finally:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.02)
+            cleaned.append("up")
+
+
+def test_cleaning_up_is_not_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gate.run.interruption._AGAIN", 0.001)
+    handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
+    cleaned: list[str] = []
+    with pytest.raises(EndedError, match=r"^SIGTERM: nothing was measured$"):
+        signalled_while_it_cleans_up(cleaned)
+    assert cleaned == ["up"]
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)] == handlers

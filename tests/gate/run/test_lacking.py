@@ -113,16 +113,23 @@ def test_git_that_lacks_something_is_an_error(tmp_path: Path, monkeypatch: pytes
 
 def interrupt_thread_start(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Send SIGINT to this process while it waits for the start of a thread of a name."""
-    real = threading.Event.wait
+    start, wait = threading.Thread.start, threading.Event.wait
+    awaited: list[Any] = []
 
-    def wait(event: threading.Event, timeout: float | None = None) -> bool:
-        starting = [each for each in threading.enumerate() if getattr(each, "_started", None) is event]
-        if any(each.name.startswith(name) for each in starting):
+    def started(thread: threading.Thread) -> None:
+        # noted here: by the time that its start is waited for, a thread may have ended
+        if thread.name.startswith(name):
+            awaited.append(getattr(thread, "_started"))  # noqa: B009  # a private name
+        start(thread)
+
+    def waited(event: threading.Event, timeout: float | None = None) -> bool:
+        if event in awaited:
             monkeypatch.undo()
             os.kill(os.getpid(), signal.SIGINT)
-        return real(event, timeout)
+        return wait(event, timeout)
 
-    monkeypatch.setattr(threading.Event, "wait", wait)
+    monkeypatch.setattr(threading.Thread, "start", started)
+    monkeypatch.setattr(threading.Event, "wait", waited)
 
 
 @pytest.mark.xdist_group("measures")

@@ -27,16 +27,24 @@ LINKERS = ["bfd", "gold", "lld", "mold"]
 SEEDS = range(1, 7)
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def objects(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a folder of sources and objects, compiled once: each test has a copy."""
+    made = tmp_path_factory.mktemp("objects")
     for name in NAMES:
-        (tmp_path / f"{name}.c").write_text(f"int {name}(int x) {{ return x + {len(name)}; }}\n")
-    (tmp_path / "main.c").write_text(
+        (made / f"{name}.c").write_text(f"int {name}(int x) {{ return x + {len(name)}; }}\n")
+    (made / "main.c").write_text(
         "#include <stdio.h>\n"
         + "".join(f"int {name}(int);\n" for name in NAMES)
         + f'int main(void) {{ return printf("%d\\n", {" + ".join(f"{name}(1)" for name in NAMES)}) < 0; }}\n'
     )
-    call(tmp_path, "gcc", "-c", "main.c", *(f"{name}.c" for name in NAMES))
+    call(made, "gcc", "-c", "main.c", *(f"{name}.c" for name in NAMES))
+    return made
+
+
+@pytest.fixture
+def folder(objects: Path, tmp_path: Path) -> Path:
+    shutil.copytree(objects, tmp_path, dirs_exist_ok=True)
     make_shims(tmp_path / "shims", {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}, go=False)
     return tmp_path
 
@@ -95,10 +103,10 @@ def test_clang(folder: Path) -> None:
     "arguments",
     [
         "main.o -L. -lcore",
-        "main.o -Lnowhere -L. -static -lcore",
+        pytest.param("main.o -Lnowhere -L. -static -lcore", marks=pytest.mark.nightly),
         "main.o -Wl,--start-group libcore.a libmore.a -Wl,--end-group",
-        "main.o -Wl,--whole-archive libcore.a -Wl,--no-whole-archive",
-        "main.o libmore.a libcore.a libmore.a libcore.a",
+        pytest.param("main.o -Wl,--whole-archive libcore.a -Wl,--no-whole-archive", marks=pytest.mark.nightly),
+        pytest.param("main.o libmore.a libcore.a libmore.a libcore.a", marks=pytest.mark.nightly),
     ],
 )
 def test_ways_to_name_it(folder: Path, arguments: str) -> None:

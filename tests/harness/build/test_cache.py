@@ -113,7 +113,11 @@ def test_a_kept_build_is_not_changed_by_the_runs_that_use_it(project: Checkout, 
 
 
 @pytest.mark.parametrize(
-    "change", ["source", "data", "mode", "command", "environment", "tool", "off", "share", "git", "place"]
+    "change",
+    [
+        *("source", "command", "environment", "tool", "off"),
+        *(pytest.param(each, marks=pytest.mark.nightly) for each in ("data", "mode", "share", "git", "place")),
+    ],
 )
 def test_what_may_have_another_result_is_built(
     change: str, project: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

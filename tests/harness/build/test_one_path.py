@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import subprocess
 import sys
@@ -86,10 +87,22 @@ def test_cmake_gives_equal_bytes(checkout: Checkout) -> None:
         assert not {path for path in unequal(found) if path.endswith(("app", ".so", ".o"))}
 
 
-def test_a_virtual_environment_stands_on_both_sides(checkout: Checkout) -> None:
+# as pip writes the scripts of packages
+SCRIPT = r"""printf '#!%s/.venv/bin/python\nprint("ran")\n' "$PWD" > .venv/bin/pip; chmod +x .venv/bin/pip"""
+
+
+@pytest.mark.parametrize(
+    "setup",
+    [
+        f"{shlex.quote(sys.executable)} -m venv --without-pip .venv; {SCRIPT}",
+        pytest.param(f"{shlex.quote(sys.executable)} -m venv .venv", marks=pytest.mark.nightly),
+    ],
+    ids=["without pip", "with pip"],
+)
+def test_a_virtual_environment_stands_on_both_sides(checkout: Checkout, setup: str) -> None:
     checkout.commit(a="1")
     checkout.write(a="2")
-    table = BuildTable(setup=[sys.executable, "-m", "venv", ".venv"], command=".venv/bin/pip --version")
+    table = BuildTable(setup=setup, command=".venv/bin/pip --version")
     with builder_of(checkout, table) as builder:
         assert unequal(both(builder)) == {"a"}
         for side in SIDES:

@@ -105,11 +105,12 @@ def test_objects(checkout: Checkout, tmp_path: Path) -> None:
         assert {build.ordered for build in sound(builder, tmp_path)} == {"objects"}
 
 
+@pytest.mark.nightly
 def test_many_links_at_a_time(checkout: Checkout, tmp_path: Path) -> None:
-    apps = " ".join(f"app{number}" for number in range(12))
+    apps = " ".join(f"app{number}" for number in range(5))
     project(checkout, f"all: {apps}\n{apps}: {OBJECTS}\n\tgcc -o $@ $^ -Wl,--defsym=n=1\n")
-    with relinking(checkout, tmp_path, "make -j8 all", ["app0", "app11"]) as builder:
-        sound(builder, tmp_path, app="app7")
+    with relinking(checkout, tmp_path, "make -j8 all", ["app0", "app4"]) as builder:
+        sound(builder, tmp_path, app="app3")
 
 
 def test_temporary_objects(checkout: Checkout, tmp_path: Path) -> None:
@@ -149,6 +150,7 @@ def test_copies_and_hard_links(checkout: Checkout, tmp_path: Path) -> None:
         assert not list(folder.rglob(".perfgate*"))
 
 
+@pytest.mark.nightly
 def test_a_program_moved_out_of_a_folder_that_is_gone(checkout: Checkout, tmp_path: Path) -> None:
     project(checkout)
     command = f"make clean {OBJECTS} && mkdir t && gcc -o t/x {OBJECTS} && mv t/x app && rmdir t"
@@ -167,6 +169,7 @@ def test_a_shared_library_and_its_program(checkout: Checkout, tmp_path: Path) ->
         assert len({build.artifacts["libcore.so"] for build in made}) >= 3
 
 
+@pytest.mark.nightly
 def test_a_name_that_is_also_a_file_s(checkout: Checkout, tmp_path: Path) -> None:
     # at its second link the library's own name is that of a file
     link = "gcc -shared -fPIC -Wl,-soname,libcore.so -o libcore.so a.c b.c c.c d.c e.c f.c"
@@ -176,6 +179,7 @@ def test_a_name_that_is_also_a_file_s(checkout: Checkout, tmp_path: Path) -> Non
         sound(builder, tmp_path, layouts=1)
 
 
+@pytest.mark.nightly
 def test_a_copy_of_a_program_of_the_commit(checkout: Checkout, tmp_path: Path) -> None:
     project(checkout)
     shutil.copy("/bin/true", checkout.path / "tool")
@@ -184,6 +188,7 @@ def test_a_copy_of_a_program_of_the_commit(checkout: Checkout, tmp_path: Path) -
         sound(builder, tmp_path)
 
 
+@pytest.mark.nightly
 def test_a_script_of_libtool(checkout: Checkout, tmp_path: Path) -> None:
     project(checkout)
     command = "make clean app && mkdir .libs && mv app .libs && echo 'exec .libs/app' > app && chmod +x app"
@@ -191,7 +196,7 @@ def test_a_script_of_libtool(checkout: Checkout, tmp_path: Path) -> None:
         sound(builder, tmp_path, app=".libs/app")
 
 
-@pytest.mark.parametrize("kind", ["rcsD", "rcsDT"])
+@pytest.mark.parametrize("kind", ["rcsD", pytest.param("rcsDT", marks=pytest.mark.nightly)])
 def test_one_object_and_a_library(checkout: Checkout, tmp_path: Path, kind: str) -> None:
     project(checkout, f"{RULES}libcore.a: a.o b.o c.o d.o e.o f.o\n\tar {kind} $@ $^\n")
     command = "make clean main.o libcore.a && mkdir out && cd out && gcc ../main.o -L.. -lcore -o ../app"
@@ -208,6 +213,7 @@ def test_functions_of_an_archive_beside_the_link(checkout: Checkout, tmp_path: P
         assert {build.ordered for build in sound(builder, tmp_path)} == {"objects+functions"}
 
 
+@pytest.mark.nightly
 def test_a_trial_of_configure_is_not_linked_again(checkout: Checkout, tmp_path: Path) -> None:
     project(checkout)
     trial = "gcc -o conftest a.c main.c b.c c.c d.c e.c f.c && ./conftest && rm conftest"
@@ -216,6 +222,7 @@ def test_a_trial_of_configure_is_not_linked_again(checkout: Checkout, tmp_path: 
         assert not (builder.directory("head") / "conftest").exists()
 
 
+@pytest.mark.nightly
 def test_a_trial_that_links_to_nowhere(checkout: Checkout, tmp_path: Path) -> None:
     project(checkout)
     trial = f"gcc -o /dev/null {SOURCES}"
@@ -229,6 +236,7 @@ def test_gcc_s_whole_program_optimization(checkout: Checkout, tmp_path: Path) ->
         sound(builder, tmp_path, layouts=1)
 
 
+@pytest.mark.nightly
 def test_a_tree_and_a_project_below_it(checkout: Checkout, tmp_path: Path) -> None:
     project(checkout)
     checkout.file("inner/perfgate.toml", "")
@@ -280,7 +288,7 @@ class TestFull:
         with relinking(checkout, tmp_path, f"make clean app && {change}") as builder:
             refused(builder, tmp_path, "unsound", "app")
 
-    @pytest.mark.parametrize("name", ["Makefile", "tools/build.py"])
+    @pytest.mark.parametrize("name", ["Makefile", pytest.param("tools/build.py", marks=pytest.mark.nightly)])
     def test_a_script_that_takes_the_seed(self, checkout: Checkout, tmp_path: Path, name: str) -> None:
         project(checkout)
         path = checkout.path / name
@@ -376,7 +384,14 @@ path = "main.rs"
 
 
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="absent: cargo (no crate was linked again)")
-@pytest.mark.parametrize("profile", ["codegen-units = 16", 'lto = "fat"\ncodegen-units = 1', "incremental = true"])
+@pytest.mark.parametrize(
+    "profile",
+    [
+        "codegen-units = 16",
+        pytest.param('lto = "fat"\ncodegen-units = 1', marks=pytest.mark.nightly),
+        pytest.param("incremental = true", marks=pytest.mark.nightly),
+    ],
+)
 def test_a_crate(checkout: Checkout, tmp_path: Path, profile: str) -> None:
     checkout.file("Cargo.toml", f"{CARGO}[profile.release]\n{profile}\n")
     checkout.file("build.rs", "fn main() {}")

@@ -25,7 +25,7 @@ exec {manager} exec "python" "$@" # asdf_allow: ' asdf '
 MANAGER = """\
 #!/bin/sh
 if [ "$1" = which ]; then echo "{program}"; exit; fi
-sleep 0.2
+{first}
 shift 2
 exec "{program}" "$@"
 """
@@ -52,7 +52,7 @@ def environment(*folders: Path) -> dict[str, str]:
 def test_a_script_that_starts_the_manager(
     tmp_path: Path, program: Path, template: str, name: str, by_path: bool
 ) -> None:
-    manager = script(tmp_path / "bin" / name, MANAGER.format(program=program))
+    manager = script(tmp_path / "bin" / name, MANAGER.format(program=program, first=""))
     shim = script(tmp_path / "shims" / "python", template.format(root=tmp_path, manager=manager if by_path else name))
     for command in (
         ["python", "bench.py"],
@@ -63,12 +63,20 @@ def test_a_script_that_starts_the_manager(
         assert found is not None
         assert (found.manager, found.path, found.program) == (name, str(shim), str(program))
         assert found.seconds is not None
-        # it sleeps for 0.2 s; the program behind it does nothing
-        assert found.seconds > 0.1
+
+
+def test_what_it_takes_longer_is_measured(tmp_path: Path, program: Path) -> None:
+    manager = script(tmp_path / "bin" / "pyenv", MANAGER.format(program=program, first="sleep 0.2"))
+    shim = script(tmp_path / "shims" / "python", PYENV.format(root=tmp_path, manager=manager))
+    found = Shims(environment(shim.parent), tmp_path).find(["python", "bench.py"])
+    assert found is not None
+    assert found.seconds is not None
+    # it sleeps for 0.2 s; the program behind it does nothing
+    assert found.seconds > 0.1
 
 
 def test_a_link_to_a_program_that_looks_at_its_own_name(tmp_path: Path, program: Path) -> None:
-    volta = script(tmp_path / "bin" / "volta", MANAGER.format(program=program))
+    volta = script(tmp_path / "bin" / "volta", MANAGER.format(program=program, first=""))
     script(tmp_path / "bin" / "volta-shim", f'#!/bin/sh\nexec "{program}" "$@"\n')
     (tmp_path / "bin" / "node").symlink_to("volta-shim")
     found = Shims(environment(volta.parent), tmp_path).find(["node", "x.js"])
@@ -98,9 +106,8 @@ def test_what_is_no_shim(tmp_path: Path, program: Path, command: str | list[str]
 
 def test_each_shim_is_started_once_however_many_benchmarks_it_has(tmp_path: Path, program: Path) -> None:
     log = tmp_path / "log"
-    manager = script(
-        tmp_path / "bin" / "pyenv", MANAGER.format(program=program).replace("sleep 0.2", f'echo started >> "{log}"')
-    )
+    text = MANAGER.format(program=program, first=f'echo started >> "{log}"')
+    manager = script(tmp_path / "bin" / "pyenv", text)
     script(tmp_path / "shims" / "python", PYENV.format(root=tmp_path, manager=manager))
     shims = Shims(environment(tmp_path / "shims", manager.parent), tmp_path)
     found = {shims.find(["python", f"bench{n}.py"]) for n in range(20)}

@@ -2,7 +2,6 @@ import dataclasses
 import os
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -57,7 +56,7 @@ def test_the_times_of_a_sleeping_program(context: Context) -> None:
     assert [each.unit for each in (elapsed, user, system)] == ["s", "s", "s"]
     assert [each.better for each in (elapsed, user, system)] == ["lower"] * 3
     assert [(len(each.values), len(each.dropped)) for each in (elapsed, user, system)] == [(3, 1)] * 3
-    assert all(0.05 <= value < 1 for value in [*elapsed.values, *elapsed.dropped])
+    assert all(value >= 0.05 for value in [*elapsed.values, *elapsed.dropped])
     assert all(0 <= value < 0.05 for value in [*user.values, *system.values])
 
 
@@ -161,11 +160,11 @@ def test_the_launcher_itself_failed(context: Context) -> None:
 
 
 def test_the_launcher_adds_little(context: Context) -> None:
-    # 1 s for 200 starts of /bin/true is ten times what they take: this guards against a slow start, not against noise
+    # 2 s of processor time for 200 starts of true is ten times what they take: this guards against a slow start
     each, spawn = Benchmark(name="b", command=["true"], instrument="spawn", warmup=0), Spawn()
     many = Context(context.directory, ENVIRONMENT, "base", 1, 0, 200, context.scratch)
-    begin = time.perf_counter()
+    before = os.times()
     outcome = ProcessExecutor().run(spawn.prepare(each, many))
-    found = good(spawn.collect(each, many, outcome))
-    assert sorted(found["time"].values)[100] < 0.02
-    assert time.perf_counter() - begin < 10
+    good(spawn.collect(each, many, outcome))
+    after = os.times()
+    assert after.children_user + after.children_system - before.children_user - before.children_system < 2

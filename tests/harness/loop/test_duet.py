@@ -179,8 +179,8 @@ def test_what_cannot_be_started_says_so(tmp_path: Path, side: Side) -> None:
 
 def test_a_time_out_ends_both(tmp_path: Path) -> None:
     slow = python("import time; time.sleep(60)")
-    found = made(tmp_path, {"base": slow, "head": slow}, iterations=1, timeout=Duration(1))
-    assert all("time-out after 1s" in found[side].failures[0].status for side in SIDES)
+    found = made(tmp_path, {"base": slow, "head": slow}, iterations=1, timeout=Duration(0.3))
+    assert all("time-out after 0.3s" in found[side].failures[0].status for side in SIDES)
 
 
 def test_the_launcher_needs_nothing_but_its_specification(tmp_path: Path) -> None:

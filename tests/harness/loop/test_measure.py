@@ -514,11 +514,12 @@ def test_resume_at_every_cut_gives_the_same_records(tmp_path: Path, make: Callab
         assert built == needed | set(builds(rest.appended))
 
 
-def test_resume_twice_at_random_cuts(tmp_path: Path) -> None:
+@pytest.mark.parametrize("times", [10, pytest.param(50, marks=pytest.mark.nightly)])
+def test_resume_twice_at_random_cuts(tmp_path: Path, times: int) -> None:
     whole = Bench(tmp_path)
     whole.run()
     rng = random.Random(1)
-    for _ in range(50):
+    for _ in range(times):
         records: list[Record] = []
         for _ in range(4):
             part = Bench(tmp_path)
@@ -793,7 +794,6 @@ def test_output_that_grows_beyond_its_limit_ends_the_program(tmp_path: Path) -> 
     bench.measure(ProcessExecutor(), adding(records), Values(), table={"b": benchmark}, environments=REAL)
     (failure,) = failures(records)
     assert failure.status == "the output is longer than max_output (1000000 bytes)"
-    assert failure.seconds is not None and failure.seconds < 50
 
 
 def test_a_failed_execution_is_repeated_with_all_that_it_needs(tmp_path: Path) -> None:

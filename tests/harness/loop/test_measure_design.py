@@ -460,11 +460,12 @@ def an_unbuildable_gate(tmp_path: Path) -> Bench:
         an_unbuildable_gate,
     ],
 )
-def test_resume_at_every_cut_gives_the_same_records(tmp_path: Path, make: Callable[[Path], Bench]) -> None:
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.nightly)])
+def test_resume_at_every_cut_gives_the_same_records(tmp_path: Path, make: Callable[[Path], Bench], every: int) -> None:
     whole = make(tmp_path)
     finished = whole.run()
     seeds = {(b.side, canonical(b.factors), b.build): b.seed for each in whole.rounds for b in each.builds}
-    for cut in range(len(whole.appended) + 1):
+    for cut in range(0, len(whole.appended) + 1, every):
         before = whole.appended[:cut]
         rest = make(tmp_path)
         rest.builder.free = {(r.side, canonical(r.factors), r.build) for r in before if isinstance(r, Build)}
@@ -482,11 +483,12 @@ def test_resume_at_every_cut_gives_the_same_records(tmp_path: Path, make: Callab
         assert {call[:3] for call in rest.builder.calls} == needed | recorded
 
 
-def test_resume_twice_at_random_cuts(tmp_path: Path) -> None:
+@pytest.mark.parametrize("times", [8, pytest.param(30, marks=pytest.mark.nightly)])
+def test_resume_twice_at_random_cuts(tmp_path: Path, times: int) -> None:
     whole = with_failing_treatment(tmp_path)
     whole.run()
     rng = random.Random(1)
-    for _ in range(30):
+    for _ in range(times):
         records: list[Record] = []
         for _ in range(4):
             part = with_failing_treatment(tmp_path)

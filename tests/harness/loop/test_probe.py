@@ -9,6 +9,7 @@ import shutil
 import socket
 import sys
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from tests.support.project import Project
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what a program reads")
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="absent: gcc (nothing was compiled)")
 
-PLAN = "[plan]\nbuilds = 2\nexecutions = 1\niterations = 1\n"
+PLAN = "[plan]\nbuilds = 1\nexecutions = 1\niterations = 1\n"
 OPEN = PLAN + 'sandbox = "off"\n'
 """Outside their tree programs write only where nothing confines them."""
 
@@ -38,20 +39,22 @@ def benchmark(command: str | list[str] = "sh run.sh", name: str = "work", **keys
 
 
 def checked(
-    tmp_path: Path, base: dict[str, str], head: dict[str, str], *options: str
+    tmp_path: Path, base: dict[str, str], head: dict[str, str], *options: str, command: str = "measure"
 ) -> tuple[set[str], dict[str, str]]:
-    """Check a project; a file whose text begins with -> is a link, one with #! can be executed, gone removes it.
+    """Measure a project; a file whose text begins with -> is a link, one with #! can be executed, gone removes it.
 
     Returns what is identical, and why the others are measured.
     """
     project = committed(tmp_path, base, head)
-    done = project.perfgate("check", "--base", "HEAD~1", *options)
+    done = project.perfgate(command, "--base", "HEAD~1", *options)
     records = records_of(project, done.stderr)
     measured = {record.benchmark for record in records if isinstance(record, Execution)}
     identical = {record.benchmark for record in records if isinstance(record, Same)}
     assert not measured & identical
-    assert done.returncode == (4 if any(record["kind"] != "missing" for record in project.report()["failures"]) else 0)
-    if identical and not measured:
+    failed = any(isinstance(record, Failure) and record.kind != "missing" for record in records)
+    assert done.returncode == (4 if failed else 0), done.stderr
+    if command == "check":
+        # one a side: for the second round nothing is to be built
         assert len([record for record in records if isinstance(record, Build)]) == 2
         assert project.report()["verdict"] == "pass"
     return identical, unproved_of(records)
@@ -88,162 +91,195 @@ def unproved_of(records: list[Record]) -> dict[str, str]:
 
 RUN = {"perfgate.toml": PLAN + benchmark(), "run.sh": "cat data > /dev/null\n", "data": "1\n", "README.md": "x\n"}
 BUILT = PLAN + '[build]\ncommand = "gcc -O1 main.c -o app"\n' + benchmark(["./app"])
-BY_SCRIPT = PLAN + "[build]\ncommand = 'sh build.sh'\n" + benchmark()
 MAIN = '#include "one.h"\nint main(void) { return ONE - 1; }\n'
 
 
 # --- what cannot differ -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "head",
-    [
-        {"README.md": "more\n"},
-        {"docs/deep/page.md": "new\n"},
-        {"other.sh": "exit 1\n"},
-        {"perfgate.toml": "[gate]\nthreshold = '5%'\n" + RUN["perfgate.toml"]},
-    ],
-)
-def test_what_no_benchmark_reads_is_no_matter(head: dict[str, str], tmp_path: Path) -> None:
-    assert checked(tmp_path, RUN, head) == ({"work"}, {})
+def test_what_no_benchmark_reads_is_no_matter(tmp_path: Path) -> None:
+    two_rounds = RUN["perfgate.toml"].replace("builds = 1", "builds = 2")
+    head = {
+        "README.md": "more\n",
+        "docs/deep/page.md": "new\n",
+        "other.sh": "exit 1\n",
+        "perfgate.toml": "[gate]\nthreshold = '5%'\n" + two_rounds,
+    }
+    assert checked(tmp_path, RUN | {"perfgate.toml": two_rounds}, head, command="check") == ({"work"}, {})
 
 
 @needs_gcc
-@pytest.mark.parametrize(
-    "head",
-    [
-        {"main.c": f"/* a comment */{MAIN}"},
-        {"one.h": "#define TWO 2\n#define ONE 1\n"},
-        {"main.c": MAIN.replace("ONE - 1", "1 - ONE")},
-    ],
-)
-def test_sources_that_compile_to_the_same_program_are_no_matter(head: dict[str, str], tmp_path: Path) -> None:
+def test_sources_that_compile_to_the_same_program_are_no_matter(tmp_path: Path) -> None:
     base = {"perfgate.toml": BUILT.replace("-O1", "-O2 -g0"), "main.c": MAIN, "one.h": "#define ONE 1\n"}
+    head = {
+        "main.c": f"/* a comment */{MAIN}".replace("ONE - 1", "1 - ONE"),
+        "one.h": "#define TWO 2\n#define ONE 1\n",
+    }
     assert checked(tmp_path, base, head) == ({"work"}, {})
 
 
 def test_of_several_programs_those_that_change_are_measured(tmp_path: Path) -> None:
-    both = PLAN + benchmark("sh one/run.sh", "one") + benchmark("sh two/run.sh", "two")
-    base = {"perfgate.toml": both, "one/run.sh": "cat one/data\n", "one/data": "1\n", "two/run.sh": "true\n"}
-    assert checked(tmp_path, base, {"one/data": "2\n"}) == ({"two"}, {"one": "changed one/data"})
-
-
-def test_a_file_that_is_read_and_written_by_each_execution_is_no_matter(tmp_path: Path) -> None:
-    base = {**RUN, "run.sh": "echo 1 > made\ncat made >/dev/null\n"}
-    assert checked(tmp_path, base, {"README.md": "more\n"}) == ({"work"}, {})
+    """Names of files may be any bytes; what an execution itself has written is no matter, what another's has is."""
+    name = os.fsdecode(b"data\xff")
+    commands = {
+        "one": "sh one/run.sh",
+        "two": "sh two/run.sh",
+        "bytes": "cat data* > /dev/null",
+        "own": "echo 1 > own; cat own > /dev/null",
+        "writes": "cat one/data > made",
+        "reads": "cat made || true",
+    }
+    both = PLAN + "".join(benchmark(command, each) for each, command in commands.items())
+    base = {
+        "perfgate.toml": both, "one/run.sh": "cat one/data\n", "one/data": "1\n", "two/run.sh": "true\n", name: "1\n",
+    }  # fmt: skip
+    changed = {
+        "one": "changed one/data", "bytes": r"changed data\xff", "writes": "changed one/data", "reads": "changed made",
+    }  # fmt: skip
+    assert checked(tmp_path, base, {"one/data": "2\n", name: "2\n"}) == ({"two", "own"}, changed)
 
 
 # --- what may differ --------------------------------------------------------------------------------------------------
 
 CHILD = "import subprocess\nsubprocess.run(['sh', '-c', 'cat data > /dev/null'])\n"
 SHELL = shutil.which("sh") or "/bin/sh"
-CHANGES: dict[str, tuple[dict[str, str], dict[str, str], str]] = {
-    "program": ({}, {"run.sh": "cat data data > /dev/null\n"}, "changed run.sh"),
-    "data": ({}, {"data": "2\n"}, "changed data"),
-    "a child of a child": ({"run.sh": "python3 child.py\n", "child.py": CHILD}, {"data": "2\n"}, "changed data"),
-    "through a link": ({"run.sh": "cat link\n", "link": "-> data"}, {"data": "2\n"}, "changed data"),
-    "a link elsewhere": (
+
+
+@dataclass(frozen=True)
+class Change:
+    """A benchmark that has a directory of its own: its files in base, those that head changes, and why it is measured.
+
+    base and head: also what is in the configuration, by the names in KEYS.
+    """
+
+    base: dict[str, Any]
+    head: dict[str, Any]
+    why: str
+
+
+KEYS = ("command", "warmup", "service")
+UP = {"command": "cat data; echo up; sleep 30", "ready": "log:up"}
+CHANGES = {
+    "program": Change({}, {"run.sh": "cat data data > /dev/null\n"}, "changed run.sh"),
+    "data": Change({}, {"data": "2\n"}, "changed data"),
+    "a child of a child": Change({"run.sh": "python3 child.py\n", "child.py": CHILD}, {"data": "2\n"}, "changed data"),
+    "through a link": Change({"run.sh": "cat link\n", "link": "-> data"}, {"data": "2\n"}, "changed data"),
+    "a link elsewhere": Change(
         {"run.sh": "cat link\n", "link": "-> data", "same": "1\n"}, {"link": "-> same"}, "changed link",
     ),
-    "through a linked directory": (
+    "through a linked directory": Change(
         {"run.sh": "cat in/x\n", "in": "-> a", "a/x": "1\n", "b/x": "1\n"}, {"in": "-> b"}, "changed in",
     ),
-    "only asked for": ({"run.sh": "test -e fast && true; true\n"}, {"fast": "\n"}, "changed fast"),
-    "only asked for, and gone": ({"run.sh": "test -e data; true\n"}, {"data": "gone"}, "changed data"),
-    "only its size": ({"run.sh": "stat -c %s data\n"}, {"data": "22\n"}, "changed data"),
-    "only its mode": ({"run.sh": "test -x data; true\n"}, {"data": "#!1\n"}, "changed data"),
-    "a listed directory": ({"run.sh": "ls sub\n", "sub/a": "\n"}, {"sub/b": "\n"}, "listed sub"),
-    "a listed directory, deep": ({"run.sh": "find .\n", "sub/a": "\n"}, {"sub/b": "\n"}, "listed sub"),
-    "a module that hides another": (
+    "only asked for": Change({"run.sh": "test -e fast && true; true\n"}, {"fast": "\n"}, "changed fast"),
+    "only asked for and gone": Change({"run.sh": "test -e data; true\n"}, {"data": "gone"}, "changed data"),
+    "only its size": Change({"run.sh": "stat -c %s data\n"}, {"data": "22\n"}, "changed data"),
+    "only its mode": Change({"run.sh": "test -x data; true\n"}, {"data": "#!1\n"}, "changed data"),
+    "a listed directory": Change({"run.sh": "ls sub\n", "sub/a": "\n"}, {"sub/b": "\n"}, "listed sub"),
+    "a listed directory deep down": Change({"run.sh": "find .\n", "sub/a": "\n"}, {"sub/b": "\n"}, "listed sub"),
+    "a module that hides another": Change(
         {"run.sh": "python3 own.py\n", "own.py": "import colorsys\n"}, {"colorsys.py": "\n"}, "listed .",
     ),
-    "a dependency": (
+    "a dependency": Change(
         {"run.sh": "python3 own.py\n", "own.py": "import lib.a\n", "lib/a.py": "\n"}, {"lib/a.py": "1\n"},
         "changed lib/a.py",
     ),
-    "opened late": (
-        {"run.sh": "python3 own.py\n", "own.py": "import time\ntime.sleep(0.3)\nimport late\n", "late.py": "\n"},
+    "opened late": Change(
+        {"run.sh": "python3 own.py\n", "own.py": "import time\ntime.sleep(0.1)\nimport late\n", "late.py": "\n"},
         {"late.py": "1\n"}, "changed late.py",
     ),
-    "an interpreter": (
-        {"perfgate.toml": PLAN + benchmark(["./go"]), "go": "#!tool\n", "tool": f"-> {SHELL}", "bash": "-> /bin/bash"},
-        {"tool": "-> /bin/bash"}, "changed tool",
+    "an interpreter": Change(
+        {"command": "./go", "go": "#!tool\n", "tool": f"-> {SHELL}", "bash": "-> /bin/bash"}, {"tool": "-> /bin/bash"},
+        "changed tool",
     ),
-    "the interpreter of an interpreter": (
-        {"perfgate.toml": PLAN + benchmark(["./go"]), "go": "#!inner\n", "inner": "#!in/sh\n", "in": "-> /bin"},
-        {"in": "-> /usr/bin/"}, "changed in",
+    "the interpreter of an interpreter": Change(
+        {"command": "./go", "go": "#!inner\n", "inner": "#!in/sh\n", "in": "-> /bin"}, {"in": "-> /usr/bin/"},
+        "changed in",
     ),
-    "a directory that is moved": (
-        {"run.sh": "mv a b && cat b/c/x\n", "a/c/x": "1\n"}, {"a/c/x": "2\n"}, "changed a/c/x",
+    "a directory that is moved": Change(
+        {"run.sh": "mv a b && cat b/c/x; mv b a\n", "a/c/x": "1\n"}, {"a/c/x": "2\n"}, "changed a/c/x",
     ),
-    "a directory on the way": ({"run.sh": "cat a/../data; true\n"}, {"a/x": "1\n"}, "changed a"),
-    "through a descriptor": (
+    "a directory on the way": Change({"run.sh": "cat a/../data; true\n"}, {"a/x": "1\n"}, "changed a"),
+    "through a descriptor": Change(
         {"run.sh": "exec 9< sub/in\ncat /dev/fd/9/x\n", "sub/in": "-> ../a", "a/x": "1\n"}, {"a/x": "2\n"},
         "changed a/x",
     ),
-    "first on the path": (
+    "first on the path": Change(
         {"run.sh": "PATH=bin:$PATH true-x; true\n", "bin/x": "\n"}, {"bin/true-x": "#!/bin/sh\n"}, "changed bin/true-x",
     ),
-    "through /proc": ({"run.sh": "cat /proc/self/cwd/data\n"}, {"data": "2\n"}, "changed data"),
-    "the command": ({}, {"perfgate.toml": PLAN + benchmark("sh  run.sh")}, "command"),
-    "the instrument": ({}, {"perfgate.toml": PLAN + benchmark(warmup=2)}, "instrument"),
-    "the environment": ({}, {"perfgate.toml": PLAN + benchmark() + "[env]\nset = { A = '1' }\n"}, "environment"),
-    "what a build makes": (
-        {"perfgate.toml": PLAN + "[build]\ncommand = 'wc -l < list > count'\n" + benchmark("cat count"), "list": "\n"},
-        {"list": "\n\n"}, "changed count",
+    "through proc": Change({"run.sh": "cat /proc/self/cwd/data\n"}, {"data": "2\n"}, "changed data"),
+    "the command": Change({}, {"command": "sh  run.sh"}, "command"),
+    "the instrument": Change({}, {"warmup": 2}, "instrument"),
+    "the name of the side": Change(
+        {"run.sh": "[ $PERFGATE_SIDE = head ] && sleep 0.01; true\n"}, {}, "side-name-read run.sh",
     ),
-    "the name of the side": (
-        {"run.sh": "[ $PERFGATE_SIDE = head ] && sleep 0.01; true\n"}, {"README.md": "more\n"}, "side-name-read run.sh",
-    ),
-    "the name of the side in the command": (
-        {"perfgate.toml": PLAN + benchmark("echo $PERFGATE_SIDE")}, {"README.md": "more\n"}, "side-name-read",
-    ),
-    "a server": (
-        {
-            "perfgate.toml": PLAN + benchmark("true", service={"command": "sh serve.sh", "ready": "log:up"}),
-            "serve.sh": "cat data; echo up; sleep 30\n",
-        },
-        {"data": "2\n"}, "changed data",
-    ),
-    "the command of a server": (
-        {"perfgate.toml": PLAN + benchmark("true", service={"command": "echo up; sleep 30", "ready": "log:up"})},
-        {"perfgate.toml": PLAN + benchmark("true", service={"command": "echo up ; sleep 30", "ready": "log:up"})},
-        "service",
-    ),
-    "a directory that is gone": (
-        {"run.sh": "echo 1 > out/log || true\n", "out/keep": "\n"}, {"out/keep": "gone"}, "changed out",
-    ),
-    "a directory that takes no file": (
-        {"run.sh": "echo 1 > out || true\n", "perfgate.toml": BY_SCRIPT, "build.sh": "touch out\n"},
-        {"build.sh": "mkdir out\n"}, "changed out",
-    ),
-    "a directory that may be empty": (
-        {"run.sh": "rmdir out || true\n", "perfgate.toml": BY_SCRIPT, "build.sh": "mkdir -p out\n"},
-        {"build.sh": "mkdir -p out; touch out/x\n"}, "listed out",
-    ),
-    "one file or two": (
-        {"run.sh": "echo 1 >> a; cat b\n", "perfgate.toml": BY_SCRIPT, "build.sh": "touch a; ln -f a b\n"},
-        {"build.sh": "touch a b\n"}, "changed b",
-    ),
-    "the history": (
-        {"perfgate.toml": PLAN + "[build]\ngit = 'on'\n" + benchmark("git rev-parse HEAD")}, {"README.md": "x\n"},
-        "changed .git",
+    "the name of the side in the command": Change({"command": "echo $PERFGATE_SIDE"}, {}, "side-name-read"),
+    "a server": Change({"command": "true", "service": UP}, {"data": "2\n"}, "changed data"),
+    "the command of a server": Change(
+        {"command": "true", "service": UP}, {"service": {**UP, "command": f"{UP['command']} "}}, "service",
     ),
 }  # fmt: skip
+BUILDS = {
+    "what a build makes": Change(
+        {"build.sh": "wc -l < list > count\n", "command": "cat count", "list": "\n"}, {"list": "\n\n"}, "changed count",
+    ),
+    "a directory that is gone": Change(
+        {"run.sh": "echo 1 > out/log || true\n", "out/keep": "\n"}, {"out/keep": "gone"}, "changed out",
+    ),
+    "a directory that takes no file": Change(
+        {"run.sh": "echo 1 > out || true\n", "build.sh": "touch out\n"}, {"build.sh": "mkdir out\n"}, "changed out",
+    ),
+    "a directory that may be empty": Change(
+        {"run.sh": "rmdir out || true\n", "build.sh": "mkdir -p out\n"}, {"build.sh": "mkdir -p out; touch out/x\n"},
+        "listed out",
+    ),
+    "one file or two": Change(
+        {"run.sh": "echo 1 >> a; cat b\n", "build.sh": "touch a; ln -f a b\n"}, {"build.sh": "touch a b\n"}, "changed b",
+    ),
+    "the history": Change({"command": "git rev-parse HEAD"}, {}, "changed ../.git/HEAD"),
+}  # fmt: skip
+BY_SCRIPTS = "[build]\ngit = 'on'\ncommand = 'for each in */; do (cd $each && sh ./build.sh); done'\n"
 
 
-@pytest.mark.parametrize("change", CHANGES)
-def test_what_may_differ_is_measured(change: str, tmp_path: Path) -> None:
-    base, head, why = CHANGES[change]
-    project = committed(tmp_path, {**RUN, **base}, {**head, "README.md": "more\n"})
+def side_of(changes: dict[str, Change], build: str, *, head: bool) -> dict[str, str]:
+    """Give the files of a side: a benchmark for each of them, in a directory with its name."""
+    text, files = PLAN + build, {"README.md": "more\n" if head else "x\n"}
+    for name, change in changes.items():
+        start = {"run.sh": RUN["run.sh"], "data": RUN["data"], "build.sh": "true\n"}
+        own = {"command": "sh run.sh", **start, **change.base, **(change.head if head else {})}
+        settings = {key: own[key] for key in KEYS if key in own}
+        within = f"cd {slug(name)}; "
+        settings["command"] = within + settings["command"]
+        if "service" in settings:
+            settings["service"] = {**settings["service"], "command": within + settings["service"]["command"]}
+        text += benchmark(name=slug(name), **settings)
+        files |= {f"{slug(name)}/{file}": content for file, content in own.items() if file not in KEYS}
+    return {"perfgate.toml": text, **files}
+
+
+def slug(name: str) -> str:
+    return name.replace(" ", "-")
+
+
+@pytest.mark.parametrize(("changes", "build"), [(CHANGES, ""), (BUILDS, BY_SCRIPTS)], ids=["no build", "builds"])
+def test_what_may_differ_is_measured(changes: dict[str, Change], build: str, tmp_path: Path) -> None:
+    """All in one run: what is read, and so decided, is each benchmark's own."""
+    project = committed(tmp_path, side_of(changes, build, head=False), side_of(changes, build, head=True))
     # what is decided of such lines is the same for all, and others here decide it
     done = project.perfgate("measure", "--base", "HEAD~1")
+    assert done.returncode == 0, done.stderr
     records = records_of(project, done.stderr)
+    expected = {}
+    for name, change in changes.items():
+        kind, _, path = change.why.partition(" ")
+        expected[slug(name)] = f"{kind} {os.path.normpath(f'{slug(name)}/{path}')}" if path else kind
+    assert unproved_of(records) == expected
+    assert {record.benchmark for record in records if isinstance(record, Execution)} == expected.keys()
     assert not any(isinstance(record, Same) for record in records)
-    failed = any(isinstance(record, Failure) for record in records)
-    assert done.returncode == (4 if failed else 0), done.stderr
-    assert any(isinstance(record, Execution) for record in records) or failed
-    assert unproved_of(records)["work"].startswith(why)
+
+
+def test_another_environment_is_measured(tmp_path: Path) -> None:
+    head = {"perfgate.toml": RUN["perfgate.toml"] + "[env]\nset = { A = '1' }\n"}
+    assert checked(tmp_path, RUN, head) == (set(), {"work": "environment"})
 
 
 @needs_gcc
@@ -260,29 +296,31 @@ def test_what_a_build_leaves_outside_its_tree_may_differ(tmp_path: Path) -> None
     assert checked(tmp_path, base, {"data": "2\n"}) == (set(), {"work": f"outside-changed {outside}"})
 
 
-@pytest.mark.parametrize("case", ["read before it is written anew", "in what took the place of another", "gone"])
-def test_what_a_build_does_outside_its_tree_is_seen_whatever_its_times_say(case: str, tmp_path: Path) -> None:
-    outside = tmp_path / "outside"
-    for name in ("1", "2"):
-        (outside / name).mkdir(parents=True)
-        (outside / name / "a").write_text(name)
-        os.utime(outside / name, (1, 1))
-    build, command, found = {
-        "read before it is written anew": ("cp data ../x", "cat x; echo 1 > x", "x"),
-        "in what took the place of another": ("rm -rf ../cur; mv ../$(cat data) ../cur", "cat cur/a", "cur"),
+def test_what_a_build_does_outside_its_tree_is_seen_whatever_its_times_say(tmp_path: Path) -> None:
+    cases = {
+        "rewritten": ("cp data ../x", "cat x; echo 1 > x", "x"),
+        "replaced": ("rm -rf ../cur; mv ../$(cat data) ../cur", "cat cur/a", "cur"),
         "gone": ("rm -rf ../1 ../2", "cat 1/a || true", ""),
-    }[case]
-    work = outside / "work"
-    work.mkdir()
-    text = f"[build]\ncommand = 'cp data {work}; cd {work}; {build}'\n"
-    base = {**RUN, "perfgate.toml": OPEN + text + benchmark(f"cd {outside}; {command}")}
-    identical, unproved = checked(tmp_path, base, {"data": "2\n"})
-    assert (identical, unproved["work"]) == (set(), f"outside-changed {outside / found}")
+    }
+    build, benchmarks, expected = "true", "", {}
+    for name, (made, command, found) in cases.items():
+        outside = tmp_path / name
+        for each in ("1", "2"):
+            (outside / each).mkdir(parents=True)
+            (outside / each / "a").write_text(each)
+            os.utime(outside / each, (1, 1))
+        (outside / "work").mkdir()
+        build += f"; cp data {outside}/work; (cd {outside}/work; {made})"
+        benchmarks += benchmark(f"cd {outside}; {command}", name)
+        expected[name] = f"outside-changed {outside / found}"
+    base = {**RUN, "perfgate.toml": OPEN + f"[build]\ncommand = {json.dumps(build)}\n" + benchmarks}
+    assert checked(tmp_path, base, {"data": "2\n"}) == (set(), expected)
 
 
-def test_what_a_kept_build_left_outside_its_tree_may_differ(tmp_path: Path) -> None:
+def test_what_a_kept_build_left_outside_its_tree_may_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.build.builder._WORTH", 0.0)
     outside = tmp_path / "outside"
-    build = f"[build]\ncommand = 'sleep 1.1; cp data {outside}; gcc main.c -o app'\n"
+    build = f"[build]\ncommand = 'cp data {outside}; gcc main.c -o app'\n"
     base = {
         **RUN,
         "perfgate.toml": OPEN + build + benchmark(f"cat {outside}"),
@@ -291,16 +329,10 @@ def test_what_a_kept_build_left_outside_its_tree_may_differ(tmp_path: Path) -> N
     assert checked(tmp_path, base, {"data": "2\n"}) == (set(), {"work": f"outside-changed {outside}"})
     project = Project.__new__(Project)
     project.top = tmp_path / "project"
-    assert project.perfgate("check", "--base", "HEAD~1").returncode == 0
+    assert project.perfgate("measure", "--base", "HEAD~1").returncode == 0
     records = [each.record for each in read("", (project.top / ".perfgate/measurements.jsonl").read_bytes()).records]
     assert any(isinstance(record, Build) and record.cached for record in records)
     assert not any(isinstance(record, Same) for record in records)
-
-
-def test_what_another_benchmark_writes_may_differ(tmp_path: Path) -> None:
-    both = PLAN + benchmark("cat data > made", "one") + benchmark("cat made || true", "two")
-    identical, unproved = checked(tmp_path, {**RUN, "perfgate.toml": both}, {"data": "2\n"})
-    assert (identical, unproved) == (set(), {"one": "changed data", "two": "changed made"})
 
 
 def test_what_is_told_by_somebody_else_may_differ(tmp_path: Path) -> None:
@@ -337,14 +369,6 @@ def test_one_commit_on_both_sides_is_measured(tmp_path: Path) -> None:
 def test_what_fails_is_measured_and_fails_there(tmp_path: Path) -> None:
     base = {**RUN, "run.sh": "exit 3\n"}
     assert checked(tmp_path, base, {"README.md": "more\n"}) == (set(), {"work": "failed"})
-
-
-@pytest.mark.parametrize(("command", "identical"), [("true", {"work"}), ("cat data* > /dev/null", set())])
-def test_names_of_files_may_be_any_bytes(command: str, identical: set[str], tmp_path: Path) -> None:
-    name = os.fsdecode(b"data\xff")
-    base = {"perfgate.toml": PLAN + benchmark(command), name: "1\n"}
-    expected = {} if identical else {"work": r"changed data\xff"}
-    assert checked(tmp_path, base, {name: "2\n"}) == (identical, expected)
 
 
 def test_what_fails_only_when_it_is_traced_is_measured(tmp_path: Path) -> None:

@@ -76,54 +76,57 @@ def test_the_same_output_is_measured(tmp_path: Path, instrument: str) -> None:
     assert failures(project) == []
 
 
-@pytest.mark.parametrize(
-    ("base", "head", "status"),
-    [
-        ("echo 1 > out.txt", "echo 2 > out.txt", "line 1 of out.txt"),
-        ("printf 'a\\nb' > out.txt", "printf 'a\\nb\\nc' > out.txt", "line 2 of out.txt"),
-        ("printf 'a\\r\\n' > out.txt", "printf 'a\\n' > out.txt", "line 1 of out.txt"),
-        ("echo 1 > out.txt", "true", "out.txt was not written"),
-        ("true", "echo 1 > out.txt", "out.txt was not written"),
-        ("echo 1 > out.txt", "ln -sf /etc/hostname out.txt", "the output is a link, not a file"),
-        ("echo 1 > out.txt", "head -c 3000 /dev/zero > out.txt", "the output is longer than max_output (1000 bytes)"),
-    ],
-    ids=["differs", "longer", "line ends", "not by head", "not by base", "a link", "too long"],
-)
-def test_a_file(tmp_path: Path, base: str, head: str, status: str) -> None:
-    sides = [{"work.sh": f"#!/bin/sh\n{text}\n"} for text in (base, head)]
-    project = made(tmp_path, benchmark(same_output="out.txt", max_output="1000B"), sides[0], sides[1])
+def failed(tmp_path: Path, cases: dict[str, tuple[dict[str, Any], str, str]]) -> dict[str, dict[str, Any]]:
+    """Check a project with a benchmark for each case: its settings, and its script in base and in head.
+
+    Returns the failure of each.
+    """
+    benchmarks = "".join(benchmark(name, **{"command": [f"./{name}.sh"], **keys}) for name, (keys, *_) in cases.items())
+    sides = [{f"{name}.sh": f"#!/bin/sh\n{case[1 + n]}\n" for name, case in cases.items()} for n in range(2)]
+    project = made(tmp_path, benchmarks, sides[0], sides[1])
     assert project.perfgate("check").returncode == 4
-    (failure,) = failures(project)
-    assert (failure["kind"], failure["status"]) == ("output", status)
     assert project.executions() == []
+    found = failures(project)
+    assert {failure["kind"] for failure in found} == {"output"}
+    assert len(found) == len(cases)
+    return {failure["benchmark"]: failure for failure in found}
 
 
-@pytest.mark.parametrize(
-    ("base", "head", "said"),
-    [
-        ("printf 'a\\nb'", "printf 'a\\nb\\n'", "base: b\nhead: b\\n"),
-        ("echo a", "printf 'a\\n\\n'", "base: (no such line)\nhead: (empty)"),
-        ("printf '\\377\\n'", "echo é", "base: \\xff\nhead: é"),
-        ("printf '%0500d1\\n' 0", "printf '%0500d2\\n' 0", f"base: …{'0' * 40}1\nhead: …{'0' * 40}2"),
-        ("printf '1%0500d\\n' 0", "printf '2%0500d\\n' 0", f"base: 1{'0' * 199}…\nhead: 2{'0' * 199}…"),
-    ],
-    ids=["an end", "a line more", "no text", "far into a line", "a long line"],
-)  # fmt: skip
-def test_what_differs_is_shown(tmp_path: Path, base: str, head: str, said: str) -> None:
-    sides = [{"work.sh": f"#!/bin/sh\n{text}\n"} for text in (base, head)]
-    project = made(tmp_path, benchmark(), sides[0], sides[1])
-    assert project.perfgate("check").returncode == 4
-    (failure,) = failures(project)
-    assert failure["stderr"] == said
+def test_a_file(tmp_path: Path) -> None:
+    cases = {
+        "differs": ("echo 1 > differs", "echo 2 > differs", "line 1 of differs"),
+        "longer": ("printf 'a\\nb' > longer", "printf 'a\\nb\\nc' > longer", "line 2 of longer"),
+        "ends": ("printf 'a\\r\\n' > ends", "printf 'a\\n' > ends", "line 1 of ends"),
+        "head": ("echo 1 > head", "true", "head was not written"),
+        "base": ("true", "echo 1 > base", "base was not written"),
+        "link": ("echo 1 > link", "ln -sf /etc/hostname link", "the output is a link, not a file"),
+        "much": ("echo 1 > much", "head -c 3000 /dev/zero > much", "the output is longer than max_output (1000 bytes)"),
+    }
+    keys = {name: {"same_output": name, "max_output": "1000B"} for name in cases}
+    found = failed(tmp_path, {name: (keys[name], base, head) for name, (base, head, _) in cases.items()})
+    assert {name: each["status"] for name, each in found.items()} == {name: case[2] for name, case in cases.items()}
 
 
-@pytest.mark.parametrize(("head", "status"), [("2 > $1", "line 1 of {output}"), ("1", "{output} was not written")])
-def test_the_file_of_output(tmp_path: Path, head: str, status: str) -> None:
-    sides = [{"work.sh": f"#!/bin/sh\necho {text}\n"} for text in ("1 > $1", head)]
-    project = made(tmp_path, benchmark(command=["./work.sh", "{output}"], same_output="{output}"), sides[0], sides[1])
-    assert project.perfgate("check").returncode == 4
-    (failure,) = failures(project)
-    assert (failure["kind"], failure["status"]) == ("output", status)
+def test_what_differs_is_shown(tmp_path: Path) -> None:
+    cases = {
+        "an-end": ("printf 'a\\nb'", "printf 'a\\nb\\n'", "base: b\nhead: b\\n"),
+        "a-line-more": ("echo a", "printf 'a\\n\\n'", "base: (no such line)\nhead: (empty)"),
+        "no-text": ("printf '\\377\\n'", "echo é", "base: \\xff\nhead: é"),
+        "far": ("printf '%0500d1\\n' 0", "printf '%0500d2\\n' 0", f"base: …{'0' * 40}1\nhead: …{'0' * 40}2"),
+        "long": ("printf '1%0500d\\n' 0", "printf '2%0500d\\n' 0", f"base: 1{'0' * 199}…\nhead: 2{'0' * 199}…"),
+    }
+    found = failed(tmp_path, {name: ({}, base, head) for name, (base, head, _) in cases.items()})
+    assert {name: each["stderr"] for name, each in found.items()} == {name: case[2] for name, case in cases.items()}
+
+
+def test_the_file_of_output(tmp_path: Path) -> None:
+    cases = {
+        "other": ("echo 2 > $1", "line 1 of {output}"),
+        "none": ("echo 1", "{output} was not written"),
+    }
+    keys = {name: {"command": [f"./{name}.sh", "{output}"], "same_output": "{output}"} for name in cases}
+    found = failed(tmp_path, {name: (keys[name], "echo 1 > $1", head) for name, (head, _) in cases.items()})
+    assert {name: each["status"] for name, each in found.items()} == {name: case[1] for name, case in cases.items()}
 
 
 def test_a_file_that_nobody_wrote_is_no_output(tmp_path: Path) -> None:

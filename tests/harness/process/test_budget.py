@@ -73,7 +73,8 @@ def test_a_process_ends_with_all_that_it_started(tmp_path: Path) -> None:
         assert not Path("/proc", (tmp_path / name).read_text().strip()).exists()
 
 
-def test_git_keeps_to_it(tmp_path: Path) -> None:
+def test_git_keeps_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.source.git._GRACE", 0.1)
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     git = Git(tmp_path).within(Budget(0.3))
     with pytest.raises(BudgetEndedError):

@@ -33,6 +33,12 @@ def shell(directory: Path, script: str, timeout: float = 30, **options: object) 
     return run(directory, "sh", "-c", script, timeout=timeout, **options)
 
 
+@pytest.fixture(autouse=True)
+def _often(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look after a process more often than is worth it elsewhere."""
+    monkeypatch.setattr("harness.process.execute._TICK", 0.02)
+
+
 def gone(pid: int, within: float = 5) -> bool:
     end = time.monotonic() + within
     while time.monotonic() < end:
@@ -66,7 +72,7 @@ def test_success(tmp_path: Path) -> None:
     outcome = shell(tmp_path, "echo said >&2; sleep 0.1")
     assert outcome.status == ""
     assert outcome.stderr == "said\n"
-    assert 0.1 <= outcome.seconds < 5
+    assert outcome.seconds >= 0.1
     assert outcome.started.endswith("Z")
     assert len(outcome.started) == len("2026-11-20T09:00:00.000Z")
 
@@ -154,20 +160,27 @@ def test_a_program_sees_the_default_signals(tmp_path: Path) -> None:
     assert shell(tmp_path, "kill -PIPE $$").status == "signal SIGPIPE"
 
 
-def test_a_time_out_ends_the_whole_group(tmp_path: Path, pid_of: Callable[[str], int]) -> None:
-    begin = time.monotonic()
-    outcome = shell(tmp_path, "sleep 60 & echo $! > child; echo $$ > self; echo busy >&2; wait", timeout=0.5)
-    assert outcome.status == "time-out after 0.5s"
+def test_a_time_out_ends_the_whole_group(
+    tmp_path: Path, pid_of: Callable[[str], int], over_once: Callable[[Path], None]
+) -> None:
+    over_once(tmp_path / "done")
+    outcome = shell(tmp_path, "sleep 600 & echo $! > child; echo $$ > self; echo busy >&2; : > done; wait", timeout=60)
+    assert outcome.status == "time-out after 1m"
     assert outcome.stderr == "busy\n"
-    assert time.monotonic() - begin < 3
+    assert outcome.seconds >= 60
     assert gone(pid_of("self"))
     assert gone(pid_of("child"))
 
 
-def test_a_time_out_ends_one_that_ignores_sigterm(tmp_path: Path, pid_of: Callable[[str], int]) -> None:
-    script = "trap '' TERM; echo $$ > self; (trap '' TERM; echo $$; while :; do sleep 1; done) & echo $! > child; wait"
-    outcome = shell(tmp_path, script, timeout=0.3)
-    assert outcome.status == "time-out after 0.3s"
+def test_a_time_out_ends_one_that_ignores_sigterm(
+    tmp_path: Path, pid_of: Callable[[str], int], over_once: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.process.execute._GRACE", 0.2)
+    over_once(tmp_path / "done")
+    script = """trap '' TERM; echo $$ > self
+        (trap '' TERM; : > done; while :; do sleep 1; done) & echo $! > child; wait"""
+    outcome = shell(tmp_path, script, timeout=60)
+    assert outcome.status == "time-out after 1m"
     assert gone(pid_of("self"))
     assert gone(pid_of("child"))
 
@@ -177,10 +190,8 @@ def test_a_time_out_is_written_as_in_the_configuration(tmp_path: Path) -> None:
 
 
 def test_children_left_behind_in_the_group_are_ended(tmp_path: Path, pid_of: Callable[[str], int]) -> None:
-    begin = time.monotonic()
     outcome = shell(tmp_path, "sleep 60 & echo $! > child; (trap '' TERM; sleep 60) & echo $! > stubborn; exit 0")
     assert outcome.status == ""
-    assert time.monotonic() - begin < 5
     assert gone(pid_of("child"))
     assert gone(pid_of("stubborn"))
 
@@ -220,10 +231,13 @@ def test_a_daemon_that_left_the_group_is_ended_and_reaped(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
-def test_a_daemon_is_ended_after_a_time_out(tmp_path: Path, pid_of: Callable[[str], int]) -> None:
-    script = DAEMON.replace("BEHAVIOUR", "") + "time.sleep(60)"
-    outcome = run(tmp_path, sys.executable, "-c", script, timeout=1.5)
-    assert outcome.status == "time-out after 1.5s"
+def test_a_daemon_is_ended_after_a_time_out(
+    tmp_path: Path, pid_of: Callable[[str], int], over_once: Callable[[Path], None]
+) -> None:
+    over_once(tmp_path / "daemon")
+    script = DAEMON.replace("BEHAVIOUR", "") + "time.sleep(600)"
+    outcome = run(tmp_path, sys.executable, "-c", script, timeout=60)
+    assert outcome.status == "time-out after 1m"
     assert not Path(f"/proc/{pid_of('daemon')}").exists()
 
 
@@ -232,7 +246,7 @@ def test_what_others_started_is_left_alone(tmp_path: Path) -> None:
     ended = subprocess.Popen(["true"])
     try:
         os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
-        assert shell(tmp_path, "sleep 0.6").status == ""
+        assert shell(tmp_path, "sleep 0.1").status == ""
         assert others.poll() is None
         assert ended.wait() == 0
     finally:
@@ -252,34 +266,43 @@ for _ in range(50):
             os._exit(0)
         os._exit(0)
     os.wait()
-time.sleep(0.8)
-zombies = 0
-for task in os.listdir(f"/proc/{os.getppid()}/task"):
-    for pid in open(f"/proc/{os.getppid()}/task/{task}/children").read().split():
-        zombies += open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[0] == "Z"
-raise SystemExit(zombies)
+
+def zombies():
+    found = 0
+    for task in os.listdir(f"/proc/{os.getppid()}/task"):
+        for pid in open(f"/proc/{os.getppid()}/task/{task}/children").read().split():
+            try:
+                found += open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[0] == "Z"
+            except OSError:
+                pass
+    return found
+
+end = time.monotonic() + 20
+while zombies() and time.monotonic() < end:
+    time.sleep(0.01)
+raise SystemExit(zombies())
 """
     assert run(tmp_path, sys.executable, "-c", script).status == ""
 
 
 def test_one_that_is_stopped_or_has_stopped_itself_ends_at_the_time_out(tmp_path: Path) -> None:
-    begin = time.monotonic()
-    assert shell(tmp_path, "trap 'exit 0' TERM; kill -STOP $$", timeout=0.3).status == "time-out after 0.3s"
-    # it was woken to see SIGTERM, so the grace did not pass
-    assert time.monotonic() - begin < 2.5
+    script = "trap 'echo woken >&2; exit 0' TERM; kill -STOP $$"
+    outcome = shell(tmp_path, script, timeout=0.3)
+    assert outcome.status == "time-out after 0.3s"
+    # to see SIGTERM
+    assert outcome.stderr == "woken\n"
 
 
 def test_a_complaint_ends_the_group_and_is_the_status(tmp_path: Path, pid_of: Callable[[str], int]) -> None:
     asked = []
 
     def complaint() -> str:
-        asked.append(time.monotonic())
-        return "something else broke" if len(asked) == 2 else ""
+        asked.append(1)
+        return "something else broke" if (tmp_path / "child").exists() and len(asked) > 1 else ""
 
-    command = Command(("sh", "-c", "sleep 60 & echo $! > child; wait"), tmp_path, ENVIRONMENT, 30)
+    command = Command(("sh", "-c", "sleep 60 & echo $! > new; mv new child; wait"), tmp_path, ENVIRONMENT, 30)
     outcome = ProcessExecutor().run(command, complaint)
     assert outcome.status == "something else broke"
-    assert outcome.seconds < 10
     assert gone(pid_of("child"))
 
 
@@ -307,17 +330,17 @@ def test_standard_error_does_not_fill_the_disk(tmp_path: Path) -> None:
     script = """
 import os, time
 block = b"y" * (1 << 20)
-longest = 0
-for i in range(300):
+for i in range(100):
     os.write(2, block)
-    time.sleep(0.004)
-    longest = max(longest, os.fstat(2).st_blocks * 512)
-os.write(2, b"end %d" % (longest >> 20))
+end = time.monotonic() + 20
+while os.fstat(2).st_blocks * 512 > 64 << 20 and time.monotonic() < end:
+    time.sleep(0.01)
+os.write(2, b"end %d" % (os.fstat(2).st_blocks * 512 >> 20))
 """
     outcome = run(tmp_path, sys.executable, "-c", script)
     assert outcome.stderr.startswith("yyy")
     assert len(outcome.stderr) == KEPT
-    assert int(outcome.stderr.rpartition(" ")[2]) < 250
+    assert int(outcome.stderr.rpartition(" ")[2]) < 65
 
 
 def test_standard_output_goes_to_a_file_with_a_limit(tmp_path: Path) -> None:
@@ -335,14 +358,19 @@ def test_an_exception_ends_the_group_and_goes_on(
     def handler(number: int, frame: object) -> None:
         raise exception
 
+    def send() -> None:
+        while not (tmp_path / "done").exists():
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGUSR1)
+
     before = signal.signal(signal.SIGUSR1, handler)
     try:
-        timer = threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGUSR1))
-        timer.start()
+        sender = threading.Thread(target=send)
+        sender.start()
         with pytest.raises(exception):
-            shell(tmp_path, "sleep 60 & echo $! > child; echo $$ > self; wait")
+            shell(tmp_path, "sleep 60 & echo $! > child; echo $$ > self; : > done; wait")
     finally:
-        timer.join()
+        sender.join()
         signal.signal(signal.SIGUSR1, before)
     assert gone(pid_of("self"))
     assert gone(pid_of("child"))

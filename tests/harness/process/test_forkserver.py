@@ -4,7 +4,6 @@ import gc
 import os
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -105,14 +104,13 @@ def test_an_executor_that_nobody_closes_takes_its_server_with_it(call: Callable[
 
 
 def test_a_time_out_ends_the_fork_and_all_that_it_started(
-    executor: ProcessExecutor, call: Callable[..., Command], tmp_path: Path
+    executor: ProcessExecutor, call: Callable[..., Command], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("harness.process.execute._GRACE", 0.2)
     script = (
         'echo $$ >> pids; setsid sleep 60 & echo $! >> pids; trap "" TERM; sleep 60 & echo $! >> pids; wait; sleep 60'
     )
-    begin = time.monotonic()
     assert executor.run(call("sh", "-c", script, timeout=0.5)).status == "time-out after 0.5s"
-    assert time.monotonic() - begin < 20
     for pid in (tmp_path / "pids").read_text().split():
         with pytest.raises(ProcessLookupError):
             os.kill(int(pid), 0)

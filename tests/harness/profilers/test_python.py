@@ -54,11 +54,11 @@ def inclusive(costs: Costs, function: str) -> float:
 
 
 def test_functions_have_the_cpu_seconds_that_they_used(tmp_path: Path) -> None:
-    text = "import burning, time\ndef long(): burning.burn(0.4)\ndef short(): burning.burn(0.1)\n"
-    costs = sampled(tmp_path, text + "long(); short(); time.sleep(0.3)")
+    text = "import burning, time\ndef long(): burning.burn(0.2)\ndef short(): burning.burn(0.05)\n"
+    costs = sampled(tmp_path, text + "long(); short(); time.sleep(0.2)")
     long, short = inclusive(costs, "long"), inclusive(costs, "short")
-    assert long == pytest.approx(0.4, abs=0.1)
-    assert short == pytest.approx(0.1, abs=0.08)
+    assert long == pytest.approx(0.2, abs=0.05)
+    assert short == pytest.approx(0.05, abs=0.04)
     stack = max(costs, key=lambda s: costs[s])
     assert [(frame.function, frame.file) for frame in stack[-3:]] == [
         ("<module>", "main.py"), ("long", "main.py"), ("burn", "burning.py"),
@@ -66,7 +66,7 @@ def test_functions_have_the_cpu_seconds_that_they_used(tmp_path: Path) -> None:
 
 
 def test_a_long_call_of_c_counts_whole(tmp_path: Path) -> None:
-    text = "import time\ndef work():\n    began = time.thread_time()\n    sum(range(20_000_000))\n    print(time.thread_time() - began)\nwork()"
+    text = "import time\ndef work():\n    began = time.thread_time()\n    sum(range(5_000_000))\n    print(time.thread_time() - began)\nwork()"
     costs = sampled(tmp_path, text)
     # no interruption comes through before the call ends
     assert inclusive(costs, "work") > 0.8 * sum(costs.values())
@@ -76,23 +76,23 @@ def test_threads_and_processes_are_sampled(tmp_path: Path) -> None:
     text = """\
 import multiprocessing, os, subprocess, sys, threading
 from burning import burn
-def in_thread(): burn(0.2)
-def in_fork(): burn(0.2)
+def in_thread(): burn(0.1)
+def in_fork(): burn(0.1)
 if __name__ == "__main__":
     thread = threading.Thread(target=in_thread); thread.start(); thread.join()
     process = multiprocessing.get_context("fork").Process(target=in_fork); process.start(); process.join()
-    subprocess.run([sys.executable, "-c", "from burning import burn\\ndef in_child(): burn(0.2)\\nin_child()"], check=True)
-    def before_exec(): burn(0.2)
+    subprocess.run([sys.executable, "-c", "from burning import burn\\ndef in_child(): burn(0.1)\\nin_child()"], check=True)
+    def before_exec(): burn(0.1)
     before_exec()
-    os.execv(sys.executable, [sys.executable, "-c", "from burning import burn\\ndef after_exec(): burn(0.2)\\nafter_exec()"])
+    os.execv(sys.executable, [sys.executable, "-c", "from burning import burn\\ndef after_exec(): burn(0.1)\\nafter_exec()"])
 """
     costs = sampled(tmp_path, text)
     for name in ("in_thread", "in_fork", "in_child", "before_exec", "after_exec"):
-        assert inclusive(costs, name) == pytest.approx(0.2, abs=0.1), name
+        assert inclusive(costs, name) == pytest.approx(0.1, abs=0.05), name
 
 
 def test_a_process_that_is_killed_leaves_what_it_wrote(tmp_path: Path) -> None:
-    text = "import os, signal\nfrom burning import burn\nburn(1.2)\nos.kill(os.getpid(), signal.SIGKILL)"
+    text = "import os, signal\nfrom burning import burn\nburn(0.7)\nos.kill(os.getpid(), signal.SIGKILL)"
     assert inclusive(sampled(tmp_path, text), "burn") > 0.4
 
 

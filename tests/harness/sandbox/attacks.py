@@ -195,25 +195,39 @@ def threads(pid: str) -> str:
 
 
 def daemon(path: str) -> None:
-    """Leave processes behind that fork faster than they are found, and write at last."""
+    """Leave processes behind that fork faster than they are found, and write as long as they live."""
     if os.fork():
         return
     os.setsid()
     import time
 
-    end = time.monotonic() + 4
+    end = time.monotonic() + 60
     while time.monotonic() < end:
         if os.fork():
             os._exit(0)
+        write(path)
         time.sleep(0.001)
-    with open(path, "w") as file:
-        file.write("alive\n")
     os._exit(0)
 
 
-if __name__ == "__main__":
+def attempt(attack: str, *arguments: str) -> str:
     try:
-        said = globals()[sys.argv[1]](*sys.argv[2:])
-        print(said if said is not None else "done", file=sys.stderr)
+        said = globals()[attack](*arguments)
     except OSError as error:
-        print("refused", errno.errorcode.get(error.errno or 0, ""), file=sys.stderr)
+        return f"refused {errno.errorcode.get(error.errno or 0, '')}"
+    return "done" if said is None else str(said)
+
+
+def each_of(arguments: list[str]) -> str:
+    """Make one attack after the other, divided by "--": each says a line."""
+    attacks: list[list[str]] = [[]]
+    for argument in arguments:
+        if argument == "--":
+            attacks.append([])
+        else:
+            attacks[-1].append(argument)
+    return "\n".join(attempt(*each) for each in attacks)
+
+
+if __name__ == "__main__":
+    print(each_of(sys.argv[1:]), file=sys.stderr)

@@ -82,10 +82,17 @@ class Arena:
 
     def attack(self, sandbox: Landlocked, name: str, *arguments: object) -> str:
         """Make an attack; return what it says: "refused ERRNO" where the system refused it."""
-        argv = (sys.executable, "-I", "-S", str(LIBRARY), name, *map(str, arguments))
-        done = self.run(sandbox, argv)
+        (said,) = self.attacks(sandbox, [(name, *arguments)])
+        return said
+
+    def attacks(self, sandbox: Landlocked, attacks: Sequence[tuple[object, ...]]) -> list[str]:
+        """Make several by one process."""
+        words = [word for each in attacks for word in ("--", *map(str, each))][1:]
+        done = self.run(sandbox, (sys.executable, "-I", "-S", str(LIBRARY), *words))
         assert not done.status, done
-        return done.stderr.strip()
+        said = [line.strip() for line in done.stderr.strip().split("\n")]
+        assert len(said) == len(attacks)
+        return said
 
     def outputs(self, side: Side = "head") -> Path:
         return outputs(self.work / "outputs", side)

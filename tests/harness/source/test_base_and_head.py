@@ -19,6 +19,7 @@ from harness.source import store
 from harness.source.base_and_head import Sources, resolve
 from harness.source.git import without_userinfo
 from harness.source.repository import find_repository, kept_out, text_at
+from tests.harness.conftest import ISOLATED
 
 if TYPE_CHECKING:
     from tests.harness.conftest import Checkout
@@ -352,25 +353,36 @@ def test_a_branch_that_only_the_remote_has(checkout: Checkout, tmp_path: Path) -
     assert resolved(copy, base="stable").base.commit.ref == "origin/stable"
 
 
-def served(checkout: Checkout, at: Path) -> Path:
-    """Make a bare remote: a branch "feature" behind main, a branch "stable", a tag, a merge as a forge makes it."""
-    checkout.commit(a="1")
-    checkout.git("tag", "v1")
-    checkout.git("branch", "stable")
-    checkout.commit(a="2")
-    checkout.git("switch", "-q", "-c", "feature")
-    checkout.commit(a="3")
-    checkout.commit(c="3")
-    checkout.git("switch", "-q", "main")
-    checkout.commit(b="1")
-    checkout.git("switch", "-q", "-c", "merged")
-    checkout.git("merge", "-q", "--no-ff", "-m", "merge", "feature")
-    checkout.git("update-ref", "refs/pull/1/merge", "merged")
-    checkout.git("switch", "-q", "main")
-    checkout.git("branch", "-q", "-D", "merged")
-    remote = at / "remote.git"
-    subprocess.run(["git", "clone", "-q", "--mirror", f"file://{checkout.path}", str(remote)], check=True)
-    return remote
+# a branch "feature" behind main, a branch "stable", a tag, a merge as a forge makes it
+SERVED = """set -e
+commit() { git add -A; git commit -q -m 'a change'; }
+git init -q -b main made
+cd made
+printf 1 > a; commit
+git tag v1
+git branch stable
+printf 2 > a; commit
+git switch -q -c feature
+printf 3 > a; commit
+printf 3 > c; commit
+git switch -q main
+printf 1 > b; commit
+git switch -q -c merged
+git merge -q --no-ff -m merge feature
+git update-ref refs/pull/1/merge merged
+git switch -q main
+git branch -q -D merged
+git clone -q --mirror "file://$PWD" ../remote.git
+"""
+
+
+@pytest.fixture(scope="module")
+def remote(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give a bare remote, made once: it is only read."""
+    place = tmp_path_factory.mktemp("served")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")} | ISOLATED
+    subprocess.run(["sh", "-c", SERVED], cwd=place, check=True, env=environment)
+    return place / "remote.git"
 
 
 def cloned(remote: Path, target: Path, *options: str) -> Callable[[Checkout], Checkout]:
@@ -423,11 +435,10 @@ ONE, EVERY = ("--depth=1",), ("--depth=1", "--no-single-branch")
     ],
 )
 def test_the_command_that_is_advised_helps(
-    checkout: Checkout, tmp_path: Path, make: tuple[str, ...], options: dict[str, str], environment: dict[str, str],
-    base: str,
+    checkout: Checkout, remote: Path, tmp_path: Path, make: tuple[str, ...], options: dict[str, str],
+    environment: dict[str, str], base: str,
 ) -> None:  # fmt: skip
-    remote = served(checkout, tmp_path)
-    wanted = checkout.git("rev-parse", base).strip()
+    wanted = type(checkout)(remote).git("rev-parse", base)
     options = {name: wanted if ref == "SHA" else ref for name, ref in options.items()}
     way = cloned if make[0] == "clone" else checked_out_by_the_action
     copy = way(remote, tmp_path / "copy", *make[1:])(checkout)
@@ -450,9 +461,9 @@ def test_the_command_that_is_advised_helps(
     ],
 )
 def test_without_a_remote_nothing_is_to_be_fetched(
-    checkout: Checkout, tmp_path: Path, options: dict[str, str], advice: str
+    checkout: Checkout, remote: Path, tmp_path: Path, options: dict[str, str], advice: str
 ) -> None:
-    copy = cloned(served(checkout, tmp_path), tmp_path / "copy", "--depth=1")(checkout)
+    copy = cloned(remote, tmp_path / "copy", "--depth=1")(checkout)
     copy.git("remote", "remove", "origin")
     message = refused(copy, **options)
     assert "git fetch" not in message

@@ -65,7 +65,7 @@ assert not [p for p in state.rglob("*") if p.is_file()]
 """
 
 
-@pytest.mark.parametrize("way", ["each", "chained"])
+@pytest.mark.parametrize("way", ["each", pytest.param("chained", marks=pytest.mark.nightly)])
 def test_a_run_killed_at_any_step_leaves_nothing_to_the_next(tmp_path: Path, way: str) -> None:
     """The next run removes all, also where it is killed itself ("chained")."""
     for name in ("state", "temporary", "checkout"):

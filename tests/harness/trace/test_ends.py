@@ -6,6 +6,7 @@ import os
 import subprocess
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -42,14 +43,17 @@ def test_a_command_ends_as_it_would(
     assert (untraced.status, untraced.unstarted, untraced.code) == (status, outcome.unstarted, outcome.code)
 
 
-def test_a_time_out_ends_all_of_it_and_nothing_is_left(tmp_path: Path, tracer: Tracer) -> None:
+def test_a_time_out_ends_all_of_it_and_nothing_is_left(
+    tmp_path: Path, tracer: Tracer, over_once: Callable[[Path], None]
+) -> None:
+    over_once(tmp_path / "done")
     threads, descriptors = threading.active_count(), len(list(Path("/proc/self/fd").iterdir()))
-    outcome, accesses = traced("cat data; sleep 60 & sleep 60", tmp_path, tracer, timeout=0.8)
+    outcome, accesses = traced("cat data; : > done; sleep 600 & sleep 600", tmp_path, tracer, timeout=60)
     assert outcome.timed_out
     assert str(tmp_path / "data") in accesses.read
     assert threading.active_count() == threads
     assert len(list(Path("/proc/self/fd").iterdir())) == descriptors
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["printed"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["done", "printed"]
 
 
 @pytest.mark.parametrize(
@@ -106,7 +110,9 @@ int main(void) {
 
 def test_a_stopped_process_can_go_on(tmp_path: Path, tracer: Tracer) -> None:
     (tmp_path / "data").touch()
-    command = "sh -c 'kill -STOP $$; cat data' & sleep 0.3; kill -CONT $!; wait $!"
+    # until it has gone on: it may be told before it has stopped
+    command = """rm -f ended; sh -c 'kill -STOP $$; cat data; : > ended' &
+        until [ -e ended ]; do sleep 0.05; kill -CONT $! || true; done; wait $!"""
     assert str(tmp_path / "data") in seen(command, tmp_path, tracer).read
 
 

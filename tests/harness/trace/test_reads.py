@@ -16,89 +16,102 @@ from tests.support.traced import compiled, needs_gcc, python, seen
 LOADER = Path("/lib64/ld-linux-x86-64.so.2")
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "cat data",
-        "sh -c 'sh -c \"cat data\"'",
-        "cat < data",
-        "(cat data &) ; wait; sleep 0.2",
-        "cd sub && cat ../data",
-        "cat link",
-        "cat sub/up/data",
-        "test -e data",
-        "test -r data",
-        "stat data",
-        "mv data sub/",
-        "rm data",
-        "chmod 600 data",
-        "env -i /bin/cat data",
-        "exec 9< data; cat /proc/self/fd/9",
-        "exec 9< sub/up; cat /dev/fd/9/data",
-        "exec 9< sub/up; cat /proc/self/fd/9/data",
-        "cat /proc/self/cwd/data",
-        "cat //proc/self/../self/cwd/data",
-        "cd sub; cat ./..//data",
-        "cat sub/../data",
-        "mkfifo pipe; cat data > pipe & cat pipe; wait",
-        "echo 'cat data' > run; sh run",
-        ". ./set",
-        "setsid cat data",
-        "cat //proc/self/cwd/data",
-        "cat /proc/./self/cwd/data",
-        "cd /proc && cat self/cwd/self/status thread-self/status && cd - && cat here/data",
-    ],
-)
-def test_a_file_is_seen_however_it_is_read(command: str, tmp_path: Path, tracer: Tracer) -> None:
-    (tmp_path / "data").write_text("x")
-    (tmp_path / "sub").mkdir()
-    (tmp_path / "link").symlink_to("data")
-    (tmp_path / "sub/up").symlink_to("..")
-    (tmp_path / "set").write_text("cat data")
-    (tmp_path / "here").symlink_to("/proc/self/cwd")
-    accesses = seen(command, tmp_path, tracer)
-    assert str(tmp_path / "data") in accesses.read
-    if command == "cat link":
-        assert str(tmp_path / "link") in accesses.read
-    if command == "cat sub/up/data":
-        assert str(tmp_path / "sub/up") in accesses.read
+COMMANDS = [
+    "cat data",
+    "sh -c 'sh -c \"cat data\"'",
+    "cat < data",
+    "(cat data &) ; wait; sleep 0.2",
+    "cd sub && cat ../data",
+    "cat link",
+    "cat sub/up/data",
+    "test -e data",
+    "test -r data",
+    "stat data",
+    "mv data sub/",
+    "rm data",
+    "chmod 600 data",
+    "env -i /bin/cat data",
+    "exec 9< data; cat /proc/self/fd/9",
+    "exec 9< sub/up; cat /dev/fd/9/data",
+    "exec 9< sub/up; cat /proc/self/fd/9/data",
+    "cat /proc/self/cwd/data",
+    "cat //proc/self/../self/cwd/data",
+    "cd sub; cat ./..//data",
+    "cat sub/../data",
+    "mkfifo pipe; cat data > pipe & cat pipe; wait",
+    "echo 'cat data' > run; sh run",
+    ". ./set",
+    "setsid cat data",
+    "cat //proc/self/cwd/data",
+    "cat /proc/./self/cwd/data",
+    "cd /proc && cat self/cwd/self/status thread-self/status && cd - && cat here/data",
+]
+CALLS = [
+    "open('data')",
+    "os.open('data', os.O_RDWR)",
+    "os.open('data', os.O_PATH)",
+    "os.open('data', os.O_WRONLY | os.O_TRUNC)",
+    "os.open('data', os.O_CREAT | os.O_EXCL | os.O_WRONLY)",
+    "os.symlink('x', 'data')",
+    "os.mkdir('data')",
+    "os.rename('data', 'other')",
+    "os.chdir('data')",
+    "(os.chdir('sub'), open('../data'))",
+    "(d := os.open('.', os.O_PATH), os.chdir('/'), os.open('data', os.O_RDONLY, dir_fd=d))",
+    "(d := os.open('.', os.O_PATH), os.chdir('/'), os.fchdir(d), os.open('data', os.O_RDONLY))",
+    "mmap.mmap(os.open('data', os.O_RDWR), 0)",
+    "os.stat('data')",
+    "os.lstat('data')",
+    "os.access('data', os.R_OK)",
+    "os.stat('data', dir_fd=os.open('.', os.O_RDONLY))",
+    "os.truncate('data', 0)",
+    "os.link('data', 'other')",
+    "os.getxattr('data', 'user.x')",
+    "os.listxattr('data')",
+    "os.utime('data')",
+    "os.statvfs('data')",
+    "threading.Thread(target=open, args=('data',)).start()",
+    "os.waitpid(os.posix_spawn('/bin/cat', ['cat', 'data'], {}), 0)",
+]
 
 
-@pytest.mark.parametrize(
-    "call",
-    [
-        "open('data')",
-        "os.open('data', os.O_RDWR)",
-        "os.open('data', os.O_PATH)",
-        "os.open('data', os.O_WRONLY | os.O_TRUNC)",
-        "os.open('data', os.O_CREAT | os.O_EXCL | os.O_WRONLY)",
-        "os.symlink('x', 'data')",
-        "os.mkdir('data')",
-        "os.rename('data', 'other')",
-        "os.chdir('data')",
-        "(os.chdir('sub'), open('../data'))",
-        "(d := os.open('.', os.O_PATH), os.chdir('/'), os.open('data', os.O_RDONLY, dir_fd=d))",
-        "(d := os.open('.', os.O_PATH), os.chdir('/'), os.fchdir(d), os.open('data', os.O_RDONLY))",
-        "mmap.mmap(os.open('data', os.O_RDWR), 0)",
-        "os.stat('data')",
-        "os.lstat('data')",
-        "os.access('data', os.R_OK)",
-        "os.stat('data', dir_fd=os.open('.', os.O_RDONLY))",
-        "os.truncate('data', 0)",
-        "os.link('data', 'other')",
-        "os.getxattr('data', 'user.x')",
-        "os.listxattr('data')",
-        "os.utime('data')",
-        "os.statvfs('data')",
-        "threading.Thread(target=open, args=('data',)).start()",
-        "os.waitpid(os.posix_spawn('/bin/cat', ['cat', 'data'], {}), 0)",
-    ],
-)
-def test_each_call_is_seen(call: str, tmp_path: Path, tracer: Tracer) -> None:
-    (tmp_path / "data").write_text("x")
-    (tmp_path / "sub").mkdir()
-    source = f"import contextlib, mmap, os, threading\nwith contextlib.suppress(OSError):\n    {call}"
-    assert str(tmp_path / "data") in seen(python(source), tmp_path, tracer).read
+def test_a_file_is_seen_however_it_is_read(tmp_path: Path, tracer: Tracer) -> None:
+    """Each command runs in a directory of its own, and all under one tracer."""
+    script = ""
+    for number, command in enumerate(COMMANDS):
+        place = tmp_path / str(number)
+        (place / "sub").mkdir(parents=True)
+        (place / "data").write_text("x")
+        (place / "link").symlink_to("data")
+        (place / "sub/up").symlink_to("..")
+        (place / "set").write_text("cat data")
+        (place / "here").symlink_to("/proc/self/cwd")
+        script += f"(cd {number}; {command})\n"
+    read = seen(script, tmp_path, tracer).read
+    assert [each for n, each in enumerate(COMMANDS) if str(tmp_path / str(n) / "data") not in read] == []
+    for command, also in (("cat link", "link"), ("cat sub/up/data", "sub/up")):
+        assert str(tmp_path / str(COMMANDS.index(command)) / also) in read
+
+
+def test_each_call_is_seen(tmp_path: Path, tracer: Tracer) -> None:
+    """Each by a process in a directory of its own, and all under one tracer."""
+    for number in range(len(CALLS)):
+        (tmp_path / str(number) / "sub").mkdir(parents=True)
+        (tmp_path / str(number) / "data").write_text("x")
+    source = f"""
+import contextlib, mmap, os, threading
+for number, call in enumerate({CALLS!r}):
+    if os.fork() == 0:
+        os.chdir(str(number))
+        with contextlib.suppress(OSError):
+            exec(call)
+        for thread in threading.enumerate()[1:]:
+            thread.join()
+        os._exit(0)
+    os.wait()
+"""
+    read = seen(python(source), tmp_path, tracer).read
+    assert [each for n, each in enumerate(CALLS) if str(tmp_path / str(n) / "data") not in read] == []
 
 
 def test_a_link_that_is_only_read_is_seen(tmp_path: Path, tracer: Tracer) -> None:
@@ -212,10 +225,10 @@ int main(void) {
 
 def test_what_somebody_else_changed_is_told(tmp_path: Path, tracer: Tracer) -> None:
     (tmp_path / "old").write_text("x")
-    since = time.time_ns() + 10**9
+    since = time.time_ns() + 3 * 10**7
     os.utime(tmp_path / "old", ns=(0, 0))
-    while time.time_ns() < since + 10**8:
-        time.sleep(0.05)
+    while time.time_ns() < since + 3 * 10**7:
+        time.sleep(0.01)
     for name in ("looked", "in"):
         (tmp_path / name).mkdir()
     for name in ("read", "anew", "first", "in/x"):
