@@ -4,7 +4,7 @@ import math
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -101,40 +101,47 @@ def means_of(side: Hierarchy, chunks: int, seed: int = 1) -> Floats:
     return replicate_means([side], seed, range(chunks))[0]
 
 
-@pytest.fixture(params=["whole", "cut"])
-def cut(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """As it is, and with tables so small that even tiny samples are cut into blocks, parts of blocks and passes."""
-    if request.param == "cut":
+@pytest.fixture
+def cut() -> Iterator[Callable[[], None]]:
+    """Make tables so small that even tiny samples are cut into blocks, parts of blocks and passes."""
+
+    def smaller() -> None:
         for module in (resampled_sums, resample):
-            monkeypatch.setattr(module, "TABLE", 5)
-            monkeypatch.setattr(module, "LARGEST", 2)
-        monkeypatch.setattr(resample, "_PARTS", 2)
-        monkeypatch.setattr(resampled_sums, "_PASS", 300)
-    resampled_sums.tuple_length.cache_clear()
-    yield
+            patch.setattr(module, "TABLE", 5)
+            patch.setattr(module, "LARGEST", 2)
+        patch.setattr(resample, "_PARTS", 2)
+        patch.setattr(resampled_sums, "_PASS", 300)
+        resampled_sums.tuple_length.cache_clear()
+
+    with pytest.MonkeyPatch.context() as patch:
+        yield smaller
     resampled_sums.tuple_length.cache_clear()
 
 
-@pytest.mark.usefixtures("cut")
 @pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.mark.parametrize(
     ("tree", "sessions"), [(TINY, False), (UNBALANCED, False), (SESSIONS, True), (SESSIONS, False)]
 )
-def test_replicates_have_the_distribution_of_all_resamples(tree: list[Tree], sessions: bool, scheme: Scheme) -> None:
+def test_replicates_have_the_distribution_of_all_resamples(
+    tree: list[Tree], sessions: bool, scheme: Scheme, cut: Callable[[], None]
+) -> None:
     if scheme == "FLAT":
         tree = [[[flat(tree)[:5]]]]  # of more values there are too many resamples
     expected = exact(reduced(tree, scheme, sessions))
     points, shares = np.array(sorted((float(key), float(share)) for key, share in expected.items())).T
-    found = means_of(hierarchy(sample(tree), scheme, sessions=sessions), 8)
     middles = (points[1:] + points[:-1]) / 2
-    nearest = np.searchsorted(middles, found)
-    assert np.abs(points[nearest] - found).max() < 1e-9 * points.max()
-    # about 50 bins of neighbouring outcomes; what is too rare for one of its own goes to the first
-    bins = ((np.cumsum(shares) - shares / 2) * 50).astype(int)
-    bins[np.bincount(bins, shares)[bins] * len(found) < 10] = bins[shares.argmax()]
-    bins = np.unique(bins, return_inverse=True)[1]
-    observed, wanted = np.bincount(bins[nearest], minlength=bins.max() + 1), np.bincount(bins, shares) * len(found)
-    assert scipy.stats.chisquare(observed, wanted).pvalue > 1e-4
+    for smaller in (None, cut):
+        if smaller:
+            smaller()
+        found = means_of(hierarchy(sample(tree), scheme, sessions=sessions), 8)
+        nearest = np.searchsorted(middles, found)
+        assert np.abs(points[nearest] - found).max() < 1e-9 * points.max()
+        # about 50 bins of neighbouring outcomes; what is too rare for one of its own goes to the first
+        bins = ((np.cumsum(shares) - shares / 2) * 50).astype(int)
+        bins[np.bincount(bins, shares)[bins] * len(found) < 10] = bins[shares.argmax()]
+        bins = np.unique(bins, return_inverse=True)[1]
+        observed, wanted = np.bincount(bins[nearest], minlength=bins.max() + 1), np.bincount(bins, shares) * len(found)
+        assert scipy.stats.chisquare(observed, wanted).pvalue > 1e-4, smaller
 
 
 def nested(rng: np.random.Generator, most: tuple[int, int, int, int]) -> list[Tree]:
