@@ -107,7 +107,7 @@ def check(found: Outcome, reports: int) -> None:
 
 def test_planned_measuring_of_one_benchmark() -> None:
     (fft,) = (c for c in TABLE_VII if c.name == "FFT")
-    check(outcome(fft, 1200.0, 2000), 2000)
+    check(outcome(fft, 1200.0, 800), 800)
 
 
 @pytest.mark.promise

@@ -93,7 +93,7 @@ def spread(count: int) -> tuple[float, ...]:
 
 
 def test_coverage_quick() -> None:
-    trials = 200
+    trials = 120
     found = covered(Machines(unlike(2, 4.0), spread(2), 3), trials, [1, 2, 3])
     assert found >= 0.94 - 3 * standard_error(0.94, trials), found
 
@@ -112,7 +112,7 @@ def test_coverage(count: int, rounds: int, factor: float, effects: str, rho: flo
 
 
 def test_false_alarms_quick() -> None:
-    reports = 30
+    reports = 15
     of = Machines(unlike(3, 2.0), (0.0,) * 3, 5, cases=5)
     assert alarms(of, reports, 0.0, [2]) <= 0.03 + 3 * standard_error(0.03, reports)
 
@@ -151,8 +151,8 @@ def test_what_five_machines_each_show_is_found(rounds: int) -> None:
     # alone in its report a sample of these five finds it sometimes, in a family never
     many = Machines((0.02,) * 5, FIVE, rounds, cases=10)
     rng = np.random.default_rng(4)
-    assert sum(decided(rng, many, 0.05, "random").verdict == "regression" for _ in range(10)) == 0
-    assert sum(decided(rng, many, 0.05, "fixed").verdict == "regression" for _ in range(10)) == 10
+    assert sum(decided(rng, many, 0.05, "random").verdict == "regression" for _ in range(5)) == 0
+    assert sum(decided(rng, many, 0.05, "fixed").verdict == "regression" for _ in range(5)) == 5
 
 
 def test_the_arrays_of_the_figures_are_the_code_of_the_gate() -> None:

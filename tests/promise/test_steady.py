@@ -66,7 +66,7 @@ def check(warm: float, trials: int) -> None:
 
 
 def test_the_interval_covers_after_warm_up_is_dropped_quick() -> None:
-    check(0.6, 30)
+    check(0.6, 20)
 
 
 @pytest.mark.promise

@@ -109,7 +109,7 @@ def test_an_effect_that_sets_all_values_apart_is_claimed_of_the_median_too() -> 
 
 
 def test_few_null_files_claim_nothing() -> None:
-    assert share(NULL["normal"], 5, trials=30) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 30)
+    assert share(NULL["normal"], 5, trials=20) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 20)
 
 
 def test_builds_that_differ_hide_no_effect() -> None:

@@ -30,8 +30,8 @@ def units(y: Array) -> pd.DataFrame:
 @pytest.mark.parametrize("size", [pytest.param(size, marks=marks) for size, marks in SIZES.items()], ids=str)
 def test_treatments_that_do_not_differ_stay_plain(shape: str, size: tuple[int, int]) -> None:
     rng = np.random.default_rng(1)
-    found = sum(spread_grows(units(SHAPES[shape](rng, size)), factors(size[0])) for _ in range(200))
-    assert found <= 2
+    found = sum(spread_grows(units(SHAPES[shape](rng, size)), factors(size[0])) for _ in range(100))
+    assert found <= 1
 
 
 @pytest.mark.parametrize("size", [(2, 5), (4, 5), (8, 3)])

@@ -83,7 +83,7 @@ def test_false_warnings_are_one_in_a_hundred(
     draw: Callable[[np.random.Generator, int, int, int], Array], counts: tuple[int, int, int]
 ) -> None:
     rng = np.random.default_rng(counts)
-    trials = 2000
+    trials = 1000
     found: Counter[type] = Counter()
     for _ in range(trials):
         found.update(kinds(warnings(*pair(rng, draw(rng, *counts), draw(rng, *counts)), "s")))
