@@ -8,8 +8,10 @@ import shutil
 import sys
 from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from xdist.scheduler import LoadGroupScheduling  # type: ignore[import-untyped] # it has no types
 
 _PATH = f"{Path(__file__).parent.parent / '.tools' / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
 
@@ -72,6 +74,20 @@ def pytest_collection() -> Generator[None, object, object]:
     finally:
         gc.enable()
         gc.freeze()
+
+
+class ByFile(LoadGroupScheduling):  # type: ignore[misc] # the same
+    """Give a process all tests of a file at once, if they are in no group: one message for twenty tests, not for each."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        group: str = super()._split_scope(nodeid)
+        return nodeid.partition("::")[0] if group == nodeid else group
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadGroupScheduling | None:
+    """Share the tests among the processes of `make test`."""
+    return ByFile(config, log) if config.getvalue("dist") == "loadgroup" else None
 
 
 @pytest.fixture(scope="session", autouse=True)
