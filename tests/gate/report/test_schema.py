@@ -32,7 +32,7 @@ def test_it_is_a_schema() -> None:
     assert SCHEMA["$id"] == "urn:perfgate:report:2"
 
 
-@pytest.mark.parametrize("name", examples.ALL)
+@pytest.mark.parametrize("name", [name for name in examples.ALL if name != "many"])
 def test_what_is_written_is_valid(name: str) -> None:
     assert not list(VALIDATOR.iter_errors(plain.loads(written(name))))
 
