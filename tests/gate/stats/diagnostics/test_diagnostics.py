@@ -101,7 +101,7 @@ def test_false_warnings_of_sessions_are_one_in_a_hundred(
     draw: Callable[[np.random.Generator, int, int, int], Array], builds: Sequence[int]
 ) -> None:
     rng = np.random.default_rng(builds)
-    trials = 2000
+    trials = 1200
     found: Counter[type] = Counter()
     for _ in range(trials):
         base, head = (sessions(draw(rng, sum(builds), 2, 3), builds) for _ in range(2))
