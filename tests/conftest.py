@@ -1,13 +1,18 @@
 """What every test shares: the line that names the real components this host lacks."""
 
+import functools
 import gc
 import os
+import re
 import shutil
 import signal
 import sys
+from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from xdist.scheduler import LoadGroupScheduling  # type: ignore[import-untyped] # it has no types
 
 _PATH = f"{Path(__file__).parent.parent / '.tools' / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
 
@@ -45,6 +50,52 @@ REAL_COMPONENTS = {
     "actionlint": "the workflows were not checked by it",
 }
 OTHER_NAMES = {"chromium": ("chromium-browser", "google-chrome")}
+
+# All tests of a module have the marks that it assigns to this name at the left margin.
+_MARKS = re.compile(r"^pytestmark = (?:\[\n(?s:.*?)^\]|.*$)", re.MULTILINE)
+_MARK = re.compile(r"\bmark\.(\w+)")
+
+
+@functools.cache
+def _marks(module: Path) -> frozenset[str]:
+    found = _MARKS.search(module.read_text(encoding="utf-8"))
+    return frozenset(_MARK.findall(found[0]) if found else ())
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not import modules whose tests are all deselected, such as those of browsers, unless they are named."""
+    terms = config.option.markexpr.split(" and ")
+    deselected = {name for term in terms for name in re.findall(r"^not (\w+)$", term)}
+    named = any(collection_path == Path(argument.partition("::")[0]).absolute() for argument in config.args)
+    if named or " or " in config.option.markexpr or "(" in config.option.markexpr:
+        return None
+    modules = [collection_path] if collection_path.suffix == ".py" else list(collection_path.rglob("test_*.py"))
+    return True if modules and all(deselected & _marks(module) for module in modules) else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect without looking for garbage, and leave what was collected out of all later looks."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
+
+
+class ByFile(LoadGroupScheduling):  # type: ignore[misc] # the same
+    """Give a process all tests of a file at once, if they are in no group: one message for twenty tests, not for each."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        group: str = super()._split_scope(nodeid)
+        return nodeid.partition("::")[0] if group == nodeid else group
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadGroupScheduling | None:
+    """Share the tests among the processes of `make test`."""
+    return ByFile(config, log) if config.getvalue("dist") == "loadgroup" else None
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -82,6 +82,7 @@ def conditions(tree: ast.Module) -> list[tuple[int, str]]:
     return [
         (getattr(node, "lineno", 0), text)
         for node in ast.walk(tree)
+        if isinstance(node, ast.Compare | ast.Call)
         for text in read(node, constants)
         if WORDS.search(text)
     ]

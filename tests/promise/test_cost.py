@@ -24,7 +24,6 @@ from gate.stats.cheapest import cheapest
 from gate.stats.plan_types import Aim, Limits, PlannedCase, Terms, seconds
 from gate.stats.planning import Components, Costs, Counts
 from gate.stats.round_ratio import KEYED, is_paired
-from tests.support.seeds import some
 
 ALPHA = 0.05
 THRESHOLD = 0.02
@@ -106,13 +105,9 @@ def check(found: Outcome, reports: int) -> None:
     assert found.planned[0] <= ALPHA / 2
 
 
-@pytest.mark.parametrize("build", some(BUILDS, 1))
-def test_planned_measuring_of_four_benchmarks(build: float) -> None:
-    chosen = [c for c in TABLE_VII if c.name in ("FFT", "HTTP OPT", "Rijndael", "TCP")]
-    found = [outcome(c, build, 2000) for c in chosen]
-    for each in found:
-        check(each, 2000)
-    assert np.mean([each.ratio for each in found]) <= MEAN_RATIO[build]
+def test_planned_measuring_of_one_benchmark() -> None:
+    (fft,) = (c for c in TABLE_VII if c.name == "FFT")
+    check(outcome(fft, 1200.0, 800), 800)
 
 
 @pytest.mark.promise

@@ -65,8 +65,7 @@ def check_false_alarms(name: str, reports: int, threshold: float, promise: float
     assert rate <= promise + 3 * standard_error(promise, reports), f"{rate:.4f}"
 
 
-@pytest.mark.parametrize("builds", [3, 5])
-@pytest.mark.parametrize("name", ["normal", "bimodal 50:50"])
+@pytest.mark.parametrize(("name", "builds"), [("normal", 3), ("bimodal 50:50", 5)])
 def test_coverage_of_the_default_interval_quick(name: str, builds: int) -> None:
     check_coverage(name, builds, 1000, simulate.FFT)
 

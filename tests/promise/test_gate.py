@@ -118,7 +118,7 @@ A_A = [
 
 
 def test_false_alarms_with_looks_quick() -> None:
-    check(rates(Setting("normal", 0.0, looks=True), 40).failed, 0.03, 40)
+    check(rates(Setting("normal", 0.0, looks=True), 12).failed, 0.03, 12)
 
 
 @pytest.mark.promise

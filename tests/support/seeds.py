@@ -1,4 +1,4 @@
-"""Properties that hold for every seed: a few of them in `make test`, all under `make promise`."""
+"""Properties that hold for every seed: a few of them in `make test`, all under `make promise` or `make nightly`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ def seeds(count: int) -> list[Any]:
     return some(range(count), QUICK)
 
 
-def some(cases: Iterable[Any], quick: int) -> list[Any]:
-    """Mark what comes after the first cases as a promise."""
+def some(cases: Iterable[Any], quick: int, rest: pytest.MarkDecorator = pytest.mark.promise) -> list[Any]:
+    """Mark what comes after the first cases as a promise, or with another mark."""
     return [
-        case
-        if number < quick
-        else pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.promise)
+        case if number < quick else pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=rest)
         for number, case in enumerate(cases)
     ]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks.trial.rules import asv, bencher, benchstat, criterion, one_process, tachometer
+from tests.support.seeds import some
 
 SIMULATIONS = 1000
 
@@ -26,11 +27,12 @@ def near(share: float, of: int = SIMULATIONS) -> object:
     return pytest.approx(share, abs=3 * math.sqrt(share * (1 - share) / of))
 
 
-def test_tests_at_5_percent_call_head_slower_in_half_of_these() -> None:
-    assert alarms(one_process.welch, 30, 30) == near(0.025)
-    assert alarms(one_process.mann_whitney, 30, 30) == near(0.025)
+@pytest.mark.parametrize("count", some([300, 3000], 1))
+def test_tests_at_5_percent_call_head_slower_in_half_of_these(count: int) -> None:
+    assert alarms(one_process.welch, 30, 30, count) == near(0.025, count)
+    assert alarms(one_process.mann_whitney, 30, 30, count) == near(0.025, count)
     # of the exact test with ten values a side the level that can be attained is 4.33%
-    assert alarms(benchstat.slower, 10, 10) == near(0.0433 / 2)
+    assert alarms(benchstat.slower, 10, 10, count) == near(0.0433 / 2, count)
 
 
 def test_two_numbers_alarm_as_often_as_their_noise_exceeds_5_percent() -> None:
@@ -47,15 +49,18 @@ def test_benchers_prediction_limit_is_passed_by_1_percent_of_new_values() -> Non
     assert over / SIMULATIONS == near(0.01)
 
 
-def test_tachometers_interval_covers_95_percent_at_a_fixed_size_and_less_when_it_stops_at_0() -> None:
+@pytest.mark.parametrize("count", some([400, 4000], 1))
+def test_tachometers_interval_covers_95_percent_at_a_fixed_size_and_less_when_it_stops_at_0(
+    count: int,
+) -> None:
     draw = np.random.default_rng(13)
     fixed = stopped = 0
-    for _ in range(SIMULATIONS):
+    for _ in range(count):
         base, head = draw.normal(100, 5, 100).tolist(), draw.normal(100, 5, 100).tolist()
         fixed += tachometer.interval(base[:50], head[:50]).low > 0
-        count = tachometer.sampled(base, head)
-        stopped += tachometer.interval(base[:count], head[:count]).low > 0
-    assert fixed / SIMULATIONS == near(0.025)
+        size = tachometer.sampled(base, head)
+        stopped += tachometer.interval(base[:size], head[:size]).low > 0
+    assert fixed / count == near(0.025, count)
     assert stopped > 1.3 * fixed
 
 

@@ -33,9 +33,9 @@ from gate.adapters.values import OutputError
 from tests.gate.adapters.test_adapters_csv_column import HEY, K6, jmeter
 from tests.gate.adapters.test_adapters_printed import BENCHMARK_JS, CATCH2, DIVAN, LIBTEST, NANOBENCH, VITEST
 from tests.support.long_lines import at_once, stretched
+from tests.support.seeds import some
 
 DATA = Path(__file__).parents[2] / "data"
-ROUNDS = 150
 UNITS = dict.fromkeys(("time", "read", "write"), "ns")
 
 
@@ -116,12 +116,13 @@ def refused(parse: Callable[[bytes], object], data: bytes) -> str:
     return ""
 
 
+@pytest.mark.parametrize("rounds", some([40, 400], 1, pytest.mark.nightly))
 @pytest.mark.parametrize("name", ADAPTERS)
-def test_any_change_of_a_good_output_is_read_or_refused_in_a_line(name: str) -> None:
+def test_any_change_of_a_good_output_is_read_or_refused_in_a_line(name: str, rounds: int) -> None:
     good, parse = ADAPTERS[name]
     assert good
     rng = random.Random(name)
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         data = changed(rng, rng.choice(good))
         why = refused(parse, data)
         assert why.isprintable(), data

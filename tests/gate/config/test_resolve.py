@@ -15,6 +15,8 @@ from tests.gate.config.test_parse import EXAMPLE
 
 BENCH = '[[benchmark]]\nname = "{0}"\ncommand = "{1}"\n'
 
+VALIDATOR = jsonschema.Draft202012Validator(json_schema())
+
 
 def source(text: str, name: str = "perfgate.toml") -> Source:
     return read_source(text, name)
@@ -139,16 +141,13 @@ def test_a_config_written_as_tables_reads_back_as_itself() -> None:
     config = parse(source(EXAMPLE))
     tables = json.loads(json.dumps(to_tables(config)))
     assert parse(from_tables(tables, "run"), lenient=True) == config
-    jsonschema.validate(
-        {k: v for k, v in tables.items() if k not in ("override", "benchmark", "plan", "build")}, json_schema()
-    )
+    VALIDATOR.validate({k: v for k, v in tables.items() if k not in ("override", "benchmark", "plan", "build")})
 
 
 def test_the_schema_accepts_the_example_and_refuses_unknown_keys() -> None:
     schema = json_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
-    tables = parse_example()
-    jsonschema.validate(tables, schema)
+    VALIDATOR.validate(parse_example())
     wrong: list[object] = [
         {"gat": {}},
         {"gate": {"thresold": 1}},
@@ -157,7 +156,7 @@ def test_the_schema_accepts_the_example_and_refuses_unknown_keys() -> None:
     ]
     for bad in wrong:
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(bad, schema)
+            VALIDATOR.validate(bad)
     assert schema["$defs"]["Gate"]["properties"]["threshold"]["default"] == "3%"
 
 
@@ -272,7 +271,7 @@ def accepted(table: str, key: str, value: object) -> bool:
 
 
 def valid(table: str, key: str, value: object) -> bool:
-    return jsonschema.Draft202012Validator(json_schema()).is_valid({table: {key: value}})
+    return VALIDATOR.is_valid({table: {key: value}})
 
 
 def test_metrics_are_as_the_rules_have_them_on_both_sides() -> None:

@@ -214,7 +214,8 @@ def test_a_later_version_may_have_written_keys_that_are_unknown() -> None:
 
 def test_the_schema_accepts_the_example_and_refuses_what_is_no_design() -> None:
     schema = json_schema()
-    jsonschema.validate(source(EXAMPLE).tables, schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    validator.validate(source(EXAMPLE).tables)
     wrong: list[object] = [
         {"factor": {"a": [1]}},
         {"factor": {"1a": [1, 2]}},
@@ -226,7 +227,7 @@ def test_the_schema_accepts_the_example_and_refuses_what_is_no_design() -> None:
     ]
     for bad in wrong:
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate({"study": bad}, schema)
+            validator.validate({"study": bad})
     assert schema["$defs"]["Study"]["properties"]["budget"]["default"] == "1h"
 
 

@@ -85,7 +85,7 @@ def test_a_finding_that_the_floor_decides_says_so_in_every_format(tmp_path: Path
     rng = np.random.default_rng(2)
     others = [
         line
-        for k in range(25)
+        for k in range(12)
         for line in executions(lambda *_: (0.1 * rng.normal(1, 0.002, 5)).tolist(), benchmark=f"other-{k}")
     ]
     files = {kind: tmp_path / kind for kind in ("markdown", "html", "junit")}

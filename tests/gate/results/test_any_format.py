@@ -10,9 +10,8 @@ from gate.results.reading import read
 from gate.results.source import Source
 from tests.support.foreign import DATA, files
 from tests.support.long_lines import at_once, stretched
+from tests.support.mangled import read_or_refuse
 
-_FILES = 3
-_STRETCHES = 6
 FILES = sorted(f for folder in DATA.iterdir() for f in folder.iterdir() if f.is_file() and f.name != "README.md")
 
 
@@ -32,10 +31,31 @@ def refused(data: bytes, wanted: str | None) -> str:
 
 
 @pytest.mark.parametrize("name", names())
+def test_a_mangled_file_is_read_or_refused_in_one_line(name: str) -> None:
+    assert read_or_refuse(name, 4)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", names())
+def test_a_file_mangled_in_many_ways_is_read_or_refused_in_one_line(name: str) -> None:
+    assert read_or_refuse(name, 60)
+
+
+@pytest.mark.parametrize("name", names())
 def test_a_very_long_line_is_read_or_refused_at_once(name: str) -> None:
-    small = sorted((file for file in files(name) if file.is_file()), key=lambda file: file.stat().st_size)[:_FILES]
+    _long_lines(name, 1, 1)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("name", names())
+def test_very_long_lines_are_read_or_refused_at_once(name: str) -> None:
+    _long_lines(name, 3, 6)
+
+
+def _long_lines(name: str, of: int, rounds: int) -> None:
+    small = sorted((file for file in files(name) if file.is_file()), key=lambda file: file.stat().st_size)[:of]
     for file in small:
-        for number, data in enumerate(stretched(file.read_bytes(), 1, _STRETCHES)):
+        for number, data in enumerate(stretched(file.read_bytes(), 1, rounds)):
             for wanted in (name, None):
                 with at_once(f"{file.name}, stretch {number}, as {wanted}"):
                     assert "\n" not in refused(data, wanted)

@@ -4,7 +4,7 @@ import math
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -31,6 +31,7 @@ from gate.stats.ratio import Ratio, Tail
 from gate.stats.resample import CHUNK, Hierarchy, Scheme, hierarchy, replicate_means
 from gate.stats.resampled_sums import Floats, Stream, drawn
 from tests.support.kalibera_jones import TABLE_V_NEW, TABLE_V_OLD
+from tests.support.seeds import some
 
 SCHEMES: tuple[Scheme, ...] = ("RRR", "RRN", "RNN", "FLAT")
 ALPHAS = (0.05, 0.0025)
@@ -101,40 +102,50 @@ def means_of(side: Hierarchy, chunks: int, seed: int = 1) -> Floats:
     return replicate_means([side], seed, range(chunks))[0]
 
 
-@pytest.fixture(params=["whole", "cut"])
-def cut(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """As it is, and with tables so small that even tiny samples are cut into blocks, parts of blocks and passes."""
-    if request.param == "cut":
+@pytest.fixture
+def cut() -> Iterator[Callable[[], None]]:
+    """Make tables so small that even tiny samples are cut into blocks, parts of blocks and passes."""
+
+    def smaller() -> None:
         for module in (resampled_sums, resample):
-            monkeypatch.setattr(module, "TABLE", 5)
-            monkeypatch.setattr(module, "LARGEST", 2)
-        monkeypatch.setattr(resample, "_PARTS", 2)
-        monkeypatch.setattr(resampled_sums, "_PASS", 300)
-    resampled_sums.tuple_length.cache_clear()
-    yield
+            patch.setattr(module, "TABLE", 5)
+            patch.setattr(module, "LARGEST", 2)
+        patch.setattr(resample, "_PARTS", 2)
+        patch.setattr(resampled_sums, "_PASS", 300)
+        resampled_sums.tuple_length.cache_clear()
+
+    with pytest.MonkeyPatch.context() as patch:
+        yield smaller
     resampled_sums.tuple_length.cache_clear()
 
 
-@pytest.mark.usefixtures("cut")
-@pytest.mark.parametrize("scheme", SCHEMES)
+# the one of most resamples last
+TREES = [(TINY, False), (SESSIONS, True), (SESSIONS, False), (UNBALANCED, False)]
+
+
 @pytest.mark.parametrize(
-    ("tree", "sessions"), [(TINY, False), (UNBALANCED, False), (SESSIONS, True), (SESSIONS, False)]
+    ("tree", "sessions", "scheme"), some([(*tree, scheme) for scheme in SCHEMES[::-1] for tree in TREES], 15)
 )
-def test_replicates_have_the_distribution_of_all_resamples(tree: list[Tree], sessions: bool, scheme: Scheme) -> None:
+def test_replicates_have_the_distribution_of_all_resamples(
+    tree: list[Tree], sessions: bool, scheme: Scheme, cut: Callable[[], None]
+) -> None:
     if scheme == "FLAT":
         tree = [[[flat(tree)[:5]]]]  # of more values there are too many resamples
     expected = exact(reduced(tree, scheme, sessions))
     points, shares = np.array(sorted((float(key), float(share)) for key, share in expected.items())).T
-    found = means_of(hierarchy(sample(tree), scheme, sessions=sessions), 8)
     middles = (points[1:] + points[:-1]) / 2
-    nearest = np.searchsorted(middles, found)
-    assert np.abs(points[nearest] - found).max() < 1e-9 * points.max()
-    # about 50 bins of neighbouring outcomes; what is too rare for one of its own goes to the first
-    bins = ((np.cumsum(shares) - shares / 2) * 50).astype(int)
-    bins[np.bincount(bins, shares)[bins] * len(found) < 10] = bins[shares.argmax()]
-    bins = np.unique(bins, return_inverse=True)[1]
-    observed, wanted = np.bincount(bins[nearest], minlength=bins.max() + 1), np.bincount(bins, shares) * len(found)
-    assert scipy.stats.chisquare(observed, wanted).pvalue > 1e-4
+    for smaller in (None, cut):
+        if smaller:
+            smaller()
+        found = means_of(hierarchy(sample(tree), scheme, sessions=sessions), 8)
+        nearest = np.searchsorted(middles, found)
+        assert np.abs(points[nearest] - found).max() < 1e-9 * points.max()
+        # about 50 bins of neighbouring outcomes; what is too rare for one of its own goes to the first
+        bins = ((np.cumsum(shares) - shares / 2) * 50).astype(int)
+        bins[np.bincount(bins, shares)[bins] * len(found) < 10] = bins[shares.argmax()]
+        bins = np.unique(bins, return_inverse=True)[1]
+        observed, wanted = np.bincount(bins[nearest], minlength=bins.max() + 1), np.bincount(bins, shares) * len(found)
+        assert scipy.stats.chisquare(observed, wanted).pvalue > 1e-4, smaller
 
 
 def nested(rng: np.random.Generator, most: tuple[int, int, int, int]) -> list[Tree]:
@@ -161,7 +172,7 @@ def nested(rng: np.random.Generator, most: tuple[int, int, int, int]) -> list[Tr
 def test_mean_and_variance_of_unbalanced_data(most: tuple[int, int, int, int], sessions: bool, scheme: Scheme) -> None:
     tree = nested(np.random.default_rng(3), most)
     tree = [[build for session in tree for build in session]] if not sessions else tree
-    found = means_of(hierarchy(sample(tree), scheme, sessions=sessions), 5)
+    found = means_of(hierarchy(sample(tree), scheme, sessions=sessions), 3)
     resampled = reduced(tree, scheme, sessions)
     expected = variance(resampled)
     n = len(found)
@@ -183,7 +194,7 @@ def simulate_mean(rng: np.random.Generator, side: list[Tree]) -> float:
 def test_replicates_are_those_of_the_papers_pseudo_code() -> None:
     rng = np.random.default_rng(8)
     sides = [(10 + rng.normal(0, 1, (3, 1, 1)) + rng.gamma(1, 1, (3, 4, 5))).tolist() for _ in range(2)]
-    literal = [simulate_mean(rng, sides[1]) / simulate_mean(rng, sides[0]) for _ in range(1500)]
+    literal = [simulate_mean(rng, sides[1]) / simulate_mean(rng, sides[0]) for _ in range(800)]
     base, head = replicate_means([hierarchy(sample([side]), "RRR", sessions=False) for side in sides], 4, range(4))
     assert scipy.stats.ks_2samp(head / base, literal).pvalue > 1e-3
 

@@ -120,7 +120,7 @@ def test_more_nights_are_said_where_they_would_do() -> None:
 
 @pytest.mark.parametrize("year", YEARS[5:6], ids=str)
 def test_a_year_of_nights_raises_few_false_alarms(year: Year) -> None:
-    assert alarmed(year, years=100) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 100)
+    assert alarmed(year, years=50) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 50)
 
 
 @pytest.mark.parametrize("creep", [CREEPS[0], CREEPS[2]], ids=str)

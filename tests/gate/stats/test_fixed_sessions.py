@@ -216,7 +216,7 @@ def intervals(drawn: Array, alpha: float = 0.05) -> tuple[Array, Array]:
 def test_the_interval_over_given_machines_covers(count: int, rounds: int, unlike: float) -> None:
     """At most 3 standard errors below 94%, whatever the machines' own changes."""
     rng = np.random.default_rng([count, rounds, int(unlike)])
-    trials = 4000
+    trials = 2000
     truth = rng.normal(0.1, 0.1, count)
     deviations = 0.03 * np.linspace(1, unlike, count)
     low, high = intervals(logs(rng, truth, deviations, rounds, trials))

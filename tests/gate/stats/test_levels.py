@@ -72,7 +72,7 @@ def test_t2_is_unbiased_on_unbalanced_data() -> None:
     executions, iterations = [2, 2, 4, 3], [[3, 1], [2, 5], [1, 3, 2, 6], [4, 1, 2]]
     truth = {"iteration": 1.0, "execution": 2.0, "build": 0.5}
     found: dict[str, list[float]] = {level: [] for level in truth}
-    for _ in range(3000):
+    for _ in range(1500):
         nested: Nested = []
         for n2, n1s in zip(executions, iterations, strict=True):
             build = rng.normal(0, truth["build"] ** 0.5)

@@ -326,7 +326,7 @@ def band_covers(base: Sample, head: Sample) -> list[bool]:
 @pytest.mark.parametrize(("covers", "promise"), [(gate_covers, 0.945), (band_covers, 0.93)])
 def test_coverage_at_no_change(covers: Callable[[Sample, Sample], list[bool]], promise: float, builds: int) -> None:
     rng = np.random.default_rng(builds)
-    trials = 500
+    trials = 300
     covered = np.mean([covers(drawn(rng, builds), drawn(rng, builds)) for _ in range(trials)], axis=0)
     assert covered.min() >= promise - 3 * math.sqrt(promise * (1 - promise) / trials)
     assert covered.max() <= 0.985

@@ -4,7 +4,6 @@ import re
 from typing import Any
 
 import msgspec
-import pytest
 
 from gate.words.sentences import say
 from tests.gate.words.test_reasons import HEADLINES, REASONS
@@ -32,6 +31,5 @@ SENTENCES = [
 ]
 
 
-@pytest.mark.parametrize("sentence", sorted(set(SENTENCES)))
-def test_a_count_of_one_has_a_noun_of_one(sentence: str) -> None:
-    assert not _DISAGREES.search(sentence)
+def test_a_count_of_one_has_a_noun_of_one() -> None:
+    assert [sentence for sentence in SENTENCES if _DISAGREES.search(sentence)] == []

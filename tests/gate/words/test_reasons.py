@@ -3,7 +3,6 @@
 from typing import Any, get_args
 
 import msgspec
-import pytest
 
 from gate.model import Accepted, Cut, MemoryUse, Phase, Unfinished, outcomes, reasons
 from gate.model.report import Interaction
@@ -452,9 +451,8 @@ MEMORY: list[tuple[MemoryUse, str]] = [
 ALL: list[tuple[Any, str]] = [*REASONS, *HEADLINES, *OUTCOMES, *MEMORY]
 
 
-@pytest.mark.parametrize(("what", "expected"), ALL)
-def test_each_has_a_sentence(what: object, expected: str) -> None:
-    assert say(what) == expected
+def test_each_has_a_sentence() -> None:
+    assert [say(what) for what, _ in ALL] == [expected for _, expected in ALL]
 
 
 def test_no_member_of_a_union_is_without_a_sentence() -> None:

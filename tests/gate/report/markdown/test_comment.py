@@ -17,6 +17,7 @@ from gate.report.markdown.escape import block, code, escape, link, prose, short,
 from gate.report.markdown.opening import weigh
 from gate.words.sentences import say
 from tests.gate.report import examples, gfm
+from tests.support.seeds import some
 
 LINKS = Links(
     report="https://github.com/acme/widget/actions/runs/7/artifacts/9",
@@ -330,19 +331,6 @@ def long_report(count: int, name: Callable[[int], str]) -> Report:
 
 
 LONG = {
-    "1,000 findings": lambda: examples.many(1000),
-    "10,000 findings": lambda: examples.many(10_000),
-    "names of 500 wide characters": lambda: long_report(300, lambda i: "😀" * 499 + str(i)),
-    "names of nothing but marks": lambda: long_report(300, lambda i: "@|" * 250 + str(i)),
-    "marks without a column": lambda: long_report(100, lambda i: "a" + "\u0301" * 5000 + str(i)),
-    "200 failures that wrote 64 kB": lambda: examples.report(
-        "error",
-        [],
-        failures=[
-            examples.build_failure(status=str(i), stderr=("😀`<@|" * 40 + "\n") * 160, hint="😀|" * 5000)
-            for i in range(200)
-        ],
-    ),
     "everything": lambda: examples.report(
         "regression",
         [examples.regressed("`|@" * 40 + str(i), reason=examples.told("<>" * 300), warnings=[Said("|" * 500)] * 9) for i in range(1000)],
@@ -353,10 +341,23 @@ LONG = {
         run=examples.run_facts(host={f"{i}@" * 100: "@" * 5000 for i in range(100)}, chosen="@" * 9999),
         policy=examples.policy(override=[{"benchmark": "@" * 5000}] * 100, source="@" * 9999),
     ),
+    "marks without a column": lambda: long_report(100, lambda i: "a" + "\u0301" * 5000 + str(i)),
+    "10,000 findings": lambda: examples.many(10_000),
+    "1,000 findings": lambda: examples.many(1000),
+    "names of 500 wide characters": lambda: long_report(300, lambda i: "😀" * 499 + str(i)),
+    "names of nothing but marks": lambda: long_report(300, lambda i: "@|" * 250 + str(i)),
+    "200 failures that wrote 64 kB": lambda: examples.report(
+        "error",
+        [],
+        failures=[
+            examples.build_failure(status=str(i), stderr=("😀`<@|" * 40 + "\n") * 160, hint="😀|" * 5000)
+            for i in range(200)
+        ],
+    ),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", LONG)
+@pytest.mark.parametrize("name", some(LONG, 2, pytest.mark.nightly))
 def test_a_long_report_stays_within_github_limits_and_says_what_is_left_out(name: str) -> None:
     report = LONG[name]()
     comment, whole = markdown.render(report, LINKS), summary.render(report, LINKS)
@@ -375,7 +376,7 @@ def test_a_long_report_stays_within_github_limits_and_says_what_is_left_out(name
     assert len(findings_in(outside)) <= 10
 
 
-@pytest.mark.parametrize("limit", [100, 1_000, 5_000, 10_000, 20_000, 40_000])
+@pytest.mark.parametrize("limit", some([100, 5_000, 20_000, 1_000, 10_000, 40_000], 3, pytest.mark.nightly))
 def test_any_limit_is_kept_and_the_verdict_is_never_dropped(limit: int) -> None:
     for name in ("everything", "1,000 findings"):
         text = markdown.render(LONG[name](), LINKS, limit=limit)

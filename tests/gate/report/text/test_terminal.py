@@ -29,11 +29,12 @@ def test_nothing_but_our_own_colour_escapes(name: str, color: bool) -> None:
 
 
 @pytest.mark.parametrize("name", examples.ALL)
-@pytest.mark.parametrize("width", [40, 60, 80, 100, 140, 200])
-def test_only_commands_to_copy_are_wider_than_the_terminal(name: str, width: int) -> None:
-    lines = terminal.render(examples.ALL[name](), width=width).splitlines()
-    wide = [line for line in lines if columns(line) > width and not line.startswith("      ")]
-    assert wide == []
+def test_only_commands_to_copy_are_wider_than_the_terminal(name: str) -> None:
+    report = examples.ALL[name]()
+    for width in (40, 60, 80, 100, 140, 200):
+        lines = terminal.render(report, width=width).splitlines()
+        wide = [line for line in lines if columns(line) > width and not line.startswith("      ")]
+        assert wide == [], width
 
 
 def test_colour_changes_no_column() -> None:

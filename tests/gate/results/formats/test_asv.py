@@ -3,7 +3,6 @@ from pathlib import Path
 
 from gate.results.reading import columns, read
 from gate.results.source import Source
-from tests.support.mangled import survive
 
 DATA = Path(__file__).parents[3] / "data" / "results" / "asv"
 
@@ -122,7 +121,3 @@ def test_null_for_all_parameters() -> None:
     data = b"""{"commit_hash": "abc", "params": {}, "result_columns": ["result", "params"], "version": 2,
         "results": {"time_x": [null, [["1", "2"]]]}}"""
     assert [f.benchmark for f in read(Source("x", None, data)).failed] == ["time_x(1)", "time_x(2)"]
-
-
-def test_mangled_files() -> None:
-    survive(DATA, 60)

@@ -1,12 +1,10 @@
 """Bencher Metric Format."""
 
-from pathlib import Path
-
 import pytest
 
 from gate.results.formats import bencher
 from gate.results.source import Source
-from tests.support.foreign import files, of_text, reading, survives
+from tests.support.foreign import of_text, reading
 
 
 def test_measures_of_bencher_have_units() -> None:
@@ -39,8 +37,3 @@ def test_a_measure_of_ones_own_has_no_unit() -> None:
 )  # fmt: skip
 def test_other_json_is_not_recognised(text: str) -> None:
     assert not bencher.recognises(Source("x", None, text.encode()))
-
-
-@pytest.mark.parametrize("file", files("bencher"), ids=lambda file: str(file.name))
-def test_any_input(file: Path) -> None:
-    survives("bencher", file.read_bytes())

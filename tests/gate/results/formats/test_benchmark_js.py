@@ -1,10 +1,8 @@
 """What benchmark.js prints, and its suites as JSON."""
 
-from pathlib import Path
-
 import pytest
 
-from tests.support.foreign import aggregates, files, measured, of_text, reading, survives
+from tests.support.foreign import aggregates, measured, of_text, reading
 
 
 def test_printed_rates() -> None:
@@ -25,8 +23,3 @@ def test_a_suite_as_json_has_samples() -> None:
     assert len(measured(found, "regex#test")[0].metrics["time"].values) == 7
     assert measured(found, "slow")[0].metrics["time"].values[0] == 0.0037188640666666667
     assert [f.benchmark for f in found.failed] == ["throws"]
-
-
-@pytest.mark.parametrize("file", files("benchmark_js"), ids=lambda file: str(file.name))
-def test_any_input(file: Path) -> None:
-    survives("benchmark_js", file.read_bytes())

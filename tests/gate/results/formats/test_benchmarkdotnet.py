@@ -1,13 +1,12 @@
 """BenchmarkDotNet's JSON and CSV."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from gate.results.formats import benchmarkdotnet
 from gate.results.source import Source
-from tests.support.foreign import aggregates, files, measured, of_text, reading, refused, survives
+from tests.support.foreign import aggregates, measured, of_text, reading, refused
 
 QUICK = "Tiny.Benchmarks.Sorts.Quick"
 MEDIUM = "MediumRun"
@@ -111,8 +110,3 @@ def test_old_names_of_stages() -> None:
     own = {"Type": "A", "Method": "B", "Namespace": "N", "Parameters": "", "Measurements": measurements}
     found = of_text("benchmarkdotnet", json.dumps({"HostEnvironmentInfo": {}, "Benchmarks": [own]}))
     assert measured(found, "N.A.B")[0].metrics["time"].values == pytest.approx([40e-9])
-
-
-@pytest.mark.parametrize("file", files("benchmarkdotnet"), ids=lambda file: str(file.name))
-def test_any_input(file: Path) -> None:
-    survives("benchmarkdotnet", file.read_bytes())

@@ -6,7 +6,6 @@ import pytest
 
 from gate.results.reading import Reading, read
 from gate.results.source import Source
-from tests.support.mangled import read_or_refused
 
 DATA = Path(__file__).parents[3] / "data/results/callgrind"
 
@@ -55,8 +54,3 @@ def test_parts_are_summed_and_a_profile_that_is_cut_off_still_has_its_summary() 
     assert [(each.benchmark, each.status) for each in found.failed] == [
         ("tiny", "no totals: the file is cut off")
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("name", ["caches.out", "plain.txt"])
-def test_any_file_is_read_or_refused(name: str) -> None:
-    assert read_or_refused("callgrind", (DATA / name).read_bytes())

@@ -7,7 +7,6 @@ import pytest
 
 from gate.results.reading import columns, read
 from gate.results.source import Source
-from tests.support.mangled import read_or_refused
 
 FILE = Path(__file__).parents[3] / "data/results/critcmp/after.json"
 
@@ -49,7 +48,3 @@ def test_a_file_that_is_cut_off_has_the_benchmarks_before_that() -> None:
     found = read(Source("x", None, data[: data.rindex(b'"median"')]))
     assert {each.benchmark for each in found.aggregates} == {"new/new/10"}
     assert [(each.benchmark, each.status) for each in found.failed] == [(None, "the file is cut off")]
-
-
-def test_any_file_is_read_or_refused() -> None:
-    assert read_or_refused("critcmp", FILE.read_bytes())

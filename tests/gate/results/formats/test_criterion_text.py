@@ -6,7 +6,6 @@ import pytest
 
 from gate.results.reading import Reading, read
 from gate.results.source import Source
-from tests.support.mangled import read_or_refused
 
 FILE = Path(__file__).parents[3] / "data/results/criterion_text/twice.txt"
 INDENT = " " * 24
@@ -58,7 +57,3 @@ def test_a_panic_is_a_failure() -> None:
     found = made("a    time:   [1.0 ns 2.0 ns 3.0 ns]\nthread 'main' panicked at benches/b.rs:1:1:\nno such file\n")
     assert [(each.benchmark, each.status) for each in found.failed] == [(None, "a benchmark panicked")]
     assert len(found.aggregates) == 1
-
-
-def test_any_file_is_read_or_refused() -> None:
-    assert read_or_refused("criterion_text", FILE.read_bytes())

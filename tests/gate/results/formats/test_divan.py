@@ -6,7 +6,6 @@ import pytest
 
 from gate.results.reading import read
 from gate.results.source import Source
-from tests.support.mangled import read_or_refused
 
 FILE = Path(__file__).parents[3] / "data/results/divan/tree.txt"
 
@@ -27,7 +26,3 @@ def test_a_second_tree_is_of_another_process() -> None:
     data = FILE.read_bytes()
     found = read(Source("x", None, data + data)).aggregates
     assert [each.execution for each in found if each.benchmark == "plain"] == [0, 0, 0, 1, 1, 1]
-
-
-def test_any_file_is_read_or_refused() -> None:
-    assert read_or_refused("divan", FILE.read_bytes())

@@ -10,7 +10,7 @@ import pytest
 from gate.results.formats import gatling
 from gate.results.reading import read
 from gate.results.source import Source
-from tests.support.foreign import aggregates, files, measured, of_text, reading, refused, survives
+from tests.support.foreign import aggregates, files, measured, of_text, reading, refused
 
 FILES = [file for file in files("gatling") if file.is_file()]
 RUN = "RUN\ta.B\tb\t1700000000000\t \t3.9.5\n"
@@ -128,8 +128,3 @@ def test_a_folder_of_a_report(tmp_path: Path) -> None:
     shutil.copy(FILES[0].parent / "stats-3.9.json", tmp_path / "js" / "stats.json")
     assert read(Source("x", tmp_path)).aggregates == reading("gatling", "stats-3.9.json").aggregates
     assert not gatling.recognises(Source("x", tmp_path / "js"))
-
-
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.name))
-def test_any_input(file: Path) -> None:
-    survives("gatling", file.read_bytes())

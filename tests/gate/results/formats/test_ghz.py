@@ -3,7 +3,6 @@ import json
 import pytest
 
 from tests.support.load import DATA, failed, mean, of, of_file, of_text, told
-from tests.support.mangled import survive
 
 
 def test_calls() -> None:
@@ -44,7 +43,3 @@ def test_summary() -> None:
     reading = of_file("ghz/summary.txt")
     assert (told(reading, "requests")["mean"], told(reading, "requests")["p99"]) == (0.00319, 0.00558)
     assert told(reading, "requests", "error_rate") == {"value": pytest.approx(4 / 24)}
-
-
-def test_mangled_files() -> None:
-    survive(DATA / "ghz")

@@ -9,7 +9,7 @@ from gate.results.formats import github_action_benchmark
 from gate.results.reading import columns
 from gate.results.result import Aggregate
 from gate.results.source import Source
-from tests.support.foreign import aggregates, files, of_text, reading, survives
+from tests.support.foreign import aggregates, files, of_text, reading
 
 
 def only(suite: str, benchmark: str, metric: str, **labels: str) -> Aggregate:
@@ -115,8 +115,3 @@ def test_written_by_hand() -> None:
     text = 'BENCHMARK_DATA={"lastUpdate":1,"repoUrl":"","entries":{"a":[{"benches":[{"name":"x","value":1,"unit":"s"}]}]}};'
     assert github_action_benchmark.recognises(Source("x", None, text.encode()))
     assert of_text("github_action_benchmark", text).aggregates[0].labels == {"suite": "a", "commit": "", "date": ""}
-
-
-@pytest.mark.parametrize("file", files("github_action_benchmark"), ids=lambda file: str(file.name))
-def test_any_input(file: Path) -> None:
-    survives("github_action_benchmark", file.read_bytes())

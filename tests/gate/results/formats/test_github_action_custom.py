@@ -1,10 +1,8 @@
 """The file of a custom tool of github-action-benchmark."""
 
-from pathlib import Path
-
 import pytest
 
-from tests.support.foreign import aggregates, files, of_text, reading, survives
+from tests.support.foreign import aggregates, of_text, reading
 
 
 def test_units_say_the_direction() -> None:
@@ -22,8 +20,3 @@ def test_units_say_the_direction() -> None:
 def test_a_name_that_is_there_twice() -> None:
     found = of_text("github_action_custom", '[{"name":"a","unit":"s","value":1},{"name":"a","unit":"s","value":2}]')
     assert [(a.labels, a.value) for a in found.aggregates] == [({}, 1), ({"number": "2"}, 2)]
-
-
-@pytest.mark.parametrize("file", files("github_action_custom"), ids=lambda file: str(file.name))
-def test_any_input(file: Path) -> None:
-    survives("github_action_custom", file.read_bytes())

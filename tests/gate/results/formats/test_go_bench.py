@@ -4,7 +4,6 @@ import pytest
 
 from gate.results.reading import Reading, read, recognised
 from gate.results.source import Source
-from tests.support.mangled import survive
 
 DATA = Path(__file__).parents[3] / "data" / "results" / "go_bench"
 TINY, SUB = "example.com/tiny", "example.com/tiny/sub"
@@ -180,7 +179,3 @@ def test_a_table_of_jmh_is_not_of_go() -> None:
     prose = "Benchmark 7 compares matching output\n"
     assert recognised(Source("x", None, prose.encode())) is None
     assert recognised(Source("x", None, b"BenchmarkCopy 1 +Inf ns/op\n")) == "go_bench"
-
-
-def test_mangled_files() -> None:
-    survive(DATA)

@@ -9,7 +9,6 @@ import pytest
 
 from gate.results.reading import Reading, read
 from gate.results.source import Source
-from tests.support.mangled import read_or_refused
 
 DATA = Path(__file__).parents[3] / "data/results/google_benchmark"
 
@@ -141,8 +140,3 @@ def test_a_crash_leaves_the_rows_before_it() -> None:
     assert [(each.benchmark, each.status) for each in found.failed] == [
         (None, "the file is cut off: the program may have crashed")
     ]
-
-
-@pytest.mark.parametrize("name", ["repetitions.json", "aggregates.csv", "table.txt"])
-def test_any_file_is_read_or_refused_in_one_line(name: str) -> None:
-    assert read_or_refused("google_benchmark", (DATA / name).read_bytes())

@@ -9,7 +9,6 @@ import pytest
 
 from gate.results.reading import Reading, columns, read, recognised
 from gate.results.source import Source
-from tests.support.mangled import read_or_refused
 
 DATA = Path(__file__).parents[3] / "data/results/gungraun"
 NEW_AND_OLD = {
@@ -155,7 +154,3 @@ def test_one_name_in_two_packages() -> None:
     lines = [summary(version="6", profiles=table, package_dir=name) for name in ("p", "q")]
     found = read(Source("x", None, b"\n".join(lines) + b"\n"))
     assert [each.labels.get("package") for each in found.measured] == ["p", "q", "p", "q"]
-
-
-def test_any_file_is_read_or_refused() -> None:
-    assert read_or_refused("gungraun", (DATA / "stdout.jsonl").read_bytes())

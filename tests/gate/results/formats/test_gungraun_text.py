@@ -4,7 +4,6 @@ from pathlib import Path
 
 from gate.results.reading import Reading, columns, read, recognised
 from gate.results.source import Source
-from tests.support.mangled import read_or_refused
 
 DATA = Path(__file__).parents[3] / "data/results"
 FILE = DATA / "gungraun_text/changed.txt"
@@ -68,7 +67,3 @@ def test_iai_of_old() -> None:
     assert recognised(Source("x", None, text.encode())) == "gungraun_text"
     assert counts(made(text)) == {("bench_short", "new"): 1243, ("bench_long", "new"): 18454953}
     assert counts(made(text), "L1Accesses")["bench_short", "new"] == 1580
-
-
-def test_any_file_is_read_or_refused() -> None:
-    assert read_or_refused("gungraun_text", FILE.read_bytes())

@@ -2,7 +2,6 @@ import pytest
 
 from gate.model import UserError
 from tests.support.load import DATA, failed, of, of_file, of_text, told
-from tests.support.mangled import survive
 
 
 def test_rows() -> None:
@@ -54,7 +53,3 @@ def test_rows_of_old_versions_tell_no_failures() -> None:
     reading = of_text("response-time,DNS+dialup,DNS\n0.1,0.01,0\n0.2,0,0\n")
     assert of(reading, "requests", "time") == [0.1, 0.2]
     assert "error_rate" not in reading.measured[0].metrics
-
-
-def test_mangled_files() -> None:
-    survive(DATA / "hey")

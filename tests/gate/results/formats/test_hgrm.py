@@ -1,7 +1,6 @@
 import pytest
 
-from tests.support.load import DATA, of_file, told
-from tests.support.mangled import survive
+from tests.support.load import of_file, told
 
 
 @pytest.mark.parametrize("file", ["java.hgrm", "java.csv"])
@@ -16,7 +15,3 @@ def test_vegeta_names_the_unit() -> None:
     reading = of_file("hgrm/vegeta.txt")
     assert told(reading, "histogram")["p50"] == 0.049515675
     assert {(a.unit, a.count) for a in reading.aggregates} == {("s", 40)}
-
-
-def test_mangled_files() -> None:
-    survive(DATA / "hgrm")

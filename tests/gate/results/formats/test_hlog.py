@@ -3,7 +3,6 @@ import pytest
 from gate.adapters import hdr
 from gate.model import UserError
 from tests.support.load import DATA, of, of_file, of_text, told
-from tests.support.mangled import survive
 
 TAGS = DATA / "hlog" / "tags.hlog"
 
@@ -41,7 +40,3 @@ def test_the_last_line_may_be_cut_off_and_no_other() -> None:
     assert len(of(of_text("".join(lines[:6]) + lines[6][:60]), "histogram", "time")) == 20
     with pytest.raises(UserError, match="line 5: a damaged histogram"):
         of_text("".join(lines[:4]) + lines[4][:60] + "\n" + lines[5])
-
-
-def test_mangled_files() -> None:
-    survive(DATA / "hlog")

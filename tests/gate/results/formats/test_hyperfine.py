@@ -5,7 +5,6 @@ import pytest
 from gate.model import UserError
 from gate.results.reading import read
 from gate.results.source import Source
-from tests.support.mangled import survive
 
 DATA = Path(__file__).parents[3] / "data" / "results" / "hyperfine"
 
@@ -30,7 +29,3 @@ def test_a_csv_that_is_cut_off_names_the_line() -> None:
     whole = (DATA / "sleep.csv").read_bytes()
     with pytest.raises(UserError, match=r"x: hyperfine: line 3: the mean is no number: is the file cut off\?"):
         read(Source("x", None, whole[: whole.rindex(b"sleep 0.002") + 12]))
-
-
-def test_mangled_files() -> None:
-    survive(DATA)

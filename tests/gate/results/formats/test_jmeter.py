@@ -1,8 +1,7 @@
 import pytest
 
 from gate.model import UserError
-from tests.support.load import DATA, failed, mean, of, of_file, of_text
-from tests.support.mangled import survive
+from tests.support.load import failed, mean, of, of_file, of_text
 
 HEADER = "timeStamp,elapsed,label,responseCode,success\n"
 REFUSED = ("refused", "all 10 requests failed")
@@ -95,7 +94,3 @@ def test_samples_without_a_time_say_nothing_unless_they_failed() -> None:
 
 def test_negative_times_fail_the_label() -> None:
     assert failed(of_text(HEADER + "1,-5,a,200,true\n1,5,b,200,true\n")) == [("a", "time: -0.005, which is below 0")]
-
-
-def test_mangled_files() -> None:
-    survive(DATA / "jmeter")

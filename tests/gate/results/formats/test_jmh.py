@@ -7,7 +7,7 @@ import pytest
 
 from gate.results.formats import jmh
 from gate.results.source import Source
-from tests.support.foreign import aggregates, files, measured, of_text, reading, refused, survives
+from tests.support.foreign import aggregates, files, measured, of_text, reading, refused
 
 FOLD = "tiny.Tiny.fold:{size=10,text=a b}"
 
@@ -174,8 +174,3 @@ def test_what_sbt_prints() -> None:
 def test_a_log_that_broke_off() -> None:
     text = "# JMH version: 1.37\n# VM invoker: java\n# Benchmark: a.B.c\n\n# Fork: 1 of 2\nIteration   1: 3 ops/us\n"
     assert "the run did not end" in refused("jmh", text)
-
-
-@pytest.mark.parametrize("file", files("jmh"), ids=lambda file: str(file.name))
-def test_any_input(file: Any) -> None:
-    survives("jmh", file.read_bytes())

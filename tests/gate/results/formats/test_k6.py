@@ -1,8 +1,7 @@
 import pytest
 
 from gate.model import UserError
-from tests.support.load import DATA, failed, mean, of, of_file, of_text, told
-from tests.support.mangled import survive
+from tests.support.load import failed, mean, of, of_file, of_text, told
 
 LINE = '{"type":"Point","metric":"%s","data":{"time":"2026-01-01T00:00:0%d.5Z","value":%s,"tags":{%s}}}\n'
 
@@ -105,7 +104,3 @@ def test_the_last_line_may_be_cut_off_and_no_other() -> None:
 def test_what_a_script_prints_among_its_points_is_passed_over() -> None:
     text = "hello\n" + (LINE % ("http_req_duration", 1, 5, '"name":"n"')) + "level=info\n"
     assert mean(of_text(text), "n") == 0.005
-
-
-def test_mangled_files() -> None:
-    survive(DATA / "k6", 15)

@@ -6,7 +6,6 @@ import pytest
 
 from gate.results.reading import Reading, read
 from gate.results.source import Source
-from tests.support.mangled import read_or_refused
 
 DATA = Path(__file__).parents[3] / "data/results/libtest"
 
@@ -45,8 +44,3 @@ def test_a_line_that_was_cut_off_is_none() -> None:
     text = (DATA / "text.txt").read_text()
     found = made(text[: text.index("138.95") + 3])
     assert [each.benchmark for each in found.aggregates] == ["tests::long"]
-
-
-@pytest.mark.parametrize("name", ["text.txt", "events.jsonl"])
-def test_any_file_is_read_or_refused(name: str) -> None:
-    assert read_or_refused("libtest", (DATA / name).read_bytes())

@@ -3,8 +3,7 @@ from collections import Counter
 import pytest
 
 from gate.model import UserError
-from tests.support.load import DATA, failed, of, of_file, of_text, told
-from tests.support.mangled import survive
+from tests.support.load import failed, of, of_file, of_text, told
 
 
 def test_values_of_a_name_without_failures() -> None:
@@ -46,7 +45,3 @@ def test_stats() -> None:
 def test_other_files_of_a_run_name_the_right_one(header: str, right: str) -> None:
     with pytest.raises(UserError, match=f"holds no response times by request: read {right}"):
         of_text(f"{header}\n")
-
-
-def test_mangled_files() -> None:
-    survive(DATA / "locust")

@@ -1,11 +1,10 @@
 """mitata's JSON."""
 
 import json
-from pathlib import Path
 
 import pytest
 
-from tests.support.foreign import aggregates, files, measured, of_text, reading, survives
+from tests.support.foreign import aggregates, measured, of_text, reading
 
 
 def test_samples_in_ns_are_iterations_and_arguments_are_labels() -> None:
@@ -52,8 +51,3 @@ def test_without_samples_the_statistics() -> None:
         {"mean": 2e-8, "p50": 1e-8, "p99.9": 9e-8}
     )
     assert aggregates(found, "a", "cycles")["mean"].value == 5
-
-
-@pytest.mark.parametrize("file", files("mitata"), ids=lambda file: str(file.name))
-def test_any_input(file: Path) -> None:
-    survives("mitata", file.read_bytes())

@@ -8,7 +8,6 @@ import pytest
 
 from gate.results.reading import Reading, read, recognised
 from gate.results.source import Source
-from tests.support.mangled import read_or_refused
 
 DATA = Path(__file__).parents[3] / "data/results/nanobench"
 QUOTED = 'sums/short | "quoted"; `ticks`'
@@ -101,8 +100,3 @@ def test_a_file_that_is_cut_off_has_the_results_before_that() -> None:
 def test_a_table_of_something_else_is_none() -> None:
     for table in ("| req | req/s | total | name\n", "|  a/op | op/s | b | `x`\n", "a | b\n"):
         assert recognised(Source("x", None, table.encode())) is None
-
-
-@pytest.mark.parametrize("name", ["full.json", "table.csv", "table.md"])
-def test_any_file_is_read_or_refused(name: str) -> None:
-    assert read_or_refused("nanobench", (DATA / name).read_bytes())

@@ -1,5 +1,4 @@
-from tests.support.load import DATA, failed, of, of_file, told
-from tests.support.mangled import survive
+from tests.support.load import failed, of, of_file, told
 
 
 def test_rows() -> None:
@@ -34,7 +33,3 @@ def test_summary_in_any_unit() -> None:
     times = told(reading, "requests")
     assert (times["mean"], times["p50"], times["p99.99"]) == (0.0440026, 0.0479426, 0.052083)
     assert told(reading, "requests", "error_rate") == {"value": 0.2}
-
-
-def test_mangled_files() -> None:
-    survive(DATA / "oha")

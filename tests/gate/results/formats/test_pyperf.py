@@ -7,7 +7,6 @@ import pytest
 from gate.model import UserError
 from gate.results.reading import Reading, read
 from gate.results.source import Source
-from tests.support.mangled import survive
 
 DATA = Path(__file__).parents[3] / "data" / "results" / "pyperf"
 
@@ -76,10 +75,6 @@ def test_versions() -> None:
     assert (old.measured[0].benchmark, old.about.tool) == ("x", "pyperf 1.5")
     with pytest.raises(UserError, match=r"version '7'; this perfgate reads 1\.0 and 6$"):
         read_json([{"runs": [{"values": [1.0]}]}], version=7)
-
-
-def test_mangled_files() -> None:
-    survive(DATA, 60)
 
 
 def test_tags_are_a_label() -> None:

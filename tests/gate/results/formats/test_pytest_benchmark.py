@@ -4,7 +4,6 @@ from typing import Any
 
 from gate.results.reading import Reading, read
 from gate.results.source import Source
-from tests.support.mangled import survive
 
 DATA = Path(__file__).parents[3] / "data" / "results" / "pytest_benchmark"
 
@@ -86,7 +85,3 @@ def test_rounds_that_somebody_cut_out_leave_the_aggregates() -> None:
     reading = read_json({"machine_info": {}, "benchmarks": [cut, entry("whole", data=[0.25, 1])]})
     assert [m.benchmark for m in reading.measured] == ["t.py::whole"]
     assert [(a.statistic, a.value, a.count) for a in reading.aggregates] == [("mean", 0.3, 900)]
-
-
-def test_mangled_files() -> None:
-    survive(DATA, 60)

@@ -5,7 +5,6 @@ import pytest
 from gate.model import UserError
 from gate.results.reading import Reading, read
 from gate.results.source import Source
-from tests.support.mangled import survive
 
 DATA = Path(__file__).parents[3] / "data" / "results" / "rebench"
 HEADER = (
@@ -115,7 +114,3 @@ def test_a_row_that_is_cut_off_and_one_that_is_no_number() -> None:
     assert times(read_text(HEADER + row(1, 1, "3") + "2\t1\t4.0"), "B") == [(0, [0.003])]
     with pytest.raises(UserError, match=r"line 3: 'x3' is not a number$"):
         read_text(HEADER + row(1, 1, "3") + row(1, 2, "x3"))
-
-
-def test_mangled_files() -> None:
-    survive(DATA, 60)

@@ -1,13 +1,12 @@
 """tinybench's tasks, results and table."""
 
 import json
-from pathlib import Path
 
 import pytest
 
 from gate.results.formats import tinybench
 from gate.results.source import Source
-from tests.support.foreign import aggregates, files, measured, of_text, reading, survives
+from tests.support.foreign import aggregates, measured, of_text, reading
 
 
 @pytest.mark.parametrize(
@@ -78,8 +77,3 @@ def test_a_file_whose_first_samples_are_longer_than_its_beginning() -> None:
     result = {"totalTime": 6.0, "min": 1, "max": 1, "hz": 500, "period": 2.0, "samples": [0.1234] * 60000, "mean": 2.0}
     source = Source("x", None, json.dumps([{"name": "a", "result": result}]).encode())
     assert tinybench.recognises(source)
-
-
-@pytest.mark.parametrize("file", files("tinybench"), ids=lambda file: str(file.name))
-def test_any_input(file: Path) -> None:
-    survives("tinybench", file.read_bytes())

@@ -2,7 +2,6 @@ import pytest
 
 from gate.model import UserError
 from tests.support.load import DATA, failed, mean, of, of_file, of_text, told
-from tests.support.mangled import survive
 
 
 @pytest.mark.parametrize("file", ["attack.bin", "encoded.jsonl", "encoded.csv"])
@@ -73,7 +72,3 @@ def test_reports_behind_each_other_are_executions(file: str) -> None:
     text = (DATA / "vegeta" / file).read_text().rstrip()
     reading = of_text(f"{text}\n{text}\n")
     assert told(reading, "requests", execution=0) == told(reading, "requests", execution=1) != {}
-
-
-def test_mangled_files() -> None:
-    survive(DATA / "vegeta")

@@ -1,11 +1,10 @@
 """vitest's benchmarks."""
 
 import json
-from pathlib import Path
 
 import pytest
 
-from tests.support.foreign import aggregates, files, measured, of_text, reading, survives
+from tests.support.foreign import aggregates, measured, of_text, reading
 
 SMALL = "b/tiny.bench.mjs > sort > small"
 
@@ -64,8 +63,3 @@ def test_the_reporter_of_5() -> None:
     mean = aggregates(found, "x.bench.ts > sort > sizes > small", "time")["mean"]
     assert (mean.value, mean.low, mean.high, mean.count) == (0.002, 0.0015, 0.0025, 9)
     assert aggregates(found, mean.benchmark, "throughput")["mean"].better == "higher"
-
-
-@pytest.mark.parametrize("file", files("vitest"), ids=lambda file: str(file.name))
-def test_any_input(file: Path) -> None:
-    survives("vitest", file.read_bytes())

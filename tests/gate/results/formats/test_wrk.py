@@ -1,5 +1,4 @@
-from tests.support.load import DATA, failed, of_file, of_text, told
-from tests.support.mangled import survive
+from tests.support.load import failed, of_file, of_text, told
 
 RUN = """Running 2s test @ {url}
   2 threads and 4 connections
@@ -51,7 +50,3 @@ def test_the_same_run_again_is_another_execution() -> None:
 def test_nothing_was_answered() -> None:
     assert failed(of_text(RUN.format(url="http://h/x", done=0, timeout=0))) == [("/x", "no request was answered")]
     assert failed(of_text(RUN.format(url="http://h/x", done=0, timeout=5))) == [("/x", "all 5 requests failed")]
-
-
-def test_mangled_files() -> None:
-    survive(DATA / "wrk")

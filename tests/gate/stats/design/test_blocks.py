@@ -6,6 +6,7 @@ import pytest
 from scipy import stats
 
 from gate.stats.design.blocks import EXACT, blocks, chance, tail
+from tests.support.seeds import some
 from tests.support.units_frame import about, crossed, factors, frame
 
 
@@ -25,7 +26,7 @@ def counted(same: int, boxes: int, settings: int) -> float:
 
 
 @pytest.mark.parametrize(
-    ("boxes", "settings"), [(1, 2), (2, 2), (5, 2), (8, 2), (1, 3), (2, 3), (4, 3), (6, 3), (3, 4)]
+    ("boxes", "settings"), some([(1, 2), (2, 2), (5, 2), (8, 2), (1, 3), (2, 3), (4, 3), (3, 4), (6, 3)], 8)
 )
 def test_the_tail_by_counting_all_ways(boxes: int, settings: int) -> None:
     for same in range(boxes + 1):
@@ -104,10 +105,13 @@ def test_one_setting_and_no_units() -> None:
     assert blocks(frame({(0,): []}), factors(2))[0].boxes == []
 
 
-def test_patterns_come_by_chance_as_often_as_said() -> None:
+@pytest.mark.parametrize("trials", some([400, 4000], 1))
+def test_patterns_come_by_chance_as_often_as_said(trials: int) -> None:
     rng = np.random.default_rng(5)
-    same = [blocks(crossed((3, 6), lambda _: rng.normal(size=2).tolist()), factors(3, 6))[0].same for _ in range(1500)]
+    same = [
+        blocks(crossed((3, 6), lambda _: rng.normal(size=2).tolist()), factors(3, 6))[0].same for _ in range(trials)
+    ]
     for least in (2, 3):
-        share = sum(s >= least for s in same) / 1500
+        share = sum(s >= least for s in same) / trials
         expected = tail(least, 6, 3)
-        assert abs(share - expected) < 4 * (expected * (1 - expected) / 1500) ** 0.5
+        assert abs(share - expected) < 4 * (expected * (1 - expected) / trials) ** 0.5

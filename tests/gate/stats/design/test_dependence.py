@@ -227,8 +227,8 @@ def test_sessions_that_differ_are_told_with_the_factors_bound_to_them() -> None:
 def test_the_luck_of_builds_is_not_taken_for_sessions() -> None:
     rng = np.random.default_rng(8)
     frame = design(3, 3, 4)
-    held = [found(effects(frame, rng, 0, 3), [LOAD, OPT], "session").check.holds for _ in range(300)]
-    assert sum(held) >= 274  # 285 expected, sd 3.8; against executions about a fifth would hold
+    held = [found(effects(frame, rng, 0, 3), [LOAD, OPT], "session").check.holds for _ in range(60)]
+    assert sum(held) >= 52  # 57 expected, sd 1.7; against executions about a fifth would hold
 
 
 def test_one_session_for_each_treatment_cannot_be_told() -> None:

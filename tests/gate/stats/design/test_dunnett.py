@@ -102,7 +102,7 @@ def test_a_textbook_example() -> None:
 
 def test_p_and_interval_agree() -> None:
     rng = np.random.default_rng(7)
-    for _ in range(15):
+    for _ in range(8):
         means = [
             Mean(float(rng.normal(scale=1.5)), 1 / int(rng.integers(2, 9))) for _ in range(int(rng.integers(2, 7)))
         ]

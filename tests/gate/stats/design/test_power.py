@@ -12,6 +12,7 @@ from gate.stats.design.layers import layers
 from gate.stats.design.power import power
 from gate.stats.design.strata import stratified
 from tests.promise.test_study_claims import share
+from tests.support.seeds import some
 from tests.support.study_draws import Shape
 
 
@@ -31,15 +32,16 @@ def plan(
 
 
 @pytest.mark.parametrize(
-    ("rounds", "replicates", "df"),
-    [(5, 1, 12), pytest.param(5, 4, 12, marks=pytest.mark.promise), (3, 1, 6)],
+    ("rounds", "replicates", "df", "trials"),
+    some([(3, 1, 6, 25), (3, 1, 6, 100), (5, 1, 12, 60), (5, 4, 12, 60)], 1),
 )
-def test_the_power_is_the_share_of_studies_that_claim_the_change(rounds: int, replicates: int, df: int) -> None:
+def test_the_power_is_the_share_of_studies_that_claim_the_change(
+    rounds: int, replicates: int, df: int, trials: int
+) -> None:
     units, factors = plan((2, 2), rounds, replicates)
     found = power(units, factors, 2, "replicate", (2.0,), quantiles=1 if rounds * replicates * 20 < 400 else 2)
     assert [(p.factor, p.df) for p in found] == [("a", df), ("b", df)]
     expected = found[0].chances[0]
-    trials = 60
     shape = Shape(rounds=rounds, replicates=replicates, effect=lambda at: 2.0 * at[0])
     assert abs(share(shape, 7, "a", trials=trials) - expected) <= 3.5 * (0.25 / trials) ** 0.5
 

@@ -73,17 +73,17 @@ def sessions(values: Array, builds: Sequence[int]) -> Sample:
     ("draw", "counts"),
     some(
         [
-            (normal, (5, 5, 10)), (skewed, (12, 2, 6)), (skewed, (5, 1, 10)),
+            (skewed, (12, 2, 6)), (normal, (5, 5, 10)), (skewed, (5, 1, 10)),
             (normal, (12, 2, 6)), (normal, (5, 1, 10)), (skewed, (5, 5, 10)),
         ],
-        3,
+        1,
     ),
 )  # fmt: skip
 def test_false_warnings_are_one_in_a_hundred(
     draw: Callable[[np.random.Generator, int, int, int], Array], counts: tuple[int, int, int]
 ) -> None:
     rng = np.random.default_rng(counts)
-    trials = 2000
+    trials = 1000
     found: Counter[type] = Counter()
     for _ in range(trials):
         found.update(kinds(warnings(*pair(rng, draw(rng, *counts), draw(rng, *counts)), "s")))
@@ -95,13 +95,13 @@ def test_false_warnings_are_one_in_a_hundred(
 
 
 @pytest.mark.parametrize(
-    ("draw", "builds"), some([(normal, (4, 4)), (skewed, (3,) * 5), (normal, (3,) * 5), (skewed, (4, 4))], 2)
+    ("draw", "builds"), some([(normal, (4, 4)), (skewed, (3,) * 5), (normal, (3,) * 5), (skewed, (4, 4))], 1)
 )
 def test_false_warnings_of_sessions_are_one_in_a_hundred(
     draw: Callable[[np.random.Generator, int, int, int], Array], builds: Sequence[int]
 ) -> None:
     rng = np.random.default_rng(builds)
-    trials = 2000
+    trials = 1200
     found: Counter[type] = Counter()
     for _ in range(trials):
         base, head = (sessions(draw(rng, sum(builds), 2, 3), builds) for _ in range(2))

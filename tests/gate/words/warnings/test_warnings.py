@@ -839,18 +839,17 @@ def test_every_kind_has_an_example_under_its_stable_name() -> None:
     }
 
 
-@pytest.mark.parametrize(("kind", "warning", "sentence"), EACH)
-def test_every_kind_has_a_sentence(kind: str, warning: AnyWarning, sentence: str) -> None:
-    assert say(warning) == sentence
+def test_every_kind_has_a_sentence() -> None:
+    assert [say(warning) for _, warning, _ in EACH] == [sentence for *_, sentence in EACH]
 
 
-@pytest.mark.parametrize(("kind", "warning", "sentence"), EACH)
-def test_a_warning_comes_back_from_a_file_as_it_was(kind: str, warning: AnyWarning, sentence: str) -> None:
-    written = msgspec.json.encode(warning)
-    assert msgspec.json.decode(written)["kind"] == kind
-    assert msgspec.json.decode(written, type=AnyWarning) == warning
-    # equal warnings are told once
-    assert len({warning, msgspec.json.decode(written, type=AnyWarning)}) == 1
+def test_a_warning_comes_back_from_a_file_as_it_was() -> None:
+    for kind, warning, _ in EACH:
+        written = msgspec.json.encode(warning)
+        assert msgspec.json.decode(written)["kind"] == kind
+        assert msgspec.json.decode(written, type=AnyWarning) == warning
+        # equal warnings are told once
+        assert len({warning, msgspec.json.decode(written, type=AnyWarning)}) == 1
 
 
 def test_only_a_text_from_elsewhere_has_a_text() -> None:
