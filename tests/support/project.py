@@ -48,8 +48,7 @@ class Project:
     def __init__(self, top: Path) -> None:
         """Make an empty repository at a path that does not exist yet."""
         self.top = top
-        top.mkdir(parents=True)
-        self.git("init", "-q", "-b", "main")
+        shutil.copytree(_empty_once(), top)
 
     def git(self, *arguments: str) -> str:
         """Run git as somebody; returns what it prints."""
@@ -60,6 +59,18 @@ class Project:
             ["git", *person, *arguments], cwd=self.top, capture_output=True, text=True, check=True, env=environment()
         )
         return done.stdout.strip()
+
+    def sha(self, name: str = "HEAD") -> str:
+        """Return the commit of HEAD or of a branch; without starting git where it is written down."""
+        git = self.top / ".git"
+        place = git / name if name == "HEAD" else git / "refs/heads" / name
+        try:
+            text = place.read_text(encoding="utf-8").strip()
+            if text.startswith("ref: "):
+                text = (git / text.removeprefix("ref: ")).read_text(encoding="utf-8").strip()
+        except OSError:
+            text = ""
+        return text if len(text) == 40 else self.git("rev-parse", "--verify", name)
 
     def write(self, name: str, text: str) -> None:
         """Write a file, with its folders."""
@@ -90,7 +101,7 @@ class Project:
         """Commit everything and return the commit."""
         self.git("add", "-A")
         self.git("commit", "-q", "--allow-empty", "-m", message)
-        return self.git("rev-parse", "HEAD")
+        return self.sha()
 
     def perfgate(self, *arguments: str, cwd: Path | None = None, **more: str) -> subprocess.CompletedProcess[str]:
         """Run a command in the project, within this process; more: environment variables."""
@@ -148,10 +159,19 @@ _TEMPLATES = tempfile.TemporaryDirectory(prefix="perfgate-projects-")
 
 
 @cache
+def _empty_once() -> Path:
+    """Make an empty repository, once for all that are copied from it."""
+    top = Path(_TEMPLATES.name, "empty")
+    command = ["git", "init", "-q", "-b", "main", "--template=", str(top)]
+    subprocess.run(command, check=True, env=environment())
+    (top / ".git/info").mkdir()
+    (top / ".git/hooks").mkdir()
+    return top
+
+
+@cache
 def _committed_once(steps: tuple[Step, ...]) -> Path:
     made = Project(Path(tempfile.mkdtemp(dir=_TEMPLATES.name), "project"))
-    for sample in (made.top / ".git/hooks").glob("*.sample"):
-        sample.unlink()
     for branch, message, files in steps:
         if branch != made.git("symbolic-ref", "--short", "HEAD"):
             made.git("switch", "-q", "-c", branch)

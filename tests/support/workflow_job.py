@@ -103,7 +103,7 @@ class Job:
             "GITHUB_EVENT_NAME": self.event,
             "GITHUB_EVENT_PATH": str(event),
             "GITHUB_REPOSITORY": "acme/widget",
-            "GITHUB_SHA": self.project.git("rev-parse", "HEAD"),
+            "GITHUB_SHA": self.project.sha(),
             "GITHUB_REF": "refs/heads/main",
             "GITHUB_RUN_ID": str(self.run_id),
             "GITHUB_RUN_ATTEMPT": str(self.attempt),
@@ -165,7 +165,7 @@ def pull_payload(
             "number": number,
             "title": 'zzz";echo${IFS}"hello";#',
             "base": {"ref": "main", "sha": base, "repo": {"full_name": "acme/widget"}},
-            "head": {"ref": "topic", "sha": project.git("rev-parse", "HEAD"), "repo": head},
+            "head": {"ref": "topic", "sha": project.sha(), "repo": head},
         },
     }
 
@@ -184,7 +184,7 @@ def pull_job(
     tmp_path: Path, project: Project, forge: FakeGitHub, *, labels: tuple[str, ...] = (), fork: bool = False
 ) -> Job:
     """Make the job of pull request 7, of which the forge knows."""
-    base, head = project.git("rev-parse", "main"), project.git("rev-parse", "HEAD")
+    base, head = project.sha("main"), project.sha()
     forge.add_pull(7, head_sha=head, base_sha=base, labels=labels, head_repository="someone/widget" if fork else "")
     payload = pull_payload(project, base, fork=fork)
     return Job(project, tmp_path / "job", "pull_request", payload, api=forge.url, token=forge.token)

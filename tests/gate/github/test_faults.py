@@ -48,7 +48,7 @@ def github(project: Project) -> Iterator[FakeGitHub]:
     with FakeGitHub() as fake:
         # until a test is over
         fake.delay = 600
-        fake.add_pull(7, head_sha=project.git("rev-parse", "HEAD"), base_sha=project.git("rev-parse", "main"))
+        fake.add_pull(7, head_sha=project.sha(), base_sha=project.sha("main"))
         yield fake
         assert fake.violations == []
 
@@ -75,7 +75,7 @@ def measured() -> str:
 
 def publish_regression(project: Project, github: FakeGitHub, folder: Path, **more: str) -> Told:
     """Decide and publish, as a job does that has the measurements."""
-    payload = pull_payload(project, project.git("rev-parse", "main"))
+    payload = pull_payload(project, project.sha("main"))
     job = Job(project, folder / "job", "pull_request", payload, github.url, github.token)
     run = folder / "run"
     run.mkdir(exist_ok=True)

@@ -118,7 +118,7 @@ def test_outside_a_workflow_it_is_one_line(tmp_path: Path) -> None:
 
 def test_a_fault_in_the_first_step_is_one_error_and_no_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = changed(tmp_path / "repository", base=0.1, head=0.1)
-    job = Job(project, tmp_path / "job", "pull_request", pull_payload(project, project.git("rev-parse", "main")))
+    job = Job(project, tmp_path / "job", "pull_request", pull_payload(project, project.sha("main")))
     job.more["PERFGATE_TRACEBACK"] = ""
 
     def broken(*_: object, **__: object) -> bool:

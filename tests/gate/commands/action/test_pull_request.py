@@ -35,7 +35,7 @@ def test_a_regression_fails_and_is_told_everywhere_and_then_accepted_by_a_label(
     assert json.loads(Path(done.outputs["json"]).read_text())["verdict"] == "regression"
     assert Path(done.outputs["report"]).read_text().startswith("<!DOCTYPE html>")
     [comment] = forge.comments
-    head = project.git("rev-parse", "HEAD")
+    head = project.sha()
     assert comment["body"].startswith(
         f"<!-- perfgate:perfgate head={head} run=1000 attempt=1 by=1000.1 job=perfgate.yml/bench use="
     )
@@ -252,7 +252,7 @@ def test_what_lies_beside_the_commit_is_not_measured_and_that_is_said(tmp_path: 
 def test_a_pull_request_against_itself_is_not_measured(tmp_path: Path, forge: FakeGitHub) -> None:
     project = changed(tmp_path / "repository", base=0.1, head=0.15)
     job = pull_job(tmp_path, project, forge)
-    done = job.run(head=project.git("rev-parse", "main"))
+    done = job.run(head=project.sha("main"))
     assert (done.code, done.outputs["verdict"]) == (4, "error")
     assert "so there is nothing to compare" in done.summary
     assert "measure" not in done.steps
@@ -271,14 +271,14 @@ def test_a_workspace_without_a_checkout_names_the_step_to_add(tmp_path: Path, fo
 def test_the_comment_names_the_commits_of_the_pull_request(tmp_path: Path, forge: FakeGitHub) -> None:
     project = changed(tmp_path / "repository", base=0.1, head=0.1)
     job = pull_job(tmp_path, project, forge)
-    base, head = project.git("rev-parse", "main"), project.git("rev-parse", "HEAD")
+    base, head = project.sha("main"), project.sha()
     job.run(set="plan.executions=1", comment="always")
     assert (
         f"`main {base[:10]}` → `{job.payload['pull_request']['head']['ref']} {head[:10]}`" in forge.comments[0]["body"]
     )
     project.git("checkout", "-q", "--detach", "main")
     project.git("merge", "-q", "--no-ff", "-m", "merge", head)
-    merge = project.git("rev-parse", "HEAD")
+    merge = project.sha()
     job.run_id += 1
     job.run(set="plan.executions=1", comment="always")
     assert f"{head[:10]} merged as {merge[:10]}`" in forge.comments[0]["body"]

@@ -39,7 +39,7 @@ def project(tmp_path: Path) -> Project:
 
 def labeled(tmp_path: Path, project: Project, forge: FakeGitHub) -> Job:
     job = pull_job(tmp_path, project, forge)
-    job.payload = pull_payload(project, project.git("rev-parse", "main"), action="labeled")
+    job.payload = pull_payload(project, project.sha("main"), action="labeled")
     return job
 
 
@@ -114,7 +114,7 @@ def test_an_event_of_every_change_studies_nothing(
 
 def test_a_fork_is_studied_where_it_may_be_measured(tmp_path: Path, project: Project, forge: FakeGitHub) -> None:
     job = labeled(tmp_path, project, forge)
-    job.payload = pull_payload(project, project.git("rev-parse", "main"), fork=True, action="labeled")
+    job.payload = pull_payload(project, project.sha("main"), fork=True, action="labeled")
     refused = job.run(command="study")
     assert refused.code == 4 and "fork on a self-hosted runner" in refused.said("error")[0]
     assert job.run(command="study", forks="measure").code == 0

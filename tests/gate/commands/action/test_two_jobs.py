@@ -33,7 +33,7 @@ class Gate:
 
     def job(self, name: str = "measure", action: str = "synchronize") -> Job:
         self.count += 1
-        payload = pull_payload(self.project, self.project.git("rev-parse", "main"), action=action)
+        payload = pull_payload(self.project, self.project.sha("main"), action=action)
         job = Job(
             self.project,
             self.folder / f"job-{self.count}",
@@ -91,7 +91,7 @@ def packed(folder: Path) -> bytes:
 def gate_of(tmp_path: Path, forge: FakeGitHub, *, head: float, config: str = CONFIG) -> Gate:
     project = changed(tmp_path / "repository", base=0.1, head=head, config=config)
     pull_job(tmp_path, project, forge)
-    base, tip = project.git("rev-parse", "main"), project.git("rev-parse", "HEAD")
+    base, tip = project.sha("main"), project.sha()
     forge.state.merge_bases[base, tip] = forge.state.merge_bases["main", tip] = base
     return Gate(tmp_path, project, forge)
 

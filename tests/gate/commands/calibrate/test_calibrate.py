@@ -352,7 +352,7 @@ def looked(head: str | None) -> run_project.Project:
 
 
 def test_both_sides_are_head(project: Project) -> None:
-    sha = project.git("rev-parse", "HEAD")
+    sha = project.sha()
     found = looked(None)
     assert found.sources.base == found.sources.head
     assert (found.sources.head.commit.sha, found.sources.head.commit.dirty) == (sha, False)
@@ -408,7 +408,7 @@ def test_it_measures_remembers_and_says_so(project: Project, tmp_path: Path) -> 
         (entry,) = opened.of_host(found["host"]["fingerprint"])
     assert entry.session.id == found["session"]
     assert entry.session.kind == "calibration"
-    assert entry.session.commit == project.git("rev-parse", "HEAD")
+    assert entry.session.commit == project.sha()
     assert entry.learned.setup.command == "python3 bench.py {output}"
     assert entry.learned.remembered.rounds == 5
     assert entry.learned.remembered.contrast is not None and entry.learned.remembered.contrast.df == 4

@@ -71,7 +71,7 @@ def test_nights_together_are_a_regression_and_the_next_step_is_to_search(project
     assert 1.03 < finding["decided_at"]["low"] < 1.06 and finding["decided_at"]["high"] is None
     # two runs of one day are one night
     assert report["creep"]["cases"][0]["nights"] == 21
-    head = project.git("rev-parse", "HEAD")[:12]
+    head = project.sha()[:12]
     assert f"perfgate bisect --good v1.0 --bad {head} --benchmark bench" in " ".join(done.stdout.split())
     assert "There is no history of commits here" in done.stdout
     # the measurements hold the nights, so that anybody comes to the same report
