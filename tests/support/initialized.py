@@ -1,7 +1,7 @@
 """Made-up projects for `perfgate init`: their files, what it detects in them, and the file that it writes."""
 
 import io
-import subprocess
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from gate.commands.init.init import InitOptions, run
 from gate.config.parse import parse_types
 from gate.config.source import read_source
 from gate.config.types import Config
+from tests.support.project import empty
 
 Project = Callable[..., Path]
 
@@ -23,7 +24,7 @@ def make_project(directory: Path, files: dict[str, str], *, git: bool = True) ->
         (directory / name).parent.mkdir(parents=True, exist_ok=True)
         (directory / name).write_text(text, encoding="utf-8")
     if git:
-        subprocess.run(["git", "init", "--quiet"], cwd=directory, check=True)
+        shutil.copytree(empty(), directory, dirs_exist_ok=True)
     return directory
 
 

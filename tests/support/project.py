@@ -48,7 +48,7 @@ class Project:
     def __init__(self, top: Path) -> None:
         """Make an empty repository at a path that does not exist yet."""
         self.top = top
-        shutil.copytree(_empty_once(), top)
+        shutil.copytree(empty(), top)
 
     def git(self, *arguments: str) -> str:
         """Run git as somebody; returns what it prints."""
@@ -159,7 +159,7 @@ _TEMPLATES = tempfile.TemporaryDirectory(prefix="perfgate-projects-")
 
 
 @cache
-def _empty_once() -> Path:
+def empty() -> Path:
     """Make an empty repository, once for all that are copied from it."""
     top = Path(_TEMPLATES.name, "empty")
     command = ["git", "init", "-q", "-b", "main", "--template=", str(top)]
