@@ -2,17 +2,20 @@
 
 import json
 import shutil
+import time
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gate.commands.try_ import try_
+from gate.commands.try_ import executions, try_
 from gate.commands.try_.executions import each_tried
 from gate.commands.try_.plans import round_cost
 from gate.commands.try_.result import RoundCost
 from harness.host.fitness import Check
+from harness.process.budget import BoundedExecutor, Budget, BudgetEndedError
+from harness.process.execute import Command, Outcome
 from tests.support.project import Project
 
 # Two gates never measure at once on one machine: on one worker they do not wait for each other.
@@ -149,33 +152,49 @@ def test_a_check_spends_no_round_on_what_a_trial_refuses(project: Project) -> No
     assert (kinds.count("build"), kinds.count("execution"), kinds.count("failure")) == (2, 0, 2)
 
 
-def test_longer_than_its_share_is_an_answer(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def asleep(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits for `sleep`: what is left of a share passes at once, and another program is run."""
+    passed = [0.0]
+    run = BoundedExecutor.run
+
+    def skipping(self: BoundedExecutor, command: Command, *more: Any) -> Outcome:
+        if "sleep" not in command.argv:
+            return run(self, command, *more)
+        passed[0] += self._budget.left
+        raise BudgetEndedError
+
+    monkeypatch.setattr(BoundedExecutor, "run", skipping)
+    monkeypatch.setattr(executions, "Budget", partial(Budget, clock=lambda: time.monotonic() + passed[0]))
+
+
+@pytest.mark.usefixtures("asleep")
+def test_longer_than_its_share_is_an_answer(project: Project) -> None:
     project.write("perfgate.toml", CONFIG + SLOW)
-    monkeypatch.setattr(try_, "each_tried", partial(each_tried, seconds=3.0))
     found = tried(project)
     bench, slow = found["benchmarks"]
     assert bench["cases"]
     assert (slow["cases"], slow["failures"]) == ([], [])
     # what the first one leaves of its share is the last one's
-    assert 1.5 <= slow["longer_than"] < 3
+    assert 30 <= slow["longer_than"] < 60
     # 20 starts
     assert slow["execution"] == pytest.approx(20 * slow["longer_than"])
     assert found["cost"]["least"] is True
     assert found["plans"] is None
     text = " ".join(project.perfgate("try", "--benchmark", "slow", "--set", "plan.budget=2m").stdout.split())
     assert "1 of 1 benchmark took too long to try: slow" in text
-    assert "slow: longer than 3.0 s a start; an execution of the plan takes at least 1 min." in text
-    assert "a round takes at least 6 min" in text
+    assert "slow: longer than 1 min a start; an execution of the plan takes at least 20 min." in text
+    assert "a round takes at least 2 h 00 min" in text
     assert "The first does not fit the budget of 2 min" in text
 
 
 def test_a_service_that_is_not_ready_in_time_is_named(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(try_, "each_tried", partial(each_tried, seconds=3.0))
+    monkeypatch.setattr(try_, "each_tried", partial(each_tried, seconds=2.0))
     service = 'service = { command = "sleep 30", ready = "tcp:{port}" }\n'
     project.write("perfgate.toml", CONFIG + service)
     text = " ".join(project.perfgate("try").stdout.split())
     # not 20 times that: a service starts once an execution
-    assert "bench: its service is not ready after 3.0 s a start; an execution of the plan takes at least 3.0 s" in text
+    assert "bench: its service is not ready after 2.0 s a start; an execution of the plan takes at least 2.0 s" in text
 
 
 STUDY = """\
