@@ -108,7 +108,7 @@ class Spending(msgspec.Struct, frozen=True, eq=False):
         return value
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def spending(looks: tuple[int, ...]) -> Spending:
     """Compute the levels of a design with looks after these rounds; about 50 ms, then remembered.
 
