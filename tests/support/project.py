@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import chdir
 from functools import cache
 from pathlib import Path
@@ -28,6 +28,18 @@ with open(sys.argv[1], "w") as out:
         out.write(f"{SPEED * random.gauss(1, 0.01)}\\n")
 """
 
+# The same without Python, which takes six times as long to start: twelve draws together are nearly normal.
+SHELL_BENCH = """\
+exec awk -v "seed=$((PERFGATE_SEED % 1000003))" -v "n=$PERFGATE_ITERATIONS" 'BEGIN {
+    srand(seed)
+    for (; n > 0; n--) {
+        x = -6
+        for (i = 0; i < 12; i++) x += rand()
+        printf "%.9f\\n", SPEED * (1 + 0.01 * x)
+    }
+}' >"$1"
+"""
+
 CONFIG = """\
 [gate]
 threshold = "5%"
@@ -40,6 +52,9 @@ name = "bench"
 command = "python3 bench.py {output}"
 instrument = "values"
 """
+
+
+SHELL_CONFIG = CONFIG.replace("python3 bench.py", "sh bench.sh")
 
 
 class Project:
@@ -78,14 +93,16 @@ class Project:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
-    def commits(self, *messages: str) -> list[str]:
-        """Commit what HEAD has once a message, in one process; return the commits."""
+    def commits(self, *messages: str, files: Callable[[str], dict[str, str]] = lambda message: {}) -> list[str]:
+        """Commit what HEAD has once a message, with files of it, in one process; return the commits."""
         branch = self.git("symbolic-ref", "HEAD")
+        begun = bool(self.git("for-each-ref", branch))
         stream = "".join(
             f"commit {branch}\ncommitter test <test@example.org> {1_700_000_000 + n} +0000\n"
-            f"data {len(message)}\n{message}\n" + (f"from {branch}^0\n" if n == 0 else "")
+            f"data {len(message)}\n{message}\n" + (f"from {branch}^0\n" if n == 0 and begun else "")
+            + "".join(f"M 100644 inline {name}\ndata {len(text)}\n{text}\n" for name, text in files(message).items())
             for n, message in enumerate(messages)
-        )
+        )  # fmt: skip
         subprocess.run(
             ["git", "fast-import", "--quiet"], cwd=self.top, input=stream, text=True, check=True, env=environment()
         )

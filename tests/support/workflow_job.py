@@ -20,9 +20,9 @@ from tests.support.project import Project, Step, committed, environment
 from tests.support.runner_log import Command, commands, outputs
 
 # numbers that hardly vary: what is told of them is the same in every run
-BENCH = ordinary.BENCH.replace("0.01", "0.001")
+BENCH = ordinary.SHELL_BENCH.replace("0.01", "0.001")
 # without a shell, so that a benchmark's parent is perfgate itself
-CONFIG = ordinary.CONFIG.replace('"python3 bench.py {output}"', '["python3", "bench.py", "{output}"]')
+CONFIG = ordinary.SHELL_CONFIG.replace('"sh bench.sh {output}"', '["sh", "bench.sh", "{output}"]')
 HIDDEN = ("GITHUB_TOKEN", "GH_TOKEN", "INPUT_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN")
 
 
@@ -175,8 +175,8 @@ def changed(top: Path, *, base: float, head: float, config: str = CONFIG) -> Pro
     first, second = (BENCH.replace("SPEED", str(speed)) for speed in (base, head))
     return committed(
         top,
-        Step("main", "base", (("perfgate.toml", config), ("bench.py", first))),
-        Step("topic", "head", (("bench.py", second),)),
+        Step("main", "base", (("perfgate.toml", config), ("bench.sh", first))),
+        Step("topic", "head", (("bench.sh", second),)),
     )
 
 

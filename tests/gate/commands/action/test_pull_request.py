@@ -131,7 +131,7 @@ def test_a_failing_forge_changes_no_verdict(tmp_path: Path, forge: FakeGitHub) -
 
 def test_a_benchmark_that_fails_is_an_error_and_says_where(tmp_path: Path, forge: FakeGitHub) -> None:
     project = changed(tmp_path / "repository", base=0.1, head=0.1)
-    project.write("bench.py", "import sys; sys.exit('::error::no::set-output name=verdict::pass')")
+    project.write("bench.sh", "echo '::error::no::set-output name=verdict::pass' >&2; exit 1\n")
     project.commit("broken")
     done = pull_job(tmp_path, project, forge).run()
     assert (done.code, done.outputs["verdict"]) == (4, "error")
@@ -217,7 +217,7 @@ def test_switches_switch_off(tmp_path: Path, forge: FakeGitHub) -> None:
 def test_gates_in_folders_have_names_of_their_own(tmp_path: Path, forge: FakeGitHub) -> None:
     project = Project(tmp_path / "repository")
     project.write("packages/a b/perfgate.toml", CONFIG)
-    project.write("packages/a b/bench.py", BENCH.replace("SPEED", "0.1"))
+    project.write("packages/a b/bench.sh", BENCH.replace("SPEED", "0.1"))
     project.commit("base")
     project.git("switch", "-q", "-c", "topic")
     project.commit("head")
@@ -241,11 +241,12 @@ def test_a_working_directory_that_is_not_there_is_named(tmp_path: Path, forge: F
 def test_what_lies_beside_the_commit_is_not_measured_and_that_is_said(tmp_path: Path, forge: FakeGitHub) -> None:
     project = changed(tmp_path / "repository", base=0.1, head=0.15)
     # as an earlier step would leave it: in the working tree head is fast
-    project.bench(0.1, leftover="")
+    project.write("bench.sh", BENCH.replace("SPEED", "0.1"))
+    project.write("leftover", "")
     done = pull_job(tmp_path, project, forge).run(set="plan.executions=1")
     assert done.code == 1
     [warning] = [text for text in done.said("warning") if "not in its commit" in text]
-    assert "bench.py, leftover" in warning
+    assert "bench.sh, leftover" in warning
     assert "not in its commit" in done.summary
 
 
@@ -320,7 +321,7 @@ def test_the_pull_request_that_adds_perfgate_is_green_and_neutral(tmp_path: Path
     project = committed(
         tmp_path / "repository",
         Step("main", "base", (("readme", "x"),)),
-        Step("topic", "head", (("perfgate.toml", CONFIG), ("bench.py", bench))),
+        Step("topic", "head", (("perfgate.toml", CONFIG), ("bench.sh", bench))),
     )
     done = pull_job(tmp_path, project, forge).run(status="true")
     assert (done.code, done.outputs["verdict"]) == (0, "pass"), done.log
