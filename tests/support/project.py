@@ -114,6 +114,12 @@ class Project:
         for name, text in more.items():
             self.write(name, text)
 
+    def quick(self, speed: float, **more: str) -> None:
+        """Do the same with bench.sh, for SHELL_CONFIG."""
+        self.write("bench.sh", SHELL_BENCH.replace("SPEED", str(speed)))
+        for name, text in more.items():
+            self.write(name, text)
+
     def commit(self, message: str = "change") -> str:
         """Commit everything and return the commit."""
         self.git("add", "-A")

@@ -143,11 +143,7 @@ def test_planted_names_of_the_folder_stop_neither_the_status_nor_restoring(tmp_p
     request = job.step("prepare").outputs["request"]
     given = job.environment({"request": request}) | dict.fromkeys(HIDDEN, "")
     folder = folder_of(request)
-    plant = (
-        f"{write_to_env(given)}"
-        f'mkdir -p "{folder}/.status.json.$PPID"\n'
-        f'mkdir -p "{folder}/status.json/inner"\n'
-    )
+    plant = f'{write_to_env(given)}mkdir -p "{folder}/.status.json.$PPID"\nmkdir -p "{folder}/status.json/inner"\n'
     project.write("bench.sh", plant + BENCH.replace("SPEED", "0.1"))
     project.commit("plants")
     done = inside(("action", "measure"), project.top, given)

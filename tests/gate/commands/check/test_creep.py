@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.nights import pretend
-from tests.support.project import BENCH, CONFIG, Project, Step, committed
+from tests.support.project import SHELL_BENCH, SHELL_CONFIG, Project, Step, committed
 
-QUIET = BENCH.replace("0.01", "0.002")
-RULES = CONFIG.replace('"5%"', '"3%"\nfloor = 0')
+QUIET = SHELL_BENCH.replace("0.01", "0.002")
+RULES = SHELL_CONFIG.replace('"5%"', '"3%"\nfloor = 0')
 CREEP = f"{RULES}[creep]\n"
 
 
@@ -26,9 +26,9 @@ def project(tmp_path: Path) -> Project:
     """A release, and two merges that made it 6% slower."""
     made = committed(
         tmp_path / "repository",
-        Step("main", "release", (("perfgate.toml", CREEP), ("bench.py", bench(1.0)))),
-        Step("main", "one", (("bench.py", bench(1.03)),)),
-        Step("main", "two", (("bench.py", bench(1.06)),)),
+        Step("main", "release", (("perfgate.toml", CREEP), ("bench.sh", bench(1.0)))),
+        Step("main", "one", (("bench.sh", bench(1.03)),)),
+        Step("main", "two", (("bench.sh", bench(1.06)),)),
     )
     made.git("tag", "v1.0", "HEAD~2")
     made.git("tag", "nightly", "HEAD~1")
@@ -155,8 +155,8 @@ def test_a_pin_from_before_perfgate_is_compared_if_it_runs_and_refused_if_not(tm
     project = committed(
         tmp_path / "repository",
         Step("main", "old", (("README", "nothing"),)),
-        Step("main", "program", (("bench.py", bench(1.0)),)),
-        Step("main", "perfgate", (("perfgate.toml", CREEP), ("bench.py", bench(1.01)))),
+        Step("main", "program", (("bench.sh", bench(1.0)),)),
+        Step("main", "perfgate", (("perfgate.toml", CREEP), ("bench.sh", bench(1.01)))),
     )
     project.git("tag", "v0.1", "HEAD~2")
     project.git("tag", "v0.2", "HEAD~1")

@@ -30,11 +30,11 @@ executions = 3
 iterations = 20
 budget = "1h"
 [build]
-command = "mkdir -p out && cp bench.py out/bench.py"
-artifacts = ["out/bench.py"]
+command = "mkdir -p out && cp bench.sh out/bench.sh"
+artifacts = ["out/bench.sh"]
 [[benchmark]]
 name = "bench"
-command = "python3 out/bench.py {output}"
+command = "sh out/bench.sh {output}"
 instrument = "values"
 """
 MORE = """\
@@ -72,7 +72,7 @@ LOAD = Check("load", "bad", "9.8 on 2 processors", "why")
 def project(tmp_path: Path) -> Project:
     """A commit without perfgate.toml, which only the working tree has."""
     made = Project(tmp_path / "a project")
-    made.bench(1.0)
+    made.quick(1.0)
     made.commit()
     made.write("perfgate.toml", CONFIG)
     return made
@@ -91,14 +91,14 @@ def test_it_says_what_a_check_would_cost_and_find(project: Project) -> None:
     assert done.returncode == 0, done.stderr
     text = " ".join(done.stdout.split())
     assert text.startswith("main ")
-    assert "with uncommitted changes: the benchmark gave values build of out/bench.py: " in text
+    assert "with uncommitted changes: the benchmark gave values build of out/bench.sh: " in text
     assert "later builds are full ones" in text
     assert "a round takes about " in text
     assert "1 h 00 min, as configured 8 x 3 x 20 " in text
     assert "which one build does not show (`perfgate calibrate` does)" in text
     assert text.endswith("host: fit to measure on next: perfgate check")
     assert done.stderr.splitlines() == [
-        "perfgate: building head: mkdir -p out && cp bench.py out/bench.py",
+        "perfgate: building head: mkdir -p out && cp bench.sh out/bench.sh",
         "perfgate: trying bench (1 of 1), 1 min at most",
     ]
     assert project.git("status", "--porcelain") == before
@@ -117,7 +117,7 @@ def test_as_json(project: Project) -> None:
     # the program draws its values with a spread of 1%
     assert 0.0005 < case["spread"] < 0.05
     assert case["mean"] == pytest.approx(1.0, rel=0.05)
-    assert found["built"]["command"] == "mkdir -p out && cp bench.py out/bench.py"
+    assert found["built"]["command"] == "mkdir -p out && cp bench.sh out/bench.sh"
     assert found["cost"]["builds"] == pytest.approx(2 * found["built"]["later"])
     fits = {fit["budget"]: fit for fit in found["plans"]["fits"]}
     assert found["plans"]["basis"] == "one-build"
@@ -216,21 +216,21 @@ def test_every_treatment_of_a_gate_counts(project: Project, monkeypatch: pytest.
         return round_cost(*known, **more)
 
     monkeypatch.setattr(try_, "round_cost", counting)
-    project.write("perfgate.toml", CONFIG.replace("cp bench.py", ": {level} && cp bench.py") + STUDY)
+    project.write("perfgate.toml", CONFIG.replace("cp bench.sh", ": {level} && cp bench.sh") + STUDY)
     assert tried(project)["plans"] is not None
     # two builds of a side, and four treatments
     assert counts == [{"builds": 2, "treatments": 4}]
 
 
 def test_a_build_that_fails_ends_it(project: Project) -> None:
-    project.write("perfgate.toml", CONFIG.replace("cp bench.py", "cp data/bench.py"))
+    project.write("perfgate.toml", CONFIG.replace("cp bench.sh", "cp data/bench.sh"))
     project.write(".gitignore", "data/\n")
-    project.write("data/bench.py", "print(1)")
+    project.write("data/bench.sh", "echo 1\n")
     done = project.perfgate("try")
     assert done.returncode == 4
     text = " ".join(done.stdout.split())
     assert "head cannot be measured: build of head failed: exit 1" in text
-    assert "data/bench.py" in text
+    assert "data/bench.sh" in text
     # what is ignored is absent from a fresh checkout: the hint that a check gives
     assert "share" in text
     assert "trying" not in done.stderr
