@@ -55,7 +55,7 @@ def checker() -> Any:
     """Load the validator, once a process: it takes half a second, and as long again if it checked the description."""
     from openapi_core import Config, OpenAPI
 
-    return OpenAPI.from_dict(description(), config=Config(spec_validator_cls=None))
+    return OpenAPI.from_dict(description(), config=Config(spec_validator_cls=None))  # type: ignore[arg-type]  # None: none
 
 
 class Asked:

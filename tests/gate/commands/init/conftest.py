@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from gate.commands.init.detect import python
 from tests.support import initialized
 from tests.support.initialized import Project, make_project
 
@@ -27,4 +28,4 @@ def asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch, asked_once: None) -> None:
     """Ask the interpreter in the project, as a user does."""
-    monkeypatch.setattr(initialized.python, "_installed", initialized.asked)
+    monkeypatch.setattr(python, "_installed", initialized.asked)
