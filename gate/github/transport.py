@@ -68,11 +68,28 @@ class Overdue(Exception):  # noqa: N818  # the other side is, nothing is wrong h
         self.seconds = seconds
 
 
+class Clock:
+    """How time passes while a forge works or is waited for."""
+
+    def now(self) -> float:
+        """Return seconds since some moment."""
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+        time.sleep(seconds)
+
+    def join(self, worker: threading.Thread, seconds: float) -> None:
+        """Wait until a thread has ended, for so many seconds at most."""
+        worker.join(seconds)
+
+
 class Patience:
     """Seconds that may pass in all while a forge works or is waited for; what else happens takes none of them."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, clock: Clock | None = None) -> None:
         self.seconds = seconds
+        self._clock = clock or Clock()
         self._spent = 0.0
 
     @property
@@ -83,7 +100,7 @@ class Patience:
     def sleep(self, seconds: float) -> None:
         """Wait, for as long as there is patience."""
         pause = min(seconds, self.left)
-        time.sleep(pause)
+        self._clock.sleep(pause)
         self._spent += pause
 
     def settle(self) -> None:
@@ -110,11 +127,11 @@ class Patience:
             except Exception as error:  # noqa: BLE001  # raised again by the caller's thread
                 failed.append(error)
 
-        begin = time.monotonic()
+        begin = self._clock.now()
         worker = threading.Thread(target=run, name="perfgate-forge", daemon=True)
         worker.start()
-        worker.join(limit)
-        self._spent += time.monotonic() - begin
+        self._clock.join(worker, limit)
+        self._spent += self._clock.now() - begin
         if failed:
             raise failed[0]
         if not done:

@@ -26,7 +26,7 @@ from gate.model.choice import AsHead, Choice
 from gate.model.creep import Pin
 from harness.errors import SourceError
 from harness.source import base_and_head as source
-from harness.source.repository import Repository, find_repository, text_at
+from harness.source.repository import Repository, find_repository, texts_at
 from harness.source.snapshot import overlaid
 
 _MOST = 1000
@@ -239,7 +239,7 @@ def overlaid_sources(project: Project) -> source.Sources:
 
 def config_at(repository: Repository, revision: str, side: Side) -> Source | None:
     """Read the config of a revision; None: it has none. side: which one of a gate it is, for errors."""
-    own, shared = (text_at(repository, revision, name) for name in ("perfgate.toml", "pyproject.toml"))
+    own, shared = texts_at(repository, revision, "perfgate.toml", "pyproject.toml")
     return project_source(own, shared, side, side=side)
 
 

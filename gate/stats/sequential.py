@@ -27,6 +27,7 @@ _NODES = 160
 _REACH = 8.5
 _DEGREE = 40
 _LARGEST_Z = 8.0
+_BISECTIONS, _NEWTONS = 14, 5
 
 
 def look_rounds(minimum: int, maximum: int) -> tuple[int, ...]:
@@ -107,7 +108,7 @@ class Spending(msgspec.Struct, frozen=True, eq=False):
         return value
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def spending(looks: tuple[int, ...]) -> Spending:
     """Compute the levels of a design with looks after these rounds; about 50 ms, then remembered.
 
@@ -165,6 +166,8 @@ def _boundaries(alpha: npt.NDArray[np.float64], times: list[float]) -> list[npt.
         increment = spent + np.log1p(-np.exp(log_spent_by(alpha, before) - spent))
         boundary = _solve(x, mass, sd, increment, math.sqrt(now))
         found.append(boundary / math.sqrt(now))
+        if len(found) == len(times):
+            break
         y, weight = _grid(nodes, weights, boundary, math.sqrt(now))
         kernel = np.exp(-(((y[:, :, None] - x[:, None, :]) / sd) ** 2) / 2) / (sd * math.sqrt(2 * math.pi))
         mass = weight * np.einsum("aij,aj->ai", kernel, mass)
@@ -195,18 +198,25 @@ def _solve(
     increment: npt.NDArray[np.float64],
     scale: float,
 ) -> npt.NDArray[np.float64]:
-    """Find the boundary that an increment of alpha crosses, by bisection.
+    """Find the boundary that an increment of alpha crosses: by bisection, and from close by with Newton's steps.
 
     Args:
         increment: its logarithm.
     """
     low, high = np.full(len(increment), -1.0) * scale, np.full(len(increment), 60.0) * scale
     log_mass = np.log(np.maximum(mass, 1e-300))
-    for _ in range(60):
-        middle = (low + high) / 2
-        terms = log_mass + log_ndtr((x - middle[:, None]) / sd)
+    at = (low + high) / 2
+    for step in range(_BISECTIONS + _NEWTONS):
+        z = (x - at[:, None]) / sd
+        terms = log_mass + log_ndtr(z)
         top = terms.max(axis=1)
         log_p = top + np.log(np.exp(terms - top[:, None]).sum(axis=1))
         above = log_p > increment
-        low, high = np.where(above, middle, low), np.where(above, high, middle)
-    return (low + high) / 2
+        low, high = np.where(above, at, low), np.where(above, high, at)
+        at = (low + high) / 2
+        if step >= _BISECTIONS:
+            densities = log_mass - z**2 / 2 - math.log(sd * math.sqrt(2 * math.pi))
+            slope = np.exp(densities - log_p[:, None]).sum(axis=1)
+            near = np.where(above, low, high) + (log_p - increment) / slope
+            at = np.where((near >= low) & (near <= high), near, at)
+    return at

@@ -24,7 +24,7 @@ from gate.model.choice import (
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import BaseAhead
 from harness.errors import SourceError
-from harness.source.repository import Repository, refuse_several
+from harness.source.repository import Repository, commit_of, refuse_several
 from harness.source.snapshot import working_tree
 
 DEFAULT_BRANCHES = ("main", "master")
@@ -131,10 +131,7 @@ def find(repository: Repository, ref: str, option: str) -> Source:
         raise SourceError("is empty: write a branch, a tag or a commit", option=option)
     refuse_several(ref, option)
     for name in (ref, f"origin/{ref}"):
-        object_ = git.maybe("rev-parse", "--verify", "--quiet", name)
-        if object_ is None:
-            continue
-        sha = git.maybe("rev-parse", "--verify", "--quiet", object_ + "^{commit}")
+        sha = commit_of(git, name)
         if sha is not None:
             return Source(Commit(ref=name, sha=sha), sha)
     raise SourceError(f"{ref}: {_unknown(repository, ref)}", option=option)

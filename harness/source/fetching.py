@@ -16,7 +16,7 @@ from gate.model.warnings.checkout import SubmoduleAbsent, SubmoduleLacksCommit
 from harness.errors import SourceError
 from harness.source.credentials import Access, authorised, holds_password, plain
 from harness.source.git import Git
-from harness.source.repository import Repository, names_one
+from harness.source.repository import Repository, commit_of, names_one
 from harness.source.submodules import submodules_at
 
 REMOTE = "origin"
@@ -53,8 +53,7 @@ class Clone:
         """Return the commit of a revision; None when it is not here."""
         if not names_one(revision):
             return None
-        object_ = self.git.maybe("rev-parse", "--verify", "--quiet", revision)
-        return object_ and self.git.maybe("rev-parse", "--verify", "--quiet", object_ + "^{commit}")
+        return commit_of(self.git, revision)
 
     def parents(self, sha: str) -> list[str]:
         """Return the parents that a commit names, also those that a shallow clone lacks.

@@ -67,21 +67,23 @@ def find_repository(directory: Path) -> Repository:
     """
     directory = directory.resolve()
     git = Git(directory)
-    bare = git.attempt("rev-parse", "--is-bare-repository")
-    if bare.status != 0:
-        raise SourceError(_no_repository(bare, directory))
-    if bare.stdout.strip() == b"true":
+    # one process for all; a path may hold newlines, so it comes last
+    asked = ("--is-bare-repository", "--is-inside-work-tree", "--is-shallow-repository", "--git-common-dir")
+    answer = git.attempt("rev-parse", *asked)
+    if answer.status != 0:
+        raise SourceError(_no_repository(answer, directory))
+    bare, inside, shallow, shared = os.fsdecode(answer.stdout).removesuffix("\n").split("\n", 3)
+    if bare == "true":
         raise SourceError(f"{directory} is a bare repository: run perfgate in a checkout (git worktree add, git clone)")
-    if git.line("rev-parse", "--is-inside-work-tree") != "true":
+    if inside != "true":
         raise SourceError(f"{directory} is inside a git directory: run perfgate in the checkout")
     top = Path(git.line("rev-parse", "--show-toplevel")).resolve()
     if git.maybe("rev-parse", "--verify", "--quiet", "HEAD^{commit}") is None:
         raise SourceError(f"{top} has no commit yet: commit first; perfgate compares two states of a repository")
     # Relative to the directory git runs in; --path-format=absolute needs git 2.31
-    common = (directory / git.line("rev-parse", "--git-common-dir")).resolve()
-    shallow = git.line("rev-parse", "--is-shallow-repository") == "true"
+    common = (directory / shared).resolve()
     store = Store(git.at(top), common, WorkDirectory(top, common / "perfgate"))
-    return Repository(top, _prefix(directory, top), store, common, shallow)
+    return Repository(top, _prefix(directory, top), store, common, shallow == "true")
 
 
 def _no_repository(answer: Answer, directory: Path) -> str:
@@ -112,13 +114,16 @@ def _has_config(directory: Path) -> bool:
         return False
 
 
-def files_at(repository: Repository, revision: str, path: str = "") -> list[Entry]:
-    """List what a commit holds at a path of the repository: one entry of a file, many of a directory, none if absent.
+def files_at(repository: Repository, revision: str, *paths: str) -> list[Entry]:
+    """List what a commit holds at paths of the repository: one entry of a file, many of a directory, none if absent.
+
+    Args:
+        paths: none for all files.
 
     Raises:
         SourceError: git failed.
     """
-    where = () if path in ("", ".") else ("--", path)
+    where = () if not paths or {"", "."} & set(paths) else ("--", *paths)
     entries = []
     for line in repository.git.entries("ls-tree", "-r", "-z", "--full-tree", revision, *where):
         facts, _, name = line.partition("\t")
@@ -128,16 +133,26 @@ def files_at(repository: Repository, revision: str, path: str = "") -> list[Entr
 
 
 def text_at(repository: Repository, revision: str, path: str) -> str | None:
-    """Read a text file of the project at a commit; None when the commit has no such file.
+    """Read one text file, as `texts_at` does."""
+    return texts_at(repository, revision, path)[0]
+
+
+def texts_at(repository: Repository, revision: str, *paths: str) -> list[str | None]:
+    """Read text files of the project at a commit; None for each that the commit does not have.
 
     A link is followed inside the repository.
 
     Raises:
-        SourceError: git failed, or the file is not UTF-8.
+        SourceError: git failed, or a file is not UTF-8.
     """
-    name = repository.inside(path)
+    names = [repository.inside(path) for path in paths]
+    entries = files_at(repository, revision, *names)
+    return [_text(repository, revision, name, entries) for name in names]
+
+
+def _text(repository: Repository, revision: str, name: str, entries: list[Entry]) -> str | None:
     for _ in range(10):  # more links in a row are a circle
-        entry = next((entry for entry in files_at(repository, revision, name) if entry.path == name), None)
+        entry = next((entry for entry in entries if entry.path == name), None)
         if entry is None or entry.mode == "160000":
             return None
         content = repository.git.run("cat-file", "blob", entry.object)
@@ -147,6 +162,7 @@ def text_at(repository: Repository, revision: str, path: str) -> str | None:
             except UnicodeDecodeError:
                 raise SourceError(f"{name} at {revision[:12]} is not UTF-8: save it as UTF-8") from None
         name = posixpath.normpath(posixpath.join(posixpath.dirname(name), os.fsdecode(content)))
+        entries = files_at(repository, revision, name)
     return None
 
 
@@ -173,6 +189,18 @@ def kept_out(repository: Repository, path: str) -> Untracked | None:
     if ignored == 1 and not repository.git.attempt("ls-files", "-z", "--", name).stdout:
         return "untracked"
     return None
+
+
+def commit_of(git: Git, revision: str) -> str | None:
+    """Return the commit that a revision means; None where there is none.
+
+    Raises:
+        SourceError: git cannot be started.
+    """
+    # what follows a name could change what it means, such as a search for words
+    plain = re.fullmatch(r"[\w./-]+", revision, re.ASCII)
+    object_ = revision if plain else git.maybe("rev-parse", "--verify", "--quiet", revision)
+    return object_ and git.maybe("rev-parse", "--verify", "--quiet", object_ + "^{commit}")
 
 
 def names_one(revision: str) -> bool:

@@ -10,7 +10,9 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from gate.history.encoding import encode
 from gate.history.folder import FolderStore
+from gate.history.names import name_of
 from gate.model.history import AcceptedChange, Change, HistoryRecord, Machine, Measured
 
 Array = npt.NDArray[np.float64]
@@ -36,10 +38,13 @@ def sha(number: int) -> str:
 
 
 def kept(folder: Path, records: Sequence[HistoryRecord]) -> Path:
-    """Keep records in a folder, as `perfgate history add --folder` does."""
-    store = FolderStore(folder)
-    for each in records:
-        store.add(each, len(records))
+    """Keep records in a folder, as `perfgate history add --folder` does, which looks at all of them for each."""
+    first, *others = records
+    FolderStore(folder).add(first, 1)
+    for each in others:
+        place = folder / name_of(each).path
+        place.parent.mkdir(exist_ok=True)
+        place.write_bytes(encode(each))
     return folder
 
 

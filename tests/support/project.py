@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import chdir
 from functools import cache
 from pathlib import Path
@@ -28,6 +28,18 @@ with open(sys.argv[1], "w") as out:
         out.write(f"{SPEED * random.gauss(1, 0.01)}\\n")
 """
 
+# The same without Python, which takes six times as long to start: twelve draws together are nearly normal.
+SHELL_BENCH = """\
+exec awk -v "seed=$((PERFGATE_SEED % 1000003))" -v "n=$PERFGATE_ITERATIONS" 'BEGIN {
+    srand(seed)
+    for (; n > 0; n--) {
+        x = -6
+        for (i = 0; i < 12; i++) x += rand()
+        printf "%.9f\\n", SPEED * (1 + 0.01 * x)
+    }
+}' >"$1"
+"""
+
 CONFIG = """\
 [gate]
 threshold = "5%"
@@ -42,14 +54,16 @@ instrument = "values"
 """
 
 
+SHELL_CONFIG = CONFIG.replace("python3 bench.py", "sh bench.sh")
+
+
 class Project:
     """A repository on branch main; bench.py prints random values around a speed."""
 
     def __init__(self, top: Path) -> None:
         """Make an empty repository at a path that does not exist yet."""
         self.top = top
-        top.mkdir(parents=True)
-        self.git("init", "-q", "-b", "main")
+        shutil.copytree(empty(), top)
 
     def git(self, *arguments: str) -> str:
         """Run git as somebody; returns what it prints."""
@@ -61,20 +75,34 @@ class Project:
         )
         return done.stdout.strip()
 
+    def sha(self, name: str = "HEAD") -> str:
+        """Return the commit of HEAD or of a branch; without starting git where it is written down."""
+        git = self.top / ".git"
+        place = git / name if name == "HEAD" else git / "refs/heads" / name
+        try:
+            text = place.read_text(encoding="utf-8").strip()
+            if text.startswith("ref: "):
+                text = (git / text.removeprefix("ref: ")).read_text(encoding="utf-8").strip()
+        except OSError:
+            text = ""
+        return text if len(text) == 40 else self.git("rev-parse", "--verify", name)
+
     def write(self, name: str, text: str) -> None:
         """Write a file, with its folders."""
         path = self.top / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
 
-    def commits(self, *messages: str) -> list[str]:
-        """Commit what HEAD has once a message, in one process; return the commits."""
+    def commits(self, *messages: str, files: Callable[[str], dict[str, str]] = lambda message: {}) -> list[str]:
+        """Commit what HEAD has once a message, with files of it, in one process; return the commits."""
         branch = self.git("symbolic-ref", "HEAD")
+        begun = bool(self.git("for-each-ref", branch))
         stream = "".join(
             f"commit {branch}\ncommitter test <test@example.org> {1_700_000_000 + n} +0000\n"
-            f"data {len(message)}\n{message}\n" + (f"from {branch}^0\n" if n == 0 else "")
+            f"data {len(message)}\n{message}\n" + (f"from {branch}^0\n" if n == 0 and begun else "")
+            + "".join(f"M 100644 inline {name}\ndata {len(text)}\n{text}\n" for name, text in files(message).items())
             for n, message in enumerate(messages)
-        )
+        )  # fmt: skip
         subprocess.run(
             ["git", "fast-import", "--quiet"], cwd=self.top, input=stream, text=True, check=True, env=environment()
         )
@@ -86,11 +114,17 @@ class Project:
         for name, text in more.items():
             self.write(name, text)
 
+    def quick(self, speed: float, **more: str) -> None:
+        """Do the same with bench.sh, for SHELL_CONFIG."""
+        self.write("bench.sh", SHELL_BENCH.replace("SPEED", str(speed)))
+        for name, text in more.items():
+            self.write(name, text)
+
     def commit(self, message: str = "change") -> str:
         """Commit everything and return the commit."""
         self.git("add", "-A")
         self.git("commit", "-q", "--allow-empty", "-m", message)
-        return self.git("rev-parse", "HEAD")
+        return self.sha()
 
     def perfgate(self, *arguments: str, cwd: Path | None = None, **more: str) -> subprocess.CompletedProcess[str]:
         """Run a command in the project, within this process; more: environment variables."""
@@ -148,10 +182,19 @@ _TEMPLATES = tempfile.TemporaryDirectory(prefix="perfgate-projects-")
 
 
 @cache
+def empty() -> Path:
+    """Make an empty repository, once for all that are copied from it."""
+    top = Path(_TEMPLATES.name, "empty")
+    command = ["git", "init", "-q", "-b", "main", "--template=", str(top)]
+    subprocess.run(command, check=True, env=environment())
+    (top / ".git/info").mkdir()
+    (top / ".git/hooks").mkdir()
+    return top
+
+
+@cache
 def _committed_once(steps: tuple[Step, ...]) -> Path:
     made = Project(Path(tempfile.mkdtemp(dir=_TEMPLATES.name), "project"))
-    for sample in (made.top / ".git/hooks").glob("*.sample"):
-        sample.unlink()
     for branch, message, files in steps:
         if branch != made.git("symbolic-ref", "--short", "HEAD"):
             made.git("switch", "-q", "-c", branch)

@@ -64,15 +64,9 @@ _TEMPLATES = tempfile.TemporaryDirectory(prefix="perfgate-origins-")
 def _made_once(commits: int, branch: str, left: int) -> Origin:
     folder = Path(_TEMPLATES.name, f"{branch}-{commits}-{left}")
     work = Project(folder / "work")
-    work.git("checkout", "-q", "-B", branch)
-    main, feature = [], []
-
-    def commit(name: str) -> str:
-        work.write("at", name)
-        work.write(f"files/{name}", name)
-        return work.commit(name)
-
-    main = [commit(f"m{n}") for n in range(commits)]
+    work.git("symbolic-ref", "HEAD", f"refs/heads/{branch}")
+    main = work.commits(*(f"m{n}" for n in range(commits)), files=lambda name: {"at": name, f"files/{name}": name})
+    work.git("reset", "-q", "--hard")
     work.git("checkout", "-q", "-b", BRANCH, main[left])
     work.write("other", "x")
     feature = [work.commit(f"f{n}") for n in range(3)]

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from openapi_core import OpenAPI
 
 from scripts.openapi_subset import subset
 from tests.support.forge import FakeGitHub, contract
@@ -383,6 +384,11 @@ def test_as_a_process_it_writes_down_what_it_knows(tmp_path: Path) -> None:
     assert [one["body"] for one in known["comments"]] == ["x"]
     assert (known["violations"], known["requests"]) == ([], [["POST", f"{REPO}/issues/12/comments"]])
     assert there.token not in state.read_text()
+
+
+def test_the_description_is_one() -> None:
+    """The fake takes it as it is."""
+    OpenAPI.from_dict(contract.description())
 
 
 def test_the_subset_is_made_of_what_is_used_and_no_words() -> None:

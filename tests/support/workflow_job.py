@@ -20,9 +20,9 @@ from tests.support.project import Project, Step, committed, environment
 from tests.support.runner_log import Command, commands, outputs
 
 # numbers that hardly vary: what is told of them is the same in every run
-BENCH = ordinary.BENCH.replace("0.01", "0.001")
+BENCH = ordinary.SHELL_BENCH.replace("0.01", "0.001")
 # without a shell, so that a benchmark's parent is perfgate itself
-CONFIG = ordinary.CONFIG.replace('"python3 bench.py {output}"', '["python3", "bench.py", "{output}"]')
+CONFIG = ordinary.SHELL_CONFIG.replace('"sh bench.sh {output}"', '["sh", "bench.sh", "{output}"]')
 HIDDEN = ("GITHUB_TOKEN", "GH_TOKEN", "INPUT_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN")
 
 
@@ -103,7 +103,7 @@ class Job:
             "GITHUB_EVENT_NAME": self.event,
             "GITHUB_EVENT_PATH": str(event),
             "GITHUB_REPOSITORY": "acme/widget",
-            "GITHUB_SHA": self.project.git("rev-parse", "HEAD"),
+            "GITHUB_SHA": self.project.sha(),
             "GITHUB_REF": "refs/heads/main",
             "GITHUB_RUN_ID": str(self.run_id),
             "GITHUB_RUN_ATTEMPT": str(self.attempt),
@@ -165,7 +165,7 @@ def pull_payload(
             "number": number,
             "title": 'zzz";echo${IFS}"hello";#',
             "base": {"ref": "main", "sha": base, "repo": {"full_name": "acme/widget"}},
-            "head": {"ref": "topic", "sha": project.git("rev-parse", "HEAD"), "repo": head},
+            "head": {"ref": "topic", "sha": project.sha(), "repo": head},
         },
     }
 
@@ -175,8 +175,8 @@ def changed(top: Path, *, base: float, head: float, config: str = CONFIG) -> Pro
     first, second = (BENCH.replace("SPEED", str(speed)) for speed in (base, head))
     return committed(
         top,
-        Step("main", "base", (("perfgate.toml", config), ("bench.py", first))),
-        Step("topic", "head", (("bench.py", second),)),
+        Step("main", "base", (("perfgate.toml", config), ("bench.sh", first))),
+        Step("topic", "head", (("bench.sh", second),)),
     )
 
 
@@ -184,7 +184,7 @@ def pull_job(
     tmp_path: Path, project: Project, forge: FakeGitHub, *, labels: tuple[str, ...] = (), fork: bool = False
 ) -> Job:
     """Make the job of pull request 7, of which the forge knows."""
-    base, head = project.git("rev-parse", "main"), project.git("rev-parse", "HEAD")
+    base, head = project.sha("main"), project.sha()
     forge.add_pull(7, head_sha=head, base_sha=base, labels=labels, head_repository="someone/widget" if fork else "")
     payload = pull_payload(project, base, fork=fork)
     return Job(project, tmp_path / "job", "pull_request", payload, api=forge.url, token=forge.token)

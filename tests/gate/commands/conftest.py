@@ -2,8 +2,10 @@
 
 import pytest
 
+from tests.support.forge.clock import hurried
+
 
 @pytest.fixture(autouse=True)
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One job at a time: nobody writes between reading and writing."""
-    monkeypatch.setattr("gate.github.transport._SETTLED_AFTER", 0.01)
+    """Nobody waits for GitHub: there is one job at a time, so that nothing is written between reading and writing."""
+    hurried(monkeypatch)

@@ -17,6 +17,7 @@ from gate.github.stamp import Stamp, parse, read_address
 from gate.github.statuses import Status, set_status
 from tests.gate.github.test_comment_races import Order
 from tests.support.forge import FakeGitHub
+from tests.support.forge.clock import hurried
 
 HEAD = "a" * 40
 URL = "https://github.example/run"
@@ -104,15 +105,14 @@ def test_of_two_jobs_with_one_name_exactly_one_is_refused_and_the_other_is_seen(
 
 @pytest.fixture
 def github(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGitHub]:
-    for name in ("_FIRST_PAUSE", "_LIMITED_PAUSE", "_LEAST_LIMITED", "_SETTLED_AFTER"):
-        monkeypatch.setattr(f"gate.github.transport.{name}", 0.01)
     with FakeGitHub() as made:
+        hurried(monkeypatch, made)
         yield made
         assert made.violations == []
 
 
 def forge(github: FakeGitHub) -> Forge:
-    return Forge(api_url=github.url, token=github.token, repository="acme/widget")
+    return Forge(api_url=github.url, token=github.token, repository="acme/widget", patience=600)
 
 
 def put(

@@ -15,6 +15,7 @@ from gate.github.client import Forge, PullFacts
 from gate.github.problems import Problem
 from gate.github.transport import Answer, Transport
 from tests.support.forge import FakeGitHub
+from tests.support.forge.clock import hurried
 
 HEAD, BASE, MERGE = "a" * 40, "b" * 40, "c" * 40
 HOSTILE = [
@@ -32,8 +33,8 @@ HOSTILE = [
 
 @pytest.fixture
 def github(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGitHub]:
-    monkeypatch.setattr("gate.github.transport._FIRST_PAUSE", 0.01)
     with FakeGitHub("acme/widget") as github:
+        hurried(monkeypatch, github)
         yield github
         assert github.violations == []
 

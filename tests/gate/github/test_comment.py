@@ -12,6 +12,7 @@ from gate.github.comment import Marker, publish_comment
 from gate.github.problems import Problem
 from gate.github.stamp import Stamp
 from tests.support.forge import FakeGitHub
+from tests.support.forge.clock import hurried
 
 HEAD = "a" * 40
 REST = "by=1.1 job=perfgate.yml/bench use=u"
@@ -21,16 +22,16 @@ COMMENTS = "/repos/acme/widget/issues/12/comments"
 
 @pytest.fixture
 def github(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGitHub]:
-    for name in ("_FIRST_PAUSE", "_LIMITED_PAUSE", "_LEAST_LIMITED", "_SETTLED_AFTER"):
-        monkeypatch.setattr(f"gate.github.transport.{name}", 0.01)
     with FakeGitHub("acme/widget") as github:
+        hurried(monkeypatch, github)
         github.add_pull(12)
         yield github
         assert github.violations == []
 
 
 def forge(github: FakeGitHub, **more: Any) -> Forge:
-    return Forge(api_url=github.url, token=more.pop("token", github.token), repository="acme/widget", **more)
+    given = {"api_url": github.url, "token": github.token, "repository": "acme/widget", "patience": 600.0, **more}
+    return Forge(**given)
 
 
 def stamp(run: int, attempt: int = 1, job: str = "perfgate.yml/bench", use: str = "u") -> Stamp:
@@ -261,9 +262,9 @@ def test_no_comment_is_doubled(github: FakeGitHub, what: int | str, methods: str
 
 
 def test_a_slow_creation_is_looked_for(github: FakeGitHub) -> None:
-    github.delay = 1.0
+    github.delay = 600
     github.fail("POST", COMMENTS, "slow")
-    assert publish(github, 1, timeout=0.3) == "created"
+    assert publish(github, 1) == "created"
     assert bodies(github) == [text(1)]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -13,6 +14,7 @@ from gate.github.client import Forge
 from gate.github.comment import Marker, Posted, publish_comment, settle
 from gate.github.conversation import Comment
 from gate.github.stamp import Stamp
+from gate.github.transport import Clock
 from tests.support.forge import FakeGitHub
 
 HEAD = "a" * 40
@@ -260,8 +262,53 @@ def void(value: object) -> None:
     del value
 
 
+class Settling(Clock):
+    """A pause lasts until each other thread has done the request that it is at, as `Order.pause`; not by the time."""
+
+    def __init__(self) -> None:
+        self.moved = threading.Condition()
+        self.done: dict[int, int] = {}
+        self.pausing: set[int] = set()
+
+    def join(self, worker: threading.Thread, seconds: float) -> None:
+        """Count the requests of a thread that has begun."""
+        super().join(worker, seconds)
+        with self.moved:
+            self.done[threading.get_ident()] += 1
+            self.moved.notify_all()
+
+    def sleep(self, seconds: float) -> None:
+        """Wait for the requests of the others."""
+        me = threading.get_ident()
+        with self.moved:
+            before = dict(self.done)
+            self.pausing.add(me)
+            self.moved.notify_all()
+            self.moved.wait_for(
+                lambda: all(
+                    self.done.get(other, count + 1) > count or other in self.pausing
+                    for other, count in before.items()
+                    if other != me
+                )
+            )
+            self.pausing.discard(me)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Let the others wait for this thread."""
+        with self.moved:
+            self.done[threading.get_ident()] = 0
+        try:
+            yield
+        finally:
+            with self.moved:
+                del self.done[threading.get_ident()]
+                self.moved.notify_all()
+
+
 def test_runs_race_over_http(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gate.github.transport._SETTLED_AFTER", 0.2)
+    clock = Settling()
+    monkeypatch.setattr("gate.github.transport.Clock", lambda: clock)
     runs = list(range(1, 7))
     with FakeGitHub() as github:
         github.add_pull(12)
@@ -274,8 +321,9 @@ def test_runs_race_over_http(monkeypatch: pytest.MonkeyPatch) -> None:
             posted: dict[int, Posted] = {}
 
             def publish(run: int, start: threading.Barrier = start, posted: dict[int, Posted] = posted) -> None:
-                start.wait()
-                posted[run] = publish_comment(forges[run], 12, marker(run), f"body of {run}")  # noqa: B023
+                with clock.running():
+                    start.wait()
+                    posted[run] = publish_comment(forges[run], 12, marker(run), f"body of {run}")  # noqa: B023
 
             threads = [threading.Thread(target=publish, args=(run,)) for run in runs]
             for thread in threads:

@@ -7,7 +7,6 @@ import io
 import json
 import os
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,9 +15,8 @@ from unittest import mock
 import pytest
 
 from gate.commands.publish import command
-from gate.github import transport
-from gate.github.client import Forge
 from tests.support.forge import FakeGitHub
+from tests.support.forge.clock import HurriedClock, hurried
 from tests.support.project import Project
 from tests.support.runner_log import commands
 from tests.support.workflow_job import Job, changed, pull_payload
@@ -27,18 +25,16 @@ HEAD, BASE = "c" * 40, "d" * 40
 # what passes when it is asked again, and what does not
 PASSING = [429, "secondary", 500, 502, 503, "cut", "cut-after", "cut-half", "slow"]
 REFUSALS = [401, 403, 404, 422, "garbage"]
-# no answer within it is none at all
-TIMEOUT = 0.5
-LONGEST = 15
+# the default of the input, for each of two: one reads the pull request, one writes
+PATIENCE = 2 * 600
 
 
 class Told(NamedTuple):
-    """What publishing came to: exit code, warnings, the summary, and the seconds that it took."""
+    """What publishing came to."""
 
     code: int
     warnings: list[str]
     summary: str
-    seconds: float
 
 
 @pytest.fixture(scope="module")
@@ -49,21 +45,17 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
 @pytest.fixture
 def github(project: Project) -> Iterator[FakeGitHub]:
     with FakeGitHub() as fake:
-        fake.delay = 3 * TIMEOUT
-        fake.add_pull(7, head_sha=project.git("rev-parse", "HEAD"), base_sha=project.git("rev-parse", "main"))
+        # until a test is over
+        fake.delay = 600
+        fake.add_pull(7, head_sha=project.sha(), base_sha=project.sha("main"))
         yield fake
         assert fake.violations == []
 
 
 @pytest.fixture(autouse=True)
-def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No waiting between attempts, and little for an answer; what is counted as waited stays."""
-
-    def shortly(seconds: float) -> None:
-        time.sleep(min(seconds, 0.02))
-
-    monkeypatch.setattr(transport, "time", mock.Mock(sleep=shortly, monotonic=time.monotonic))
-    monkeypatch.setitem(Forge.__init__.__kwdefaults__ or {}, "timeout", TIMEOUT)
+def clock(github: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> HurriedClock:
+    """Nobody waits, between attempts nor for an answer; what would be waited for is counted."""
+    return hurried(monkeypatch, github)
 
 
 def measured() -> str:
@@ -82,20 +74,20 @@ def measured() -> str:
 
 def publish_regression(project: Project, github: FakeGitHub, folder: Path, **more: str) -> Told:
     """Decide and publish, as a job does that has the measurements."""
-    payload = pull_payload(project, project.git("rev-parse", "main"))
+    payload = pull_payload(project, project.sha("main"))
     job = Job(project, folder / "job", "pull_request", payload, github.url, github.token)
     run = folder / "run"
     run.mkdir(exist_ok=True)
     (run / "measurements.jsonl").write_text(measured())
     options = command.Options((str(run),), status=True, check=True)
-    out, began = io.StringIO(), time.monotonic()
+    out = io.StringIO()
     given = job.environment({}) | {"GITHUB_TOKEN": job.token} | more
     with mock.patch.dict(os.environ, given, clear=True), contextlib.chdir(project.top):
         code = command.run(options, out, io.StringIO())
     warnings = [one.data for one in commands(out.getvalue()) if one.name == "warning"]
     summary = (job.directory / "summary.md").read_text()
     assert github.token not in out.getvalue() + summary
-    return Told(code, warnings, summary, time.monotonic() - began)
+    return Told(code, warnings, summary)
 
 
 def test_without_trouble_all_is_published(project: Project, github: FakeGitHub, tmp_path: Path) -> None:
@@ -138,7 +130,7 @@ def test_what_passes_leaves_no_trace(
     ],
 )
 def test_what_does_not_pass_changes_no_verdict(
-    project: Project, github: FakeGitHub, tmp_path: Path, what: Any, method: str
+    project: Project, github: FakeGitHub, clock: HurriedClock, tmp_path: Path, what: Any, method: str
 ) -> None:
     github.fail(method, "", what, times=None)
     told = publish_regression(project, github, tmp_path)
@@ -150,7 +142,7 @@ def test_what_does_not_pass_changes_no_verdict(
     assert all(re.search(r"^[^\n]{10,600}$", one) for one in told.warnings)
     # a permission is named where that is the cause, and nowhere else
     assert any("`permissions:`" in one for one in told.warnings) == (what == 403) or what == 404
-    assert told.seconds < LONGEST
+    assert clock.now() <= PATIENCE
 
 
 @pytest.mark.parametrize("what", [503, "cut-after"])

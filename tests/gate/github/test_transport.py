@@ -6,10 +6,10 @@ import contextlib
 import logging
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import msgspec
 import pytest
@@ -19,18 +19,25 @@ from gate.github.client import Forge
 from gate.github.problems import Problem, Task
 from gate.github.transport import TRIES, Overdue, Patience, Transport
 from tests.support.forge import FakeGitHub
+from tests.support.forge.clock import HurriedClock, hurried
 
 PULL = "/repos/acme/widget/pulls/12"
 TASK = Task("read it", "contents: read")
 
 
 @pytest.fixture
-def github(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeGitHub]:
-    for name in ("_FIRST_PAUSE", "_LIMITED_PAUSE", "_LEAST_LIMITED"):
-        monkeypatch.setattr(module, name, 0.01)
+def github() -> Iterator[FakeGitHub]:
     with FakeGitHub("acme/widget") as github:
         github.add_pull(12, head_sha="a" * 40)
+        # until a test is over
+        github.delay = 600
         yield github
+
+
+@pytest.fixture(autouse=True)
+def clock(github: FakeGitHub, monkeypatch: pytest.MonkeyPatch) -> HurriedClock:
+    """Nobody waits; what would be waited for is counted."""
+    return hurried(monkeypatch, github)
 
 
 def forge(github: FakeGitHub, **more: Any) -> Forge:
@@ -46,7 +53,7 @@ def problem(one: Forge) -> Problem:
 @pytest.mark.parametrize("what", [500, 502, 503, 429, "primary", "secondary", "cut", "cut-after", "cut-half"])
 def test_reading_is_repeated(github: FakeGitHub, what: int | str) -> None:
     github.fail("GET", PULL, what, times=TRIES - 1)
-    assert forge(github).pull(12).head_sha == "a" * 40
+    assert forge(github, patience=600).pull(12).head_sha == "a" * 40
     assert len(github.requests) == TRIES
 
 
@@ -71,19 +78,15 @@ def test_a_limit_is_waited_for_however_often_it_refuses(github: FakeGitHub, what
 
 
 @pytest.mark.parametrize("what", [429, "secondary", "primary"])
-def test_a_limit_that_does_not_end_is_given_up(github: FakeGitHub, what: int | str) -> None:
+def test_a_limit_that_does_not_end_is_given_up(github: FakeGitHub, clock: HurriedClock, what: int | str) -> None:
     github.fail("GET", PULL, what, times=None)
-    assert "GitHub allows a retry in" in problem(forge(github, patience=2)).what
-    assert 2 < len(github.requests) < 20
+    words = "GitHub allows a retry in 8m, and perfgate waits 80s at most"
+    assert problem(forge(github, patience=500)).what.endswith(words)
+    assert (clock.slept, len(github.requests)) == ([60, 120, 240], 4)
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_a_limit_without_a_time_is_a_minute_at_least(
-    github: FakeGitHub, monkeypatch: pytest.MonkeyPatch, method: str
-) -> None:
-    monkeypatch.undo()
-    slept: list[float] = []
-    monkeypatch.setattr(Patience, "sleep", lambda self, seconds: slept.append(seconds))
+def test_a_limit_without_a_time_is_a_minute_at_least(github: FakeGitHub, clock: HurriedClock, method: str) -> None:
     github.fail(method, "", "secondary", times=3)
     one = forge(github, patience=600)
     if method == "GET":
@@ -93,7 +96,7 @@ def test_a_limit_without_a_time_is_a_minute_at_least(
         path = f"/repos/acme/widget/statuses/{'a' * 40}"
         one.transport.send(TASK, "POST", path, {"state": "success"}, dict[str, Any])
         assert len(github.statuses) == 1
-    assert slept == [60, 120, 240]
+    assert clock.slept == [60, 120, 240]
 
 
 @pytest.mark.parametrize("what", [400, 401, 403, 404, 409, 410, 422, "garbage"])
@@ -103,11 +106,10 @@ def test_what_is_refused_is_not_repeated(github: FakeGitHub, what: int | str) ->
     assert len(github.requests) == 1
 
 
-def test_what_github_asks_to_wait_is_waited(github: FakeGitHub) -> None:
-    github.fail("GET", PULL, 429, headers={"Retry-After": "1"})
-    begin = time.monotonic()
+def test_what_github_asks_to_wait_is_waited(github: FakeGitHub, clock: HurriedClock) -> None:
+    github.fail("GET", PULL, 429, headers={"Retry-After": "7"})
     forge(github).pull(12)
-    assert time.monotonic() - begin >= 1
+    assert clock.slept == [7]
 
 
 @pytest.mark.parametrize(
@@ -120,37 +122,32 @@ def test_what_github_asks_to_wait_is_waited(github: FakeGitHub) -> None:
     ],
 )
 def test_what_takes_too_long_is_not_waited(
-    github: FakeGitHub, what: int | str, headers: dict[str, str], words: str
+    github: FakeGitHub, clock: HurriedClock, what: int | str, headers: dict[str, str], words: str
 ) -> None:
     github.fail("GET", PULL, what, headers=headers)
-    begin = time.monotonic()
     assert words in problem(forge(github)).what
-    assert time.monotonic() - begin < 5
-    assert len(github.requests) == 1
+    assert (clock.slept, len(github.requests)) == ([], 1)
 
 
-def test_a_slow_answer_is_not_waited_for(github: FakeGitHub) -> None:
-    github.delay = 30
+def test_a_slow_answer_is_not_waited_for(github: FakeGitHub, clock: HurriedClock) -> None:
     github.fail("GET", PULL, "slow")
-    begin = time.monotonic()
-    assert forge(github, timeout=0.3).pull(12).number == 12
-    assert time.monotonic() - begin < 10
+    assert forge(github, timeout=20).pull(12).number == 12
+    assert (clock.now(), clock.slept) == (20.5, [0.5])
     assert len(github.requests) == 2
 
 
-def test_all_waiting_together_ends(github: FakeGitHub) -> None:
-    github.delay = 30
+def test_all_waiting_together_ends(github: FakeGitHub, clock: HurriedClock) -> None:
     github.fail("GET", "", "slow", times=None)
-    one = forge(github, timeout=0.4, patience=1)
-    begin = time.monotonic()
-    assert "no answer from 127.0.0.1 within 0." in problem(one).what
-    assert "perfgate gave up after waiting 1s for GitHub in all" in problem(one).what
-    assert "perfgate gave up after waiting 1s for GitHub in all" in problem(one).what
-    assert time.monotonic() - begin < 8
+    one = forge(github, timeout=20, patience=50)
+    assert problem(one).what.endswith("no answer from 127.0.0.1 within 8.5s")
+    assert "perfgate gave up after waiting 50s for GitHub in all" in problem(one).what
+    assert "perfgate gave up after waiting 50s for GitHub in all" in problem(one).what
+    assert (clock.now(), len(github.requests)) == (50, 3)
 
 
-def test_an_answer_by_the_drop_ends() -> None:
-    """A byte now and then keeps a socket's time-out from ever coming."""
+def test_an_answer_by_the_drop_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A byte now and then keeps a socket's time-out from ever coming: by the real clock."""
+    monkeypatch.undo()
     stop = threading.Event()
     with socket.create_server(("127.0.0.1", 0)) as server:
 
@@ -166,15 +163,13 @@ def test_an_answer_by_the_drop_ends() -> None:
                 connection.sendall(
                     b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n"
                 )
-                while not stop.wait(0.05):
+                while not stop.wait(0.01):
                     connection.sendall(b" ")
 
         threading.Thread(target=drip, daemon=True).start()
         url = f"http://127.0.0.1:{server.getsockname()[1]}"
-        begin = time.monotonic()
-        one = Forge(api_url=url, token="t", repository="acme/widget", timeout=0.3, patience=1)
-        assert "no answer from 127.0.0.1 within 0." in problem(one).what
-        assert time.monotonic() - begin < 8
+        one = Forge(api_url=url, token="t", repository="acme/widget", timeout=0.1, patience=0.2)
+        assert "no answer from 127.0.0.1 within 0.1" in problem(one).what
         stop.set()
 
 
@@ -185,7 +180,9 @@ def test_nobody_listens() -> None:
     assert problem(one).what.startswith("cannot read pull request #12: 127.0.0.1 refuses the connection")
 
 
-def test_a_name_that_nobody_knows() -> None:
+def test_a_name_that_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    unknown = mock.Mock(side_effect=socket.gaierror(socket.EAI_NONAME, "Name or service not known"))
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
     one = Forge(api_url="http://github.invalid/api/v3", token="t", repository="acme/widget", patience=2)
     assert "no address is known of github.invalid: check GITHUB_API_URL and the network" in problem(one).what
 
@@ -337,9 +334,8 @@ def test_the_token_is_in_nothing_that_is_shown(
     shown += [problem(one), one, one.transport, vars(one)]
     assert "who is ***?" in str(shown[0])
     for what in ("cut", "slow"):
-        github.delay = 5
         github.fail("GET", PULL, what, times=None)
-        shown.append(problem(forge(github, timeout=0.2, patience=0.5)))
+        shown.append(problem(forge(github)))
         github.faults.clear()
     text = "".join(f"{part!s} {part!r}" for part in shown)
     assert github.token not in text
@@ -347,13 +343,31 @@ def test_the_token_is_in_nothing_that_is_shown(
     assert captured.out == captured.err == ""
 
 
-def test_patience_counts_what_was_spent() -> None:
-    patience = Patience(1.0)
+def test_patience_counts_what_was_spent(clock: HurriedClock) -> None:
+    patience, over = Patience(10), threading.Event()
+
+    def held_back() -> None:
+        clock.held_back.release()
+        over.wait()
+
     assert patience.within(5, lambda: 7) == 7
-    with pytest.raises(Overdue):
-        patience.within(0.2, lambda: time.sleep(3))
-    assert 0.5 < patience.left < 0.81
+    assert patience.left == 10
+    with pytest.raises(Overdue, match="longer than 4 s"):
+        patience.within(4, held_back)
+    assert patience.left == 6
     patience.sleep(60)
-    assert patience.left == 0
+    assert (patience.left, clock.slept) == (0, [6])
     with pytest.raises(ZeroDivisionError):
         Patience(5).within(5, lambda: 1 / 0)
+    over.set()
+
+
+def test_patience_is_spent_by_the_real_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    patience, over = Patience(0.1), threading.Event()
+    patience.sleep(0.01)
+    assert 0 < patience.left < 0.1
+    with pytest.raises(Overdue):
+        patience.within(5, over.wait)
+    assert patience.left == 0
+    over.set()

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
-from tests.support.project import BENCH, CONFIG, Project
+from tests.support.project import SHELL_BENCH as BENCH
+from tests.support.project import SHELL_CONFIG as CONFIG
+from tests.support.project import Project
 
 pytestmark = pytest.mark.xdist_group("measures")
 
-SECOND = CONFIG[CONFIG.index("[[benchmark]]") :].replace('"bench"', '"second"').replace("bench.py", "second.py")
-BUILD = '[build]\ncommand = "test -e bench.py"\n'
+SECOND = CONFIG[CONFIG.index("[[benchmark]]") :].replace('"bench"', '"second"').replace("bench.sh", "second.sh")
+BUILD = '[build]\ncommand = "test -e bench.sh"\n'
 SLOW = BENCH.replace("SPEED", "2.0")
 
 
@@ -51,8 +53,8 @@ def nothing_compared(made: Project) -> dict[str, Any]:
 
 
 BASES: dict[str, tuple[dict[str, str], dict[str, str], str]] = {
-    "its build fails": ({}, {"bench.py": BENCH.replace("SPEED", "1.0"), "perfgate.toml": config(BUILD)}, "build"),
-    "no benchmark runs": ({}, {"bench.py": BENCH.replace("SPEED", "1.0"), "perfgate.toml": config()}, "execution"),
+    "its build fails": ({}, {"bench.sh": BENCH.replace("SPEED", "1.0"), "perfgate.toml": config(BUILD)}, "build"),
+    "no benchmark runs": ({}, {"bench.sh": BENCH.replace("SPEED", "1.0"), "perfgate.toml": config()}, "execution"),
 }
 
 
@@ -81,7 +83,7 @@ def test_head_is_measured_against_itself(tmp_path: Path, base: str) -> None:
 
 def test_a_base_without_the_folder_of_the_project(tmp_path: Path) -> None:
     made = project(
-        tmp_path / "repo", {}, {"bench.py": BENCH.replace("SPEED", "1.0"), "perfgate.toml": config()}, "inner/"
+        tmp_path / "repo", {}, {"bench.sh": BENCH.replace("SPEED", "1.0"), "perfgate.toml": config()}, "inner/"
     )
     done = made.perfgate("check", "--base", "HEAD~1", cwd=made.top / "inner")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -92,8 +94,8 @@ def test_a_base_without_the_folder_of_the_project(tmp_path: Path) -> None:
 def test_a_base_that_runs_the_benchmarks_is_compared(tmp_path: Path) -> None:
     made = project(
         tmp_path / "repo",
-        {"bench.py": BENCH.replace("SPEED", "1.0")},
-        {"perfgate.toml": config(BUILD), "bench.py": SLOW},
+        {"bench.sh": BENCH.replace("SPEED", "1.0")},
+        {"perfgate.toml": config(BUILD), "bench.sh": SLOW},
     )
     done = made.perfgate("check", "--base", "HEAD~1")
     assert done.returncode == 1, done.stderr
@@ -101,8 +103,8 @@ def test_a_base_that_runs_the_benchmarks_is_compared(tmp_path: Path) -> None:
 
 
 def test_what_base_does_not_run_is_new(tmp_path: Path) -> None:
-    head = {"second.py": SLOW, "perfgate.toml": config(SECOND)}
-    made = project(tmp_path / "repo", {"bench.py": BENCH.replace("SPEED", "1.0")}, head)
+    head = {"second.sh": SLOW, "perfgate.toml": config(SECOND)}
+    made = project(tmp_path / "repo", {"bench.sh": BENCH.replace("SPEED", "1.0")}, head)
     done = made.perfgate("check", "--base", "HEAD~1")
     assert done.returncode == 0, done.stdout + done.stderr
     report = made.report()
@@ -113,14 +115,14 @@ def test_what_base_does_not_run_is_new(tmp_path: Path) -> None:
 @pytest.mark.parametrize("broken", ["one of two", "all", "the build"])
 def test_head_that_fails_is_an_error(tmp_path: Path, broken: str) -> None:
     files = {
-        "bench.py": BENCH.replace("SPEED", "1.0"),
+        "bench.sh": BENCH.replace("SPEED", "1.0"),
         "perfgate.toml": config(SECOND),
-        "second.py": "raise SystemExit(3)",
+        "second.sh": "raise SystemExit(3)",
     }
     if broken == "all":
-        files["bench.py"] = files["second.py"]
+        files["bench.sh"] = files["second.sh"]
     if broken == "the build":
-        files["perfgate.toml"] = config(BUILD.replace("test -e bench.py", "false"))
+        files["perfgate.toml"] = config(BUILD.replace("test -e bench.sh", "false"))
     made = project(tmp_path / "repo", {}, files)
     done = made.perfgate("check", "--base", "HEAD~1")
     assert done.returncode == 4, done.stdout
@@ -128,8 +130,8 @@ def test_head_that_fails_is_an_error(tmp_path: Path, broken: str) -> None:
 
 
 def test_head_that_fails_beside_a_benchmark_of_base_is_an_error(tmp_path: Path) -> None:
-    head = {"second.py": "raise SystemExit(3)", "perfgate.toml": config(SECOND)}
-    made = project(tmp_path / "repo", {"bench.py": BENCH.replace("SPEED", "1.0")}, head)
+    head = {"second.sh": "raise SystemExit(3)", "perfgate.toml": config(SECOND)}
+    made = project(tmp_path / "repo", {"bench.sh": BENCH.replace("SPEED", "1.0")}, head)
     assert made.perfgate("check", "--base", "HEAD~1").returncode == 4
     assert [(f["benchmark"], f["side"]) for f in made.report()["failures"]] == [("second", "head")]
 
@@ -137,8 +139,8 @@ def test_head_that_fails_beside_a_benchmark_of_base_is_an_error(tmp_path: Path) 
 @pytest.mark.parametrize("kind", ["nothing runs", "one of two runs"])
 def test_it_is_resumed_as_it_was_begun(tmp_path: Path, kind: str) -> None:
     alone = kind == "nothing runs"
-    head = {"second.py": SLOW, "perfgate.toml": config(SECOND)}
-    bench = {"bench.py": BENCH.replace("SPEED", "1.0")}
+    head = {"second.sh": SLOW, "perfgate.toml": config(SECOND)}
+    bench = {"bench.sh": BENCH.replace("SPEED", "1.0")}
     made = project(tmp_path / "repo", {} if alone else bench, {**head, **bench})
     assert made.perfgate("check", "--base", "HEAD~1").returncode == 0
     whole = lines(made)
@@ -154,8 +156,8 @@ def test_it_is_resumed_as_it_was_begun(tmp_path: Path, kind: str) -> None:
 
 def test_shards_of_which_one_has_something_to_compare(tmp_path: Path) -> None:
     """The jobs of a matrix do not know what the others have: base stays what it is."""
-    head = {"second.py": SLOW, "perfgate.toml": config(SECOND)}
-    made = project(tmp_path / "repo", {"bench.py": BENCH.replace("SPEED", "1.0")}, head)
+    head = {"second.sh": SLOW, "perfgate.toml": config(SECOND)}
+    made = project(tmp_path / "repo", {"bench.sh": BENCH.replace("SPEED", "1.0")}, head)
     for part in ("1/2", "2/2"):
         done = made.perfgate("measure", "--base", "HEAD~1", "--shard", part, "--out", f"part{part[0]}")
         assert done.returncode == 0, done.stderr
@@ -166,7 +168,7 @@ def test_shards_of_which_one_has_something_to_compare(tmp_path: Path) -> None:
 
 
 def test_shards_that_have_nothing_to_compare(tmp_path: Path) -> None:
-    head = {"second.py": SLOW, "bench.py": SLOW, "perfgate.toml": config(SECOND)}
+    head = {"second.sh": SLOW, "bench.sh": SLOW, "perfgate.toml": config(SECOND)}
     made = project(tmp_path / "repo", {}, head)
     for part in ("1/2", "2/2"):
         done = made.perfgate("measure", "--base", "HEAD~1", "--shard", part, "--out", f"part{part[0]}")

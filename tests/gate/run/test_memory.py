@@ -20,19 +20,21 @@ from gate.run.memory import append_check, findings_of, history_path, on_default_
 from gate.run.project import Project, look_at_project
 from harness.host.facts import facts
 from tests.support.lines import builds, located
-from tests.support.project import BENCH, CONFIG, Step, committed
+from tests.support.project import SHELL_BENCH as BENCH
+from tests.support.project import SHELL_CONFIG as CONFIG
 from tests.support.project import Project as Checkout
+from tests.support.project import Step, committed
 
 HOST = facts()
 ELSEWHERE = HOST | {"cpu": "Z80", "fingerprint": "another"}
-SETUP = Setup(command="python3 bench.py {output}", instrument="values", warmup=0, build=None)
+SETUP = Setup(command="sh bench.sh {output}", instrument="values", warmup=0, build=None)
 RULES = RulesOptions()
 
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
     """A project with two commits, and a user without a history, on a machine that is no CI."""
-    fast, slow = (("bench.py", BENCH.replace("SPEED", speed)) for speed in ("1.0", "1.1"))
+    fast, slow = (("bench.sh", BENCH.replace("SPEED", speed)) for speed in ("1.0", "1.1"))
     made = committed(
         tmp_path / "widget",
         Step("main", "base", (("perfgate.toml", CONFIG), fast)),
@@ -146,7 +148,7 @@ def test_another_machine_is_named(checkout: Checkout, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "differing"),
     [
-        ({"command": "./old"}, [Differing("command", "./old", "python3 bench.py {output}")]),
+        ({"command": "./old"}, [Differing("command", "./old", "sh bench.sh {output}")]),
         ({"instrument": "spawn"}, [Differing("instrument", "spawn", "values")]),
         ({"conditions": "load ./busy on any"}, [Differing("conditions", "load ./busy on any", None)]),
         ({"warmup": 3, "build": "make"}, [Differing("warmup", 3, 0), Differing("build", "make", None)]),
@@ -181,7 +183,7 @@ def test_several_benchmarks_with_one_reason_are_one_line(checkout: Checkout, tmp
 
 def test_sides_that_are_measured_differently_use_no_memory(checkout: Checkout, tmp_path: Path) -> None:
     path = tmp_path / "history"
-    checkout.write("perfgate.toml", CONFIG.replace("bench.py", "./bench.py"))
+    checkout.write("perfgate.toml", CONFIG.replace("bench.sh", "./bench.sh"))
     project = opened(base="HEAD")
     put(path, project)
     found = recall_memory(path, project, HOST).memory
@@ -382,7 +384,7 @@ def test_what_is_not_the_default_branch_is_not_kept(checkout: Checkout, tmp_path
     put(path, opened())
     checkout.git("checkout", "-q", "-b", "feature")
     assert on_default_branch(opened(base="HEAD~1"))  # no commit of its own yet
-    checkout.bench(2.0)
+    checkout.quick(2.0)
     assert not on_default_branch(opened())
     checkout.commit()
     project = opened()

@@ -7,15 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.project import CONFIG, Project
+from tests.support.project import SHELL_CONFIG as CONFIG
+from tests.support.project import Project
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     made = Project(tmp_path / "repo")
-    made.bench(1.0, **{"perfgate.toml": CONFIG.replace("builds = 5", "builds = 1")})
+    made.quick(1.0, **{"perfgate.toml": CONFIG.replace("builds = 5", "builds = 1")})
     made.commit()
-    made.bench(1.0, other="")
+    made.quick(1.0, other="")
     made.commit()
     return made
 

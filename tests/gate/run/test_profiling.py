@@ -57,12 +57,12 @@ def bench(speed: float, work: int) -> str:
     return BENCH.replace("SPEED", str(speed)).replace("WORK", str(work))
 
 
-def made(tmp_path: Path, speed: float = 1.5, config: str = CONFIG) -> Project:
+def made(tmp_path: Path, speed: float = 1.5, config: str = CONFIG, *, work: int = 10) -> Project:
     project = Project(tmp_path / "project")
     project.write("perfgate.toml", config)
     project.write("bench.py", bench(1.0, 10))
     project.commit()
-    project.write("bench.py", bench(speed, 1_500_000 if speed > 1 else 10))
+    project.write("bench.py", bench(speed, work))
     project.commit()
     return project
 
@@ -88,12 +88,12 @@ def own(line: dict[str, Any]) -> dict[str, float]:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.profilers.python._SECONDS", 0.1)
+
+
+def test_a_regression_has_a_profile_of_both_sides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.profilers.python._SECONDS", 0.5)
-
-
-@pytest.mark.usefixtures("quick")
-def test_a_regression_has_a_profile_of_both_sides(tmp_path: Path) -> None:
-    project = made(tmp_path)
+    project = made(tmp_path, work=1_500_000)
     done = project.perfgate("check", "--base", "HEAD~1", "--head", "HEAD")
     assert done.returncode == 1, done.stdout + done.stderr
     base, head = lines(project)

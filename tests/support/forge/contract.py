@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,16 +52,16 @@ def find(path: str) -> Place | None:
 
 @functools.cache
 def checker() -> Any:
-    """Load the validator, once a process: it takes two seconds."""
-    from openapi_core import OpenAPI
+    """Load the validator, once a process: it takes half a second, and as long again if it checked the description."""
+    from openapi_core import Config, OpenAPI
 
-    return OpenAPI.from_dict(description())
+    return OpenAPI.from_dict(description(), config=Config(spec_validator_cls=None))  # type: ignore[arg-type]  # None: none
 
 
 class Asked:
     """A request as openapi-core wants it."""
 
-    def __init__(self, method: str, place: Place, query: list[tuple[str, str]], body: bytes, kind: str) -> None:
+    def __init__(self, method: str, place: Place, query: Sequence[tuple[str, str]], body: bytes, kind: str) -> None:
         from openapi_core.datatypes import RequestParameters
         from werkzeug.datastructures import ImmutableMultiDict
 
@@ -83,7 +83,10 @@ class Answered:
         self.data = body
 
 
-def request_problems(method: str, path: str, query: list[tuple[str, str]], body: bytes, kind: str) -> list[str]:
+@functools.lru_cache(1000)
+def request_problems(
+    method: str, path: str, query: tuple[tuple[str, str], ...], body: bytes, kind: str
+) -> Sequence[str]:
     """Say what in a request does not fit the description; kind: its Content-Type."""
     place = find(path)
     operation = description()["paths"].get(place.template, {}).get(method.lower()) if place else None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import itertools
 import json
 import re
 import socket
@@ -60,25 +62,31 @@ class FakeGitHub:
         self.faults: list[Fault] = []
         self.lock = threading.RLock()
         self.stopping = threading.Event()
+        self.held_back = threading.Semaphore(0)
+        """Released by each answer that is "slow", when it begins to wait."""
         self.tickets: dict[str, Artifact] = {}
         self.results = Results(self.state)
-        self._servers = [listener(Api, port, self), listener(Storage, 0, self)]
+        self._port = port
+        self._servers = IDLE.pop() if IDLE and not port else [listener(Api, port), listener(Storage, 0)]
+        for one in self._servers:
+            one.fake = self
         self.url, self.storage = (f"http://127.0.0.1:{one.server_address[1]}" for one in self._servers)
 
     def __enter__(self) -> Self:
         # what loads late would keep the first request waiting
-        contract.request_problems("GET", "/rate_limit", [], b"", "application/json")
-        for one in self._servers:
-            threading.Thread(target=one.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        contract.request_problems("GET", "/rate_limit", (), b"", "application/json")
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stopping.set()
-        for one in self._servers:
-            one.shutdown()
-            one.server_close()
+        if self._port:
+            for one in self._servers:
+                one.shutdown()
+                one.server_close()
+        else:
+            IDLE.append(self._servers)
 
     @property
     def repository(self) -> str:
@@ -297,6 +305,7 @@ class Handler(BaseHTTPRequestHandler):
         if what in ("cut", "cut-after"):
             return self.cut()
         if what == "slow":
+            fake.held_back.release()
             fake.stopping.wait(fake.delay)
         elif fault and what not in DONE_ALL_THE_SAME:
             planned = failure(fault.what)
@@ -337,7 +346,7 @@ class Api(Handler):
     def seen(self, fake: FakeGitHub, address: urllib.parse.SplitResult, headers: dict[str, str], body: bytes) -> Seen:
         path, pairs = bare(address.path), urllib.parse.parse_qsl(address.query, keep_blank_values=True)
         kind = headers.get("content-type", "application/json")
-        problems = [] if path == "/graphql" else contract.request_problems(self.command, path, pairs, body, kind)
+        problems = [] if path == "/graphql" else contract.request_problems(self.command, path, tuple(pairs), body, kind)
         violation = f"{self.command} {path}: {'; '.join(problems)}" if problems else None
         if violation:
             fake.violations.append(violation)
@@ -393,15 +402,12 @@ def read(body: bytes) -> Any:
 
 
 class Listener(ThreadingHTTPServer):
-    """A server that knows the fake; its threads end with the process."""
+    """A server of one fake after another; its threads end with the process."""
 
+    fake: FakeGitHub
     daemon_threads = True
     block_on_close = False
     request_queue_size = 64  # of a loaded machine's tests that ask twenty times at once
-
-    def __init__(self, handler: type[Handler], port: int, fake: FakeGitHub) -> None:
-        self.fake = fake
-        super().__init__(("127.0.0.1", port), handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing of a client that has gone; a mistake of ours is a violation, so that a test sees it."""
@@ -410,6 +416,19 @@ class Listener(ThreadingHTTPServer):
             self.fake.violations.append(f"the fake itself failed: {error!r}")
 
 
-def listener(handler: type[Handler], port: int, fake: FakeGitHub) -> Listener:
-    """Open a server on loopback; port 0: any."""
-    return Listener(handler, port, fake)
+IDLE: list[list[Listener]] = []
+"""Servers whose fake has ended: to shut them down for each test takes longer than most tests."""
+
+
+@atexit.register
+def close() -> None:
+    """Close the servers that nobody will use."""
+    for one in itertools.chain(*IDLE):
+        one.server_close()
+
+
+def listener(handler: type[Handler], port: int) -> Listener:
+    """Serve on loopback; port 0: any."""
+    made = Listener(("127.0.0.1", port), handler)
+    threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.02 if port else 3600}, daemon=True).start()
+    return made

@@ -25,8 +25,8 @@ def bench(speed: float) -> str:
 def project(tmp_path: Path) -> Project:
     made = committed(
         tmp_path / "repository",
-        Step("main", "release", (("perfgate.toml", CREEP), ("bench.py", bench(1.0)))),
-        Step("main", "slower", (("bench.py", bench(1.06)),)),
+        Step("main", "release", (("perfgate.toml", CREEP), ("bench.sh", bench(1.0)))),
+        Step("main", "slower", (("bench.sh", bench(1.06)),)),
     )
     made.git("tag", "v1.0", "HEAD~1")
     return made

@@ -260,7 +260,7 @@ def test_inputs_name_what_it_must_be(github: FakeGitHub, tmp_path: Path) -> None
 def test_a_label_decides_over_its_own_and_measures_after_a_dispatch(tmp_path: Path, inputs: dict[str, str]) -> None:
     with FakeGitHub() as fake:
         project = changed(tmp_path / "repository", base=0.1, head=0.15)
-        base, head = project.git("rev-parse", "main"), project.git("rev-parse", "HEAD")
+        base, head = project.sha("main"), project.sha()
         fake.add_pull(7, head_sha=head, base_sha=base)
         payload = pull_payload(project, base)
         workflow = {"GITHUB_WORKFLOW_REF": f"acme/widget/{FILE}@refs/pull/7/merge"}

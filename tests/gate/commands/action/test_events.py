@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[4]
 
 
 def test_the_plan_is_an_output_and_measures_nothing(tmp_path: Path, forge: FakeGitHub) -> None:
-    second = '[[benchmark]]\nname = "other"\ncommand = "python3 bench.py {output}"\ninstrument = "values"\n'
+    second = '[[benchmark]]\nname = "other"\ncommand = "sh bench.sh {output}"\ninstrument = "values"\n'
     project = changed(tmp_path / "repository", base=0.1, head=0.1, config=CONFIG + second)
     done = pull_job(tmp_path, project, forge).run(command="plan", shard="2", sessions="2")
     matrix = json.loads(done.steps["prepare"].outputs["matrix"])
@@ -36,7 +36,7 @@ def test_the_plan_is_an_output_and_measures_nothing(tmp_path: Path, forge: FakeG
 
 
 def test_a_part_is_measured_and_only_its_data_leaves(tmp_path: Path, forge: FakeGitHub) -> None:
-    second = '[[benchmark]]\nname = "other"\ncommand = "python3 bench.py {output}"\ninstrument = "values"\n'
+    second = '[[benchmark]]\nname = "other"\ncommand = "sh bench.sh {output}"\ninstrument = "values"\n'
     project = changed(tmp_path / "repository", base=0.1, head=0.2, config=CONFIG + second)
     given = {"command": "measure", "shard": "2/2", "session": "1", "sessions": "2", "set": "plan.executions=1"}
     done = pull_job(tmp_path, project, forge).run(**given)
@@ -118,7 +118,7 @@ def test_outside_a_workflow_it_is_one_line(tmp_path: Path) -> None:
 
 def test_a_fault_in_the_first_step_is_one_error_and_no_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = changed(tmp_path / "repository", base=0.1, head=0.1)
-    job = Job(project, tmp_path / "job", "pull_request", pull_payload(project, project.git("rev-parse", "main")))
+    job = Job(project, tmp_path / "job", "pull_request", pull_payload(project, project.sha("main")))
     job.more["PERFGATE_TRACEBACK"] = ""
 
     def broken(*_: object, **__: object) -> bool:

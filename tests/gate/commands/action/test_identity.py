@@ -210,7 +210,7 @@ def test_a_check_is_in_progress_until_it_is_concluded(tmp_path: Path, forge: Fak
 
 def test_a_benchmark_that_fails_ends_the_check(tmp_path: Path, forge: FakeGitHub) -> None:
     project = changed(tmp_path / "repository", base=0.1, head=0.1)
-    project.write("bench.py", "raise SystemExit(3)")
+    project.write("bench.sh", "exit 3\n")
     project.commit("broken")
     assert pull_job(tmp_path, project, forge).run(check="true").code == 4
     assert checks(forge) == {"perfgate": "failure"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -82,7 +83,8 @@ pathlib.Path(sys.argv[1]).write_text("0.1\\n0.101\\n0.102\\n0.103\\n")
 def test_hostile_code_finds_no_token_and_changes_no_later_step(tmp_path: Path, forge: FakeGitHub) -> None:
     project = changed(tmp_path / "repository", base=0.1, head=0.1)
     seen = tmp_path / "seen"
-    project.write("bench.py", SPY.replace("SEEN", repr(str(seen))))
+    project.write("spy.py", SPY.replace("SEEN", repr(str(seen))))
+    project.write("bench.sh", 'exec python3 spy.py "$1"\n')
     project.commit("hostile")
     job = pull_job(tmp_path, project, forge)
     request = job.step("prepare", set="plan.sandbox=off").outputs["request"]
@@ -120,7 +122,7 @@ def test_a_measuring_step_that_was_killed_is_an_error(tmp_path: Path, forge: Fak
 
 def test_a_signal_ends_the_measuring_step_with_its_number(tmp_path: Path, forge: FakeGitHub) -> None:
     project = changed(tmp_path / "repository", base=0.1, head=0.1)
-    project.write("bench.py", "import os, signal, time; os.kill(os.getppid(), signal.SIGTERM); time.sleep(30)")
+    project.write("bench.sh", "kill -TERM $PPID; exec sleep 30\n")
     project.commit("hangs up")
     job = pull_job(tmp_path, project, forge)
     request = job.step("prepare", set="plan.sandbox=off").outputs["request"]
@@ -132,7 +134,7 @@ def test_a_signal_ends_the_measuring_step_with_its_number(tmp_path: Path, forge:
 
 
 def write_to_env(given: dict[str, str]) -> str:
-    return f"open({given['GITHUB_ENV']!r}, 'a').write('LD_PRELOAD=/x.so\\n')\n"
+    return f"echo LD_PRELOAD=/x.so >>{shlex.quote(given['GITHUB_ENV'])}\n"
 
 
 def test_planted_names_of_the_folder_stop_neither_the_status_nor_restoring(tmp_path: Path, forge: FakeGitHub) -> None:
@@ -141,12 +143,8 @@ def test_planted_names_of_the_folder_stop_neither_the_status_nor_restoring(tmp_p
     request = job.step("prepare").outputs["request"]
     given = job.environment({"request": request}) | dict.fromkeys(HIDDEN, "")
     folder = folder_of(request)
-    plant = (
-        f"import os\n{write_to_env(given)}"
-        f"os.makedirs(f'{folder}/.status.json.{{os.getppid()}}', exist_ok=True)\n"
-        f"os.makedirs('{folder}/status.json/inner', exist_ok=True)\n"
-    )
-    project.write("bench.py", plant + BENCH.replace("SPEED", "0.1"))
+    plant = f'{write_to_env(given)}mkdir -p "{folder}/.status.json.$PPID"\nmkdir -p "{folder}/status.json/inner"\n'
+    project.write("bench.sh", plant + BENCH.replace("SPEED", "0.1"))
     project.commit("plants")
     done = inside(("action", "measure"), project.top, given)
     assert done.returncode == 0

@@ -35,7 +35,7 @@ def test_a_regression_fails_and_is_told_everywhere_and_then_accepted_by_a_label(
     assert json.loads(Path(done.outputs["json"]).read_text())["verdict"] == "regression"
     assert Path(done.outputs["report"]).read_text().startswith("<!DOCTYPE html>")
     [comment] = forge.comments
-    head = project.git("rev-parse", "HEAD")
+    head = project.sha()
     assert comment["body"].startswith(
         f"<!-- perfgate:perfgate head={head} run=1000 attempt=1 by=1000.1 job=perfgate.yml/bench use="
     )
@@ -131,7 +131,7 @@ def test_a_failing_forge_changes_no_verdict(tmp_path: Path, forge: FakeGitHub) -
 
 def test_a_benchmark_that_fails_is_an_error_and_says_where(tmp_path: Path, forge: FakeGitHub) -> None:
     project = changed(tmp_path / "repository", base=0.1, head=0.1)
-    project.write("bench.py", "import sys; sys.exit('::error::no::set-output name=verdict::pass')")
+    project.write("bench.sh", "echo '::error::no::set-output name=verdict::pass' >&2; exit 1\n")
     project.commit("broken")
     done = pull_job(tmp_path, project, forge).run()
     assert (done.code, done.outputs["verdict"]) == (4, "error")
@@ -217,7 +217,7 @@ def test_switches_switch_off(tmp_path: Path, forge: FakeGitHub) -> None:
 def test_gates_in_folders_have_names_of_their_own(tmp_path: Path, forge: FakeGitHub) -> None:
     project = Project(tmp_path / "repository")
     project.write("packages/a b/perfgate.toml", CONFIG)
-    project.write("packages/a b/bench.py", BENCH.replace("SPEED", "0.1"))
+    project.write("packages/a b/bench.sh", BENCH.replace("SPEED", "0.1"))
     project.commit("base")
     project.git("switch", "-q", "-c", "topic")
     project.commit("head")
@@ -241,18 +241,19 @@ def test_a_working_directory_that_is_not_there_is_named(tmp_path: Path, forge: F
 def test_what_lies_beside_the_commit_is_not_measured_and_that_is_said(tmp_path: Path, forge: FakeGitHub) -> None:
     project = changed(tmp_path / "repository", base=0.1, head=0.15)
     # as an earlier step would leave it: in the working tree head is fast
-    project.bench(0.1, leftover="")
+    project.write("bench.sh", BENCH.replace("SPEED", "0.1"))
+    project.write("leftover", "")
     done = pull_job(tmp_path, project, forge).run(set="plan.executions=1")
     assert done.code == 1
     [warning] = [text for text in done.said("warning") if "not in its commit" in text]
-    assert "bench.py, leftover" in warning
+    assert "bench.sh, leftover" in warning
     assert "not in its commit" in done.summary
 
 
 def test_a_pull_request_against_itself_is_not_measured(tmp_path: Path, forge: FakeGitHub) -> None:
     project = changed(tmp_path / "repository", base=0.1, head=0.15)
     job = pull_job(tmp_path, project, forge)
-    done = job.run(head=project.git("rev-parse", "main"))
+    done = job.run(head=project.sha("main"))
     assert (done.code, done.outputs["verdict"]) == (4, "error")
     assert "so there is nothing to compare" in done.summary
     assert "measure" not in done.steps
@@ -271,14 +272,14 @@ def test_a_workspace_without_a_checkout_names_the_step_to_add(tmp_path: Path, fo
 def test_the_comment_names_the_commits_of_the_pull_request(tmp_path: Path, forge: FakeGitHub) -> None:
     project = changed(tmp_path / "repository", base=0.1, head=0.1)
     job = pull_job(tmp_path, project, forge)
-    base, head = project.git("rev-parse", "main"), project.git("rev-parse", "HEAD")
+    base, head = project.sha("main"), project.sha()
     job.run(set="plan.executions=1", comment="always")
     assert (
         f"`main {base[:10]}` → `{job.payload['pull_request']['head']['ref']} {head[:10]}`" in forge.comments[0]["body"]
     )
     project.git("checkout", "-q", "--detach", "main")
     project.git("merge", "-q", "--no-ff", "-m", "merge", head)
-    merge = project.git("rev-parse", "HEAD")
+    merge = project.sha()
     job.run_id += 1
     job.run(set="plan.executions=1", comment="always")
     assert f"{head[:10]} merged as {merge[:10]}`" in forge.comments[0]["body"]
@@ -320,7 +321,7 @@ def test_the_pull_request_that_adds_perfgate_is_green_and_neutral(tmp_path: Path
     project = committed(
         tmp_path / "repository",
         Step("main", "base", (("readme", "x"),)),
-        Step("topic", "head", (("perfgate.toml", CONFIG), ("bench.py", bench))),
+        Step("topic", "head", (("perfgate.toml", CONFIG), ("bench.sh", bench))),
     )
     done = pull_job(tmp_path, project, forge).run(status="true")
     assert (done.code, done.outputs["verdict"]) == (0, "pass"), done.log

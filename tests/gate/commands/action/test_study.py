@@ -13,11 +13,13 @@ from tests.support.project import Project, Step, committed
 from tests.support.workflow_job import CONFIG, Job, pull_job, pull_payload
 
 BENCH = """\
-import os, sys
-slow = os.environ["PERFGATE_FACTOR_LOAD"] == "busy"
-with open(sys.argv[1], "w") as out:
-    for k in range(int(os.environ["PERFGATE_ITERATIONS"])):
-        out.write(f"{(0.2 if slow else 0.1) * (1 + 0.001 * (k % 3))}\\n")
+time=1
+test "$PERFGATE_FACTOR_LOAD" != busy || time=2
+k=0
+while test $k -lt "$PERFGATE_ITERATIONS"; do
+    echo "0.${time}00$((k % 3 * time))"
+    k=$((k + 1))
+done >"$1"
 """
 STUDY = """\
 [study]
@@ -31,7 +33,7 @@ load = { idle = {}, busy = {} }
 def project(tmp_path: Path) -> Project:
     return committed(
         tmp_path / "repository",
-        Step("main", "base", (("perfgate.toml", CONFIG), ("bench.py", BENCH))),
+        Step("main", "base", (("perfgate.toml", CONFIG), ("bench.sh", BENCH))),
         # the study of the very commit that is studied
         Step("topic", "head", (("perfgate.toml", CONFIG + STUDY),)),
     )
@@ -39,7 +41,7 @@ def project(tmp_path: Path) -> Project:
 
 def labeled(tmp_path: Path, project: Project, forge: FakeGitHub) -> Job:
     job = pull_job(tmp_path, project, forge)
-    job.payload = pull_payload(project, project.git("rev-parse", "main"), action="labeled")
+    job.payload = pull_payload(project, project.sha("main"), action="labeled")
     return job
 
 
@@ -75,7 +77,7 @@ def test_the_budget_is_the_study_s(tmp_path: Path, project: Project, forge: Fake
 
 
 def test_what_fails_in_a_study_fails_its_job(tmp_path: Path, project: Project, forge: FakeGitHub) -> None:
-    project.write("bench.py", BENCH + "if slow: sys.exit('broken under load')\n")
+    project.write("bench.sh", BENCH + "if test $time = 2; then echo broken under load >&2; exit 1; fi\n")
     project.commit("broken")
     done = labeled(tmp_path, project, forge).run(command="study")
     assert (done.code, done.outputs["verdict"]) == (4, "error")
@@ -114,7 +116,7 @@ def test_an_event_of_every_change_studies_nothing(
 
 def test_a_fork_is_studied_where_it_may_be_measured(tmp_path: Path, project: Project, forge: FakeGitHub) -> None:
     job = labeled(tmp_path, project, forge)
-    job.payload = pull_payload(project, project.git("rev-parse", "main"), fork=True, action="labeled")
+    job.payload = pull_payload(project, project.sha("main"), fork=True, action="labeled")
     refused = job.run(command="study")
     assert refused.code == 4 and "fork on a self-hosted runner" in refused.said("error")[0]
     assert job.run(command="study", forks="measure").code == 0

@@ -14,7 +14,7 @@ from gate.model import Build, Look
 from tests.support.forge.server import FakeGitHub
 from tests.support.forge.state import Artifact
 from tests.support.project import Project
-from tests.support.workflow_job import CONFIG, Ended, Job, changed, pull_job, pull_payload
+from tests.support.workflow_job import BENCH, CONFIG, Ended, Job, changed, pull_job, pull_payload
 
 QUICK = "plan.executions=1"
 
@@ -33,7 +33,7 @@ class Gate:
 
     def job(self, name: str = "measure", action: str = "synchronize") -> Job:
         self.count += 1
-        payload = pull_payload(self.project, self.project.git("rev-parse", "main"), action=action)
+        payload = pull_payload(self.project, self.project.sha("main"), action=action)
         job = Job(
             self.project,
             self.folder / f"job-{self.count}",
@@ -91,14 +91,14 @@ def packed(folder: Path) -> bytes:
 def gate_of(tmp_path: Path, forge: FakeGitHub, *, head: float, config: str = CONFIG) -> Gate:
     project = changed(tmp_path / "repository", base=0.1, head=head, config=config)
     pull_job(tmp_path, project, forge)
-    base, tip = project.git("rev-parse", "main"), project.git("rev-parse", "HEAD")
+    base, tip = project.sha("main"), project.sha()
     forge.state.merge_bases[base, tip] = forge.state.merge_bases["main", tip] = base
     return Gate(tmp_path, project, forge)
 
 
 def pushed(gate: Gate, speed: float) -> str:
     """Push another commit to the pull request, and begin the run of it."""
-    gate.project.bench(speed)
+    gate.project.write("bench.sh", BENCH.replace("SPEED", str(speed)))
     head = gate.project.commit(f"speed {speed}")
     gate.forge.pulls[7].head_sha = head
     gate.run_id += 1
@@ -137,7 +137,8 @@ def test_early_stopping_does_not_take_a_job_that_decides(tmp_path: Path, forge: 
 
 def test_warnings_of_the_measuring_job_reach_the_comment(tmp_path: Path, forge: FakeGitHub) -> None:
     gate = gate_of(tmp_path, forge, head=0.1)
-    gate.project.bench(0.1, leftover="")
+    gate.project.write("bench.sh", BENCH.replace("SPEED", "0.1"))
+    gate.project.write("leftover", "")
     gate.measure()
     assert gate.decide("success").code == 0
     assert "not in its commit" in gate.body()
@@ -153,7 +154,7 @@ def test_what_keeps_a_job_from_measuring_is_told_by_the_other(tmp_path: Path, fo
 
 def test_a_failed_benchmark_is_decided_over_although_its_job_failed(tmp_path: Path, forge: FakeGitHub) -> None:
     gate = gate_of(tmp_path, forge, head=0.1)
-    gate.project.write("bench.py", "import sys; sys.exit('broken')")
+    gate.project.write("bench.sh", "echo broken >&2; exit 1\n")
     pushed_head = gate.project.commit("broken")
     forge.pulls[7].head_sha = pushed_head
     assert gate.measure() == "failure"

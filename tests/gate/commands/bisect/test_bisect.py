@@ -16,22 +16,29 @@ from gate.commands.bisect.range import RangeCommit
 from gate.commands.bisect.reads import Reads, untouched
 from gate.commands.bisect.result import Asked, Change, Cost, End, Member, Result, Several
 from gate.model.case import CaseId
-from tests.support.project import CONFIG, Project
+from tests.support.project import SHELL_BENCH, SHELL_CONFIG, Project
 
-SHORT = CONFIG.replace("iterations = 4", 'iterations = 4\nsandbox = "off"')
+SHORT = SHELL_CONFIG.replace("iterations = 4", 'iterations = 4\nsandbox = "off"')
+
+
+def bench(speed: float) -> str:
+    """A benchmark that reads what every commit changes."""
+    return ". ./other.sh\n" + SHELL_BENCH.replace("SPEED", str(speed))
 
 
 def history(top: Path, speeds: list[float | str], config: str = SHORT) -> tuple[Project, list[str]]:
     """A repository of a commit with perfgate.toml, and one more for each speed; a text is the whole benchmark."""
     project = Project(top)
     project.write("perfgate.toml", config)
-    project.bench(1.0)
+    project.write("bench.sh", bench(1.0))
+    project.write("other.sh", "")
     shas = [project.commit("start")]
     for number, speed in enumerate(speeds, 1):
         if isinstance(speed, str):
-            project.write("bench.py", speed)
+            project.write("bench.sh", speed)
         else:
-            project.bench(speed, **{"other.py": f"# {number}\n"})
+            project.write("bench.sh", bench(speed))
+            project.write("other.sh", f"# {number}\n")
         shas.append(project.commit(f"change {number}"))
     return project, shas
 
@@ -132,7 +139,7 @@ def test_ends_that_run_the_same_cannot_differ(tmp_path: Path) -> None:
 
 
 def test_a_commit_that_does_not_run_leaves_a_set(tmp_path: Path) -> None:
-    project, shas = history(tmp_path / "p", [1.0, 1.0, "broken(", 1.2, 1.2])
+    project, shas = history(tmp_path / "p", [1.0, 1.0, "exit 1\n", 1.2, 1.2])
     done = bisect(project, shas[0])
     found = result(project)
     assert (done.returncode, found["outcome"]) == (3, "set"), done.stderr
@@ -142,7 +149,7 @@ def test_a_commit_that_does_not_run_leaves_a_set(tmp_path: Path) -> None:
 
 
 def test_an_end_that_does_not_run_is_an_error(tmp_path: Path) -> None:
-    project, shas = history(tmp_path / "p", [1.0, "broken("])
+    project, shas = history(tmp_path / "p", [1.0, "exit 1\n"])
     done = bisect(project, shas[0])
     assert (done.returncode, result(project)["outcome"]) == (4, "failed"), done.stderr
 

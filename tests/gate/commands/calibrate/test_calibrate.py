@@ -32,7 +32,7 @@ from gate.model.warnings.setup import FewBuilds
 from gate.run import project as run_project
 from gate.stats.subsample import of_builds
 from tests.support.lines import builds, located
-from tests.support.project import CONFIG as SHORT
+from tests.support.project import SHELL_CONFIG as SHORT
 from tests.support.project import Project
 from tests.support.simulate import evidence, normal, sample
 
@@ -337,7 +337,7 @@ CONFIG = SHORT.replace("executions = 1", "executions = 2")
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     """One commit, on a machine that is no CI."""
     made = Project(tmp_path / "widget")
-    made.bench(0.001, **{"perfgate.toml": CONFIG})
+    made.quick(0.001, **{"perfgate.toml": CONFIG})
     made.commit()
     for name in ("CI", "PERFGATE_HISTORY", "XDG_STATE_HOME", "GITHUB_BASE_REF", "GITHUB_EVENT_NAME"):
         monkeypatch.delenv(name, raising=False)
@@ -352,7 +352,7 @@ def looked(head: str | None) -> run_project.Project:
 
 
 def test_both_sides_are_head(project: Project) -> None:
-    sha = project.git("rev-parse", "HEAD")
+    sha = project.sha()
     found = looked(None)
     assert found.sources.base == found.sources.head
     assert (found.sources.head.commit.sha, found.sources.head.commit.dirty) == (sha, False)
@@ -408,8 +408,8 @@ def test_it_measures_remembers_and_says_so(project: Project, tmp_path: Path) -> 
         (entry,) = opened.of_host(found["host"]["fingerprint"])
     assert entry.session.id == found["session"]
     assert entry.session.kind == "calibration"
-    assert entry.session.commit == project.git("rev-parse", "HEAD")
-    assert entry.learned.setup.command == "python3 bench.py {output}"
+    assert entry.session.commit == project.sha()
+    assert entry.learned.setup.command == "sh bench.sh {output}"
     assert entry.learned.remembered.rounds == 5
     assert entry.learned.remembered.contrast is not None and entry.learned.remembered.contrast.df == 4
     assert entry.learned.costs.start is not None and entry.learned.costs.start > 0
@@ -463,7 +463,7 @@ def test_a_failure_is_an_error_and_the_others_are_learned(project: Project, tmp_
 
 @measures
 def test_nothing_learned_is_an_error(project: Project, tmp_path: Path) -> None:
-    project.write("bench.py", "raise SystemExit(1)")
+    project.write("bench.sh", "exit 1\n")
     code, out, _ = ran(builds=2, history=tmp_path / "h", quiet=True)
     assert (code, out) == (4, "Not calibrated: nothing could be learned\n")
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.support.nights import pretend
-from tests.support.project import BENCH, CONFIG, Project, Step, committed
+from tests.support.project import SHELL_BENCH, SHELL_CONFIG, Project, Step, committed
 
-QUIET = BENCH.replace("0.01", "0.002")
-RULES = CONFIG.replace('"5%"', '"3%"\nfloor = 0')
+QUIET = SHELL_BENCH.replace("0.01", "0.002")
+RULES = SHELL_CONFIG.replace('"5%"', '"3%"\nfloor = 0')
 CREEP = f"{RULES}[creep]\n"
 
 
@@ -26,9 +26,9 @@ def project(tmp_path: Path) -> Project:
     """A release, and two merges that made it 6% slower."""
     made = committed(
         tmp_path / "repository",
-        Step("main", "release", (("perfgate.toml", CREEP), ("bench.py", bench(1.0)))),
-        Step("main", "one", (("bench.py", bench(1.03)),)),
-        Step("main", "two", (("bench.py", bench(1.06)),)),
+        Step("main", "release", (("perfgate.toml", CREEP), ("bench.sh", bench(1.0)))),
+        Step("main", "one", (("bench.sh", bench(1.03)),)),
+        Step("main", "two", (("bench.sh", bench(1.06)),)),
     )
     made.git("tag", "v1.0", "HEAD~2")
     made.git("tag", "nightly", "HEAD~1")
@@ -71,7 +71,7 @@ def test_nights_together_are_a_regression_and_the_next_step_is_to_search(project
     assert 1.03 < finding["decided_at"]["low"] < 1.06 and finding["decided_at"]["high"] is None
     # two runs of one day are one night
     assert report["creep"]["cases"][0]["nights"] == 21
-    head = project.git("rev-parse", "HEAD")[:12]
+    head = project.sha()[:12]
     assert f"perfgate bisect --good v1.0 --bad {head} --benchmark bench" in " ".join(done.stdout.split())
     assert "There is no history of commits here" in done.stdout
     # the measurements hold the nights, so that anybody comes to the same report
@@ -155,8 +155,8 @@ def test_a_pin_from_before_perfgate_is_compared_if_it_runs_and_refused_if_not(tm
     project = committed(
         tmp_path / "repository",
         Step("main", "old", (("README", "nothing"),)),
-        Step("main", "program", (("bench.py", bench(1.0)),)),
-        Step("main", "perfgate", (("perfgate.toml", CREEP), ("bench.py", bench(1.01)))),
+        Step("main", "program", (("bench.sh", bench(1.0)),)),
+        Step("main", "perfgate", (("perfgate.toml", CREEP), ("bench.sh", bench(1.01)))),
     )
     project.git("tag", "v0.1", "HEAD~2")
     project.git("tag", "v0.2", "HEAD~1")

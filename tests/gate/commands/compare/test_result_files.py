@@ -137,6 +137,7 @@ def test_the_interval_is_over_files(tmp_path: Path) -> None:
     assert [float(found[0][key]) for key in ("low", "high")] == pytest.approx([x - half, x + half], rel=1e-9)
 
 
+@pytest.mark.nightly
 def test_files_of_the_same_code_show_a_change_in_one_of_twenty_rows(tmp_path: Path) -> None:
     draw = random.Random(5)
     shown = [

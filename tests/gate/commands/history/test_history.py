@@ -51,7 +51,7 @@ def measure(project: Project, base: str = "HEAD^", head: str = "HEAD", *, cases:
 
 def test_adds_lists_and_adds_once(project: Project) -> None:
     measure(project)
-    head, base = project.git("rev-parse", "HEAD")[:10], project.git("rev-parse", "HEAD^")[:10]
+    head, base = project.sha()[:10], project.git("rev-parse", "HEAD^")[:10]
     assert run("add") == (0, f"Recorded {head} against {base}: 2 cases; {REF} holds 1 record\n", "")
     code, said, _ = run("add", ".perfgate")
     assert (code, said) == (0, f"{head} is recorded already, of the same measurements: {REF} holds 1 record\n")

@@ -67,6 +67,7 @@ def test_a_script_with_arguments_of_its_choice_runs_by_itself(project: Project, 
     assert detected(project({"bench.py": text})).evidence == "script bench.py"
 
 
+@pytest.mark.usefixtures("asked")
 def test_packages_that_a_script_lacks_are_named(project: Project) -> None:
     files = {"pyproject.toml": _PACKAGE, "setup.py": "Extension('fast_part')", "my_pkg/__init__.py": ""}
     script = "import json, fast_part, no_such_a\nfrom no_such_b.x import y\n" + _SCRIPT
@@ -99,6 +100,7 @@ def test_a_project_without_benchmarks_is_shown_where_to_begin(project: Project, 
     assert [note for note in found.notes if note.startswith(f"{file} has no benchmarks")]
 
 
+@pytest.mark.usefixtures("asked")
 def test_dependencies_of_the_project_that_are_not_installed_are_named(project: Project) -> None:
     listed = 'dependencies = ["pytest>=2", "no.such-a[x]>=1; extra == \\"y\\"", "no-such-b ~= 2"]\n'
     found = detected(project({"pyproject.toml": _PACKAGE + listed, "my_pkg/__init__.py": "", "bench.py": "main()\n"}))

@@ -204,7 +204,13 @@ def test_what_is_not_remembered_counts_with_all_its_questions() -> None:
     assert questions(parse(from_tables(CONFIG | {"study": {"factor": {"load": ["a", "b"]}}}, "test"))) == 1
 
 
-@pytest.mark.parametrize("shape", [Shape(builds=3), Shape(by_treatment=1, common=0.0)], ids=["builds", "by treatment"])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        pytest.param(Shape(builds=3), id="builds"),
+        pytest.param(Shape(by_treatment=1, common=0.0), id="by treatment", marks=pytest.mark.nightly),
+    ],
+)
 def test_the_interaction_that_is_predicted_is_found_in_80_of_100_runs(folder: Path, shape: Shape) -> None:
     rng = np.random.default_rng(9)
     config = CONFIG | {"study": {"gate": True, "factor": {"f0": [0, 1], "f1": [0, 1]}}}

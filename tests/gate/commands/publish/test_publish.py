@@ -36,7 +36,7 @@ def forge() -> Iterator[FakeGitHub]:
 @pytest.fixture
 def job(tmp_path: Path, forge: FakeGitHub) -> Job:
     project = changed(tmp_path / "repository", base=1, head=1)
-    base, head = project.git("rev-parse", "main"), project.git("rev-parse", "HEAD")
+    base, head = project.sha("main"), project.sha()
     forge.add_pull(7, head_sha=head, base_sha=base)
     return Job(project, tmp_path / "job", "pull_request", pull_payload(project, base), forge.url, forge.token)
 

@@ -470,7 +470,13 @@ NIST = {"os": [0, 1], "fp": [0, 1], "prf": [0, 1, 2]}
 
 
 @pytest.mark.parametrize(
-    ("section", "factors"), [("Born de Oliveira", QR), ("NIST", NIST), ("graysky", {"kernel": ["vanilla", "ck"]})]
+    ("section", "factors"),
+    [
+        # large ones: all that they write is written for small ones too
+        pytest.param("Born de Oliveira", QR, marks=pytest.mark.nightly),
+        pytest.param("NIST", NIST, marks=pytest.mark.nightly),
+        ("graysky", {"kernel": ["vanilla", "ck"]}),
+    ],
 )
 def test_the_commands_of_the_papers_run(section: str, factors: dict[str, list[Any]], tmp_path: Path) -> None:
     def values(_: designs.Settings, rng: np.random.Generator) -> list[float]:

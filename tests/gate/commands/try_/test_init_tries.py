@@ -10,6 +10,7 @@ from gate.commands.try_ import plans, try_
 from gate.config.parse import parse
 from gate.config.source import read_source
 from gate.run.trial import TrialTimes
+from tests.support.initialized import ask_once
 from tests.support.project import Project
 
 # Two gates never measure at once on one machine: on one worker they do not wait for each other.
@@ -21,6 +22,7 @@ SCRIPT = "import sys\nsum(range(10_000))\nsys.exit({code})\n"
 @pytest.fixture(autouse=True)
 def fit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(try_, "examine", lambda history: [])
+    ask_once(monkeypatch)
 
 
 @pytest.fixture

@@ -2,17 +2,20 @@
 
 import json
 import shutil
+import time
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gate.commands.try_ import try_
+from gate.commands.try_ import executions, try_
 from gate.commands.try_.executions import each_tried
 from gate.commands.try_.plans import round_cost
 from gate.commands.try_.result import RoundCost
 from harness.host.fitness import Check
+from harness.process.budget import BoundedExecutor, Budget, BudgetEndedError
+from harness.process.execute import Command, Outcome
 from tests.support.project import Project
 
 # Two gates never measure at once on one machine: on one worker they do not wait for each other.
@@ -27,11 +30,11 @@ executions = 3
 iterations = 20
 budget = "1h"
 [build]
-command = "mkdir -p out && cp bench.py out/bench.py"
-artifacts = ["out/bench.py"]
+command = "mkdir -p out && cp bench.sh out/bench.sh"
+artifacts = ["out/bench.sh"]
 [[benchmark]]
 name = "bench"
-command = "python3 out/bench.py {output}"
+command = "sh out/bench.sh {output}"
 instrument = "values"
 """
 MORE = """\
@@ -69,7 +72,7 @@ LOAD = Check("load", "bad", "9.8 on 2 processors", "why")
 def project(tmp_path: Path) -> Project:
     """A commit without perfgate.toml, which only the working tree has."""
     made = Project(tmp_path / "a project")
-    made.bench(1.0)
+    made.quick(1.0)
     made.commit()
     made.write("perfgate.toml", CONFIG)
     return made
@@ -88,14 +91,14 @@ def test_it_says_what_a_check_would_cost_and_find(project: Project) -> None:
     assert done.returncode == 0, done.stderr
     text = " ".join(done.stdout.split())
     assert text.startswith("main ")
-    assert "with uncommitted changes: the benchmark gave values build of out/bench.py: " in text
+    assert "with uncommitted changes: the benchmark gave values build of out/bench.sh: " in text
     assert "later builds are full ones" in text
     assert "a round takes about " in text
     assert "1 h 00 min, as configured 8 x 3 x 20 " in text
     assert "which one build does not show (`perfgate calibrate` does)" in text
     assert text.endswith("host: fit to measure on next: perfgate check")
     assert done.stderr.splitlines() == [
-        "perfgate: building head: mkdir -p out && cp bench.py out/bench.py",
+        "perfgate: building head: mkdir -p out && cp bench.sh out/bench.sh",
         "perfgate: trying bench (1 of 1), 1 min at most",
     ]
     assert project.git("status", "--porcelain") == before
@@ -114,7 +117,7 @@ def test_as_json(project: Project) -> None:
     # the program draws its values with a spread of 1%
     assert 0.0005 < case["spread"] < 0.05
     assert case["mean"] == pytest.approx(1.0, rel=0.05)
-    assert found["built"]["command"] == "mkdir -p out && cp bench.py out/bench.py"
+    assert found["built"]["command"] == "mkdir -p out && cp bench.sh out/bench.sh"
     assert found["cost"]["builds"] == pytest.approx(2 * found["built"]["later"])
     fits = {fit["budget"]: fit for fit in found["plans"]["fits"]}
     assert found["plans"]["basis"] == "one-build"
@@ -149,33 +152,49 @@ def test_a_check_spends_no_round_on_what_a_trial_refuses(project: Project) -> No
     assert (kinds.count("build"), kinds.count("execution"), kinds.count("failure")) == (2, 0, 2)
 
 
-def test_longer_than_its_share_is_an_answer(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def asleep(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits for `sleep`: what is left of a share passes at once, and another program is run."""
+    passed = [0.0]
+    run = BoundedExecutor.run
+
+    def skipping(self: BoundedExecutor, command: Command, *more: Any) -> Outcome:
+        if "sleep" not in command.argv:
+            return run(self, command, *more)
+        passed[0] += self._budget.left
+        raise BudgetEndedError
+
+    monkeypatch.setattr(BoundedExecutor, "run", skipping)
+    monkeypatch.setattr(executions, "Budget", partial(Budget, clock=lambda: time.monotonic() + passed[0]))
+
+
+@pytest.mark.usefixtures("asleep")
+def test_longer_than_its_share_is_an_answer(project: Project) -> None:
     project.write("perfgate.toml", CONFIG + SLOW)
-    monkeypatch.setattr(try_, "each_tried", partial(each_tried, seconds=3.0))
     found = tried(project)
     bench, slow = found["benchmarks"]
     assert bench["cases"]
     assert (slow["cases"], slow["failures"]) == ([], [])
     # what the first one leaves of its share is the last one's
-    assert 1.5 <= slow["longer_than"] < 3
+    assert 30 <= slow["longer_than"] < 60
     # 20 starts
     assert slow["execution"] == pytest.approx(20 * slow["longer_than"])
     assert found["cost"]["least"] is True
     assert found["plans"] is None
     text = " ".join(project.perfgate("try", "--benchmark", "slow", "--set", "plan.budget=2m").stdout.split())
     assert "1 of 1 benchmark took too long to try: slow" in text
-    assert "slow: longer than 3.0 s a start; an execution of the plan takes at least 1 min." in text
-    assert "a round takes at least 6 min" in text
+    assert "slow: longer than 1 min a start; an execution of the plan takes at least 20 min." in text
+    assert "a round takes at least 2 h 00 min" in text
     assert "The first does not fit the budget of 2 min" in text
 
 
 def test_a_service_that_is_not_ready_in_time_is_named(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(try_, "each_tried", partial(each_tried, seconds=3.0))
+    monkeypatch.setattr(try_, "each_tried", partial(each_tried, seconds=2.0))
     service = 'service = { command = "sleep 30", ready = "tcp:{port}" }\n'
     project.write("perfgate.toml", CONFIG + service)
     text = " ".join(project.perfgate("try").stdout.split())
     # not 20 times that: a service starts once an execution
-    assert "bench: its service is not ready after 3.0 s a start; an execution of the plan takes at least 3.0 s" in text
+    assert "bench: its service is not ready after 2.0 s a start; an execution of the plan takes at least 2.0 s" in text
 
 
 STUDY = """\
@@ -197,21 +216,21 @@ def test_every_treatment_of_a_gate_counts(project: Project, monkeypatch: pytest.
         return round_cost(*known, **more)
 
     monkeypatch.setattr(try_, "round_cost", counting)
-    project.write("perfgate.toml", CONFIG.replace("cp bench.py", ": {level} && cp bench.py") + STUDY)
+    project.write("perfgate.toml", CONFIG.replace("cp bench.sh", ": {level} && cp bench.sh") + STUDY)
     assert tried(project)["plans"] is not None
     # two builds of a side, and four treatments
     assert counts == [{"builds": 2, "treatments": 4}]
 
 
 def test_a_build_that_fails_ends_it(project: Project) -> None:
-    project.write("perfgate.toml", CONFIG.replace("cp bench.py", "cp data/bench.py"))
+    project.write("perfgate.toml", CONFIG.replace("cp bench.sh", "cp data/bench.sh"))
     project.write(".gitignore", "data/\n")
-    project.write("data/bench.py", "print(1)")
+    project.write("data/bench.sh", "echo 1\n")
     done = project.perfgate("try")
     assert done.returncode == 4
     text = " ".join(done.stdout.split())
     assert "head cannot be measured: build of head failed: exit 1" in text
-    assert "data/bench.py" in text
+    assert "data/bench.sh" in text
     # what is ignored is absent from a fresh checkout: the hint that a check gives
     assert "share" in text
     assert "trying" not in done.stderr

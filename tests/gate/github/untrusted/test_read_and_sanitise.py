@@ -190,14 +190,14 @@ BAD: dict[str, tuple[bytes | dict[str, Any], str]] = {
 
 @pytest.mark.parametrize(("line", "why"), BAD.values(), ids=BAD)
 def test_a_line_is_refused_in_one_line(tmp_path: Path, line: bytes | dict[str, Any], why: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(UserError) as caught:
         read_untrusted(written(tmp_path, [RUN, line]))
     said = str(caught.value)
     assert said.startswith("the artifact: ")
     assert why in said
     assert said.isprintable() and len(said) < 300
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 MANY: dict[str, tuple[Callable[[], bytes], str]] = {
@@ -214,11 +214,11 @@ MANY: dict[str, tuple[Callable[[], bytes], str]] = {
 @pytest.mark.parametrize(("data", "why"), MANY.values(), ids=MANY)
 def test_what_is_too_much_is_refused_before_it_is_read(tmp_path: Path, data: Callable[[], bytes], why: str) -> None:
     file = written(tmp_path, [data()])
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(UserError) as caught:
         claims_of(read_untrusted(file))
     assert why in str(caught.value)
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
 
 
 @pytest.mark.parametrize(
