@@ -2,7 +2,7 @@
 PYTHON_ENV = .venv/bin/python
 
 .DEFAULT_GOAL := help
-.PHONY: demo gallery test endtoend nightly blas lint promise mutants study latency evidence trial trial-judge bench tools docs
+.PHONY: demo gallery test endtoend nightly steady blas lint promise mutants study latency evidence trial trial-judge bench tools docs
 .PHONY: surface site lock venv help
 
 demo: venv ## Gate a regression and a harmless change of a small real project (under two minutes)
@@ -16,6 +16,9 @@ test: venv ## Everything fast, in two processes
 
 endtoend: venv ## What a user meets: pages of documentation, browsers, workflows, signals, real suites, installing
 	@$(PYTHON_ENV) -m pytest -n 2 -m "endtoend and not tools and not nightly"
+
+steady: venv ## Beside four busy loops: `make test` five times, and the tests that start processes twenty times (an hour)
+	@scripts/steady 5 20
 
 nightly: venv ## What is slow by nature: fuzzing, very long lines, all browser widths, all examples
 	@$(PYTHON_ENV) -m pytest -n 2 -m "nightly and not tools"

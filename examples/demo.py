@@ -21,8 +21,11 @@ EXPECTED = {
 
 def pick_example() -> str:
     """Choose the C project if it can be built, otherwise the Python one."""
-    needed = ("make", os.environ.get("CC", "cc"))
-    return "tokenizer" if all(shutil.which(tool) for tool in needed) else "textstats"
+    compiler, *_ = os.environ.get("CC", "cc").split()
+    missing = [tool for tool in ("make", compiler) if not shutil.which(tool)]
+    if missing:
+        print(f"{' and '.join(missing)} not found on PATH: taking the Python example instead of the one in C.")
+    return "textstats" if missing else "tokenizer"
 
 
 def gate(repository: Path, head: str) -> bool:
@@ -58,7 +61,7 @@ def main() -> int:
     shutil.rmtree(REPORTS, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix="perfgate-demo-") as scratch:
         repository = Path(scratch) / example
-        print(f"A git repository of examples/{example}, with a regression and a harmless change as branches.")
+        print(f"Making a git repository of examples/{example}, with a regression and a harmless change as branches.")
         make_repository(example, repository)
         right = [gate(repository, head) for head in EXPECTED]
     return 0 if all(right) else 1
