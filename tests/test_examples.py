@@ -49,12 +49,15 @@ GOOGLE_BENCHMARK = any(Path(place, "include/benchmark/benchmark.h").exists() for
 EXAMPLES = [
     name for name, tools in NEEDS.items() if all(map(shutil.which, tools)) and (name != "csvtotals" or GOOGLE_BENCHMARK)
 ]
-# Their compilers take a while.
-SLOW = ("csvtotals", "wordindex", "logfmt", "textsearch")
+# Their compilers take a while. Those with a page in docs/start are built by it, and all of their branches at night.
+SLOW = {
+    "csvtotals": pytest.mark.endtoend, "wordindex": pytest.mark.nightly, "logfmt": pytest.mark.nightly,
+    "textsearch": pytest.mark.nightly,
+}  # fmt: skip
 
 
 def marked(examples: Iterable[str]) -> list[ParameterSet]:
-    return [pytest.param(name, marks=[pytest.mark.endtoend] if name in SLOW else []) for name in examples]
+    return [pytest.param(name, marks=SLOW.get(name, ())) for name in examples]
 
 
 def branches(example: str) -> list[str]:

@@ -42,6 +42,11 @@ $ exit 9
 ```sh
 $ cd /
 ```
+
+<!-- at night -->
+```sh
+$ sleep 1
+```
 """
 
 
@@ -52,7 +57,9 @@ def test_what_a_page_shows() -> None:
         Shown("echo a \\\n    b", 0, "a..."),
         Shown("cat <<'END'\nc\nEND", 0, "c"),
         Shown("cd /", 0, "", exact=True),
+        Shown("sleep 1", 0, ""),
     ]
+    assert [each.command for each in shown_commands(PAGE, night=False)][-1] == "cd /"
 
 
 def test_a_page_names_the_examples_it_runs_in() -> None:

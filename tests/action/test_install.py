@@ -59,7 +59,7 @@ def one_error(done: subprocess.CompletedProcess[str]) -> str:
 
 
 # pip takes seconds where uv takes tenths: once a session is enough of it
-BY = ["uv", pytest.param("pip", marks=pytest.mark.tools)]
+BY = ["uv", pytest.param("pip", marks=pytest.mark.nightly)]
 
 
 @pytest.mark.parametrize("by", ["uv", "pip"])
@@ -416,7 +416,7 @@ TWO_SIDES = "".join(
 )
 
 
-@pytest.mark.tools
+@pytest.mark.nightly
 @pytest.mark.parametrize(("command", "most"), [("check", 180e6), ("study", 300e6)])
 def test_the_real_one(tmp_path: Path, command: str, most: float) -> None:
     """Everything that the lock names, by uv, and a decision made with it in a project with a gate/ of its own."""

@@ -110,7 +110,7 @@ def test_the_budget_fixes_the_looks_after_round_one(project: Project) -> None:
     assert rounds_of(project, "noisy") <= looks["rounds"][-1]
 
 
-@pytest.mark.tools
+@pytest.mark.nightly
 def test_a_killed_check_resumes_to_the_same_looks_and_verdicts(project: Project) -> None:
     whole = project.perfgate("check", "--seed", "5")
     assert whole.returncode == 1, whole.stderr

@@ -9,7 +9,7 @@ from tests.e2e.act.runner import Act
 from tests.support.forge import FakeGitHub
 
 # it downloads what requirements.lock names
-pytestmark = [pytest.mark.xdist_group("act"), pytest.mark.tools]
+pytestmark = [pytest.mark.xdist_group("act"), pytest.mark.endtoend, pytest.mark.nightly]
 
 
 def test_a_bare_runner_makes_the_environment_once(act: Act, consumer: Consumer, github: FakeGitHub) -> None:
