@@ -6,6 +6,7 @@ import fcntl
 import hashlib
 import importlib.util
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -58,11 +59,11 @@ def one_error(done: subprocess.CompletedProcess[str]) -> str:
     return lines[0].removeprefix(ERROR)
 
 
-# pip takes seconds where uv takes tenths: once a session is enough of it
+# pip takes seconds where uv takes tenths: that it is made by pip, a wrong hash of uv shows
 BY = ["uv", pytest.param("pip", marks=pytest.mark.nightly)]
 
 
-@pytest.mark.parametrize("by", ["uv", "pip"])
+@pytest.mark.parametrize("by", BY)
 def test_it_is_made_once_and_then_used_again(tmp_path: Path, by: str) -> None:
     action = Action(tmp_path)
     if by == "uv":
@@ -91,7 +92,7 @@ def test_pip_brings_the_locked_uv(tmp_path: Path) -> None:
     assert not list(action.python().parent.glob("uv*")) and not list(packages_of(action).glob("uv*"))
 
 
-@pytest.mark.parametrize("wrong", ["another hash", "no lock"])
+@pytest.mark.parametrize("wrong", ["another hash", pytest.param("no lock", marks=pytest.mark.nightly)])
 def test_without_the_locked_uv_pip_installs(tmp_path: Path, wrong: str) -> None:
     action = Action(tmp_path)
     if wrong == "another hash":
@@ -392,7 +393,7 @@ def test_what_is_not_perfgate(action: Action, tmp_path: Path) -> None:
 
 
 def test_using_it_again_takes_well_under_a_second(action: Action) -> None:
-    """With all of perfgate's real sources to hash."""
+    """Of the processor's time, with all of perfgate's real sources to hash."""
     for name in ("gate", "harness", "templates"):
         shutil.rmtree(action.path / name)
         shutil.copytree(ROOT / name, action.path / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -401,11 +402,17 @@ def test_using_it_again_takes_well_under_a_second(action: Action) -> None:
     action.install()
     took = []
     for _ in range(5):
-        begin = time.perf_counter()
+        begin = processor_time()
         assert "used again" in action.install().stdout
-        took.append(time.perf_counter() - begin)
-    # 0.06 s on an idle machine; the best of five, since tests run beside this one
+        took.append(processor_time() - begin)
+    # 0.06 s on an idle machine; the best of five, since a busy processor takes longer for the same
     assert min(took) < 0.5
+
+
+def processor_time() -> float:
+    """How much the processes took that have ended, which were started here."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 TWO_SIDES = "".join(

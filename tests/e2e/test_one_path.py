@@ -133,7 +133,9 @@ def test_kept_trees_have_the_names_of_their_sides(project: Project, tmp_path: Pa
 
 
 @pytest.mark.skipif(not mounts_here(), reason="this system refuses mount namespaces")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.nightly), signal.SIGKILL]
+)
 def test_what_is_interrupted_while_both_are_built(project: Project, tmp_path: Path, number: signal.Signals) -> None:
     configure(project, wait="[ -e $NOTES/go ] || sleep 120")
     scratch = tmp_path / "scratch"

@@ -117,8 +117,7 @@ def test_the_folder_that_the_holder_measures_into_is_left_alone(project: Project
     assert first.wait(60) == 128 + signal.SIGTERM
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("resume", [False, True])
+@pytest.mark.parametrize(("number", "resume"), [(signal.SIGINT, False), (signal.SIGTERM, True)])
 def test_a_signal_ends_the_wait_and_leaves_nothing(project: Project, number: signal.Signals, resume: bool) -> None:
     assert project.perfgate("check").returncode == 0
     folder, scratch = project.top / ".perfgate", project.top.parent / "scratch"

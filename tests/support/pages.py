@@ -106,8 +106,11 @@ def environment(directory: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "GITHUB_", "PYTHON"))}
     kept.pop("CI", None)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    # rustup finds its toolchains at home
-    toolchains = {"RUSTUP_HOME": os.environ.get("RUSTUP_HOME") or str(Path.home() / ".rustup")}
+    # rustup finds its toolchains at home, and go what it has compiled of its own library
+    toolchains = {
+        "RUSTUP_HOME": os.environ.get("RUSTUP_HOME") or str(Path.home() / ".rustup"),
+        "GOCACHE": os.environ.get("GOCACHE") or str(Path.home() / ".cache" / "go-build"),
+    }
     # wide, so that one more footnote does not turn a table into another form
     return kept | toolchains | {"PATH": path, "HOME": str(directory), "NO_COLOR": "1", "COLUMNS": "120"}
 
