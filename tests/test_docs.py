@@ -91,7 +91,6 @@ def anchors(page: Path) -> set[str]:
 
 
 @pytest.mark.endtoend
-@pytest.mark.xdist_group("measures")
 @pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda page: page.name)
 def test_commands_on_pages(page: Path, tmp_path: Path) -> None:
     run_with_its_programs(page, tmp_path)
@@ -99,7 +98,6 @@ def test_commands_on_pages(page: Path, tmp_path: Path) -> None:
 
 @pytest.mark.endtoend
 @pytest.mark.nightly
-@pytest.mark.xdist_group("measures")
 @pytest.mark.parametrize("page", AT_NIGHT, ids=lambda page: page.name)
 def test_commands_that_take_long(page: Path, tmp_path: Path) -> None:
     run_with_its_programs(page, tmp_path, night=True)

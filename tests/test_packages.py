@@ -24,8 +24,8 @@ from tests.support.project import environment
 from tests.test_pythons import VERSIONS
 
 ROOT = Path(__file__).parent.parent
-# One worker builds once; the tests that gate take turns with what else measures.
-pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]
+# One worker builds once.
+pytestmark = [pytest.mark.xdist_group("packages"), pytest.mark.endtoend]
 SMOKE = ROOT / "scripts" / "release" / "smoke.py"
 # Besides PATH: folders of Pythons, such as one that came as a package.
 FOLDERS = os.environ.get("PERFGATE_TEST_PYTHONS", "")

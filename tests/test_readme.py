@@ -8,7 +8,6 @@ from tests.support.pages import ROOT, Shown, environment, matches, parts, run_al
 
 
 @pytest.mark.endtoend
-@pytest.mark.xdist_group("measures")
 def test_the_readme(tmp_path: Path) -> None:
     assert run_page(ROOT / "README.md", tmp_path)
 

@@ -12,7 +12,7 @@ from _pytest.mark.structures import ParameterSet
 
 from tests.support.project import CONFIG, Project, environment, perfgate
 
-pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]
+pytestmark = pytest.mark.endtoend
 
 # far beyond what any test waits for, and told apart from other sleeps
 FOREVER = "sleep 1234.5"

@@ -62,7 +62,6 @@ def test_without_zstd_one_line_says_what_is_needed(tmp_path: Path) -> None:
 
 
 @pytest.mark.endtoend
-@pytest.mark.xdist_group("measures")
 @pytest.mark.skipif(not shutil.which("zstd"), reason="absent: zstd (the compressor example was not run)")
 def test_the_study_writes_its_page_by_one_command(tmp_path: Path) -> None:
     before = (ROOT / "docs" / "study.md").read_bytes()

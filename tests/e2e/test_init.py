@@ -9,8 +9,7 @@ import pytest
 
 from tests.support.started import checked, made, need, perfgate
 
-# All measure, and two gates never do so at once on one machine.
-pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]
+pytestmark = pytest.mark.endtoend
 
 MAIN = """\
 #include <stdio.h>

@@ -13,7 +13,6 @@ from gate.model import Build
 from tests.support.project import Project
 
 pytestmark = [
-    pytest.mark.xdist_group("measures"),
     pytest.mark.endtoend,
     pytest.mark.skipif(not (shutil.which("make") and shutil.which("cc")), reason="absent: make or cc"),
 ]

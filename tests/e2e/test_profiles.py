@@ -15,7 +15,7 @@ import pytest
 from gate.run.profiling import profile_run
 from tests.support.project import Project, environment
 
-pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]
+pytestmark = pytest.mark.endtoend
 PATH = os.environ["PATH"]
 
 

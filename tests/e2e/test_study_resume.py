@@ -16,8 +16,7 @@ from gate.evidence.records import read
 from gate.model import Build, Execution, HostState, Record
 from tests.support.project import Project, environment, perfgate
 
-# Two gates never measure at once on one machine: on one worker they do not wait for each other.
-pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]
+pytestmark = pytest.mark.endtoend
 
 BENCH = """\
 import os, sys, time

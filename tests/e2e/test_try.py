@@ -12,8 +12,7 @@ import pytest
 from tests.support import project as support
 from tests.support.project import Project
 
-# Two gates never measure at once on one machine: on one worker they do not wait for each other.
-pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]
+pytestmark = pytest.mark.endtoend
 
 MAKEFILE = "app: main.o work.o\n\t$(CC) -o $@ main.o work.o\n"
 MAIN = "int work(int);\nint main(void) { return work(2000000) == 0; }\n"

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.project import CONFIG, Project, environment, perfgate
 
-pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]
+pytestmark = pytest.mark.endtoend
 
 HOLD = (
     "import fcntl, sys; f = open(sys.argv[1], 'a'); fcntl.flock(f, fcntl.LOCK_EX); print(flush=True); sys.stdin.read()"

@@ -121,7 +121,7 @@ def test_nothing_gives_nothing() -> None:
 def test_a_million_values_take_a_few_seconds() -> None:
     plain = b"".join(b"%d.5\n" % i for i in range(1_000_000))
     lines = "".join(json.dumps({"metric": f"m{i % 3}", "value": i / 7, "unit": "ms"}) + "\n" for i in range(1_000_000))
-    begin = time.perf_counter()
+    begin = time.process_time()
     assert len(parse(plain, {})["time"].values) == 1_000_000
     assert len(parse(lines.encode(), {})["m0"].values) == 333_334
-    assert time.perf_counter() - begin < 10
+    assert time.process_time() - begin < 10
