@@ -3,6 +3,7 @@
 import gc
 import os
 import shutil
+import signal
 import sys
 from pathlib import Path
 
@@ -16,6 +17,10 @@ os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get(
 # As gate/__main__.py does it, before numpy is loaded: its threads take turns with the other worker on two processors.
 os.putenv("OPENBLAS_NUM_THREADS", "1")
 gc.set_threshold(200_000, 50, 100)
+
+# A shell that starts the tests in the background has them ignore it, and so would what they start and interrupt.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Compiling these tests takes a tenth of the whole suite: keep what is compiled, also where the environment says not to.
 sys.dont_write_bytecode = False

@@ -27,6 +27,8 @@ iterations = 1
 [build]
 command = "make clean app"
 artifacts = ["app"]
+# a build that takes long on a busy host would be kept for the next run
+cache = "off"
 {perturb}
 [[benchmark]]
 name = "app"

@@ -134,7 +134,10 @@ def test_a_signal_ends_the_wait_and_leaves_nothing(project: Project, number: sig
             said += (line := waiting.stderr.readline())
             assert line, said
         os.kill(waiting.pid, number)
-        out, err = waiting.communicate(timeout=30)
+        try:
+            out, err = waiting.communicate(timeout=120)
+        finally:
+            waiting.kill()
     assert (waiting.returncode, out) == (128 + number, "")
     kept = "4 executions are kept in .perfgate/measurements.jsonl" if resume else "nothing was measured"
     assert f"perfgate: {number.name}: {kept}" in err
