@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from harness.process.execute import find_own
 from tests.support import runs
 
 ROOT = Path(__file__).parent.parent
@@ -93,9 +95,10 @@ def execution(start: Start, directory: Path) -> float:
 
 def by_hand(directory: Path) -> float | None:
     """Return the processor seconds of one call of hyperfine with the same program; None without hyperfine."""
-    if shutil.which("hyperfine") is None:
+    hyperfine = find_own("hyperfine") or shutil.which("hyperfine")
+    if hyperfine is None:
         return None
-    call = "hyperfine -N --runs 1 --warmup 0 --style none --export-json by-hand.json true"
+    call = f"{shlex.quote(hyperfine)} -N --runs 1 --warmup 0 --style none --export-json by-hand.json true"
     return min(cpu(["sh", "-c", f"for i in 1 2 3 4 5 6 7 8 9 10; do {call}; done"], directory) / 10 for _ in range(5))
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -34,7 +33,7 @@ from harness.instruments.declaration import choose
 from harness.loop.execution import Executions
 from harness.loop.measure import Loop
 from harness.loop.schedule import schedule
-from harness.process.execute import ProcessExecutor
+from harness.process.execute import ProcessExecutor, find_own
 from harness.sandbox.sandbox import Ground, Landlocked, Unconfined, examined
 
 SHARE = 0.02
@@ -91,7 +90,7 @@ def _bare(script: str, count: int) -> float:
 
 
 def _hyperfine(script: str, directory: Path, count: int) -> float:
-    path = shutil.which("hyperfine") or "hyperfine"
+    path = find_own("hyperfine") or "hyperfine"
     options = [
         "-N",
         "--runs",

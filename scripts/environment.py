@@ -20,6 +20,7 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -54,6 +55,8 @@ OF_A_STUDY = frozenset({
     "duckdb", "formulaic", "interface-meta", "narwhals", "packaging", "pandas", "patsy", "python-dateutil",
     "statsmodels", "typing-extensions", "tzdata", "wrapt",
 })  # fmt: skip
+# Packages without a wheel for musl, which a lock cannot tell from glibc; perfgate does without them.
+OF_GLIBC = frozenset({"astral-dev-toolchain-hyperfine"})
 # A requirement of a lock, with the hashes below it.
 LOCKED = re.compile(r"^(?P<name>[\w.-]+) ?[=@].*\n(?:[ \t]+.*\n)*", re.MULTILINE)
 # Parts of libraries that a check does not load, or hardly any of, and what is compiled while they are downloaded.
@@ -360,7 +363,9 @@ def _pip_conf(files: Sequence[Path]) -> dict[str, str]:
 
 def _requirements(target: Path) -> list[str | Path]:
     text = (ACTION / LOCK).read_text(encoding="utf-8")
-    wanted = [each[0] for each in LOCKED.finditer(text) if _studies() or each["name"] not in OF_A_STUDY]
+    musl = sys.platform == "linux" and platform.libc_ver()[0] != "glibc"
+    left_out = (OF_GLIBC if musl else frozenset()) | (frozenset() if _studies() else OF_A_STUDY)
+    wanted = [each[0] for each in LOCKED.finditer(text) if each["name"] not in left_out]
     return _locked_to(target / LOCK, wanted)
 
 

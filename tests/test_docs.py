@@ -90,6 +90,21 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
+@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "docs/design.md", "docs/releasing.md", "docs/dependencies.md"])
+def test_targets_and_files_named_to_contributors_exist(name: str) -> None:
+    page = (ROOT / name).read_text(encoding="utf-8")
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(re.findall(r"(?:^|`)make ([a-z-]+)", page, re.MULTILINE)) - set(targets) == set()
+    files = re.findall(r"(?<![\w/.-])((?:gate|harness|scripts|templates|tests|examples|benchmarks)/[\w./-]+)", page)
+    assert [file for file in files if "NAME" not in file and not (ROOT / file.rstrip(".")).exists()] == []
+
+
+def test_make_evidence_writes_its_page_by_the_command_that_the_page_names() -> None:
+    page = (ROOT / "docs/evidence.md").read_text(encoding="utf-8")
+    [command] = re.findall(r"^    perfgate (simulate .*)$", page, re.MULTILINE)
+    assert f" -m gate {command} >/dev/null\n" in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
 @pytest.mark.endtoend
 @pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda page: page.name)
 def test_commands_on_pages(page: Path, tmp_path: Path) -> None:

@@ -1,9 +1,9 @@
 """The house's order: imports point one way and in no circle, third parties are declared, functions fit a screen or two.
 
-A room is a module or folder right below gate/ or harness/, with all that is below it. A room of gate/ imports itself and
-the rooms before it; only run and the commands use the harness, whose rooms have an order of their own. A command is a
-folder of gate/commands, and imports no other. Imports inside functions and those under TYPE_CHECKING count: laziness is
-no direction.
+A room is a module or folder right below gate/ or harness/, with all that is below it. A room imports itself and the rooms
+above it in the picture of docs/design.md; only run and the commands use the harness. A command is a folder of
+gate/commands, and imports no other. Imports inside functions and those under TYPE_CHECKING count: laziness is no
+direction.
 """
 
 import ast
@@ -21,41 +21,16 @@ pytestmark = pytest.mark.xdist_group("house")
 ROOT = Path(__file__).parent.parent
 LONGEST_FUNCTION = 70
 
-ROOMS = [
-    "codes",
-    "model",
-    "units",
-    "cli",
-    "config",
-    "adapters",
-    "results",
-    "stats",
-    "evidence",
-    "memory",
-    "explain",
-    "decide",
-    "history",
-    "words",
-    "planning",
-    "plots",
-    "report",
-    "github",
-    "run",
-    "commands",
-]
-HARNESS_ROOMS = [
-    "errors",
-    "sandbox",
-    "process",
-    "trace",
-    "host",
-    "source",
-    "instruments",
-    "profilers",
-    "build",
-    "service",
-    "loop",
-]
+
+def drawn(package: str) -> dict[str, str]:
+    """The rooms in the picture of docs/design.md from top to bottom, with what it says about each and its folders."""
+    picture = (ROOT / "docs/design.md").read_text(encoding="utf-8").split("```\n")[1]
+    _, _, below = picture.partition(f"{package}/ ")
+    part = re.split(r"^\w", below, flags=re.MULTILINE)[0]
+    return dict(re.findall(r"^  (\w+)(?:/|\.py) +((?:.*\n)(?:   .*\n)*)", part, re.MULTILINE))
+
+
+ROOMS, HARNESS_ROOMS = list(drawn("gate")), list(drawn("harness"))
 # From argv to the command that it names; nothing imports them, and what they import themselves is little.
 ENTRIES = ("gate.__main__", "gate.cli.main")
 FOR_ENTRIES = ("codes", "cli", "words")
@@ -76,10 +51,10 @@ class Import(NamedTuple):
 
 
 class House(NamedTuple):
-    """Our modules by their dotted names, with what each imports."""
+    """Our modules by their dotted names."""
 
     modules: Mapping[str, list[Import]]
-    trees: Mapping[str, ast.Module]
+    functions: Mapping[str, list[ast.FunctionDef | ast.AsyncFunctionDef]]
 
     def ours(self, name: str) -> str | None:
         """The module that an import names, which may name a thing in it; None for what is not ours."""
@@ -92,27 +67,41 @@ class House(NamedTuple):
         return holder if holder in self.modules else name
 
 
-def imports(node: ast.AST, *, typing_only: bool = False, lazy: bool = False) -> Iterator[Import]:
-    """Every import below a node; `from a import b` counts as a.b, because b may be a module."""
+def statements(node: ast.AST, *, typing_only: bool = False, lazy: bool = False) -> Iterator[tuple[ast.AST, bool, bool]]:
+    """Every statement below a node, whether only types need it and whether it stands in a function; no expressions."""
+    for part in ("body", "handlers", "cases", "orelse", "finalbody"):
+        guarded = part == "body" and isinstance(node, ast.If) and _name(node.test) == "TYPE_CHECKING"
+        for child in getattr(node, part, ()):
+            inner = lazy or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
+            yield child, typing_only or guarded, lazy
+            yield from statements(child, typing_only=typing_only or guarded, lazy=inner)
+
+
+def imports(tree: ast.Module, source: str) -> Iterator[Import]:
+    """Every import of a module; `from a import b` counts as a.b, because b may be a module."""
+    by_name = "import_module(" in source or "__import__(" in source
+    for node, typing_only, lazy in statements(tree):
+        if isinstance(node, ast.Import):
+            yield from (Import(alias.name, node.lineno, typing_only, lazy) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "ruff bans relative imports"
+            yield from (Import(f"{node.module}.{alias.name}", node.lineno, typing_only, lazy) for alias in node.names)
+        elif by_name:
+            for call in _calls(node):
+                if _name(call.func) in ("import_module", "__import__"):
+                    yield Import(_by_name(call.args[0]), call.lineno, typing_only, lazy)
+
+
+def _calls(node: ast.AST) -> Iterator[ast.Call]:
+    """The calls of a statement itself, without those of the statements in it."""
     for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.Import):
-            yield from (Import(alias.name, child.lineno, typing_only, lazy) for alias in child.names)
-        elif isinstance(child, ast.ImportFrom):
-            assert child.level == 0, "ruff bans relative imports"
-            yield from (
-                Import(f"{child.module}.{alias.name}", child.lineno, typing_only, lazy) for alias in child.names
-            )
-        elif isinstance(child, ast.If) and ast.unparse(child.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
-            yield from imports(ast.Module(child.body, []), typing_only=True, lazy=lazy)
-            yield from imports(ast.Module(child.orelse, []), typing_only=typing_only, lazy=lazy)
-        else:
-            if isinstance(child, ast.Call) and ast.unparse(child.func).split(".")[-1] in (
-                "import_module",
-                "__import__",
-            ):
-                yield Import(_by_name(child.args[0]), child.lineno, typing_only, lazy)
-            inner = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef)
-            yield from imports(child, typing_only=typing_only, lazy=lazy or inner)
+        if not isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
+            yield from (each for each in ast.walk(child) if isinstance(each, ast.Call))
+
+
+def _name(expression: ast.expr) -> str:
+    """What an expression names, without the module that it is in; "" for what is no name."""
+    return str(getattr(expression, "attr", getattr(expression, "id", "")))
 
 
 def _by_name(argument: ast.expr) -> str:
@@ -123,12 +112,17 @@ def _by_name(argument: ast.expr) -> str:
 
 
 def house(root: Path) -> House:
-    trees = {}
+    modules, functions = {}, {}
     for package in ("gate", "harness"):
         for path in sorted((root / package).rglob("*.py")):
-            name = ".".join(path.relative_to(root).with_suffix("").parts)
-            trees[name.removesuffix(".__init__")] = ast.parse(path.read_text(encoding="utf-8"))
-    return House({name: list(imports(tree)) for name, tree in trees.items()}, trees)
+            name = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
+            source = path.read_text(encoding="utf-8")
+            tree = ast.parse(source)
+            modules[name] = list(imports(tree, source))
+            functions[name] = [
+                each for each, *_ in statements(tree) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
+            ]
+    return House(modules, functions)
 
 
 def room(module: str) -> str:
@@ -216,10 +210,9 @@ def heavy_tops(built: House) -> list[str]:
 
 
 def circles(built: House) -> list[str]:
-    """Modules that import each other round in a circle, also lazily; what only types need is never imported."""
+    """Modules that import each other round in a circle, also lazily or for types only."""
     edges = {
-        name: {str(built.ours(each.module)) for each in imported if not each.typing_only}
-        & built.modules.keys() - {name}
+        name: {str(built.ours(each.module)) for each in imported} & built.modules.keys() - {name}
         for name, imported in built.modules.items()
     }
     return [name for name in edges if name in _reached(name, edges)]
@@ -239,10 +232,9 @@ def _reached(name: str, edges: Mapping[str, set[str]]) -> set[str]:
 def long_functions(built: House, most: int = LONGEST_FUNCTION) -> list[str]:
     return [
         f"{name}:{node.lineno}: {node.name} has {lines} lines"
-        for name, tree in built.trees.items()
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and (lines := (node.end_lineno or node.lineno) - node.lineno + 1) > most
+        for name, functions in built.functions.items()
+        for node in functions
+        if (lines := (node.end_lineno or node.lineno) - node.lineno + 1) > most
     ]
 
 
@@ -254,6 +246,16 @@ def runtime_dependencies() -> set[str]:
 @pytest.fixture(scope="module")
 def here() -> House:
     return house(ROOT)
+
+
+@pytest.mark.parametrize("package", ["gate", "harness"])
+def test_the_picture_of_the_house_has_every_folder_and_no_other(here: House, package: str) -> None:
+    found: dict[str, set[str]] = {}
+    for name in here.modules.keys() - ENTRIES:
+        top, own, *below = [*name.split("."), ""]
+        if top == package and own:
+            found.setdefault(own, set()).update(below[:1] if len(below) > 2 else [])
+    assert found == {own: set(re.findall(r"(\w+)/(?!\w)", text)) for own, text in drawn(package).items()}
 
 
 def test_imports_point_one_way(here: House) -> None:

@@ -1,6 +1,10 @@
-"""The locks: complete, hashed, and without a word about where packages come from."""
+"""The locks: complete, hashed, without a word about where packages come from, and installed as far as a host can."""
 
+import os
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -34,7 +38,7 @@ def test_no_index_address_and_no_path(lock: str) -> None:
 
 
 def test_the_locks_hold_what_pyproject_declares() -> None:
-    runtime = names(PYPROJECT["project"]["dependencies"])
+    runtime = names(PYPROJECT["project"]["dependencies"] + PYPROJECT["project"]["optional-dependencies"]["hyperfine"])
     assert runtime <= pins("requirements.lock").keys()
     assert runtime | names(PYPROJECT["dependency-groups"]["dev"]) <= pins("requirements-dev.lock").keys()
 
@@ -46,3 +50,45 @@ def test_the_runtime_lock_is_a_part_of_the_other() -> None:
         for lock in ("requirements.lock", "requirements-dev.lock")
     )
     assert {name: everything.get(name) for name in runtime} == runtime
+
+
+@pytest.mark.parametrize("libc", ["glibc", ""])
+def test_the_environment_of_development_does_without_hyperfine_on_musl(tmp_path: Path, libc: str) -> None:
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(ROOT / "scripts/venv", tmp_path / "scripts")
+    for name in ("pyproject.toml", "requirements-dev.lock"):
+        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / "sitecustomize.py").write_text(
+        f'import platform, sys\nsys.platform, platform.libc_ver = "linux", lambda: ("{libc}", "")\n'
+    )
+    uv = tmp_path / "bin/uv"
+    uv.parent.mkdir()
+    uv.write_text(
+        "#!/bin/sh\ncase $* in *--require-hashes*) cat .venv/locked.txt >asked ;; venv*) mkdir .venv ;; esac\n"
+    )
+    uv.chmod(0o755)
+    env = {**os.environ, "PATH": f"{uv.parent}:{os.environ['PATH']}", "PYTHON": sys.executable}
+    subprocess.run(["scripts/venv"], cwd=tmp_path, env={**env, "PYTHONPATH": str(tmp_path)}, check=True)
+    locked = (ROOT / "requirements-dev.lock").read_text(encoding="utf-8")
+    hyperfine = re.search(r"^astral-dev-toolchain-hyperfine==.*\n(?: .*\n)+", locked, re.MULTILINE)
+    assert hyperfine
+    asked = (tmp_path / "asked").read_text(encoding="utf-8")
+    assert asked == (locked if libc else locked.replace(hyperfine.group(), ""))
+
+
+@pytest.mark.parametrize(("there", "says"), [(["git"], "CPython"), ([], "git is not on PATH")])
+def test_a_machine_that_lacks_what_make_needs_is_told_in_one_line(tmp_path: Path, there: list[str], says: str) -> None:
+    for name in (*there, "dirname", "cat", "cmp"):
+        (tmp_path / name).symlink_to(shutil.which(name) or pytest.skip(f"no {name}"))
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(ROOT / "scripts/venv", tmp_path / "scripts")
+    done = subprocess.run(
+        [tmp_path / "scripts/venv"],
+        cwd=tmp_path,
+        env={"PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+    assert says in done.stderr

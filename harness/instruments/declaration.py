@@ -78,7 +78,7 @@ class Instruments:
 
 
 def choose(wanted: Collection[str], caller: Mapping[str, str]) -> Instruments:
-    """Return the instruments that a run needs: without hyperfine on the caller's PATH spawn measures all of it.
+    """Return the instruments that a run needs: without hyperfine spawn measures all of it.
 
     wanted: the names in the configuration. Each is imported and looked for once, and only if it is wanted.
 

@@ -25,7 +25,7 @@ from harness.instruments.protocol import (
     wanted_values,
     words,
 )
-from harness.process.execute import Command, Outcome, find_program
+from harness.process.execute import Command, Outcome, find_own, find_program
 from harness.process.groups import NOT_STARTED
 
 OLDEST = (1, 14)
@@ -81,8 +81,8 @@ class Hyperfine:
 
 
 def find_hyperfine(caller: Mapping[str, str]) -> Hyperfine | ToolUnusable:
-    """Look for hyperfine on the caller's PATH; else say why there is none that can be used."""
-    path = find_program("hyperfine", caller)
+    """Look for the hyperfine that came with perfgate, then on the caller's PATH; or say why none can be used."""
+    path = find_own("hyperfine") or find_program("hyperfine", caller)
     if path is None:
         return ToolUnusable("hyperfine", "missing")
     try:

@@ -453,3 +453,9 @@ def find_program(name: str, caller: Mapping[str, str]) -> str | None:
     """Return the absolute path of a program on the caller's PATH."""
     found = shutil.which(name, path=caller.get("PATH", os.defpath))
     return str(Path(found).resolve()) if found else None
+
+
+def find_own(name: str) -> str | None:
+    """Return the absolute path of a program that was installed with perfgate, which need not be on PATH."""
+    # not where the interpreter leads: in an environment it is a link to another folder's
+    return find_program(name, {"PATH": str(Path(sys.executable).parent)})

@@ -142,6 +142,24 @@ def test_a_check_lacks_nothing_that_its_packages_need() -> None:
     assert needed({"duckdb", "pandas", "statsmodels"}) - {"numpy", "scipy"} | {"tzdata"} >= script.OF_A_STUDY
 
 
+def test_on_musl_nothing_is_asked_for_that_has_no_wheel_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script, hyperfine = _own_script(), "astral-dev-toolchain-hyperfine"
+
+    def wanted() -> set[str]:
+        script._requirements(tmp_path)
+        return {each["name"] for each in script.LOCKED.finditer((tmp_path / "requirements.lock").read_text())}
+
+    for command in ("check", "study"):
+        monkeypatch.setenv("INPUT_COMMAND", command)
+        monkeypatch.setattr("platform.libc_ver", lambda: ("glibc", "2.36"))
+        everywhere = wanted()
+        monkeypatch.setattr("platform.libc_ver", lambda: ("", ""))
+        monkeypatch.setattr("sys.platform", "linux")
+        assert wanted() == everywhere - {hyperfine} != everywhere
+        monkeypatch.setattr("sys.platform", "darwin")
+        assert wanted() == everywhere
+
+
 def test_what_the_machine_says_to_pip_is_said_to_uv(tmp_path: Path) -> None:
     script, file = _own_script(), tmp_path / "pip.conf"
     file.write_text(
@@ -452,6 +470,7 @@ def test_the_real_one(tmp_path: Path, command: str, most: float) -> None:
         assert ran.returncode == 0, ran.stderr
         return ran.stdout
 
+    assert (action.python().parent / "hyperfine").is_file()
     report = tmp_path / "report.html"
     perfgate("decide", "-", "--html", report)
     assert "<svg" in report.read_text(encoding="utf-8")

@@ -6,6 +6,7 @@ import random
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -258,7 +259,16 @@ def test_a_termination_during_checkout_leaves_no_tree(project: Project, tmp_path
         assert project.git("worktree", "list", "--porcelain").count("worktree ") == 1
 
 
-def test_resume_does_not_mix_hyperfine_with_its_stand_in(project: Project, tmp_path: Path) -> None:
+def test_resume_does_not_mix_hyperfine_with_its_stand_in(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # an environment with the packages of this one, and without its hyperfine
+    bare = tmp_path / "environment"
+    (bare / "bin").mkdir(parents=True)
+    (bare / "bin/python").symlink_to(Path(sys.executable).resolve())
+    for name in ("lib", "pyvenv.cfg"):
+        (bare / name).symlink_to(Path(sys.prefix) / name)
+    monkeypatch.setattr(sys, "executable", str(bare / "bin/python"))
     config = SLOW.replace('instrument = "values"\n', "").replace("python3 bench.py {output}", "sleep 0.01")
     project.write("perfgate.toml", config)
     project.commit()

@@ -59,6 +59,24 @@ class Columns(msgspec.Struct, frozen=True, eq=False):
     told: list[str]
     projection: Projection
 
+    def place(self, label: str | None) -> int:
+        """Return the number of the column that a label names; None: the first.
+
+        Raises:
+            UserError: no column, or several.
+        """
+        titles = [chosen.title for chosen in self.found]
+        if label is None:
+            return 0
+        if label in titles:
+            return titles.index(label)
+        begun = [place for place, title in enumerate(titles) if label and label.startswith(title)]
+        named = [place for place, chosen in enumerate(self.found) if chosen.name == label]
+        found = named or begun
+        if len(found) != 1:
+            raise UserError(f"--base {label}: no column has this label; there are {', '.join(titles)}")
+        return found[0]
+
 
 def columns_of(pieces: Sequence[Piece], projection: Projection, sides: Sequence[Side | None]) -> Columns:
     """Arrange what was read in columns.

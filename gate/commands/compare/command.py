@@ -1,17 +1,21 @@
-"""The options of perfgate compare."""
+"""perfgate compare: columns of results side by side, with intervals and without a gate."""
 
 from __future__ import annotations
 
 import re
 from argparse import ArgumentTypeError
 from dataclasses import dataclass
-from typing import Literal, TextIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TextIO
 
 from gate.cli.command import Command
 from gate.cli.groups import MeasuredRulesOptions
 from gate.cli.listing import modules
 from gate.cli.options import argument, group, option, repeated, switch
 from gate.codes import Exit
+
+if TYPE_CHECKING:
+    from gate.commands.compare.columns import Columns
 
 _WHICH = "side of the run in the %s column (default: head, or the only one it has)"
 _STATISTICS = {"median": "p50"}
@@ -91,10 +95,52 @@ class Options:
 
 
 def run(options: Options, out: TextIO, _: TextIO) -> int:
-    """Put columns of results side by side."""
-    from gate.commands.compare.compare import run
+    """Print columns of results side by side and return 0, whatever changed; 4 where there is nothing to compare.
 
-    return run(options.compare, options.rules, out)
+    Raises:
+        UserError: a file, a key or a rule that cannot be used.
+    """
+    from gate.commands.compare.formats import renderer, screen
+    from gate.commands.compare.keys import keys_of
+    from gate.commands.compare.order import hidden_below, sorted_rows
+    from gate.commands.compare.tabulation import Wanted, tabulated
+    from gate.report.outputs import refuse_inputs, write
+    from gate.results.arguments import is_plain, labelled
+
+    asked = options.compare
+    if asked.html is not None:
+        inputs = [Path(labelled(run)[1]) for run in asked.runs if is_plain(labelled(run)[1])]
+        refuse_inputs(inputs, [Path(asked.html)])
+    columns = _columns(asked, options.rules)
+    base = columns.place(asked.base)
+    if asked.listed:
+        out.writelines(f"{chosen.title}  {chosen.name}\n" for chosen in columns.found)
+        return Exit.PASS
+    table = tabulated(columns, base, options.rules, Wanted(asked.statistics, keys_of(asked.group)))
+    table = sorted_rows(hidden_below(table, asked.min_change), asked.sort)
+    out.write(renderer(asked.form)(table, screen(out)))
+    if asked.html is not None:
+        write(Path(asked.html), renderer("html")(table, screen(out)))
+    return Exit.ERROR if table.nothing and not table.identical else Exit.PASS
+
+
+def _columns(asked: CompareOptions, rules: MeasuredRulesOptions) -> Columns:
+    from gate.commands.compare.columns import columns_of
+    from gate.commands.compare.filters import filter_of
+    from gate.commands.compare.keys import keys_of
+    from gate.commands.compare.pieces import pieces
+    from gate.commands.compare.projection import Projection
+
+    projection = Projection(
+        by=keys_of(asked.by),
+        rows=keys_of(asked.rows),
+        ignore=keys_of(asked.ignore),
+        filter=filter_of(asked.filter) if asked.filter else None,
+        benchmarks=rules.benchmarks,
+        metrics=asked.metrics,
+        level=asked.each,
+    )
+    return columns_of(pieces(asked.runs, asked.wanted), projection, (asked.side_a, asked.side_b))
 
 
 COMMAND = Command(

@@ -1,4 +1,4 @@
-"""The options of perfgate explain."""
+"""perfgate explain: the functions behind the regressions of a run."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     """Name the functions behind the regressions of a run."""
     from gate.commands.explain.explain import run
 
-    return run(options.explain, options.outputs, out, err)
+    asked = options.explain
+    return run(asked.run, asked.benchmarks, options.outputs, out, err, every=asked.every)
 
 
 COMMAND = Command(

@@ -1,11 +1,11 @@
-"""perfgate explain: the functions behind the regressions of a run, profiled now where that was not done."""
+"""The functions behind the regressions of a run, profiled now where that was not done."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from msgspec.structs import replace
 
@@ -23,24 +23,30 @@ from gate.report.text.explanations import explanation_lines
 from gate.words.plain import wrap
 from gate.words.streams import colored
 
-if TYPE_CHECKING:
-    from gate.commands.explain.command import ExplainOptions
-
 _EXPLAINED = ("regression", "accepted")
 
 
-def run(options: ExplainOptions, outputs: OutputOptions, out: TextIO, err: TextIO) -> int:
+def run(
+    given: str | None, globs: Sequence[str], outputs: OutputOptions, out: TextIO, err: TextIO, *, every: bool
+) -> int:
     """Explain what regressed, or what is asked for by name; from the run's profiles, or from new ones.
+
+    Args:
+        given: what the command line names; None: .perfgate.
+        globs: the benchmarks that are asked for; none: those that regressed.
+        outputs: where else the report goes.
+        out: takes the functions.
+        err: takes what is said while it profiles.
+        every: list every function.
 
     Raises:
         UserError: no such run, no such benchmark, files that cannot be written, or a project that is not the run's.
     """
     require_writable(outputs)
-    given = Path(options.run or DEFAULT_FOLDER)
-    source = _source(given)
+    source = _source(Path(given or DEFAULT_FOLDER))
     refuse_inputs([source], targets(outputs))
     decided = _decided(source)
-    names = _names(decided.report, options.benchmarks)
+    names = _names(decided.report, globs)
     lacking = _lacking(decided.report, names)
     if lacking:
         _profile(source, decided.report, lacking, outputs, err)
@@ -50,7 +56,7 @@ def run(options: ExplainOptions, outputs: OutputOptions, out: TextIO, err: TextI
     if "-" in outputs.files.values():
         show(shown, outputs, out)
     else:
-        _print(shown.report, outputs, out, every=options.every)
+        _print(shown.report, outputs, out, every=every)
     found = shown.report
     return Exit.ERROR if found.unprofiled and not found.explanations else Exit.PASS
 

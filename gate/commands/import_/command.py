@@ -1,13 +1,15 @@
-"""The options of perfgate import."""
+"""perfgate import: result files of other tools -> a file of measurements."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, TextIO
 
 from gate.cli.command import Command
 from gate.cli.listing import modules
 from gate.cli.options import argument, option
+from gate.codes import Exit
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,10 +33,26 @@ class Options:
 
 
 def run(options: Options, out: TextIO, err: TextIO) -> int:
-    """Write result files as measurements."""
-    from gate.commands.import_.importing import run
+    """Write result files as measurements, and say what each side has.
 
-    return run(options, out, err)
+    Raises:
+        UserError: a file that cannot be read or written, or one of measurements that would be lost.
+    """
+    from gate.commands.import_.importing import counts, lines, write
+    from gate.evidence.imported import imported
+    from gate.model import SIDES
+    from gate.results.arguments import named
+    from gate.words.plain import visible
+    from gate.words.sentences import say
+
+    found = imported(named(options.files), side=options.side, level=options.each, wanted=options.form)
+    if options.out == "-":
+        out.writelines(text.decode() for text in lines(found))
+    else:
+        write(Path(options.out), found, options.files)
+    err.writelines(f"{visible(say(each))}\n" for each in found.assumed)
+    err.writelines(counts(found, side) for side in SIDES)
+    return Exit.PASS
 
 
 COMMAND = Command(

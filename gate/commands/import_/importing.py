@@ -1,4 +1,4 @@
-"""perfgate import: result files of other tools -> a file of measurements."""
+"""What is imported -> lines of measurements, their file, and what each side has."""
 
 from __future__ import annotations
 
@@ -6,41 +6,23 @@ import os
 from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any
 
 import msgspec
 
-from gate.codes import Exit
-from gate.evidence.imported import Imported, imported
+from gate.evidence.imported import Imported
 from gate.evidence.inputs import is_ours
-from gate.model import SIDES, Execution, Failure, Run, Unsampled, UserError
-from gate.results.arguments import named
+from gate.model import Execution, Failure, Run, Unsampled, UserError
 from gate.units import plural
 from gate.words.plain import visible
-from gate.words.sentences import say
-
-if TYPE_CHECKING:
-    from gate.commands.import_.command import Options
 
 
-def run(options: Options, out: TextIO, err: TextIO) -> int:
-    """Write the measurements, and say what each side has.
+def write(path: Path, found: Imported, inputs: Sequence[str]) -> None:
+    """Write the measurements to a file.
 
     Raises:
-        UserError: a file that cannot be read or written, or one of measurements that would be lost.
+        UserError: it is one of the inputs, holds something else, or cannot be written.
     """
-    files = named(options.files)
-    found = imported(files, side=options.side, level=options.each, wanted=options.form)
-    if options.out == "-":
-        out.writelines(text.decode() for text in _lines(found))
-    else:
-        _write(Path(options.out), found, options.files)
-    err.writelines(f"{visible(say(each))}\n" for each in found.assumed)
-    err.writelines(_counts(found, side) for side in SIDES)
-    return Exit.PASS
-
-
-def _write(path: Path, found: Imported, inputs: Sequence[str]) -> None:
     if path.exists() and any(Path(name.rpartition("=")[2]).resolve() == path.resolve() for name in inputs):
         raise UserError(f"{path} is read: name another file", option="out")
     if path.exists() and not _is_import(path):
@@ -48,7 +30,7 @@ def _write(path: Path, found: Imported, inputs: Sequence[str]) -> None:
     partial = path.with_name(f"{path.name}.partial")
     try:
         with partial.open("wb") as file:
-            for line in _lines(found):
+            for line in lines(found):
                 file.write(line)
             file.flush()
             os.fsync(file.fileno())
@@ -68,7 +50,8 @@ def _is_import(path: Path) -> bool:
     return not first.strip() or (is_ours(first) and b'"apart":true' in first)
 
 
-def _lines(found: Imported) -> Iterator[bytes]:
+def lines(found: Imported) -> Iterator[bytes]:
+    """Encode the records, one a line."""
     encoder = msgspec.json.Encoder(enc_hook=_listed)
     for located in found.records:
         yield encoder.encode(located.record) + b"\n"
@@ -80,7 +63,8 @@ def _listed(values: Any) -> list[float]:
     raise NotImplementedError(type(values))
 
 
-def _counts(found: Imported, side: str) -> str:
+def counts(found: Imported, side: str) -> str:
+    """Say what a side has, in a line; "" where it has nothing."""
     own = [located.record for located in found.records if getattr(located.record, "side", None) == side]
     executions = [r for r in own if isinstance(r, Execution)]
     aggregates = [r for r in own if isinstance(r, Unsampled)]

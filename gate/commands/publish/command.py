@@ -1,4 +1,4 @@
-"""The options of perfgate publish."""
+"""perfgate publish: puts a report on GitHub as comment, summary, annotations and commit status."""
 
 from __future__ import annotations
 
@@ -69,11 +69,20 @@ class Options:
     check: bool = switch("also set a check run")
 
 
-def run(options: Options, out: TextIO, err: TextIO) -> int:
+def run(options: Options, out: TextIO, _: TextIO) -> int:
     """Put a report on a pull request."""
     from gate.commands.publish.publish import run
+    from gate.github.publishing.request import Wanted
 
-    return run(options, out, err)
+    wanted = Wanted(
+        comment=options.comment,
+        summary=options.summary,
+        annotations=options.annotations,
+        status=options.status,
+        check=options.check,
+        issue=False,
+    )
+    return run(options.runs, wanted, out, id=options.id, directory=options.directory, pull=options.pull)
 
 
 COMMAND = Command(

@@ -1,12 +1,12 @@
-"""perfgate publish: puts a report on GitHub as comment, summary, annotations and commit status."""
+"""Measurements -> their verdict on GitHub, from within a workflow."""
 
 from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from gate.cli.groups import OutputOptions
 from gate.codes import Exit
@@ -34,27 +34,43 @@ from gate.model import UserError
 from gate.report.links import Links
 from gate.report.outputs import links_of, show
 
-if TYPE_CHECKING:
-    from gate.commands.publish.command import Options
-
 _SHOWN = OutputOptions()
 # who calls it twice in one job wants the second to count
 _USE = "command"
 
 
-def run(options: Options, out: TextIO, _: TextIO) -> int:
+def run(
+    runs: Sequence[str],
+    wanted: Wanted,
+    out: TextIO,
+    *,
+    id: str,  # noqa: A002  # as the option
+    directory: str,
+    pull: int | None,
+) -> int:
     """Decide over measurements, publish the outcome from within a workflow, and return its exit code.
 
-    Everything goes to out, since the runner reads its commands there in order.
+    Args:
+        runs: what is decided; none: .perfgate, or the artifact of the run that this workflow follows.
+        wanted: where the outcome appears.
+        out: takes everything, since the runner reads its commands there in order.
+        id: the name of this gate.
+        directory: that of the project in the repository, for an artifact.
+        pull: the number of the pull request; None: that of the event.
 
     Raises:
         UserError: this is no workflow, runs are named where they may be anybody's, or the pull request cannot be
             asked for.
     """
     event = read_event(os.environ)
-    if options.runs and event.source is not None:
-        raise UserError(f"{options.runs[0]}: {OWN_ARTIFACT}")
-    concluded = _concluded(options, event, os.environ)
+    if event.source is not None:
+        if runs:
+            raise UserError(f"{runs[0]}: {OWN_ARTIFACT}")
+        folder = Path(tempfile.mkdtemp(prefix="perfgate-", dir=os.environ.get("RUNNER_TEMP") or None))
+        concluded = conclude_foreign(event, ForeignRun(folder, id, directory, ()), os.environ)
+    else:
+        target = _target(pull, event, os.environ)
+        concluded = _concluded(runs or (DEFAULT_FOLDER,), event, target, comments=wanted.comment != "never")
     outcome = concluded.outcome
     with fenced(out) as log:
         if concluded.decided is not None:
@@ -64,19 +80,12 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     out.writelines(warning_line(warning, "perfgate") for warning in concluded.warnings)
     _write_outputs({"exit-code": str(outcome.code), "verdict": outcome.verdict or ""})
     publication = Publication(
-        id=options.id,
+        id=id,
         event=event,
         outcome=outcome,
         report=concluded.decided.report if concluded.decided is not None else None,
-        links=Links(run=links_of(os.environ).run, gate=gate_name(options.id), pull=outcome.target.pull is not None),
-        wanted=Wanted(
-            comment=options.comment,
-            summary=options.summary,
-            annotations=options.annotations,
-            status=options.status,
-            check=options.check,
-            issue=False,
-        ),
+        links=Links(run=links_of(os.environ).run, gate=gate_name(id), pull=outcome.target.pull is not None),
+        wanted=wanted,
         stamp=stamp_of(event, outcome.target, job_name(event, os.environ), _USE),
     )
     published = publish(publication, os.environ, out)
@@ -96,16 +105,12 @@ def _write_outputs(outputs: Mapping[str, str]) -> None:
         write_outputs(Path(file), outputs)
 
 
-def _concluded(options: Options, event: Event, environment: Mapping[str, str]) -> Concluded:
-    if event.source is not None:
-        folder = Path(tempfile.mkdtemp(prefix="perfgate-", dir=environment.get("RUNNER_TEMP") or None))
-        return conclude_foreign(event, ForeignRun(folder, options.id, options.directory, ()), environment)
-    target = _target(options, event, environment)
+def _concluded(runs: Sequence[str], event: Event, target: Target, *, comments: bool) -> Concluded:
     idle = nothing_to_do(event)
     if idle:
         return Concluded(Outcome(code=0, verdict=None, notices=[], report=False, target=target, note=idle))
     try:
-        files = find_runs(options.runs or (DEFAULT_FOLDER,))
+        files = find_runs(runs)
     except NothingError as error:
         return Concluded(could_not_run([Notice(Exit.ERROR, str(error))], target))
     broken = broken_off(files)
@@ -113,22 +118,22 @@ def _concluded(options: Options, event: Event, environment: Mapping[str, str]) -
         return Concluded(could_not_run(broken, target))
     try:
         inputs = read_inputs([str(file) for file in files])
-        return conclude_on(inputs, event, target, environment, comment=options.comment != "never")
+        return conclude_on(inputs, event, target, os.environ, comment=comments)
     except UserError as error:
         return Concluded(could_not_run([Notice(Exit.USAGE, str(error))], target))
 
 
-def _target(options: Options, event: Event, environment: Mapping[str, str]) -> Target:
+def _target(pull: int | None, event: Event, environment: Mapping[str, str]) -> Target:
     """Say which pull request and commit it is about; one that is named is looked up.
 
     Raises:
         UserError: it cannot be looked up.
     """
     target = target_of(event)
-    if options.pull is None or options.pull == target.pull:
+    if pull is None or pull == target.pull:
         return target
     try:
-        facts = forge_of(event, environment).pull(options.pull)
+        facts = forge_of(event, environment).pull(pull)
     except Problem as problem:
-        raise UserError(f"--pull {options.pull}: {problem.what}") from None
-    return Target(options.pull, facts.head_sha, event.run_id, event.run_attempt)
+        raise UserError(f"--pull {pull}: {problem.what}") from None
+    return Target(pull, facts.head_sha, event.run_id, event.run_attempt)

@@ -1,7 +1,8 @@
-"""The options of perfgate report."""
+"""perfgate report: renders a past run again."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -44,15 +45,36 @@ class Options:
 
 
 def run(options: Options, out: TextIO, err: TextIO) -> int:
-    """Render a run again."""
+    """Render a run and return its report's exit code.
+
+    A report.json (of the folder, or named) is rendered as it was decided, with the values of the measurements beside
+    it; measurements, and runs with other rules or a selection of benchmarks, are decided again. Such another view of a
+    run never replaces its report.
+    """
     if options.schema:
         from gate.report.json import schema
 
         out.write(schema())
         return 0
-    from gate.commands.report.report import run
+    from gate.commands.report.report import decided_of, is_taken, nearest_folder, own_folder, refuse_overwriting
+    from gate.report.links import Links
+    from gate.report.outputs import fill, links_of, require_writable, show, targets, write_asked
 
-    return run(options.report, options.rules, options.outputs, out, err)
+    asked, rules, outputs = options.report, options.rules, options.outputs
+    require_writable(outputs)
+    links = Links(report=asked.report_url, run=asked.run_url or links_of(os.environ).run)
+    runs = asked.runs or (str(nearest_folder()),)
+    folder = asked.out or own_folder(runs, rules)
+    taken = asked.out is None and folder is not None and is_taken(folder, runs)
+    refuse_overwriting(runs, targets(outputs), None if taken else folder)
+    decided = decided_of(runs, rules)
+    if taken:
+        err.write(f"perfgate: {folder} holds another run, whose report stays; --out DIR writes this one's\n")
+    elif folder is not None:
+        fill(folder, decided, links)
+    write_asked(decided, outputs)
+    show(decided, outputs, out, form=asked.form, every=asked.every, links=links)
+    return decided.report.exit_code
 
 
 COMMAND = Command(

@@ -1,4 +1,4 @@
-"""The options of perfgate try."""
+"""perfgate try: builds head once, runs every benchmark once, and says what a check would cost and find."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TextIO
 
 from gate.cli import values
 from gate.cli.command import MEASURED, Command
-from gate.cli.groups import HEAD, STRICT, WAIT, RulesOptions
+from gate.cli.groups import HEAD, STRICT, WAIT, MeasureOptions, OutputOptions, RulesOptions
 from gate.cli.options import group, option, switch
 
 
@@ -37,7 +37,9 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     require_measuring()
     from gate.commands.try_.try_ import run
 
-    return run(options.trial, options.rules, out, err)
+    asked = options.trial
+    outputs = OutputOptions({"json": asked.json} if asked.json is not None else {}, asked.quiet)
+    return run(MeasureOptions(head=asked.head, strict=asked.strict, wait=asked.wait), outputs, options.rules, out, err)
 
 
 COMMAND = Command(

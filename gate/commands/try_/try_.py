@@ -1,4 +1,4 @@
-"""perfgate try: builds head once, runs every benchmark once, and says what a check would cost and find."""
+"""A trial: one build of head and one execution of every benchmark, with what follows from them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 import msgspec
 
@@ -46,9 +46,6 @@ from harness.loop.steps import BuildStep
 from harness.process.budget import Budget
 from harness.source.trees import open_trees
 
-if TYPE_CHECKING:
-    from gate.commands.try_.command import TryOptions
-
 _FOLDER = Path(DEFAULT_FOLDER) / "try"
 _SHORT = 0.005
 """Seconds below which the start of a process is most of its time: hyperfine warns below the same."""
@@ -60,7 +57,7 @@ class HeldError(UserError):
     exit_code = Exit.ERROR
 
 
-def run(options: TryOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> int:
+def run(options: MeasureOptions, outputs: OutputOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> int:
     """Try what a check of head would measure; 0 where every benchmark gave values or takes long, otherwise 4.
 
     Raises:
@@ -69,17 +66,15 @@ def run(options: TryOptions, rules: RulesOptions, out: TextIO, err: TextIO) -> i
         EndedError: a signal.
     """
     refuse_unsafe()
-    outputs = OutputOptions({"json": options.json} if options.json is not None else {}, options.quiet)
     require_writable(outputs)
     if options.strict:
         refuse_unfit(problems())
-    measuring = MeasureOptions(head=options.head, wait=options.wait)
-    with opened(measuring, _FOLDER, err, quiet=options.quiet) as making:
+    with opened(options, _FOLDER, err, quiet=outputs.quiet) as making:
         project = making.enter(open_itself(options.head, rules, making.outputs(targets(outputs))))
-        job = prepare(project, measuring, making.settle(project), gates=True)
-        trial = _tried(making, job, err, quiet=options.quiet)
+        job = prepare(project, options, making.settle(project), gates=True)
+        trial = _tried(making, job, err, quiet=outputs.quiet)
         _keep(trial, job.project.settings.rules.plan.iterations, project.repository.project / DEFAULT_FOLDER)
-    _show(trial, job, options, out)
+    _show(trial, job, outputs, out)
     return trial.exit_code
 
 
@@ -240,13 +235,14 @@ def _below_floor(rules: Config, tried: list[Tried]) -> Iterator[Note]:
             yield Note(kind="floor", benchmark=case.benchmark, floor=floor, unit=case.unit, share=share)
 
 
-def _show(trial: Trial, job: Job, options: TryOptions, out: TextIO) -> None:
-    if options.json == "-":
+def _show(trial: Trial, job: Job, outputs: OutputOptions, out: TextIO) -> None:
+    file = outputs.files.get("json")
+    if file == "-":
         out.write(words.as_json(trial))
         return
-    if options.json is not None:
-        write(Path(options.json), words.as_json(trial))
-    if options.quiet:
+    if file is not None:
+        write(Path(file), words.as_json(trial))
+    if outputs.quiet:
         out.writelines(f"{line}\n" for line in words.brief(trial))
     else:
         width = min(shutil.get_terminal_size((100, 24)).columns, 140)

@@ -7,9 +7,10 @@ import shutil
 import subprocess
 
 from harness.host.fitness.kernel_files import Check
+from harness.process.execute import find_own
 
 _SECONDS = 3.0
-_VERSIONED = ("hyperfine", "perf", "valgrind")
+_VERSIONED = ("perf", "valgrind")
 _OTHERS = ("setarch", "taskset")
 # The first that is there; the packages of git and hyperfine have the same name in all of them.
 _INSTALLERS = {
@@ -26,9 +27,16 @@ def tools() -> Check:
         return Check(
             name, "bad", "no git", "Base and head are commits: without git nothing is measured.", _install("git")
         )
-    found = {tool: _version(tool) for tool in _VERSIONED}
+    own = find_own("hyperfine")
+    hyperfine = own or shutil.which("hyperfine")
+    which = f"({'comes with perfgate' if own else 'on PATH'}: {hyperfine})"
+    found = {"hyperfine": _version(hyperfine)} | {tool: _version(shutil.which(tool)) for tool in _VERSIONED}
     found |= {tool: "" if shutil.which(tool) else None for tool in _OTHERS}
-    there = [f"{tool} {version}".strip() for tool, version in found.items() if version is not None]
+    there = [
+        " ".join(filter(None, (tool, version, which if tool == "hyperfine" else "")))
+        for tool, version in found.items()
+        if version is not None
+    ]
     absent = [tool for tool, version in found.items() if version is None]
     value = ", ".join(there) + ("; " if there and absent else "") + (f"no {', '.join(absent)}" if absent else "")
     if "hyperfine" in absent:
@@ -36,9 +44,8 @@ def tools() -> Check:
     return Check(name, "ok", value, why)
 
 
-def _version(tool: str) -> str | None:
-    """Return the version of a tool; "" when it does not tell, None when it is absent or does not run."""
-    path = shutil.which(tool)
+def _version(path: str | None) -> str | None:
+    """Return the version of the tool at a path; "" when it does not tell, None when it is absent or does not run."""
     if path is None:
         return None
     try:

@@ -15,8 +15,7 @@ from unittest import mock
 
 import pytest
 
-from gate.commands.publish import publish
-from gate.commands.publish.command import Options
+from gate.commands.publish import command
 from gate.github import transport
 from gate.github.client import Forge
 from tests.support.forge import FakeGitHub
@@ -88,11 +87,11 @@ def publish_regression(project: Project, github: FakeGitHub, folder: Path, **mor
     run = folder / "run"
     run.mkdir(exist_ok=True)
     (run / "measurements.jsonl").write_text(measured())
-    options = Options((str(run),), status=True, check=True)
+    options = command.Options((str(run),), status=True, check=True)
     out, began = io.StringIO(), time.monotonic()
     given = job.environment({}) | {"GITHUB_TOKEN": job.token} | more
     with mock.patch.dict(os.environ, given, clear=True), contextlib.chdir(project.top):
-        code = publish.run(options, out, io.StringIO())
+        code = command.run(options, out, io.StringIO())
     warnings = [one.data for one in commands(out.getvalue()) if one.name == "warning"]
     summary = (job.directory / "summary.md").read_text()
     assert github.token not in out.getvalue() + summary

@@ -1,8 +1,11 @@
 import os
 import shlex
 import shutil
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -10,6 +13,7 @@ from gate.config.types import Benchmark, MetricRules
 from gate.model import Metric
 from gate.model.warnings.setup import SpawnInstead, ToolUnusable
 from gate.units import Duration
+from gate.words.warnings.setup import unusable
 from harness.instruments.declaration import choose
 from harness.instruments.hyperfine import Hyperfine, find_hyperfine
 from harness.instruments.protocol import Context, Unusable
@@ -20,8 +24,8 @@ from tests.support.fakes import FakeExecutor
 
 DATA = Path(__file__).parents[2] / "data" / "hyperfine"
 VERSIONS = ["1.15.0", "1.20.0", "2.0.0"]
+Measure = Callable[..., dict[str, Metric] | Unusable]
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
-REAL = find_hyperfine(os.environ)
 
 
 @pytest.fixture
@@ -124,6 +128,24 @@ def install(directory: Path, script: str) -> dict[str, str]:
     return {"PATH": str(directory)}
 
 
+@pytest.fixture
+def nowhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Put perfgate's Python into an environment without hyperfine; returns the folder of its programs."""
+    folder = tmp_path / "environment" / "bin"
+    folder.mkdir(parents=True)
+    monkeypatch.setattr(sys, "executable", str(folder / "python"))
+    return folder
+
+
+def test_the_one_that_came_with_perfgate_is_first(tmp_path: Path, nowhere: Path) -> None:
+    caller = install(tmp_path / "bin", "echo hyperfine 1.20.0")
+    assert find_hyperfine(caller) == Hyperfine(str(tmp_path / "bin" / "hyperfine"), (1, 20, 0))
+    install(nowhere, "echo hyperfine 2.0.0")
+    assert find_hyperfine(caller) == Hyperfine(str(nowhere / "hyperfine"), (2, 0, 0))
+    assert find_hyperfine({"PATH": ""}) == find_hyperfine(caller)
+
+
+@pytest.mark.usefixtures("nowhere")
 def test_looking_for_hyperfine(tmp_path: Path) -> None:
     caller = install(tmp_path / "bin", "echo hyperfine 1.20.0")
     assert find_hyperfine(caller) == Hyperfine(str((tmp_path / "bin" / "hyperfine").resolve()), (1, 20, 0))
@@ -138,6 +160,7 @@ def test_looking_for_hyperfine(tmp_path: Path) -> None:
     assert isinstance(find_hyperfine(install(tmp_path / "broken", "")), ToolUnusable)
 
 
+@pytest.mark.usefixtures("nowhere")
 def test_without_hyperfine_spawn_measures_with_one_warning(tmp_path: Path) -> None:
     chosen = choose(["hyperfine", "spawn", "values"], {"PATH": str(tmp_path)})
     assert isinstance(chosen.by_name["hyperfine"], Spawn)
@@ -146,6 +169,7 @@ def test_without_hyperfine_spawn_measures_with_one_warning(tmp_path: Path) -> No
     assert chosen.warnings == (SpawnInstead(ToolUnusable("hyperfine", "missing")),)
 
 
+@pytest.mark.usefixtures("nowhere")
 def test_hyperfine_is_used_where_it_is_and_only_looked_for_when_wanted(tmp_path: Path) -> None:
     caller = install(tmp_path / "bin", "touch asked; echo hyperfine 2.0.0")
     assert choose(["values", "spawn"], {"PATH": str(tmp_path)}).warnings == ()
@@ -156,41 +180,44 @@ def test_hyperfine_is_used_where_it_is_and_only_looked_for_when_wanted(tmp_path:
 
 # --- the real tool --------------------------------------------------------------------------------------------------
 
-needs_hyperfine = pytest.mark.skipif(isinstance(REAL, str), reason="hyperfine is not on PATH")
+
+@pytest.fixture
+def measured(context: Context) -> Measure:
+    """Measure with the hyperfine of this host, or with the one beside HYPERFINE_BESIDE."""
+    with patch.object(sys, "executable", os.environ.get("HYPERFINE_BESIDE", sys.executable)):
+        real = find_hyperfine(os.environ)
+    if not isinstance(real, Hyperfine):
+        pytest.skip(f"absent: hyperfine ({unusable(real)})")
+
+    def measure(command: str | list[str], **options: Any) -> dict[str, Metric] | Unusable:
+        each = benchmark(command, **options)
+        return real.collect(each, context, ProcessExecutor().run(real.prepare(each, context)))
+
+    return measure
 
 
-def measured(context: Context, command: str | list[str], **options: Any) -> dict[str, Metric] | Unusable:
-    assert isinstance(REAL, Hyperfine)
-    each = benchmark(command, **options)
-    return REAL.collect(each, context, ProcessExecutor().run(REAL.prepare(each, context)))
-
-
-@needs_hyperfine
-def test_real_times(context: Context) -> None:
-    found = measured(context, ["sleep", "0.05"], warmup=1)
+def test_real_times(measured: Measure) -> None:
+    found = measured(["sleep", "0.05"], warmup=1)
     assert not isinstance(found, Unusable)
     assert (len(found["time"].values), len(found["time"].dropped)) == (3, 1)
     assert all(0.05 <= value < 1 for value in found["time"].values)
 
 
-@needs_hyperfine
-def test_real_strange_words(context: Context) -> None:
+def test_real_strange_words(context: Context, measured: Measure) -> None:
     words = ["a b", "it's", '"q"', "new\nline", "$HOME", "{x}", "\\", "🐢", "", "--runs", "-N"]
-    found = measured(context, ["sh", "-c", 'printf "%s|" "$@" > words', "sh", *words])
+    found = measured(["sh", "-c", 'printf "%s|" "$@" > words', "sh", *words])
     assert not isinstance(found, Unusable)
     assert (context.directory / "words").read_text() == "".join(f"{word}|" for word in words)
-    assert not isinstance(measured(context, "test 'a b' = \"a b\" && test {seed} = 17"), Unusable)
+    assert not isinstance(measured("test 'a b' = \"a b\" && test {seed} = 17"), Unusable)
 
 
-@needs_hyperfine
-def test_real_failures(context: Context) -> None:
-    assert measured(context, "echo out; echo why >&2; exit 3") == Unusable("exit 3", "why\n")
-    assert measured(context, "kill -SEGV $$") == Unusable("ended by a signal", "")
-    assert measured(context, ["./no such"]) == Unusable('cannot start: there is no program "./no such"', "", True)
-    assert measured(context, ["sleep", "60"], timeout=Duration(0.3)) == Unusable("time-out after 0.3s", "")
+def test_real_failures(measured: Measure) -> None:
+    assert measured("echo out; echo why >&2; exit 3") == Unusable("exit 3", "why\n")
+    assert measured("kill -SEGV $$") == Unusable("ended by a signal", "")
+    assert measured(["./no such"]) == Unusable('cannot start: there is no program "./no such"', "", True)
+    assert measured(["sleep", "60"], timeout=Duration(0.3)) == Unusable("time-out after 0.3s", "")
 
 
-@needs_hyperfine
-def test_real_program_fails_late(context: Context) -> None:
+def test_real_program_fails_late(measured: Measure) -> None:
     script = 'echo x >> count; test "$(wc -l < count)" -lt 3 || { echo third >&2; exit 4; }'
-    assert measured(context, script) == Unusable("exit 4", "third\n")
+    assert measured(script) == Unusable("exit 4", "third\n")

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from gate.cli.groups import RulesOptions
-from gate.commands.plan.command import PlanOptions
-from gate.commands.plan.plan import run
+from gate.commands.plan.command import Options, PlanOptions, run
 from gate.config.parse import parse
 from gate.config.source import from_tables
 from gate.config.types import Builds, Config
@@ -98,7 +97,7 @@ def write(folder: Path, *parts: Any, name: str = "run.jsonl") -> str:
 def plan(*runs: str, sets: tuple[str, ...] = (), benchmarks: tuple[str, ...] = (), **options: Any) -> str:
     out, err = io.StringIO(), io.StringIO()
     wanted: dict[str, Any] = {"history": None, "budget": None, "target": None, "detect": None, "json": None, **options}
-    assert run(PlanOptions(runs, **wanted), RulesOptions(None, None, sets, benchmarks), out, err) == 0
+    assert run(Options(PlanOptions(runs, **wanted), rules=RulesOptions(None, None, sets, benchmarks)), out, err) == 0
     return out.getvalue()
 
 
@@ -239,7 +238,7 @@ def test_a_file_for_the_json(folder: Path) -> None:
 def test_json_on_stdout_warns_beside_it(folder: Path) -> None:
     out, err = io.StringIO(), io.StringIO()
     options = PlanOptions((two(folder),), None, Duration(160), Share(0.02), None, json="-")
-    assert run(options, RulesOptions(), out, err) == 0
+    assert run(Options(options), out, err) == 0
     assert json.loads(out.getvalue())["reached"] is False
     assert err.getvalue() == "perfgate: no plan within the budget reaches a half-width of 2.0%\n"
 

@@ -13,9 +13,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from gate.cli.groups import RulesOptions
-from gate.commands.plan.command import PlanOptions
-from gate.commands.plan.plan import run
+from gate.commands.plan.command import Options, PlanOptions, run
 from gate.config.parse import parse
 from gate.config.source import from_tables
 from gate.config.types import Config, Gate
@@ -76,7 +74,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def plan(written: list[dict[str, Any]], config: dict[str, Any] = CONFIG, **options: Any) -> str:
     Path("run.jsonl").write_text(lines.text([head(config), *written]))
     out = io.StringIO()
-    assert run(PlanOptions(("run.jsonl",), **options), RulesOptions(), out, io.StringIO()) == 0
+    assert run(Options(PlanOptions(("run.jsonl",), **options)), out, io.StringIO()) == 0
     return out.getvalue()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,9 @@ def tool(folder: Path, name: str, says: str, status: int = 0) -> None:
 
 def test_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
+    own = tmp_path / "environment"
+    own.mkdir()
+    monkeypatch.setattr(sys, "executable", str(own / "python"))
     assert (tools().state, tools().value, tools().command) == ("bad", "no git", None)
     tool(tmp_path, "apt-get", "")
     assert tools().command == "sudo apt-get install git"
@@ -70,4 +74,7 @@ def test_tools(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (check.state, check.value) == ("warn", "setarch; no hyperfine, perf, valgrind, taskset")
     assert check.command == "sudo apt-get install hyperfine"
     tool(tmp_path, "hyperfine", "hyperfine 1.15.0")
-    assert (tools().state, tools().value) == ("ok", "hyperfine 1.15.0, setarch; no perf, valgrind, taskset")
+    which = f"hyperfine 1.15.0 (on PATH: {tmp_path}/hyperfine)"
+    assert (tools().state, tools().value) == ("ok", f"{which}, setarch; no perf, valgrind, taskset")
+    tool(own, "hyperfine", "hyperfine 2.0.0")
+    assert tools().value.startswith(f"hyperfine 2.0.0 (comes with perfgate: {own}/hyperfine), setarch; no ")
