@@ -2,8 +2,8 @@
 
 `make study` and `make latency` call it. For the compressor it also refreshes what docs/study.md shows of the study.
 
-`--out DIR` writes into another folder, and leaves docs/study.md as it is. `--replicates N`, and for scheduler-latency
-`--work SHARE` (of each background load), set how much it measures.
+`--out DIR` writes into another folder, and leaves docs/study.md as it is. `--replicates N` and `--work SHARE` (of each
+background load, or of each input to compress) set how much it measures.
 """
 
 import argparse
@@ -52,6 +52,8 @@ def main() -> int:
         if arguments.example == "scheduler-latency":
             permit(repository)
             shorten(repository, arguments.work)
+        elif arguments.work != 1:
+            shrink(repository, arguments.work)
         counts = ["--set", f"study.replicates={arguments.replicates}"] if arguments.replicates else []
         plan = perfgate(repository, "--dry-run", *counts, capture=True).stdout
         # named from the repository, so that no path of this machine is in the report
@@ -94,6 +96,19 @@ def shorten(repository: Path, share: float) -> None:
     for load in LOADS:
         text = text.replace(f'"{load}"', f'"{max(1, round(int(load) * share))}"')
     file.write_text(text, encoding="utf-8")
+
+
+def shrink(repository: Path, share: float) -> None:
+    """Give the inputs to compress a share of their sizes, which stay different."""
+    sizes = (2, 8, 32)
+    smaller = ", ".join(str(max(least, round(size * share))) for least, size in enumerate(sizes, 1))
+    for name in ("perfgate.toml", "samples.py"):
+        file = repository / name
+        text = file.read_text(encoding="utf-8")
+        whole = ", ".join(map(str, sizes))
+        if whole not in text:
+            raise ValueError(f"{name} has no sizes {whole}")
+        file.write_text(text.replace(whole, smaller), encoding="utf-8")
 
 
 def refresh(page: Path, blocks: dict[str, str]) -> None:

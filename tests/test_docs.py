@@ -16,13 +16,15 @@ from gate.config.source import read_source
 from gate.config.tables import OF_RUNS
 from gate.config.types import Builds, Config, Table
 from scripts import docs
-from tests.support.pages import ROOT, parts, run_page
+from tests.support.pages import ROOT, parts, run_page, shown_commands
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
-SHELL = re.compile(r"^```(?:console|sh)$", re.MULTILINE)
 TOML = re.compile(r"^```toml\n((?s:.*?))^```$", re.MULTILINE)
 LINK = re.compile(r"\]\((?!https?://)([^)#]*)(?:#([^)]*))?\)")
-WITH_COMMANDS = [page for page in (ROOT / "docs").rglob("*.md") if SHELL.search(page.read_text(encoding="utf-8"))]
+WITH_COMMANDS = [
+    page for page in sorted((ROOT / "docs").rglob("*.md")) if any(shown_commands(page.read_text(encoding="utf-8")))
+]
+AT_NIGHT = [page for page in WITH_COMMANDS if "\n<!-- at night -->\n" in page.read_text(encoding="utf-8")]
 
 
 def test_generated_files_are_current() -> None:
@@ -104,9 +106,19 @@ def test_make_evidence_writes_its_page_by_the_command_that_the_page_names() -> N
 
 
 @pytest.mark.endtoend
-@pytest.mark.xdist_group("measures")
 @pytest.mark.parametrize("page", WITH_COMMANDS, ids=lambda page: page.name)
 def test_commands_on_pages(page: Path, tmp_path: Path) -> None:
+    run_with_its_programs(page, tmp_path)
+
+
+@pytest.mark.endtoend
+@pytest.mark.nightly
+@pytest.mark.parametrize("page", AT_NIGHT, ids=lambda page: page.name)
+def test_commands_that_take_long(page: Path, tmp_path: Path) -> None:
+    run_with_its_programs(page, tmp_path, night=True)
+
+
+def run_with_its_programs(page: Path, scratch: Path, *, night: bool = False) -> None:
     if re.search(r"^\$ jq ", page.read_text(encoding="utf-8"), re.MULTILINE) and shutil.which("jq") is None:
         pytest.skip("jq is not installed")
     missing = [
@@ -114,4 +126,4 @@ def test_commands_on_pages(page: Path, tmp_path: Path) -> None:
     ]
     if missing:
         pytest.skip(f"absent: {', '.join(missing)}")
-    run_page(page, tmp_path)
+    run_page(page, scratch, night=night)

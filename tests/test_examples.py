@@ -4,7 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -49,12 +49,15 @@ GOOGLE_BENCHMARK = any(Path(place, "include/benchmark/benchmark.h").exists() for
 EXAMPLES = [
     name for name, tools in NEEDS.items() if all(map(shutil.which, tools)) and (name != "csvtotals" or GOOGLE_BENCHMARK)
 ]
-# Their compilers, or npm, take a while.
-SLOW = ("csvtotals", "wordindex", "logfmt", "textsearch", "csvgroup")
+# Their compilers, or npm, take a while. Those with a page in docs/start are built by it, and all of their branches at night.
+SLOW = {
+    "csvtotals": pytest.mark.endtoend, "csvgroup": pytest.mark.nightly, "wordindex": pytest.mark.nightly,
+    "logfmt": pytest.mark.nightly, "textsearch": pytest.mark.nightly,
+}  # fmt: skip
 
 
-def marked(examples: Iterable[str], slow: Collection[str] = SLOW) -> list[ParameterSet]:
-    return [pytest.param(name, marks=[pytest.mark.endtoend] if name in slow else []) for name in examples]
+def marked(examples: Iterable[str]) -> list[ParameterSet]:
+    return [pytest.param(name, marks=SLOW.get(name, ())) for name in examples]
 
 
 def branches(example: str) -> list[str]:
@@ -78,7 +81,7 @@ def commits(repository: Path) -> str:
     return sh("git for-each-ref --format='%(refname) %(objectname)'; git status --porcelain", repository)
 
 
-@pytest.mark.parametrize("example", marked(EXAMPLES, (*SLOW, "tokenizer")))
+@pytest.mark.parametrize("example", marked(EXAMPLES))
 def test_changes_keep_the_results(example: str, tmp_path: Path) -> None:
     repository = tmp_path / "a copy"
     assert make_repo(example, repository).returncode == 0

@@ -65,7 +65,6 @@ def test_a_missing_tool_is_named_and_the_others_go_on(
 
 
 @pytest.mark.endtoend
-@pytest.mark.xdist_group("measures")
 @pytest.mark.skipif(not (shutil.which("make") and shutil.which("cc")), reason="absent: make or cc")
 def test_pages_of_one_check(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gallery, "GALLERY", tmp_path)

@@ -19,12 +19,13 @@ import pytest
 from scripts.release.links import REPOSITORY
 from scripts.release.packages import SUMS
 from scripts.release.smoke import SmokeError, find
+from tests.action.tree import base_python
 from tests.support.project import environment
 from tests.test_pythons import VERSIONS
 
 ROOT = Path(__file__).parent.parent
-# One worker builds once; the tests that gate take turns with what else measures.
-pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]
+# One worker builds once.
+pytestmark = [pytest.mark.xdist_group("packages"), pytest.mark.endtoend]
 SMOKE = ROOT / "scripts" / "release" / "smoke.py"
 # Besides PATH: folders of Pythons, such as one that came as a package.
 FOLDERS = os.environ.get("PERFGATE_TEST_PYTHONS", "")
@@ -136,23 +137,33 @@ def test_the_index_is_told_where_things_are(packages: Packages) -> None:
     assert told["Metadata-Version"] == "2.4"
 
 
-def test_the_sdist_has_what_its_tests_read(unpacked: Path) -> None:
-    assert not list(unpacked.rglob("*.pyc")) and not (unpacked / ".venv").exists()
-    run = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    # its own code, and not what is installed here
+def test_the_sdist_has_all_that_the_clone_has(commit: str, unpacked: Path) -> None:
+    # what the tests read is in it, whatever they read
+    files = {path.relative_to(unpacked).as_posix() for path in unpacked.rglob("*") if path.is_file()}
+    assert files - {"PKG-INFO"} == set(git("ls-tree", "-r", "-z", "--name-only", commit).rstrip("\0").split("\0"))
+
+
+RUN = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
+
+
+def test_the_tests_of_the_sdist_test_its_own_code(unpacked: Path) -> None:
     ours = environment(PYTHONPATH=str(unpacked), PYTHONDONTWRITEBYTECODE="1")
     where = subprocess.run(
         [sys.executable, "-c", "import gate, harness; print(gate.__file__, harness.__file__)"],
         cwd=unpacked, env=ours, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert where.stdout.count(str(unpacked)) == 2
-    collected = subprocess.run(
-        [*run, "--collect-only", "-m", ""], cwd=unpacked, env=ours, capture_output=True, text=True, check=False
-    )
-    assert collected.returncode == 0, collected.stdout[-3000:]
-    some = ["tests/gate/decide", "tests/gate/test_units.py", "tests/test_lock.py", "tests/test_pythons.py"]
-    done = subprocess.run([*run, "-n", "2", *some], cwd=unpacked, env=ours, capture_output=True, text=True, check=False)
+    some = ["tests/gate/test_units.py", "tests/test_lock.py", "tests/test_pythons.py", "tests/release/test_builder.py"]
+    done = subprocess.run([*RUN, *some], cwd=unpacked, env=ours, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-3000:]
+
+
+@pytest.mark.nightly
+def test_all_tests_of_the_sdist_can_be_collected(unpacked: Path) -> None:
+    ours = environment(PYTHONPATH=str(unpacked), PYTHONDONTWRITEBYTECODE="1")
+    command = [*RUN, "--collect-only", "-m", ""]
+    collected = subprocess.run(command, cwd=unpacked, env=ours, capture_output=True, text=True, check=False)
+    assert collected.returncode == 0, collected.stdout[-3000:]
 
 
 def pythons() -> str:
@@ -170,6 +181,27 @@ def smoke(*arguments: str | Path) -> str:
     return done.stdout
 
 
+@pytest.fixture(scope="module")
+def cache() -> str:
+    """Where uv keeps what it has downloaded: HOME, which it follows, is an empty folder below."""
+    return subprocess.run(
+        [sys.executable, "-m", "uv", "cache", "dir"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+@pytest.mark.parametrize("kind", Packages._fields)
+def test_the_package_gates_on_a_bare_machine(
+    packages: Packages, kind: str, cache: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subprocess.run(["sh", ROOT / "scripts" / "bare", tmp_path / "bin"], check=True)
+    assert not (tmp_path / "bin" / "uv").exists()
+    monkeypatch.setenv("UV_CACHE_DIR", cache)
+    locked = ("--constraints", ROOT / "requirements.lock")
+    bare = ("--with", "uv", "--python", base_python(), "--path", tmp_path / "bin")
+    assert "finds the regression" in smoke(*bare, *locked, getattr(packages, kind))
+
+
+@pytest.mark.nightly
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_python_gates_with_it(packages: Packages, version: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", pythons())
@@ -180,6 +212,7 @@ def test_every_python_gates_with_it(packages: Packages, version: str, monkeypatc
     assert "finds the regression" in smoke("--with", "uv", "--python", python, packages.wheel)
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("installer", "package"), [("uvx", "wheel"), ("pip", "sdist")])
 def test_every_installer_gates_with_it(packages: Packages, installer: str, package: str) -> None:
     assert "finds the regression" in smoke("--with", installer, "--python", sys.executable, getattr(packages, package))

@@ -8,7 +8,6 @@ from tests.support.pages import ROOT, Shown, environment, matches, parts, run_al
 
 
 @pytest.mark.endtoend
-@pytest.mark.xdist_group("measures")
 def test_the_readme(tmp_path: Path) -> None:
     assert run_page(ROOT / "README.md", tmp_path)
 
@@ -42,6 +41,11 @@ $ exit 9
 ```sh
 $ cd /
 ```
+
+<!-- at night -->
+```sh
+$ sleep 1
+```
 """
 
 
@@ -52,7 +56,9 @@ def test_what_a_page_shows() -> None:
         Shown("echo a \\\n    b", 0, "a..."),
         Shown("cat <<'END'\nc\nEND", 0, "c"),
         Shown("cd /", 0, "", exact=True),
+        Shown("sleep 1", 0, ""),
     ]
+    assert [each.command for each in shown_commands(PAGE, night=False)][-1] == "cd /"
 
 
 def test_a_page_names_the_examples_it_runs_in() -> None:

@@ -13,8 +13,8 @@ import pytest
 from gate import __version__
 
 ROOT = Path(__file__).parent.parent
-# One worker builds and installs once, and tests that measure would only wait for each other's lock.
-pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]
+# One worker builds and installs once.
+pytestmark = [pytest.mark.xdist_group("wheel"), pytest.mark.endtoend]
 
 CONFIG = """\
 [plan]

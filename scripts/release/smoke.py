@@ -3,7 +3,8 @@
     python3 -I scripts/release/smoke.py --python 3.13 --with pip dist/perfgate-1.0.0-py3-none-any.whl
 
 The standard library only, and nothing else of this repository but the example: what is tested is the package. Versions
-of dependencies are those that the installer finds today, as for users; the locked ones are tested at each commit.
+of dependencies are those that the installer finds today, as for users; `--constraints requirements.lock` takes the
+locked ones. HOME is an empty folder for all of it. `--path DIRECTORY` is PATH for all of it, but for the installer.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ from pathlib import Path
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 EXAMPLE, BENCHMARK = "textstats", "count-in-memory"
+PLAN = ("--set=plan.builds=6", "--set=plan.executions=1", "--set=plan.iterations=3")
+"""Enough for a slowdown by a half, on any machine."""
+
 INSTALLERS = ("pip", "uv", "uvx", "pipx")
 
 
@@ -33,12 +37,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("package", type=Path, help="the wheel or the sdist; of a folder its wheel")
     parser.add_argument("--python", default=sys.executable, help="a version such as 3.13, or the path of a Python")
     parser.add_argument("--with", dest="installer", choices=INSTALLERS, default="pip", help="default: pip")
+    parser.add_argument("--constraints", type=Path, help="versions of dependencies, for uv only")
+    parser.add_argument("--path", type=Path, help="the only folder of programs while it is installed and used")
     options = parser.parse_args(arguments)
     try:
         python = find(options.python)
+        tool = [] if options.installer == "pip" else [_tool(options.installer.replace("uvx", "uv"))]
         with tempfile.TemporaryDirectory(prefix="perfgate-smoke-") as folder:
             box = Path(folder).resolve()
-            command = install(options.installer, python, _package(options.package), box)
+            (box / "home").mkdir()
+            os.environ["HOME"] = str(box / "home")
+            if options.path:
+                os.environ["PATH"] = str(options.path.resolve())
+            chosen = ["--constraints", options.constraints.resolve()] if options.constraints else []
+            command = install(options.installer, [*tool], python, [*chosen, _package(options.package)], box)
             version = gate(command, box)
     except (SmokeError, OSError) as error:
         sys.stderr.write(f"smoke: {error}\n")
@@ -87,20 +99,22 @@ def _candidates(wanted: str) -> Iterator[str]:
         yield found
 
 
-def install(installer: str, python: Path, package: Path, box: Path) -> list[str | Path]:
+def install(
+    installer: str, tool: list[str | Path], python: Path, what: list[str | Path], box: Path
+) -> list[str | Path]:
     """Install the package with nothing else in its environment; returns the command that starts perfgate."""
     if installer == "uvx":
-        return [_tool("uv"), "tool", "run", "--python", python, "--from", package, "perfgate"]
+        return [*tool, "tool", "run", "--python", python, "--from", *what, "perfgate"]
     if installer == "pip":
         environment = box / "environment"
         succeed([python, "-I", "-m", "venv", environment], box)
         pip = ["-m", "pip", "--quiet", "--disable-pip-version-check", "install"]
-        succeed([environment / "bin" / "python", "-I", *pip, package], box)
+        succeed([environment / "bin" / "python", "-I", *pip, *what], box)
         return [environment / "bin" / "perfgate"]
     places = {"uv": ("UV_TOOL_DIR", "UV_TOOL_BIN_DIR"), "pipx": ("PIPX_HOME", "PIPX_BIN_DIR")}[installer]
     os.environ.update({place: str(box / place) for place in places})
-    command = {"uv": [_tool(installer), "tool"], "pipx": [_tool(installer)]}[installer]
-    succeed([*command, "install", "--python", python, package], box)
+    command = [*tool, "tool"] if installer == "uv" else tool
+    succeed([*command, "install", "--python", python, *what], box)
     return [box / places[1] / "perfgate"]
 
 
@@ -120,7 +134,7 @@ def gate(perfgate: Sequence[str | Path], box: Path) -> str:
     version = succeed([*perfgate, "--version"], box).strip()
     project = box / "project"
     succeed([sys.executable, "-I", EXAMPLES / "make_repo.py", EXAMPLE, project], box)
-    check = [*perfgate, "check", "--head", "regression", "--benchmark", BENCHMARK]
+    check = [*perfgate, "check", "--head", "regression", "--benchmark", BENCHMARK, *PLAN]
     report = expect(1, check, project)
     if "slower" not in report:
         raise SmokeError(f"the report of the check does not say that it is slower:\n{report}")

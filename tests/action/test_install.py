@@ -6,6 +6,7 @@ import fcntl
 import hashlib
 import importlib.util
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -58,11 +59,11 @@ def one_error(done: subprocess.CompletedProcess[str]) -> str:
     return lines[0].removeprefix(ERROR)
 
 
-# pip takes seconds where uv takes tenths: once a session is enough of it
-BY = ["uv", pytest.param("pip", marks=pytest.mark.tools)]
+# pip takes seconds where uv takes tenths: that it is made by pip, a wrong hash of uv shows
+BY = ["uv", pytest.param("pip", marks=pytest.mark.nightly)]
 
 
-@pytest.mark.parametrize("by", ["uv", "pip"])
+@pytest.mark.parametrize("by", BY)
 def test_it_is_made_once_and_then_used_again(tmp_path: Path, by: str) -> None:
     action = Action(tmp_path)
     if by == "uv":
@@ -91,7 +92,7 @@ def test_pip_brings_the_locked_uv(tmp_path: Path) -> None:
     assert not list(action.python().parent.glob("uv*")) and not list(packages_of(action).glob("uv*"))
 
 
-@pytest.mark.parametrize("wrong", ["another hash", "no lock"])
+@pytest.mark.parametrize("wrong", ["another hash", pytest.param("no lock", marks=pytest.mark.nightly)])
 def test_without_the_locked_uv_pip_installs(tmp_path: Path, wrong: str) -> None:
     action = Action(tmp_path)
     if wrong == "another hash":
@@ -410,7 +411,7 @@ def test_what_is_not_perfgate(action: Action, tmp_path: Path) -> None:
 
 
 def test_using_it_again_takes_well_under_a_second(action: Action) -> None:
-    """With all of perfgate's real sources to hash."""
+    """Of the processor's time, with all of perfgate's real sources to hash."""
     for name in ("gate", "harness", "templates"):
         shutil.rmtree(action.path / name)
         shutil.copytree(ROOT / name, action.path / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -418,13 +419,18 @@ def test_using_it_again_takes_well_under_a_second(action: Action) -> None:
     action.write("gate/__main__.py", "print('perfgate 1')\n")
     action.install()
     took = []
-    for _ in range(3):
-        begin = os.times()
+    for _ in range(5):
+        begin = processor_time()
         assert "used again" in action.install().stdout
-        end = os.times()
-        took.append(end.children_user + end.children_system - begin.children_user - begin.children_system)
-    # 0.06 s of a processor; the best of three, since tests run beside this one
+        took.append(processor_time() - begin)
+    # 0.06 s on an idle machine; the best of five, since a busy processor takes longer for the same
     assert min(took) < 0.5
+
+
+def processor_time() -> float:
+    """How much the processes took that have ended, which were started here."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 TWO_SIDES = "".join(
@@ -435,7 +441,7 @@ TWO_SIDES = "".join(
 )
 
 
-@pytest.mark.tools
+@pytest.mark.nightly
 @pytest.mark.parametrize(("command", "most"), [("check", 180e6), ("study", 300e6)])
 def test_the_real_one(tmp_path: Path, command: str, most: float) -> None:
     """Everything that the lock names, by uv, and a decision made with it in a project with a gate/ of its own."""

@@ -47,3 +47,6 @@ def negative() -> Report:
 
 
 ALL = {"sixty": sixty, "changes": changes, "changed_little": changed_little, "negative": negative}
+
+MOST_KINDS = ("regression", "failures", "explained", "hostile")
+"""Examples that hold every element of the page between them."""

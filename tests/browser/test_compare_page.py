@@ -3,16 +3,15 @@
 import io
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
 
 from gate.cli.main import main
-from tests.browser.test_report_opens import LOST
-from tests.browser.test_report_pictures import OVERLAPPING, WRONG
-from tests.support.browser import DESKTOP, PHONE, SMALL_PHONE, Scheme, context, opened
+from tests.browser.looks import LOST, OVERLAPPING, WRONG
+from tests.support.browser import SIZES, Opened, Scheme, context, opened
 
 pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.endtoend]
 
@@ -65,29 +64,29 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Page:
     return write
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_it_opens_silently_and_everything_leads_somewhere(name: str, browser: Browser, written: Page) -> None:
+@pytest.fixture(scope="module", params=EXAMPLES)
+def shown(request: pytest.FixtureRequest, browser: Browser, written: Page) -> Iterator[Opened]:
+    """One page after the other, each opened once for all tests that only look at it."""
     with context(browser) as inside:
-        page = opened(inside, written(name))
-        assert page.heard == []
-        assert page.evaluate(LOST) == []
-        assert page.evaluate("() => window.hacked") is None
-        assert page.evaluate("() => document.querySelectorAll('script, img').length") == 0
+        yield opened(inside, written(request.param))
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-@pytest.mark.parametrize("size", [DESKTOP, PHONE, SMALL_PHONE])
-def test_it_fits_and_texts_of_pictures_do_not_meet(
-    name: str, size: tuple[int, int], browser: Browser, written: Page
-) -> None:
-    with context(browser, size) as inside:
-        page = opened(inside, written(name))
-        assert page.evaluate("() => document.documentElement.scrollWidth") <= size[0]
-        assert page.evaluate(WRONG) == []
-        assert page.evaluate(OVERLAPPING) == []
+def test_it_opens_silently_and_everything_leads_somewhere(shown: Opened) -> None:
+    assert shown.heard == []
+    assert shown.evaluate(LOST) == []
+    assert shown.evaluate("() => window.hacked") is None
+    assert shown.evaluate("() => document.querySelectorAll('script, img').length") == 0
 
 
-@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.tools)])
+@pytest.mark.parametrize("size", SIZES)
+def test_it_fits_and_texts_of_pictures_do_not_meet(shown: Opened, size: tuple[int, int]) -> None:
+    shown.resize(size)
+    assert shown.evaluate("() => document.documentElement.scrollWidth") <= size[0]
+    assert shown.evaluate(WRONG) == []
+    assert shown.evaluate(OVERLAPPING) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.nightly)])
 def test_axe_finds_nothing_serious(scheme: Scheme, browser: Browser, written: Page) -> None:
     with context(browser) as inside:
         page = opened(inside, written("two"))

@@ -2,58 +2,69 @@
 
 import base64
 import gzip
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from playwright.sync_api import Browser
 
+from gate.model import Report
 from gate.report import json as to_json
 from gate.words import marks, verdict_line
+from tests.browser import situations
+from tests.browser.looks import LOST, NAMELESS, OPEN_ALL, OVERLAPPING, SIDEWAYS, WRONG
 from tests.gate.report import examples
-from tests.support.browser import context, opened
+from tests.support.browser import SIZES, Opened, context, few, opened
 
 # one process: a browser costs more than what these tests do with it
 pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.endtoend]
 
 Written = Callable[[str], Path]
 
-LOST = """() => {
-  const all = [...document.querySelectorAll('[id]')].map(e => e.id);
-  const known = new Set(all);
-  const lost = all.filter((id, i) => all.indexOf(id) !== i).map(id => 'twice: ' + id);
-  for (const link of document.querySelectorAll('a[href^="#"]'))
-    if (!known.has(decodeURIComponent(link.getAttribute('href').slice(1)))) lost.push('link: ' + link.outerHTML);
-  for (const name of ['aria-labelledby', 'aria-describedby', 'aria-controls', 'for', 'headers'])
-    for (const e of document.querySelectorAll(`[${name}]`))
-      for (const id of e.getAttribute(name).split(/\\s+/))
-        if (!known.has(id)) lost.push(`${name}: ${id}`);
-  for (const e of document.querySelectorAll('use, [clip-path], [marker-end], [fill^="url"]'))
-    for (const a of e.attributes) {
-      const to = /^(?:url\\(["']?)?#([^"')]+)/.exec(a.value);
-      if (to && !known.has(to[1])) lost.push(`${a.name}: ${a.value}`);
-    }
-  return lost;
-}"""
 ROWS = "() => document.querySelectorAll('#findings-table > tbody > tr').length"
 DETAILS = "() => [...document.querySelectorAll('[id]')].filter(e => /^finding-[0-9]+$/.test(e.id) && e.textContent.length > 200).length"
 # what reads as text, closed details included
 TEXT = "() => document.body.textContent.replace(/\\s+/g, ' ')"
 
 
-@pytest.mark.parametrize("name", examples.ALL)
-def test_the_report_opens_without_a_word(name: str, browser: Browser, written: Written) -> None:
-    report = examples.ALL[name]()
+class Shown(NamedTuple):
+    """A report, and its page."""
+
+    report: Report
+    page: Opened
+
+
+@pytest.fixture(scope="module", params=[*examples.ALL, *situations.ALL])
+def shown(request: pytest.FixtureRequest, browser: Browser, written: Written) -> Iterator[Shown]:
+    """One page after the other, each opened once for all tests that only look at it."""
     with context(browser) as inside:
-        page = opened(inside, written(name))
-        assert page.heard == []
-        assert page.page.title() == f"perfgate: {verdict_line.text(report)}"
-        assert page.page.locator("h1").inner_text() == f"{marks.of_report(report)} {verdict_line.text(report)}"
-        assert page.evaluate(ROWS) == len(report.findings)
-        assert page.evaluate(LOST) == []
+        yield Shown((examples.ALL | situations.ALL)[request.param](), opened(inside, written(request.param)))
 
 
-@pytest.mark.parametrize("name", examples.ALL)
+def test_the_report_opens_without_a_word(shown: Shown) -> None:
+    report, page = shown
+    assert page.heard == []
+    assert page.page.title() == f"perfgate: {verdict_line.text(report)}"
+    assert page.page.locator("h1").inner_text() == f"{marks.of_report(report)} {verdict_line.text(report)}"
+    assert page.evaluate(ROWS) == len(report.findings)
+    assert page.evaluate(LOST) == []
+    assert page.evaluate(NAMELESS) == []
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_it_fits_and_every_picture_is_drawn(shown: Shown, size: tuple[int, int]) -> None:
+    page = shown.page
+    page.evaluate(OPEN_ALL)
+    page.resize(size)
+    # no window needs sideways scrolling
+    assert page.evaluate(SIDEWAYS) == []
+    assert page.evaluate(WRONG) == []
+    assert page.evaluate(OVERLAPPING) == []
+    assert page.heard == []
+
+
+@pytest.mark.parametrize("name", few(examples.ALL, situations.MOST_KINDS))
 def test_the_report_reads_without_scripts(name: str, browser: Browser, written: Written) -> None:
     report = examples.ALL[name]()
     with context(browser, scripts=False) as inside:

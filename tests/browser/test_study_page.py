@@ -1,7 +1,7 @@
 """The page of a study: opens silently without scripts, fits its screens, shows nothing foreign, and is accessible."""
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,10 +11,9 @@ import pytest
 from playwright.sync_api import Browser
 
 from gate.cli.main import main
-from tests.browser.test_report_opens import LOST
-from tests.browser.test_report_pictures import OVERLAPPING, WRONG
+from tests.browser.looks import LOST, OPEN_ALL, OVERLAPPING, WRONG
 from tests.gate.commands.study.analysis import designs
-from tests.support.browser import DESKTOP, PHONE, Scheme, context, opened
+from tests.support.browser import DESKTOP, PHONE, Opened, Scheme, context, opened
 from tests.support.lines import execution, text
 
 pytestmark = [pytest.mark.xdist_group("browser"), pytest.mark.endtoend]
@@ -78,30 +77,30 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Page:
     return write
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_it_opens_silently_and_everything_leads_somewhere(name: str, browser: Browser, written: Page) -> None:
+@pytest.fixture(scope="module", params=EXAMPLES)
+def shown(request: pytest.FixtureRequest, browser: Browser, written: Page) -> Iterator[Opened]:
+    """One page after the other, each opened once for all tests that only look at it."""
     with context(browser) as inside:
-        page = opened(inside, written(name))
-        assert page.heard == []
-        assert page.evaluate(LOST) == []
-        assert page.evaluate("() => window.hacked") is None
-        assert page.evaluate("() => document.querySelectorAll('script, img').length") == 0
+        yield opened(inside, written(request.param))
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+def test_it_opens_silently_and_everything_leads_somewhere(shown: Opened) -> None:
+    assert shown.heard == []
+    assert shown.evaluate(LOST) == []
+    assert shown.evaluate("() => window.hacked") is None
+    assert shown.evaluate("() => document.querySelectorAll('script, img').length") == 0
+
+
 @pytest.mark.parametrize("size", [DESKTOP, PHONE])
-def test_it_fits_and_texts_of_pictures_do_not_meet(
-    name: str, size: tuple[int, int], browser: Browser, written: Page
-) -> None:
-    with context(browser, size) as inside:
-        page = opened(inside, written(name))
-        page.evaluate("() => document.querySelectorAll('details').forEach(d => { d.open = true; })")
-        assert page.evaluate("() => document.documentElement.scrollWidth") <= size[0]
-        assert page.evaluate(WRONG) == []
-        assert page.evaluate(OVERLAPPING) == []
+def test_it_fits_and_texts_of_pictures_do_not_meet(shown: Opened, size: tuple[int, int]) -> None:
+    shown.resize(size)
+    shown.evaluate(OPEN_ALL)
+    assert shown.evaluate("() => document.documentElement.scrollWidth") <= size[0]
+    assert shown.evaluate(WRONG) == []
+    assert shown.evaluate(OVERLAPPING) == []
 
 
-@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.tools)])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.nightly)])
 def test_axe_finds_nothing_serious(scheme: Scheme, browser: Browser, written: Page) -> None:
     with context(browser) as inside:
         page = opened(inside, written("many"))

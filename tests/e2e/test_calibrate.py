@@ -13,8 +13,7 @@ from tests.support.project import Project
 # What is learned of executions takes two of them.
 CONFIG = SHORT.replace("executions = 1", "executions = 2")
 
-# Two gates never measure at once on one machine: on one worker they do not wait for each other.
-pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]
+pytestmark = pytest.mark.endtoend
 
 
 @pytest.fixture

@@ -62,12 +62,11 @@ def test_without_zstd_one_line_says_what_is_needed(tmp_path: Path) -> None:
 
 
 @pytest.mark.endtoend
-@pytest.mark.xdist_group("measures")
 @pytest.mark.skipif(not shutil.which("zstd"), reason="absent: zstd (the compressor example was not run)")
 def test_the_study_writes_its_page_by_one_command(tmp_path: Path) -> None:
     before = (ROOT / "docs" / "study.md").read_bytes()
     # nothing to wait for: what it measures is not looked at
-    done = study("--out", tmp_path, "--replicates", "1", PERFGATE_LOCK=str(tmp_path / "lock"))
+    done = study("--out", tmp_path, "--replicates", "1", "--work", "0.05", PERFGATE_LOCK=str(tmp_path / "lock"))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "compress: time" in done.stdout
     assert "output: bytes" in done.stdout

@@ -11,14 +11,14 @@ import pytest
 
 from tests.support.project import Project, environment, perfgate
 
-pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]
+pytestmark = pytest.mark.endtoend
 
 CONFIG = """\
 [gate]
 threshold = "3%"
 [plan]
 builds = {min = 4, max = 8}
-executions = 3
+executions = 2
 iterations = 4
 pairing = "duet"
 """

@@ -11,8 +11,7 @@ import pytest
 
 from tests.support.project import BENCH, Project, environment, perfgate
 
-# Two gates never measure at once on one machine: on one worker they do not wait for each other.
-pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]
+pytestmark = pytest.mark.endtoend
 
 CONFIG = """\
 [gate]
@@ -110,7 +109,7 @@ def test_the_budget_fixes_the_looks_after_round_one(project: Project) -> None:
     assert rounds_of(project, "noisy") <= looks["rounds"][-1]
 
 
-@pytest.mark.tools
+@pytest.mark.nightly
 def test_a_killed_check_resumes_to_the_same_looks_and_verdicts(project: Project) -> None:
     whole = project.perfgate("check", "--seed", "5")
     assert whole.returncode == 1, whole.stderr

@@ -9,8 +9,7 @@ import pytest
 
 from tests.support.started import checked, made, need, perfgate
 
-# All measure, and two gates never do so at once on one machine.
-pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]
+pytestmark = pytest.mark.endtoend
 
 MAIN = """\
 #include <stdio.h>
@@ -90,12 +89,12 @@ PYTEST = {
     ("programs", "files", "kind", "benchmark"),
     [
         (("cargo",), CARGO, "cargo", "my-app"),
-        pytest.param(("cargo",), LIBRARY, "cargo", "tests", marks=pytest.mark.tools),
+        pytest.param(("cargo",), LIBRARY, "cargo", "tests", marks=pytest.mark.nightly),
         (("cmake", "cc"), CMAKE, "cmake", "app-tool"),
-        pytest.param(("cmake", "ctest", "cc"), CTEST, "cmake", "ctest", marks=pytest.mark.tools),
+        pytest.param(("cmake", "ctest", "cc"), CTEST, "cmake", "ctest", marks=pytest.mark.nightly),
         (("make", "cc"), MAKE, "make", "app"),
         (("make", "cc"), MAKE_BENCH, "make", "bench"),
-        pytest.param(("node", "npm"), NPM, "npm", "bench", marks=pytest.mark.tools),
+        pytest.param(("node", "npm"), NPM, "npm", "bench", marks=pytest.mark.nightly),
         ((), GENERIC, "generic", "bench"),
     ],
     ids=[
@@ -141,7 +140,7 @@ def environment() -> Path:
     return Path(sys.executable).parent.parent
 
 
-@pytest.mark.tools
+@pytest.mark.nightly
 def test_pytest_benchmark_runs_as_it_is(tmp_path: Path, environment: Path) -> None:
     directory = made(tmp_path, PYTEST)
     (directory / ".venv").symlink_to(environment)

@@ -15,8 +15,7 @@ import pytest
 
 from tests.support.project import CONFIG, Project, environment, perfgate
 
-# Two gates never measure at once on one machine: on one worker they do not wait for each other.
-pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]
+pytestmark = pytest.mark.endtoend
 
 SLOW = (
     CONFIG.replace("executions = 1", "executions = 3")

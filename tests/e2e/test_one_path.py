@@ -12,8 +12,7 @@ from harness.process.groups import alive
 from harness.process.mounts import mounts_here
 from tests.support.project import Project, environment, perfgate
 
-# Two gates never measure at once on one machine: on one worker they do not wait for each other.
-pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]
+pytestmark = pytest.mark.endtoend
 
 CONFIG = """\
 [plan]
@@ -133,7 +132,9 @@ def test_kept_trees_have_the_names_of_their_sides(project: Project, tmp_path: Pa
 
 
 @pytest.mark.skipif(not mounts_here(), reason="this system refuses mount namespaces")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.nightly), signal.SIGKILL]
+)
 def test_what_is_interrupted_while_both_are_built(project: Project, tmp_path: Path, number: signal.Signals) -> None:
     configure(project, wait="[ -e $NOTES/go ] || sleep 120")
     scratch = tmp_path / "scratch"

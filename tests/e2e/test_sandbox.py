@@ -16,9 +16,7 @@ import pytest
 from harness.sandbox.sandbox import examined
 from tests.support.project import Project, environment, perfgate
 
-# Two gates never measure at once on one machine: on one worker they do not wait for each other.
 pytestmark = [
-    pytest.mark.xdist_group("measures"),
     pytest.mark.endtoend,
     pytest.mark.skipif(not examined("auto").on, reason="there is no sandbox on this system"),
 ]
@@ -229,7 +227,7 @@ done
     assert machine.code == 0
 
 
-@pytest.mark.parametrize("entry", ["~", "~/.aws", "../../..", "link"])
+@pytest.mark.parametrize("entry", [pytest.param("~", marks=pytest.mark.nightly), "~/.aws", "../../..", "link"])
 def test_heads_own_caches_give_it_no_secrets(machine: Machine, entry: str) -> None:
     """Head's file says what is a cache, and in a pull request perfgate copies it."""
     look = '! grep -rs A[K]IA "$HOME/" /proc/self/cwd/'

@@ -15,7 +15,7 @@ SOURCES = ROOT / "examples" / "scheduler-latency"
 NEEDED = [tool for tool in ("make", "cc", "chrt") if not shutil.which(tool)]
 
 pytestmark = [
-    pytest.mark.xdist_group("measures"),
+    pytest.mark.xdist_group("scheduler latency"),
     pytest.mark.endtoend,
     pytest.mark.skipif(bool(NEEDED), reason=f"absent: {', '.join(NEEDED)} (the scheduler-latency example was not run)"),
 ]

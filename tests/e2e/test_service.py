@@ -13,8 +13,7 @@ import pytest
 
 from tests.support.project import Project, environment, perfgate
 
-# Two gates never measure at once on one machine: on one worker they do not wait for each other.
-pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]
+pytestmark = pytest.mark.endtoend
 
 SERVER = """\
 import os, socket, sys
@@ -175,7 +174,7 @@ def started(project: Served, count: int, *arguments: str) -> subprocess.Popen[by
     return running
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.nightly), signal.SIGTERM])
 def test_an_interruption_ends_servers(project: Served, number: signal.Signals) -> None:
     project.write("perfgate.toml", project.config.replace('{port}" }', '{port}", per = "build" }'))
     running = started(project, 2)

@@ -15,8 +15,7 @@ from gate.evidence.records import read
 from gate.model import Build, Execution, Failure, Record
 from tests.support.project import Project, environment, perfgate
 
-# Two gates never measure at once on one machine: on one worker they do not wait for each other.
-pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]
+pytestmark = pytest.mark.endtoend
 
 BENCH = """\
 import json, os, pathlib, sys, time

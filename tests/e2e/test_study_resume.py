@@ -16,8 +16,7 @@ from gate.evidence.records import read
 from gate.model import Build, Execution, HostState, Record
 from tests.support.project import Project, environment, perfgate
 
-# Two gates never measure at once on one machine: on one worker they do not wait for each other.
-pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]
+pytestmark = pytest.mark.endtoend
 
 BENCH = """\
 import os, sys, time
@@ -43,9 +42,21 @@ opt = ["O0", "O2"]
 TREATMENTS = 4
 
 
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """A study that has begun, for tests that add nothing to it."""
+    project = made_in(tmp_path_factory.mktemp("begun"))
+    project.perfgate("study", "measure", "--set", "study.budget=300ms")
+    return project
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    made = Project(tmp_path / "repo")
+    return made_in(tmp_path)
+
+
+def made_in(folder: Path) -> Project:
+    made = Project(folder / "repo")
     made.write("bench.py", BENCH)
     made.write("perfgate.toml", CONFIG)
     made.write(".gitignore", "built\n")
@@ -153,9 +164,8 @@ def test_replicates_builds_and_budget_grow_in_the_file_or_by_options(project: Pr
         ("build.relink=off", 'build.relink was "auto", is "off"'),
     ],
 )  # fmt: skip
-def test_another_study_is_refused_by_the_key_that_differs(project: Project, option: str, why: str) -> None:
-    project.perfgate("study", "measure", "--set", "study.budget=300ms")
-    other = project.perfgate("study", "measure", "--resume", "--set", option)
+def test_another_study_is_refused_by_the_key_that_differs(begun: Project, option: str, why: str) -> None:
+    other = begun.perfgate("study", "measure", "--resume", "--set", option)
     refused = f"perfgate: --resume: cannot continue the run in .perfgate/study: {why}\n"
     assert (other.returncode, other.stderr) == (2, refused)
 
@@ -168,7 +178,7 @@ def test_changed_programs_are_refused(project: Project) -> None:
     assert re.search(r"study: head was \w+, is \w+ with changes\n$", other.stderr)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.nightly)])
 def test_kills_pauses_and_extensions_at_random_moments(project: Project, seed: int) -> None:
     rng = random.Random(seed)
     replicates, sets = 4, ["study.replicates=4"]

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.project import Project
 
-pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]
+pytestmark = pytest.mark.endtoend
 
 # A clock that only work moves on: what is measured is the suite's, and no other load on the machine decides a verdict.
 CLOCK = """\

@@ -8,7 +8,7 @@ import pytest
 from tests.support.project import CONFIG, Project, environment, perfgate
 from tests.support.screen import OnTerminal, Screen
 
-pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]
+pytestmark = pytest.mark.endtoend
 
 
 @pytest.fixture

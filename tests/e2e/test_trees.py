@@ -12,8 +12,7 @@ import pytest
 from tests.support.project import BENCH, CONFIG, Project
 from tests.support.started import made, need, perfgate
 
-# Two gates never measure at once on one machine: on one worker they do not wait for each other.
-pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]
+pytestmark = pytest.mark.endtoend
 
 # both trees stand at one path by turns: the other one is below the name of its side, beside that path
 SLOW_BASE = "for t in ../base/tree/bench.py ../base/bench.py; do [ ! -e $t ] || sed -i 's/^    for/    SPEED = 2\\n    for/' $t; done\n"  # fmt: skip

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.project import CONFIG, Project, environment, perfgate
 
-pytestmark = [pytest.mark.xdist_group("measures"), pytest.mark.endtoend]
+pytestmark = pytest.mark.endtoend
 
 HOLD = (
     "import fcntl, sys; f = open(sys.argv[1], 'a'); fcntl.flock(f, fcntl.LOCK_EX); print(flush=True); sys.stdin.read()"
@@ -117,8 +117,7 @@ def test_the_folder_that_the_holder_measures_into_is_left_alone(project: Project
     assert first.wait(60) == 128 + signal.SIGTERM
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("resume", [False, True])
+@pytest.mark.parametrize(("number", "resume"), [(signal.SIGINT, False), (signal.SIGTERM, True)])
 def test_a_signal_ends_the_wait_and_leaves_nothing(project: Project, number: signal.Signals, resume: bool) -> None:
     assert project.perfgate("check").returncode == 0
     folder, scratch = project.top / ".perfgate", project.top.parent / "scratch"
@@ -135,7 +134,10 @@ def test_a_signal_ends_the_wait_and_leaves_nothing(project: Project, number: sig
             said += (line := waiting.stderr.readline())
             assert line, said
         os.kill(waiting.pid, number)
-        out, err = waiting.communicate(timeout=30)
+        try:
+            out, err = waiting.communicate(timeout=120)
+        finally:
+            waiting.kill()
     assert (waiting.returncode, out) == (128 + number, "")
     kept = "4 executions are kept in .perfgate/measurements.jsonl" if resume else "nothing was measured"
     assert f"perfgate: {number.name}: {kept}" in err

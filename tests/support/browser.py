@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.resources import files
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Route, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -20,6 +21,15 @@ ARGUMENTS = (
 )  # fmt: skip
 WIDE, DESKTOP, TABLET, PHONE, SMALL_PHONE = (1920, 1080), (1280, 900), (768, 1024), (390, 844), (360, 740)
 Scheme = Literal["light", "dark"]
+SIZES = [
+    DESKTOP, SMALL_PHONE, *(pytest.param(size, marks=pytest.mark.nightly) for size in (WIDE, TABLET, PHONE))
+]  # fmt: skip
+"""The widest table and the narrowest screen; those between them at night."""
+
+
+def few(names: Iterable[str], always: Iterable[str]) -> list[ParameterSet]:
+    """Let a test have some of the pages always, and the others at night."""
+    return [pytest.param(name, marks=() if name in always else pytest.mark.nightly) for name in names]
 
 
 def installed() -> str | None:

@@ -11,7 +11,8 @@ The convention of README.md and docs/:
 - Lines after a command are its output on both streams; `...` stands for anything, also for several lines. Numbers,
   footnote marks, bars and the amount of white space may be others: what is shown was printed on another machine. A
   command without such lines may print what it wants.
-- `<!-- not run: reason -->` on the line before the fence leaves the block out, `<!-- exact -->` wants the very numbers.
+- `<!-- not run: reason -->` on the line before the fence leaves the block out, `<!-- exact -->` wants the very numbers,
+  `<!-- at night -->` runs it in `make nightly` only.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parent.parent.parent
 BLOCK = re.compile(
-    r"^(?:<!-- (?P<mark>not run: \S.*|exact) -->\n)?```(?:console|sh)\n(?P<body>(?s:.*?))^```$", re.MULTILINE
+    r"^(?:<!-- (?P<mark>not run: \S.*|exact|at night) -->\n)?```(?:console|sh)\n(?P<body>(?s:.*?))^```$", re.MULTILINE
 )
 COMMAND = re.compile(r"^\$ (?P<command>(?:.*\\\n)*.*\n(?:> ?.*\n)*)(?P<output>(?:(?!\$ ).*\n)*)", re.MULTILINE)
 EXAMPLE = re.compile(r"^<!-- example: (?P<name>\w+)(?:, needs: (?P<needs>.*))? -->\n", re.MULTILINE)
@@ -45,13 +46,13 @@ class Shown(NamedTuple):
     exact: bool = False
 
 
-def shown_commands(text: str) -> Iterator[Shown]:
-    """Find the commands of a page that are to be run; a fenced block without any is a mistake."""
+def shown_commands(text: str, *, night: bool = True) -> Iterator[Shown]:
+    """Find the commands of a page that are to be run, of the nightly run or not; a fenced block without any is a mistake."""
     for block in BLOCK.finditer(text):
         commands = list(COMMAND.finditer(block["body"]))
         assert commands, f"no line begins with '$ ' in:\n{block['body']}"
         mark = block["mark"] or ""
-        if mark.startswith("not run"):
+        if mark.startswith("not run") or (mark == "at night" and not night):
             continue
         for match in commands:
             first, *more = match["command"].rstrip("\n").split("\n")
@@ -105,8 +106,11 @@ def environment(directory: Path) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("GIT_", "GITHUB_", "PYTHON"))}
     kept.pop("CI", None)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    # rustup finds its toolchains at home
-    toolchains = {"RUSTUP_HOME": os.environ.get("RUSTUP_HOME") or str(Path.home() / ".rustup")}
+    # rustup finds its toolchains at home, and go what it has compiled of its own library
+    toolchains = {
+        "RUSTUP_HOME": os.environ.get("RUSTUP_HOME") or str(Path.home() / ".rustup"),
+        "GOCACHE": os.environ.get("GOCACHE") or str(Path.home() / ".cache" / "go-build"),
+    }
     # wide, so that one more footnote does not turn a table into another form
     return kept | toolchains | {"PATH": path, "HOME": str(directory), "NO_COLOR": "1", "COLUMNS": "120"}
 
@@ -131,15 +135,15 @@ def run_all(commands: list[Shown], directory: Path, env: dict[str, str]) -> None
         assert matches(done.stdout, shown.output, exact=shown.exact), f"{told}\nthe page shows:\n{shown.output}"
 
 
-def run_page(page: Path, scratch: Path) -> int:
-    """Run the commands of a page in a fresh repository; returns how many there were.
+def run_page(page: Path, scratch: Path, *, night: bool = False) -> int:
+    """Run the commands of a page in a fresh repository, of the nightly run or not; returns how many there were.
 
     A page that measures may be wrong once: a verdict over a few milliseconds is true of most hosts at most times, and a
     page that is wrong is wrong twice.
     """
     count = 0
     for part in parts(page.read_text(encoding="utf-8")):
-        commands = list(shown_commands(part.text))
+        commands = list(shown_commands(part.text, night=night))
         if commands:
             try:
                 _run_in(scratch / "first", part.example, commands)

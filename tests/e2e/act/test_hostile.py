@@ -160,7 +160,7 @@ def telling(action: Path, into: Path) -> Path:
     return into
 
 
-@pytest.mark.tools
+@pytest.mark.nightly
 def test_after_a_killed_measuring_step_the_token_is_nowhere_and_nothing_is_said(
     act: Act, consumer: Consumer, github: FakeGitHub, tmp_path: Path
 ) -> None:

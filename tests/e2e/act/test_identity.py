@@ -62,6 +62,7 @@ def test_each_leg_has_a_name_of_its_own(act: Act, consumer: Consumer, github: Fa
     assert github.violations == []
 
 
+@pytest.mark.nightly
 def test_legs_under_one_id_are_red_and_say_why(act: Act, consumer: Consumer, github: FakeGitHub) -> None:
     change = consumer.change(1.3)
     ran = act.run(consumer.top, change.event("opened"), legs(id="mine", comment="always"))
@@ -75,6 +76,7 @@ def test_legs_under_one_id_are_red_and_say_why(act: Act, consumer: Consumer, git
     assert len({each.name for each in github.artifacts}) == len(github.artifacts) == 2
 
 
+@pytest.mark.nightly
 def test_a_job_without_a_matrix_keeps_the_plain_names(act: Act, consumer: Consumer, github: FakeGitHub) -> None:
     change = consumer.change(1.3)
     ran = act.run(consumer.top, change.event("opened"), workflow(status="true", check="true"))

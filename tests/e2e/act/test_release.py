@@ -108,6 +108,7 @@ def built(github: FakeGitHub) -> dict[str, bytes]:
     return {name: archive.read(name) for name in archive.namelist()}
 
 
+@pytest.mark.nightly
 def test_a_dry_run_builds_tests_and_publishes_nothing(
     act: Act, project: Project, github: FakeGitHub, tmp_path: Path
 ) -> None:

@@ -48,6 +48,7 @@ def test_a_fork_is_measured_without_rights_and_published_by_another_workflow(
     assert github.violations == []
 
 
+@pytest.mark.nightly
 def test_a_label_measures_a_fork_again_and_decides_again_for_a_branch(
     act: Act, consumer: Consumer, github: FakeGitHub
 ) -> None:
@@ -73,6 +74,7 @@ def test_a_label_measures_a_fork_again_and_decides_again_for_a_branch(
     assert [one["issue"] for one in github.comments] == [13]
 
 
+@pytest.mark.nightly
 def test_a_pushed_commit_is_no_longer_what_the_fork_s_run_measured(
     act: Act, consumer: Consumer, github: FakeGitHub
 ) -> None:
@@ -107,7 +109,7 @@ def test_several_jobs_share_the_measuring_and_one_decides(act: Act, consumer: Co
     assert github.violations == []
 
 
-@pytest.mark.tools
+@pytest.mark.nightly
 def test_only_the_default_branch_s_own_runs_write_what_is_remembered(
     act: Act, consumer: Consumer, github: FakeGitHub
 ) -> None:
@@ -129,7 +131,7 @@ def test_only_the_default_branch_s_own_runs_write_what_is_remembered(
     assert github.comments == [] and github.violations == []
 
 
-@pytest.mark.tools
+@pytest.mark.nightly
 def test_every_night_the_default_branch_is_compared_with_the_latest_release(
     act: Act, consumer: Consumer, github: FakeGitHub
 ) -> None:

@@ -54,7 +54,7 @@ def push(project: Project, *, default: str = "main") -> dict[str, object]:
     return {"before": before, "repository": {"full_name": "acme/widget", "default_branch": default}}
 
 
-@pytest.mark.tools
+@pytest.mark.nightly
 def test_a_schedule_calibrates_and_only_then_is_the_history_written(tmp_path: Path) -> None:
     project = changed(tmp_path / "repository", base=0.1, head=0.1)
     project.git("switch", "-q", "-C", "main")
@@ -79,7 +79,7 @@ def sessions(file: Path) -> int:
     return found
 
 
-@pytest.mark.tools
+@pytest.mark.nightly
 def test_only_the_default_branch_adds_to_the_history(tmp_path: Path) -> None:
     project = changed(tmp_path / "repository", base=0.1, head=0.1)
     project.git("switch", "-q", "-C", "main")
