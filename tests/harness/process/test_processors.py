@@ -63,7 +63,8 @@ def test_the_priority_weighs_the_session_where_there_are_autogroups(tmp_path: Pa
     if not Path("/proc/self/autogroup").exists() or os.geteuid() != 0:
         pytest.skip("absent: autogroups, or the right to weigh them at any rate")
     # the session is weighed once the process runs
-    script = "sleep 0.1; cat /proc/self/autogroup"
+    weighed = "grep -q 'nice 7' /proc/self/autogroup"
+    script = f"for _ in $(seq 1000); do {weighed} && break; sleep 0.02; done; cat /proc/self/autogroup"
     command = Command(("sh", "-c", script), tmp_path, dict(os.environ), 30, tmp_path / "out", priority=7)
     assert ProcessExecutor().run(command).status == ""
     assert (tmp_path / "out").read_text().endswith(" nice 7\n")
