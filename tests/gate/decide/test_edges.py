@@ -63,7 +63,7 @@ def of_instrument(instrument: str) -> Line:
     [
         ([], "none", "regression"),
         ([of_instrument("values")], "none", "regression"),
-        ([of_instrument("pyperf")], "1ns", "regression"),
+        ([of_instrument("pyperf")], "none", "regression"),
         ([of_instrument("hyperfine")], "1us", "unchanged"),
         ([of_instrument("spawn")], "1us", "unchanged"),
     ],
