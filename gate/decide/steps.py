@@ -24,9 +24,9 @@ _SHARE = 0.8
 
 
 def blocks(finding: Finding, report: Report) -> bool:
-    """Return whether a finding is why a gate fails: an inconclusive one that is shown not to be worse never is."""
+    """Return whether a finding is why a gate fails: of the inconclusive ones only what may be a regression."""
     if finding.verdict == "inconclusive":
-        return report.exit_code == Exit.INCONCLUSIVE and not finding.not_worse
+        return report.exit_code == Exit.INCONCLUSIVE and finding.is_open
     return finding.verdict == "regression"
 
 
@@ -110,7 +110,15 @@ def _rounded(seconds: float) -> float:
 
 def _settle(report: Report) -> steps.Step:
     found = [f for f in report.findings if f.verdict == "inconclusive"]
-    still_open = [f for f in found if not f.not_worse]
+    still_open = [f for f in found if f.is_open]
+    hidden = [f for f in ordered(found) if _floor_stands_in_the_way(f)]
+    if hidden and all(f in hidden for f in still_open):
+        return steps.LowerFloor(
+            benchmark=hidden[0].benchmark,
+            floor=hidden[0].floor or 0.0,
+            unit=hidden[0].unit,
+            share=(hidden[0].floor or 0.0) / abs(hidden[0].base.value),
+        )
     if not still_open:
         return steps.NothingToDo()
     if all(isinstance(f.reason, reasons.NegativeValues) for f in still_open):
@@ -134,6 +142,14 @@ def _settle(report: Report) -> steps.Step:
         budget=_budget(seconds, plan.get("budget")),
         duet=plan.get("pairing") == "duet",
     )
+
+
+def _floor_stands_in_the_way(finding: Finding) -> bool:
+    """Return whether the change is beyond the threshold, and more builds would not show it to be above the floor."""
+    ratio, floor, edge = finding.ratio.estimate, finding.floor, 1 + finding.threshold
+    if ratio is None or floor is None or not finding.is_bound_by_floor or 1 / edge <= ratio <= edge:
+        return False
+    return not finding.more_builds or abs(finding.head.value - finding.base.value) <= floor
 
 
 def _budget(seconds: float | None, configured: Any) -> float | None:

@@ -224,6 +224,8 @@ class SomeInconclusive(Kind, frozen=True, kw_only=True):
     """All findings."""
     not_worse: int
     """How many of them are shown not to be worse."""
+    hidden: int = 0
+    """How many of them are beyond the threshold, and the floor hides it."""
 
 
 class NotEnoughMeasured(Kind, frozen=True, kw_only=True):
@@ -387,6 +389,18 @@ class NothingToDo(Kind, frozen=True):
     """What is inconclusive is shown not to be worse."""
 
 
+class LowerFloor(Kind, frozen=True, kw_only=True):
+    """All that may be a regression is smaller than the floor, so more builds cannot settle it."""
+
+    benchmark: str
+    """Where the floor hides most."""
+    floor: float
+    """The floor there, in the unit."""
+    unit: str
+    share: float
+    """The floor over base's value."""
+
+
 class MeasureMore(Kind, frozen=True, kw_only=True):
     """Nothing is known of how many builds would settle it."""
 
@@ -465,6 +479,7 @@ Step = (
     | FindCreep
     | WaitForNights
     | NothingToDo
+    | LowerFloor
     | CheckValues
     | MeasureMore
     | ImportMore

@@ -219,7 +219,7 @@ class BelowFloor(Kind, frozen=True, kw_only=True):
     """The change is smaller than the floor."""
 
     threshold: float | None
-    """The threshold that the change is beyond, so that the floor alone decided; None: it is not shown to be."""
+    """The threshold that the change is beyond, so that the floor alone hides it; None: it is not shown to be."""
     floor: float
     unit: str
 

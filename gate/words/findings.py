@@ -189,21 +189,32 @@ def _limit(finding: Finding) -> str:
     if finding.verdict in ("regression", "improvement", "accepted"):
         below = not _is_above(finding)
     inverse = f" ({format_share(1 - _inverse(finding))} {numbers.direction(finding, _inverse(finding))})"
-    return threshold(finding) + (inverse if below else "")
+    return threshold(finding) + (inverse if below else "") + _floor(finding)
+
+
+def _floor(finding: Finding) -> str:
+    """Write the floor where it asks for more than the threshold, and the reason does not name it."""
+    reason = finding.reason
+    named = isinstance(reason, (reasons.BelowFloor, reasons.FloorOpen)) or (
+        isinstance(reason, reasons.NotWorse) and reason.floor is not None
+    )
+    if named or finding.floor is None or not finding.is_bound_by_floor:
+        return ""
+    return f", floor {numbers.floor(finding)} ({format_share(finding.floor / abs(finding.base.value))})"
 
 
 _LONGEST = 1000
 
 
 def _more(finding: Finding) -> str:
-    if finding.verdict != "inconclusive" or finding.not_worse:
+    if finding.verdict != "inconclusive" or finding.not_worse or finding.is_below_floor:
         return ""
     told = []
     if finding.stopped == "futility":
         builds = min(finding.base.counts.build, finding.head.counts.build)
-        told.append(
-            f"given up after {plural(builds, 'build')}, because the rest of the plan would hardly show a regression"
-        )
+        above = f" above the floor of {numbers.floor(finding)}" if finding.is_bound_by_floor else ""
+        rest = f"the rest of the plan would hardly show a regression{above}"
+        told.append(f"given up after {plural(builds, 'build')}, because {rest}")
     if finding.more_builds is not None:
         where = " on each machine" if finding.sessions else ""
         told.append(f"about {plural(finding.more_builds, 'more build')}{where} would settle it")

@@ -9,7 +9,7 @@ from typing import Any
 from gate.evidence.factors import pairs
 from gate.model import Cut, outcomes
 from gate.units import Duration, format_duration, format_share
-from gate.words.numbers import plural
+from gate.words.numbers import as_configured, plural
 from gate.words.plain import benchmark_option
 from gate.words.warnings.setup import base_lacks
 
@@ -127,7 +127,13 @@ def _inconclusive(of: outcomes.SomeInconclusive) -> str:
     apart = f", {of.not_worse:,} of them not worse" if of.not_worse else ""
     if of.not_worse == of.count:
         apart = " but not worse"
-    return f"{_of(of.count, of.findings)} inconclusive{apart}, none regressed"
+    hidden = f"; {hidden_by_floor(of.hidden)}" if of.hidden else ""
+    return f"{_of(of.count, of.findings)} inconclusive{apart}, none regressed{hidden}"
+
+
+def hidden_by_floor(count: int, floor: str = "the floor") -> str:
+    """Say how many changes a floor hides: "2 changes beyond the threshold are hidden by the floor of 1 ns"."""
+    return f"{plural(count, 'change')} beyond the threshold {'is' if count == 1 else 'are'} hidden by {floor}"
 
 
 def _accepted(of: outcomes.SomeAccepted) -> str:
@@ -251,6 +257,10 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
         + ("" if step.nights is None else f", probably within {plural(step.nights, 'night')}")
     ),
     outcomes.NothingToDo: lambda _: "Nothing to do: the inconclusive results are not worse than the threshold allows",
+    outcomes.LowerFloor: lambda step: (
+        f"If a change below {as_configured(step.floor, step.unit)} matters, lower the floor or remove it "
+        f"(`floor = 0`): it is {format_share(step.share)} of {step.benchmark}"
+    ),
     outcomes.CheckValues: lambda _: (
         "Check the program that writes the values: some are below 0. Compare the amounts, not their difference"
     ),
