@@ -64,7 +64,7 @@ def finding(facts: Facts) -> reasons.Reason:
     if facts.accepted is not None:
         return _accepted(facts, facts.accepted)
     if facts.found.reduced.trouble:
-        if facts.verdict == "regression" and facts.floor is not None:
+        if facts.verdict in ("regression", "improvement"):
             return reasons.ZeroBaseExceeds(floor=facts.floor, unit=facts.case.unit)
         return trouble_of(facts.found.reduced, facts.found.subject, facts.found.machines)
     if facts.verdict in ("regression", "improvement"):

@@ -364,6 +364,8 @@ class FixRegression(Kind, frozen=True, kw_only=True):
     explain: float | None = None
     """Seconds that building both sides once took, which `perfgate explain` does again; None: not known, or it is
     explained already."""
+    from_zero: bool = False
+    """Whether base is 0 in all that regressed, so that an [[accept]] entry covers none."""
 
 
 class FindCreep(Kind, frozen=True, kw_only=True):
@@ -397,8 +399,15 @@ class LowerFloor(Kind, frozen=True, kw_only=True):
     floor: float
     """The floor there, in the unit."""
     unit: str
-    share: float
-    """The floor over base's value."""
+    share: float | None
+    """The floor over base's value; None: that is 0."""
+
+
+class DeclareZero(Kind, frozen=True, kw_only=True):
+    """Base is 0 wherever the report is open, which no more builds change."""
+
+    metric: str
+    """Of the first of them."""
 
 
 class MeasureMore(Kind, frozen=True, kw_only=True):
@@ -480,6 +489,7 @@ Step = (
     | WaitForNights
     | NothingToDo
     | LowerFloor
+    | DeclareZero
     | CheckValues
     | MeasureMore
     | ImportMore

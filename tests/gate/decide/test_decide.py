@@ -153,7 +153,7 @@ def exact(base: float, head: float) -> list[dict[str, Any]]:
         (100, 104, "regression"),
         (100, 90, "improvement"),
         (0, 0, "unchanged"),
-        (0, 5, "inconclusive"),
+        (0, 5, "regression"),
         (5, 0, "improvement"),
     ],
 )

@@ -104,7 +104,9 @@ def test_a_finding_that_the_floor_decides_says_so_in_every_format(tmp_path: Path
     for kind, file in files.items():
         assert BY_FLOOR in " ".join(file.read_text(encoding="utf-8").replace("&nbsp;", " ").split()), kind
     # of the comment's table it is the first row
-    assert "`bench`" in next(line for line in files["markdown"].read_text().splitlines() if "| " in line and "<br>" in line)
+    assert "`bench`" in next(
+        line for line in files["markdown"].read_text().splitlines() if "| " in line and "<br>" in line
+    )
 
 
 def test_a_change_that_only_the_floor_makes_unchanged_says_so(tmp_path: Path) -> None:
