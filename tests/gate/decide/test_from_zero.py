@@ -1,10 +1,13 @@
 """Base is 0: what is a change, what is open, and what a reader can do about it (docs/method.md)."""
 
 import datetime
+import io
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gate.cli.main import main
 from gate.config.parse import parse
 from gate.config.rules import Policy
 from gate.config.source import from_tables
@@ -73,3 +76,25 @@ def test_more_builds_are_no_advice_where_base_is_0(head: float) -> None:
     found = report([0.0], [head])
     assert found.findings[0].verdict == "inconclusive"
     assert next_step(found) == outcomes.DeclareZero(metric="allocs")
+
+
+GO = "pkg: x/y\nBenchmarkEnc-8 \t 1000000\t        {time} ns/op\t       {bytes} B/op\t       {count} allocs/op\nPASS\n"
+RULES = """[[benchmark]]
+name = "BenchmarkEnc"
+command = ["go", "test", "-bench=.", "-benchmem"]
+instrument = "go"
+[benchmark.metric."allocs/op"]
+exact = true
+"""
+
+
+def test_allocations_of_go_that_go_from_0_to_1_fail_the_gate(tmp_path: Path) -> None:
+    for k in range(5):
+        (tmp_path / f"b{k}.txt").write_text(GO.format(time=51 + k / 10, bytes=0, count=0))
+        (tmp_path / f"h{k}.txt").write_text(GO.format(time=51.05 + k / 10, bytes=16, count=1))
+    (tmp_path / "perfgate.toml").write_text(RULES)
+    out = io.StringIO()
+    sides = [f"{side}={tmp_path}/{side[0]}*.txt" for side in ("base", "head")]
+    code = main(["decide", *sides, "--config", str(tmp_path / "perfgate.toml")], out, io.StringIO())
+    assert code == 1
+    assert "Regression: BenchmarkEnc allocs/op went from 0 to 1" in out.getvalue()
