@@ -14,8 +14,9 @@ import msgspec
 from gate.cli.listing import declaring
 from gate.units import Quantity
 
-_FLOOR, _FLOOR_OF_SUITES = Quantity.parse("1us"), Quantity.parse("1ns")
-# a difference below a microsecond means nothing for a process, but a suite times functions
+_FLOOR = Quantity.parse("1us")
+# a difference below a microsecond means nothing for one start of a process; the value of a suite is a mean over so many
+# calls that its spread alone shows what it can tell
 
 
 class Traits(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,7 +32,7 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     """It counts the same each time: executed once a build, without perturbation, and compared as numbers."""
 
 
-_SUITE = Traits(floor=_FLOOR_OF_SUITES, suite=True)
+_SUITE = Traits(suite=True)
 # A closed table and no list of what there is: the run lines of these eleven carry no traits, in files that were written
 # years ago. Whoever decides over them needs what held when they were measured, whatever their files in harness say by
 # then, and without importing one. An instrument that is added declares its traits in its own file, and its run lines

@@ -155,7 +155,7 @@ def floor_of(config: Config, benchmark: str, metric: str, statistic: str, unit: 
 
 
 def default_floor(config: Config) -> str:
-    """Write the floor of a gate that names none: "none", "1us", "1us of hyperfine, 1ns of suites"."""
+    """Write the floor of a gate that names none: "none", "1us", "1us of hyperfine, none of suites"."""
     named: dict[str, dict[str, None]] = {}
     for benchmark in config.benchmark:
         traits = benchmark.measured

@@ -77,7 +77,7 @@ class Gate(Table, frozen=True, kw_only=True):
         Quantity | None,
         Meta(
             description="A regression also needs this absolute change; applies to metrics of its dimension. Default: "
-            "1us for hyperfine, spawn and perf_stat, 1ns for the benchmarks of suites, none for the rest; 0: none."
+            "1us for single starts of commands (hyperfine, spawn and perf_stat), none for the rest; 0: none."
         ),
     ] = None
     confidence: Annotated[

@@ -11,6 +11,7 @@ from gate.decide import reasons
 from gate.decide.design import Design
 from gate.decide.detectable import detectable
 from gate.decide.estimates import Estimated, Moderation, needed_builds
+from gate.decide.floors import gives_up, hidden
 from gate.decide.futility import in_sight, unseen
 from gate.decide.lacking import more_builds
 from gate.decide.looks import Acceptance, Judged, acceptance, decided_alpha, limits_of
@@ -182,9 +183,10 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
     found, subject, case = judged.estimated, judged.subject, judged.subject.case
     size = unseen(found, judged.look, futile=judged.futile, design=design)
     has_sign = _has_sign(judged, design)
-    verdict = _verdict(judged, size, has_sign=has_sign)
+    by_floor = hidden(judged, design.alpha)
+    verdict = _verdict(judged, size, has_sign=has_sign, hidden=by_floor is not None)
     # what was given up has a plain interval: a repeated one so early is too wide to tell a reader anything
-    plain = verdict == "no-sign" or (verdict == "inconclusive" and judged.futile)
+    plain = verdict == "no-sign" or (verdict == "inconclusive" and (judged.futile or by_floor is not None))
     nominal_alpha = design.alpha if plain else judged.nominal_alpha
     # "unchanged" is decided at the nominal level, without the family
     unshared = Tested(1.0, design.alpha, rejected=False)
@@ -195,7 +197,6 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
     accept = known.covers
     called = not found.hold and judged.p is not None
     more = more_builds(judged, design) if verdict == "inconclusive" else None
-    known_size = size if size is not None else detectable(found, design)
     facts = reasons.Facts(
         verdict=verdict,
         found=found,
@@ -206,6 +207,8 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
         corrected=alpha < nominal_alpha,
         comparisons=comparisons,
         position=judged.position,
+        hidden=by_floor,
+        given_up_by_floor=gives_up(judged, design),
         unseen=None if has_sign else size,
         min_builds=needed_builds(found, design.policy.config.gate),
         more_builds=more,
@@ -237,10 +240,10 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
         reason=reasons.finding(facts),
         where=[],
         warnings=_warnings(judged, verdict, suspicious, design),
-        not_worse=judged.position.not_worse,
+        not_worse=judged.position.not_worse and by_floor != "worse",
         more_builds=more,
         stopped=_stopped(judged, design),
-        detectable=known_size if verdict in ("inconclusive", "unchanged", "no-sign") else None,
+        detectable=_detectable(found, size, verdict, design),
         identical=None,
         variance=variance,
         memory=memory_use(found, nominal_alpha, design),
@@ -248,20 +251,30 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
     )
 
 
+def _detectable(found: Estimated, size: float | None, verdict: Verdict, design: Design) -> float | None:
+    if verdict not in ("inconclusive", "unchanged", "no-sign"):
+        return None
+    return size if size is not None else detectable(found, design)
+
+
 def _decided_at(judged: Judged, decided: Limits, alpha: float, design: Design) -> DecidedAt:
     looks = max(len(design.looks), 1)
     return DecidedAt(confidence=1 - alpha, low=decided.low, high=decided.high, look=judged.look + 1, looks=looks)
 
 
-def _verdict(judged: Judged, size: float | None, *, has_sign: bool) -> Verdict:
-    """Give the verdict; size: of a slowdown that would have shown, where no sign of one can be told."""
+def _verdict(judged: Judged, size: float | None, *, has_sign: bool, hidden: bool) -> Verdict:
+    """Give the verdict.
+
+    size: of a slowdown that would have shown, where no sign of one can be told. hidden: the floor hides a change.
+    """
     position = judged.position
     if judged.regression.rejected:
         return "regression"
     if judged.improvement.rejected:
         return "improvement"
     if position.not_worse and position.not_better:
-        return "unchanged"
+        # a floor is no proof that a change does not matter: what it hides is not green
+        return "inconclusive" if hidden else "unchanged"
     shown = size is not None and size <= judged.subject.wanted and not has_sign
     return "no-sign" if shown else "inconclusive"
 
@@ -270,9 +283,10 @@ def _has_sign(judged: Judged, design: Design) -> bool:
     """Return whether the finding has a sign of a slowdown, though it is no regression.
 
     It is worse by itself, and not after correction or not beyond the floor; or a slowdown is shown, and more likely
-    than not it is beyond the threshold.
+    than not it is beyond the threshold, whatever the floor.
     """
-    return (judged.p is not None and judged.p < judged.nominal_alpha) or in_sight(judged.estimated, design.alpha)
+    shown = judged.p is not None and judged.p < judged.nominal_alpha
+    return shown or in_sight(judged.estimated, design.alpha, floor=False)
 
 
 def _stopped(judged: Judged, design: Design) -> Literal["settled", "futility"] | None:

@@ -6,6 +6,8 @@ its change one that its own full plan finds in 80% of the runs. That binds nothi
 
 from __future__ import annotations
 
+import math
+
 from gate.decide.design import Design
 from gate.decide.detectable import detectable
 from gate.decide.estimates import ONLY_REPORTS, Estimated
@@ -20,32 +22,33 @@ def asks_for_no_sign(found: Estimated) -> bool:
     return usable and subject.show == "no-sign"
 
 
-def is_futile(found: Estimated, look: int, alpha: float, design: Design) -> bool:
+def is_futile(found: Estimated, look: int, alpha: float, design: Design, *, floor: bool = True) -> bool:
     """Return whether a finding need not be measured beyond a look (from 0) that is not the last one planned.
 
-    alpha: the two-sided level that the family gives it now, over all looks.
+    alpha: the two-sided level that the family gives it now, over all looks. floor: by its floor too.
     """
     if look + 1 >= len(design.looks) or not asks_for_no_sign(found) or found.builds_each < FEWEST_BUILDS:
         return False
-    upper = _one_sided(found)
+    upper = _one_sided(found, floor=floor)
     if upper is None:
         return False
     last = design.spending.nominal(len(design.looks) - 1, alpha, paired=found.paired) / 2
     return z_of(upper) < largest_futile(design.looks[look] / design.looks[-1], last)
 
 
-def is_beyond(found: Estimated) -> bool:
-    """Return whether the estimate is what a regression would be: worse than threshold and floor."""
+def is_beyond(found: Estimated, *, floor: bool = True) -> bool:
+    """Return whether the estimate is what a regression would be: worse than threshold and, where asked for, floor."""
     subject, change = found.subject, found.ratio.y - found.ratio.x
+    least = subject.floor if floor and subject.floor is not None else -math.inf
     if subject.lower:
-        return found.ratio.y > edge(found) * found.ratio.x and (subject.floor is None or change > subject.floor)
-    return found.ratio.y < edge(found) * found.ratio.x and (subject.floor is None or -change > subject.floor)
+        return found.ratio.y > edge(found) * found.ratio.x and change > least
+    return found.ratio.y < edge(found) * found.ratio.x and -change > least
 
 
-def in_sight(found: Estimated, alpha: float) -> bool:
-    """Return whether a slowdown is shown at the plain level, and its estimate is beyond the threshold."""
+def in_sight(found: Estimated, alpha: float, *, floor: bool = True) -> bool:
+    """Return whether a slowdown is shown at the plain level, and its estimate is beyond threshold and floor."""
     p = found.ratio.p(1.0, tails(found.subject)[0])
-    return p is not None and p < alpha and is_beyond(found)
+    return p is not None and p < alpha and is_beyond(found, floor=floor)
 
 
 def edge(found: Estimated) -> float:
@@ -65,14 +68,14 @@ def unseen(found: Estimated, look: int, *, futile: bool, design: Design) -> floa
     return detectable(found, design, planned=True)
 
 
-def _one_sided(found: Estimated) -> float | None:
-    """Return the p, one-sided and not cut at 1, of "worse by more than threshold and floor"."""
+def _one_sided(found: Estimated, *, floor: bool) -> float | None:
+    """Return the p, one-sided and not cut at 1, of "worse by more than the threshold", and than the floor if asked."""
     subject, ratio = found.subject, found.ratio
     worse, better = tails(subject)
     known = [_upper(ratio.p(edge(found), worse), ratio.p(edge(found), better))]
-    if subject.floor is not None:
-        floor = subject.floor if worse == "above" else -subject.floor
-        known.append(_upper(ratio.p_difference(floor, worse), ratio.p_difference(floor, better)))
+    if floor and subject.floor is not None:
+        least = subject.floor if worse == "above" else -subject.floor
+        known.append(_upper(ratio.p_difference(least, worse), ratio.p_difference(least, better)))
     found_p = [p for p in known if p is not None]
     return max(found_p) if len(found_p) == len(known) else None
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from gate.decide.design import Subject
-from gate.model import VERDICTS, Case, Finding, Identical, QuantileCurve, Report, Verdict, reasons
+from gate.model import VERDICTS, Case, Finding, Identical, QuantileCurve, Report, Verdict
 from gate.stats.quantile import quantile_curve
 
 MOST = 20
@@ -17,17 +17,12 @@ MOST = 20
 
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings with those that matter first, and among equals the largest change first."""
-    return sorted(findings, key=lambda f: (VERDICTS.index(f.verdict), not by_floor(f), -_size(f)))
-
-
-def by_floor(finding: Finding) -> bool:
-    """Return whether the floor alone made a finding unchanged: its change is beyond the threshold."""
-    return isinstance(finding.reason, reasons.BelowFloor) and finding.reason.threshold is not None
+    return sorted(findings, key=lambda f: (VERDICTS.index(f.verdict), not f.is_hidden, -_size(f)))
 
 
 def plain(finding: Finding) -> bool:
-    """Return whether a finding needs no words of its own: unchanged, not by the floor alone, or no sign of a change."""
-    return finding.verdict in ("unchanged", "no-sign") and not by_floor(finding)
+    """Return whether a finding needs no words of its own: unchanged or no sign of a change, by its threshold alone."""
+    return finding.verdict in ("unchanged", "no-sign") and not finding.is_bound_by_floor
 
 
 def _size(finding: Finding) -> float:

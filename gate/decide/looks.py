@@ -136,9 +136,10 @@ def _tested(found: Estimated, design: Design, look: int) -> Judged:
         p_improvement = float(not (beyond(value, better, better_tail) and _beyond_floor(found, improvement=True)))
     elif not reduced.trouble:
         p, p_improvement = ratio.p(worse, worse_tail), ratio.p(better, better_tail)
-    elif reduced.trouble == "zero-base" and subject.floor is not None and subject.lower:
-        above = float(not ratio.y > subject.floor) if found.exact else ratio.p_difference(subject.floor, "above")
-        p, p_improvement = above, 1.0
+    elif reduced.trouble == "zero-base" and ratio.y > 0:
+        above = _from_zero(found)
+        if above is not None:
+            p, p_improvement = (above, 1.0) if subject.lower else (1.0, above)
     nominal_alpha = design.spending.nominal(look, design.alpha, paired=found.paired)
     nominal = limits_of(found, nominal_alpha)
     return Judged(
@@ -154,6 +155,18 @@ def _tested(found: Estimated, design: Design, look: int) -> Judged:
         settled=False,
         futile=False,
     )
+
+
+def _from_zero(found: Estimated) -> float | None:
+    """Return the p of "head is above 0, and above the floor", where base is 0; None: nothing can tell.
+
+    A count that is 0 in every build of base and above it in every build of head is beyond any threshold. What is
+    measured may be 0 since the clock is coarse: only a floor tells how much is something.
+    """
+    floor, declared = found.subject.floor, found.subject.case.exact
+    if declared and found.base.values.max() == 0 < found.head.values.min():
+        return float(not found.head.values.min() > (floor or 0.0))
+    return None if floor is None else found.ratio.p_difference(floor, "above")
 
 
 def limits_of(found: Estimated, alpha: float) -> Limits:

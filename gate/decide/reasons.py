@@ -32,6 +32,9 @@ class Facts(msgspec.Struct, frozen=True, eq=False):
     comparisons: int
     """Findings and interactions that share the error."""
     position: Position
+    hidden: Literal["worse", "better"] | None
+    """The direction of a change that the floor alone hides."""
+    given_up_by_floor: bool
     unseen: float | None
     """The smallest slowdown that would have shown, where no sign of one is asked for and can be judged."""
     min_builds: int
@@ -61,7 +64,7 @@ def finding(facts: Facts) -> reasons.Reason:
     if facts.accepted is not None:
         return _accepted(facts, facts.accepted)
     if facts.found.reduced.trouble:
-        if facts.verdict == "regression" and facts.floor is not None:
+        if facts.verdict in ("regression", "improvement"):
             return reasons.ZeroBaseExceeds(floor=facts.floor, unit=facts.case.unit)
         return trouble_of(facts.found.reduced, facts.found.subject, facts.found.machines)
     if facts.verdict in ("regression", "improvement"):
@@ -101,9 +104,7 @@ def _changed(facts: Facts) -> reasons.Reason:
 def _unchanged(facts: Facts) -> reasons.Reason:
     low, high = facts.nominal.low, facts.nominal.high
     if facts.position.within_floor and facts.floor is not None:
-        beyond = any(_beyond(facts, facts.nominal, worse=worse) for worse in (True, False))
-        threshold = facts.threshold if beyond else None
-        return reasons.BelowFloor(threshold=threshold, floor=facts.floor, unit=facts.case.unit)
+        return reasons.BelowFloor(threshold=None, floor=facts.floor, unit=facts.case.unit)
     if facts.found.exact:
         same = facts.found.ratio.x == facts.found.ratio.y
         return reasons.SameCount() if same else reasons.ExactWithin(threshold=facts.threshold)
@@ -115,7 +116,11 @@ def _unchanged(facts: Facts) -> reasons.Reason:
 def _inconclusive(facts: Facts) -> reasons.Reason:
     if facts.nominal.kind in ("complement", "line", "half-line"):
         return reasons.Unbounded()
+    if facts.hidden is not None and facts.floor is not None:
+        return reasons.BelowFloor(threshold=facts.threshold, floor=facts.floor, unit=facts.case.unit)
     beyond = _beyond(facts, facts.nominal, worse=True), _beyond(facts, facts.nominal, worse=False)
+    if facts.floor is not None and facts.given_up_by_floor and beyond[0]:
+        return reasons.FloorOpen(threshold=facts.threshold, floor=facts.floor, unit=facts.case.unit)
     held = _held(facts)
     if held is not None and (any(beyond) or facts.found.hold in ONLY_REPORTS):
         return held
@@ -266,7 +271,10 @@ def summary(
         return _nothing_decided(evidence)
     if verdict == "inconclusive":
         not_worse = sum(f.not_worse for f in findings if f.verdict == "inconclusive")
-        return outcomes.SomeInconclusive(count=counts["inconclusive"], findings=total, not_worse=not_worse)
+        hidden = sum(f.is_hidden for f in findings)
+        return outcomes.SomeInconclusive(
+            count=counts["inconclusive"], findings=total, not_worse=not_worse, hidden=hidden
+        )
     if counts["accepted"]:
         labels = {f.accepted.reason for f in findings if f.accepted is not None and f.accepted.up_to is None}
         return outcomes.SomeAccepted(count=counts["accepted"], findings=total, labels=sorted(labels))

@@ -208,7 +208,7 @@ def _not_enough(
         # remembered variance stands in for some
         needed = int(min(needed_builds(judged.estimated, policy.config.gate), planned))
         builds = min(finding.base.counts.build, finding.head.counts.build)
-        if finding.verdict == "inconclusive" and not finding.not_worse and builds < needed:
+        if finding.is_open and builds < needed:
             lacking.append((builds, needed))
     if not lacking:
         return None
@@ -379,7 +379,8 @@ def _report_verdict(
 
 def _exit_code(verdict: ReportVerdict, findings: Sequence[Finding], policy: Policy) -> int:
     # a finding that is shown not to be worse never fails, even where inconclusive ones do
-    open_ones = any(f.verdict == "inconclusive" and not f.not_worse for f in findings)
-    if verdict == "inconclusive" and not (policy.config.gate.inconclusive == "fail" and open_ones):
+    if verdict == "inconclusive" and not (
+        policy.config.gate.inconclusive == "fail" and any(f.is_open for f in findings)
+    ):
         return Exit.PASS
     return _EXITS[verdict]

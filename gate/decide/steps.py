@@ -24,9 +24,9 @@ _SHARE = 0.8
 
 
 def blocks(finding: Finding, report: Report) -> bool:
-    """Return whether a finding is why a gate fails: an inconclusive one that is shown not to be worse never is."""
+    """Return whether a finding is why a gate fails: of the inconclusive ones only what may be a regression."""
     if finding.verdict == "inconclusive":
-        return report.exit_code == Exit.INCONCLUSIVE and not finding.not_worse
+        return report.exit_code == Exit.INCONCLUSIVE and finding.is_open
     return finding.verdict == "regression"
 
 
@@ -67,6 +67,9 @@ def _find_creep(report: Report, creep: CreepFacts) -> steps.Step:
 def _fix_regression(report: Report) -> steps.FixRegression:
     run = report.run
     found = [f for f in ordered(report.findings) if f.verdict == "regression"]
+    if found and all(isinstance(f.reason, reasons.ZeroBaseExceeds) for f in found):
+        # no size of an [[accept]] entry covers what has no ratio
+        return steps.FixRegression(from_zero=True)
     if not found or run.imported or not run.builds:
         return steps.FixRegression()
     builds = [build.seconds for build in run.builds if build.build == 0 and build.session == 0]
@@ -110,11 +113,21 @@ def _rounded(seconds: float) -> float:
 
 def _settle(report: Report) -> steps.Step:
     found = [f for f in report.findings if f.verdict == "inconclusive"]
-    still_open = [f for f in found if not f.not_worse]
+    still_open = [f for f in found if f.is_open]
+    hidden = [f for f in ordered(found) if _floor_stands_in_the_way(f)]
+    if hidden and all(f in hidden for f in still_open):
+        return steps.LowerFloor(
+            benchmark=hidden[0].benchmark,
+            floor=hidden[0].floor or 0.0,
+            unit=hidden[0].unit,
+            share=(hidden[0].floor or 0.0) / abs(hidden[0].base.value) if hidden[0].base.value else None,
+        )
     if not still_open:
         return steps.NothingToDo()
     if all(isinstance(f.reason, reasons.NegativeValues) for f in still_open):
         return steps.CheckValues()
+    if all(_lacks_a_meaning(f) for f in still_open):
+        return steps.DeclareZero(metric=still_open[0].metric)
     needed = sorted(_builds(f) + f.more_builds for f in still_open if f.more_builds)
     told = needed[: math.ceil(_SHARE * len(needed))]
     least = int(report.policy.gate["min_builds"])
@@ -134,6 +147,23 @@ def _settle(report: Report) -> steps.Step:
         budget=_budget(seconds, plan.get("budget")),
         duet=plan.get("pairing") == "duet",
     )
+
+
+def _lacks_a_meaning(finding: Finding) -> bool:
+    """Return whether base is 0, and no rule says from which size on a change matters."""
+    if isinstance(finding.reason, reasons.BothZero):
+        return True
+    return isinstance(finding.reason, reasons.ZeroBase) and finding.reason.floor is None
+
+
+def _floor_stands_in_the_way(finding: Finding) -> bool:
+    """Return whether the change is beyond the threshold, and more builds would not show it to be above the floor."""
+    ratio, floor, edge = finding.ratio.estimate, finding.floor, 1 + finding.threshold
+    if isinstance(finding.reason, reasons.ZeroBase) and floor is not None:
+        return finding.head.value <= floor
+    if ratio is None or floor is None or not finding.is_bound_by_floor or 1 / edge <= ratio <= edge:
+        return False
+    return not finding.more_builds or abs(finding.head.value - finding.base.value) <= floor
 
 
 def _budget(seconds: float | None, configured: Any) -> float | None:

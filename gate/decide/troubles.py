@@ -36,8 +36,7 @@ def trouble_of(reduced: Reduced, subject: Subject, machines: Sequence[Machine] =
         return reasons.OneUnit(unit="build" if isinstance(reduced.base.units[0], tuple) else "session", sides=few)
     if reduced.trouble == "few-values" and reduced.shortage is not None:
         return reasons.FewValues(statistic=subject.statistic, needs=reduced.shortage.needs, has=reduced.shortage.has)
-    floor = subject.floor if subject.lower else None
-    return reasons.BothZero() if reduced.y == 0 else reasons.ZeroBase(floor=floor, unit=subject.case.unit)
+    return reasons.BothZero() if reduced.y == 0 else reasons.ZeroBase(floor=subject.floor, unit=subject.case.unit)
 
 
 def _on_machine(

@@ -224,6 +224,8 @@ class SomeInconclusive(Kind, frozen=True, kw_only=True):
     """All findings."""
     not_worse: int
     """How many of them are shown not to be worse."""
+    hidden: int = 0
+    """How many of them are beyond the threshold, and the floor hides it."""
 
 
 class NotEnoughMeasured(Kind, frozen=True, kw_only=True):
@@ -362,6 +364,8 @@ class FixRegression(Kind, frozen=True, kw_only=True):
     explain: float | None = None
     """Seconds that building both sides once took, which `perfgate explain` does again; None: not known, or it is
     explained already."""
+    from_zero: bool = False
+    """Whether base is 0 in all that regressed, so that an [[accept]] entry covers none."""
 
 
 class FindCreep(Kind, frozen=True, kw_only=True):
@@ -385,6 +389,25 @@ class WaitForNights(Kind, frozen=True, kw_only=True):
 
 class NothingToDo(Kind, frozen=True):
     """What is inconclusive is shown not to be worse."""
+
+
+class LowerFloor(Kind, frozen=True, kw_only=True):
+    """All that may be a regression is smaller than the floor, so more builds cannot settle it."""
+
+    benchmark: str
+    """Where the floor hides most."""
+    floor: float
+    """The floor there, in the unit."""
+    unit: str
+    share: float | None
+    """The floor over base's value; None: that is 0."""
+
+
+class DeclareZero(Kind, frozen=True, kw_only=True):
+    """Base is 0 wherever the report is open, which no more builds change."""
+
+    metric: str
+    """Of the first of them."""
 
 
 class MeasureMore(Kind, frozen=True, kw_only=True):
@@ -465,6 +488,8 @@ Step = (
     | FindCreep
     | WaitForNights
     | NothingToDo
+    | LowerFloor
+    | DeclareZero
     | CheckValues
     | MeasureMore
     | ImportMore

@@ -139,10 +139,10 @@ Trouble = (
 
 
 class ZeroBaseExceeds(Kind, frozen=True, kw_only=True):
-    """Base is 0, and head is beyond the floor."""
+    """Base is 0, and head is above 0 in every build, or shown to be above the floor."""
 
-    floor: float
-    """The smallest absolute change that counts, in the unit."""
+    floor: float | None
+    """The smallest absolute change that counts, in the unit; None: a count, of which any change counts."""
     unit: str
 
 
@@ -219,7 +219,7 @@ class BelowFloor(Kind, frozen=True, kw_only=True):
     """The change is smaller than the floor."""
 
     threshold: float | None
-    """The threshold that the change is beyond, so that the floor alone decided; None: it is not shown to be."""
+    """The threshold that the change is beyond, so that the floor alone hides it; None: it is not shown to be."""
     floor: float
     unit: str
 

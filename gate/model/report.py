@@ -14,7 +14,7 @@ from gate.model.explanation import Explanation
 from gate.model.names import Better, IntervalKind, Layouts, Level, ReportVerdict, Verdict
 from gate.model.outcomes import Outcome, Summary, Where
 from gate.model.profile import Unprofiled
-from gate.model.reasons import Accepted, Reason, SameProgram
+from gate.model.reasons import Accepted, BelowFloor, FloorOpen, Reason, SameProgram
 from gate.model.records import Build, Commit, Failure, HostState, Whose
 from gate.model.sameness import Proof
 from gate.model.sandbox import Sandboxed
@@ -225,6 +225,26 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """What remembered variance did for it; None: nothing is remembered about it."""
     pairing: Pairing | None = None
     """What both sides of its rounds have in common; None: rounds do not pair them, or there are fewer than three."""
+
+    @property
+    def is_bound_by_floor(self) -> bool:
+        """Whether its floor asks for more than its threshold does."""
+        return self.floor is not None and self.floor > self.threshold * abs(self.base.value) > 0
+
+    @property
+    def is_below_floor(self) -> bool:
+        """Whether its change is shown to be beyond the threshold and below the floor."""
+        return isinstance(self.reason, BelowFloor) and self.reason.threshold is not None
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether its change is beyond the threshold and not shown to be above the floor."""
+        return self.is_below_floor or isinstance(self.reason, FloorOpen)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it may be a regression, as far as is known; what is below the floor is none by the rules."""
+        return self.verdict == "inconclusive" and not self.not_worse and not self.is_below_floor
 
 
 class Identical(msgspec.Struct, frozen=True, kw_only=True):

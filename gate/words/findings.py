@@ -101,7 +101,7 @@ def sized(finding: Finding, *, limit: bool = True) -> str:
     ratio = finding.ratio.estimate
     named = "" if finding.metric == "time" and finding.statistic == "mean" else f"{clip(quantity(finding), 60)} "
     if not known(ratio) or ratio == 1:
-        changed = f"has {'no ratio' if not known(ratio) else 'no change'}"
+        changed = (_from_zero(finding) or "has no ratio") if not known(ratio) else "has no change"
     elif numbers.is_tiny(ratio):
         changed = f"is {numbers.changed(ratio)} of base"
     else:
@@ -130,12 +130,20 @@ def _changed(finding: Finding) -> str:
     named = "" if finding.metric == "time" and finding.statistic == "mean" else clip(quantity(finding), 60)
     ratio = finding.ratio.estimate
     if not known(ratio):
-        return f"{named} has no ratio" if named else "no ratio"
+        from_zero = _from_zero(finding)
+        return f"{named} {from_zero or 'has no ratio'}".lstrip() if named or from_zero else "no ratio"
     if ratio == 1:
         return f"no change in {named}" if named else "no change"
     if numbers.is_tiny(ratio):
         return f"{named} {numbers.changed(ratio)} of base".lstrip()
     return f"{named} {numbers.size(ratio)} {numbers.direction(finding, ratio)}".lstrip()
+
+
+def _from_zero(finding: Finding) -> str:
+    """Say what a value became that was 0: "went from 0 to 3"; "" where it was not, or still is."""
+    if finding.base.value != 0 or not finding.head.value > 0:
+        return ""
+    return f"went from 0 to {numbers.value(finding.head, finding.unit, finding.head.value)}"
 
 
 def _spread(finding: Finding) -> str:
@@ -189,21 +197,32 @@ def _limit(finding: Finding) -> str:
     if finding.verdict in ("regression", "improvement", "accepted"):
         below = not _is_above(finding)
     inverse = f" ({format_share(1 - _inverse(finding))} {numbers.direction(finding, _inverse(finding))})"
-    return threshold(finding) + (inverse if below else "")
+    return threshold(finding) + (inverse if below else "") + _floor(finding)
+
+
+def _floor(finding: Finding) -> str:
+    """Write the floor where it asks for more than the threshold, and the reason does not name it."""
+    reason = finding.reason
+    named = isinstance(reason, (reasons.BelowFloor, reasons.FloorOpen)) or (
+        isinstance(reason, reasons.NotWorse) and reason.floor is not None
+    )
+    if named or finding.floor is None or not finding.is_bound_by_floor:
+        return ""
+    return f", floor {numbers.floor(finding)} ({format_share(finding.floor / abs(finding.base.value))})"
 
 
 _LONGEST = 1000
 
 
 def _more(finding: Finding) -> str:
-    if finding.verdict != "inconclusive" or finding.not_worse:
+    if finding.verdict != "inconclusive" or finding.not_worse or finding.is_below_floor:
         return ""
     told = []
     if finding.stopped == "futility":
         builds = min(finding.base.counts.build, finding.head.counts.build)
-        told.append(
-            f"given up after {plural(builds, 'build')}, because the rest of the plan would hardly show a regression"
-        )
+        above = f" above the floor of {numbers.floor(finding)}" if finding.is_bound_by_floor else ""
+        rest = f"the rest of the plan would hardly show a regression{above}"
+        told.append(f"given up after {plural(builds, 'build')}, because {rest}")
     if finding.more_builds is not None:
         where = " on each machine" if finding.sessions else ""
         told.append(f"about {plural(finding.more_builds, 'more build')}{where} would settle it")

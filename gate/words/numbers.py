@@ -266,9 +266,11 @@ def verdict(name: Verdict) -> str:
 
 
 def verdict_of(finding: Finding) -> str:
-    """Write the verdict of a row: "regression", "no sign of 4.1%"."""
+    """Write the verdict of a row: "regression", "no sign of 4.1%", "inconclusive (floor)"."""
     known_size = finding.verdict == "no-sign" and known(finding.detectable)
-    return f"{verdict(finding.verdict)} of {detectable(finding)}" if known_size else verdict(finding.verdict)
+    said = f"{verdict(finding.verdict)} of {detectable(finding)}" if known_size else verdict(finding.verdict)
+    by_floor = finding.is_hidden or (finding.verdict == "unchanged" and finding.is_bound_by_floor)
+    return f"{said} (floor)" if by_floor else said
 
 
 def detectable(finding: Finding) -> str:

@@ -91,7 +91,7 @@ def _few_rounds_there(why: reasons.FewRoundsThere) -> str:
 
 def _zero_base(why: reasons.ZeroBase) -> str:
     if why.floor is None:
-        return "base is 0, so only an absolute floor can decide"
+        return "base is 0, so only `exact = true` or an absolute floor can decide"
     floor = as_configured(why.floor, why.unit)
     return f"base is 0, and head is not shown to be above the floor of {floor}"
 
@@ -219,7 +219,9 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     reasons.BothZero: lambda _: "both sides are 0",
     reasons.ZeroBase: _zero_base,
     reasons.ZeroBaseExceeds: lambda why: (
-        f"base is 0 and head is beyond the floor of {as_configured(why.floor, why.unit)}"
+        "base is 0, and head is above it in every build"
+        if why.floor is None
+        else f"base is 0 and head is beyond the floor of {as_configured(why.floor, why.unit)}"
     ),
     reasons.Crept: _crept,
     reasons.Unconfirmed: _unconfirmed,

@@ -9,7 +9,7 @@ from typing import Any
 from gate.evidence.factors import pairs
 from gate.model import Cut, outcomes
 from gate.units import Duration, format_duration, format_share
-from gate.words.numbers import plural
+from gate.words.numbers import as_configured, plural
 from gate.words.plain import benchmark_option
 from gate.words.warnings.setup import base_lacks
 
@@ -127,7 +127,13 @@ def _inconclusive(of: outcomes.SomeInconclusive) -> str:
     apart = f", {of.not_worse:,} of them not worse" if of.not_worse else ""
     if of.not_worse == of.count:
         apart = " but not worse"
-    return f"{_of(of.count, of.findings)} inconclusive{apart}, none regressed"
+    hidden = f"; {hidden_by_floor(of.hidden)}" if of.hidden else ""
+    return f"{_of(of.count, of.findings)} inconclusive{apart}, none regressed{hidden}"
+
+
+def hidden_by_floor(count: int, floor: str = "the floor") -> str:
+    """Say how many changes a floor hides: "2 changes beyond the threshold are hidden by the floor of 1 ns"."""
+    return f"{plural(count, 'change')} beyond the threshold {'is' if count == 1 else 'are'} hidden by {floor}"
 
 
 def _accepted(of: outcomes.SomeAccepted) -> str:
@@ -163,6 +169,13 @@ def _find_creep(step: outcomes.FindCreep) -> str:
     )
 
 
+def _lower_floor(step: outcomes.LowerFloor) -> str:
+    said = (
+        f"If a change below {as_configured(step.floor, step.unit)} matters, lower the floor or remove it (`floor = 0`)"
+    )
+    return said if step.share is None else f"{said}: it is {format_share(step.share)} of {step.benchmark}"
+
+
 def _more_machines(step: outcomes.MoreMachines) -> str:
     text = (
         f"More builds on these {step.sessions} machines will not settle it: measure on more machines (`plan.sessions`)"
@@ -194,6 +207,8 @@ _LONG = 3600.0
 
 
 def _fix_regression(step: outcomes.FixRegression) -> str:
+    if step.from_zero:
+        return "Fix the regression, or set the metric's `floor` to what is allowed: `[[accept]]` takes no change from 0"
     built = None if step.explain is None else format_duration(max(1.0, step.explain))
     explain = f" (`perfgate explain` names the functions: 2 builds, {built}, and 2 profiled runs)" if built else ""
     return f"Fix the regression{explain}, or accept it with an `[[accept]]` entry (size, expiry date, reason)"
@@ -202,6 +217,8 @@ def _fix_regression(step: outcomes.FixRegression) -> str:
 def on_pull(step: outcomes.Step) -> str:
     """Say what to do now in a comment, whose reader has another machine and the entry to paste: a short line."""
     if not isinstance(step, outcomes.FixRegression):
+        return SENTENCES[type(step)](step)
+    if step.from_zero:
         return SENTENCES[type(step)](step)
     if step.benchmark is None:
         return "Fix the regression, or accept it with the entry below"
@@ -251,6 +268,11 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
         + ("" if step.nights is None else f", probably within {plural(step.nights, 'night')}")
     ),
     outcomes.NothingToDo: lambda _: "Nothing to do: the inconclusive results are not worse than the threshold allows",
+    outcomes.LowerFloor: _lower_floor,
+    outcomes.DeclareZero: lambda step: (
+        f"Declare what a change of {step.metric} from 0 means, in its `[benchmark.metric]` table: `exact = true` if it "
+        "is a count, otherwise the `floor` above which it is worth failing for"
+    ),
     outcomes.CheckValues: lambda _: (
         "Check the program that writes the values: some are below 0. Compare the amounts, not their difference"
     ),

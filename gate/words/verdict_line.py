@@ -7,10 +7,11 @@ import msgspec
 from gate.model import Finding, Report, Verdict, outcomes
 from gate.units import plural
 from gate.words import findings as finding_words
-from gate.words import reports
+from gate.words import numbers, reports
 from gate.words.failures import grouped, heading
 from gate.words.plain import clip, visible
 from gate.words.sentences import say
+from gate.words.summaries import hidden_by_floor
 
 _SAID = 400
 _NAME = 60
@@ -32,11 +33,12 @@ def verdict_line(report: Report) -> VerdictLine:
     worst = subject(report)
     word, beside = reports.verdict(report), reports.beside(report)
     if worst is not None:
-        said = "; ".join([_changed(worst), *_more(report, worst), *beside])
+        said = "; ".join([_changed(worst), *_more(report, worst), *_hidden(report, worst), *beside])
         # where it regressed is said of it, if it is known
         name = clip(visible(worst.benchmark), _NAME) if worst.where else finding_words.label(worst)
         return VerdictLine(word, name, said)
-    said = "; ".join([clip(visible(say(report.summary)), _SAID), *_failed(report), *_improved(report), *beside])
+    summary = clip(visible(say(report.summary)), _SAID)
+    said = "; ".join([summary, *_failed(report), *_improved(report), *_hidden(report, None), *beside])
     return VerdictLine(word, "", said if word else reports.capitalized(said))
 
 
@@ -59,7 +61,9 @@ def subject(report: Report) -> Finding | None:
     if isinstance(report.summary, outcomes.Regressed):
         return next(iter(_first(report, "regression")), None)
     if isinstance(report.summary, outcomes.SomeInconclusive):
-        return next((each for each in _first(report, "inconclusive") if not each.not_worse), None)
+        found = [each for each in _first(report, "inconclusive") if not each.not_worse]
+        # what may be a regression comes before what is none by the rules
+        return next((each for each in sorted(found, key=lambda each: not each.is_open)), None)
     return None
 
 
@@ -77,6 +81,16 @@ def _more(report: Report, worst: Finding) -> list[str]:
     failed = [plural(len(report.failures), "failure")] if report.failures else []
     gate = [f"the gate {'fails' if report.exit_code else 'passes'}"] if report.verdict == "inconclusive" else []
     return [*([alike] if more else []), *failed, *gate]
+
+
+def _hidden(report: Report, worst: Finding | None) -> list[str]:
+    """Count the changes beyond the threshold that a floor hides; the line's own subject says it of itself."""
+    found = [each for each in report.findings if each.is_hidden]
+    own = worst is None and isinstance(report.summary, outcomes.SomeInconclusive)
+    if not found or found == [worst] or own:
+        return []
+    floors = {numbers.floor(each) for each in found}
+    return [hidden_by_floor(len(found), f"the floor of {floors.pop()}" if len(floors) == 1 else "floors")]
 
 
 def _failed(report: Report) -> list[str]:

@@ -106,7 +106,7 @@ def test_a_floor_keeps_tiny_changes_from_failing() -> None:
     lines = pair(1.5, scale=1e-8)
     assert finding(lines, '[gate]\nfloor = "1ns"').verdict == "regression"
     found = finding(lines, '[gate]\nfloor = "1us"')
-    assert found.verdict == "unchanged"
+    assert (found.verdict, found.not_worse) == ("inconclusive", False)
     assert found.floor == pytest.approx(1e-6)
     assert found.reason == reasons.BelowFloor(threshold=0.03, floor=found.floor or 0.0, unit="s")
     # the interval of the difference holds the floor: neither shown
@@ -153,7 +153,7 @@ def exact(base: float, head: float) -> list[dict[str, Any]]:
         (100, 104, "regression"),
         (100, 90, "improvement"),
         (0, 0, "unchanged"),
-        (0, 5, "inconclusive"),
+        (0, 5, "regression"),
         (5, 0, "improvement"),
     ],
 )
@@ -179,7 +179,8 @@ def test_an_exact_change_is_below_the_floor_where_it_is_beyond_the_threshold(
     base: float, head: float, within: type
 ) -> None:
     found = finding(exact(base, head), EXACT + "floor = 5\n")
-    assert (found.verdict, type(found.reason)) == ("unchanged", within)
+    verdict = "unchanged" if within is reasons.ExactWithin else "inconclusive"
+    assert (found.verdict, type(found.reason)) == (verdict, within)
 
 
 def test_from_zero_only_a_floor_can_tell() -> None:

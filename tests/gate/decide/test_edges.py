@@ -63,9 +63,9 @@ def of_instrument(instrument: str) -> Line:
     [
         ([], "none", "regression"),
         ([of_instrument("values")], "none", "regression"),
-        ([of_instrument("pyperf")], "1ns", "regression"),
-        ([of_instrument("hyperfine")], "1us", "unchanged"),
-        ([of_instrument("spawn")], "1us", "unchanged"),
+        ([of_instrument("pyperf")], "none", "regression"),
+        ([of_instrument("hyperfine")], "1us", "inconclusive"),
+        ([of_instrument("spawn")], "1us", "inconclusive"),
     ],
 )
 def test_only_instruments_that_are_coarse_have_a_floor(
@@ -92,7 +92,7 @@ def test_a_finding_that_the_floor_decides_says_so_in_every_format(tmp_path: Path
     options = [part for kind, file in files.items() for part in (f"--{kind}", str(file))]
     report = decided(tmp_path, [*doubled(), *others], "--set", "gate.floor=1us", *options)
     found = next(f for f in report["findings"] if f["benchmark"] == "bench")
-    assert found["verdict"] == "unchanged"
+    assert (found["verdict"], found["not_worse"]) == ("inconclusive", False)
     assert {**found["reason"], "text": ""} == {
         "kind": "below-floor", "threshold": 0.03, "floor": 1e-6, "unit": "s", "text": "",
     }  # fmt: skip
@@ -104,16 +104,19 @@ def test_a_finding_that_the_floor_decides_says_so_in_every_format(tmp_path: Path
     for kind, file in files.items():
         assert BY_FLOOR in " ".join(file.read_text(encoding="utf-8").replace("&nbsp;", " ").split()), kind
     # of the comment's table it is the first row
-    assert "`bench`" in next(line for line in files["markdown"].read_text().splitlines() if "unchanged |" in line)
+    assert "`bench`" in next(
+        line for line in files["markdown"].read_text().splitlines() if "| " in line and "<br>" in line
+    )
 
 
-def test_a_change_within_floor_and_threshold_needs_no_word_about_the_floor(tmp_path: Path) -> None:
+def test_a_change_that_only_the_floor_makes_unchanged_says_so(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     same = executions(lambda *_: (4e-7 * rng.normal(1, 0.3, 5)).tolist())
     report = decided(tmp_path, same, "--set", "gate.floor=1us")
     assert report["findings"][0]["reason"]["kind"] == "below-floor"
     assert report["findings"][0]["reason"]["threshold"] is None
-    assert "floor of" not in report["text"]
+    assert "unchanged, smaller than the floor of 1 us" in report["text"]
+    assert "unchanged (floor)" in report["text"]
 
 
 # --- rounding ---------------------------------------------------------------------------------------------------------

@@ -51,9 +51,9 @@ def _agrees(found: Finding, report: Report) -> None:
     called = found.verdict in ("regression", "improvement")
     assert found.shown == (None if found.ratio.kind == "withheld" else "decided_at" if called else "ratio")
     assert isinstance(reason, reasons.Exceeds) == called
-    assert isinstance(reason, reasons.Within | reasons.RealWithin | reasons.BelowFloor) == (
-        found.verdict == "unchanged"
-    )
+    # what the floor hides is beyond the threshold, and not green
+    below = isinstance(reason, reasons.BelowFloor) and reason.threshold is None
+    assert (isinstance(reason, reasons.Within | reasons.RealWithin) or below) == (found.verdict == "unchanged")
     worse_is_above = found.better == "lower"
     if isinstance(reason, reasons.Exceeds):
         at = found.decided_at

@@ -40,7 +40,7 @@ REASONS: list[tuple[msgspec.Struct, str]] = [
         "session 0: negative values have no ratio",
     ),
     (reasons.BothZero(), "both sides are 0"),
-    (reasons.ZeroBase(floor=None, unit=""), "base is 0, so only an absolute floor can decide"),
+    (reasons.ZeroBase(floor=None, unit=""), "base is 0, so only `exact = true` or an absolute floor can decide"),
     (reasons.ZeroBase(floor=3.0, unit=""), "base is 0, and head is not shown to be above the floor of 3"),
     (reasons.ZeroBaseExceeds(floor=1e-6, unit="s"), "base is 0 and head is beyond the floor of 1 us"),
     (examples.EXCEEDS, "beyond the threshold of 3% with 99.58% confidence after correction for 12 comparisons"),

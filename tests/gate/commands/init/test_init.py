@@ -274,7 +274,7 @@ def test_pytest_benchmark(project: Project) -> None:
     assert script.endswith(" -m pytest -q --confcutdir=tests --benchmark-min-time=0.2 tests")
     # a test may ask for one round only
     assert benchmark.warmup == 0
-    assert config.gate.floor is None  # 1 ns by default
+    assert config.gate.floor is None  # and by default there is none
     # a fresh checkout costs nothing, and builds narrow the interval most
     assert (config.plan.executions, config.plan.iterations) == (2, 5)
 

@@ -47,7 +47,7 @@ def test_go_benchmarks(project: Project) -> None:
     # the layout is drawn when it is linked: by the build, and not by each execution
     assert config.build.command == "go test -c -o bench.test ."
     assert config.build.artifacts == ["bench.test"]
-    assert config.gate.floor is None  # 1 ns by default
+    assert config.gate.floor is None  # and by default there is none
     assert (config.plan.executions, config.plan.iterations, benchmark.warmup) == (2, 5, 1)
 
 
