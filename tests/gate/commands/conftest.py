@@ -1,5 +1,7 @@
 """What the tests of commands share."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.support.forge.clock import hurried
@@ -9,3 +11,15 @@ from tests.support.forge.clock import hurried
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits for GitHub: there is one job at a time, so that nothing is written between reading and writing."""
     hurried(monkeypatch)
+
+
+@pytest.fixture(scope="session")
+def nowhere(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty folder."""
+    return tmp_path_factory.mktemp("nowhere")
+
+
+@pytest.fixture(autouse=True)
+def away(monkeypatch: pytest.MonkeyPatch, nowhere: Path) -> None:
+    """Run commands where there is no project: the rules of this one would be read, and decide, in each of them."""
+    monkeypatch.chdir(nowhere)
