@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import cut_incomplete, cut_torn, read
 from gate.evidence.runs import config_of
 from gate.model import SIDES, Commit, Failure, Record, Run, Side, UserError
+from gate.removal import remove_tree
 from gate.units import plural
 
 __all__ = ["MEASUREMENTS", "OF_A_RUN", "interrupted", "make_room", "records_of", "refuse_other", "resumed"]
@@ -47,11 +47,11 @@ def make_room(folder: Path) -> None:
     for file in present:
         if (past / file.name).is_dir():
             # of another run without an id: a folder takes no other's place
-            shutil.rmtree(past / file.name)
+            remove_tree(past / file.name)
         file.replace(past / file.name)
     # ids begin with the time of the run
     for old in sorted(p for p in past.parent.iterdir() if p.is_dir())[:-_KEPT]:
-        shutil.rmtree(old, ignore_errors=True)
+        remove_tree(old)
 
 
 def _id_of(file: Path) -> str:
