@@ -77,7 +77,7 @@ def fetch_missing(event: Event, token: str | None, directory: Path, base: str | 
     clone.bring_files(*needed)
     submodules = fetch_submodules(clone, repository.common, needed)
     stored = _large(repository, clone, choice.compared)
-    warnings = (*choice.warnings, *submodules, *stored, *_kept(event, directory))
+    warnings = (*choice.warnings, *submodules, *stored, *_kept(event, repository))
     return Sides(choice.base, head, warnings, choice.how)
 
 
@@ -88,7 +88,7 @@ def checkout_warnings(event: Event, directory: Path) -> tuple[AnyWarning, ...]:
         SourceError: there is no repository.
     """
     repository = find_repository(directory)
-    return (*_large(repository, None, None), *_kept(event, directory))
+    return (*_large(repository, None, None), *_kept(event, repository))
 
 
 def fetch_for_creep(event: Event, token: str | None, directory: Path) -> None:
@@ -121,8 +121,8 @@ def _large(repository: Repository, clone: Clone | None, base: str | None) -> tup
     return (LfsNotFetched(problem),) if problem else ()
 
 
-def _kept(event: Event, directory: Path) -> tuple[AnyWarning, ...]:
-    place = persisted_token(directory, event.server_url)
+def _kept(event: Event, repository: Repository) -> tuple[AnyWarning, ...]:
+    place = persisted_token(repository.git, event.server_url)
     return (TokenLeft(place),) if place else ()
 
 

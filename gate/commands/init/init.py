@@ -25,7 +25,7 @@ from gate.run.trial import TrialTimes, tried
 from gate.words.plain import visible
 from harness.errors import SourceError
 from harness.sandbox.caches import defaults, named
-from harness.source.git import Git
+from harness.source.git import git_of
 
 FILE = "perfgate.toml"
 _TRY = "--no-try"
@@ -257,8 +257,8 @@ def _git_notes(tree: Tree, file: str) -> list[str]:
         return [
             "this is not a git repository yet: run `git init` and commit first, as perfgate compares two of its states"
         ]
-    git = Git(tree.directory)
     try:
+        git = git_of(tree.directory)
         if git.maybe("rev-parse", "--verify", "--quiet", "HEAD^{commit}") is None:
             return ["nothing is committed yet: commit first; perfgate compares two states of a repository"]
         # check-ignore knows no literal pathspecs, which the harness asks for
