@@ -70,4 +70,4 @@ def here() -> Git | None:
     with suppress(SourceError):
         return git_of(Path.cwd())
     git = Git(Path.cwd(), {"GIT_DIR": os.environ.get("GIT_DIR") or os.devnull})
-    return git if git.attempt("rev-parse", "--is-bare-repository").stdout == b"true\n" else None
+    return git if git.attempt("rev-parse", "--git-dir").status == 0 else None
