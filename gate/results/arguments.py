@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import glob
-import os
 import re
-import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
-from gate.checkout import top_of
+from gate.checkout import run_git, top_of
 from gate.model import UserError
 from gate.model.visible import visible
 from gate.results.reading import is_result, recognised, without_copies
@@ -117,24 +115,13 @@ def _kept(place: str, all_: Sequence[str]) -> list[Source]:
 
 
 def _git(name: str, *arguments: str) -> bytes:
-    where: list[str] = []
-    if "GIT_DIR" not in os.environ:
-        top = top_of(Path.cwd().resolve())
-        if top is None:
-            raise UserError(f"{name}: not in a git repository: run it in a checkout")
-        # asked first, because git trusts a repository that it is told of, whoever owns it
-        found = _run(name, "-C", str(top), "rev-parse", "--absolute-git-dir")
-        where = [f"--git-dir={os.fsdecode(found).removesuffix(chr(10))}", f"--work-tree={top}"]
-    return _run(name, *where, *arguments)
-
-
-def _run(name: str, *arguments: str) -> bytes:
+    top = top_of(Path.cwd().resolve())
+    if top is None:
+        raise UserError(f"{name}: not in a git repository: run it in a checkout")
     try:
-        done = subprocess.run(
-            ["git", "-c", "safe.bareRepository=explicit", *arguments], capture_output=True, check=False
-        )
-    except OSError:
-        raise UserError(f"{name}: git is not on PATH") from None
+        done = run_git(top, *arguments)
+    except UserError as error:
+        raise UserError(f"{name}: {error}") from None
     if done.returncode:
         why = done.stderr.decode("utf-8", "replace").strip().removeprefix("fatal: ").partition("\n")[0]
         raise UserError(f"{name}: {visible(why)}")

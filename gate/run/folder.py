@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from gate.checkout import refuse_tracked
 from gate.config.differences import differences
 from gate.config.schema import to_tables
 from gate.config.source import Path as Key
@@ -37,12 +38,14 @@ def make_room(folder: Path) -> None:
 
     Raises:
         OSError: the folder cannot be written.
+        UserError: it leads through a link of a commit.
     """
     names = [*OF_A_RUN, *(_OF_A_STUDY if (folder / _OF_A_STUDY[0]).is_file() else ())]
     present = [folder / name for name in names if (folder / name).exists()]
     if not present:
         return
     past = folder / PAST / _id_of(folder / MEASUREMENTS)
+    refuse_tracked(past)
     past.mkdir(parents=True, exist_ok=True)
     for file in present:
         if (past / file.name).is_dir():

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from gate.checkout import refuse_tracked
 from gate.commands.history.options import StoreOptions
 from gate.github.event import may_write_history, read_event
 from gate.history.folder import FolderStore
@@ -30,6 +31,7 @@ def opened(options: StoreOptions, remote: str | None = None) -> RefStore | Folde
     if options.folder is not None:
         if remote is not None:
             raise UserError("--push: a folder has no remote: leave out --folder, or --push")
+        refuse_tracked(options.folder)
         return FolderStore(options.folder)
     ref = options.ref or HISTORY_REF
     git = here()

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TextIO
 
+from gate.checkout import refuse_tracked
 from gate.cli.command import command_of
 from gate.codes import Exit
 from gate.commands.init.detect.choose import choose
@@ -189,6 +190,7 @@ def _config(options: InitOptions) -> str:
 def _write(options: InitOptions, text: str) -> None:
     try:
         # without --force nothing is written over, not even what appeared a moment ago
+        refuse_tracked(options.directory / options.file)
         with (options.directory / options.file).open("w" if options.force else "x", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TextIO
 
+from gate.checkout import refuse_tracked
 from gate.commands.init.runner_needs import Needs, needs_of, with_steps
 from gate.github.publishing.request import slug_of
 from gate.model import UserError
@@ -286,6 +287,7 @@ def _write(top: Path, files: Mapping[PurePosixPath, str], force: bool) -> None:
     if exist and not force:
         raise UserError(f"{' and '.join(exist)}: already there: edit it, or add --force, which overwrites it")
     for file, text in files.items():
+        refuse_tracked(top / file)
         try:
             (top / FOLDER).mkdir(parents=True, exist_ok=True)
             with (top / file).open("w" if force else "x", encoding="utf-8") as opened:
