@@ -49,12 +49,8 @@ def test_nothing_is_written_or_removed_through_a_committed_link(
     linked.write("perfgate.toml", (linked.top / "perfgate.toml").read_text() + "\n")
     linked.commit("again")
     before, err = own(tmp_path), io.StringIO()
-    argv = [
-        each.replace("HEAD", "HEAD~1", 1) if n == 1 and argv[0] == "bisect" else each for n, each in enumerate(argv)
-    ]
     assert main(argv, io.StringIO(), err) == 2
     assert SAID.format(tmp_path / "own") in err.getvalue()
-    assert [line for line in err.getvalue().splitlines() if "error" in line] == []
     assert own(tmp_path) == before
 
 
