@@ -14,6 +14,7 @@ from typing import Self
 
 import msgspec
 
+from gate.checkout import refuse_tracked
 from gate.config.wrong import shown
 from gate.evidence.mismatch import mismatch_of
 from gate.model import SCHEMA, Execution, Record, Run, UserError
@@ -169,7 +170,9 @@ class Appender:
 
         Raises:
             OSError: the file cannot be opened or written.
+            UserError: it leads through a link of a commit.
         """
+        refuse_tracked(path)
         cut_torn(path)
         self._file = path.open("ab", buffering=0)
         self._flushes: SimpleQueue[Event | None] = SimpleQueue()

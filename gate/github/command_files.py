@@ -6,11 +6,12 @@ import errno
 import io
 import os
 import secrets
-import shutil
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from gate.removal import remove_tree
 
 NAMES = ("GITHUB_OUTPUT", "GITHUB_ENV", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY")
 
@@ -116,9 +117,15 @@ def remove(path: Path) -> None:
         OSError: it cannot be removed.
     """
     if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
+        _remove_folder(path)
     else:
         path.unlink(missing_ok=True)
+
+
+def _remove_folder(path: Path) -> None:
+    why = remove_tree(path)
+    if why is not None:
+        raise OSError(errno.EIO, why, str(path))
 
 
 def put(path: Path, data: bytes) -> None:
@@ -138,7 +145,7 @@ def put(path: Path, data: bytes) -> None:
 def _replace(path: Path, data: bytes) -> None:
     """Put another file under the name: who holds the old one open writes into nothing."""
     if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
+        _remove_folder(path)
     # a name that nobody can have made beforehand
     beside = path.with_name(f".{secrets.token_hex(16)}")
     try:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from gate.checkout import refuse_tracked
 from gate.cli.groups import OutputOptions
 from gate.evidence.inputs import MEASUREMENTS, REPORT, parts
 from gate.model import UserError
@@ -138,6 +139,7 @@ def make_folder(folder: Path, *, own: bool = False) -> None:
     Raises:
         UserError: it cannot be made or written.
     """
+    refuse_tracked(folder)
     try:
         existed = folder.exists()
         if existed and not folder.is_dir():
@@ -157,6 +159,7 @@ def write(file: Path, text: str) -> None:
     Raises:
         UserError: it cannot be written.
     """
+    refuse_tracked(file.parent)
     beside = file.with_name(f"{_unfinished(file)}{os.getpid()}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import glob
 import re
-import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
+from gate.checkout import run_git, top_of
 from gate.model import UserError
 from gate.model.visible import visible
 from gate.results.reading import is_result, recognised, without_copies
@@ -115,10 +115,13 @@ def _kept(place: str, all_: Sequence[str]) -> list[Source]:
 
 
 def _git(name: str, *arguments: str) -> bytes:
+    top = top_of(Path.cwd().resolve())
+    if top is None:
+        raise UserError(f"{name}: not in a git repository: run it in a checkout")
     try:
-        done = subprocess.run(["git", *arguments], capture_output=True, check=False)
-    except OSError:
-        raise UserError(f"{name}: git is not on PATH") from None
+        done = run_git(top, *arguments)
+    except UserError as error:
+        raise UserError(f"{name}: {error}") from None
     if done.returncode:
         why = done.stderr.decode("utf-8", "replace").strip().removeprefix("fatal: ").partition("\n")[0]
         raise UserError(f"{name}: {visible(why)}")

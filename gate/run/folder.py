@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from gate.checkout import refuse_tracked
 from gate.config.differences import differences
 from gate.config.schema import to_tables
 from gate.config.source import Path as Key
@@ -16,6 +16,7 @@ from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import cut_incomplete, cut_torn, read
 from gate.evidence.runs import config_of
 from gate.model import SIDES, Commit, Failure, Record, Run, Side, UserError
+from gate.removal import remove_tree
 from gate.units import plural
 
 __all__ = ["MEASUREMENTS", "OF_A_RUN", "interrupted", "make_room", "records_of", "refuse_other", "resumed"]
@@ -37,21 +38,23 @@ def make_room(folder: Path) -> None:
 
     Raises:
         OSError: the folder cannot be written.
+        UserError: it leads through a link of a commit.
     """
     names = [*OF_A_RUN, *(_OF_A_STUDY if (folder / _OF_A_STUDY[0]).is_file() else ())]
     present = [folder / name for name in names if (folder / name).exists()]
     if not present:
         return
     past = folder / PAST / _id_of(folder / MEASUREMENTS)
+    refuse_tracked(past)
     past.mkdir(parents=True, exist_ok=True)
     for file in present:
         if (past / file.name).is_dir():
             # of another run without an id: a folder takes no other's place
-            shutil.rmtree(past / file.name)
+            remove_tree(past / file.name)
         file.replace(past / file.name)
     # ids begin with the time of the run
     for old in sorted(p for p in past.parent.iterdir() if p.is_dir())[:-_KEPT]:
-        shutil.rmtree(old, ignore_errors=True)
+        remove_tree(old)
 
 
 def _id_of(file: Path) -> str:

@@ -11,11 +11,12 @@ from queue import Empty, SimpleQueue
 from threading import Thread, main_thread
 from types import FrameType
 
+from gate.checkout import refuse_tracked
 from gate.cli.lacks import lack_of
 from gate.codes import Exit, of_signal
 from gate.model import Execution, UserError
 from gate.report.outputs import make_folder
-from gate.run.folder import MEASUREMENTS, records_of
+from gate.run.folder import MEASUREMENTS, outputs_in, records_of
 from gate.units import agree, plural
 from harness.process.deadline import unwinding
 
@@ -131,6 +132,8 @@ class Folder:
         Raises:
             UserError: it cannot be made.
         """
+        for place in outputs_in(settled):
+            refuse_tracked(place)
         own = self._given is None
         if own and len(self._default.parts) > 1:
             # made first, so that it is out of git's sight as when check makes it

@@ -21,7 +21,7 @@ import msgspec
 from gate.config.types import BuildTable
 from gate.model import SIDES, Side
 from gate.model.records import FullBuilds, Ordered
-from harness.source.workdir import remove_tree
+from gate.removal import remove_tree
 
 MOST = 4_000_000_000
 """Bytes of all that is kept; a tree larger than half of it is not."""

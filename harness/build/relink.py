@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any, get_args
 from gate.adapters.values import OutputError
 from gate.config.types import BuildTable
 from gate.model.records import FullBuilds, FullKind, Ordered
+from gate.removal import remove_tree
 from harness.build import check, replay
 from harness.build.record import LINKS
 from harness.instruments.protocol import read_regular
@@ -93,7 +93,7 @@ class Recording:
 
     def remove(self) -> None:
         """Remove the records."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        remove_tree(self._folder)
 
     def _command(self, program: str, prefix: str) -> tuple[str, ...]:
         # relative to where builds run, whatever that is called there

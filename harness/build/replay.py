@@ -17,6 +17,7 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from gate.removal import remove_tree
 from harness.build import archives, record
 from harness.build.linker import BESIDES, BESIDES_NEXT, arranged, shortened
 from harness.build.record import Link
@@ -41,7 +42,7 @@ class NotSoundError(Exception):
 
 def linked(scratch: Path, links: Mapping[str, Link], seed: int) -> dict[str, str]:
     """Link into an empty folder, some at a time; give what succeeded by its name."""
-    shutil.rmtree(scratch, ignore_errors=True)
+    remove_tree(scratch)
     scratch.mkdir(parents=True)
     jobs = []
     for number, (name, link) in enumerate(links.items()):
@@ -138,7 +139,7 @@ def write(recording: Path, plan: Plan) -> None:
 
 def answer(recording: Path, kind: str, said: str) -> None:
     """Leave an answer beside the records, and no result."""
-    shutil.rmtree(recording / SCRATCH, ignore_errors=True)
+    remove_tree(recording / SCRATCH)
     (recording / ANSWER).write_bytes(os.fsencode(f"{kind}\0{said}"))
 
 
@@ -156,7 +157,7 @@ def run(recording: Path, root: Path, seed: int) -> None:
             raise NotSoundError("failed", groups[0][0])
     for number, (_, groups) in enumerate(plan):
         put(results[str(number)], root, groups)
-    shutil.rmtree(recording / SCRATCH, ignore_errors=True)
+    remove_tree(recording / SCRATCH)
 
 
 def main(recording: Path, root: Path) -> int:

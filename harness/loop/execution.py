@@ -21,6 +21,7 @@ from gate.config.treatments import Planned
 from gate.config.types import Benchmark
 from gate.model import SIDES, Execution, Failure, Metric, Side
 from gate.model.case import canonical
+from gate.removal import remove_tree
 from harness.build.conditions import Conditions
 from harness.build.perturb import execution_environment
 from harness.instruments.protocol import (
@@ -40,7 +41,6 @@ from harness.process.forkserver import entered
 from harness.sandbox.sandbox import outputs
 from harness.service.service import Companions, Living, free_port
 from harness.source.untracked import Hint, no_hint
-from harness.source.workdir import remove_tree
 from harness.trace.executor import TracedExecutor
 from harness.trace.trace import Trace
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from typing import Literal, Protocol
 
 from gate.model import SIDES, Side
 from gate.model.sandbox import Sandboxed
+from gate.removal import remove_tree
 from harness.sandbox import landlock
 from harness.sandbox.caches import caches, home_of, is_told
 from harness.sandbox.enter import MACHINES, enter, hide
@@ -195,7 +195,7 @@ def _clear(tmp: Path) -> None:
         for name in os.listdir(directory):  # noqa: PTH208  # of a descriptor
             with suppress(OSError):
                 if stat.S_ISDIR(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode):
-                    shutil.rmtree(name, ignore_errors=True, dir_fd=directory)
+                    remove_tree(name, dir_fd=directory)
                 else:
                     os.unlink(name, dir_fd=directory)
     finally:

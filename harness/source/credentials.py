@@ -7,7 +7,6 @@ import ipaddress
 import os
 import re
 from dataclasses import dataclass, field
-from pathlib import Path
 from urllib.parse import SplitResult, urlsplit
 
 from harness.source.git import Git
@@ -77,13 +76,13 @@ def holds_password(url: str) -> bool:
     return parts is not None and parts.password is not None
 
 
-def persisted_token(directory: Path, server_url: str) -> str | None:
+def persisted_token(git: Git, server_url: str) -> str | None:
     """Say where a token for a server is that anything run in a checkout can read; None when there is none.
 
     As actions/checkout leaves it without `persist-credentials: false`: in .git/config, or in a file of its own that
     .git/config includes. Its value is never read.
     """
-    git, server = Git(directory), _split(server_url)
+    server = _split(server_url)
     host = re.escape(server.netloc) if server else "[^/]*"
     for pattern, value in (
         (r"^http\..*extraheader$", "^[Aa][Uu][Tt][Hh][Oo][Rr][Ii][Zz][Aa][Tt][Ii][Oo][Nn]:"),
@@ -95,7 +94,8 @@ def persisted_token(directory: Path, server_url: str) -> str | None:
         fields = os.fsdecode(answer.stdout).split("\0") if answer.status == 0 else []
         for origin, key in zip(fields[::2], fields[1::2], strict=False):
             if key.startswith("remote.") or _concerns(key, server):
-                return origin.removeprefix("file:").removeprefix("command line:") or "the environment"
+                place = origin.removeprefix("file:").removeprefix("command line:")
+                return place.removeprefix(f"{git.directory}/") or "the environment"
     return None
 
 

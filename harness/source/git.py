@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from gate.checkout import is_repository, top_of
 from harness.errors import LackError, SourceError
 from harness.process.budget import Budget, BudgetEndedError
 from harness.process.groups import end_group
@@ -42,6 +43,8 @@ LOCAL_VARIABLES = frozenset(
     }
 )
 _ADDED = {
+    # a git that is told of no repository has none: it looks for none in the folder that it runs in (gate.checkout)
+    "GIT_DIR": "/dev/null/none",
     # what a commit holds and where it stands in history is for the commit alone to say
     "GIT_GRAFT_FILE": "/dev/null/none",
     "GIT_NO_REPLACE_OBJECTS": "1",
@@ -55,6 +58,7 @@ _CONFIG = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",  # it may be a hook, or start a daemon for each worktree
     "core.safecrlf=false",
+    "safe.bareRepository=explicit",  # git 2.38 and later
     "core.splitIndex=false",  # would leave a shared index in the user's git directory
     "add.ignoreErrors=false",
     "advice.detachedHead=false",
@@ -120,7 +124,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Git:
-    """git in one directory; environment holds what is added to the caller's."""
+    """git in one directory; environment holds what is added to the caller's.
+
+    It has the repository that GIT_DIR and GIT_WORK_TREE in environment name, and else none; see git_of.
+    """
 
     directory: Path
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -155,6 +162,8 @@ class Git:
         options = [part for setting in (*_CONFIG, *config) for part in ("-c", setting)]
         environment = {name: value for name, value in os.environ.items() if name not in LOCAL_VARIABLES}
         environment |= {**_ADDED, **self.environment}
+        if not environment["GIT_DIR"]:
+            del environment["GIT_DIR"]
         argv = ["git", "-C", os.fspath(self.directory), *options, *arguments]
         process: subprocess.Popen[bytes] | None = None
         try:
@@ -224,3 +233,47 @@ class Git:
             SourceError: git failed.
         """
         return [entry for entry in os.fsdecode(self.run(*arguments)).split("\0") if entry]
+
+
+def git_of(directory: Path) -> Git:
+    """Give git in a directory of a checkout, for the repository that the nearest .git upwards names.
+
+    Raises:
+        SourceError: there is none, it is bare, or git refuses it, such as one of another owner.
+    """
+    directory = directory.resolve()
+    top = top_of(directory)
+    if top is None:
+        if any(map(is_repository, (directory, *directory.parents))):
+            raise SourceError(
+                f"{directory} is a bare repository: run perfgate in a checkout (git worktree add, git clone)"
+            )
+        raise SourceError(_NO_REPOSITORY.format(directory))
+    # git finds it by itself this once, where it finds the .git first: only so does it ask whose it is
+    asking = Git(top, {"GIT_DIR": ""})
+    answer = asking.attempt("rev-parse", "--is-bare-repository")
+    if answer.status != 0:
+        raise SourceError(_refused(answer, directory))
+    if answer.stdout.strip() == b"true":
+        raise SourceError(f"{top} is a bare repository: run perfgate in a checkout (git worktree add, git clone)")
+    found = Path(asking.line("rev-parse", "--absolute-git-dir")).resolve()
+    if top.is_relative_to(found):
+        # its .git is damaged, and git went on to what a commit may hold
+        raise SourceError(_NO_REPOSITORY.format(directory))
+    if directory.is_relative_to(found) or asking.line("rev-parse", "--is-inside-work-tree") != "true":
+        raise SourceError(f"{directory} is inside a git directory: run perfgate in the checkout")
+    tree = Path(asking.line("rev-parse", "--show-toplevel")).resolve()
+    return Git(directory, {"GIT_DIR": os.fspath(found), "GIT_WORK_TREE": os.fspath(tree)})
+
+
+_NO_REPOSITORY = "{} is not in a git repository: run perfgate in a checkout, or `git init` and commit"
+
+
+def _refused(answer: Answer, directory: Path) -> str:
+    if "dubious ownership" in answer.stderr or "unsafe repository" in answer.stderr:
+        command = next((line.strip() for line in answer.stderr.splitlines() if "--add safe.directory" in line), "")
+        command = command or f"git config --global --add safe.directory {directory}"
+        return f"{directory} belongs to another user, so git refuses it: if you trust it, run `{command}`"
+    if "not a git repository" in answer.stderr:
+        return _NO_REPOSITORY.format(directory)
+    return f"git cannot use {directory}: {answer.reason}"

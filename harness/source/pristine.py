@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from harness.source.workdir import remove_tree
+from gate.removal import remove_tree
 
 Facts = Mapping[str, Mapping[str, tuple[int, ...]]]
 """Of each directory below a tree, what tells its entries from changed ones, by name."""

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Literal
 
 from harness.errors import SourceError
-from harness.source.git import Answer, Git
+from harness.source.git import Git, git_of
 from harness.source.store import Store
 from harness.source.workdir import WorkDirectory
 
@@ -65,35 +65,15 @@ def find_repository(directory: Path) -> Repository:
     Raises:
         SourceError: no repository, or one that perfgate cannot measure (bare, without a commit, of another owner).
     """
-    directory = directory.resolve()
-    git = Git(directory)
-    # one process for all; a path may hold newlines, so it comes last
-    asked = ("--is-bare-repository", "--is-inside-work-tree", "--is-shallow-repository", "--git-common-dir")
-    answer = git.attempt("rev-parse", *asked)
-    if answer.status != 0:
-        raise SourceError(_no_repository(answer, directory))
-    bare, inside, shallow, shared = os.fsdecode(answer.stdout).removesuffix("\n").split("\n", 3)
-    if bare == "true":
-        raise SourceError(f"{directory} is a bare repository: run perfgate in a checkout (git worktree add, git clone)")
-    if inside != "true":
-        raise SourceError(f"{directory} is inside a git directory: run perfgate in the checkout")
-    top = Path(git.line("rev-parse", "--show-toplevel")).resolve()
+    git = git_of(directory)
+    directory, top = git.directory, Path(git.environment["GIT_WORK_TREE"])
     if git.maybe("rev-parse", "--verify", "--quiet", "HEAD^{commit}") is None:
         raise SourceError(f"{top} has no commit yet: commit first; perfgate compares two states of a repository")
-    # Relative to the directory git runs in; --path-format=absolute needs git 2.31
+    # A path may hold newlines, so it comes last. Relative to git's directory; --path-format=absolute needs git 2.31
+    shallow, _, shared = git.line("rev-parse", "--is-shallow-repository", "--git-common-dir").partition("\n")
     common = (directory / shared).resolve()
     store = Store(git.at(top), common, WorkDirectory(top, common / "perfgate"))
     return Repository(top, _prefix(directory, top), store, common, shallow == "true")
-
-
-def _no_repository(answer: Answer, directory: Path) -> str:
-    if "dubious ownership" in answer.stderr or "unsafe repository" in answer.stderr:
-        command = next((line.strip() for line in answer.stderr.splitlines() if "--add safe.directory" in line), "")
-        command = command or f"git config --global --add safe.directory {directory}"
-        return f"{directory} belongs to another user, so git refuses it: if you trust it, run `{command}`"
-    if "not a git repository" in answer.stderr:
-        return f"{directory} is not in a git repository: run perfgate in a checkout, or `git init` and commit"
-    return f"git cannot use {directory}: {answer.reason}"
 
 
 def _prefix(directory: Path, top: Path) -> PurePosixPath:

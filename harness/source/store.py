@@ -249,8 +249,8 @@ class Store:
             *(("--object-format=sha256",) if sha256 else ()),
             *(("--bare",) if bare else ()),
         )
-        where = directory if bare else directory.parent
-        Git(self.work.path, _ISOLATED).run("init", *options, "--", str(where))
+        where = {"GIT_DIR": str(directory)} | ({} if bare else {"GIT_WORK_TREE": str(directory.parent)})
+        Git(self.work.path, {**_ISOLATED, **where}).run("init", *options)
 
 
 def lacking_file(answer: Answer) -> str | None:

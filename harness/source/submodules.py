@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import SourceError
-from harness.source.git import Git, without_userinfo
+from harness.source.git import Git, git_of, without_userinfo
 from harness.source.repository import Repository
 from harness.source.store import Store, lacking_file
 from harness.source.tracked import Part
@@ -165,11 +166,12 @@ def _inner(owner: Owner, submodule: Submodule, declared: _Declared) -> Owner:
     """Find what the user has of a submodule: its checkout, else the git directory kept from an earlier one."""
     kept = owner.directory / "modules" / submodule.name
     if owner.checkout is not None:
-        inside = owner.checkout.at(owner.checkout.directory / submodule.path)
+        place = owner.checkout.directory / submodule.path
         # an empty directory would answer for the repository around it
-        found = (inside.directory / ".git").exists() and inside.maybe("rev-parse", "--absolute-git-dir")
-        if found:
-            return Owner(inside, _remote(inside), Path(found))
+        with suppress(SourceError):
+            if (place / ".git").exists():
+                inside = git_of(place)
+                return Owner(inside, _remote(inside), Path(inside.environment["GIT_DIR"]))
     return Owner(None, declared.url or str(kept), kept)
 
 

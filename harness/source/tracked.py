@@ -13,9 +13,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from gate.removal import remove_tree
 from harness.source.pristine import TICK, Facts, fact
 from harness.source.store import Store
-from harness.source.workdir import remove_tree
 
 _CHUNK = 1 << 20
 # Attributes by which a file is not the bytes that the commit has: all others leave them alone, since the store has

@@ -12,6 +12,7 @@ from pathlib import Path
 from gate.model import SIDES, Side
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import LfsPointers
+from gate.removal import remove_tree
 from harness.errors import SourceError
 from harness.process.budget import Budget
 from harness.source import submodules
@@ -22,7 +23,7 @@ from harness.source.repository import Repository
 from harness.source.shared import link, shared_paths
 from harness.source.store import lacking_file
 from harness.source.tracked import Commits, Part, known, suspects, updated
-from harness.source.workdir import make_apart, remove_tree
+from harness.source.workdir import make_apart
 
 
 def _stamp(tree: Path, moment: int) -> None:

@@ -8,7 +8,6 @@ import json
 import os
 import re
 import secrets
-import shutil
 import stat
 import struct
 import sys
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from gate.model.warnings.setup import LeftBehind
+from gate.removal import remove_tree
 from harness.errors import SourceError
 from harness.process.groups import alive, start_time
 from harness.process.leftovers import end_leftovers
@@ -269,48 +269,3 @@ def _spread(directory: Path) -> None:
         fcntl.ioctl(descriptor, _SET_FLAGS, struct.pack("l", flags | _TOP))
     finally:
         os.close(descriptor)
-
-
-def _open_up(directory: Path) -> None:
-    """Let all directories be emptied.
-
-    By descriptors: no link that is put there meanwhile leads elsewhere.
-    """
-    with suppress(OSError):
-        _open(directory, None)
-        for _, names, _, parent in os.fwalk(directory):
-            for name in names:
-                with suppress(OSError):  # a link
-                    _open(name, parent)
-
-
-def _open(directory: Path | str, parent: int | None) -> None:
-    # macOS has neither: what is opened must be readable there
-    flags = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
-    descriptor = os.open(directory, flags, dir_fd=parent)
-    try:
-        if sys.platform == "linux":
-            Path(f"/proc/self/fd/{descriptor}").chmod(0o700)
-        else:
-            os.fchmod(descriptor, 0o700)
-    finally:
-        os.close(descriptor)
-
-
-def remove_tree(directory: Path) -> str | None:
-    """Remove a directory, with read-only ones in it (Go's module cache); return why that cannot be.
-
-    Links are not followed. As much as possible is removed.
-    """
-    shutil.rmtree(directory, ignore_errors=True)
-    if not os.path.lexists(directory):
-        return None
-    _open_up(directory)
-    shutil.rmtree(directory, ignore_errors=True)
-    try:
-        shutil.rmtree(directory)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        return f"{error.filename}: {error.strerror}"
-    return None

@@ -2,26 +2,64 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from gate.checkout import top_of
+from gate.codes import Exit
 from gate.github.event import Event, Pull, on_default_branch
 from gate.model.choice import AnyHow, BeforePush, CommitBefore, FirstParent, MergeBase, PullBase, QueueBase
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.checkout import (
     CheckoutChanged,
-    HeadElsewhere,
     LfsNotFetched,
     NoCommonCommit,
     PointersCheckedOut,
     TokenLeft,
 )
+from harness.errors import SourceError
 from harness.source import lfs
 from harness.source.credentials import Access, persisted_token
 from harness.source.fetching import ADVICE, REMOTE, Clone, FetchError, fetch_submodules, open_clone
+from harness.source.git import git_of
 from harness.source.repository import Repository, find_repository, refuse_several
 
 _ZEROS = frozenset("0")
+_CHECK_OUT = (
+    "check out the pull request (actions/checkout without `ref:`), or name both commits in the inputs base and head"
+)
+
+
+class ElsewhereError(SourceError):
+    """What is checked out is not what the event is about."""
+
+    exit_code = Exit.ERROR
+
+
+def refuse_another_checkout(directory: Path, workspace: Path, base: str | None, head: str | None) -> None:
+    """Refuse a project in a submodule, unless both inputs name a commit by its id.
+
+    Which repository that is, and what its branches and HEAD are, is for the pull request to say.
+
+    Raises:
+        ElsewhereError: it lies in one.
+    """
+    if base and head and _is_sha(base) and _is_sha(head):
+        return
+    top = top_of(directory.resolve())
+    while top is not None and top.parent.is_relative_to(workspace):
+        outer = top_of(top.parent)
+        if (
+            outer is not None
+            and git_of(outer).attempt("ls-files", "--stage", "--", top.relative_to(outer).as_posix()).stdout
+        ):
+            raise ElsewhereError(
+                f"{os.path.relpath(top, workspace)} is a submodule of the checkout in {outer}, which is what the event "
+                "is about: gate it in a workflow of its own repository, or give the inputs base and head the ids of "
+                "two of its commits"
+            )
+        top = outer
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +106,8 @@ def fetch_missing(event: Event, token: str | None, directory: Path, base: str | 
         _name_default(clone, branch)
     tip = _given(clone, head, "head") if head else clone.git.line("rev-parse", "--verify", "HEAD^{commit}")
     if base is not None:
+        if head is None and event.pull is not None and tip is not None:
+            _refuse_elsewhere(clone, event.pull, tip)
         choice = _Choice(base, _given(clone, base, "base"))
     elif tip is None:
         choice = _Choice(None, None)
@@ -77,7 +117,7 @@ def fetch_missing(event: Event, token: str | None, directory: Path, base: str | 
     clone.bring_files(*needed)
     submodules = fetch_submodules(clone, repository.common, needed)
     stored = _large(repository, clone, choice.compared)
-    warnings = (*choice.warnings, *submodules, *stored, *_kept(event, directory))
+    warnings = (*choice.warnings, *submodules, *stored, *_kept(event, repository))
     return Sides(choice.base, head, warnings, choice.how)
 
 
@@ -88,7 +128,7 @@ def checkout_warnings(event: Event, directory: Path) -> tuple[AnyWarning, ...]:
         SourceError: there is no repository.
     """
     repository = find_repository(directory)
-    return (*_large(repository, None, None), *_kept(event, directory))
+    return (*_large(repository, None, None), *_kept(event, repository))
 
 
 def fetch_for_creep(event: Event, token: str | None, directory: Path) -> None:
@@ -121,8 +161,8 @@ def _large(repository: Repository, clone: Clone | None, base: str | None) -> tup
     return (LfsNotFetched(problem),) if problem else ()
 
 
-def _kept(event: Event, directory: Path) -> tuple[AnyWarning, ...]:
-    place = persisted_token(directory, event.server_url)
+def _kept(event: Event, repository: Repository) -> tuple[AnyWarning, ...]:
+    place = persisted_token(repository.git, event.server_url)
     return (TokenLeft(place),) if place else ()
 
 
@@ -193,25 +233,29 @@ def _by_event(clone: Clone, event: Event, tip: str, branch: str | None, *, given
 
 
 def _of_pull(clone: Clone, pull: Pull, tip: str) -> _Choice:
-    parents = clone.parents(tip)
-    if tip != pull.head_sha and len(parents) == 2 and parents[1] == pull.head_sha:
-        base = clone.need(parents[0], "the first parent of the pull request's merge commit")
+    _refuse_elsewhere(clone, pull, tip)
+    if tip != pull.head_sha:
+        base = clone.need(clone.parents(tip)[0], "the first parent of the pull request's merge commit")
         return _Choice(base, base, FirstParent())
-    if tip == pull.head_sha:
-        clone.need(pull.base_sha, "base of the pull request")
-        return _merged(clone, pull, tip, ())
-    if clone.bring(pull.base_sha):
-        # a workflow tried out at home, with an event that somebody wrote
-        return _Choice(None, None, None, (HeadElsewhere(tip, pull.head_sha, pull.base_sha),))
-    return _merged(clone, pull, tip, (HeadElsewhere(tip, pull.head_sha, None),))
-
-
-def _merged(clone: Clone, pull: Pull, tip: str, warnings: tuple[AnyWarning, ...]) -> _Choice:
+    clone.need(pull.base_sha, "base of the pull request")
     found = clone.merge_base(pull.base_sha, tip)
     if found is None:
-        lost = NoCommonCommit(pull.base_sha)
-        return _Choice(pull.base_sha, pull.base_sha, PullBase(), (*warnings, lost))
-    return _Choice(found, found, MergeBase(pull.base_ref), warnings)
+        return _Choice(pull.base_sha, pull.base_sha, PullBase(), (NoCommonCommit(pull.base_sha),))
+    return _Choice(found, found, MergeBase(pull.base_ref))
+
+
+def _refuse_elsewhere(clone: Clone, pull: Pull, tip: str) -> None:
+    """Refuse to judge a pull request by another commit than its head and its merge with the target.
+
+    Raises:
+        ElsewhereError: it would be.
+    """
+    parents = clone.parents(tip)
+    if tip != pull.head_sha and (len(parents) != 2 or parents[1] != pull.head_sha):
+        raise ElsewhereError(
+            f"HEAD ({tip[:12]}) is neither the pull request's head ({pull.head_sha[:12]}) nor its merge with the "
+            f"target: {_CHECK_OUT}"
+        )
 
 
 def _of_push(clone: Clone, event: Event, tip: str) -> _Choice:

@@ -181,8 +181,15 @@ class _Prepared:
 
 def _prepared(request: Request, inputs: Inputs, environment: Mapping[str, str]) -> _Prepared:
     """Look for what was measured already; else refuse, or fetch what is missing."""
+    from gate.commands.action.commits import refuse_another_checkout
+
     warnings: list[AnyWarning] = []
     event = request.event
+    try:
+        workspace = Path(environment.get("GITHUB_WORKSPACE") or os.curdir).resolve()
+        refuse_another_checkout(Path(request.directory), workspace, request.base, request.head)
+    except UserError as error:
+        return _Prepared(_refused(request, error.exit_code, as_inputs(error)), [])
     if inputs.command in (None, "check") and event.name == "pull_request" and event.action in LABELS:
         found = _measured_before(request, environment)
         warnings += found.warnings

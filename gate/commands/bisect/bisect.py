@@ -12,6 +12,7 @@ from typing import TextIO
 
 import msgspec
 
+from gate.checkout import refuse_tracked
 from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.cli.groups import OutputOptions as Files
 from gate.codes import Exit
@@ -172,6 +173,7 @@ def _make(folder: Path, *, own: bool) -> None:
         return
     stamp = next((each.time for each in earlier if isinstance(each, Visited)), "unfinished").replace(":", "")
     past = folder / PAST / f"{stamp}-{secrets.token_hex(2)}"
+    refuse_tracked(past)
     past.mkdir(parents=True)
     for file in folder.iterdir():
         if file.name not in (PAST, ".gitignore"):

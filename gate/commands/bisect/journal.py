@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from gate.checkout import refuse_tracked
 from gate.config.differences import differences
 from gate.config.source import dotted
 from gate.evidence.records import cut_torn
@@ -77,6 +78,7 @@ def append(folder: Path, line: Line) -> None:
     Raises:
         OSError: it cannot be written.
     """
+    refuse_tracked(folder / JOURNAL)
     with (folder / JOURNAL).open("ab") as file:
         file.write(msgspec.json.encode(line) + b"\n")
         file.flush()

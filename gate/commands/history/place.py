@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
+from gate.checkout import refuse_tracked
 from gate.commands.history.options import StoreOptions
 from gate.github.event import may_write_history, read_event
 from gate.history.folder import FolderStore
 from gate.history.ref import RefStore
 from gate.model import UserError
 from gate.model.names import HISTORY_REF
+from harness.errors import SourceError
 from harness.source.credentials import Access, authorised
-from harness.source.git import Git
+from harness.source.git import Git, git_of
 
 
 def opened(options: StoreOptions, remote: str | None = None) -> RefStore | FolderStore:
@@ -28,11 +31,15 @@ def opened(options: StoreOptions, remote: str | None = None) -> RefStore | Folde
     if options.folder is not None:
         if remote is not None:
             raise UserError("--push: a folder has no remote: leave out --folder, or --push")
+        refuse_tracked(options.folder)
         return FolderStore(options.folder)
     ref = options.ref or HISTORY_REF
     git = here()
     if git is None:
-        raise UserError("no git repository here: run it inside the project's, or name a folder with --folder")
+        raise UserError(
+            "no git repository here: run it inside the project's, name a folder with --folder, or a bare repository "
+            "by GIT_DIR"
+        )
     if not ref.startswith("refs/") or git.attempt("check-ref-format", ref).status:
         raise UserError(f"--ref {ref!r:.80}: write the whole name of a ref, such as {HISTORY_REF}")
     return RefStore(git if remote is None else pushing(git, remote, os.environ), ref, remote)
@@ -58,6 +65,11 @@ def pushing(git: Git, remote: str, environment: Mapping[str, str]) -> Git:
 
 
 def here() -> Git | None:
-    """Return git in the working directory; None: it is in no repository."""
-    git = Git(Path.cwd())
+    """Return git in the working directory; None: it is in no repository.
+
+    A bare one is the user's to name, as git's own hooks there do.
+    """
+    with suppress(SourceError):
+        return git_of(Path.cwd())
+    git = Git(Path.cwd(), {"GIT_DIR": os.environ.get("GIT_DIR") or os.devnull})
     return git if git.attempt("rev-parse", "--git-dir").status == 0 else None

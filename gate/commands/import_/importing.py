@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from gate.checkout import refuse_tracked
 from gate.evidence.imported import Imported
 from gate.evidence.inputs import is_ours
 from gate.model import Execution, Failure, Run, Unsampled, UserError
@@ -27,6 +28,7 @@ def write(path: Path, found: Imported, inputs: Sequence[str]) -> None:
         raise UserError(f"{path} is read: name another file", option="out")
     if path.exists() and not _is_import(path):
         raise UserError(f"{path} exists and was not written by `perfgate import`: name another file", option="out")
+    refuse_tracked(path.parent)
     partial = path.with_name(f"{path.name}.partial")
     try:
         with partial.open("wb") as file:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TextIO
 
+from gate.checkout import refuse_tracked
 from gate.cli.command import command_of
 from gate.codes import Exit
 from gate.commands.init.detect.choose import choose
@@ -25,7 +26,7 @@ from gate.run.trial import TrialTimes, tried
 from gate.words.plain import visible
 from harness.errors import SourceError
 from harness.sandbox.caches import defaults, named
-from harness.source.git import Git
+from harness.source.git import git_of
 
 FILE = "perfgate.toml"
 _TRY = "--no-try"
@@ -189,6 +190,7 @@ def _config(options: InitOptions) -> str:
 def _write(options: InitOptions, text: str) -> None:
     try:
         # without --force nothing is written over, not even what appeared a moment ago
+        refuse_tracked(options.directory / options.file)
         with (options.directory / options.file).open("w" if options.force else "x", encoding="utf-8") as file:
             file.write(text)
     except OSError as error:
@@ -257,8 +259,8 @@ def _git_notes(tree: Tree, file: str) -> list[str]:
         return [
             "this is not a git repository yet: run `git init` and commit first, as perfgate compares two of its states"
         ]
-    git = Git(tree.directory)
     try:
+        git = git_of(tree.directory)
         if git.maybe("rev-parse", "--verify", "--quiet", "HEAD^{commit}") is None:
             return ["nothing is committed yet: commit first; perfgate compares two states of a repository"]
         # check-ignore knows no literal pathspecs, which the harness asks for

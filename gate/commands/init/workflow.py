@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TextIO
 
+from gate.checkout import refuse_tracked
 from gate.commands.init.runner_needs import Needs, needs_of, with_steps
 from gate.github.publishing.request import slug_of
 from gate.model import UserError
 from gate.model.names import HISTORY_REF
 from gate.report.templates import templates
 from gate.words.plain import visible
-from harness.source.git import Git
+from harness.source.git import Git, git_of
 
 FOLDER = PurePosixPath(".github/workflows")
 DEFAULT_ACTION = "perfgate/perfgate@v1"
@@ -190,11 +191,8 @@ def _action(given: str | None, environment: Mapping[str, str]) -> str:
 def _place(directory: Path) -> _Place:
     if not directory.is_dir():
         raise UserError(f"{directory} is not a directory")
-    git = Git(directory.resolve())
-    answer = git.attempt("rev-parse", "--show-toplevel")
-    if answer.status != 0:
-        raise UserError(f"{directory} is not in a git repository ({answer.reason}): run `git init` first")
-    top = Path(os.fsdecode(answer.stdout).removesuffix("\n")).resolve()
+    git = git_of(directory)
+    top = Path(git.environment["GIT_WORK_TREE"])
     project = _project(git.directory, top)
     inside = PurePosixPath((project or git.directory).relative_to(top).as_posix())
     # GitHub would take it for an expression
@@ -289,6 +287,7 @@ def _write(top: Path, files: Mapping[PurePosixPath, str], force: bool) -> None:
     if exist and not force:
         raise UserError(f"{' and '.join(exist)}: already there: edit it, or add --force, which overwrites it")
     for file, text in files.items():
+        refuse_tracked(top / file)
         try:
             (top / FOLDER).mkdir(parents=True, exist_ok=True)
             with (top / file).open("w" if force else "x", encoding="utf-8") as opened:

@@ -114,7 +114,6 @@ AnyWarning = (
     | setup.MemoryOfOneFile
     | setup.MemoryOfOtherMachine
     | setup.MemoryOfOtherSetup
-    | checkout.HeadElsewhere
     | checkout.NoCommonCommit
     | checkout.SubmoduleAbsent
     | checkout.SubmoduleLacksCommit

@@ -5,17 +5,6 @@ from __future__ import annotations
 from gate.model.warnings.base import Base
 
 
-class HeadElsewhere(Base, frozen=True):
-    """HEAD is neither the pull request's head nor its merge with the target."""
-
-    head: str
-    """The commit that is checked out."""
-    pull_head: str
-    """The commit of the pull request's head."""
-    missing_base: str | None
-    """The commit of the pull request's base, where it is not here; None: it is."""
-
-
 class NoCommonCommit(Base, frozen=True):
     """Head and the pull request's base have no common commit."""
 

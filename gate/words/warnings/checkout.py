@@ -14,12 +14,6 @@ _SHA = 12
 _NAME = 80
 
 
-def _head_elsewhere(warning: kinds.HeadElsewhere) -> str:
-    head, pull = warning.head[:_SHA], warning.pull_head[:_SHA]
-    said = f"HEAD ({head}) is neither the pull request's head ({pull}) nor its merge with the target"
-    return said if warning.missing_base is None else f"{said}, and its base ({warning.missing_base[:_SHA]}) is missing"
-
-
 def _submodule_lacks_commit(warning: kinds.SubmoduleLacksCommit) -> str:
     lacks = f"submodule {warning.path} lacks {warning.commit[:_SHA]}"
     return f"{lacks}, which cannot be fetched ({warning.problem}): {_OF_SUBMODULES}"
@@ -44,7 +38,6 @@ def _checkout_changed(warning: kinds.CheckoutChanged) -> str:
 
 
 SENTENCES: dict[type, Callable[[Any], str]] = {
-    kinds.HeadElsewhere: _head_elsewhere,
     kinds.NoCommonCommit: lambda warning: (
         f"head and the pull request's base ({warning.base[:_SHA]}) have no common commit"
     ),

@@ -66,11 +66,11 @@ from pathlib import Path
 from gate.history.folder import FolderStore
 from gate.history.ref import RefStore
 from gate.history.store import ConflictError
-from harness.source.git import Git
 from tests.gate.history.records import record
+from tests.gate.history.test_ref import opened
 
 kind, place, remote, numbers = sys.argv[1:5]
-store = FolderStore(Path(place)) if kind == "folder" else RefStore(Git(Path(place)), "refs/perfgate/history", remote or None)
+store = FolderStore(Path(place)) if kind == "folder" else RefStore(opened(Path(place)), "refs/perfgate/history", remote or None)
 sys.stdin.readline()
 for number in numbers.split(","):
     try:

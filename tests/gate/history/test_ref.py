@@ -33,6 +33,11 @@ def _nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
 
 
+def opened(top: Path) -> Git:
+    """git in a clone or in a bare repository."""
+    return Git(top, {"GIT_DIR": str(top / ".git" if (top / ".git").exists() else top)})
+
+
 def bare(top: Path) -> Path:
     top.mkdir()
     git(top, "init", "-q", "--bare")
@@ -47,7 +52,7 @@ def clone(top: Path, remote: Path) -> Path:
 
 
 def store(top: Path, remote: str | None = None) -> RefStore:
-    return RefStore(Git(top), REF, remote, attempts=8, pause=lambda _: None)
+    return RefStore(opened(top), REF, remote, attempts=8, pause=lambda _: None)
 
 
 def test_keeps_records_in_the_order_of_their_commits(tmp_path: Path) -> None:
@@ -164,7 +169,7 @@ def test_refuses_a_ref_that_holds_something_else(tmp_path: Path) -> None:
     git(top, "add", ".")
     git(top, "-c", "user.name=t", "-c", "user.email=t@t", "commit", "-q", "-m", "x")
     branch, before = git(top, "symbolic-ref", "HEAD"), git(top, "rev-parse", "HEAD")
-    taken = RefStore(Git(top), branch)
+    taken = RefStore(opened(top), branch)
     with pytest.raises(UserError, match=r"README\.md.*no history of perfgate"):
         taken.read()
     with pytest.raises(UserError, match=r"README\.md.*no history of perfgate"):
@@ -232,7 +237,7 @@ def test_no_remote_is_one_line(tmp_path: Path) -> None:
 def test_who_is_always_slower_ends_with_a_conflict_and_loses_nothing(tmp_path: Path) -> None:
     top = bare(tmp_path / "r")
     others = iter(range(100, 200))
-    slow = Slow(Git(top), lambda: store(top).add(record(next(others)), 1000))
+    slow = Slow(opened(top), lambda: store(top).add(record(next(others)), 1000))
     with pytest.raises(ConflictError, match="other writers were faster each time: nothing is lost") as told:
         RefStore(slow, REF, attempts=5, pause=lambda _: None).add(record(1), 1000)
     assert told.value.exit_code == Exit.ERROR

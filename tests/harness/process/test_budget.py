@@ -8,7 +8,7 @@ import pytest
 
 from harness.process.budget import BoundedExecutor, Budget, BudgetEndedError
 from harness.process.execute import Command, ProcessExecutor
-from harness.source.git import Git
+from harness.source.git import git_of
 from tests.support.fakes import Clock, taking
 
 
@@ -76,7 +76,7 @@ def test_a_process_ends_with_all_that_it_started(tmp_path: Path) -> None:
 def test_git_keeps_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.source.git._GRACE", 0.1)
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
-    git = Git(tmp_path).within(Budget(0.3))
+    git = git_of(tmp_path).within(Budget(0.3))
     with pytest.raises(BudgetEndedError):
         git.attempt("-c", "alias.wait=!sleep 1234", "wait")
-    assert Git(tmp_path).within(Budget(1e9)).attempt("status").status == 0
+    assert git.within(Budget(1e9)).attempt("status").status == 0

@@ -16,11 +16,11 @@ from typing import Any
 
 import pytest
 
+from gate.removal import remove_tree
 from harness.instruments import launcher
 from harness.process.execute import Command
 from harness.process.forkserver import Launch, entered
 from harness.sandbox.sandbox import Landlocked
-from harness.source.workdir import remove_tree
 from tests.harness.sandbox.conftest import LIBRARY, Arena
 
 

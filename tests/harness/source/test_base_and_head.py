@@ -61,6 +61,7 @@ def test_no_repository(tmp_path: Path, isolated_git: Path) -> None:
 
 
 def test_no_git_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".git").touch()
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SourceError, match="git is not on PATH: install git"):
         find_repository(tmp_path)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.source.credentials import Access, authorised, persisted_token
-from harness.source.git import Git
+from harness.source.git import git_of
 
 if TYPE_CHECKING:
     from tests.harness.conftest import Checkout
@@ -58,7 +58,7 @@ def test_what_git_tells_of_its_requests_holds_none(
         monkeypatch.setenv(name, "1")
     monkeypatch.setenv("GIT_TRACE_REDACT", "0")
     url = "http://127.0.0.1:1/acme/widget.git"
-    git = authorised(Git(checkout.path), url, Access("http://127.0.0.1:1", SECRET))
+    git = authorised(git_of(checkout.path), url, Access("http://127.0.0.1:1", SECRET))
     header = next(value for value in git.environment.values() if value.startswith("AUTHORIZATION"))
     answer = git.attempt("ls-remote", url)
     assert answer.status != 0
@@ -71,14 +71,14 @@ def test_what_git_tells_of_its_requests_holds_none(
 def test_a_checkout_without_one(checkout: Checkout) -> None:
     checkout.commit(a="1")
     checkout.git("remote", "add", "origin", "https://github.com/acme/widget")
-    assert persisted_token(checkout.path, SERVER) is None
+    assert persisted_token(git_of(checkout.path), SERVER) is None
 
 
 def test_one_in_the_configuration(checkout: Checkout) -> None:
     checkout.git("config", "http.https://github.com/.extraheader", f"AUTHORIZATION: basic {SECRET}")
-    place = persisted_token(checkout.path, SERVER)
+    place = persisted_token(git_of(checkout.path), SERVER)
     assert place is not None and place.endswith(".git/config")
-    assert persisted_token(checkout.path, "https://ghe.example.org") is None
+    assert persisted_token(git_of(checkout.path), "https://ghe.example.org") is None
     assert SECRET not in place
 
 
@@ -87,24 +87,24 @@ def test_one_in_a_file_that_the_configuration_includes(checkout: Checkout, tmp_p
     kept = tmp_path / "git-credentials-1234.config"
     kept.write_text(f'[http "https://github.com/"]\n\textraheader = AUTHORIZATION: basic {SECRET}\n')
     checkout.git("config", f"includeIf.gitdir:{checkout.path}/.git.path", str(kept))
-    assert persisted_token(checkout.path, SERVER) == str(kept)
+    assert persisted_token(git_of(checkout.path), SERVER) == str(kept)
 
 
 def test_one_in_an_address(checkout: Checkout) -> None:
     checkout.git("remote", "add", "origin", f"https://x-access-token:{SECRET}@github.com/acme/widget")
-    assert (persisted_token(checkout.path, SERVER) or "").endswith(".git/config")
-    assert persisted_token(checkout.path, "https://ghe.example.org") is None
+    assert (persisted_token(git_of(checkout.path), SERVER) or "").endswith(".git/config")
+    assert persisted_token(git_of(checkout.path), "https://ghe.example.org") is None
 
 
 def test_what_is_no_token(checkout: Checkout) -> None:
     checkout.git("config", "http.https://github.com/.extraheader", "X-Trace: 1")
     checkout.git("config", "http.https://proxy.example.org/.extraheader", f"AUTHORIZATION: basic {SECRET}")
     checkout.git("remote", "add", "origin", "https://me@github.com/acme/widget")
-    assert persisted_token(checkout.path, SERVER) is None
+    assert persisted_token(git_of(checkout.path), SERVER) is None
 
 
 def test_one_for_every_server_and_one_in_the_environment(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
     monkeypatch.setenv("GIT_CONFIG_KEY_0", "http.extraheader")
     monkeypatch.setenv("GIT_CONFIG_VALUE_0", f"Authorization: basic {SECRET}")
-    assert persisted_token(checkout.path, SERVER) == "the environment"
+    assert persisted_token(git_of(checkout.path), SERVER) == "the environment"

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from gate.model.warnings.setup import LeftBehind
+from gate.removal import remove_tree
 from harness.errors import SourceError
 from harness.source import workdir
-from harness.source.workdir import WorkDirectory, make_apart, remove_leftovers, remove_tree
+from harness.source.workdir import WorkDirectory, make_apart, remove_leftovers
 
 ROOT = Path(__file__).parents[3]
 

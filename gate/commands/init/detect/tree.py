@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from harness.errors import SourceError
-from harness.source.git import Git
+from harness.source.git import git_of
 
 _MOST_FILES = 20_000
 _MOST_TEXT = 1_000_000
@@ -108,8 +108,8 @@ def _noise(path: str) -> bool:
 
 def read_tree(directory: Path) -> Tree:
     """List a project's files: by git, or by walking when it is in no repository."""
-    git = Git(directory)
     try:
+        git = git_of(directory)
         kept = git.entries("ls-files", "-z", "--cached", "--others", "--exclude-standard")
         ignored = git.entries("ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
     except SourceError:

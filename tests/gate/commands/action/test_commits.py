@@ -16,11 +16,16 @@ from pathlib import Path
 
 import pytest
 
-from gate.commands.action.commits import Sides, checkout_warnings, fetch_missing
+from gate.commands.action.commits import (
+    ElsewhereError,
+    Sides,
+    checkout_warnings,
+    fetch_missing,
+    refuse_another_checkout,
+)
 from gate.github.event import Event
 from gate.model.choice import BeforePush, FirstParent, MergeBase
 from gate.model.warnings.checkout import (
-    HeadElsewhere,
     NoCommonCommit,
     PointersCheckedOut,
     SubmoduleAbsent,
@@ -173,32 +178,33 @@ def test_deeper_history_of_a_shallow_clone_is_not_cut_shorter(tmp_path: Path) ->
     assert int(place.git("rev-list", origin.main[-1], "--count")) >= 75
 
 
-@pytest.mark.parametrize("depth", [1, None])
-def test_another_head_is_compared_with_where_it_left_and_says_so(
-    origin: Origin, tmp_path: Path, depth: int | None
-) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.feature[1], depth=depth)
-    found = asked(place, origin.event())
-    assert found.base == origin.main[2]
-    (warning,) = found.warnings
-    assert warning == HeadElsewhere(origin.feature[1], origin.feature[2], None)
+def test_another_head_is_refused_unless_the_inputs_name_both(origin: Origin, tmp_path: Path) -> None:
+    place = check_out(tmp_path / "c", origin.url, origin.feature[1])
+    event, said = origin.event(), "is neither the pull request's head .* nor its merge with the target: check out"
+    for base, head in ((None, None), (origin.main[0], None), (None, origin.feature[0])):
+        with pytest.raises(ElsewhereError, match=said) as caught:
+            fetch_missing(event, TOKEN, place.top, base, head)
+        assert caught.value.exit_code == 4
+    assert asked(place, event, base=origin.main[0], head="HEAD").base == origin.main[0]
+    place = check_out(tmp_path / "d", origin.url, origin.feature[1])
+    assert asked(place, event, head=origin.feature[-1]).base == origin.main[2]
 
 
-def test_at_home_an_invented_event_leaves_the_choice_to_the_check(origin: Origin, tmp_path: Path) -> None:
-    place = check_out(tmp_path / "c", origin.url, origin.feature[-1], depth=None, ref="refs/remotes/origin/feature")
-    place.git("remote", "set-url", "origin", "https://127.0.0.1:1/acme/widget.git")
-    found = asked(place, origin.event(pull=origin.pull(head_sha="a" * 40, base_sha="b" * 40)))
-    assert found.base is None
-    assert found.warnings == (HeadElsewhere(origin.feature[-1], "a" * 40, "b" * 40),)
-    assert default(place) == origin.main[2]
-    # without a remote as well
-    place.git("remote", "remove", "origin")
-    assert (
-        fetch_missing(
-            origin.event(pull=origin.pull(head_sha="a" * 40, base_sha="b" * 40)), TOKEN, place.top, None, None
-        ).base
-        is None
-    )
+def test_a_project_in_a_submodule_is_refused(origin: Origin, tmp_path: Path) -> None:
+    """The pull request says which repository that is."""
+    place = check_out(tmp_path / "c", origin.url, origin.merge)
+    place.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", origin.url, "sub")
+    place.write("sub/deep/file", "x")
+    inside = place.top / "sub/deep"
+    for inputs in ((None, None), ("main", "HEAD"), (origin.main[0], None)):
+        with pytest.raises(ElsewhereError, match="sub is a submodule of the checkout") as caught:
+            refuse_another_checkout(inside, place.top, *inputs)
+        assert caught.value.exit_code == 4
+    refuse_another_checkout(inside, place.top, origin.main[0], origin.main[1])
+    refuse_another_checkout(place.top, place.top, None, None)
+    # a checkout of its own beside the first, by `path:` of actions/checkout
+    check_out(place.top / "beside", origin.url, origin.merge)
+    refuse_another_checkout(place.top / "beside", place.top, None, None)
 
 
 def test_a_local_commit_on_a_shallow_clone(origin: Origin, tmp_path: Path) -> None:
@@ -678,7 +684,7 @@ def test_pointers_of_git_lfs_are_named(origin: Origin, tmp_path: Path) -> None:
     place.commit("large")
     expected = PointersCheckedOut(("a.bin", "data/b.bin", "data/c d.bin"), 1)
     assert checkout_warnings(origin.event(), place.top) == (expected,)
-    assert expected in fetch_missing(origin.event(), None, place.top, "HEAD~1", None).warnings
+    assert expected in fetch_missing(origin.event(), None, place.top, "HEAD~1", "HEAD").warnings
     for name in ("a.bin", "data/b.bin", "e.bin"):
         place.write(name, "content")
     assert checkout_warnings(origin.event(), place.top) == (PointersCheckedOut(("data/c d.bin",), 0),)

@@ -82,7 +82,7 @@ def test_a_job_that_shares_its_name_measures_nothing(tmp_path: Path, forge: Fake
     other = pull_job(tmp_path, changed(tmp_path / "more", base=0.1, head=0.1), forge)
     other.payload["pull_request"]["head"]["sha"] = job.payload["pull_request"]["head"]["sha"]
     other.job = "lint"
-    done = other.run(check="true")
+    done = other.run(check="true", base="main", head="HEAD")
     assert ("measure" in done.steps, done.code) == (False, 2)
 
 

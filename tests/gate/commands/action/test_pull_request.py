@@ -253,7 +253,8 @@ def test_what_lies_beside_the_commit_is_not_measured_and_that_is_said(tmp_path: 
 def test_a_pull_request_against_itself_is_not_measured(tmp_path: Path, forge: FakeGitHub) -> None:
     project = changed(tmp_path / "repository", base=0.1, head=0.15)
     job = pull_job(tmp_path, project, forge)
-    done = job.run(head=project.sha("main"))
+    main = project.sha("main")
+    done = job.run(base=main, head=main)
     assert (done.code, done.outputs["verdict"]) == (4, "error")
     assert "so there is nothing to compare" in done.summary
     assert "measure" not in done.steps

@@ -15,7 +15,7 @@ from gate.commands.history.place import pushing
 from gate.commands.history.table import COLUMNS
 from gate.history.folder import FolderStore
 from gate.model import UserError
-from harness.source.git import Git
+from harness.source.git import git_of
 from tests.gate.history.records import record, sha
 from tests.support import runs
 from tests.support.project import Project
@@ -211,7 +211,7 @@ def test_every_column_is_documented() -> None:
 def test_a_workflow_pushes_with_its_token_to_its_server_alone(
     project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    git = Git(project.top)
+    git = git_of(project.top)
     project.git("remote", "add", "origin", "https://github.example/o/p")
     project.git("remote", "add", "elsewhere", "https://elsewhere.example/o/p")
     environment = workflow(tmp_path, "push")
@@ -224,13 +224,13 @@ def test_a_workflow_pushes_with_its_token_to_its_server_alone(
 @pytest.mark.parametrize("name", ["pull_request", "pull_request_target", "merge_group", "workflow_run"])
 def test_no_pull_request_writes_the_history(project: Project, tmp_path: Path, name: str) -> None:
     with pytest.raises(UserError, match="only a push, schedule or dispatch on the default branch"):
-        pushing(Git(project.top), "origin", workflow(tmp_path, name))
+        pushing(git_of(project.top), "origin", workflow(tmp_path, name))
 
 
 def test_no_other_branch_writes_the_history(project: Project, tmp_path: Path) -> None:
     environment = {**workflow(tmp_path, "push"), "GITHUB_REF": "refs/heads/feature"}
     with pytest.raises(UserError, match="push on refs/heads/feature"):
-        pushing(Git(project.top), "origin", environment)
+        pushing(git_of(project.top), "origin", environment)
 
 
 def workflow(folder: Path, name: str) -> dict[str, str]:

@@ -388,7 +388,7 @@ def test_a_file_in_the_way(repository: Path) -> None:
 
 
 def test_no_repository(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"is not in a git repository \(not a git repository"):
+    with pytest.raises(UserError, match=r"is not in a git repository: run"):
         write(tmp_path, "pull-request")
     with pytest.raises(UserError, match="is not a directory"):
         write(tmp_path / "none", "pull-request")

@@ -725,17 +725,6 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
         ),
     ],
     # --- checkout
-    "head-elsewhere": [
-        (
-            c.HeadElsewhere("a" * 40, "b" * 40, None),
-            "HEAD (aaaaaaaaaaaa) is neither the pull request's head (bbbbbbbbbbbb) nor its merge with the target",
-        ),
-        (
-            c.HeadElsewhere("a" * 40, "b" * 40, "c" * 40),
-            ("HEAD (aaaaaaaaaaaa) is neither the pull request's head (bbbbbbbbbbbb) nor its merge with the target, "
-            "and its base (cccccccccccc) is missing"),
-        ),
-    ],
     "no-common-commit": [
         (c.NoCommonCommit("b" * 40), "head and the pull request's base (bbbbbbbbbbbb) have no common commit")
     ],

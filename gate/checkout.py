@@ -1,0 +1,104 @@
+"""Finds the checkout around a directory, so that git never looks for one, and the links that a commit put into it.
+
+git takes a directory with HEAD, objects and refs for a repository, and a pull request can commit these as plain files
+of a folder: with the configuration there it could run commands, and name another commit as HEAD. No commit can hold a
+file called .git.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from gate.model import UserError
+
+_HOOKS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
+_LONGEST = 40
+
+
+def top_of(directory: Path) -> Path | None:
+    """Return the nearest directory upwards that has a .git, the given one included; None: there is none.
+
+    Args:
+        directory: absolute, without links.
+    """
+    return next((each for each in (directory, *directory.parents) if _has_repository(each / ".git")), None)
+
+
+def _has_repository(place: Path) -> bool:
+    # a file names the repository: of a linked worktree, of a submodule
+    return place.is_file() or is_repository(place)
+
+
+def is_repository(place: Path) -> bool:
+    """Return whether git would take a directory for a repository; one that is damaged it passes over."""
+    return os.path.lexists(place / "HEAD") and (place / "objects").is_dir() and (place / "refs").is_dir()
+
+
+def run_git(top: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """Run git in the working directory, for the checkout with a top; harness.source.git does more.
+
+    Raises:
+        UserError: git is not on PATH, or passes the .git there over.
+    """
+    environment = {name: value for name, value in os.environ.items() if name not in _HOOKS}
+
+    def run(*words: str) -> subprocess.CompletedProcess[bytes]:
+        argv = ["git", "-c", "safe.bareRepository=explicit", "-c", "core.fsmonitor=false", *words]
+        try:
+            return subprocess.run(argv, capture_output=True, check=False, env=environment)
+        except OSError:
+            raise UserError("git is not on PATH") from None
+
+    # asked first, because git trusts a repository that it is told of, whoever owns it
+    asked = run("-C", str(top), "rev-parse", "--absolute-git-dir")
+    if asked.returncode:
+        return asked
+    found = os.fsdecode(asked.stdout).removesuffix("\n")
+    if top.is_relative_to(found):
+        raise UserError(f"{top / '.git'} is damaged: git does not take it for a repository")
+    return run(f"--git-dir={found}", f"--work-tree={top}", *arguments)
+
+
+def refuse_tracked(path: Path) -> None:
+    """Refuse to write to a path that leads through a link of a commit: a pull request says where to.
+
+    Links that git does not track are the user's own.
+
+    Raises:
+        UserError: naming the link.
+    """
+    for link in _links(path):
+        if _is_tracked(link):
+            raise UserError(
+                f"{os.path.relpath(link)} is a link that git tracks (to {link.readlink()}), and perfgate writes "
+                "nothing through it: remove it, or name another place (--out)"
+            )
+
+
+def _links(path: Path) -> Iterator[Path]:
+    """Yield the links that a path leads through, its last name included."""
+    names, here, count = [*reversed(Path(path).absolute().parts[1:])], Path("/"), 0
+    while names:
+        name = names.pop()
+        if name == "..":
+            here = here.parent
+        elif (here / name).is_symlink() and count < _LONGEST:
+            count += 1
+            yield here / name
+            target = (here / name).readlink()
+            names += reversed(target.parts[1:] if target.is_absolute() else target.parts)
+            here = Path("/") if target.is_absolute() else here
+        else:
+            here /= name
+
+
+def _is_tracked(link: Path) -> bool:
+    top = top_of(link.parent)
+    if top is None:
+        return False
+    listed = run_git(top, "-C", str(top), "--literal-pathspecs", "ls-files", "-z", "--", str(link.relative_to(top)))
+    # what git does not say may be so
+    return listed.returncode != 0 or listed.stdout != b""

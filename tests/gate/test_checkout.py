@@ -1,0 +1,92 @@
+"""Links that a commit put where perfgate writes: a pull request would say what is overwritten and removed."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gate.checkout import refuse_tracked
+from gate.cli.main import main
+from gate.evidence.records import Appender
+from gate.model import UserError
+from gate.report.outputs import make_folder, write
+from gate.run.folder import make_room
+from tests.support.project import Project
+
+SAID = "is a link that git tracks (to {}), and perfgate writes nothing through it"
+
+
+@pytest.fixture
+def linked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """A checkout whose commit has the link .perfgate to the user's own directory, which has a folder "runs"."""
+    project = Project(tmp_path / "p")
+    for number in range(14):
+        (tmp_path / f"own/runs/{number:02}").mkdir(parents=True)
+        (tmp_path / f"own/runs/{number:02}/file").write_text("x")
+    (tmp_path / "own/report.html").write_text("mine")
+    project.write("perfgate.toml", '[plan]\nbudget = "10s"\n[[benchmark]]\nname = "a"\ncommand = "true"\n')
+    (project.top / ".perfgate").symlink_to(tmp_path / "own")
+    project.git("add", "-A", "-f")
+    project.commit("head")
+    monkeypatch.chdir(project.top)
+    return project
+
+
+def own(tmp_path: Path) -> dict[str, str]:
+    return {str(p.relative_to(tmp_path)): p.read_text() for p in (tmp_path / "own").rglob("*") if p.is_file()}
+
+
+@pytest.mark.parametrize("argv", [["check"], ["measure"], ["check", "--out", ".perfgate/deep"], ["try"]])
+def test_nothing_is_written_or_removed_through_a_committed_link(
+    linked: Project, tmp_path: Path, argv: list[str]
+) -> None:
+    linked.write("perfgate.toml", (linked.top / "perfgate.toml").read_text() + "\n")
+    linked.commit("again")
+    before, err = own(tmp_path), io.StringIO()
+    assert main(argv, io.StringIO(), err) == 2
+    assert SAID.format(tmp_path / "own") in err.getvalue()
+    assert own(tmp_path) == before
+
+
+def test_whatever_writes_below_it_refuses(linked: Project, tmp_path: Path) -> None:
+    (linked.top / "real").mkdir()
+    (linked.top / "real/report.json").write_text("{}")
+    (linked.top / "real/runs").symlink_to(tmp_path / "own/runs")
+    (linked.top / "real/measurements.jsonl").symlink_to(tmp_path / "own/new")
+    # by a link of the user's own to one of the commit
+    (linked.top / "mine").symlink_to(".perfgate")
+    linked.git("add", "-f", "real")
+    before = own(tmp_path)
+    writers: list[Callable[[], object]] = [
+        lambda: make_folder(Path("mine/x")),
+        lambda: write(Path(".perfgate/x"), "x"),
+        lambda: make_room(Path("real")),
+        lambda: Appender(Path("real/measurements.jsonl")),
+    ]
+    for writer in writers:
+        with pytest.raises(UserError, match="is a link that git tracks"):
+            writer()
+    assert own(tmp_path) == before
+
+
+def test_links_of_the_users_own_are_followed(linked: Project, tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    (linked.top / "mine").symlink_to(tmp_path / "disk")
+    for path in ("mine", "mine/deep", "absent/x", str(tmp_path / "disk"), "perfgate.toml"):
+        refuse_tracked(Path(path))
+    # a circle
+    (linked.top / "round").symlink_to("round")
+    refuse_tracked(Path("round/x"))
+    linked.git("rm", "-q", "--cached", ".perfgate")
+    refuse_tracked(Path(".perfgate"))
+
+
+def test_without_git_a_link_in_a_checkout_is_not_followed(linked: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", os.devnull)
+    refuse_tracked(Path("real"))
+    with pytest.raises(UserError, match="git is not on PATH"):
+        refuse_tracked(Path(".perfgate"))

@@ -1,0 +1,122 @@
+"""A git directory whose files a commit holds, in the folder of a project: git would take it for the repository."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from gate.commands.history.place import here
+from gate.commands.init.detect.tree import read_tree
+from gate.commands.init.workflow import _place
+from gate.model import UserError
+from gate.results.arguments import named
+from harness.errors import SourceError
+from harness.source import git
+from harness.source.base_and_head import resolve
+from harness.source.git import Git, git_of
+from harness.source.repository import find_repository
+
+if TYPE_CHECKING:
+    from tests.harness.conftest import Checkout
+
+
+def plant(checkout: Checkout, folder: Path, ran: Path) -> str:
+    """Put a repository's own files into a folder, as an attack did; return the commit that is HEAD there.
+
+    ran: a file that its configuration makes when git follows it.
+    """
+    work = folder.parent / "work"
+    subprocess.run(["git", "clone", "-q", f"file://{checkout.path}", str(work)], check=True)
+    evil = type(checkout)(work)
+    sha = evil.commit("evil", sub__file="evil", _dot_gitattributes="* filter=evil\n")
+    for command in ("clean", "smudge"):
+        evil.git("config", f"filter.evil.{command}", f"touch {ran}; cat")
+    evil.git("config", "core.worktree", ".")
+    for name in ("HEAD", "objects", "refs", "config", "packed-refs", "index"):
+        if (work / ".git" / name).exists():
+            shutil.move(work / ".git" / name, folder / name)
+    shutil.rmtree(work)
+    return sha
+
+
+@pytest.fixture(params=["safe.bareRepository", "an older git"])
+def planted(
+    checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> Checkout:
+    """A project in the folder "sub" whose second commit holds a planted repository."""
+    if request.param == "an older git":
+        settings = tuple(each for each in git._CONFIG if not each.startswith("safe."))
+        monkeypatch.setattr(git, "_CONFIG", settings)
+    checkout.commit(sub__perfgate_dot_toml="", sub__file="1", a="1")
+    checkout.git("switch", "-q", "-c", "feature")
+    checkout.write(sub__file="2")
+    evil = plant(checkout, checkout.path / "sub", tmp_path / "ran")
+    checkout.git("add", "-A", "-f")
+    checkout.git("commit", "-q", "-m", "honest")
+    # git alone takes it
+    assert checkout.git("-C", "sub", "rev-parse", "HEAD") == evil
+    return checkout
+
+
+def test_base_and_head_are_the_checkouts(planted: Checkout, tmp_path: Path) -> None:
+    main, honest = planted.git("rev-parse", "main"), planted.git("rev-parse", "HEAD")
+    repository = find_repository(planted.path / "sub")
+    assert (repository.top, repository.prefix.as_posix()) == (planted.path, "sub")
+    found = resolve(repository, base=None, head=None, environment={})
+    assert (found.base.commit.sha, found.head.commit.sha) == (main, honest)
+    # a dirty tree goes through filters, and an export too: none of them are the planted one's
+    planted.write(sub__file="3")
+    found = resolve(repository, base=None, head=None, environment={})
+    repository.store.export(found.head.revision, tmp_path / "temporary")
+    repository.store.work.close()
+    assert not (tmp_path / "ran").exists()
+
+
+def test_commands_in_the_folder_have_the_checkouts_git(planted: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+    honest = planted.git("rev-parse", "HEAD")
+    monkeypatch.chdir(planted.path / "sub")
+    opened = here()
+    assert opened is not None
+    assert opened.line("rev-parse", "HEAD") == honest
+    assert "perfgate.toml" in read_tree(Path.cwd()).files
+    assert _place(Path.cwd()).top == planted.path
+    planted.write(sub__result_dot_json="[]")
+    planted.git("commit", "-q", "--no-verify", "-m", "x", "--allow-empty")
+    (kept,) = named(["git:HEAD:file"])
+    assert kept.source.head.data == b"2"
+
+
+def test_without_a_checkout_around_it_there_is_no_repository(
+    planted: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in the sources of an archive; damaged, the .git above it is passed over like one that is not there."""
+    folder = shutil.move(planted.path / "sub", tmp_path / "unpacked")
+    monkeypatch.chdir(folder)
+    assert here() is None
+    with pytest.raises(SourceError, match="is a bare repository"):
+        git_of(Path(folder))
+    with pytest.raises(UserError, match="not in a git repository"):
+        named(["git:HEAD:sub/file"])
+    (tmp_path / "unpacked/.git/objects").mkdir(parents=True)
+    (tmp_path / "unpacked/.git/refs").mkdir()
+    (tmp_path / "unpacked/.git/HEAD").write_text("damaged")
+    with pytest.raises(SourceError, match=r"is not in a git repository|cannot use bare repository"):
+        git_of(Path(folder))
+    # who names it means it
+    monkeypatch.setenv("GIT_DIR", ".")
+    assert here() is not None
+
+
+def test_a_git_that_is_told_of_no_repository_has_none(planted: Checkout) -> None:
+    for place in (planted.path, planted.path / "sub"):
+        assert Git(place).attempt("rev-parse", "--git-dir").status != 0
+
+
+def test_a_submodule_is_a_checkout_of_its_own(nested: Checkout) -> None:
+    inside = find_repository(nested.path / "libs/middle/nested dir")
+    assert inside.top == nested.path / "libs/middle/nested dir"
+    assert inside.git.line("rev-parse", "HEAD") == nested.git("-C", "libs/middle/nested dir", "rev-parse", "HEAD")
