@@ -64,7 +64,7 @@ def test_the_environment_of_development_does_without_hyperfine_on_musl(tmp_path:
     uv = tmp_path / "bin/uv"
     uv.parent.mkdir()
     uv.write_text(
-        "#!/bin/sh\ncase $* in *--require-hashes*) cat .venv/locked.txt >asked ;; venv*) mkdir .venv ;; esac\n"
+        "#!/bin/sh\ncase $* in *--require-hashes*) cat .venv/locked.txt >asked ;; venv*) mkdir -p .venv/bin; ln -s /bin/true .venv/bin/python ;; esac\n"
     )
     uv.chmod(0o755)
     env = {**os.environ, "PATH": f"{uv.parent}:{os.environ['PATH']}", "PYTHON": sys.executable}

@@ -223,8 +223,10 @@ def test_a_new_instrument_measures_and_is_judged_by_its_own_traits(
 ) -> None:
     assert checked.returncode == 1, checked.stdout + checked.stderr
     findings = {f["metric"]: f for f in project.report()["findings"] if f["benchmark"] == "prints"}
-    # of its two metrics only the chief one is decided; 3 words of 20 are below its floor of 5
-    assert {name: f["verdict"] for name, f in findings.items()} == {"words": "unchanged"}
+    # of its two metrics only the chief one is decided; 3 words of 20 are beyond the threshold and below its floor of 5
+    assert {name: (f["verdict"], f["reason"]["kind"]) for name, f in findings.items()} == {
+        "words": ("inconclusive", "below-floor")
+    }
     # exact: one execution a build, whatever the plan
     assert project.report()["policy"]["gate"]["floor"] == "5 of wordcount, none of values and suites"
     run = json.loads((project.top / ".perfgate/measurements.jsonl").read_text().splitlines()[0])

@@ -29,7 +29,7 @@ instrument = "values"
 
 def test_check_names_the_shim_and_the_program_behind_it(tmp_path: Path) -> None:
     program = script(tmp_path / "versions" / "tool", "#!/bin/sh\n")
-    manager = script(tmp_path / "bin" / "pyenv", MANAGER.format(program=program).replace("0.2", "0.01"))
+    manager = script(tmp_path / "bin" / "pyenv", MANAGER.format(program=program, first="sleep 0.01"))
     shim = script(tmp_path / "shims" / "tool", PYENV.format(root=tmp_path, manager=manager))
     project = Project(tmp_path / "project")
     project.write("perfgate.toml", CONFIG)
