@@ -11,11 +11,11 @@ demo: venv ## Gate a regression and a harmless change of a small real project (u
 gallery: venv ## Check all branches of the examples (some: examples/gallery.py NAME...) into docs/gallery (half an hour)
 	@$(PYTHON_ENV) examples/gallery.py
 
-test: venv ## Everything fast, in two processes
-	@$(PYTHON_ENV) -m pytest -n 2
+test: venv ## Everything fast, in three processes on two processors: some tests wait
+	@$(PYTHON_ENV) -m pytest -n 3
 
 endtoend: venv ## What a user meets: pages of documentation, browsers, workflows, signals, real suites, installing
-	@$(PYTHON_ENV) -m pytest -n 2 -m "endtoend and not tools and not nightly"
+	@$(PYTHON_ENV) -m pytest -n 3 -m "endtoend and not tools and not nightly"
 
 steady: venv ## Beside four busy loops: `make test` five times, and the tests that start processes twenty times (an hour)
 	@scripts/steady 5 20

@@ -79,14 +79,14 @@ def judged(evidence: Evidence, floor: str, **gate: Any) -> list[Finding]:
     return decide(evidence, Policy(parse(from_tables(tables, "test")), "test", TODAY)).findings
 
 
-RULES: list[dict[str, Any]] = [
+RULES: list[Any] = [
     {"interval": "fieller"},
     {"interval": "fieller", "family": "none", "confidence": 0.9},
     {"interval": "fieller-paired", "family": "bh"},
     {"interval": "paired-shared"},
     {"interval": "fieller", "statistics": ["p50"]},
     {"interval": "fieller", "show": "not-worse", "inconclusive": "fail"},
-    {"interval": "bootstrap", "family": "none", "min_builds": 2},
+    pytest.param({"interval": "bootstrap", "family": "none", "min_builds": 2}, marks=pytest.mark.endtoend),
 ]
 
 

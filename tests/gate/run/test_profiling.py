@@ -120,6 +120,7 @@ def test_a_pass_costs_nothing(tmp_path: Path) -> None:
     assert lines(project) == []
 
 
+@pytest.mark.endtoend
 def test_an_improvement_is_not_profiled_and_neither_is_what_is_not_asked_for(tmp_path: Path) -> None:
     project = made(tmp_path, speed=0.5)
     project.perfgate("check", "--base", "HEAD~1", "--head", "HEAD")
@@ -179,6 +180,7 @@ def test_a_finished_run_is_profiled_afterwards(tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.usefixtures("quick")
+@pytest.mark.endtoend
 def test_a_part_profiles_what_it_sees_itself(tmp_path: Path) -> None:
     two = CONFIG + CONFIG[CONFIG.index("[[benchmark]]") :].replace('name = "bench"', 'name = "other"')
     project = made(tmp_path, config=two)
@@ -203,6 +205,7 @@ def test_a_part_profiles_what_it_sees_itself(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("quick")
+@pytest.mark.endtoend
 def test_a_session_is_profiled_by_its_own_job(tmp_path: Path) -> None:
     project = made(tmp_path)
     base_and_head = ("--base", "HEAD~1", "--head", "HEAD", "--seed", "3")

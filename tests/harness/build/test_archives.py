@@ -271,6 +271,7 @@ def test_bitcode_stays(folder: Path) -> None:
     assert taken(folder, "libcore.a") == set()
 
 
+@pytest.mark.endtoend
 def test_gcc_s_whole_program_optimization(folder: Path) -> None:
     call(folder, "gcc", "-O1", "-flto", "-c", "main.c", *(f"{name}.c" for name in NAMES))
     call(folder, "gcc-ar", "rcs", "libcore.a", *OBJECTS)
@@ -313,6 +314,7 @@ def names_of(path: Path) -> Sequence[str]:
 
 
 @pytest.mark.skipif(shutil.which("rustc") is None, reason="absent: rustc (no rlib)")
+@pytest.mark.endtoend
 def test_an_rlib_keeps_its_metadata(folder: Path) -> None:
     modules = "".join(f"pub mod {n} {{ #[inline(never)] pub fn f(x: i32) -> i32 {{ x + 11 }} }}\n" for n in NAMES)
     (folder / "core.rs").write_text(modules)

@@ -127,6 +127,7 @@ def test_a_child_that_ends_with_its_parent_does_no_harm(checkout: Checkout, meet
     assert len(log(meeting)) == 2
 
 
+@pytest.mark.endtoend
 def test_links_outside_the_tree_are_made_alone(checkout: Checkout, meeting: Path) -> None:
     checkout.commit(Makefile="all:\n\techo built >> $$MEETING/log; gcc -o $$MEETING/app main.c; cp $$MEETING/app .\n")
     checkout.commit(main_dot_c="int main(void) { return 0; }\n")

@@ -115,7 +115,8 @@ def test_a_kept_build_is_not_changed_by_the_runs_that_use_it(project: Checkout, 
 @pytest.mark.parametrize(
     "change",
     [
-        *("source", "command", "environment", "tool", "off"),
+        "source",
+        *(pytest.param(each, marks=pytest.mark.endtoend) for each in ("command", "environment", "tool", "off")),
         *(pytest.param(each, marks=pytest.mark.nightly) for each in ("data", "mode", "share", "git", "place")),
     ],
 )
@@ -163,7 +164,9 @@ def test_a_terminal_is_no_matter(project: Checkout, tmp_path: Path) -> None:
     assert built(project, tmp_path, caller={**os.environ, "TERM": "dumb", "COLUMNS": "80"}).cached
 
 
-@pytest.mark.parametrize("damage", ["about.json", "tree", "links"])
+@pytest.mark.parametrize(
+    "damage", ["tree", *(pytest.param(each, marks=pytest.mark.endtoend) for each in ("about.json", "links"))]
+)
 def test_a_damaged_entry_is_as_if_it_were_not_there(damage: str, project: Checkout, tmp_path: Path) -> None:
     first = built(project, tmp_path)
     (entry,) = (tmp_path / "builds").iterdir()

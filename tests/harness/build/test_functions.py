@@ -64,6 +64,7 @@ def test_functions_with_sections_of_their_own(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("linker", ["lld", "gold"])
+@pytest.mark.endtoend
 def test_an_order_by_name(folder: Path, linker: str) -> None:
     orders = {seed: [n for n in linked(folder, linker, seed, "one.o") if n in NAMES] for seed in range(1, 7)}
     assert all(sorted(order) == NAMES for order in orders.values())

@@ -113,6 +113,7 @@ def test_many_links_at_a_time(checkout: Checkout, tmp_path: Path) -> None:
         sound(builder, tmp_path, app="app3")
 
 
+@pytest.mark.endtoend
 def test_temporary_objects(checkout: Checkout, tmp_path: Path) -> None:
     project(checkout)
     with relinking(checkout, tmp_path, f"gcc {SOURCES} -o app") as builder:
@@ -122,6 +123,7 @@ def test_temporary_objects(checkout: Checkout, tmp_path: Path) -> None:
         assert built(builder, 2)[1].artifacts == first
 
 
+@pytest.mark.endtoend
 def test_response_files_and_scripts_that_vanish(checkout: Checkout, tmp_path: Path) -> None:
     project(
         checkout,
@@ -132,6 +134,7 @@ def test_response_files_and_scripts_that_vanish(checkout: Checkout, tmp_path: Pa
         sound(builder, tmp_path)
 
 
+@pytest.mark.endtoend
 def test_copies_and_hard_links(checkout: Checkout, tmp_path: Path) -> None:
     project(checkout)
     command = "make clean app && mkdir out && install -m 755 app out/copied && ln app out/linked && chmod 500 app"
@@ -230,6 +233,7 @@ def test_a_trial_that_links_to_nowhere(checkout: Checkout, tmp_path: Path) -> No
         sound(builder, tmp_path)
 
 
+@pytest.mark.endtoend
 def test_gcc_s_whole_program_optimization(checkout: Checkout, tmp_path: Path) -> None:
     project(checkout)
     with relinking(checkout, tmp_path, f"gcc -O1 -flto {SOURCES} -o app") as builder:
@@ -246,6 +250,7 @@ def test_a_tree_and_a_project_below_it(checkout: Checkout, tmp_path: Path) -> No
         sound(builder, tmp_path, app="../app")
 
 
+@pytest.mark.endtoend
 def test_a_build_that_is_not_the_first_one_of_its_run(checkout: Checkout, tmp_path: Path) -> None:
     project(checkout)
     with relinking(checkout, tmp_path, "make clean app") as builder:
@@ -264,12 +269,14 @@ class TestFull:
         with relinking(checkout, tmp_path, "make clean app && strip app") as builder:
             refused(builder, tmp_path, "not-linked", "app")
 
+    @pytest.mark.endtoend
     def test_a_stripped_copy(self, checkout: Checkout, tmp_path: Path) -> None:
         project(checkout)
         with relinking(checkout, tmp_path, "make clean app && mkdir out && strip -o out/app app", ()) as builder:
             refused(builder, tmp_path, "not-linked", "out/app")
 
     @pytest.mark.parametrize("artifact", ["libcore.a", "a.c"])
+    @pytest.mark.endtoend
     def test_an_artifact_that_nobody_linked(self, checkout: Checkout, tmp_path: Path, artifact: str) -> None:
         project(checkout)
         with relinking(checkout, tmp_path, "make clean app && ar rcsD libcore.a a.o", ["app", artifact]) as builder:
@@ -289,6 +296,7 @@ class TestFull:
             refused(builder, tmp_path, "unsound", "app")
 
     @pytest.mark.parametrize("name", ["Makefile", pytest.param("tools/build.py", marks=pytest.mark.nightly)])
+    @pytest.mark.endtoend
     def test_a_script_that_takes_the_seed(self, checkout: Checkout, tmp_path: Path, name: str) -> None:
         project(checkout)
         path = checkout.path / name
@@ -310,6 +318,7 @@ class TestFull:
         with relinking(checkout, tmp_path, "cp a.c app") as builder:
             refused(builder, tmp_path, "no-link")
 
+    @pytest.mark.endtoend
     def test_what_is_linked_outside_the_tree(self, checkout: Checkout, tmp_path: Path) -> None:
         project(checkout)
         with relinking(checkout, tmp_path, f"make clean app && gcc -o {tmp_path}/out {OBJECTS}") as builder:
@@ -392,6 +401,7 @@ path = "main.rs"
         pytest.param("incremental = true", marks=pytest.mark.nightly),
     ],
 )
+@pytest.mark.endtoend
 def test_a_crate(checkout: Checkout, tmp_path: Path, profile: str) -> None:
     checkout.file("Cargo.toml", f"{CARGO}[profile.release]\n{profile}\n")
     checkout.file("build.rs", "fn main() {}")

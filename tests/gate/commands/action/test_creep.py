@@ -56,6 +56,7 @@ def test_nights_become_one_issue_that_names_the_pin_and_the_search(
     assert forge.comments == []
 
 
+@pytest.mark.endtoend
 def test_no_issue_is_written_where_none_is_asked_for(tmp_path: Path, project: Project, forge: FakeGitHub) -> None:
     nightly(tmp_path, project, forge).run(command="creep")
     pretend(tmp_path / "job" / "history.sqlite", 20, change=math.log(1.06))
@@ -63,6 +64,7 @@ def test_no_issue_is_written_where_none_is_asked_for(tmp_path: Path, project: Pr
     assert (done.code, forge.issues, forge.requests) == (1, {}, [])
 
 
+@pytest.mark.endtoend
 def test_without_the_permission_the_verdict_stands_and_one_line_names_it(
     tmp_path: Path, project: Project, forge: FakeGitHub
 ) -> None:

@@ -99,6 +99,7 @@ def test_the_threshold_is_creep_s_own_and_every_night_measures_all_rounds(projec
     assert report["run"]["looks"] is None and report["run"]["rounds"]["done"] == 5
 
 
+@pytest.mark.endtoend
 def test_the_rules_are_the_default_branch_s_whatever_head_is(project: Project) -> None:
     project.git("checkout", "-q", "-b", "topic")
     project.write("perfgate.toml", f'{RULES.replace("3%", "90%")}[creep]\nagainst = "nightly"\n')
@@ -110,6 +111,7 @@ def test_the_rules_are_the_default_branch_s_whatever_head_is(project: Project) -
         assert project.report()["policy"]["gate"]["threshold"] == "3%", done.stderr
 
 
+@pytest.mark.endtoend
 def test_a_lost_memory_begins_anew_and_a_broken_one_is_said(project: Project) -> None:
     project.perfgate("check", "--creep", "--set", "creep.tags=v*", "--quiet")
     history(project).write_bytes(b"no database, but long enough to be looked at as one" * 50)
