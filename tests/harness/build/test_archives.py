@@ -129,6 +129,7 @@ def test_what_is_added_moves_only_itself(folder: Path) -> None:
         assert order(seed, *OBJECTS[1:]) == [name for name in whole if name != OBJECTS[0]]
 
 
+@pytest.mark.skipif(shutil.which("nm") is None, reason="absent: nm (no index of an archive was read)")
 @pytest.mark.parametrize("kind", ["rcs", "rcsT"])
 def test_a_copy_is_an_archive_with_all_that_was_in_it(folder: Path, kind: str) -> None:
     (folder / "notes.txt").write_text("odd")

@@ -16,6 +16,7 @@ from harness.build.perturb import build_environment, make_shims
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="functions are put in order on Linux only"),
     pytest.mark.skipif(shutil.which("gcc") is None, reason="absent: gcc (nothing was compiled)"),
+    pytest.mark.skipif(shutil.which("nm") is None, reason="absent: nm (no order of symbols was read)"),
 ]
 
 NAMES = [f"function_{letter}" for letter in "abcdefgh"]

@@ -199,6 +199,7 @@ def test_failures_name_no_folder_of_the_run(shims: Path, tools: Path) -> None:
 
 @linux
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="absent: gcc (nothing was linked)")
+@pytest.mark.skipif(shutil.which("nm") is None, reason="absent: nm (no order of symbols was read)")
 class TestLinking:
     """Real objects through a real gcc."""
 

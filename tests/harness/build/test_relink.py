@@ -264,11 +264,13 @@ def test_a_build_that_is_not_the_first_one_of_its_run(checkout: Checkout, tmp_pa
 class TestFull:
     """What makes every build a full one."""
 
+    @pytest.mark.skipif(shutil.which("strip") is None, reason="absent: strip (nothing was stripped)")
     def test_stripped_after_the_link(self, checkout: Checkout, tmp_path: Path) -> None:
         project(checkout)
         with relinking(checkout, tmp_path, "make clean app && strip app") as builder:
             refused(builder, tmp_path, "not-linked", "app")
 
+    @pytest.mark.skipif(shutil.which("strip") is None, reason="absent: strip (nothing was stripped)")
     @pytest.mark.endtoend
     def test_a_stripped_copy(self, checkout: Checkout, tmp_path: Path) -> None:
         project(checkout)
@@ -289,6 +291,7 @@ class TestFull:
         ) as builder:
             refused(builder, tmp_path, "unsound", "app")
 
+    @pytest.mark.skipif(shutil.which("objcopy") is None, reason="absent: objcopy (no object was changed)")
     def test_an_object_that_changes_after_its_link(self, checkout: Checkout, tmp_path: Path) -> None:
         project(checkout)
         change = "cp main.o other.o && objcopy --add-symbol added=0 other.o && cat other.o > main.o"

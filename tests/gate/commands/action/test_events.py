@@ -81,7 +81,7 @@ def sessions(file: Path) -> int:
 
 @pytest.mark.nightly
 def test_only_the_default_branch_adds_to_the_history(tmp_path: Path) -> None:
-    project = changed(tmp_path / "repository", base=0.1, head=0.1)
+    project = changed(tmp_path / "repository", base=0.1, head=0.1001)
     project.git("switch", "-q", "-C", "main")
     calibrated = Job(project, tmp_path / "job", "schedule", {"schedule": "0 3 * * *"})
     calibrated.run(set="plan.executions=1\nplan.iterations=2", budget="20s")
