@@ -5,7 +5,7 @@ PYTHON_ENV = .venv/bin/python
 .PHONY: demo gallery test endtoend nightly steady blas lint promise mutants study latency evidence trial trial-judge bench tools docs
 .PHONY: surface site lock venv help
 
-demo: venv ## Gate a regression and a harmless change of a small real project (under two minutes)
+demo: venv ## Gate a regression and a harmless change of a small real project (half a minute)
 	@$(PYTHON_ENV) examples/demo.py
 
 gallery: venv ## Check all branches of the examples (some: examples/gallery.py NAME...) into docs/gallery (half an hour)

@@ -21,11 +21,23 @@ EXPECTED = {
 
 def pick_example() -> str:
     """Choose the C project if it can be built, otherwise the Python one."""
-    compiler, *_ = os.environ.get("CC", "cc").split()
-    missing = [tool for tool in ("make", compiler) if not shutil.which(tool)]
-    if missing:
-        print(f"{' and '.join(missing)} not found on PATH: taking the Python example instead of the one in C.")
-    return "textstats" if missing else "tokenizer"
+    compiler = os.environ.get("CC", "").split() or ["cc"]
+    missing = [tool for tool in ("make", compiler[0]) if not shutil.which(tool)]
+    why = f"{' and '.join(missing)} not found on PATH" if missing else None
+    if why is None and not links(compiler):
+        why = f"{compiler[0]} cannot build a C program (Debian, Ubuntu: apt-get install gcc libc6-dev)"
+    if why is not None:
+        print(f"{why}: taking the Python example instead of the one in C.")
+    return "tokenizer" if why is None else "textstats"
+
+
+def links(compiler: list[str]) -> bool:
+    """Return whether a compiler makes a program, for which it needs the headers of the C library and a linker."""
+    with tempfile.TemporaryDirectory() as scratch:
+        program = Path(scratch) / "program.c"
+        program.write_text('#include <stdio.h>\nint main(void) { return puts("") < 0; }\n', encoding="utf-8")
+        command = [*compiler, "-o", str(program.with_suffix("")), str(program)]
+        return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def gate(repository: Path, head: str) -> bool:

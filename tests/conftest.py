@@ -112,5 +112,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     # `.ci/run` runs them again when it has installed what they lack
     skipped = os.environ.get("PERFGATE_TESTS_SKIPPED")
     if skipped is not None:
-        names = [each.location for each in terminalreporter.stats.get("skipped", [])]
-        Path(skipped).write_text("".join(f"{file}::{name}\n" for file, _, name in names), encoding="utf-8")
+        # xdist writes the group of a test behind its name
+        names = [re.sub(r"@[^@\]]*$", "", each.nodeid) for each in terminalreporter.stats.get("skipped", [])]
+        Path(skipped).write_text("".join(f"{name}\n" for name in names), encoding="utf-8")

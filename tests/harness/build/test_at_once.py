@@ -21,6 +21,7 @@ from harness.process.groups import alive
 from harness.process.mounts import mounts_here
 from tests.harness.build.test_builder import builder_of, good
 from tests.harness.build.test_one_path import files, unequal
+from tests.support.traced import needs_gcc
 
 if TYPE_CHECKING:
     from tests.harness.conftest import Checkout
@@ -48,6 +49,7 @@ def log(meeting: Path) -> list[str]:
     return (meeting / "log").read_text().split()
 
 
+@needs_gcc
 def test_both_are_built_at_once_at_one_path(checkout: Checkout, meeting: Path) -> None:
     checkout.commit(main_dot_c="int main(void) { return 0; }\n", project__read="1")
     checkout.write(project__read="2")
@@ -69,6 +71,7 @@ def test_both_are_built_at_once_at_one_path(checkout: Checkout, meeting: Path) -
         assert (builder.directory("head") / "seen").read_bytes() == found["head"]["seen"]
 
 
+@needs_gcc
 def test_what_is_linked_again_was_built_at_once(checkout: Checkout, meeting: Path) -> None:
     units = {f"{name}_dot_c": f"int {name}(void) {{ return 1; }}\n" for name in "abcdef"}
     checkout.commit(main_dot_c="int main(void) { return 0; }\n", **units)
@@ -128,6 +131,7 @@ def test_a_child_that_ends_with_its_parent_does_no_harm(checkout: Checkout, meet
 
 
 @pytest.mark.endtoend
+@needs_gcc
 def test_links_outside_the_tree_are_made_alone(checkout: Checkout, meeting: Path) -> None:
     checkout.commit(Makefile="all:\n\techo built >> $$MEETING/log; gcc -o $$MEETING/app main.c; cp $$MEETING/app .\n")
     checkout.commit(main_dot_c="int main(void) { return 0; }\n")

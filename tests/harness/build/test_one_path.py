@@ -14,6 +14,7 @@ import pytest
 from gate.config.types import BuildTable
 from gate.model import SIDES, Side
 from tests.harness.build.test_builder import builder_of, good
+from tests.support.traced import needs_gcc
 
 if TYPE_CHECKING:
     from harness.build.builder import TreeBuilder
@@ -38,6 +39,7 @@ def unequal(found: dict[Side, dict[str, bytes]]) -> set[str]:
     return {path for path in base.keys() | head.keys() if base.get(path) != head.get(path)}
 
 
+@needs_gcc
 def test_equal_sources_give_equal_bytes(checkout: Checkout) -> None:
     checkout.commit(main_dot_c=SOURCE, read="1")
     checkout.write(read="2")

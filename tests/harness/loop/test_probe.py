@@ -317,6 +317,7 @@ def test_what_a_build_does_outside_its_tree_is_seen_whatever_its_times_say(tmp_p
     assert checked(tmp_path, base, {"data": "2\n"}) == (set(), expected)
 
 
+@needs_gcc
 def test_what_a_kept_build_left_outside_its_tree_may_differ(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.build.builder._WORTH", 0.0)
     outside = tmp_path / "outside"
