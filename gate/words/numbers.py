@@ -269,8 +269,12 @@ def verdict_of(finding: Finding) -> str:
     """Write the verdict of a row: "regression", "no sign of 4.1%", "inconclusive (floor)"."""
     known_size = finding.verdict == "no-sign" and known(finding.detectable)
     said = f"{verdict(finding.verdict)} of {detectable(finding)}" if known_size else verdict(finding.verdict)
-    by_floor = finding.is_hidden or (finding.verdict == "unchanged" and finding.is_bound_by_floor)
-    return f"{said} (floor)" if by_floor else said
+    return f"{said} (floor)" if by_floor(finding) else said
+
+
+def by_floor(finding: Finding) -> bool:
+    """Return whether the floor made the verdict of a row what it is."""
+    return finding.is_hidden or (finding.verdict == "unchanged" and finding.is_bound_by_floor)
 
 
 def detectable(finding: Finding) -> str:

@@ -54,6 +54,9 @@ def meaning(report: Report) -> str:
         return "Base has no configuration and runs no benchmark of head, so head is not judged. Head itself ran."
     if isinstance(report.summary, outcomes.AllIdentical):
         return "Every file that the benchmarks open is the same on both sides, so there is no difference to measure."
+    open_ones = [finding for finding in report.findings if finding.verdict == "inconclusive"]
+    if report.verdict == "inconclusive" and all(finding.is_below_floor for finding in open_ones):
+        return "At least one change is beyond the threshold, and smaller than the floor that the rules set."
     return _MEANINGS[report.verdict]
 
 

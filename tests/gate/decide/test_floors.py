@@ -18,7 +18,7 @@ from gate.decide import decide
 from gate.decide.steps import next_step
 from gate.evidence.gather import gather
 from gate.model import Case, Evidence, Finding, Report, outcomes, reasons
-from gate.words import findings, numbers, verdict_line
+from gate.words import findings, numbers, reports, verdict_line
 from gate.words.sentences import say
 from tests.support import simulate
 from tests.support.lines import builds, located
@@ -190,6 +190,8 @@ def test_a_set_floor_that_hides_a_change_is_not_green_and_stands_in_the_headline
         say(step) == "If a change below 1 ns matters, lower the floor or remove it (`floor = 0`): it is 38.4% of offer"
     )
     assert numbers.verdict_of(one(found)) == "inconclusive (floor)"
+    # the noise is not what stands in the way
+    assert reports.meaning(found).endswith("smaller than the floor that the rules set.")
 
 
 def test_a_floor_that_hides_an_improvement_says_so_and_is_not_worse() -> None:
