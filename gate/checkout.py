@@ -52,7 +52,7 @@ def run_git(top: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
         except OSError:
             raise UserError("git is not on PATH") from None
 
-    # asked first, because git trusts a repository that it is told of, whoever owns it
+    # asked first: git checks the owner only of a repository that it finds, not of one that --git-dir names
     asked = run("-C", str(top), "rev-parse", "--absolute-git-dir")
     if asked.returncode:
         return asked

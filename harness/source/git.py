@@ -43,7 +43,7 @@ LOCAL_VARIABLES = frozenset(
     }
 )
 _ADDED = {
-    # a git that is told of no repository has none: it looks for none in the folder that it runs in (gate.checkout)
+    # without a GIT_DIR of its own git has no repository: it must not look for one in its folder (gate.checkout)
     "GIT_DIR": "/dev/null/none",
     # what a commit holds and where it stands in history is for the commit alone to say
     "GIT_GRAFT_FILE": "/dev/null/none",

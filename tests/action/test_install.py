@@ -442,7 +442,7 @@ TWO_SIDES = "".join(
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(("command", "most"), [("check", 200e6), ("study", 370e6)])
+@pytest.mark.parametrize(("command", "most"), [("check", 190e6), ("study", 355e6)])
 def test_the_real_one(tmp_path: Path, command: str, most: float) -> None:
     """Everything that the lock names, by uv, and a decision made with it in a project with a gate/ of its own."""
     action = Action(tmp_path)
