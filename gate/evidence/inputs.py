@@ -99,10 +99,9 @@ def _results(path: str) -> list[Named]:
     if file.exists() and _may_be_ours(unknown.head.text):
         return []
     _refuse_results(unknown.name, unknown.head.data)
-    raise UserError(
-        f"{unknown.name}: is neither measurements nor a result in a format that perfgate knows;"
-        " `perfgate import --help` lists them, and its --from names one"
-    )
+    from gate.results.reading import why_unknown
+
+    raise UserError(f"{unknown.name}: {why_unknown(unknown)}")
 
 
 def _may_be_ours(text: str) -> bool:

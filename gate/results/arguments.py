@@ -12,7 +12,7 @@ import msgspec
 from gate.checkout import run_git, top_of
 from gate.model import UserError
 from gate.model.visible import visible
-from gate.results.reading import is_result, recognised, without_copies
+from gate.results.reading import OTHERS, is_result, recognised, without_copies
 from gate.results.source import Source
 
 STDIN = "-"
@@ -87,7 +87,9 @@ def _inside(folder: str) -> list[Source]:
         raise UserError(f"{folder}: has more than {_MOST_FILES:,} files: name the result files in it")
     found = [source for file in files if is_result(source := Source(str(file), file))]
     if not found:
-        raise UserError(f"{folder}: has no measurements.jsonl, nor a result file in a format that perfgate knows")
+        raise UserError(
+            f"{folder}: has no measurements.jsonl, nor a result file in a format that perfgate knows: {OTHERS}"
+        )
     return without_copies(found)
 
 
@@ -110,7 +112,7 @@ def _kept(place: str, all_: Sequence[str]) -> list[Source]:
     sources = [Source(f"{_GIT}{ref}:{f}", Path(f), _git(name, "cat-file", "blob", f"{ref}:./{f}")) for f in files]
     found = [source for source in sources if is_result(source)]
     if not found:
-        raise UserError(f"{name}: has no result file in a format that perfgate knows")
+        raise UserError(f"{name}: has no result file in a format that perfgate knows: {OTHERS}")
     return without_copies(found)
 
 

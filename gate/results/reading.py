@@ -17,6 +17,8 @@ from gate.results.formats import adapter, names
 from gate.results.result import About, Adapter, Aggregate, Failed, Format, Measured, Result
 from gate.results.source import Source
 
+OTHERS = "write the values of another tool as JSON lines, see docs/import.md"
+"""What to do with a file in no format that is known."""
 _LONGEST = 200
 """Characters of what is wrong with a file."""
 _EXPORTS = (".json", ".jsonl", ".xml", ".csv", ".txt", ".log")
@@ -47,14 +49,9 @@ def recognised(source: Source) -> str | None:
 
 
 def is_result(source: Source) -> bool:
-    """Return whether a file of a folder is a result, and nothing that lies beside one.
-
-    That is what a tool writes for other purposes (`is_aside`), and a README or a source that quotes results.
-    """
-    if source.path is not None and source.path.suffix.lower() in _QUOTES:
-        return False
-    name = recognised(source)
-    return name is not None and not getattr(adapter(name), "is_aside", _never)(source)
+    """Return whether a file of a folder is a result, and no README or source that quotes results."""
+    quotes = source.path is not None and source.path.suffix.lower() in _QUOTES
+    return not quotes and recognised(source) is not None
 
 
 def without_copies(found: Sequence[Source]) -> list[Source]:
@@ -73,10 +70,6 @@ def without_copies(found: Sequence[Source]) -> list[Source]:
     return [found[place] for place in sorted(min(same)[1] for same in copies.values())]
 
 
-def _never(_: Source) -> bool:
-    return False
-
-
 def read(source: Source, wanted: str | None = None) -> Reading:
     """Read a result file of another tool.
 
@@ -88,19 +81,20 @@ def read(source: Source, wanted: str | None = None) -> Reading:
     """
     name = wanted or recognised(source)
     if name is None:
-        raise UserError(f"{source.name}: {_why_unknown(source)}")
+        raise UserError(f"{source.name}: {why_unknown(source)}")
     found = _read(source, adapter(name))
     if not (found.measured or found.aggregates or found.failed):
         raise UserError(f"{source.name}: {found.format.tool}: no benchmark in it")
     return found
 
 
-def _why_unknown(source: Source) -> str:
+def why_unknown(source: Source) -> str:
+    """Say why a source is in no format that is known, and what to do."""
     if not source.is_folder and source.head.text.lstrip().startswith('{"type":'):
         return "is a measurements file already: `perfgate decide` reads it as it is"
     if not source.is_folder and not source.head.data.strip():
         return "is empty"
-    return "is in no format that perfgate knows; `perfgate import --help` lists them, and --from names one"
+    return f"is in no format that perfgate knows (`perfgate import --help` lists them; --from names one): {OTHERS}"
 
 
 def _read(source: Source, own: Adapter) -> Reading:

@@ -52,6 +52,11 @@ class Head:
         """Its lines that are not blank; the last may be cut off."""
         return [line for line in self.text.split("\n") if line.strip()]
 
+    @property
+    def first(self) -> str:
+        """Its first line that is not blank; "" where there is none."""
+        return self.lines[0] if self.lines else ""
+
     @cached_property
     def json(self) -> Any:
         """The JSON document that it begins, as far as it goes; None where it is none, or JSON lines."""
@@ -164,21 +169,9 @@ class Source:
             for line in text:
                 yield line.rstrip("\n")
 
-    def byte_file(self) -> IO[bytes]:
-        """Open it for its bytes, unpacked; the caller closes it.
-
-        Raises:
-            UserError: it cannot be read.
-        """
-        return self._open()
-
     def text_file(self) -> IO[str]:
         """Open it as text with its own line ends, as the csv module wants it; the caller closes it."""
         return io.TextIOWrapper(self._open(), _encoding(self.head.data), "replace", newline="")
-
-    def bytes_file(self) -> IO[bytes]:
-        """Open it for its bytes, unpacked; the caller closes it."""
-        return self._open()
 
     def text(self) -> str:
         """Read all of it as text with plain newlines."""

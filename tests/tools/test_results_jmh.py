@@ -63,8 +63,3 @@ def test_json_has_the_forks(project: Path) -> None:
 def test_csv_has_the_mean(project: Path, form: str) -> None:
     mean = aggregates(run(project, form), FOLD, "throughput")["mean"]
     assert (mean.unit, mean.better, mean.count, mean.confidence) == ("1/s", "higher", 6, 0.999)
-
-
-def test_the_table_has_the_mean(project: Path) -> None:
-    mean = aggregates(run(project, "text"), "Tiny.fold:{size=10,text=a b}:thrpt", "throughput")["mean"]
-    assert mean.value > 1000

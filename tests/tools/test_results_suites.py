@@ -1,7 +1,6 @@
 """Result files that the real tools write here, read back, and against what the tools themselves say of them.
 
-PERFGATE_TEST_PYTHON names a Python that has pytest-benchmark, pyperf, asv and ReBench, where scripts/tools did not make
-one.
+PERFGATE_TEST_PYTHON names a Python that has pytest-benchmark, pyperf and asv, where scripts/tools did not make one.
 """
 
 import csv
@@ -147,23 +146,3 @@ def test_asv(tmp_path: Path) -> None:
         for name, metric in (("time", "time"), ("peakmem", "memory"))
         for n in "12"
     }
-
-
-def test_rebench(tmp_path: Path) -> None:
-    need("rebench")
-    harness = tmp_path / "harness.py"
-    harness.write_text(
-        f"#!{PYTHON}\nimport sys\nfor i in range(int(sys.argv[2])):\n    print(f'{{sys.argv[1]}}: iterations=1 runtime: {{i + 5}}us')\n"
-    )
-    harness.chmod(0o755)
-    (tmp_path / "x.conf").write_text(
-        "default_experiment: all\ndefault_data_file: x.data\n"
-        "benchmark_suites: {S: {gauge_adapter: RebenchLog, command: '%(benchmark)s %(iterations)s', invocations: 3, "
-        "iterations: 2, benchmarks: [Sum]}}\nexecutors: {E: {path: ., executable: harness.py}}\n"
-        "experiments: {X: {suites: [S], executions: [E]}}\n"
-    )
-    run(PYTHON, "-c", "from rebench.rebench import main_func; main_func()", "-D", "-c", "x.conf", folder=tmp_path)
-    reading = read_as("rebench", tmp_path / "x.data")
-    shapes = [(m.benchmark, m.execution, len(m.metrics["time"].values)) for m in reading.measured]
-    assert shapes == [("Sum", 0, 2), ("Sum", 1, 2), ("Sum", 2, 2)]
-    assert list(reading.measured[2].metrics["time"].values) == pytest.approx([5e-6, 6e-6])

@@ -1,4 +1,4 @@
-"""BenchmarkDotNet's JSON, full with the measurements or brief with statistics, and its two CSV tables."""
+"""BenchmarkDotNet's JSON, full with the measurements or brief with statistics."""
 
 from __future__ import annotations
 
@@ -12,18 +12,17 @@ import msgspec
 from gate.model import Metric
 from gate.model.visible import visible
 from gate.results.checking import aggregate, measured, number, numbered, scaled, times
-from gate.results.parts import benchmarkdotnet_csv as tables
 from gate.results.result import About, Failed, Format, Measured, Result
 from gate.results.source import Source
 from gate.units import to_base
 
 FORMAT = Format(
-    title="BenchmarkDotNet (`*-report-full.json`, `-brief.json`, `-measurements.csv`, `-report.csv`)",
+    title="BenchmarkDotNet (`--exporters json`: `*-report-full.json`, `-brief.json`)",
     execution="a launch",
     iteration="an iteration of the stage Result: without overhead and, by default, without upper outliers",
     trap=(
-        "the default is one launch, so one execution; brief JSON and the report hold statistics alone, with an "
-        "interval of 99.9%; KB in a report is 1024 B; a benchmark without statistics (NA) has failed"
+        "the default is one launch, so one execution; brief JSON holds statistics alone, with an interval of 99.9%; a "
+        "benchmark without statistics (NA) has failed; the CSV of a report or of measurements is not read"
     ),
 )
 _NS = 1e-9
@@ -76,28 +75,25 @@ class _Benchmark(msgspec.Struct):
 
 
 EXPORTS = (
-    "-report-full.json", "-report-full-compressed.json", "-measurements.csv", "-report-brief.json",
-    "-report-brief-compressed.json", "-report.csv",
+    "-report-full.json", "-report-full-compressed.json", "-report-brief.json", "-report-brief-compressed.json",
 )  # fmt: skip
 """Ends of the names of the files that one run leaves, of which the first hold most."""
 
 
 def recognises(source: Source) -> bool:
-    """Return whether it is JSON with an environment and benchmarks, or begins with the titles of one of the CSV."""
+    """Return whether it is JSON with an environment and benchmarks."""
     found = source.head.json
-    if isinstance(found, dict):
-        return {"HostEnvironmentInfo", "Benchmarks"} <= found.keys()
-    return tables.kind(source.head) is not None
+    return isinstance(found, dict) and {"HostEnvironmentInfo", "Benchmarks"} <= found.keys()
 
 
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each launch, and statistics where the measurements are left out."""
+    return numbered(_read(source))
+
+
+def _read(source: Source) -> Iterator[Result]:
     found = source.head.json
-    return numbered(_read_json(source, found) if isinstance(found, dict) else tables.read(source))
-
-
-def _read_json(source: Source, beginning: dict[str, Any]) -> Iterator[Result]:
-    yield _about(beginning.get("HostEnvironmentInfo"))
+    yield _about(found.get("HostEnvironmentInfo") if isinstance(found, dict) else None)
     before: Counter[str] = Counter()
     for benchmark in source.items("Benchmarks", _Benchmark, "BenchmarkDotNet's JSON"):
         # files of several calls put together have a benchmark twice
@@ -169,11 +165,21 @@ def _times(benchmark: _Benchmark) -> dict[float, list[float]]:
     """Return the times an operation took by launch: those that BenchmarkDotNet took for its result, else the actual."""
     results, actual = dict[float, list[float]](), dict[float, list[float]]()
     for each in benchmark.Measurements or ():
-        into = {"result": results, "actual": actual}.get(tables.stage(each.IterationMode, each.IterationStage))
+        into = {"result": results, "actual": actual}.get(_stage(each.IterationMode, each.IterationStage))
         if into is not None and each.Operations > 0:
             into.setdefault(each.LaunchIndex, []).append(each.Nanoseconds / each.Operations * _NS)
     # a process that crashed leaves actual times behind, and no statistics
     return results or (actual if benchmark.Statistics is not None else {})
+
+
+def _stage(mode: str, stage: str | None) -> str:
+    """Say what a measurement is for: "result", "actual", or "" where it is not of the benchmark itself.
+
+    Before 0.11.2 the mode said it all: "Result" and "MainTarget".
+    """
+    if stage is None:
+        return {"Result": "result", "MainTarget": "actual"}.get(mode, "")
+    return {"Result": "result", "Actual": "actual"}.get(stage, "") if mode in ("Workload", "Result") else ""
 
 
 def _statistics(name: str, statistics: dict[str, Any], labels: dict[str, str], first: int) -> Iterator[Result]:
@@ -202,4 +208,4 @@ def _statistics(name: str, statistics: dict[str, Any], labels: dict[str, str], f
 
 def _level(level: Any) -> float | None:
     """Return the confidence of an interval: number 12 of its enumeration is 99.9%, as of 0.10.4."""
-    return tables.CONFIDENCE if level in (12, "L999") else None
+    return 0.999 if level in (12, "L999") else None

@@ -1,9 +1,10 @@
-"""Gatling: simulation.log (text up to 3.11, binary from 3.12 on), js/stats.json of a report, and the folder of both."""
+"""Gatling: the text of simulation.log (up to 3.11), js/stats.json of a report, and the folder of both."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -12,20 +13,18 @@ from gate.model import Metric
 from gate.model.visible import visible
 from gate.results.checking import measured
 from gate.results.checking import times as times_of
-from gate.results.parts import gatling_binary as binary
 from gate.results.parts import gatling_stats as stats
-from gate.results.parts.gatling_records import GROUP_SEPARATOR, Run
 from gate.results.result import About, Failed, Format, Result
 from gate.results.source import Source
 
 FORMAT = Format(
-    title="Gatling (`simulation.log`, text or binary, `js/stats.json`, or the folder of a report)",
+    title="Gatling (`simulation.log` up to 3.11, `js/stats.json`, or the folder of a report)",
     execution="the run",
     iteration="a successful request; of a group one pass, as the sum of its requests",
     trap=(
         "KO requests are in the error rate and never a time; throughput is of successful requests over the whole run; "
-        "requests of one run depend on each other; js/stats.json has whole ms, and its percentiles are taken to be the "
-        "default 50, 75, 95 and 99"
+        "requests of one run depend on each other; from 3.12 on the log is binary, which is not read: js/stats.json "
+        "has whole ms, and its percentiles are taken to be the default 50, 75, 95 and 99"
     ),
 )
 _MS = 1e-3
@@ -35,15 +34,69 @@ _NAME_AT = {5: 2, 6: 3, 7: 4, 9: 4}
 _GROUP_TIMES = {5: 1, 6: 2, 7: 3, 9: 3}
 _LONGEST = 20
 """Digits of a number of 64 bits, with its sign."""
+_GROUP_SEPARATOR = b","
+"""Between the groups of a path; names have none."""
 _STATES = (b"OK", b"KO")
 _FIRST = ("RUN\t", "ASSERTION\t")
+
+
+@dataclass(slots=True)
+class _Requests:
+    """The requests of one name in one group, or the passes of a group."""
+
+    times: array[float] = field(default_factory=lambda: array("d"))
+    """Of the successful ones, in s."""
+    failed: int = 0
+    """How many failed."""
+
+
+@dataclass(slots=True)
+class _Run:
+    """A run of one simulation."""
+
+    version: str = ""
+    """Of Gatling."""
+    start: int = 0
+    """In ms since 1970."""
+    first: int = 1 << 62
+    """When the first request began, in ms."""
+    last: int = 0
+    """When the last request ended, in ms."""
+    requests: dict[tuple[bytes, bytes], _Requests] = field(default_factory=dict)
+    """By the path of groups and the name."""
+    groups: dict[bytes, _Requests] = field(default_factory=dict)
+    """By the path."""
+
+    def request(self, key: tuple[bytes, bytes], start: int, end: int, *, ok: bool) -> None:
+        """Add a request; one that never ended has an end before its start, and has failed."""
+        own = self.requests.get(key)
+        if own is None:
+            own = self.requests[key] = _Requests()
+        if ok and end >= start:
+            own.times.append((end - start) * _MS)
+        else:
+            own.failed += 1
+        if start < self.first:
+            self.first = start
+        if end > self.last:
+            self.last = end
+
+    def group(self, path: bytes, start: int, end: int, cumulated: int, *, ok: bool) -> None:
+        """Add a pass of a group, with the sum of its requests' times."""
+        own = self.groups.get(path)
+        if own is None:
+            own = self.groups[path] = _Requests()
+        if ok and end >= start:
+            own.times.append(cumulated * _MS)
+        else:
+            own.failed += 1
 
 
 def recognises(source: Source) -> bool:
     """Return whether it is a log, the statistics of a report, or a folder with one of them."""
     if source.is_folder:
         return source.path is not None and _inside(source.path) is not None
-    if binary.begins(source.head.data) or stats.recognises(source.head.json):
+    if stats.recognises(source.head.json):
         return True
     lines = source.head.text.split("\n", 20)
     if lines[0].startswith(_FIRST) and any(line.startswith("RUN\t") for line in lines):
@@ -74,12 +127,12 @@ def read(source: Source) -> Iterator[Result]:
     elif stats.recognises(source.head.json):
         yield from stats.read(source)
     else:
-        run = binary.run(source) if binary.begins(source.head.data) else _text(source)
+        run = _text(source)
         yield _about(run)
         yield from _results(run)
 
 
-def _about(run: Run) -> About:
+def _about(run: _Run) -> About:
     try:
         created = datetime.fromtimestamp(run.start / 1000, UTC).isoformat(timespec="seconds") if run.start else None
     except (ValueError, OverflowError, OSError):
@@ -87,8 +140,8 @@ def _about(run: Run) -> About:
     return About(tool=f"Gatling {visible(run.version)}".strip(), created=created)
 
 
-def _text(source: Source) -> Run:
-    run = Run()
+def _text(source: Source) -> _Run:
+    run = _Run()
     for line in source.bytes_lines():
         fields = line.split(b"\t")
         kind = fields[0]
@@ -103,7 +156,7 @@ def _text(source: Source) -> Run:
     return run
 
 
-def _old(run: Run, fields: list[bytes]) -> None:
+def _old(run: _Run, fields: list[bytes]) -> None:
     """Read a record of 2.0: the scenario and the user stand before its kind."""
     own = [fields[2], fields[0], fields[1], *fields[3:]]
     if own[0] == b"REQUEST":
@@ -114,7 +167,7 @@ def _old(run: Run, fields: list[bytes]) -> None:
         _begin(run, fields[3:])
 
 
-def _begin(run: Run, fields: list[bytes]) -> None:
+def _begin(run: _Run, fields: list[bytes]) -> None:
     start = next((int(field) for field in fields if field.isdigit() and len(field) == 13), 0)
     run.start = run.start or start
     version = fields[-1].decode("utf-8", "replace").strip() if fields else ""
@@ -122,7 +175,7 @@ def _begin(run: Run, fields: list[bytes]) -> None:
     run.version = version if version not in ("2.0", "") else "2"
 
 
-def _request(run: Run, fields: list[bytes]) -> None:
+def _request(run: _Run, fields: list[bytes]) -> None:
     for at, name in _NAME_AT.items():
         if len(fields) > at and fields[at] in _STATES:
             try:
@@ -139,7 +192,7 @@ def _time(field: bytes) -> int:
     return int(field)
 
 
-def _group(run: Run, fields: list[bytes]) -> None:
+def _group(run: _Run, fields: list[bytes]) -> None:
     for at, name in _GROUP_TIMES.items():
         if len(fields) > at and fields[at] in _STATES:
             try:
@@ -150,7 +203,7 @@ def _group(run: Run, fields: list[bytes]) -> None:
             return
 
 
-def _results(run: Run) -> Iterator[Result]:
+def _results(run: _Run) -> Iterator[Result]:
     seconds = (run.last - run.first) * _MS if run.last > run.first else None
     for (group, name), requests in run.requests.items():
         labels = {"type": "request"}
@@ -175,7 +228,7 @@ def _measured(name: str, labels: dict[str, str], times: array[float], failed: in
 
 
 def _path(group: bytes) -> str:
-    return " / ".join(_shown(part) for part in group.split(GROUP_SEPARATOR))
+    return " / ".join(_shown(part) for part in group.split(_GROUP_SEPARATOR))
 
 
 def _shown(name: bytes) -> str:

@@ -11,7 +11,6 @@ from xml.parsers import expat
 from gate.adapters.load_tests import succeeded
 from gate.adapters.values import OutputError
 from gate.results.parts.jtl import SCALES, TRANSACTION, Places, Reader, Row, Samples, add_rows
-from gate.results.parts.request_csv import first_line
 from gate.results.parts.requests import Requests, Table, measured
 from gate.results.result import Format, Result
 from gate.results.source import Source
@@ -86,7 +85,7 @@ def _columns(first: Sequence[str]) -> Sequence[str] | None:
 
 
 def _csv(source: Source) -> Iterator[Result]:
-    head = first_line(source)
+    head = source.head.first
     names = _columns(_cells(head))
     if names is None:
         raise OutputError("line 1: neither a header line with 'elapsed' nor JMeter's default columns")

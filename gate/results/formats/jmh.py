@@ -1,7 +1,9 @@
-"""What JMH writes: its JSON (-rf json) with the values, its CSV (-rf csv, scsv) and its table with means alone."""
+"""What JMH writes: its JSON (-rf json) with the values, and its CSV (-rf csv, scsv) with means alone."""
 
 from __future__ import annotations
 
+import csv
+import re
 from collections import Counter
 from collections.abc import Iterator
 
@@ -11,39 +13,38 @@ from gate.adapters.values import OutputError
 from gate.model import Metric
 from gate.model.visible import visible
 from gate.results.checking import aggregate, fault, measured, numbered
-from gate.results.parts import jmh_log as log
-from gate.results.parts import jmh_tables as tables
 from gate.results.result import About, Aggregate, Failed, Format, Measured, Result
 from gate.results.source import Source
 
 FORMAT = Format(
-    title="JMH (`-rf json`, `csv`, `scsv` or `text`, or what it prints)",
+    title="JMH (`-rf json`, `csv` or `scsv`)",
     execution="a fork",
     iteration="a measurement iteration; in mode sample its mean",
     trap=(
-        "only JSON, and a log as far as its three decimals are three digits, hold values: CSV and the table give means "
-        "with the error of 99.9%, and the table shortens names; -f 1 is one execution; of ops/... more is better"
+        "only JSON holds values: CSV gives means with the error of 99.9%, and what JMH prints (-rf text) is not read; "
+        "-f 1 is one execution; of ops/... more is better"
     ),
 )
+_CONFIDENCE = 0.999
+"""Of JMH's errors and intervals."""
+_CSV = re.compile(r'"?Benchmark"?([,;\t])"?Mode"?\1"?Threads"?\1"?Samples"?\1"?Score"?\1')
+_QUANTILE = re.compile(r"p([01]\.\d+)")
+_OF_PRIMARY = ("time", "throughput")
 
 
 def recognises(source: Source) -> bool:
-    """Return whether it is JMH's JSON, its CSV, its table, or what it prints."""
+    """Return whether it is JMH's JSON or its CSV."""
     found = source.head.json
     if isinstance(found, list):
         first = found[0] if found else None
         return isinstance(first, dict) and {"benchmark", "mode", "primaryMetric"} <= first.keys()
-    return tables.is_csv(source.head) or tables.is_printed(source.head)
+    return _CSV.match(source.head.text.lstrip()) is not None
 
 
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each fork, and means where the values are not there."""
-    if tables.is_csv(source.head):
-        yield from numbered(tables.read_csv(source))
-    elif tables.is_printed(source.head):
-        yield from numbered(log.read_printed(source))
-    else:
-        yield from _read_json(source)
+    separator = _CSV.match(source.head.text.lstrip())
+    yield from _read_json(source) if separator is None else numbered(_read_csv(source, separator[1]))
 
 
 def _read_json(source: Source) -> Iterator[Result]:
@@ -75,7 +76,7 @@ def _about(result: Jmh) -> About:
 
 def _benchmark(result: Jmh, name: str, labels: dict[str, str], first: int) -> Iterator[Result]:
     unit, scale, better = known_unit(result.primaryMetric.scoreUnit)
-    metric = tables.metric(unit)
+    metric = _metric(unit)
     try:
         by_fork = [values for values in forks(result.primaryMetric) if values]
         secondaries = {key: _usable(own) for key, own in result.secondaryMetrics.items()}
@@ -88,13 +89,13 @@ def _benchmark(result: Jmh, name: str, labels: dict[str, str], first: int) -> It
             # in every iteration, or its values would not belong to those of the others
             if fork < len(own) and len(own[fork]) == len(values):
                 base, factor, way = known_unit(result.secondaryMetrics[key].scoreUnit)
-                metrics[tables.secondary(key)] = Metric(unit=base, better=way, values=[v * factor for v in own[fork]])
+                metrics[_secondary(key)] = Metric(unit=base, better=way, values=[v * factor for v in own[fork]])
         yield measured(name, metrics, execution=first + fork, labels=labels)
     if not by_fork:
         yield _mean(name, metric, result.primaryMetric, labels)
     for key, own in secondaries.items():
         if not own and _number(result.secondaryMetrics[key].score) is not None:
-            yield _mean(name, tables.secondary(key), result.secondaryMetrics[key], labels)
+            yield _mean(name, _secondary(key), result.secondaryMetrics[key], labels)
 
 
 def _usable(scores: Scores) -> list[list[float]]:
@@ -112,7 +113,7 @@ def _mean(name: str, metric: str, scores: Scores, labels: dict[str, str]) -> Agg
     low, high = (*map(_number, scores.scoreConfidence[:2]), None, None)[:2]
     return aggregate(
         name, metric, "mean", _number(scores.score), unit=unit, scale=scale, better=better, low=low, high=high,
-        confidence=tables.CONFIDENCE, labels=labels,
+        confidence=_CONFIDENCE, labels=labels,
     )  # fmt: skip
 
 
@@ -120,4 +121,70 @@ def _number(value: Number | None) -> float | None:
     try:
         return None if value is None else number(value)
     except OutputError:
+        return None
+
+
+def _metric(unit: str) -> str:
+    """Name the primary metric of a base unit."""
+    return {"s": "time", "1/s": "throughput"}.get(unit, "score")
+
+
+def _secondary(name: str) -> str:
+    """Name a secondary metric, never as the primary one: as JMH prints it."""
+    return f":{name}" if name in _OF_PRIMARY else name
+
+
+def _read_csv(source: Source, separator: str) -> Iterator[Result]:
+    with source.text_file() as file:
+        rows = csv.reader(file, delimiter=separator)
+        try:
+            yield from _csv_rows(rows)
+        except csv.Error as error:
+            raise OutputError(f"line {rows.line_num}: {error}") from None
+
+
+def _csv_rows(rows: Iterator[list[str]]) -> Iterator[Result]:
+    titles = [title.strip() for title in next(rows, [])]
+    places = {title.partition(" (")[0]: place for place, title in enumerate(titles)}
+    parameters = {title.partition(": ")[2]: at for at, title in enumerate(titles) if title.startswith("Param: ")}
+    error, unit = places.get("Score Error"), places.get("Unit")
+    if error is None or unit is None:
+        raise OutputError("the titles lack Score Error or Unit: this is not the CSV of JMH")
+    yield About(tool="JMH")
+    for row in rows:
+        # other calls may have been appended
+        if not any(row) or row[0] == "Benchmark":
+            continue
+        if len(row) < len(titles):
+            yield Failed(benchmark=visible(row[0]), status="its row is cut off")
+            continue
+        labels = {name: row[at] for name, at in sorted(parameters.items()) if row[at]}
+        yield _row(row, labels, row[error], row[unit])
+
+
+def _row(row: list[str], params: dict[str, str], error: str, unit: str) -> Aggregate | Failed:
+    name, mode, threads, count, score = row[:5]
+    base, scale, better = known_unit(unit)
+    own, _, key = name.partition(":")
+    # "sampled·p0.50" before 1.36
+    quantile = _QUANTILE.fullmatch(key.rpartition("·")[2])
+    value, half = _decimal(score), _decimal(error)
+    low, high = (None, None) if half is None or value is None else (value - half, value + half)
+    return aggregate(
+        named(own, params, mode), _metric(base) if not key or quantile else _secondary(key),
+        f"p{float(quantile[1]) * 100:g}" if quantile else "mean", value, unit=base, scale=scale, better=better,
+        low=low, high=high, confidence=_CONFIDENCE, labels={**params, "mode": mode, "threads": threads},
+        count=int(count) if count.isascii() and count.isdigit() and not quantile else None,
+    )  # fmt: skip
+
+
+def _decimal(text: str) -> float | None:
+    """Read a number as the machine's language writes it: "1,5" too; None: it is none."""
+    own = text.strip()
+    if own.count(",") == 1 and "." not in own:
+        own = own.replace(",", ".")
+    try:
+        own = own.replace(",", "").replace("∞", "inf")
+        return float(own) if own.isascii() and "_" not in own else None
+    except ValueError:
         return None

@@ -12,8 +12,7 @@ import msgspec
 from gate.adapters.values import OutputError, shown
 from gate.results.parts.k6_points import Kind, Point, Points, better_of
 from gate.results.parts.k6_summary import is_summary, results
-from gate.results.parts.request_csv import first_line, header
-from gate.results.parts.requests import float_of
+from gate.results.parts.requests import float_of, header
 from gate.results.result import Format, Result
 from gate.results.source import Source
 
@@ -67,7 +66,7 @@ def recognises(source: Source) -> bool:
     if _has_points(source):
         return True
     found = source.head.json
-    return is_summary(found) if isinstance(found, dict) else set(first_line(source).split(",")) >= _COLUMNS
+    return is_summary(found) if isinstance(found, dict) else set(source.head.first.split(",")) >= _COLUMNS
 
 
 def _has_points(source: Source) -> bool:

@@ -1,4 +1,4 @@
-"""vegeta's requests (binary, JSON lines or CSV) and its reports (JSON, text, histogram)."""
+"""vegeta's requests (JSON lines or CSV) and its reports (JSON, text, histogram)."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from typing import TypeVar
 import msgspec
 
 from gate.adapters.values import OutputError, shown
-from gate.model.visible import visible
-from gate.results.parts.gob import GobError, Value, moment, records
 from gate.results.parts.requests import (
     UNNAMED,
     Table,
@@ -30,15 +28,14 @@ from gate.results.result import Failed, Format, Result
 from gate.results.source import Source
 
 FORMAT = Format(
-    title="vegeta (`vegeta attack`, binary or encoded as JSON or CSV; `vegeta report`: JSON, text, hist)",
+    title="vegeta (`vegeta encode`, as JSON or CSV; `vegeta report`: JSON, text, hist)",
     execution="the file, or each report in it",
     iteration="one request of a method and URL; none of a report",
     trap=(
-        "a report mixes all URLs, and its latencies are of all requests, failed ones too; the rate of an attack is "
-        "set, so throughput hardly differs"
+        "the binary output of `vegeta attack` is not read: encode it; a report mixes all URLs, and its latencies are "
+        "of all requests, failed ones too; the rate of an attack is set, so throughput hardly differs"
     ),
 )
-_GOB = (b"Result", b"Latency", b"BytesOut")
 _CSV = re.compile(r"\d{16,20},\d{1,3},\d+,\d+,\d+,")
 _SEARCHED = 200
 _WIDTHS = range(8, 13)
@@ -56,8 +53,6 @@ class _Line(msgspec.Struct):
     method: str = ""
     url: str = ""
     bytes_in: float = 0
-    began: float | None = None
-    """The time stamp in seconds, where it is no text."""
 
 
 class _Report(msgspec.Struct):
@@ -77,8 +72,6 @@ T = TypeVar("T")
 def recognises(source: Source) -> bool:
     """Return whether it is a vegeta file of some kind."""
     head = source.head
-    if all(word in head.data[:256] for word in _GOB):
-        return True
     first = head.json_lines[0] if head.json_lines else head.json
     if isinstance(first, dict):
         of_line = {"latency", "timestamp", "attack", "bytes_in"} <= first.keys()
@@ -100,9 +93,7 @@ def _is_histogram(lines: list[str]) -> bool:
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each method and URL, or the aggregates of a report."""
     head = source.head
-    if all(word in head.data[:256] for word in _GOB):
-        yield from _requests(_binary(source))
-    elif head.text.lstrip().startswith("{"):
+    if head.text.lstrip().startswith("{"):
         first = head.json_lines[0] if head.json_lines else head.json
         if not isinstance(first, dict) or "latencies" not in first:
             yield from _requests(_objects(source, _DECODER))
@@ -117,29 +108,6 @@ def read(source: Source) -> Iterator[Result]:
         yield from _histogram(source.lines())
     else:
         yield from _text(source.lines())
-
-
-def _binary(source: Source) -> Iterator[_Line]:
-    name = "FILE" if source.path is None else visible(source.name)
-    try:
-        with closing(source.byte_file()) as file:
-            for number, found in enumerate(records(file), 1):
-                yield _result(found, number)
-    except GobError as error:
-        raise OutputError(f"binary results: {error}: write them as JSON: vegeta encode {name} > {name}.json") from None
-
-
-def _result(found: dict[str, Value], number: int) -> _Line:
-    """Make a result of the fields of a struct; those that are 0 or empty are not in it."""
-    latency, code, received, stamp = (found.get(name, 0) for name in ("Latency", "Code", "BytesIn", "Timestamp"))
-    if not isinstance(latency, int) or not isinstance(code, int) or not isinstance(received, int):
-        raise GobError(f"the fields of result {number} are of other types")
-    texts = [found.get(name, b"") for name in ("Error", "Attack", "Method", "URL")]
-    error, attack, method, url = (each.decode("utf-8", "replace") if isinstance(each, bytes) else "" for each in texts)
-    return _Line(
-        latency=latency, code=code, began=moment(stamp) if isinstance(stamp, bytes) else None, error=error,
-        attack=attack, method=method, url=url, bytes_in=received,
-    )  # fmt: skip
 
 
 def _objects(source: Source, decoder: msgspec.json.Decoder[T]) -> Iterator[T]:
@@ -190,7 +158,7 @@ def _requests(lines: Iterator[_Line]) -> Iterator[Result]:
     for line in lines:
         requests = table[line.attack, line.method, line.url]
         took = line.latency * 1e-9
-        start = _moment(line.timestamp) if line.began is None else line.began
+        start = _moment(line.timestamp)
         if start is not None:
             requests.lasted(start, start + took)
         if line.error or not 200 <= line.code < 400:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -153,6 +153,11 @@ def place_of(url: str) -> tuple[str, str]:
         return url, ""
     host, _, path = rest.partition("/")
     return f"/{path}", host.rpartition("@")[2]
+
+
+def header(reader: Iterable[list[str]]) -> list[str]:
+    """Return the names of a CSV's columns, which some tools write behind a blank line."""
+    return next(([name.strip() for name in row] for row in reader if row), [])
 
 
 def seconds(text: str) -> float | None:

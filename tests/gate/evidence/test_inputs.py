@@ -49,7 +49,7 @@ def test_a_file_that_is_neither_measurements_nor_a_result(tmp_path: Path, conten
     file = tmp_path / "other"
     file.write_text(content, encoding="utf-8")
     for argument in (str(file), f"base={file}", f"base={tmp_path}/o*r"):
-        with pytest.raises(UserError, match="other: is neither measurements nor a result in a format that perfgate"):
+        with pytest.raises(UserError, match="other: is in no format that perfgate knows"):
             read_inputs([argument])
 
 

@@ -96,10 +96,3 @@ def test_what_a_commit_holds() -> None:
 def test_standard_input_comes_once() -> None:
     with pytest.raises(UserError, match="only one of the files can come from standard input"):
         named(["-", "x=-"])
-
-
-def test_what_a_tool_writes_beside_its_results_is_no_result() -> None:
-    Path("locust").mkdir()
-    Path("locust/a_stats.csv").write_text("Type,Name,Request Count,Failure Count\nGET,/,3,0\n", encoding="utf-8")
-    Path("locust/a_failures.csv").write_text("Method,Name,Error,Occurrences\n", encoding="utf-8")
-    assert found("locust") == [(None, "locust/a_stats.csv")]

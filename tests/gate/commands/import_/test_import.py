@@ -141,9 +141,8 @@ def test_bad_input_gets_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     cases = {
         ("a.json", "b.json", "c.json"): "a.json, b.json, c.json: of base or of head? write base=FILE or head=FILE",
         ("old=a.json", "b.json"): "old=a.json: a side is base or head: write base=FILE or head=FILE",
-        (
-            "other.txt",
-        ): "other.txt: is in no format that perfgate knows; `perfgate import --help` lists them, and --from ",
+        ("other.txt",): "other.txt: is in no format that perfgate knows (`perfgate import --help` lists them; --from "
+        "names one): write the values of another tool as JSON lines, see docs/import.md\n",
         ("nothing.txt",): "nothing.txt: is empty",
         ("m.jsonl",): "m.jsonl: is a measurements file already: `perfgate decide` reads it as it is",
         ("empty",): "empty: has no measurements.jsonl, nor a result file in a format that perfgate knows",

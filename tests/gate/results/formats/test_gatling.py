@@ -1,8 +1,7 @@
-"""Gatling's logs, text and binary, and the statistics of its reports."""
+"""Gatling's log and the statistics of its reports."""
 
 import json
 import shutil
-import struct
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from gate.results.formats import gatling
 from gate.results.reading import read
 from gate.results.source import Source
-from tests.support.foreign import aggregates, files, measured, of_text, reading, refused
+from tests.support.foreign import aggregates, files, measured, of_text, reading
 
 FILES = [file for file in files("gatling") if file.is_file()]
 RUN = "RUN\ta.B\tb\t1700000000000\t \t3.9.5\n"
@@ -36,9 +35,9 @@ def test_a_group_is_the_sum_of_its_requests() -> None:
     assert list(login.metrics["time"].values) == pytest.approx([0.019, 0.029, 0.021, 0.047])
 
 
-@pytest.mark.parametrize("file", ["simulation-3.9.log", "simulation-3.13.bin"])
-def test_failed_requests_are_never_times(file: str) -> None:
-    assert {(f.benchmark, f.status, f.labels.get("group")) for f in reading("gatling", file).failed} == {
+def test_failed_requests_are_never_times() -> None:
+    failed = reading("gatling", "simulation-3.9.log").failed
+    assert {(f.benchmark, f.status, f.labels.get("group")) for f in failed} == {
         ("refused", "2 of 2 requests failed", None),
         ("page", "4 of 4 requests failed", "search / detail"),
         ("search / detail", "4 of 4 passes failed", None),
@@ -52,40 +51,6 @@ def test_some_failed_requests_are_an_error_rate() -> None:
     assert list(found.metrics["time"].values) == [0.5, 1.0]
     assert found.metrics["error_rate"].values == pytest.approx([1 / 3])
     assert found.metrics["throughput"].values == [2 / 8]
-
-
-def test_the_binary_log_of_3_12_and_later() -> None:
-    found = reading("gatling", "simulation-3.13.bin")
-    assert {(m.benchmark, m.labels.get("group")): len(m.metrics["time"].values) for m in found.measured} == {
-        ("home", None): 4,
-        ("größe 🐢", "login"): 4,
-        ("a, b", "login"): 4,
-        ("find it", "search"): 4,
-        ("login", None): 4,
-    }
-    # Gatling says of this run: 109 ms at most, 2 ms at least, and 29 ms on average of the 16 that were OK
-    times = [value for m in found.measured if m.labels["type"] == "request" for value in m.metrics["time"].values]
-    assert (max(times), min(times)) == pytest.approx((0.109, 0.002))
-    assert round(sum(times) / len(times) * 1000) == 29
-    assert (found.about.tool, found.about.created) == ("Gatling 3.13.5", "2026-11-25T18:07:05+00:00")
-
-
-def test_a_binary_log_longer_than_a_chunk_of_reading() -> None:
-    request = struct.pack(">BiiiiBi", 1, 0, -1, 10, 30, 1, -2)
-    text = b"a" * 3_000_000
-    first = struct.pack(">Bii", 1, 0, 1) + struct.pack(">i1sb", 1, b"n", 0) + struct.pack(">iiB", 10, 20, 1)
-    first += struct.pack(">ii", 2, len(text)) + text + b"\0"
-    run = b"\0" + b"".join(struct.pack(">i", len(t)) + t + b"\0" for t in (b"3.12.0", b"a.B"))
-    run += struct.pack(">qiii", 1_700_000_000_000, 0, 0, 0)
-    (found,) = of_text("gatling", run + first + request * 200_000 + request[:7]).measured
-    assert found.benchmark == "n"
-    assert len(found.metrics["time"].values) == 200_001
-    assert found.metrics["time"].values[-1] == 0.02
-
-
-def test_a_binary_log_with_a_kind_of_record_that_is_not_known() -> None:
-    data = (Path(FILES[0].parent) / "simulation-3.13.bin").read_bytes() + b"\x07"
-    assert "a record of kind 7 at byte 1279" in refused("gatling", data)
 
 
 @pytest.mark.parametrize(
@@ -123,8 +88,12 @@ def test_the_statistics_of_all_requests() -> None:
 
 
 def test_a_folder_of_a_report(tmp_path: Path) -> None:
-    assert reading("gatling", "report").measured == reading("gatling", "simulation-3.13.bin").measured
+    # the log of 3.12 and later is binary
+    (tmp_path / "simulation.log").write_bytes(b"\0\0\0\0\x063.13.5\0\0\0\0\x09tiny.Tiny\0")
+    assert not gatling.recognises(Source("x", tmp_path))
     (tmp_path / "js").mkdir()
     shutil.copy(FILES[0].parent / "stats-3.9.json", tmp_path / "js" / "stats.json")
     assert read(Source("x", tmp_path)).aggregates == reading("gatling", "stats-3.9.json").aggregates
     assert not gatling.recognises(Source("x", tmp_path / "js"))
+    shutil.copy(FILES[0].parent / "simulation-3.9.log", tmp_path / "simulation.log")
+    assert read(Source("x", tmp_path)).measured == reading("gatling", "simulation-3.9.log").measured

@@ -1,13 +1,11 @@
-"""JMH's JSON, CSV and table."""
+"""JMH's JSON and CSV."""
 
 import json
 from typing import Any
 
 import pytest
 
-from gate.results.formats import jmh
-from gate.results.source import Source
-from tests.support.foreign import aggregates, files, measured, of_text, reading, refused
+from tests.support.foreign import aggregates, files, measured, of_text, reading
 
 FOLD = "tiny.Tiny.fold:{size=10,text=a b}"
 
@@ -97,80 +95,3 @@ def test_a_csv_has_means_with_the_error_of_999() -> None:
 def test_numbers_of_another_language() -> None:
     mean = aggregates(reading("jmh", "german.csv"), f"{FOLD}:thrpt", "throughput")["mean"]
     assert mean.value == pytest.approx(12.028331e6)
-    first, second = measured(reading("jmh", "log.txt"), f"{FOLD}:thrpt")
-    assert list(first.metrics["throughput"].values) == pytest.approx([3.298e6, 2.488e6, 33.76e6])
-    assert list(second.metrics["throughput"].values) == pytest.approx([2.94e6, 15.976e6, 13.708e6])
-    assert second.labels == {"size": "10", "text": "a b", "mode": "thrpt", "threads": "1"}
-
-
-LOG = (
-    "# JMH version: 1.21\n# Threads: 2 threads, will synchronize iterations\n"
-    "# Benchmark mode: Average time, time/op\n# Benchmark: a.b.C.d\n# Parameters: (m = x, y, n = 3)\n\n"
-    "# Fork: 1 of 1\n# Warmup Iteration   1: 9.000 us/op\n"
-)
-
-
-def test_a_log_that_broke_off_after_some_iterations() -> None:
-    found = of_text("jmh", LOG + "Iteration   1: 1.250 us/op\nIteration   2: 1.500 ±(99.9%) 0.100 us/op\n")
-    (own,) = measured(found, "a.b.C.d:{m=x, y,n=3}:avgt")
-    assert list(own.metrics["time"].values) == pytest.approx([1.25e-6, 1.5e-6])
-    assert (own.labels["threads"], own.labels["m"]) == ("2", "x, y")
-
-
-@pytest.mark.parametrize("value", ["0.012", "≈ 10⁻⁴"])
-def test_values_of_less_than_three_digits_are_left_to_the_table(value: str) -> None:
-    table = (
-        "Benchmark  (m)  (n)  Mode  Cnt  Score   Error  Units\nC.d       x, y    3  avgt    2  0.631 ± 0.100  us/op\n"
-    )
-    found = of_text("jmh", f"{LOG}Iteration   1: 1.250 us/op\nIteration   2: {value} us/op\n\n{table}")
-    assert not found.measured
-    mean = aggregates(found, "a.b.C.d:{m=x, y,n=3}:avgt", "time")["mean"]
-    assert mean.value == pytest.approx(0.631e-6)
-
-
-def test_a_benchmark_that_threw_in_a_log() -> None:
-    found = of_text("jmh", LOG + "<failure>\n\njava.lang.IllegalStateException: as asked\n")
-    assert [(f.benchmark, f.status) for f in found.failed] == [("a.b.C.d:{m=x, y,n=3}:avgt", "it threw an exception")]
-
-
-def test_the_table() -> None:
-    found = reading("jmh", "table.txt")
-    assert len(found.aggregates) == 32
-    mean = aggregates(found, "Tiny.fold:{size=100,text=a b}:avgt", "time")["mean"]
-    assert (mean.value, mean.low, mean.high) == pytest.approx((4.024e-6, -4.001e-6, 12.049e-6))
-    counts = aggregates(found, "Tiny.Others.shot:ss", "gc.count")["mean"]
-    assert (counts.value, counts.count, counts.low) == (0, 6, None)
-    sampled = aggregates(found, "Tiny.Others.sampled:sample", "time")
-    assert sampled["order of magnitude of mean"].value == pytest.approx(1e-7)
-    assert sampled["p99.9"].value == pytest.approx(3e-6)
-    assert found.about.tool == "JMH"
-
-
-def test_tables_of_old_versions() -> None:
-    text = (
-        "Benchmark                  (n)   Mode   Samples        Score  Score error    Units\n"
-        "o.s.Old.some               100   avgt         5        1.234        0.100    us/op\n"
-        "o.s.Old.some:some·p0.50    100   avgt                  1.200                 us/op\n"
-    )
-    found = of_text("jmh", text)
-    mean = aggregates(found, "o.s.Old.some:{n=100}:avgt", "time")
-    assert (mean["mean"].value, mean["mean"].low) == pytest.approx((1.234e-6, 1.134e-6))
-    assert mean["p50"].value == pytest.approx(1.2e-6)
-
-
-def test_what_sbt_prints() -> None:
-    text = (
-        "[info] # JMH version: 1.37\n[info] # Benchmark: a.B.c\n[info] Iteration   1: 3 ops/us\n"
-        "[info] Benchmark  (n)   Mode  Cnt  Score   Error  Units\n"
-        "[info] B.c        100  thrpt    5  3.500 ± 0.500  ops/s\n"
-        "[success] Total time: 9 s\n"
-    )
-    assert jmh.recognises(Source("x", None, text.encode()))
-    found = of_text("jmh", text)
-    mean = aggregates(found, "B.c:{n=100}:thrpt", "throughput")["mean"]
-    assert (mean.value, mean.low, mean.high, found.about.tool) == (3.5, 3.0, 4.0, "JMH 1.37")
-
-
-def test_a_log_that_broke_off() -> None:
-    text = "# JMH version: 1.37\n# VM invoker: java\n# Benchmark: a.B.c\n\n# Fork: 1 of 2\nIteration   1: 3 ops/us\n"
-    assert "the run did not end" in refused("jmh", text)

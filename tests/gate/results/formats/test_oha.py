@@ -1,4 +1,7 @@
-from tests.support.load import failed, of, of_file, told
+import pytest
+
+from gate.model import UserError
+from tests.support.load import DATA, failed, of, of_file, of_text, told
 
 
 def test_rows() -> None:
@@ -33,3 +36,21 @@ def test_summary_in_any_unit() -> None:
     times = told(reading, "requests")
     assert (times["mean"], times["p50"], times["p99.99"]) == (0.0440026, 0.0479426, 0.052083)
     assert told(reading, "requests", "error_rate") == {"value": 0.2}
+
+
+def test_summaries_behind_each_other_are_executions() -> None:
+    text = (DATA / "oha" / "summary.txt").read_text()
+    assert {a.execution for a in of_text(text + text).aggregates} == {0, 1}
+
+
+def test_requests_without_a_response_count_as_failed() -> None:
+    text = (DATA / "oha" / "summary.txt").read_text().rstrip() + "\n\nError distribution:\n  [20] timeout\n"
+    assert told(of_text(text), "requests", "error_rate") == {"value": 26 / 50}
+
+
+@pytest.mark.parametrize(
+    ("row", "why"), [("0.1,0", "line 2: 2 cells instead of 3"), ("a,0,200", "line 2: 'a,0,200' is no row of times")]
+)
+def test_a_row_that_is_none(row: str, why: str) -> None:
+    with pytest.raises(UserError, match=why):
+        of_text(f"request-start,request-duration,status\n{row}\n0.1,0,200\n")

@@ -4,7 +4,7 @@ from gate.model import UserError
 from tests.support.load import DATA, failed, mean, of, of_file, of_text, told
 
 
-@pytest.mark.parametrize("file", ["attack.bin", "encoded.jsonl", "encoded.csv"])
+@pytest.mark.parametrize("file", ["encoded.jsonl", "encoded.csv"])
 def test_requests_by_method_and_url(file: str) -> None:
     reading = of_file(f"vegeta/{file}")
     assert of(reading, "GET /flaky", "time", attack="a", host="127.0.0.1:18431")[:3] == [
@@ -40,13 +40,6 @@ def test_histogram_is_shares_below_its_bounds() -> None:
     assert [(a.metric, a.value, a.better) for a in reading.aggregates] == [
         ("below 2ms", 0.025, "higher"), ("below 4ms", 0.125, "higher"), ("below 6ms", 0.2, "higher"),
     ]  # fmt: skip
-
-
-def test_binary_results_cut_off_or_garbled() -> None:
-    data = (DATA / "vegeta" / "attack.bin").read_bytes()
-    assert 20 < sum(len(m.metrics["time"].values) for m in of_text(data[:-400]).measured) < 38
-    with pytest.raises(UserError, match=r"binary results: .*: write them as JSON: vegeta encode FILE > FILE.json"):
-        of_text(data.replace(b"\xff\x80\x01\x01a\x02", b"\xff\x70\x01\x01a\x02"))
 
 
 def test_old_reports_and_failures_only() -> None:
