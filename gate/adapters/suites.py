@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -29,10 +30,44 @@ T = TypeVar("T")
 NAME = r"\S(?:.*?\S)??"
 """A printed name, for a pattern; spaces follow it as `\\s++`, so that a long line of any other text is left at once."""
 _NO_NEGATIVES = ("s", "B", "1/s", "B/s")
+_UNQUOTED = re.compile(
+    r'"(?:[^"\\]|\\.)*+"|(?<![\w.])-?(?:nan(?:\([\w ]*\))?|inf(?:inity)?|1\.#[A-Z]{3,4})(?!\w)',
+    re.DOTALL | re.IGNORECASE,
+)
+"""A string, or a number that is none as C, C++ and the library of Microsoft print it."""
+
+
+def parse_json(text: str, whole: Callable[[str], float] = float) -> Any:
+    """Read JSON that may hold NaN, Infinity, nan, inf and raw control characters.
+
+    Args:
+        whole: reads an integer; one of any length fits into a float, if only as infinity.
+
+    Raises:
+        ValueError: it is no JSON.
+        RecursionError: it is too deep.
+    """
+    try:
+        return json.loads(text, strict=False, parse_int=whole)
+    except json.JSONDecodeError:
+        replaced = _UNQUOTED.sub(_as_python, text)
+        if replaced == text:
+            raise
+        return json.loads(replaced, strict=False, parse_int=whole)
+
+
+def _as_python(found: re.Match[str]) -> str:
+    """Write a number that JSON does not have as Python's reader knows it; a string stays."""
+    shown = found[0].lower()
+    if shown.startswith('"'):
+        return found[0]
+    if shown.lstrip("-").startswith("inf") or shown.endswith("#inf"):
+        return "-Infinity" if shown.startswith("-") else "Infinity"
+    return "NaN"
 
 
 def read_json(data: bytes, shape: type[T], what: str) -> T:
-    """Read JSON that may hold NaN, Infinity, raw control characters and bytes that are no UTF-8.
+    """Read JSON that may hold NaN, nan, Infinity, inf, raw control characters and bytes that are no UTF-8.
 
     Args:
         what: what it is, for the message.
@@ -42,8 +77,7 @@ def read_json(data: bytes, shape: type[T], what: str) -> T:
     """
     try:
         text = data.decode("utf-8", "backslashreplace")
-        # an integer of any length fits into a float, if only as infinity
-        return msgspec.convert(json.loads(text, strict=False, parse_int=float), shape)
+        return msgspec.convert(parse_json(text), shape)
     except (ValueError, RecursionError) as error:
         raise OutputError(f"{what} is not as expected: {visible(str(error)).replace('`', '')}") from None
 

@@ -431,6 +431,13 @@ class ImportOthers(Kind, frozen=True, kw_only=True):
     """repeated: one run twice. failed: a benchmark failed. missing: only benchmarks that head lacks."""
 
 
+class NameSides(Kind, frozen=True, kw_only=True):
+    """The values are of result files of one side."""
+
+    file: str | None
+    """Where it is one file with several benchmarks, which may be what is to be compared; null: it is not."""
+
+
 class MoreMachines(Kind, frozen=True, kw_only=True):
     """The change differs from machine to machine, and the question is what others would show."""
 
@@ -494,6 +501,7 @@ Step = (
     | MeasureMore
     | ImportMore
     | ImportOthers
+    | NameSides
     | MoreMachines
     | MoreBuilds
 )

@@ -6,7 +6,7 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -15,6 +15,7 @@ from gate.model.bounds import out_of_bounds, why_out_of_bounds
 from gate.model.visible import visible
 from gate.results.result import About, Aggregate, Failed, Measured, Result
 
+T = TypeVar("T")
 _NO_NEGATIVES = ("s", "B", "1/s", "B/s")
 
 
@@ -94,6 +95,21 @@ def aggregate(
         benchmark=benchmark, metric=metric, statistic=statistic, value=value * scale, unit=unit, better=better,
         low=low, high=high, confidence=confidence, sd=sd, count=count, execution=execution, labels=own,
     )  # fmt: skip
+
+
+def entry(found: object, shape: type[T], place: str, *names: str) -> T | Failed:
+    """Read a benchmark of a JSON document; one that is not of the shape has failed, and says what is wrong where.
+
+    Args:
+        place: where it stands in the document, such as "results[3]".
+        names: the keys that may hold its name, the best one first.
+    """
+    try:
+        return msgspec.convert(found, shape, strict=False)
+    except msgspec.ValidationError as error:
+        own = found if isinstance(found, dict) else {}
+        name = next((visible(own[key]) for key in names if isinstance(own.get(key), str) and own[key]), None)
+        return Failed(benchmark=name, status=f"{place}: {visible(str(error)).replace('`', '')}")
 
 
 def numbered(results: Iterable[Result]) -> Iterator[Result]:

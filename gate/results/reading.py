@@ -6,6 +6,7 @@ import csv
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -15,10 +16,11 @@ from gate.model.visible import visible
 from gate.results.checking import checked, usable
 from gate.results.formats import adapter, names
 from gate.results.result import About, Adapter, Aggregate, Failed, Format, Measured, Result
-from gate.results.source import Source
+from gate.results.source import Source, documents
 
 OTHERS = "write the values of another tool as JSON lines, see docs/import.md"
 """What to do with a file in no format that is known."""
+R = TypeVar("R", Measured, Aggregate, Failed)
 _LONGEST = 200
 """Characters of what is wrong with a file."""
 _EXPORTS = (".json", ".jsonl", ".xml", ".csv", ".txt", ".log")
@@ -44,7 +46,21 @@ class Reading(msgspec.Struct, frozen=True, eq=False):
 
 
 def recognised(source: Source) -> str | None:
-    """Return the name of the format of a source, by what it holds; None: it is in none that is known."""
+    """Return the name of the format of a source, by what it holds; None: it is in none that is known.
+
+    JSON is recognised behind lines of a tool or a build, too.
+    """
+    found = _recognised(source)
+    if found is None and not source.is_folder:
+        try:
+            inside = (Source(source.name, source.path, each.text.encode()) for each in documents(source.head.text))
+            return next((name for each in inside if (name := _recognised(each)) is not None), None)
+        except OutputError:
+            return None
+    return found
+
+
+def _recognised(source: Source) -> str | None:
     return next((name for name in names() if adapter(name).recognises(source)), None)
 
 
@@ -82,10 +98,63 @@ def read(source: Source, wanted: str | None = None) -> Reading:
     name = wanted or recognised(source)
     if name is None:
         raise UserError(f"{source.name}: {why_unknown(source)}")
-    found = _read(source, adapter(name))
+    own = adapter(name)
+    try:
+        found = (None if own.recognises(source) else _of_documents(source, name)) or _read(source, own)
+    except UserError:
+        inside = _of_documents(source, name) if source.taken_whole else None
+        if inside is None:
+            raise
+        found = inside
     if not (found.measured or found.aggregates or found.failed):
         raise UserError(f"{source.name}: {found.format.tool}: no benchmark in it")
     return found
+
+
+def _of_documents(source: Source, name: str) -> Reading | None:
+    """Read the JSON documents of a file that is more than one, each as a process of its own; None: it is one, or none.
+
+    Lines of JSON that are no result are of a log.
+    """
+    try:
+        found = source.documents()
+    except OutputError as error:
+        raise UserError(f"{source.name}: {error}") from None
+    own, readings = adapter(name), list[Reading]()
+    for document in found:
+        place = f"line {document.line}"
+        part = Source(source.name, source.path, document.text.encode(), place=place)
+        if own.recognises(part):
+            readings.append(_read(part, own))
+        elif (other := _recognised(part)) is not None:
+            tools = f"{adapter(other).FORMAT.tool}, beside those of {own.FORMAT.tool}"
+            raise UserError(f"{source.name}: {place}: a result of {tools}: give each tool a file of its own")
+        elif not document.whole:
+            raise UserError(f"{source.name}: {place}: the JSON that begins here is cut off")
+        elif "\n" in document.text:
+            raise UserError(
+                f"{source.name}: {place}: the JSON that begins here is no result of {own.FORMAT.tool}: take it out"
+            )
+    return _together(source.name, readings) if readings else None
+
+
+def _together(name: str, readings: Sequence[Reading]) -> Reading:
+    """Put the documents of a file into one: the processes of the second follow those of the first."""
+    commits = {reading.about.commit for reading in readings}
+    about = readings[0].about if len(commits) == 1 else msgspec.structs.replace(readings[0].about, commit=None)
+    whole = Reading(name, readings[0].format, about, [], [], [])
+    begin = 0
+    for reading in readings:
+        own: list[Measured | Aggregate | Failed] = [*reading.measured, *reading.aggregates, *reading.failed]
+        whole.measured.extend(_later(each, begin) for each in reading.measured)
+        whole.aggregates.extend(_later(each, begin) for each in reading.aggregates)
+        whole.failed.extend(_later(each, begin) for each in reading.failed)
+        begin += 1 + max((each.execution for each in own), default=0)
+    return whole
+
+
+def _later(found: R, by: int) -> R:
+    return msgspec.structs.replace(found, execution=found.execution + by)
 
 
 def why_unknown(source: Source) -> str:
@@ -94,6 +163,10 @@ def why_unknown(source: Source) -> str:
         return "is a measurements file already: `perfgate decide` reads it as it is"
     if not source.is_folder and not source.head.data.strip():
         return "is empty"
+    try:
+        documents(source.head.text)
+    except OutputError as error:
+        return str(error)
     return f"is in no format that perfgate knows (`perfgate import --help` lists them; --from names one): {OTHERS}"
 
 
@@ -115,13 +188,13 @@ def _read(source: Source, own: Adapter) -> Reading:
             else:
                 about = kept
     except OutputError as error:
-        raise UserError(f"{source.name}: {own.FORMAT.tool}: {error}") from None
+        raise UserError(f"{source.full_name}: {own.FORMAT.tool}: {error}") from None
     except (ValueError, OverflowError, csv.Error) as error:
         if os.environ.get("PERFGATE_TRACEBACK"):
             raise
         why = visible(str(error))[:_LONGEST]
         raise UserError(
-            f"{source.name}: {own.FORMAT.tool}: something in it is not as the tool writes it: {why}"
+            f"{source.full_name}: {own.FORMAT.tool}: something in it is not as the tool writes it: {why}"
         ) from None
     except OSError as error:
         raise UserError(f"{source.name}: cannot be read: {visible(error.strerror or str(error))}") from None

@@ -13,10 +13,11 @@ from collections.abc import Iterator
 from contextlib import closing
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any, NamedTuple, TypeVar
 
 import msgspec
 
+from gate.adapters.suites import parse_json
 from gate.adapters.values import OutputError
 from gate.model import UserError
 from gate.model.visible import visible
@@ -30,6 +31,11 @@ _GZIP = b"\x1f\x8b"
 _MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _MARK = re.compile(r'["{}\[\],]')
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_BEGINS = re.compile(r'^\ufeff?(?=\{\s*+"|\[\s*+\{)', re.MULTILINE)
+"""Where a document may begin that a tool wrote: at the beginning of a line, an object or a list of objects."""
+_FOLLOWS = re.compile(r'\s*+\ufeff?(?=\{\s*+"|\[\s*+\{)')
+_MOST_DOCUMENTS = 1000
+"""Of one file: more are the lines of a log."""
 
 
 class Head:
@@ -83,9 +89,63 @@ class Head:
 
 def _parsed(text: str) -> Any:
     try:
-        return json.loads(text, strict=False)
+        return parse_json(text, int)
     except (ValueError, RecursionError):
         return None
+
+
+class Document(NamedTuple):
+    """A JSON document in a file that is more than one."""
+
+    line: int
+    """Where it begins, from 1."""
+    text: str
+    whole: bool
+    """False: it is cut off."""
+
+
+def documents(text: str) -> list[Document]:
+    """Find the JSON documents of a text, behind lines of a tool or a build, or one behind the other.
+
+    JSON that is not valid and ends on its line is a line of a log. A document that is cut off is the last one. None are
+    found where there are too many: those are lines.
+
+    Raises:
+        OutputError: what begins like a document is not valid, by its line.
+    """
+    found: list[Document] = []
+    decoder = json.JSONDecoder(strict=False)
+    at, line, counted = 0, 1, 0
+    while match := (_FOLLOWS.match(text, at) if at else None) or _BEGINS.search(text, at):
+        start = match.end()
+        line, counted = line + text.count("\n", counted, start), start
+        end: int | None
+        try:
+            _, end = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            end = _end(text, start)
+            why = _why_invalid(text[start:end], line) if end is not None else ""
+            if why and "\n" not in text[start:end]:
+                at = end or at
+                continue
+            if why:
+                raise OutputError(why) from None
+        at = len(text) if end is None else end
+        found.append(Document(line, text[start:at], whole=end is not None))
+        if len(found) > _MOST_DOCUMENTS:
+            return []
+    return found
+
+
+def _why_invalid(text: str, begins: int) -> str:
+    """Say why a document that begins at some line is not valid; "" where it is."""
+    try:
+        parse_json(text)
+    except json.JSONDecodeError as error:
+        return f"line {begins + error.lineno - 1}: {error.msg} in the JSON that begins at line {begins}"
+    except (ValueError, RecursionError):
+        return f"line {begins}: the JSON that begins here is too deep"
+    return ""
 
 
 def _closed(text: str) -> Any:
@@ -112,10 +172,19 @@ def _closed(text: str) -> Any:
 class Source:
     """A file, or a folder of files that one tool wrote."""
 
-    def __init__(self, name: str, path: Path | None, data: bytes | None = None) -> None:
-        """Name a file as the user did; data: what it holds, where it is no file (standard input, a git object)."""
+    def __init__(self, name: str, path: Path | None, data: bytes | None = None, *, place: str = "") -> None:
+        """Name a file as the user did.
+
+        Args:
+            data: what it holds, where it is no file (standard input, a git object).
+            place: where in the file this is, such as "line 41"; "": it is the whole.
+        """
         self.name = name
+        self.full_name = f"{name}, from {place}" if place else name
+        """For messages."""
         self.path = path
+        self.taken_whole = False
+        """Whether it was read as one JSON document, and not line by line."""
         self._data = data
         self.is_folder = data is None and path is not None and path.is_dir()
 
@@ -179,6 +248,19 @@ class Source:
             data = file.read()
         return data.decode(_encoding(data), "replace").replace("\r\n", "\n").replace("\r", "\n")
 
+    def documents(self) -> list[Document]:
+        """Find the JSON documents of a file that is more than one; empty where it is one, has none, or is large.
+
+        Raises:
+            OutputError: what begins like a document is not valid, by its line.
+            UserError: it cannot be read or unpacked.
+        """
+        if self.is_folder or self._size() > _SMALL:
+            return []
+        text = self.text()
+        found = documents(text)
+        return [] if [each.text for each in found] == [text.strip()] else found
+
     def document(self, shape: type[T], what: str) -> T:
         """Read it as one JSON document: of the shape only what it names, NaN and Infinity as Python writes them.
 
@@ -189,6 +271,7 @@ class Source:
             OutputError: it is no JSON, or not of the shape.
             UserError: it cannot be read or unpacked.
         """
+        self.taken_whole = True
         with self._mapped() as data:
             try:
                 return msgspec.json.decode(data, type=shape)
@@ -198,7 +281,7 @@ class Source:
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 first = error
         try:
-            return msgspec.convert(json.loads(self.text(), strict=False, parse_int=float), shape, strict=False)
+            return msgspec.convert(parse_json(self.text()), shape, strict=False)
         except (ValueError, RecursionError) as error:
             shown = error if isinstance(error, msgspec.ValidationError) else first
             if isinstance(error, json.JSONDecodeError) and _is_cut_off(self.text()):
@@ -215,7 +298,7 @@ class Source:
         except msgspec.ValidationError:
             return None
 
-    def items(self, place: str, shape: type[T], what: str) -> Iterator[T]:
+    def items(self, place: str, what: str) -> Iterator[Any]:
         """Yield the elements of one array of a JSON document, one at a time where the document is large.
 
         Args:
@@ -223,7 +306,7 @@ class Source:
             what: what the file should be, for the message.
 
         Raises:
-            OutputError: it is no JSON, has no such array, or an element is not of the shape.
+            OutputError: it is no JSON, or has no such array.
             UserError: it cannot be read or unpacked.
         """
         if self._size() <= _SMALL:
@@ -232,16 +315,12 @@ class Source:
                 found = found.get(key) if isinstance(found, dict) else None
             if not isinstance(found, list):
                 raise OutputError(f"{what} is not as expected: it has no array {place!r}")
-            elements: Iterator[Any] = iter(found)
+            yield from found
         else:
-            elements = self._streamed(place, what)
-        try:
-            for element in elements:
-                yield msgspec.convert(element, shape, strict=False)
-        except msgspec.ValidationError as error:
-            raise OutputError(f"{what} is not as expected: {visible(str(error)).replace('`', '')}") from None
+            yield from self._streamed(place, what)
 
     def _streamed(self, place: str, what: str) -> Iterator[Any]:
+        self.taken_whole = True
         import ijson  # type: ignore[import-untyped]  # it has no types
 
         with self._open() as file:
@@ -316,19 +395,27 @@ class _Unpacked(io.RawIOBase):
 
 def _is_cut_off(text: str) -> bool:
     """Return whether a JSON document ends before what it opened is closed."""
-    depth = at = 0
+    first = _MARK.search(text)
+    return first is not None and _end(text, first.start()) is None
+
+
+def _end(text: str, start: int) -> int | None:
+    """Return where an object or a list ends that begins somewhere; None: it is cut off."""
+    depth, at = 0, start
     while found := _MARK.search(text, at):
         mark, at = found[0], found.end()
         if mark == '"':
             string = _STRING.match(text, found.start())
             if string is None:
-                return True
+                return None
             at = string.end()
         elif mark in "{[":
             depth += 1
         elif mark in "}]":
             depth -= 1
-    return depth > 0
+            if depth <= 0:
+                return at
+    return None
 
 
 def _is_packed(path: Path) -> bool:

@@ -77,6 +77,15 @@ _IMPORT_OTHERS = {
 }
 
 
+def _name_sides(step: outcomes.NameSides) -> str:
+    sides = "Name files of both sides: `perfgate decide base=FILE head=FILE`"
+    if step.file is None:
+        return sides
+    # several files, or standard input
+    file = step.file if shlex.quote(step.file) == step.file else "FILE"
+    return f"{sides}; `perfgate compare {file} --by benchmark --rows file` compares the benchmarks of one file"
+
+
 def _failed(of: outcomes.Failed) -> str:
     what = plural(of.failures, "failure")
     return f"{what}; {plural(of.findings, 'finding')} measured" if of.findings else f"{what}, and nothing was compared"
@@ -250,6 +259,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.RaiseBudget: _raise_budget,
     outcomes.RunLater: lambda _: "Run the check again when the machine is free, or wait longer: `--wait 1h`",
     outcomes.FixFailure: lambda _: "Fix the failure and run the check again",
+    outcomes.NameSides: _name_sides,
     outcomes.ImportOthers: lambda step: _IMPORT_OTHERS[step.why],
     outcomes.KeepTrees: lambda _: (
         "Have builds and benchmarks leave these files alone, or declare them in `changes` of [build] if they are meant "

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from gate.adapters.suites import why_unusable
+from gate.adapters.suites import read_json, why_unusable
 from gate.adapters.values import OutputError, Series
 from gate.model import Better, Metric
 from gate.model.visible import visible
@@ -48,6 +48,7 @@ _RATE = re.compile(r"(?:/| per )s(?:ec(?:onds?)?)?$")
 _MACHINES = ("*/", "results/*/", ".asv/results/*/")
 _COMBINATIONS = 100_000
 """Of the parameters of one benchmark: more are no file that asv wrote."""
+_LONGEST = 200
 _QUARTILES = {"q_25": "p25", "q_75": "p75"}
 
 
@@ -150,8 +151,8 @@ def _known(*folders: Path) -> dict[str, _Known]:
     found: dict[str, _Known] = {}
     for folder in folders:
         try:
-            read = msgspec.json.decode((folder / "benchmarks.json").read_bytes(), type=dict[str, Any])
-        except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            read = read_json((folder / "benchmarks.json").read_bytes(), dict[str, Any], "benchmarks.json")
+        except (OSError, OutputError):
             continue
         for name, value in read.items():
             try:
@@ -190,6 +191,8 @@ def _results(file: _File, known: Mapping[str, _Known], others: dict[str, str]) -
         for place, combination in enumerate(itertools.islice(itertools.product(*of.params), _COMBINATIONS)):
             # null alone stands for all combinations
             if place >= len(of.result) and of.result != [None]:
+                status = f"only {len(of.result)} results for its combinations of parameters"
+                yield Failed(benchmark=visible(name), status=status, labels=labels)
                 break
             shown = f"{name}({', '.join(combination)})" if combination else name
             own = {(names[i] if i < len(names) else f"param{i + 1}"): _plain(v) for i, v in enumerate(combination)}
@@ -241,10 +244,14 @@ def _one(one: _One, result: Any, stats: Any, samples: Any) -> Iterator[Result]:
     if value is None:
         # NotImplementedError in its setup
         if not (isinstance(result, float) and math.isnan(result)):
-            yield Failed(benchmark=one.name, status="no result: it failed or timed out", labels=one.labels)
+            what = f"its result is {visible(repr(result))}" if result is not None else "no result"
+            yield Failed(benchmark=one.name, status=f"{what}: it failed or timed out"[:_LONGEST], labels=one.labels)
         return
     values = [v for each in samples if (v := _number(each, one.scale)) is not None] if isinstance(samples, list) else []
-    if why := why_unusable(one.metric, Series(one.unit, values or [value])):
+    if isinstance(samples, list) and len(values) < len(samples):
+        status = f"{len(samples) - len(values)} of {len(samples)} samples are no finite numbers"
+        yield Failed(benchmark=one.name, status=status, labels=one.labels)
+    elif why := why_unusable(one.metric, Series(one.unit, values or [value])):
         yield Failed(benchmark=one.name, status=why, labels=one.labels)
     elif values or one.metric != "time":
         # what is not timed is measured once

@@ -50,22 +50,19 @@ def recognises(source: Source) -> bool:
     if not isinstance(found, dict) or not found:
         return False
     own = list(found.values()) if source.head.whole else list(found.values())[:-1]
-    return bool(own) and all(_is_benchmark(each) for each in own)
-
-
-def _is_benchmark(found: Any) -> bool:
-    return isinstance(found, dict) and bool(found) and all(_is_metric(each) for each in found.values())
-
-
-def _is_metric(found: Any) -> bool:
-    return isinstance(found, dict) and number(found.get("value")) is not None and found.keys() <= _KEYS
+    measures = [each for benchmark in own if isinstance(benchmark, dict) for each in benchmark.values()]
+    return (
+        all(isinstance(each, dict) for each in own)
+        and all(isinstance(each, dict) and "value" in each and each.keys() <= _KEYS for each in measures)
+        and any(number(each["value"]) is not None for each in measures)
+    )
 
 
 def read(source: Source) -> Iterator[Result]:
     """Yield the value of each measure."""
     yield About(tool="Bencher")
     for benchmark, measures in source.document(dict[str, Any], "the Bencher Metric Format").items():
-        if not isinstance(measures, dict):
+        if not isinstance(measures, dict) or not measures:
             yield Failed(benchmark=visible(benchmark), status="no measures")
             continue
         for measure, metric in measures.items():

@@ -7,7 +7,7 @@ from typing import Any
 
 from gate.adapters import benchmark_js as lines
 from gate.model.visible import visible
-from gate.results.checking import aggregate, measured, numbered, scaled, times
+from gate.results.checking import aggregate, entry, measured, numbered, scaled, times
 from gate.results.result import About, Aggregate, Failed, Format, Result
 from gate.results.source import Source
 
@@ -27,20 +27,18 @@ def recognises(source: Source) -> bool:
     """Return whether one of its lines is as benchmark.js prints it, or it is JSON of its benchmarks."""
     found = source.head.json
     if isinstance(found, (dict, list)):
-        return any(True for _ in _benchmarks(found))
+        return any(_has_sample(each) for each in _benchmarks(found))
     return any(True for _ in lines.rows(source.head.lines[:5000]))
 
 
-def _benchmarks(found: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield the benchmarks of a list or a suite, which has them under "0", "1" and so on."""
-    own = found if isinstance(found, list) else [each for key, each in found.items() if str(key).isdigit()]
-    for each in own:
-        if (
-            isinstance(each, dict)
-            and isinstance(each.get("stats"), dict)
-            and isinstance(each["stats"].get("sample"), list)
-        ):
-            yield each
+def _benchmarks(found: Any) -> list[Any]:
+    """Give the benchmarks of a list or a suite, which has them under "0", "1" and so on."""
+    return found if isinstance(found, list) else [each for key, each in found.items() if str(key).isdigit()]
+
+
+def _has_sample(found: Any) -> bool:
+    stats = found.get("stats") if isinstance(found, dict) else None
+    return isinstance(stats, dict) and isinstance(stats.get("sample"), list)
 
 
 def read(source: Source) -> Iterator[Result]:
@@ -52,8 +50,9 @@ def _read(source: Source) -> Iterator[Result]:
     yield About(tool="benchmark.js")
     if isinstance(source.head.json, (dict, list)):
         document = source.document(object, "the JSON of benchmark.js")
-        for benchmark in _benchmarks(document):
-            yield _of_json(benchmark)
+        for place, each in enumerate(_benchmarks(document) if isinstance(document, (dict, list)) else ()):
+            benchmark = entry(each, dict[str, Any], f"benchmark {place}")
+            yield benchmark if isinstance(benchmark, Failed) else _of_json(benchmark)
         return
     for row in lines.rows(source.lines()):
         yield _of_line(row)
@@ -72,10 +71,11 @@ def _of_line(row: lines.Row) -> Aggregate | Failed:
 
 def _of_json(benchmark: Mapping[str, Any]) -> Result:
     name = str(benchmark.get("name") or f"benchmark {benchmark.get('id', '')}")
-    sample = benchmark["stats"]["sample"]
     if "error" in benchmark:
         return Failed(benchmark=visible(name), status="it threw an error")
-    values = scaled(sample, 1.0)
+    if not _has_sample(benchmark):
+        return Failed(benchmark=visible(name), status="no sample in the file")
+    values = scaled(benchmark["stats"]["sample"], 1.0)
     if values is None:
         return Failed(benchmark=visible(name), status="not all of its samples are numbers")
     return measured(name, {"time": times(values)})

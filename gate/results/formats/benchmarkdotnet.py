@@ -11,7 +11,7 @@ import msgspec
 
 from gate.model import Metric
 from gate.model.visible import visible
-from gate.results.checking import aggregate, measured, number, numbered, scaled, times
+from gate.results.checking import aggregate, entry, measured, number, numbered, scaled, times
 from gate.results.result import About, Failed, Format, Measured, Result
 from gate.results.source import Source
 from gate.units import to_base
@@ -95,7 +95,11 @@ def _read(source: Source) -> Iterator[Result]:
     found = source.head.json
     yield _about(found.get("HostEnvironmentInfo") if isinstance(found, dict) else None)
     before: Counter[str] = Counter()
-    for benchmark in source.items("Benchmarks", _Benchmark, "BenchmarkDotNet's JSON"):
+    for place, each in enumerate(source.items("Benchmarks", "BenchmarkDotNet's JSON")):
+        benchmark = entry(each, _Benchmark, f"Benchmarks[{place}]", "FullName", "Method", "DisplayInfo")
+        if isinstance(benchmark, Failed):
+            yield benchmark
+            continue
         # files of several calls put together have a benchmark twice
         key = f"{benchmark.Namespace}.{benchmark.Type}.{benchmark.Method} {benchmark.DisplayInfo}"
         own = list(_benchmark(benchmark, before[key]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Set
@@ -15,7 +14,7 @@ from gate.adapters.values import OutputError
 from gate.model import Better
 from gate.model.visible import visible
 from gate.results.checking import aggregate, number, numbered
-from gate.results.result import About, Format, Result
+from gate.results.result import About, Failed, Format, Result
 from gate.results.source import Source
 from gate.results.written_units import Written, written
 
@@ -40,10 +39,14 @@ _MEAN = re.compile(r"^mean: (\S+) (nsec|usec|msec|sec)$", re.MULTILINE)
 _STDDEV = re.compile(r"stddev: (\S+)")
 _SECONDS = {"nsec": 1e-9, "usec": 1e-6, "msec": 1e-3, "sec": 1.0}
 _SHORT = 8
-_BEGINS = re.compile(r"\s*(?:window\s*\.\s*)?BENCHMARK_DATA\s*=\s*")
-# how the action writes it: JSON.stringify(data, null, 2)
-_SUITE = re.compile(rb'    (".*"): \[\s*')
-_ENTRY, _ENDS = b"      {", (b"      }", b"      },")
+_COMMENT = r"//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)"
+_BEGINS = re.compile(
+    rf"(?:\s|{_COMMENT})*+(?:(?:window|self|globalThis)\s*+\.\s*+|(?:var|let|const)\s++)?BENCHMARK_DATA\s*+=\s*+"
+)
+_OF_JAVASCRIPT = re.compile(
+    rf""""(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|{_COMMENT}|[A-Za-z_$][\w$]*+(?=\s*+:)""", re.DOTALL
+)
+_LAST_COMMA = re.compile(r""""(?:[^"\\]|\\.)*+"|,(?=\s*+[}\]])""", re.DOTALL)
 
 
 class _Bench(msgspec.Struct):
@@ -73,12 +76,9 @@ class _Data(msgspec.Struct):
     entries: dict[str, list[_Entry]]
 
 
-_DECODER = msgspec.json.Decoder(_Entry, strict=False)
-
-
 def recognises(source: Source) -> bool:
     """Return whether it sets BENCHMARK_DATA, or is such data itself."""
-    if _BEGINS.match(source.head.text[:200]):
+    if _BEGINS.match(source.head.text):
         return True
     found = source.head.json
     entries = found.get("entries") if isinstance(found, dict) else None
@@ -92,12 +92,12 @@ def read(source: Source) -> Iterator[Result]:
 
 def _read(source: Source) -> Iterator[Result]:
     yield About(tool="github-action-benchmark")
-    lines = source.head.text.split("\n", 5)
-    by_line = len(lines) > 4 and lines[1].startswith('  "') and '"entries": {' in lines[3]
-    found = list(_lines(source) if by_line else _whole(source))
+    data, cut = _data(source)
+    found = [(suite, entry) for suite, entries in data.entries.items() for entry in entries]
     # suites have their own lists, so one commit stands at several places
     found.sort(key=lambda each: each[1].date or 0.0)
     seen: Counter[tuple[str, str]] = Counter()
+    labels: dict[str, str] = {}
     for suite, entry in found:
         commit = (entry.commit.id or "")[:_SHORT]
         labels = {"suite": visible(suite), "commit": visible(commit), "date": _date(entry.date)}
@@ -106,6 +106,8 @@ def _read(source: Source) -> Iterator[Result]:
         names = {str(bench.name) for bench in entry.benches}
         for bench in entry.benches:
             yield from _of_bench(bench, entry.tool, names, labels, execution)
+    if cut:
+        yield Failed(benchmark=None, status="the file is cut off: copy it again", labels=labels)
 
 
 def _date(date: float | None) -> str:
@@ -115,46 +117,36 @@ def _date(date: float | None) -> str:
         return ""
 
 
-def _whole(source: Source) -> Iterator[tuple[str, _Entry]]:
+def _data(source: Source) -> tuple[_Data, bool]:
+    """Read the object that the file sets, however it is formatted; where it is cut off, as far as it goes."""
     text = source.text()
     begins = _BEGINS.match(text)
     text = text[begins.end() if begins else 0 :].strip().removesuffix(";")
+    inside = Source(source.name, None, text.encode())
     try:
-        data = msgspec.convert(json.loads(text, strict=False, parse_int=float), _Data, strict=False)
-    except (ValueError, RecursionError) as error:
-        raise OutputError(f"the data is not as expected: {visible(str(error)).replace('`', '')}") from None
-    for suite, entries in data.entries.items():
-        yield from ((suite, entry) for entry in entries)
+        return inside.document(_Data, "the data"), False
+    except OutputError as error:
+        # a formatter of JavaScript takes the quotes off keys, and leaves commas at the ends
+        plain = _LAST_COMMA.sub(_without_comma, _OF_JAVASCRIPT.sub(_as_json, text))
+        inside = Source(source.name, None, plain.encode())
+        try:
+            return inside.document(_Data, "the data"), False
+        except OutputError:
+            found = inside.beginning(_Data)
+            if found is None:
+                raise error from None
+            return found, True
 
 
-def _lines(source: Source) -> Iterator[tuple[str, _Entry]]:
-    """Read commit after commit by how the action indents, which takes little memory; the last may be cut off."""
-    suite, entry, place = "", list[bytes](), 0
-    for at, line in enumerate(source.bytes_lines(), 1):
-        if entry:
-            entry.append(line)
-            if line in _ENDS:
-                yield suite, _decoded(b"\n".join(entry).removesuffix(b","), place)
-                entry = []
-        elif line == _ENTRY:
-            entry, place = [line], at
-        elif (match := _SUITE.fullmatch(line)) is not None:
-            suite = _name(match[1])
+def _as_json(found: re.Match[str]) -> str:
+    shown = found[0]
+    if shown.startswith("'"):
+        return '"' + shown[1:-1].replace("\\'", "'").replace('"', '\\"') + '"'
+    return shown if shown.startswith('"') else "" if shown.startswith("/") else f'"{shown}"'
 
 
-def _decoded(data: bytes, place: int) -> _Entry:
-    try:
-        return _DECODER.decode(data)
-    except (ValueError, RecursionError) as error:
-        why = visible(str(error)).replace("`", "")
-        raise OutputError(f"the commit that begins at line {place} is not as expected: {why}") from None
-
-
-def _name(quoted: bytes) -> str:
-    try:
-        return str(json.loads(quoted))
-    except ValueError:
-        return quoted.decode("utf-8", "replace").strip('"')
+def _without_comma(found: re.Match[str]) -> str:
+    return "" if found[0] == "," else found[0]
 
 
 def _of_bench(bench: _Bench, tool: str, names: Set[str], labels: Mapping[str, str], execution: int) -> Iterator[Result]:

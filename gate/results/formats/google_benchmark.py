@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
 from array import array
 from collections import Counter
@@ -14,7 +13,7 @@ import msgspec
 
 from gate.adapters import google_benchmark as rows_of
 from gate.adapters.google_benchmark import Row
-from gate.adapters.suites import NAME
+from gate.adapters.suites import NAME, parse_json
 from gate.adapters.values import OutputError
 from gate.model import Metric
 from gate.model.visible import visible
@@ -120,7 +119,7 @@ def _document(source: Source) -> tuple[_Groups, bool]:
     """Read the JSON; where a crash cut it off, the rows before that."""
     groups: _Groups = {}
     try:
-        return _folded(groups, source.items("benchmarks", Row, "Google Benchmark's JSON")), False
+        return _folded(groups, source.items("benchmarks", "Google Benchmark's JSON")), False
     except OutputError as error:
         if groups:
             return groups, True
@@ -128,22 +127,24 @@ def _document(source: Source) -> tuple[_Groups, bool]:
         text = source.text()
         text = text[: text.rfind("}") + 1]
         try:
-            rows = msgspec.convert(json.loads(f"{text}]}}", strict=False, parse_int=float)["benchmarks"], list[Row])
+            rows = msgspec.convert(parse_json(f"{text}]}}")["benchmarks"], list[Row])
         except (KeyError, TypeError, ValueError, RecursionError):
             raise error from None
         return _folded(groups, iter(rows)), True
 
 
-def _folded(groups: _Groups, rows: Iterator[Row]) -> _Groups:
-    for row in rows:
-        name = row.get("name")
-        if isinstance(name, str):
-            first, second = (str(row.get(index)).removesuffix(".0") for index in _INDICES)
-            key = name, first, second
-            group = groups.get(key)
-            if group is None:
-                group = groups[key] = _Group(row)
-            group.add(row)
+def _folded(groups: _Groups, rows: Iterator[Any]) -> _Groups:
+    for place, row in enumerate(rows):
+        name = row.get("name") if isinstance(row, dict) else None
+        if not isinstance(name, str):
+            groups["", str(place), ""] = _Group({"name": ""}, error=f"benchmarks[{place}] has no name")
+            continue
+        first, second = (str(row.get(index)).removesuffix(".0") for index in _INDICES)
+        key = name, first, second
+        group = groups.get(key)
+        if group is None:
+            group = groups[key] = _Group(row)
+        group.add(row)
     return groups
 
 
@@ -185,7 +186,7 @@ def _results(groups: _Groups) -> Iterator[Result]:
         if name not in measured or group.is_skipped:
             continue
         if group.error is not None:
-            yield Failed(benchmark=visible(name), status=group.error, labels=labels)
+            yield Failed(benchmark=visible(name) or None, status=group.error, labels=labels if name else {})
         else:
             yield Measured(benchmark=visible(name), metrics=_metrics(group), labels=labels)
     for owner, statistics in _by_owner(summaries).items():
@@ -233,6 +234,11 @@ def _aggregates(name: str, rows: dict[str, Row]) -> Iterator[Result]:
     for statistic, row in rows.items():
         # of a share, such as cv or one of the user's, the time's unit does not hold
         if statistic in _SPREADS or row.get("aggregate_unit", "time") != "time":
+            continue
+        try:
+            rows_of.series([row])
+        except OutputError as error:
+            yield Failed(benchmark=name, status=f"{visible(statistic)}: {error}")
             continue
         count = row.get("repetitions", row.get("iterations"))
         for metric, value, unit in _values(row):

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from gate.adapters.suites import parse_json
 from gate.adapters.values import OutputError
 from gate.model import Better, Metric
 from gate.model.visible import visible
@@ -83,7 +84,10 @@ def read(source: Source) -> Iterator[Result]:
                 yield Failed(benchmark=_by_folder(file.parent, source.path), status=str(error))
     else:
         for summary in _summaries(source):
-            sides += _of_summary(summary)
+            found = _of_summary(summary)
+            sides += found
+            if not found:
+                yield Failed(benchmark=_name(summary), status="no counts that perfgate can read in its summary")
     yield from results(sides)
 
 
@@ -130,7 +134,10 @@ def _is_summary(file: Path) -> bool:
 
 def _of_file(file: Path, source: Source) -> list[Side]:
     if file.name == _SUMMARY:
-        return [side for each in _summaries(source.inside(file)) for side in _of_summary(each)]
+        sides = [side for each in _summaries(source.inside(file)) for side in _of_summary(each)]
+        if not sides:
+            raise OutputError(f"no counts that perfgate can read in {_SUMMARY}")
+        return sides
     matched = _PROFILE.fullmatch(file.name)
     baseline = (matched["name"] or matched["old"] or "new") if matched else "new"
     counts: dict[str, float] = {}
@@ -174,20 +181,24 @@ def _summaries(source: Source) -> Iterator[_Summary]:
 
 def _decoded(data: bytes, place: int) -> Iterator[_Summary]:
     try:
-        found = msgspec.json.decode(data)
+        found = parse_json(data.decode("utf-8", "replace"), int)
         for each in found if isinstance(found, list) else [found]:
             if isinstance(each, dict) and "module_path" in each:
                 yield msgspec.convert(each, _Summary)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise OutputError(f"line {place}: {visible(str(error)).replace('`', '')}") from None
+
+
+def _name(summary: _Summary) -> str:
+    name = summary.module_path
+    if summary.function_name and not name.endswith(f"::{summary.function_name}"):
+        name = f"{name}::{summary.function_name}"
+    return visible(f"{name} {summary.id}" if summary.id else name)
 
 
 def _of_summary(summary: _Summary) -> list[Side]:
     """Take the two runs of a summary apart."""
-    name = summary.module_path
-    if summary.function_name and not name.endswith(f"::{summary.function_name}"):
-        name = f"{name}::{summary.function_name}"
-    name = visible(f"{name} {summary.id}" if summary.id else name)
+    name = _name(summary)
     new: dict[str, float] = {}
     old: dict[str, float] = {}
     for tool, table in _tables(summary):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -11,6 +12,7 @@ import msgspec
 from gate.adapters.values import OutputError
 from gate.model import Metric
 from gate.model.visible import visible
+from gate.results.checking import entry
 from gate.results.parts.requests import float_of
 from gate.results.result import Aggregate, Failed, Format, Measured, Result
 from gate.results.source import Source
@@ -26,10 +28,23 @@ FORMAT = Format(
     ),
 )
 _METRICS = {"time_wall_clock": "time", "time_user": "user", "time_system": "system", "memory_peak_resident": "memory"}
-
-
 _HEADER = "command,mean,stddev,median,user,system,min,max"
 _PARAMETER = "parameter_"
+
+
+class _Quantity(msgspec.Struct):
+    value: float | None = None
+    unit: str = ""
+
+
+class _Run(msgspec.Struct):
+    """A run of 2.0."""
+
+    time_wall_clock: _Quantity | None = None
+    time_user: _Quantity | None = None
+    time_system: _Quantity | None = None
+    memory_peak_resident: _Quantity | None = None
+    exit_code: int | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class _Result(msgspec.Struct):
@@ -43,12 +58,12 @@ class _Result(msgspec.Struct):
     user: float | None = None
     system: float | None = None
     exit_codes: list[int | None] | None = None
-    measurements: list[dict[str, Any]] | None = None
+    measurements: list[_Run] | None = None
     parameters: dict[str, str | int | float] = {}
 
 
 class _Export(msgspec.Struct):
-    results: list[_Result]
+    results: list[Any]
 
 
 def recognises(source: Source) -> bool:
@@ -66,20 +81,37 @@ def read(source: Source) -> Iterator[Result]:
     if source.head.text.startswith(_HEADER):
         yield from _rows(source)
         return
-    for result in source.document(_Export, "hyperfine's JSON").results:
-        name = visible(result.command)
-        labels = {key: str(value) for key, value in result.parameters.items()}
-        codes = result.exit_codes or [run.get("exit_code") for run in result.measurements or ()]
-        bad = [code for code in codes if code != 0]
-        if bad and any(code is not None for code in codes):
-            runs = f"{len(bad)} of {len(codes)} runs"
-            ended = "ended by a signal" if bad[0] is None else f"exit {bad[0]}"
-            yield Failed(benchmark=name, status=f"{ended} in {runs}", labels=labels)
-            continue
-        metrics = _version_2(result.measurements) if result.measurements is not None else _version_1(result)
-        if metrics:
-            yield Measured(benchmark=name, metrics=metrics, labels=labels)
-        yield from _aggregates(result, name, labels, without_times=not metrics)
+    for place, each in enumerate(source.document(_Export, "hyperfine's JSON").results):
+        result = entry(each, _Result, f"results[{place}]", "command")
+        yield from [result] if isinstance(result, Failed) else _command(result)
+
+
+def _command(result: _Result) -> Iterator[Result]:
+    name, runs = visible(result.command), result.measurements
+    labels = {key: str(value) for key, value in result.parameters.items()}
+    try:
+        _refuse_failed(result.exit_codes or [r.exit_code for r in runs or () if r.exit_code is not msgspec.UNSET])
+        metrics = _version_2(runs) if runs is not None else _version_1(result)
+        if not metrics and result.mean is None:
+            raise OutputError("neither times nor a mean in the file")
+    except OutputError as error:
+        yield Failed(benchmark=name, status=str(error), labels=labels)
+        return
+    if metrics:
+        yield Measured(benchmark=name, metrics=metrics, labels=labels)
+    yield from _aggregates(result, name, labels, without_times=not metrics)
+
+
+def _refuse_failed(codes: Sequence[int | msgspec.UnsetType | None]) -> None:
+    """Say how often the command failed, and how: a code of null is a signal."""
+    counted = Counter(codes)
+    failed = ", ".join(
+        f"{'ended by a signal' if code is None else f'exit {code}'} in {count} of {len(codes)} runs"
+        for code, count in counted.items()
+        if code != 0
+    )
+    if failed:
+        raise OutputError(failed)
 
 
 def _rows(source: Source) -> Iterator[Result]:
@@ -103,13 +135,17 @@ def _version_1(result: _Result) -> dict[str, Metric]:
     return {"time": Metric(unit="s", values=result.times)} if result.times else {}
 
 
-def _version_2(runs: list[dict[str, Any]]) -> dict[str, Metric]:
+def _version_2(runs: list[_Run]) -> dict[str, Metric]:
     metrics = {}
     for key, name in _METRICS.items():
-        # a metric of some runs only would shift the others
-        if runs and all(isinstance(run.get(key), dict) for run in runs):
-            unit = _unit(str(runs[0][key].get("unit", "")))
-            metrics[name] = Metric(unit=unit[0], values=[float(run[key]["value"]) * unit[1] for run in runs])
+        quantities: list[_Quantity] = [getattr(run, key) or _Quantity() for run in runs]
+        units = [_unit(quantity.unit) for quantity in quantities if quantity.value is not None]
+        if name == "time" and len(units) < len(runs):
+            raise OutputError(f"{len(runs) - len(units)} of {len(runs)} runs have no {key}")
+        # another metric of some runs only would shift the others
+        if units and len(units) == len(runs):
+            values = [(quantity.value or 0.0) * scale for quantity, (_, scale) in zip(quantities, units, strict=True)]
+            metrics[name] = Metric(unit=units[0][0], values=values)
     return metrics
 
 

@@ -12,7 +12,7 @@ from gate.adapters.jmh import Result as Jmh
 from gate.adapters.values import OutputError
 from gate.model import Metric
 from gate.model.visible import visible
-from gate.results.checking import aggregate, fault, measured, numbered
+from gate.results.checking import aggregate, entry, fault, measured, numbered
 from gate.results.result import About, Aggregate, Failed, Format, Measured, Result
 from gate.results.source import Source
 
@@ -49,9 +49,15 @@ def read(source: Source) -> Iterator[Result]:
 
 def _read_json(source: Source) -> Iterator[Result]:
     before: Counter[tuple[str, str]] = Counter()
-    for place, result in enumerate(source.items("", Jmh, "JMH's JSON")):
-        if not place:
-            yield _about(result)
+    about: About | None = None
+    for place, each in enumerate(source.items("", "JMH's JSON")):
+        result = entry(each, Jmh, f"result {place + 1}", "benchmark")
+        if isinstance(result, Failed):
+            yield result
+            continue
+        if about is None:
+            about = _about(result)
+            yield about
         name = named(result.benchmark, result.params, result.mode)
         labels = {**(result.params or {}), "mode": result.mode}
         if result.threads is not None:

@@ -98,6 +98,8 @@ def _lines(source: Source) -> Iterator[Result]:
         try:
             found = _DECODER.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            found = None
+        if found is None or (found.type == "Point" and found.data.value is None):
             # the last line may be cut off
             torn = f"line {number}: {shown(line)} is no point of k6"
             continue

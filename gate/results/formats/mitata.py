@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from gate.model.visible import visible
-from gate.results.checking import aggregate, measured, number, numbered, scaled, times
+from gate.results.checking import aggregate, entry, measured, number, numbered, scaled, times
 from gate.results.result import About, Failed, Format, Result
 from gate.results.source import Source
 
@@ -64,15 +64,21 @@ def _read(source: Source) -> Iterator[Result]:
     around = source.document(_Around, "mitata's JSON")
     yield _about(around)
     groups = _group_names(around.layout)
-    for benchmark in source.items("benchmarks", object, "mitata's JSON"):
-        if not isinstance(benchmark, dict):
+    for place, each in enumerate(source.items("benchmarks", "mitata's JSON")):
+        benchmark = entry(each, dict[str, Any], f"benchmarks[{place}]")
+        if isinstance(benchmark, Failed):
+            yield benchmark
             continue
         labels = _group(benchmark.get("group"), groups)
         runs = benchmark.get("runs")
-        for run in _mappings(runs) if isinstance(runs, list) else [benchmark]:
+        for at, own in enumerate(runs if isinstance(runs, list) else [benchmark]):
+            run = entry(own, dict[str, Any], f"benchmarks[{place}].runs[{at}]")
+            if isinstance(run, Failed):
+                yield run
+                continue
             name = str(run.get("name") or benchmark.get("alias") or benchmark.get("name") or "")
-            own = run.get("args")
-            args = {str(key): _text(value) for key, value in own.items()} if isinstance(own, dict) else {}
+            given = run.get("args")
+            args = {str(key): _text(value) for key, value in given.items()} if isinstance(given, dict) else {}
             yield from _run(name, run, {**labels, **args})
 
 

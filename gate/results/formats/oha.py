@@ -99,6 +99,8 @@ def _document(found: _Document) -> Iterator[Result]:
     numbers = found.summary
     times = {"mean": numbers.average, "min": numbers.fastest, "max": numbers.slowest}
     times |= {percentile(name[1:]): value for name, value in found.latencyPercentiles.items() if _is_percentile(name)}
+    if all(value is None for value in times.values()):
+        yield Failed(benchmark=UNNAMED, status="no times in the file")
     yield from aggregates(UNNAMED, "time", times, count=sum(statuses.values()))
     yield from error_rate(UNNAMED, total - good, total)
     yield from aggregates(UNNAMED, "throughput", {"value": numbers.requestsPerSec}, unit="1/s", better="higher")

@@ -12,6 +12,7 @@ from gate.adapters.suites import why_unusable
 from gate.adapters.values import OutputError, Series
 from gate.model import Metric
 from gate.model.visible import visible
+from gate.results.checking import entry
 from gate.results.result import About, Failed, Format, Measured, Result
 from gate.results.source import Source
 
@@ -45,7 +46,7 @@ class _Benchmark(msgspec.Struct):
 
 
 class _Suite(msgspec.Struct):
-    benchmarks: list[_Benchmark]
+    benchmarks: list[Any]
     version: str | int | float = ""
     metadata: dict[str, Any] = {}
 
@@ -71,7 +72,11 @@ def read(source: Source) -> Iterator[Result]:
         shown = visible(str(suite.version))
         raise OutputError(f"pyperf's JSON has version {shown!r}; this perfgate reads {VERSIONS[0]} and {VERSIONS[1]}")
     about = None
-    for benchmark in suite.benchmarks:
+    for place, each in enumerate(suite.benchmarks):
+        benchmark = entry(each, _Benchmark, f"benchmarks[{place}]")
+        if isinstance(benchmark, Failed):
+            yield _named(benchmark, each)
+            continue
         # what is common to all runs stands once, in the benchmark or in the file
         first = benchmark.runs[0].metadata if benchmark.runs else {}
         metadata = suite.metadata | benchmark.metadata | first
@@ -79,6 +84,17 @@ def read(source: Source) -> Iterator[Result]:
             about = _about(metadata)
             yield about
         yield from _results(benchmark, metadata)
+
+
+def _named(failed: Failed, found: Any) -> Failed:
+    """Name a benchmark that cannot be read by its metadata, or by that of its first run."""
+    own = found if isinstance(found, dict) else {}
+    runs = own.get("runs")
+    for part in (own, *(runs[:1] if isinstance(runs, list) else ())):
+        metadata = part.get("metadata") if isinstance(part, dict) else None
+        if isinstance(metadata, dict) and isinstance(metadata.get("name"), str):
+            return msgspec.structs.replace(failed, benchmark=visible(metadata["name"]))
+    return failed
 
 
 def _results(benchmark: _Benchmark, metadata: dict[str, Any]) -> Iterator[Result]:

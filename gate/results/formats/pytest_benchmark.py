@@ -12,6 +12,7 @@ from gate.adapters.suites import why_unusable
 from gate.adapters.values import Series
 from gate.model import Metric
 from gate.model.visible import visible
+from gate.results.checking import entry
 from gate.results.result import About, Aggregate, Failed, Format, Measured, Result
 from gate.results.source import Source
 
@@ -53,7 +54,7 @@ class _Benchmark(msgspec.Struct):
 
 
 class _Report(msgspec.Struct):
-    benchmarks: list[_Benchmark]
+    benchmarks: list[Any]
     machine_info: dict[str, Any] | None = None
     commit_info: dict[str, Any] | None = None
     datetime: Any = None
@@ -78,12 +79,19 @@ def read(source: Source) -> Iterator[Result]:
     report = source.document(_Report, "pytest-benchmark's JSON")
     yield _about(report)
     merged: dict[tuple[str, tuple[tuple[str, str], ...]], list[float]] = {}
-    for each in report.benchmarks:
+    for place, found in enumerate(report.benchmarks):
+        each = entry(found, _Benchmark, f"benchmarks[{place}]", "fullname", "name")
+        if isinstance(each, Failed):
+            yield each
+            continue
         name = visible(each.fullname or each.name)
         labels = _labels(each)
         stats = each.stats
         if stats is None:
             yield Failed(benchmark=name, status="no statistics in the file", labels=labels)
+        elif stats.data and None in stats.data:
+            lost = f"{stats.data.count(None)} of {len(stats.data)}"
+            yield Failed(benchmark=name, status=f"{lost} rounds have null for a time", labels=labels)
         elif rounds := _rounds(stats):
             # the same test again is further rounds of it
             merged.setdefault((name, tuple(labels.items())), []).extend(rounds)

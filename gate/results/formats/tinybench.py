@@ -8,7 +8,7 @@ from typing import Any
 
 from gate.adapters.values import OutputError
 from gate.model.visible import visible
-from gate.results.checking import aggregate, number, numbered
+from gate.results.checking import aggregate, entry, number, numbered
 from gate.results.parts.tinybench_statistics import CONFIDENCE, of_rates, of_times
 from gate.results.result import About, Failed, Format, Result
 from gate.results.source import Source
@@ -33,11 +33,11 @@ def recognises(source: Source) -> bool:
     """Return whether it is a list, or an object, of tinybench's results or the rows of its table."""
     found = source.head.json
     # Google Benchmark and mitata have "benchmarks" too, and hyperfine "results", of another shape
-    own = list(_entries(found)) if isinstance(found, (dict, list)) else []
-    return any(_is_result(_result(entry)) or _is_row(entry) for _, entry in own[:20])
+    own = list(_entries(found))[:20] if isinstance(found, (dict, list)) else []
+    return any(_is_result(_result(each)) or _is_row(each) for _, each in own if isinstance(each, dict))
 
 
-def _entries(found: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _entries(found: Any) -> Iterator[tuple[str, Any]]:
     """Yield results with the names that are theirs by what they stand in; "" where they are in a list."""
     if isinstance(found, dict):
         inside = next((found[key] for key in _LISTS if isinstance(found.get(key), list)), None)
@@ -45,7 +45,7 @@ def _entries(found: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield from ((name, entry) for name, entry in found.items() if isinstance(entry, dict))
             return
         found = inside
-    yield from (("", entry) for entry in found if isinstance(entry, dict))
+    yield from (("", each) for each in found)
 
 
 def _result(entry: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -74,28 +74,26 @@ def read(source: Source) -> Iterator[Result]:
 
 def _read(source: Source) -> Iterator[Result]:
     yield About(tool="tinybench")
-    listed = isinstance(source.head.json, list)
-    for place, (key, entry) in enumerate(
-        _listed(source) if listed else _entries(source.document(object, "the JSON")), 1
-    ):
-        if _is_row(entry):
-            yield from _row(entry)
+    listed, what = isinstance(source.head.json, list), "tinybench's JSON"
+    found = source.items("", what) if listed else source.document(object, what)
+    for place, (key, each) in enumerate(_entries(found), 1):
+        own = entry(each, dict[str, Any], f"task {place}")
+        if isinstance(own, Failed):
+            yield own
             continue
-        name = str(entry.get("name") or key or f"task {place}")
-        labels = _labels(entry)
-        result = _result(entry)
+        if _is_row(own):
+            yield from _row(own)
+            continue
+        name = str(own.get("name") or key or f"task {place}")
+        labels = _labels(own)
+        result = _result(own)
         if "error" in result or result.get("state") == "errored":
             yield Failed(benchmark=visible(name), status=_error(result.get("error")), labels=labels)
         elif _is_result(result):
             yield from _times(name, result, labels)
-        elif "name" in entry:
+        # what stands beside tasks that are named by their keys may be anything
+        elif "name" in own or not key:
             yield Failed(benchmark=visible(name), status="no values: it did not run", labels=labels)
-
-
-def _listed(source: Source) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for entry in source.items("", object, "tinybench's JSON"):
-        if isinstance(entry, dict):
-            yield "", entry
 
 
 def _labels(entry: Mapping[str, Any]) -> dict[str, str]:

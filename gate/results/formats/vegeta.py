@@ -222,6 +222,8 @@ def _all(
     if success == 0 and count:
         yield Failed(benchmark=UNNAMED, status=all_failed(count), execution=execution)
         return
+    if all(value is None for value in times.values()):
+        yield Failed(benchmark=UNNAMED, status="no latencies in the report", execution=execution)
     yield from aggregates(UNNAMED, "time", times, count=count or None, execution=execution)
     if success is not None and 0 <= success <= 1:
         yield from error_rate(UNNAMED, 1 - success, 1, execution=execution)

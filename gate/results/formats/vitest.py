@@ -90,13 +90,13 @@ def _parts(file: Mapping[str, Any], test: Mapping[str, Any]) -> list[str]:
 def _of_groups(files: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for file in _mappings(files):
         for group in _mappings(file.get("groups")):
-            for benchmark in _mappings(group.get("benchmarks")):
+            for benchmark in _benchmarks(group.get("benchmarks")):
                 yield f"{group.get('fullName', '')}{_SEPARATOR}{benchmark.get('name', '')}", benchmark
 
 
 def _of_suites(suites: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for suite, benchmarks in suites.items():
-        for benchmark in _mappings(benchmarks):
+        for benchmark in _benchmarks(benchmarks):
             yield (
                 f"{suite}{_SEPARATOR}{benchmark.get('name', '')}" if suite else str(benchmark.get("name", "")),
                 benchmark,
@@ -107,12 +107,17 @@ def _of_reporter(results: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for file in _mappings(results):
         for test in _mappings(file.get("assertionResults")):
             for benchmark in _mappings(test.get("benchmarks")):
-                for task in _mappings(benchmark.get("tasks")):
+                for task in _benchmarks(benchmark.get("tasks")):
                     yield _SEPARATOR.join([*_parts(file, test), str(task.get("name", ""))]), task
 
 
 def _texts(found: Any) -> list[str]:
     return [text for text in found if isinstance(text, str)] if isinstance(found, list) else []
+
+
+def _benchmarks(found: Any) -> list[dict[str, Any]]:
+    """Give benchmarks; what is none has no values, and so has failed."""
+    return [each if isinstance(each, dict) else {} for each in found] if isinstance(found, list) else []
 
 
 def _mappings(found: Any) -> list[dict[str, Any]]:

@@ -69,8 +69,10 @@ def _results(name: str, statistics: Mapping[str, Any], labels: dict[str, str]) -
         yield Failed(benchmark=visible(name), status=status, labels=labels)
         return
     sd = _number(statistics, "standardDeviation", "ok")
-    for key, statistic in _STATISTICS.items():
-        value = _number(statistics, key, "ok")
+    times = {statistic: _number(statistics, key, "ok") for key, statistic in _STATISTICS.items()}
+    if all(value is None for value in times.values()):
+        yield Failed(benchmark=visible(name), status="no response times that are numbers", labels=labels)
+    for statistic, value in times.items():
         if value is not None:
             yield aggregate(
                 name, "time", statistic, value, unit="s", scale=_MS, count=int(good) if good < 1e15 else None,

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from gate.model.visible import visible
 from gate.results.parts.k6_points import DURATION, FAILED, LEFT_OUT, PARTS, better_of, kind_of
 from gate.results.parts.requests import aggregates, error_rate, percentile
 from gate.results.result import Aggregate, Failed
@@ -62,7 +63,11 @@ def results(found: dict[str, Any]) -> Iterator[Aggregate | Failed]:
     elif f"{DURATION}{_GOOD}" in metrics:
         metrics = {name: each for name, each in metrics.items() if name != DURATION}
     for name, each in metrics.items():
-        yield from _metric(name.replace(_GOOD, ""), each, _numbers(each))
+        own = list(_metric(name.replace(_GOOD, ""), each, _numbers(each)))
+        yield from own
+        base = name.partition("{")[0]
+        if not own and base not in LEFT_OUT - {FAILED, _HTTP} and not base.startswith("checks_"):
+            yield Failed(benchmark=visible(name), status="no value in the summary that is a number")
 
 
 def _rate(numbers: dict[str, float]) -> float | None:
@@ -73,8 +78,9 @@ def _metric(full: str, each: dict[str, Any], numbers: dict[str, float]) -> Itera
     name, _, tags = full.partition("{")
     labels = dict(tag.strip().split(":", 1) for tag in tags.rstrip("}").split(",") if ":" in tag)
     if name == FAILED:
-        yield from error_rate(_HTTP, _rate(numbers) or 0.0, 1, labels)
-    elif name == "http_reqs":
+        if (failed := _rate(numbers)) is not None:
+            yield from error_rate(_HTTP, failed, 1, labels)
+    elif name == _HTTP:
         rate = {"value": numbers.get("rate")}
         yield from aggregates(_HTTP, "throughput", rate, unit="1/s", better="higher", labels=labels)
     elif name == DURATION or name in PARTS:
