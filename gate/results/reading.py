@@ -98,17 +98,28 @@ def read(source: Source, wanted: str | None = None) -> Reading:
     name = wanted or recognised(source)
     if name is None:
         raise UserError(f"{source.name}: {why_unknown(source)}")
-    own = adapter(name)
+    own, failed = adapter(name), None
     try:
-        found = (None if own.recognises(source) else _of_documents(source, name)) or _read(source, own)
-    except UserError:
-        inside = _of_documents(source, name) if source.taken_whole else None
-        if inside is None:
+        found: Reading | None = _read(source, own)
+    except UserError as error:
+        if own.recognises(source) and not source.taken_whole:
             raise
-        found = inside
-    if not (found.measured or found.aggregates or found.failed):
-        raise UserError(f"{source.name}: {found.format.tool}: no benchmark in it")
+        found, failed = None, error
+    if found is None or not _holds(found):
+        try:
+            found = _of_documents(source, name) or found
+        except UserError as error:
+            # of a file of lines its reader knows better
+            raise error if failed is None or source.taken_whole else failed from None
+    if found is None and failed is not None:
+        raise failed
+    if found is None or not _holds(found):
+        raise UserError(f"{source.name}: {own.FORMAT.tool}: no benchmark in it")
     return found
+
+
+def _holds(found: Reading) -> bool:
+    return bool(found.measured or found.aggregates or found.failed)
 
 
 def _of_documents(source: Source, name: str) -> Reading | None:

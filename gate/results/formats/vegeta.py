@@ -198,7 +198,8 @@ def _text(lines: Iterator[str]) -> Iterator[Result]:
                 found, execution = {}, execution + 1
             names = [name.strip() for name in match[2].split(",")]
             found[match[1]] = dict(zip(names, (cell.strip() for cell in match[3].split(",")), strict=False))
-    yield from _printed(found, execution)
+    if found:
+        yield from _printed(found, execution)
 
 
 def _printed(found: dict[str, dict[str, str]], execution: int) -> Iterator[Result]:

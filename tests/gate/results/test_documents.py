@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from gate.adapters.suites import parse_json
 from gate.model import UserError
 from gate.results.reading import Reading, read, recognised
+from gate.results.result import Aggregate, Measured
 from gate.results.source import Source
 from tests.gate.results.test_formats import FILES, ids, said
 
@@ -76,7 +78,9 @@ def test_documents_behind_each_other_are_processes(file: Path, between: str) -> 
     # Gungraun's reader takes lines
     join = between or "\n" if file.parent.name == "gungraun" else between
     once, twice = of(text), of(f"{text}{join}{text}\n")
-    for alone, both in ((once.measured, twice.measured), (once.aggregates, twice.aggregates)):
+    pairs: list[tuple[Sequence[Measured | Aggregate], Sequence[Measured | Aggregate]]]
+    pairs = [(once.measured, twice.measured), (once.aggregates, twice.aggregates)]
+    for alone, both in pairs:
         assert len(both) == 2 * len(alone)
         for first, again in zip(alone, both[len(alone) :], strict=True):
             assert again.benchmark == first.benchmark
