@@ -188,12 +188,13 @@ def _results(file: _File, known: Mapping[str, _Known], others: dict[str, str]) -
         of = _of(file, value)
         names = known.get(name, _Known()).param_names
         metric, unit, scale, better = _metric(name, known.get(name))
+        combinations = math.prod(map(len, of.params))
+        # null alone stands for all combinations
+        if of.result != [None] and len(of.result) != combinations:
+            status = f"{len(of.result)} results for {combinations} combinations of its parameters"
+            yield Failed(benchmark=visible(name), status=status, labels=labels)
+            continue
         for place, combination in enumerate(itertools.islice(itertools.product(*of.params), _COMBINATIONS)):
-            # null alone stands for all combinations
-            if place >= len(of.result) and of.result != [None]:
-                status = f"only {len(of.result)} results for its combinations of parameters"
-                yield Failed(benchmark=visible(name), status=status, labels=labels)
-                break
             shown = f"{name}({', '.join(combination)})" if combination else name
             own = {(names[i] if i < len(names) else f"param{i + 1}"): _plain(v) for i, v in enumerate(combination)}
             one = _One(visible(shown), metric, unit, scale, better, own | labels)

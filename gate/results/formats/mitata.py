@@ -71,12 +71,12 @@ def _read(source: Source) -> Iterator[Result]:
             continue
         labels = _group(benchmark.get("group"), groups)
         runs = benchmark.get("runs")
-        for at, own in enumerate(runs if isinstance(runs, list) else [benchmark]):
+        for at, own in enumerate(runs if isinstance(runs, list) and runs else [benchmark]):
             run = entry(own, dict[str, Any], f"benchmarks[{place}].runs[{at}]")
             if isinstance(run, Failed):
                 yield run
                 continue
-            name = str(run.get("name") or benchmark.get("alias") or benchmark.get("name") or "")
+            name = str(run.get("name") or benchmark.get("alias") or benchmark.get("name") or f"benchmarks[{place}]")
             given = run.get("args")
             args = {str(key): _text(value) for key, value in given.items()} if isinstance(given, dict) else {}
             yield from _run(name, run, {**labels, **args})

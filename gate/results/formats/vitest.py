@@ -89,7 +89,7 @@ def _parts(file: Mapping[str, Any], test: Mapping[str, Any]) -> list[str]:
 
 def _of_groups(files: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for file in _mappings(files):
-        for group in _mappings(file.get("groups")):
+        for group in _benchmarks(file.get("groups")):
             for benchmark in _benchmarks(group.get("benchmarks")):
                 yield f"{group.get('fullName', '')}{_SEPARATOR}{benchmark.get('name', '')}", benchmark
 
@@ -106,7 +106,7 @@ def _of_suites(suites: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, An
 def _of_reporter(results: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
     for file in _mappings(results):
         for test in _mappings(file.get("assertionResults")):
-            for benchmark in _mappings(test.get("benchmarks")):
+            for benchmark in _benchmarks(test.get("benchmarks") or []):
                 for task in _benchmarks(benchmark.get("tasks")):
                     yield _SEPARATOR.join([*_parts(file, test), str(task.get("name", ""))]), task
 
@@ -116,8 +116,8 @@ def _texts(found: Any) -> list[str]:
 
 
 def _benchmarks(found: Any) -> list[dict[str, Any]]:
-    """Give benchmarks; what is none has no values, and so has failed."""
-    return [each if isinstance(each, dict) else {} for each in found] if isinstance(found, list) else []
+    """Give benchmarks, or groups of them; what is none has no values, and so has failed."""
+    return [each if isinstance(each, dict) else {} for each in (found if isinstance(found, list) else [None])]
 
 
 def _mappings(found: Any) -> list[dict[str, Any]]:

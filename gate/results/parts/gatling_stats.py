@@ -46,17 +46,20 @@ def _node(node: Mapping[str, Any], groups: list[str], depth: int) -> Iterator[Re
     statistics = node.get("stats")
     name = str(node.get("name", ""))
     is_group = node.get("type") == "GROUP"
-    if depth and isinstance(statistics, dict):
+    if depth:
+        statistics = statistics if isinstance(statistics, dict) else {}
         if is_group:
             yield from _results(" / ".join([*groups, name]), statistics, {"type": "group"})
         else:
             labels = {"type": "request", **({"group": " / ".join(groups)} if groups else {})}
             yield from _results(name, statistics, labels)
-    contents = node.get("contents")
-    if isinstance(contents, dict) and depth < _DEEPEST:
-        for own in contents.values():
-            if isinstance(own, dict):
-                yield from _node(own, [*groups, name] if depth else [], depth + 1)
+    contents = node.get("contents", {})
+    if not isinstance(contents, dict):
+        yield Failed(benchmark=visible(name), status="its contents are no object")
+    elif depth < _DEEPEST:
+        for key, own in contents.items():
+            inside = own if isinstance(own, dict) else {"name": key}
+            yield from _node(inside, [*groups, name] if depth else [], depth + 1)
 
 
 def _results(name: str, statistics: Mapping[str, Any], labels: dict[str, str]) -> Iterator[Result]:

@@ -40,7 +40,9 @@ def metrics_of(found: dict[str, Any]) -> Metrics:
         listed = [each for each in results["metrics"] if isinstance(each, dict)]
         return {str(each["name"]): each for each in listed if "name" in each}
     metrics = found.get("metrics")
-    return {name: each for name, each in metrics.items() if isinstance(each, dict)} if isinstance(metrics, dict) else {}
+    metrics = metrics if isinstance(metrics, dict) else {}
+    # one that is no object has no values
+    return {name: each if isinstance(each, dict) else {} for name, each in metrics.items()}
 
 
 def _numbers(each: dict[str, Any]) -> dict[str, float]:
