@@ -118,7 +118,8 @@ def _times(rows: list[Row], key: str) -> Series:
         # before 1.1 it was always ns, and not said
         value, unit = row.get(key), str(row.get("time_unit", "ns"))
         if not _is_number(value) or unit not in SCALES:
-            raise OutputError(f"its {key} is {visible(repr(value))} in {visible(unit)}, which is not a time")
+            shown = "null" if value is None else visible(repr(value))
+            raise OutputError(f"its {key} is {shown} in {visible(unit)}, which is not a time")
         values.append(value * SCALES[unit])
     return Series("s", values)
 

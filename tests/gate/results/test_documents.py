@@ -162,3 +162,152 @@ def test_any_reader_takes_numbers_that_json_does_not_have(file: Path) -> None:
 def test_strings_keep_what_looks_like_a_number() -> None:
     assert parse_json('{"nan": "inf, nan", "a\\"nan": nan, "b": [-Infinity, inf]}').keys() == {"nan", 'a"nan', "b"}
     assert parse_json('["nan", "x inf"]') == ["nan", "x inf"]
+
+
+UNREADABLE = {
+    "asv": (
+        {"commit_hash": "a" * 40, "params": {}, "results": {"time_a": {"result": [1.0, 2.0], "params": [["1"]]}}},
+        [("time_a", "2 results for 1 combinations of its parameters")],
+    ),
+    "bencher": (
+        {"a": {"latency": {"value": 1.0}}, "b": {"latency": {"value": None}}, "c": {}},
+        [("b", "latency, value: no value"), ("c", "no measures")],
+    ),
+    "benchmark_js": (
+        [
+            {"name": "a", "stats": {"sample": [1.0]}},
+            {"name": "b", "stats": {}},
+            None,
+            {"name": "c", "stats": {"sample": [None]}},
+        ],
+        [
+            ("b", "no sample in the file"),
+            (None, "benchmark 2: Expected object, got null"),
+            ("c", "not all of its samples are numbers"),
+        ],
+    ),
+    "benchmarkdotnet": (
+        {"HostEnvironmentInfo": {}, "Benchmarks": [{"FullName": "A.B", "Statistics": "x"}, 4]},
+        [
+            ("A.B", "Benchmarks[0]: Expected object | null, got str - at $.Statistics"),
+            (None, "Benchmarks[1]: Expected object, got int"),
+        ],
+    ),
+    "google_benchmark": (
+        {
+            "context": {"num_cpus": 1},
+            "benchmarks": [
+                {"name": "a", "real_time": 1, "cpu_time": 1, "time_unit": "fortnight"},
+                {"real_time": 1, "cpu_time": 1},
+                None,
+                {
+                    "name": "b_mean",
+                    "run_name": "b",
+                    "run_type": "aggregate",
+                    "aggregate_name": "mean",
+                    "real_time": None,
+                    "cpu_time": 1,
+                    "time_unit": "ns",
+                },
+            ],
+        },
+        [
+            ("a", "its real_time is 1 in fortnight, which is not a time"),
+            (None, "benchmarks[1] has no name"),
+            (None, "benchmarks[2] has no name"),
+            ("b", "mean: its real_time is null in ns, which is not a time"),
+        ],
+    ),
+    "gatling": (
+        {
+            "pathFormatted": "x",
+            "stats": {"numberOfRequests": {}},
+            "contents": {
+                "a": {"type": "REQUEST", "name": "a", "stats": None},
+                "b": {"type": "REQUEST", "name": "b", "stats": {"numberOfRequests": {"total": 2, "ok": 2}}},
+            },
+        },
+        [("a", "no count of its requests"), ("b", "no response times that are numbers")],
+    ),
+    "gungraun": (
+        {"module_path": "a::b", "function_name": "c", "kind": "LibraryBenchmark", "profiles": []},
+        [("a::b::c", "no counts that perfgate can read in its summary")],
+    ),
+    "jmh": (
+        [
+            {
+                "benchmark": "a.B.c",
+                "mode": "avgt",
+                "primaryMetric": {"score": 1, "scoreUnit": "ms/op", "rawData": [[None]]},
+            }
+        ],
+        [("a.B.c", "result 1: Expected float | str, got null - at $.primaryMetric.rawData[0][0]")],
+    ),
+    "k6": (
+        {
+            "root_group": {},
+            "metrics": {"http_req_failed": {"value": None}, "iteration_duration": None, "vus": {"value": 1}},
+        },
+        [
+            ("http_req_failed", "no value in the summary that is a number"),
+            ("iteration_duration", "no value in the summary that is a number"),
+        ],
+    ),
+    "mitata": (
+        {"benchmarks": [{"alias": "a", "kind": "fn", "runs": [None]}, {"alias": "b", "runs": []}, 5]},
+        [
+            (None, "benchmarks[0].runs[0]: Expected object, got null"),
+            ("b", "it threw an error"),
+            (None, "benchmarks[2]: Expected object, got int"),
+        ],
+    ),
+    "oha": (
+        {"summary": {"successRate": 1}, "statusCodeDistribution": {"200": 2}},
+        [("requests", "no times in the file")],
+    ),
+    "pyperf": (
+        {"version": "1.0", "benchmarks": [{"metadata": {"name": "a"}, "runs": [{"values": [1.0, None]}]}]},
+        [("a", "benchmarks[0]: Expected float, got null - at $.runs[0].values[1]")],
+    ),
+    "pytest_benchmark": (
+        {
+            "machine_info": {},
+            "benchmarks": [
+                {"fullname": "a", "stats": {"mean": "x"}},
+                {"fullname": "b", "stats": {"mean": 1.0, "data": [1.0, None]}},
+            ],
+        },
+        [
+            ("a", "benchmarks[0]: Expected float | null, got str - at $.stats.mean"),
+            ("b", "1 of 2 rounds have null for a time"),
+        ],
+    ),
+    "tinybench": (
+        [{"name": "a", "latency": {"critical": 1, "df": 1}}, {"hz": 1}, None],
+        [
+            ("a", "no values: it failed, or did not run"),
+            ("task 2", "no values: it did not run"),
+            (None, "task 3: Expected object, got null"),
+        ],
+    ),
+    "vegeta": (
+        {"latencies": {"mean": None}, "bytes_in": {}, "requests": 3},
+        [("requests", "no latencies in the report")],
+    ),
+    "vitest": (
+        {
+            "files": [
+                {"filepath": "a", "groups": [{"fullName": "a", "benchmarks": [None, {"name": "b", "mean": None}]}]}
+            ]
+        },
+        [("a > ", "no values: it failed, or did not run"), ("a > b", "no values: it failed, or did not run")],
+    ),
+}
+"""Of each reader a document, and what it says has failed in it."""
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_a_benchmark_that_cannot_be_read_is_a_failure(name: str) -> None:
+    document, failures = UNREADABLE[name]
+    found = of(json.dumps(document), name)
+    assert [(f.benchmark, f.status) for f in found.failed] == failures

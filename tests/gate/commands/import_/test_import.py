@@ -189,3 +189,30 @@ def test_what_to_do_after_failures_is_about_files(tmp_path: Path, monkeypatch: p
     for files, step in cases.items():
         code, text, _ = run("decide", *files)
         assert (code, step in " ".join(text.split())) == (4, True), text
+
+
+def test_the_commands_of_one_file_have_a_way_to_be_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    export(Path("both.json"), {"./base/app run": [0.1, 0.102, 0.098], "./pr/app run": [0.12, 0.122, 0.118]})
+    code, text, _ = run("decide", "both.json")
+    assert code == 4
+    command = "perfgate compare both.json --by benchmark --rows file"
+    assert f"`perfgate decide base=FILE head=FILE`; `{command}`" in " ".join(text.split())
+    code, text, _ = run(*command.split()[1:])
+    assert code == 0
+    assert "+20.0%" in text
+    # one benchmark cannot be compared with itself
+    export(Path("one.json"), {"a": [0.1, 0.2]})
+    assert "perfgate compare" not in run("decide", "one.json")[1]
+
+
+def test_a_benchmark_that_cannot_be_read_is_an_error_of_decide(tmp_path: Path) -> None:
+    for side in ("base", "head"):
+        (tmp_path / f"{side}.json").write_text(
+            json.dumps(
+                {"results": [{"command": "a", "mean": 1, "times": [1, 2]}, {"command": "b", "times": [1, None]}]}
+            )
+        )
+    code, text, _ = run("decide", f"base={tmp_path}/base.json", f"head={tmp_path}/head.json")
+    assert code == 4
+    assert "b failed on base: results[1]: Expected float, got null - at $.times[1]" in " ".join(text.split())
