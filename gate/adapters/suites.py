@@ -30,7 +30,7 @@ T = TypeVar("T")
 NAME = r"\S(?:.*?\S)??"
 """A printed name, for a pattern; spaces follow it as `\\s++`, so that a long line of any other text is left at once."""
 _NO_NEGATIVES = ("s", "B", "1/s", "B/s")
-_UNQUOTED = re.compile(
+UNQUOTED = re.compile(
     r'"(?:[^"\\]|\\.)*+"|(?<![\w.])-?(?:nan(?:\([\w ]*\))?|inf(?:inity)?|1\.#[A-Z]{3,4})(?!\w)',
     re.DOTALL | re.IGNORECASE,
 )
@@ -50,7 +50,7 @@ def parse_json(text: str, whole: Callable[[str], float] = float) -> Any:
     try:
         return json.loads(text, strict=False, parse_int=whole)
     except json.JSONDecodeError:
-        replaced = _UNQUOTED.sub(_as_python, text)
+        replaced = UNQUOTED.sub(_as_python, text)
         if replaced == text:
             raise
         return json.loads(replaced, strict=False, parse_int=whole)

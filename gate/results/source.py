@@ -17,7 +17,7 @@ from typing import IO, Any, NamedTuple, TypeVar
 
 import msgspec
 
-from gate.adapters.suites import parse_json
+from gate.adapters.suites import UNQUOTED, parse_json
 from gate.adapters.values import OutputError
 from gate.model import UserError
 from gate.model.visible import visible
@@ -34,6 +34,7 @@ _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _BEGINS = re.compile(r'^\ufeff?(?=\{\s*+"|\[\s*+\{)', re.MULTILINE)
 """Where a document may begin that a tool wrote: at the beginning of a line, an object or a list of objects."""
 _FOLLOWS = re.compile(r'\s*+\ufeff?(?=\{\s*+"|\[\s*+\{)')
+_NO_NUMBER = re.compile(UNQUOTED.pattern.encode(), UNQUOTED.flags & ~re.UNICODE)
 _MOST_DOCUMENTS = 1000
 """Of one file: more are the lines of a log."""
 
@@ -325,7 +326,7 @@ class Source:
 
         with self._open() as file:
             try:
-                yield from ijson.items(file, f"{place}.item" if place else "item", use_float=True)
+                yield from ijson.items(_Repaired(file), f"{place}.item" if place else "item", use_float=True)
             except ijson.JSONError as error:
                 raise OutputError(f"{what} is not valid JSON: {visible(str(error))}") from None
 
@@ -367,6 +368,27 @@ class Source:
             self._data = sys.stdin.buffer.read()
             return io.BytesIO(self._data)
         return self.path.open("rb")
+
+
+class _Repaired:
+    """A file as ijson reads it: the numbers that JSON does not have are null."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        if not size or not data:
+            return data
+        # a number may go on behind it
+        data += self._file.readline(BEGINNING)
+        # most have none of them, and to look at each string takes long
+        shown = data.lower()
+        return _NO_NUMBER.sub(_null, data) if any(part in shown for part in (b"nan", b"inf", b"1.#")) else data
+
+
+def _null(found: re.Match[bytes]) -> bytes:
+    return found[0] if found[0].startswith(b'"') else b"null"
 
 
 class _Unpacked(io.RawIOBase):
