@@ -51,13 +51,15 @@ def recognised(source: Source) -> str | None:
     JSON is recognised behind lines of a tool or a build, too.
     """
     found = _recognised(source)
-    if found is None and not source.is_folder:
-        try:
-            inside = (Source(source.name, source.path, each.text.encode()) for each in documents(source.head.text))
-            return next((name for each in inside if (name := _recognised(each)) is not None), None)
-        except OutputError:
-            return None
-    return found
+    if found is not None or source.is_folder:
+        return found
+    try:
+        inside = documents(source.head.text)
+    except OutputError:
+        return None
+    parts = (Source(source.name, source.path, each.text.encode()) for each in inside)
+    several = [each.text for each in inside] != [source.head.text.strip()]
+    return next((name for part in parts if (name := _recognised(part)) is not None), None) if several else None
 
 
 def _recognised(source: Source) -> str | None:

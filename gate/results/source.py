@@ -31,7 +31,7 @@ _GZIP = b"\x1f\x8b"
 _MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _MARK = re.compile(r'["{}\[\],]')
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_BEGINS = re.compile(r'^\ufeff?(?=\{\s*+"|\[\s*+\{)', re.MULTILINE)
+_BEGINS = re.compile(r'^\ufeff?[ \t]*+(?=\{\s*+"|\[\s*+\{)', re.MULTILINE)
 """Where a document may begin that a tool wrote: at the beginning of a line, an object or a list of objects."""
 _FOLLOWS = re.compile(r'\s*+\ufeff?(?=\{\s*+"|\[\s*+\{)')
 _NO_NUMBER = re.compile(UNQUOTED.pattern.encode(), UNQUOTED.flags & ~re.UNICODE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -86,6 +87,11 @@ def test_documents_behind_each_other_are_processes(file: Path, between: str) -> 
             assert again.benchmark == first.benchmark
             # the runs of Gungraun are numbered when it is known which side they are of
             assert again.execution > first.execution or file.parent.name == "gungraun"
+
+
+def test_a_document_that_is_indented_as_a_whole() -> None:
+    found = of("Results:\n" + textwrap.indent(row("BM_A"), "    ") + "\nDone.\n")
+    assert [m.benchmark for m in found.measured] == ["BM_A"]
 
 
 def test_two_programs_in_one_file() -> None:
