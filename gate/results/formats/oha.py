@@ -19,6 +19,7 @@ from gate.results.parts.requests import (
     Table,
     aggregates,
     all_failed,
+    are_no_times,
     error_rate,
     float_of,
     header,
@@ -99,7 +100,7 @@ def _document(found: _Document) -> Iterator[Result]:
     numbers = found.summary
     times = {"mean": numbers.average, "min": numbers.fastest, "max": numbers.slowest}
     times |= {percentile(name[1:]): value for name, value in found.latencyPercentiles.items() if _is_percentile(name)}
-    if all(value is None for value in times.values()):
+    if are_no_times(times):
         yield Failed(benchmark=UNNAMED, status="no times in the file")
     yield from aggregates(UNNAMED, "time", times, count=sum(statuses.values()))
     yield from error_rate(UNNAMED, total - good, total)

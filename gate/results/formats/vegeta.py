@@ -17,6 +17,7 @@ from gate.results.parts.requests import (
     Table,
     aggregates,
     all_failed,
+    are_no_times,
     error_rate,
     float_of,
     measured,
@@ -223,7 +224,7 @@ def _all(
     if success == 0 and count:
         yield Failed(benchmark=UNNAMED, status=all_failed(count), execution=execution)
         return
-    if all(value is None for value in times.values()):
+    if are_no_times(times):
         yield Failed(benchmark=UNNAMED, status="no latencies in the report", execution=execution)
     yield from aggregates(UNNAMED, "time", times, count=count or None, execution=execution)
     if success is not None and 0 <= success <= 1:

@@ -125,6 +125,11 @@ def aggregates(
             )  # fmt: skip
 
 
+def are_no_times(found: Mapping[str, float | None]) -> bool:
+    """Return whether none of the statistics is a time that can be used."""
+    return all(value is None or checking.fault([value], "s") is not None for value in found.values())
+
+
 def error_rate(
     benchmark: str, failed: float, total: float, labels: Mapping[str, str] | None = None, *, execution: int = 0
 ) -> Iterator[Aggregate]:

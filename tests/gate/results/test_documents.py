@@ -310,7 +310,7 @@ UNREADABLE = {
         ],
     ),
     "vegeta": (
-        {"latencies": {"mean": None}, "bytes_in": {}, "requests": 3},
+        {"latencies": {"mean": None, "50th": -1}, "bytes_in": {}, "requests": 3},
         [("requests", "no latencies in the report")],
     ),
     "vitest": (
