@@ -69,7 +69,7 @@ COMMAND = Command(
         ),
         "export": Command(
             help="write a row for each commit and case, for other tools",
-            example="perfgate history export --parquet history.parquet\nperfgate history export --csv -",
+            example="perfgate history export --csv history.csv\nperfgate history export --csv -",
             options=ExportOptions,
             run=run_export,
             codes=_CODES,

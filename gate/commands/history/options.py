@@ -62,5 +62,4 @@ class ExportOptions:
     """Where the table goes."""
 
     csv: str | None = option("write a row for each commit and case as CSV (-: print it)", metavar="FILE")
-    parquet: str | None = option("write the same as Parquet", metavar="FILE")
     store: StoreOptions = group(StoreOptions, "store")
