@@ -17,6 +17,7 @@ from gate.model.history import HistoryRecord
 from gate.model.visible import visible
 from gate.units import plural
 
+
 def run(options: ExportOptions, out: TextIO, err: TextIO) -> int:
     """Write the table; 2 where some records cannot be read, which are named and left out.
 
