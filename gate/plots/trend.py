@@ -1,4 +1,4 @@
-"""A case over the commits of its history: its level with an interval, machines, changes and accepted regressions."""
+"""A case over the commits of its history: its level with an interval, machines and accepted regressions."""
 
 from __future__ import annotations
 
@@ -27,27 +27,15 @@ _LETTER = 0.62
 
 
 class DrawnCommit(msgspec.Struct, frozen=True):
-    """The level of a commit in log, relative to the reference, and what hovering shows."""
+    """The level of a commit in log, relative to the first, and what hovering shows."""
 
-    level: float
+    level: float | None
+    """None: unknown, and not drawn."""
     low: float | None
     high: float | None
     piece: int
     """Commits of different pieces are not joined."""
     day: str
-    text: str
-
-
-class DrawnChange(msgspec.Struct, frozen=True):
-    """A change: places of commits between which it lies, and where its text is."""
-
-    first: int
-    at: int
-    last: int
-    worse: bool
-    machine: bool
-    number: str
-    href: str
     text: str
 
 
@@ -73,7 +61,6 @@ class DrawnTrend(msgspec.Struct, frozen=True):
     name: str
     commits: Sequence[DrawnCommit]
     """From the parent of the first step."""
-    changes: Sequence[DrawnChange]
     machines: Sequence[DrawnMachine]
     accepts: Sequence[DrawnAccept]
 
@@ -92,26 +79,24 @@ def trend(of: DrawnTrend, prefix: str, *, tips: int = _TIPS) -> Picture:
     left = max(tick_room(marks), 70)
     x = Axis(0, max(len(of.commits) - 1, 1), left + 6, _RIGHT)
     _machines(sheet, x, of.machines, left)
-    _ranges(sheet, x, of.changes)
     grid(sheet, y, marks, left, _RIGHT)
     sheet.lines("axis", [[(left, y.at(0)), (_RIGHT, y.at(0))]])
     sheet.text(12, 20, "level, relative to the start", "soft wide")
     sheet.text(12, 20, "level", "soft narrow")
     _band(sheet, x, y, of.commits)
-    _stretches(sheet, x, y, of)
     if len(of.commits) <= _FEW:
-        sheet.marks("dot-head", "circle", [(x.at(k), y.at(each.level)) for k, each in enumerate(of.commits)])
+        known = [(x.at(k), y.at(each.level)) for k, each in enumerate(of.commits) if each.level is not None]
+        sheet.marks("dot-head", "circle", known)
     _dates(sheet, x, of.commits)
     _tips(sheet, x, of.commits, tips)
     _accepts(sheet, x, y, of)
-    _marks(sheet, x, of.changes)
-    described = f"{plural(len(of.commits), 'commit')}, {plural(len(of.changes), 'change')}."
+    described = f"{plural(len(of.commits), 'commit')}."
     return sheet.picture(prefix, f"Level of {of.name} over the commits", described, _caption(of))
 
 
 def _axis(commits: Sequence[DrawnCommit]) -> Axis:
     """Choose the height: of all levels, and of the intervals as far as these do not flatten them."""
-    levels = [each.level for each in commits]
+    levels = [each.level for each in commits if each.level is not None] or [0.0]
     low, high = min(levels), max(levels)
     reach = max(_LEAST, 0.6 * (high - low))
     ends = [end for each in commits for end in (each.low, each.high) if end is not None]
@@ -141,15 +126,6 @@ def _machines(sheet: Sheet, x: Axis, machines: Sequence[DrawnMachine], left: flo
     sheet.lines("hair-identical", [[(at, _TOP - 18), (at, _BOTTOM)] for at in borders])
 
 
-def _ranges(sheet: Sheet, x: Axis, changes: Sequence[DrawnChange]) -> None:
-    """Shade where each change lies: from the commit before the first step to that of the last."""
-    zones = []
-    for each in changes:
-        begin, end = x.at(each.first), x.at(each.last + 1)
-        zones.append([(begin, _TOP), (end, _TOP), (end, _BOTTOM), (begin, _BOTTOM)])
-    sheet.lines("zone", zones, closed=True)
-
-
 def _band(sheet: Sheet, x: Axis, y: Axis, commits: Sequence[DrawnCommit]) -> None:
     areas: list[list[Point]] = []
     curves: list[list[Point]] = []
@@ -157,28 +133,14 @@ def _band(sheet: Sheet, x: Axis, y: Axis, commits: Sequence[DrawnCommit]) -> Non
         part = list(enumerate(commits[begin:end], begin))
         known = [(x.at(k), y.at(c.low), y.at(c.high)) for k, c in part if c.low is not None and c.high is not None]
         areas.append([(at, low) for at, low, _ in known] + [(at, high) for at, _, high in reversed(known)])
-        curves.append([(x.at(k), y.at(c.level)) for k, c in part])
+        curves.append([(x.at(k), y.at(c.level)) for k, c in part if c.level is not None])
     sheet.lines("spread", [area for area in areas if len(area) > 2], closed=True)
-    sheet.lines("line-head", curves)
+    sheet.lines("line-head", [curve for curve in curves if curve])
 
 
 def _pieces(commits: Sequence[DrawnCommit]) -> list[tuple[int, int]]:
     ends = [0, *(k for k, (one, two) in enumerate(pairwise(commits), 1) if one.piece != two.piece), len(commits)]
     return list(pairwise(ends))
-
-
-def _stretches(sheet: Sheet, x: Axis, y: Axis, of: DrawnTrend) -> None:
-    """Draw the mean level between changes."""
-    ends = [0, *(each.at + 1 for each in of.changes), len(of.commits)]
-    lines = []
-    for begin, end in pairwise(ends):
-        for first, last in _pieces(of.commits[begin:end]):
-            part = of.commits[begin + first : begin + last]
-            if part:
-                mean = y.at(sum(each.level for each in part) / len(part))
-                lines.append([(x.at(begin + first), mean), (x.at(begin + last - 1), mean)])
-    if of.changes:
-        sheet.lines("dotted", lines)
 
 
 def _dates(sheet: Sheet, x: Axis, commits: Sequence[DrawnCommit]) -> None:
@@ -205,31 +167,13 @@ def _tips(sheet: Sheet, x: Axis, commits: Sequence[DrawnCommit], most: int) -> N
 
 
 def _accepts(sheet: Sheet, x: Axis, y: Axis, of: DrawnTrend) -> None:
-    points = [(x.at(each.at + 1), y.at(of.commits[each.at + 1].level) - 16) for each in of.accepts]
+    points = [(x.at(each.at + 1), y.at(of.commits[each.at + 1].level or 0.0) - 16) for each in of.accepts]
     sheet.marks("mark-accepted", "star", points, 6)
     sheet.tips("tip", [Tip(at, top - 9, top + 9, e.text) for (at, top), e in zip(points, of.accepts, strict=True)])
 
 
-def _marks(sheet: Sheet, x: Axis, changes: Sequence[DrawnChange]) -> None:
-    """Mark and number each change at the lower edge; the mark leads to its text."""
-    tips = []
-    for each in changes:
-        at = x.at(each.at + 1)
-        tone = "identical" if each.machine else "regression" if each.worse else "improvement"
-        sheet.lines(f"edge-{tone}", [[(at, _TOP), (at, _BOTTOM)]])
-        sheet.marks(f"mark-{tone}", "triangle" if each.worse else "diamond", [(at, _BOTTOM - 2)], 7)
-        beside = at + room(each.number, LETTERS_NARROW) + 12 < _RIGHT
-        sheet.text(
-            at + (10 if beside else -10), _BOTTOM - 8, each.number, f"say-{tone}", "start" if beside else "end"
-        )  # fmt: skip
-        tips.append(Tip(at, _TOP, _BOTTOM + 6, each.text, each.href))
-    sheet.tips("tip", tips)
-
-
 def _caption(of: DrawnTrend) -> str:
     words = "The line is the level of each commit, by ratios to the parent and levels of days, with its 95% interval."
-    if of.changes:
-        words += " Dotted: the mean between changes. Grey zones: where each change lies."
     if of.accepts:
         words += " A star is an accepted regression."
     if len(of.machines) > 1:

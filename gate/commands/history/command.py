@@ -60,7 +60,7 @@ COMMAND = Command(
             error="other writers were faster, time and again: nothing is lost, add it again",
         ),
         "trend": Command(
-            help="show how each benchmark changed over the commits, and where",
+            help="show how each benchmark changed over the commits",
             example="perfgate history trend --html trend.html --benchmark 'parse-*'",
             options=TrendOptions,
             run=run_trend,

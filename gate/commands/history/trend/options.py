@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from gate.cli import values
 from gate.cli.options import group, option, repeated
@@ -17,14 +16,6 @@ class TrendOptions:
     benchmarks: tuple[str, ...] = repeated("only the benchmarks that match", metavar="GLOB", flag="--benchmark")
     since: str | None = option("only commits after this commit or date", metavar="REF|DATE")
     limit: int | None = option("only the newest commits", metavar="N", parse=values.whole(1, 1_000_000))
-    threshold: float = option(
-        "least change that is called, such as 2%% (default: any that is shown)",
-        metavar="SHARE", parse=values.share, default=0.0,
-    )  # fmt: skip
-    family: Literal["holm", "bh", "none"] | None = option(
-        "how the error is shared over all cases and commits (default: gate.family of perfgate.toml here, or holm)",
-        choices=("holm", "bh", "none"),
-    )  # fmt: skip
     json: str | None = option("write the trend as JSON (-: print it)", metavar="FILE")
     csv: str | None = option("write the trend as CSV (-: print it)", metavar="FILE")
     markdown: str | None = option("write the trend as Markdown (-: print it)", metavar="FILE")
