@@ -6,8 +6,7 @@ from typing import TextIO
 
 from gate.cli.command import Command
 from gate.codes import Exit
-from gate.commands.history.options import AddOptions, ExportOptions, ListOptions
-from gate.commands.history.trend.options import TrendOptions
+from gate.commands.history.options import AddOptions, ExportOptions, ListOptions, TrendOptions
 
 _DONE = "done"
 _CODES = (Exit.PASS, Exit.USAGE)

@@ -12,9 +12,9 @@ from typing import TextIO
 import msgspec
 
 from gate.codes import Exit
+from gate.commands.history.options import TrendOptions
 from gate.commands.history.place import here, opened
 from gate.commands.history.trend.formats import Screen, renderer
-from gate.commands.history.trend.options import TrendOptions
 from gate.history.chain import Chain, chained
 from gate.history.names import when
 from gate.history.series import series

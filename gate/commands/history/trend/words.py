@@ -66,6 +66,12 @@ def limits(found: Interval) -> str:
     return f"{change(found.low)} to {change(found.high)}"
 
 
+def level(case: CaseTrend, place: int) -> str:
+    """Write the level of a commit as a change from the first one; place: 0 of the commit before the first step."""
+    found = float(case.path.level[place])
+    return change(found) if math.isfinite(found) else "unknown"
+
+
 def headline(trend: Trend) -> str:
     """Say in a line what is shown."""
     links = trend.chain.links
@@ -101,9 +107,9 @@ COLUMNS = Row("benchmark", "chain", "level", "ratio ±", "days ±")
 def row(case: CaseTrend) -> Row:
     """Say how far a case moved from its first commit to its last, and how noisy it is."""
     chain = f"unknown at {plural(case.unmeasured, 'step')}" if case.unmeasured else _moved(case.chain)
-    level = "unknown" if case.level is None else _moved(case.level)
+    both = "unknown" if case.level is None else _moved(case.level)
     sds = ("unknown" if sd is None else format_share(sd) for sd in (case.build_sd, case.day_sd))
-    return Row(name(case.series), chain, level, *sds)
+    return Row(name(case.series), chain, both, *sds)
 
 
 def _moved(found: Interval) -> str:

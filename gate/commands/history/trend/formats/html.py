@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import math
 from typing import Any
 
 import msgspec
@@ -12,9 +11,9 @@ from markupsafe import Markup
 
 from gate.commands.history.trend import words
 from gate.commands.history.trend.formats import Screen
+from gate.commands.history.trend.picture import picture
 from gate.history.series import Run
 from gate.history.trend import CaseTrend, Trend
-from gate.plots.trend import DrawnAccept, DrawnCommit, DrawnMachine, DrawnTrend, trend
 from gate.report.page.pictures import Figure
 from gate.report.templates import prose, render_template
 from gate.units import plural
@@ -90,11 +89,16 @@ def _case(case: CaseTrend, found: Trend, number: int, most: int) -> _Case:
     runs = case.series.runs
     shown = runs[-most:]
     left = len(runs) - len(shown)
+    figure = None
+    if number <= _PICTURES:
+        drawn = picture(case, found, f"case-{number}-picture", most)
+        # the plots escape every name that they write
+        figure = Figure("trend", words.name(case.series), Markup(drawn.svg), drawn.caption)  # noqa: S704
     return _Case(
         id=f"case-{number}",
         said=words.row(case),
         runs=plural(len(runs), "run"),
-        figure=_figure(case, found, number, most) if number <= _PICTURES else None,
+        figure=figure,
         rows=[_row(run, case, found) for run in reversed(shown)],
         count=plural(len(shown), "run"),
         left_out=f"{plural(left, 'older run')} in the JSON." if left else "",
@@ -110,62 +114,5 @@ def _row(run: Run, case: CaseTrend, found: Trend) -> _Row:
     return _Row(
         commit=words.short(link.commit), subject=link.subject, day=words.day(link.committed),
         ratio=words.change(run.ratio.estimate), limits=words.limits(run.ratio), values=values,
-        builds=str(run.builds) if run.builds else "", level=_level(case, run.step + 1),
+        builds=str(run.builds) if run.builds else "", level=words.level(case, run.step + 1),
     )  # fmt: skip
-
-
-def _level(case: CaseTrend, place: int) -> str:
-    level = float(case.path.level[place])
-    return words.change(level) if math.isfinite(level) else "unknown"
-
-
-# --- the picture ------------------------------------------------------------------------------------------------------
-
-
-def _figure(case: CaseTrend, found: Trend, number: int, most: int) -> Figure:
-    links, path = found.chain.links, case.path
-    runs: dict[int, list[Run]] = {}
-    for run in case.series.runs:
-        runs.setdefault(run.step, []).append(run)
-    levels, lows, highs = (
-        [number if math.isfinite(number) else None for number in each.tolist()]
-        for each in (path.level, path.low, path.high)
-    )
-    places = [
-        DrawnCommit(
-            level=levels[place], low=lows[place], high=highs[place], piece=piece,
-            day=words.day(links[place - 1].committed) if place else "",
-            text=_tip(place - 1, case, found, runs.get(place - 1, [])),
-        )
-        for place, piece in enumerate(path.piece.tolist())
-    ]  # fmt: skip
-    machines = [
-        DrawnMachine(each.first, each.last, _machine(each.name, k, found), words.machine(each, found))
-        for k, each in enumerate(found.segments)
-    ]
-    accepts = [DrawnAccept(step, f"accepted: {visible(a.reason)}") for step, a in case.accepted.items()]
-    name = words.name(case.series)
-    picture = trend(DrawnTrend(name, places, machines, accepts), f"case-{number}-picture", tips=most)
-    # the plots escape every name that they write
-    return Figure("trend", name, Markup(picture.svg), picture.caption)  # noqa: S704
-
-
-def _machine(name: str, place: int, found: Trend) -> str:
-    """Name a machine by what is new of it; the first one by itself."""
-    facts = found.segments[place].changed
-    return visible(", ".join(f"{fact.name} {fact.after}" for fact in facts[:2])) if facts else visible(name)
-
-
-def _tip(step: int, case: CaseTrend, found: Trend, runs: list[Run]) -> str:
-    link = found.chain.links[max(step, 0)]
-    if step < 0:
-        return f"{words.short(link.parent)}, the commit before the first"
-    title = words.commit(link.commit, link.subject)
-    if not runs:
-        return f"{title}: not measured"
-    lines = [f"{title}, {words.day(link.committed)}; level {_level(case, step + 1)}"]
-    for run in runs:
-        builds = f", {plural(run.builds, 'build')}" if run.builds else ", the same program"
-        outlier = "; an outlier of the machine" if run.outlier else ""
-        lines.append(f"to its parent {words.change(run.ratio.estimate)} ({words.limits(run.ratio)}){builds}{outlier}")
-    return "\n".join(lines)
