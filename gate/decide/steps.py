@@ -38,10 +38,10 @@ def next_step(report: Report) -> steps.Step | None:
         # after one round alone nothing says what later ones take
         pace = report.run.pace if report.run.rounds.done > 1 else None
         return _allow_more_builds(report.summary.needed, report.summary.round, pace)
-    if isinstance(report.summary, steps.OneSideMeasured):
-        return steps.NameSides(file=report.run.head.ref if report.run.head and len(report.new) > 1 else None)
     if isinstance(report.summary, steps.NothingMeasured):
         return steps.MeasureFirst()
+    if isinstance(report.summary, steps.OneSideMeasured):
+        return steps.NameSides(file=report.run.head.ref if report.run.head and len(report.new) > 1 else None)
     if report.verdict == "regression" and report.creep is not None:
         return _find_creep(report, report.creep)
     if report.verdict == "regression":

@@ -354,6 +354,13 @@ class MeasureFirst(Kind, frozen=True):
     """No value of any benchmark was measured, and nothing failed."""
 
 
+class NameSides(Kind, frozen=True, kw_only=True):
+    """The values are of result files of one side."""
+
+    file: str | None
+    """Where it is one file with several benchmarks, which may be what is to be compared; null: it is not."""
+
+
 class FixRegression(Kind, frozen=True, kw_only=True):
     """Something regressed."""
 
@@ -431,13 +438,6 @@ class ImportOthers(Kind, frozen=True, kw_only=True):
     """repeated: one run twice. failed: a benchmark failed. missing: only benchmarks that head lacks."""
 
 
-class NameSides(Kind, frozen=True, kw_only=True):
-    """The values are of result files of one side."""
-
-    file: str | None
-    """Where it is one file with several benchmarks, which may be what is to be compared; null: it is not."""
-
-
 class MoreMachines(Kind, frozen=True, kw_only=True):
     """The change differs from machine to machine, and the question is what others would show."""
 
@@ -491,6 +491,7 @@ Step = (
     | RepeatJob
     | FixFailure
     | MeasureFirst
+    | NameSides
     | FixRegression
     | FindCreep
     | WaitForNights
@@ -501,7 +502,6 @@ Step = (
     | MeasureMore
     | ImportMore
     | ImportOthers
-    | NameSides
     | MoreMachines
     | MoreBuilds
 )

@@ -77,15 +77,6 @@ _IMPORT_OTHERS = {
 }
 
 
-def _name_sides(step: outcomes.NameSides) -> str:
-    sides = "Name files of both sides: `perfgate decide base=FILE head=FILE`"
-    if step.file is None:
-        return sides
-    # several files, or standard input
-    file = step.file if shlex.quote(step.file) == step.file else "FILE"
-    return f"{sides}; `perfgate compare {file} --by benchmark --rows file` compares the benchmarks of one file"
-
-
 def _failed(of: outcomes.Failed) -> str:
     what = plural(of.failures, "failure")
     return f"{what}; {plural(of.findings, 'finding')} measured" if of.findings else f"{what}, and nothing was compared"
@@ -166,6 +157,15 @@ def _allow_more_builds(step: outcomes.AllowMoreBuilds) -> str:
         )
     cost = f"a round takes about {format_duration(step.round)} and {step.needed} are needed"
     return f"Run the same check again with `--set plan.budget={Duration(step.budget)}`: {cost}"
+
+
+def _name_sides(step: outcomes.NameSides) -> str:
+    sides = "Name files of both sides: `perfgate decide base=FILE head=FILE`"
+    if step.file is None:
+        return sides
+    # several files, or standard input
+    file = step.file if shlex.quote(step.file) == step.file else "FILE"
+    return f"{sides}; `perfgate compare {file} --by benchmark --rows file` compares the benchmarks of one file"
 
 
 def _find_creep(step: outcomes.FindCreep) -> str:
@@ -259,7 +259,6 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.RaiseBudget: _raise_budget,
     outcomes.RunLater: lambda _: "Run the check again when the machine is free, or wait longer: `--wait 1h`",
     outcomes.FixFailure: lambda _: "Fix the failure and run the check again",
-    outcomes.NameSides: _name_sides,
     outcomes.ImportOthers: lambda step: _IMPORT_OTHERS[step.why],
     outcomes.KeepTrees: lambda _: (
         "Have builds and benchmarks leave these files alone, or declare them in `changes` of [build] if they are meant "
@@ -271,6 +270,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.MeasureFirst: lambda _: (
         "Run `perfgate check`, which measures and decides; `perfgate measure` writes what `perfgate decide` reads"
     ),
+    outcomes.NameSides: _name_sides,
     outcomes.FixRegression: _fix_regression,
     outcomes.FindCreep: _find_creep,
     outcomes.WaitForNights: lambda step: (
