@@ -11,7 +11,7 @@ from gate.config.rules import Policy, detectable_of, floor_of, metric_rules, sho
 from gate.config.types import Config, Gate, Show
 from gate.evidence.factors import bound_factors
 from gate.evidence.layouts import layouts_of
-from gate.model import Case, Evidence, FindingMemory, Layouts, Memory
+from gate.model import Better, Case, Evidence, FindingMemory, Layouts, Memory
 from gate.model.case import CaseId, case_id, quantile_of
 from gate.stats.estimate import Method
 from gate.stats.prior import remembered_correlation
@@ -40,7 +40,12 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
     @property
     def lower(self) -> bool:
         """Return whether lower is better."""
-        return self.case.better == "lower"
+        return self.better == "lower"
+
+    @property
+    def better(self) -> Better:
+        """Return which direction is better; of what has none, and so is compared and not decided, lower."""
+        return self.case.better or "lower"
 
 
 class Design(msgspec.Struct, frozen=True, eq=False):

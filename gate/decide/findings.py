@@ -220,7 +220,7 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
         benchmark=case.benchmark,
         metric=case.metric,
         unit=case.unit,
-        better=case.better,
+        better=subject.better,
         statistic=subject.statistic,
         factors=case.factors,
         base=side_summary(found, "base", nominal_alpha),

@@ -79,7 +79,7 @@ def finding(facts: Facts) -> reasons.Reason:
             real=real,
             confidence=facts.nominal_confidence,
             unit=facts.case.unit,
-            better=facts.case.better,
+            better=facts.found.subject.better,
         )
     return _unchanged(facts) if facts.verdict == "unchanged" else _inconclusive(facts)
 
@@ -140,7 +140,7 @@ def _inconclusive(facts: Facts) -> reasons.Reason:
             detectable=facts.unseen,
             wanted=facts.found.subject.wanted,
             unit=facts.case.unit,
-            better=facts.case.better,
+            better=facts.found.subject.better,
             hopeless=_hopeless(facts),
         )
     return _too_wide(facts)
@@ -179,14 +179,14 @@ def _below_threshold(facts: Facts) -> bool:
     low, high, edge = facts.nominal.low, facts.nominal.high, 1 + facts.threshold
     if low is None or high is None:
         return False
-    return high < edge if facts.case.better == "lower" else low > 1 / edge
+    return high < edge if facts.found.subject.lower else low > 1 / edge
 
 
 def _beyond(facts: Facts, limits: Limits, *, worse: bool) -> bool:
     low, high, d = limits.low, limits.high, facts.threshold
     if low is None or high is None:
         return False
-    return low > 1 + d if worse == (facts.case.better == "lower") else high < 1 / (1 + d)
+    return low > 1 + d if worse == (facts.found.subject.lower) else high < 1 / (1 + d)
 
 
 def _size(finding: Finding) -> float:

@@ -97,7 +97,7 @@ def _title(block: Block, scaled: _Scaled | None) -> str:
     statistic = _NAMED.get(block.statistic, block.statistic)
     what = clip(visible(block.metric if block.statistic == MEAN else f"{block.metric} {statistic}"), _METRIC)
     unit = f" in {name}" if name and name != block.metric else ""
-    title = f"{what}{unit}, {block.better} is better"
+    title = f"{what}{unit}, {f'{block.better} is better' if block.better else 'direction unknown'}"
     return title + (", recorded only" if block.recorded else "")
 
 

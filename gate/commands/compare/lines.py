@@ -159,6 +159,8 @@ def _without_builds(each: Estimate, change: Change, few: Sequence[str]) -> Chang
 def _with_interval(each: Estimate) -> Change:
     ratio = each.ratio
     shown: Shown = "" if ratio.kind == "withheld" else _SHOWN.get(each.verdict, "not shown")
+    if each.case.better is None and shown in ("worse", "better"):
+        shown = "differs"
     reason = [] if ratio.kind == "bounded" else [say(each.reason)]
     return Change(
         estimate=_known(ratio.estimate),

@@ -13,10 +13,7 @@ FORMAT = Format(
     title="github-action-benchmark (the file of customSmallerIsBetter and customBiggerIsBetter)",
     execution="the file",
     iteration="none: a value a benchmark",
-    trap=(
-        "the file does not say which values are better: less is, unless the unit is a rate (ops/s, MB/s); what a range "
-        "means is not known"
-    ),
+    trap=("only the unit may say which values are better (ms, ops/s); what a range means is not known"),
 )
 
 

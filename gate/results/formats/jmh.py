@@ -74,7 +74,7 @@ def _about(result: Jmh) -> About:
 
 
 def _benchmark(result: Jmh, name: str, labels: dict[str, str], first: int) -> Iterator[Result]:
-    unit, scale, better = known_unit(result.primaryMetric.scoreUnit)
+    unit, scale = known_unit(result.primaryMetric.scoreUnit)
     metric = tables.metric(unit)
     try:
         by_fork = [values for values in forks(result.primaryMetric) if values]
@@ -83,12 +83,12 @@ def _benchmark(result: Jmh, name: str, labels: dict[str, str], first: int) -> It
         yield Failed(benchmark=visible(name), status=str(error), labels=labels)
         return
     for fork, values in enumerate(by_fork):
-        metrics = {metric: Metric(unit=unit, better=better, values=[value * scale for value in values])}
+        metrics = {metric: Metric(unit=unit, values=[value * scale for value in values])}
         for key, own in secondaries.items():
             # in every iteration, or its values would not belong to those of the others
             if fork < len(own) and len(own[fork]) == len(values):
-                base, factor, way = known_unit(result.secondaryMetrics[key].scoreUnit)
-                metrics[tables.secondary(key)] = Metric(unit=base, better=way, values=[v * factor for v in own[fork]])
+                base, factor = known_unit(result.secondaryMetrics[key].scoreUnit)
+                metrics[tables.secondary(key)] = Metric(unit=base, values=[v * factor for v in own[fork]])
         yield measured(name, metrics, execution=first + fork, labels=labels)
     if not by_fork:
         yield _mean(name, metric, result.primaryMetric, labels)
@@ -99,7 +99,7 @@ def _benchmark(result: Jmh, name: str, labels: dict[str, str], first: int) -> It
 
 def _usable(scores: Scores) -> list[list[float]]:
     """Return the values of a secondary metric by fork; none where some cannot be used."""
-    unit, scale, _ = known_unit(scores.scoreUnit)
+    unit, scale = known_unit(scores.scoreUnit)
     try:
         found = [fork for fork in forks(scores) if fork]
     except OutputError:
@@ -108,10 +108,10 @@ def _usable(scores: Scores) -> list[list[float]]:
 
 
 def _mean(name: str, metric: str, scores: Scores, labels: dict[str, str]) -> Aggregate | Failed:
-    unit, scale, better = known_unit(scores.scoreUnit)
+    unit, scale = known_unit(scores.scoreUnit)
     low, high = (*map(_number, scores.scoreConfidence[:2]), None, None)[:2]
     return aggregate(
-        name, metric, "mean", _number(scores.score), unit=unit, scale=scale, better=better, low=low, high=high,
+        name, metric, "mean", _number(scores.score), unit=unit, scale=scale, low=low, high=high,
         confidence=tables.CONFIDENCE, labels=labels,
     )  # fmt: skip
 

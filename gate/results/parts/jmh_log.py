@@ -127,9 +127,9 @@ class _Log:
             elif each.values and each.name not in unusable:
                 key = each.name, each.labels.get("threads", "")
                 before[key] = before.get(key, -1) + 1
-                unit, scale, better = known_unit(each.unit)
+                unit, scale = known_unit(each.unit)
                 values = array("d", map(scale.__mul__, each.values))
-                metric = Metric(unit=unit, better=better, values=values)
+                metric = Metric(unit=unit, values=values)
                 found.append(
                     measured(each.name, {tables.metric(unit): metric}, execution=before[key], labels=each.labels)
                 )

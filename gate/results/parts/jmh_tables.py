@@ -148,7 +148,7 @@ def _cells(title: str, line: str) -> list[str]:
 def _row(
     name: str, mode: str, params: dict[str, str], count: str, score: str, error: str, unit: str, others: dict[str, str]
 ) -> Aggregate | Failed:
-    base, scale, better = known_unit(unit)
+    base, scale = known_unit(unit)
     own, _, key = name.partition(":")
     shown = named(own, params, mode)
     labels = {**params, "mode": mode, **others}
@@ -163,7 +163,7 @@ def _row(
     half = number(error)
     low, high = (None, None) if half is None or value is None or power else (value - half, value + half)
     return aggregate(
-        shown, what, statistic, value, unit=base, scale=scale, better=better, low=low, high=high, confidence=CONFIDENCE,
+        shown, what, statistic, value, unit=base, scale=scale, low=low, high=high, confidence=CONFIDENCE,
         count=int(count) if count.isascii() and count.isdigit() and not quantile else None, labels=labels,
     )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -50,6 +51,20 @@ def _undecided_benchmarks(warning: kinds.UndecidedBenchmarks) -> str:
     return (
         f"no metric of {listed(warning.benchmarks)} is decided: declare [benchmark.metric.NAME], or name one in [plan] "
         f"metrics ({', '.join(warning.metrics)})"
+    )
+
+
+def _unknown_direction(warning: kinds.UnknownDirection) -> str:
+    name, them = listed(warning.metrics), agree(len(warning.metrics), "it is", "they are")
+    unknown = f"direction unknown: nothing says which values of {name} are better, so {them} shown and not decided"
+    return f"{unknown}: {give_direction(warning.metrics[0])}"
+
+
+def give_direction(metric: str) -> str:
+    """Say how a metric gets a direction."""
+    return (
+        f"add an `[[override]]` entry to perfgate.toml with `metric = {json.dumps(metric, ensure_ascii=False)}` and "
+        '`better = "lower"` or `better = "higher"`'
     )
 
 
@@ -157,6 +172,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     ),
     kinds.LooksIgnored: lambda _: "a bootstrap interval does not correct for the looks of this run",
     kinds.UndecidedBenchmarks: _undecided_benchmarks,
+    kinds.UnknownDirection: _unknown_direction,
     kinds.MetricMissing: _metric_missing,
     kinds.UnknownUnit: _unknown_unit,
     kinds.NotSteady: _not_steady,

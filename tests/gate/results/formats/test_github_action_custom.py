@@ -8,7 +8,7 @@ from tests.support.foreign import aggregates, of_text, reading
 def test_units_say_the_direction() -> None:
     found = reading("github_action_custom", "custom.json")
     assert [(a.benchmark, a.metric, a.value, a.unit, a.better) for a in found.aggregates] == [
-        ("My load", "value", 50, "Percent", "lower"),
+        ("My load", "value", 50, "Percent", None),
         ("memory", "value", 100e6, "B", "lower"),
         ("requests", "throughput", 1200.5, "1/s", "higher"),
         ("latency", "time", pytest.approx(0.0125), "s", "lower"),
