@@ -14,6 +14,7 @@ from gate.decide.looks import Position
 from gate.decide.troubles import trouble_of
 from gate.model import Accepted, Case, Evidence, Finding, Identical, ReportVerdict, Verdict, outcomes, reasons
 from gate.model.case import CaseId
+from gate.model.warnings.measured import UnknownDirection
 from gate.stats.ratio import Limits
 
 
@@ -239,7 +240,8 @@ _NAMED = 3
 def _nothing_decided(evidence: Evidence) -> outcomes.Summary:
     measured = list(dict.fromkeys(case.metric for case in evidence.cases))
     if measured:
-        return outcomes.NothingDecided(metrics=measured)
+        undirected = [m for each in evidence.warnings if isinstance(each, UnknownDirection) for m in each.metrics]
+        return outcomes.NothingDecided(metrics=measured, undirected=undirected)
     if evidence.run is not None and evidence.run.apart and (evidence.run.base is None or evidence.run.head is None):
         return outcomes.OneSideMeasured(side="head" if evidence.run.base is None else "base")
     if evidence.aggregates:

@@ -40,6 +40,8 @@ def next_step(report: Report) -> steps.Step | None:
         return _allow_more_builds(report.summary.needed, report.summary.round, pace)
     if isinstance(report.summary, steps.NothingMeasured):
         return steps.MeasureFirst()
+    if isinstance(report.summary, steps.NothingDecided) and report.summary.undirected:
+        return steps.GiveDirection(metric=report.summary.undirected[0])
     if report.verdict == "regression" and report.creep is not None:
         return _find_creep(report, report.creep)
     if report.verdict == "regression":

@@ -204,6 +204,8 @@ class NothingDecided(Kind, frozen=True, kw_only=True):
 
     metrics: list[str]
     """Names of the metrics that were measured."""
+    undirected: list[str]
+    """Those that would be decided if something told which direction is better."""
 
 
 class Failed(Kind, frozen=True, kw_only=True):
@@ -350,6 +352,13 @@ class FixOutput(Kind, frozen=True):
     """Base and head give different output, and nothing else failed."""
 
 
+class GiveDirection(Kind, frozen=True, kw_only=True):
+    """Nothing is decided, since nothing tells which direction of a metric is better."""
+
+    metric: str
+    """The first of them."""
+
+
 class MeasureFirst(Kind, frozen=True):
     """No value of any benchmark was measured, and nothing failed."""
 
@@ -484,6 +493,7 @@ Step = (
     | RepeatJob
     | FixFailure
     | MeasureFirst
+    | GiveDirection
     | FixRegression
     | FindCreep
     | WaitForNights

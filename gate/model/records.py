@@ -39,7 +39,7 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     unit: str = ""
     better: Better | None = None
-    """Which direction is better; None: as its name and unit tell (gate/directions.py)."""
+    """Which direction is better; None: as its name and unit tell."""
     values: Sequence[float]
     """Measured iterations in order, warm-up excluded; a list, or an array("d") where a result file has millions."""
     dropped: list[float] = []

@@ -10,7 +10,9 @@ from gate.evidence.factors import pairs
 from gate.model import Cut, outcomes
 from gate.units import Duration, format_duration, format_share
 from gate.words.numbers import as_configured, plural
+from gate.words.phrases import joined
 from gate.words.plain import benchmark_option
+from gate.words.warnings.measured import give_direction
 from gate.words.warnings.setup import base_lacks
 
 
@@ -237,7 +239,11 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.OneSideMeasured: lambda of: f"nothing to compare: all values are of {of.side}",
     outcomes.BudgetEnded: _budget_ended,
     outcomes.MachineNotFree: lambda of: f"nothing was measured: {of.status}",
-    outcomes.NothingDecided: lambda of: f"nothing was decided: plan.metrics names none of {', '.join(of.metrics)}",
+    outcomes.NothingDecided: lambda of: (
+        f"nothing was decided: nothing says which values of {joined(of.undirected)} are better"
+        if of.undirected
+        else f"nothing was decided: plan.metrics names none of {', '.join(of.metrics)}"
+    ),
     outcomes.Failed: _failed,
     outcomes.SomeInconclusive: _inconclusive,
     outcomes.NotEnoughMeasured: lambda of: f"not enough measured: {of.builds} of {plural(of.needed, 'build')}",
@@ -261,6 +267,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.MeasureFirst: lambda _: (
         "Run `perfgate check`, which measures and decides; `perfgate measure` writes what `perfgate decide` reads"
     ),
+    outcomes.GiveDirection: lambda step: give_direction(step.metric),
     outcomes.FixRegression: _fix_regression,
     outcomes.FindCreep: _find_creep,
     outcomes.WaitForNights: lambda step: (

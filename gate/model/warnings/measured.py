@@ -149,6 +149,7 @@ class UnknownDirection(Base, frozen=True):
 
     weight: ClassVar[Weight] = "first"
     metrics: tuple[str, ...]
+    """Their names."""
 
 
 class MetricMissing(Base, frozen=True):

@@ -57,13 +57,13 @@ def _undecided_benchmarks(warning: kinds.UndecidedBenchmarks) -> str:
 def _unknown_direction(warning: kinds.UnknownDirection) -> str:
     name, them = listed(warning.metrics), agree(len(warning.metrics), "it is", "they are")
     unknown = f"direction unknown: nothing says which values of {name} are better, so {them} shown and not decided"
-    return f"{unknown}: {give_direction(warning.metrics[0])}"
+    return f"{unknown}. {give_direction(warning.metrics[0])}"
 
 
 def give_direction(metric: str) -> str:
     """Say how a metric gets a direction."""
     return (
-        f"add an `[[override]]` entry to perfgate.toml with `metric = {json.dumps(metric, ensure_ascii=False)}` and "
+        f"Add an `[[override]]` entry to perfgate.toml with `metric = {json.dumps(metric, ensure_ascii=False)}` and "
         '`better = "lower"` or `better = "higher"`'
     )
 
