@@ -14,6 +14,7 @@ from gate.config.rules import benchmark_rules, better_of
 from gate.config.schema import to_tables
 from gate.config.source import from_tables
 from gate.config.types import Builds, Config
+from gate.directions import direction
 from gate.evidence.records import Located
 from gate.evidence.runs import files_of
 from gate.model import (
@@ -288,9 +289,9 @@ class _Sieve:
         if case not in self._better:
             self._better[case] = better_of(self._known.config, benchmark, name)
         better = self._better[case]
-        if better is None and self._suite(benchmark):
-            # which metrics a suite has, and which way they go, only its tool knows
-            better = metric.better
+        if better is None:
+            # which metrics a suite has, and which way they go, only its tool knows; a unit is the artifact's word
+            better = metric.better if self._suite(benchmark) else direction(name, "")
         return msgspec.structs.replace(metric, better=better)
 
     def _same(self, record: Same) -> Same | None:
