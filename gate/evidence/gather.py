@@ -61,7 +61,7 @@ from gate.model.warnings.measured import (
     UnknownDirection,
     UnknownUnit,
 )
-from gate.units import meant, to_base
+from gate.units import meant, to_base, whole_of
 
 Sampler = Callable[[list[Execution], str], Sample]
 """Makes the sample of a side from its executions and the name of a metric."""
@@ -444,10 +444,11 @@ def _case(
 
 
 def _repeats(executions: Sequence[Execution], metric: str) -> bool:
-    """Return whether a count of a result file came out the same in all of several builds."""
+    """Return whether a count of a result file, or a share, came out the same in all of several builds."""
     found = [e.metrics[metric] for e in executions]
     builds = {(e.session, e.build) for e in executions}
-    return all(each.exact for each in found) and len(builds) > 1 and len({v for m in found for v in m.values}) == 1
+    counted = all(each.exact or whole_of(metric, each.unit) is not None for each in found)
+    return counted and len(builds) > 1 and len({v for m in found for v in m.values}) == 1
 
 
 def _sample(executions: list[Execution], metric: str) -> Sample:

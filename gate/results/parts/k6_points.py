@@ -178,7 +178,7 @@ class Points:
 def _rate(metric: str, share: float, kind: Kind) -> dict[str, Metric]:
     if metric == "checks":
         return {"error_rate": Metric(values=[1 - share])}
-    return {"rate": Metric(better=kind.better, values=[share])}
+    return {"rate": Metric(unit="share", better=kind.better, values=[share])}
 
 
 def _throughput(own: _Own) -> dict[str, Metric]:

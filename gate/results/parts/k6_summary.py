@@ -100,7 +100,9 @@ def _own(name: str, each: dict[str, Any], numbers: dict[str, float], labels: dic
     else:
         is_rate = "passes" in numbers or "matches" in numbers or each.get("type") == "rate"
         value = {"value": _rate(numbers)}
-        yield from aggregates(name, "rate" if is_rate else "value", value, unit="", better=better, labels=labels)
+        yield from aggregates(
+            name, "rate" if is_rate else "value", value, unit="share" if is_rate else "", better=better, labels=labels
+        )
 
 
 def _trend(

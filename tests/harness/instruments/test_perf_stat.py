@@ -123,7 +123,9 @@ def test_a_counter_that_is_lost_or_never_was(tmp_path: Path, context: Context) -
     (context.scratch / "perf.0").write_text(f"{row}5;;cycles;5;100.00;;\n")
     (context.scratch / "perf.1").write_text(f"{row}<not counted>;;cycles;0;0.00;;\n")
     outcome = Outcome("", "", 0.1, "")
-    assert perf.collect(each, context, outcome) == {"task-clock": Metric(unit="s", better="lower", values=[0.002, 0.002])}
+    assert perf.collect(each, context, outcome) == {
+        "task-clock": Metric(unit="s", better="lower", values=[0.002, 0.002])
+    }
     declared = Benchmark(name="b", command=["./b"], instrument="perf_stat", metric=rules)
     assert perf.collect(declared, context, outcome) == Unusable("no values of 'cycles' (cycles not counted)", "")
 
