@@ -374,7 +374,7 @@ class FixRegression(Kind, frozen=True, kw_only=True):
     """Seconds that building both sides once took, which `perfgate explain` does again; None: not known, or it is
     explained already."""
     from_zero: bool = False
-    """Whether base is 0 in all that regressed, so that an [[accept]] entry covers none."""
+    """Whether base is 0 in some that regressed, which no [[accept]] entry covers."""
 
 
 class FindCreep(Kind, frozen=True, kw_only=True):
@@ -413,10 +413,33 @@ class LowerFloor(Kind, frozen=True, kw_only=True):
 
 
 class DeclareZero(Kind, frozen=True, kw_only=True):
-    """Base is 0 wherever the report is open, which no more builds change."""
+    """Base is 0, which no more builds change."""
 
     metric: str
-    """Of the first of them."""
+    """Of the first that is open."""
+    floor: float | None
+    """A floor that head is above, in the unit; None: head has no spread that a floor could be tested with."""
+    unit: str
+
+
+class DeclareExact(Kind, frozen=True, kw_only=True):
+    """All values of a side are the same, and more of them would be too."""
+
+    metric: str
+    """Of the first that is open."""
+
+
+class MoreValues(Kind, frozen=True, kw_only=True):
+    """Every build has too few values for a quantile."""
+
+    statistic: str
+    """The quantile, such as p99."""
+    has: int
+    """Values of a build."""
+    needs: int
+    """Values that a build needs."""
+    imported: bool
+    """Whether the values are of result files."""
 
 
 class MeasureMore(Kind, frozen=True, kw_only=True):
@@ -500,6 +523,8 @@ Step = (
     | NothingToDo
     | LowerFloor
     | DeclareZero
+    | DeclareExact
+    | MoreValues
     | CheckValues
     | MeasureMore
     | ImportMore

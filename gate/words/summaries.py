@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Callable
 from typing import Any
 
+from gate.config.source import dotted
 from gate.evidence.factors import pairs
 from gate.model import Cut, outcomes
-from gate.units import Duration, format_duration, format_share
+from gate.units import DIMENSIONS, Duration, format_duration, format_share
 from gate.words.numbers import as_configured, plural
-from gate.words.phrases import joined
+from gate.words.phrases import joined, toml_text
 from gate.words.plain import benchmark_option
 from gate.words.warnings.measured import give_direction
 from gate.words.warnings.setup import base_lacks
@@ -172,10 +174,34 @@ def _find_creep(step: outcomes.FindCreep) -> str:
 
 
 def _lower_floor(step: outcomes.LowerFloor) -> str:
-    said = (
-        f"If a change below {as_configured(step.floor, step.unit)} matters, lower the floor or remove it (`floor = 0`)"
+    said = f"If a change below {as_configured(step.floor, step.unit)} matters, lower the floor"
+    if step.share is None:
+        # from 0 a floor is what decides
+        return said
+    return f"{said} or remove it (`floor = 0`): it is {format_share(step.share)} of {step.benchmark}"
+
+
+def _table(metric: str) -> str:
+    return f"`[{dotted(('benchmark', 'metric', metric))}]`"
+
+
+def _declare_zero(step: outcomes.DeclareZero) -> str:
+    if step.floor is None:
+        return f"If {step.metric} is a count, write `exact = true` in {_table(step.metric)}: base is 0"
+    # of a unit without dimension a floor is a plain number
+    known = step.unit in DIMENSIONS
+    floor = toml_text(as_configured(step.floor, step.unit)) if known else f"{step.floor:.4g}"
+    return (
+        f"Say from which amount on {step.metric} is worth failing for, since base is 0: an `[[override]]` entry with "
+        f"`metric = {toml_text(step.metric)}` and, for example, `floor = {floor}`"
     )
-    return said if step.share is None else f"{said}: it is {format_share(step.share)} of {step.benchmark}"
+
+
+def _more_values(step: outcomes.MoreValues) -> str:
+    has = f"{step.statistic} needs {step.needs} values of each build and has {step.has}"
+    if step.imported:
+        return f"Measure more values in each build: {has}"
+    return f"Raise `plan.executions` or `plan.iterations` {math.ceil(step.needs / max(1, step.has))} times: {has}"
 
 
 def _more_machines(step: outcomes.MoreMachines) -> str:
@@ -210,7 +236,10 @@ _LONG = 3600.0
 
 def _fix_regression(step: outcomes.FixRegression) -> str:
     if step.from_zero:
-        return "Fix the regression, or set the metric's `floor` to what is allowed: `[[accept]]` takes no change from 0"
+        return (
+            "Fix the regression, or where base is 0 set the metric's `floor` to what is allowed: an `[[accept]]` entry "
+            "takes no change from 0"
+        )
     built = None if step.explain is None else format_duration(max(1.0, step.explain))
     explain = f" (`perfgate explain` names the functions: 2 builds, {built}, and 2 profiled runs)" if built else ""
     return f"Fix the regression{explain}, or accept it with an `[[accept]]` entry (size, expiry date, reason)"
@@ -276,10 +305,12 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     ),
     outcomes.NothingToDo: lambda _: "Nothing to do: the inconclusive results are not worse than the threshold allows",
     outcomes.LowerFloor: _lower_floor,
-    outcomes.DeclareZero: lambda step: (
-        f"Declare what a change of {step.metric} from 0 means, in its `[benchmark.metric]` table: `exact = true` if it "
-        "is a count, otherwise the `floor` above which it is worth failing for"
+    outcomes.DeclareZero: _declare_zero,
+    outcomes.DeclareExact: lambda step: (
+        f"If {step.metric} is a count or a size, write `exact = true` in {_table(step.metric)}; of a time, let each "
+        "value be of more work, or write more digits"
     ),
+    outcomes.MoreValues: _more_values,
     outcomes.CheckValues: lambda _: (
         "Check the program that writes the values: some are below 0. Compare the amounts, not their difference"
     ),

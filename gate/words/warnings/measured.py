@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
 from gate.model.warnings import measured as kinds
 from gate.units import agree, format_share, plural
-from gate.words.phrases import listed
+from gate.words.phrases import listed, toml_text
 
 
 def _torn_line(warning: kinds.TornLine) -> str:
@@ -63,7 +62,7 @@ def _unknown_direction(warning: kinds.UnknownDirection) -> str:
 def give_direction(metric: str) -> str:
     """Say how a metric gets a direction."""
     return (
-        f"Add an `[[override]]` entry to perfgate.toml with `metric = {json.dumps(metric, ensure_ascii=False)}` and "
+        f"Add an `[[override]]` entry to perfgate.toml with `metric = {toml_text(metric)}` and "
         '`better = "lower"` or `better = "higher"`'
     )
 

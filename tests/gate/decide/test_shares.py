@@ -80,8 +80,10 @@ def test_a_smaller_threshold_is_one_of_points_too() -> None:
 
 def test_the_words_say_points() -> None:
     found = report(0.0, 0.05)
-    assert verdict_line.text(found).startswith("Regression: bench error_rate is 5.0 points higher (at least 4.")
-    assert findings.conclusion(found.findings[0]).startswith("error_rate 5.0 points higher (at least 4.")
+    assert verdict_line.text(found).startswith(
+        "Regression: bench error_rate is 5.0 points higher (at least 5.0 points)"
+    )
+    assert findings.conclusion(found.findings[0]).startswith("error_rate 5.0 points higher (at least 5.0 points)")
     assert "threshold 3 points: regression" in findings.conclusion(found.findings[0])
     step = next_step(found)
     # there is a ratio, so that an [[accept]] entry covers it
