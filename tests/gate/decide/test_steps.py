@@ -5,6 +5,7 @@ import tomllib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import msgspec
 import pytest
 
 from gate.config.parse import parse
@@ -13,7 +14,8 @@ from gate.config.source import from_tables
 from gate.decide import decide
 from gate.decide.steps import next_step
 from gate.evidence.gather import gather
-from gate.model import Report, Verdict, outcomes
+from gate.model import Report, Verdict, Whose, outcomes
+from gate.words import reports
 from gate.words.sentences import say
 from tests.support.lines import builds, located
 
@@ -112,6 +114,14 @@ def test_of_result_files_no_plan_is_raised() -> None:
     noisy = Situation([1.0, 9.0, 2.0], [1.0, 2.0, 12.0], run=imported)
     step = next_step(report(noisy))
     assert isinstance(step, outcomes.ImportMore) and step.builds > noisy.builds
+
+
+@pytest.mark.parametrize(("kind", "more"), [("base", True), ("head", False)])
+def test_a_change_of_the_rules_says_when_it_counts(kind: Any, more: bool) -> None:
+    found = report(ZERO_CONSTANT)
+    policy = msgspec.structs.replace(found.policy, whose=Whose(kind))
+    said = reports.next_step(msgspec.structs.replace(found, policy=policy))
+    assert ("It counts once it is in the rules that decide, those of base" in said) is more
 
 
 @pytest.mark.parametrize(
