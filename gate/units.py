@@ -73,6 +73,14 @@ def whole_of(metric: str, unit: str) -> float | None:
     return 1.0 if unit == "share" or (unit == "" and metric in (ERROR_RATE, SUCCESS)) else None
 
 
+def ratio_of(metric: str, unit: str, base: float, head: float) -> float | None:
+    """Return the ratio of two values that have no interval: of shares 1 and their difference; None: there is none."""
+    whole = whole_of(metric, unit)
+    if whole is not None:
+        return 1 + (head - base) / whole
+    return head / base if base > 0 and head >= 0 else None
+
+
 def _split(text: str, what: str, right: str) -> tuple[float, str]:
     match = _NUMBER.fullmatch(text.strip())
     value = float(match[1]) if match else math.nan

@@ -11,6 +11,7 @@ from gate.decide import decide
 from gate.decide.steps import next_step
 from gate.evidence.gather import gather
 from gate.model import Report
+from gate.units import ratio_of
 from gate.words import findings, verdict_line
 from tests.support.lines import builds, located
 
@@ -93,3 +94,10 @@ def test_the_words_say_points() -> None:
 def test_what_differs_in_the_columns_is_no_riddle() -> None:
     (found,) = report(0.001, 0.002).findings
     assert not any("as shown differ" in each for each in findings.warnings(found))
+
+
+def test_without_an_interval_it_is_the_difference_too() -> None:
+    assert ratio_of("error_rate", "", 0.0, 0.05) == pytest.approx(1.05)
+    assert ratio_of("miss-rate", "%", 20.0, 10.0) == pytest.approx(0.9)
+    assert ratio_of("time", "s", 2.0, 3.0) == 1.5
+    assert ratio_of("time", "s", 0.0, 3.0) is None
