@@ -18,7 +18,7 @@ def _words(text: str) -> frozenset[str]:
 
 _TIMES = _words("time latency duration elapsed delay runtime ns us ms nanos micros millis secs seconds")
 """What a time ends with."""
-_COSTS = _words("latency duration elapsed overhead jitter memory rss heap footprint")
+_COSTS = _words("cost duration elapsed footprint heap jitter latency mem memory overhead rss")
 _HARM = _words(
     "alloc allocs allocated allocation allocations collisions conflicts crashes dropped drops error errors evictions "
     "exceptions failed failure failures fails fault faults gc leak leaked leaks loss losses lost miss misses pauses "
@@ -30,7 +30,10 @@ _WORK = _words(
     "syscalls"
 )
 """What a program does for one result; of a rate more of it is more done."""
-_GAINS = _words("availability bandwidth fps goodput iops ipc ops qps rps speedup success successes throughput tps")
+_GAINS = _words(
+    "accuracy availability bandwidth fps gbps gflops goodput iops ipc mbps mflops ops qps rps speed speedup success "
+    "successes throughput tps"
+)
 
 
 @cache

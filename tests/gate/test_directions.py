@@ -40,6 +40,7 @@ from gate.directions import direction, told_or_known
         ("throughput_ops_ms", "", "higher"),
         ("L1HitRate", "%", "higher"),
         ("ll-miss-rate", "%", "lower"),
+        ("GFLOPS", "", "higher"),
         ("success", "", "higher"),
         ("MatchesFound", "", None),
         ("widgets/op", "", None),
