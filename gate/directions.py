@@ -20,14 +20,15 @@ _TIMES = _words("time latency duration elapsed delay runtime ns us ms nanos micr
 """What a time ends with."""
 _COSTS = _words("cost duration elapsed footprint heap jitter latency mem memory overhead rss")
 _HARM = _words(
-    "alloc allocs allocated allocation allocations collisions conflicts crashes dropped drops error errors evictions "
-    "exceptions failed failure failures fails fault faults gc leak leaked leaks loss losses lost miss misses pauses "
-    "rejected rejects retries retry stalled stalls timeout timeouts violations waste wasted"
+    "alloc allocs allocated allocation allocations collision collisions conflict conflicts crash crashes dropped drops "
+    "error errors eviction evictions exception exceptions failed failure failures fails fault faults gc leak leaked "
+    "leaks loss losses lost miss misses pause pauses rejected rejects retries retry spills stalled stalls timeout "
+    "timeouts violation violations waste wasted"
 )
 """What a program had better not have, whatever it is counted by."""
 _WORK = _words(
     "branches comparisons copies cpi cycles fsyncs instructions ir migrations queries roundtrips swaps switches "
-    "syscalls"
+    "syscall syscalls wakeups"
 )
 """What a program does for one result; of a rate more of it is more done."""
 _GAINS = _words(

@@ -154,9 +154,16 @@ def _settle(report: Report) -> steps.Step:
 
 def _declare(finding: Finding, *, imported: bool) -> steps.Step | None:
     """Return what a finding lacks that more builds do not give; None: they may settle it."""
-    reason = finding.reason
+    # of one of several machines that alone stands in the way, what it lacks
+    reason = finding.reason.why if isinstance(finding.reason, reasons.OnMachine) else finding.reason
     if isinstance(reason, reasons.NegativeValues):
         return steps.CheckValues()
+    if isinstance(reason, reasons.ZeroQuantile):
+        return steps.OtherStatistic(metric=finding.metric, statistic=finding.statistic)
+    if isinstance(reason, reasons.DifferentSessions):
+        return steps.MeasureTogether()
+    if isinstance(reason, reasons.OneUnit) and reason.unit == "session":
+        return steps.MoreMachines(sessions=finding.base.counts.session, builds=False)
     if isinstance(reason, reasons.BothZero) or (isinstance(reason, reasons.ZeroBase) and reason.floor is None):
         spreads = any(level.s2 for level in finding.variance.head)
         floor = finding.head.value / 2 if spreads and not isinstance(reason, reasons.BothZero) else None

@@ -429,6 +429,19 @@ class DeclareExact(Kind, frozen=True, kw_only=True):
     """Of the first that is open."""
 
 
+class OtherStatistic(Kind, frozen=True, kw_only=True):
+    """A quantile is 0 in some build, which has no ratio."""
+
+    metric: str
+    """Of the first that is open."""
+    statistic: str
+    """The quantile, such as p50."""
+
+
+class MeasureTogether(Kind, frozen=True):
+    """Base and head were measured in different sessions, which more of them do not change."""
+
+
 class MoreValues(Kind, frozen=True, kw_only=True):
     """Every build has too few values for a quantile."""
 
@@ -525,6 +538,8 @@ Step = (
     | DeclareZero
     | DeclareExact
     | MoreValues
+    | OtherStatistic
+    | MeasureTogether
     | CheckValues
     | MeasureMore
     | ImportMore

@@ -205,9 +205,8 @@ def _more_values(step: outcomes.MoreValues) -> str:
 
 
 def _more_machines(step: outcomes.MoreMachines) -> str:
-    text = (
-        f"More builds on these {step.sessions} machines will not settle it: measure on more machines (`plan.sessions`)"
-    )
+    these = f"these {step.sessions} machines" if step.sessions > 1 else "this machine"
+    text = f"More builds on {these} will not settle it: measure on more machines (`plan.sessions`)"
     return text + (', or, if only these matter, set `gate.sessions = "fixed"`' if step.builds else "")
 
 
@@ -311,6 +310,13 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
         "value be of more work, or write more digits"
     ),
     outcomes.MoreValues: _more_values,
+    outcomes.OtherStatistic: lambda step: (
+        f'Compare another statistic of {step.metric}, such as `statistics = ["mean"]` in {_table(step.metric)}: its '
+        f"{step.statistic} is 0"
+    ),
+    outcomes.MeasureTogether: lambda _: (
+        "Measure base and head together, as `perfgate check` does: each was measured in sessions of its own"
+    ),
     outcomes.CheckValues: lambda _: (
         "Check the program that writes the values: some are below 0. Compare the amounts, not their difference"
     ),

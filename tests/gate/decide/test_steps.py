@@ -31,6 +31,8 @@ class Situation(NamedTuple):
     rules: str = BENCHMARK + "[benchmark.metric.leaks]\n"
     builds: int = 6
     run: dict[str, Any] | None = None
+    apart: bool = False
+    """Whether head was measured in another session."""
 
 
 def report(of: Situation) -> Report:
@@ -45,6 +47,7 @@ def report(of: Situation) -> Report:
         )
     ]  # fmt: skip
     for line in lines:
+        line["session"] = int(of.apart and line["side"] == "head")
         # the first of a build counts twice, so that builds differ where values do
         measured = line["metrics"]["leaks"]["values"]
         measured.append(measured[0])
@@ -55,6 +58,10 @@ def report(of: Situation) -> Report:
 ZERO_SPREAD = Situation([0.0, 0.0], [2.0, 4.0])
 ZERO_CONSTANT = Situation([0.0], [3.0])
 FEW = Situation([1.0, 1.1], [1.0, 1.2], BENCHMARK + '[benchmark.metric.leaks]\nstatistics = ["p90"]\n')
+HALF_ZERO = Situation(
+    [*[0.0] * 20, 1.0, 1.1], [*[0.0] * 20, 2.0, 2.2], BENCHMARK + '[benchmark.metric.leaks]\nstatistics = ["p50"]\n'
+)
+SLOWER = Situation([1.0, 1.1], [2.0, 2.2])
 FLOOR = Situation([1.0, 1.02], [1.5, 1.52], BENCHMARK + "[benchmark.metric.leaks]\nfloor = 2\n")
 
 
@@ -91,6 +98,13 @@ FLOOR = Situation([1.0, 1.02], [1.5, 1.52], BENCHMARK + "[benchmark.metric.leaks
             FEW._replace(base=[1 + k / 1000 for k in range(100)], head=[1.2 + k / 1000 for k in range(100)]),
             "regression",
         ),
+        (
+            HALF_ZERO,
+            outcomes.OtherStatistic(metric="leaks", statistic="p50"),
+            HALF_ZERO._replace(rules=BENCHMARK + '[benchmark.metric.leaks]\nstatistics = ["mean"]\n'),
+            "regression",
+        ),
+        (SLOWER._replace(apart=True), outcomes.MeasureTogether(), SLOWER, "regression"),
         (
             FLOOR,
             outcomes.LowerFloor(benchmark="enc", floor=2.0, unit="", share=2 / 1.01),
@@ -166,6 +180,18 @@ def test_a_change_of_the_rules_says_when_it_counts(kind: Any, more: bool) -> Non
         (
             outcomes.MoreValues(statistic="p99", has=60, needs=1000, imported=True),
             "Measure more values in each build: p99 needs 1000 values of each build and has 60",
+        ),
+        (
+            outcomes.OtherStatistic(metric="n", statistic="p50"),
+            'Compare another statistic of n, such as `statistics = ["mean"]` in `[benchmark.metric.n]`: its p50 is 0',
+        ),
+        (
+            outcomes.MeasureTogether(),
+            "Measure base and head together, as `perfgate check` does: each was measured in sessions of its own",
+        ),
+        (
+            outcomes.MoreMachines(sessions=1, builds=False),
+            "More builds on this machine will not settle it: measure on more machines (`plan.sessions`)",
         ),
         # from 0 the floor is what decides
         (
