@@ -220,8 +220,9 @@ def _undecided_warnings(cases: Sequence[Case], config: Config) -> list[Undecided
 
 def _unknown_directions(cases: Sequence[Case], config: Config) -> list[UnknownDirection]:
     """Name the metrics that are not decided for want of a direction alone."""
-    found = [c.metric for c in cases if c.better is None and is_decided(config, c.benchmark, c.metric)]
-    return [UnknownDirection(tuple(dict.fromkeys(found)))] if found else []
+    found = [c for c in cases if c.better is None and is_decided(config, c.benchmark, c.metric)]
+    metrics, benchmarks = (tuple(dict.fromkeys(getattr(c, of) for c in found)) for of in ("metric", "benchmark"))
+    return [UnknownDirection(metrics, benchmarks)] if found else []
 
 
 def _wanted(name: str | None, select: Sequence[str]) -> bool:

@@ -150,6 +150,8 @@ class UnknownDirection(Base, frozen=True):
     weight: ClassVar[Weight] = "first"
     metrics: tuple[str, ...]
     """Their names."""
+    benchmarks: tuple[str, ...]
+    """Those that have one of them."""
 
 
 class MetricMissing(Base, frozen=True):

@@ -54,8 +54,9 @@ def _undecided_benchmarks(warning: kinds.UndecidedBenchmarks) -> str:
 
 
 def _unknown_direction(warning: kinds.UnknownDirection) -> str:
-    name, them = listed(warning.metrics), agree(len(warning.metrics), "it is", "they are")
-    unknown = f"direction unknown: nothing says which values of {name} are better, so {them} shown and not decided"
+    names = f"{listed(warning.metrics)} ({listed(warning.benchmarks)})"
+    they_are = agree(len(warning.metrics), "it is", "they are")
+    unknown = f"direction unknown: nothing says which values of {names} are better, so {they_are} shown and not decided"
     return f"{unknown}. {give_direction(warning.metrics[0])}"
 
 

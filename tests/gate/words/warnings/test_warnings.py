@@ -369,14 +369,14 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     ],
     "unknown-direction": [
         (
-            m.UnknownDirection(("MatchesFound",)),
-            ("direction unknown: nothing says which values of MatchesFound are better, so it is shown and not decided. "
+            m.UnknownDirection(("MatchesFound",), ("BM_Find/8",)),
+            ("direction unknown: nothing says which values of MatchesFound (BM_Find/8) are better, so it is shown and not decided. "
             'Add an `[[override]]` entry to perfgate.toml with `metric = "MatchesFound"` and `better = "lower"` or '
             '`better = "higher"`'),
         ),
         (
-            m.UnknownDirection(("a", "b", "c", "d")),
-            ("direction unknown: nothing says which values of a, b, c and 1 more are better, so they are shown and not "
+            m.UnknownDirection(("a", "b", "c", "d"), ("x", "y")),
+            ("direction unknown: nothing says which values of a, b, c and 1 more (x, y) are better, so they are shown and not "
             'decided. Add an `[[override]]` entry to perfgate.toml with `metric = "a"` and `better = "lower"` or '
             '`better = "higher"`'),
         ),
