@@ -6,6 +6,8 @@ import math
 import re
 from typing import Self
 
+from gate.model.names import ERROR_RATE, SUCCESS
+
 # Scale of each unit towards its base unit, by dimension (the base unit names the dimension).
 _SCALES: dict[str, dict[str, float]] = {
     "s": {
@@ -62,6 +64,21 @@ def meant(unit: str) -> str | None:
     by_case = next((known for known in _TO_BASE if known.casefold() == unit.casefold()), None)
     singular = unit.casefold().removesuffix("s") if len(unit) > 2 else unit
     return by_case or _SPELLED_OUT.get(singular)
+
+
+def whole_of(metric: str, unit: str) -> float | None:
+    """Return what all of a share is, in its unit: 100 of "%", 1 of "share"; None: the metric is no share."""
+    if unit == "%":
+        return 100.0
+    return 1.0 if unit == "share" or (unit == "" and metric in (ERROR_RATE, SUCCESS)) else None
+
+
+def ratio_of(metric: str, unit: str, base: float, head: float) -> float | None:
+    """Return the ratio of two values that have no interval: of shares 1 and their difference; None: there is none."""
+    whole = whole_of(metric, unit)
+    if whole is not None:
+        return 1 + (head - base) / whole
+    return head / base if base > 0 and head >= 0 else None
 
 
 def _split(text: str, what: str, right: str) -> tuple[float, str]:

@@ -30,7 +30,7 @@ def parse(data, units):
     found = {}
     for word in data.decode().split():
         name, _, value = word.partition("=")
-        found.setdefault(name, Series("", [])).values.append(float(value))
+        found.setdefault(name, Series("", [], "lower")).values.append(float(value))
     return found
 
 

@@ -291,27 +291,27 @@ def _series(results: list[_Result], told: Mapping[str, Better]) -> dict[str, Ser
     for unit in results[0].values:
         if any(unit not in result.values for result in results):
             continue
-        name, base, scale, better = metric_of(unit)
+        name, base, scale = metric_of(unit)
         if name in series:
             raise OutputError(f"two of its metrics are called {name!r}")
-        series[name] = Series(base, [result.values[unit] * scale for result in results], told.get(unit, better))
+        series[name] = Series(base, [result.values[unit] * scale for result in results], told.get(unit))
     if not series or ("time" not in series and any("ns/op" in result.values for result in results)):
         raise OutputError("ns/op is missing in some of its results")
     return series
 
 
-def metric_of(unit: str) -> tuple[str, str, float, Better]:
-    """Return name, base unit, scale and direction of what a unit measures.
+def metric_of(unit: str) -> tuple[str, str, float]:
+    """Return name, base unit and scale of what a unit measures.
 
     As in golang.org/x/perf/benchunit, the words of a unit are joined by "-" and "*", and what is below "/" is no scale.
     """
     if unit == "ns/op":
-        return "time", "s", 1e-9, "lower"
+        return "time", "s", 1e-9
     above, _, below = unit.partition("/")
     if below in ("s", "sec", "second"):
-        return unit, unit, 1.0, "higher"
+        return unit, unit, 1.0
     for word in re.split(r"[-*]", above):
         short = _SPELLED_OUT.get(word, word)
         if short in _TIMES_AND_SIZES:
-            return unit, *to_base(short), "lower"
-    return unit, "", 1.0, "higher" if unit == "throughput" else "lower"
+            return unit, *to_base(short)
+    return unit, "", 1.0

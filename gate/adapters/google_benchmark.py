@@ -9,7 +9,6 @@ import msgspec
 
 from gate.adapters.suites import Suite, add, read_json
 from gate.adapters.values import OutputError, Series
-from gate.model import Better
 from gate.model.visible import visible
 
 Row = dict[str, Any]
@@ -38,8 +37,8 @@ def parse(data: bytes) -> Suite:
     """Read one value of each metric for each repetition; aggregates and fitted complexities are passed over.
 
     Metrics: "time" (real_time, which UseManualTime sets) and "cpu_time" in seconds; items_per_second and
-    bytes_per_second, where more is better; and each counter under its own name, where less is. A counter that is not a
-    finite number in every repetition is left out.
+    bytes_per_second; and each counter under its own name. A counter that is not a finite number in every repetition is
+    left out.
     A benchmark that was skipped without an error is left out, like a test that is skipped.
 
     Raises:
@@ -108,7 +107,7 @@ def series(rows: list[Row]) -> dict[str, Series]:
     # in every repetition, or its values would not belong to those of the others
     counters = {key for key in rows[0] if all(is_counter(key, row.get(key)) for row in rows)}
     for key in sorted(counters):
-        found[visible(key)] = Series(UNITS.get(key, ""), [float(row[key]) for row in rows], better(key))
+        found[visible(key)] = Series(UNITS.get(key, ""), [float(row[key]) for row in rows])
     return found
 
 
@@ -122,11 +121,6 @@ def _times(rows: list[Row], key: str) -> Series:
             raise OutputError(f"its {key} is {shown} in {visible(unit)}, which is not a time")
         values.append(value * SCALES[unit])
     return Series("s", values)
-
-
-def better(key: str) -> Better:
-    """Return whether more is better of a number of a row."""
-    return "higher" if key in ("items_per_second", "bytes_per_second") else "lower"
 
 
 def is_counter(key: str, value: Any) -> bool:

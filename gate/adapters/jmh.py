@@ -9,7 +9,6 @@ import msgspec
 
 from gate.adapters.suites import Suite, add, read_json
 from gate.adapters.values import OutputError, Series, usable
-from gate.model import Better
 from gate.model.visible import visible
 
 # What TimeValue.tuToString writes.
@@ -89,19 +88,19 @@ def named(benchmark: str, params: Mapping[str, str] | None, mode: str) -> str:
 
 
 def _series(result: Result) -> dict[str, Series]:
-    unit, scale, better = known_unit(result.primaryMetric.scoreUnit)
+    unit, scale = known_unit(result.primaryMetric.scoreUnit)
     if unit not in ("s", "1/s"):
         raise OutputError(f"its unit is {visible(result.primaryMetric.scoreUnit)!r}, which this perfgate does not know")
     values = [value * scale for fork in forks(result.primaryMetric) for value in fork]
-    series = {"time" if unit == "s" else "throughput": Series(unit, values, better)}
+    series = {"time" if unit == "s" else "throughput": Series(unit, values)}
     for name, metric in result.secondaryMetrics.items():
-        unit, scale, better = known_unit(metric.scoreUnit)
+        unit, scale = known_unit(metric.scoreUnit)
         values = [number(value) * scale for fork in metric.rawData for value in fork]
         # in every iteration, or its values would not belong to those of the others
         if len(values) == len(next(iter(series.values())).values) and usable(values, unit):
             own = visible(name)
             # as JMH's table writes it
-            series[f":{own}" if own in _OF_PRIMARY else own] = Series(unit, values, better)
+            series[f":{own}" if own in _OF_PRIMARY else own] = Series(unit, values)
     return series
 
 
@@ -138,14 +137,14 @@ def number(value: Number) -> float:
         raise OutputError(f"{visible(repr(value))} among its values is not a number") from None
 
 
-def known_unit(unit: str) -> tuple[str, float, Better]:
-    """Return the base unit of one of JMH, the factor that takes a value there, and which values are better."""
+def known_unit(unit: str) -> tuple[str, float]:
+    """Return the base unit of one of JMH, and the factor that takes a value there."""
     above, _, below = unit.partition("/")
     if above == "ops" and below in _SECONDS:
-        return "1/s", 1 / _SECONDS[below], "higher"
+        return "1/s", 1 / _SECONDS[below]
     if above in _SECONDS and below in ("op", ""):
-        return "s", _SECONDS[above], "lower"
+        return "s", _SECONDS[above]
     if unit == "B/op":
-        return "B", 1.0, "lower"
+        return "B", 1.0
     # the megabytes of "MB/sec" are 2**20 B in some profilers and 10**6 B in others
-    return "" if unit in _COUNTS else visible(unit), 1.0, "higher" if unit == "insns/clk" else "lower"
+    return "" if unit in _COUNTS else visible(unit), 1.0

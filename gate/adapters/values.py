@@ -39,7 +39,8 @@ class Series:
 
     unit: str
     values: list[float]
-    better: Better = "lower"
+    better: Better | None = None
+    """What the tool says; None: its name and unit are all there is."""
     whole: bool = False
     """Its one value is of the whole output, which has no warm-up to drop."""
 

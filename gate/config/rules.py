@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 import msgspec
 
 from gate.config.types import Accept, Benchmark, Builds, Config, MetricRules, Override, Plan, Show
-from gate.model import Whose
+from gate.model import Better, Whose
 from gate.model.names import SUCCESS
 from gate.units import DIMENSIONS, Quantity, to_base
 
@@ -109,6 +109,15 @@ def threshold_of(config: Config, benchmark: str, metric: str, statistic: str) ->
         if override.threshold is not None and _applies(override, benchmark, metric, statistic):
             return float(override.threshold)
     return float(config.gate.threshold)
+
+
+def better_of(config: Config, benchmark: str, metric: str) -> Better | None:
+    """Return which direction of a metric is better: as its own rules say, otherwise the last matching override."""
+    own = metric_rules(config, benchmark, metric).better
+    told = (
+        o.better for o in reversed(config.override) if matches(o.benchmark, benchmark) and matches(o.metric, metric)
+    )
+    return own or next(filter(None, told), None)
 
 
 def implausible_of(config: Config, benchmark: str, metric: str, statistic: str) -> float | None:

@@ -182,7 +182,7 @@ class Gate(Table, frozen=True, kw_only=True):
 
 
 class Override(Table, frozen=True, kw_only=True):
-    """Another threshold, floor, implausible size or proof for some cases; globs, the later entry wins."""
+    """Another threshold, floor, direction, implausible size or proof for some cases; globs, the later entry wins."""
 
     benchmark: Annotated[str, Meta(description="Glob of benchmark names.")] = "*"
     metric: Annotated[str, Meta(description="Glob of metric names.")] = "*"
@@ -192,6 +192,10 @@ class Override(Table, frozen=True, kw_only=True):
     implausible: Annotated[Share | None, Meta(description="Replaces gate.implausible.")] = None
     show: Annotated[Show | None, Meta(description="Replaces gate.show.")] = None
     detectable: Annotated[Share | None, Meta(description="Replaces gate.detectable.")] = None
+    better: Annotated[
+        Better | None,
+        Meta(description="Which direction is better, whatever the statistic, where the metric has no own."),
+    ] = None
 
 
 class Accept(Table, frozen=True, kw_only=True):
@@ -365,7 +369,13 @@ class MetricRules(Table, frozen=True, kw_only=True):
     """What one metric of a benchmark is and how it is judged."""
 
     unit: Annotated[str | None, Meta(description='Unit of plain numbers: "s", "ms", "B", "count", ...')] = None
-    better: Annotated[Better | None, Meta(description="Which direction is good; default lower.")] = None
+    better: Annotated[
+        Better | None,
+        Meta(
+            description="Which direction is better. Default: that of an override, otherwise as its tool, name or unit "
+            "tells."
+        ),
+    ] = None
     statistics: Annotated[list[Statistic], Meta(min_length=1, description="What to compare.")] = msgspec.field(
         default_factory=lambda: ["mean"]
     )

@@ -11,13 +11,14 @@ from gate.config.rules import Policy, detectable_of, floor_of, metric_rules, sho
 from gate.config.types import Config, Gate, Show
 from gate.evidence.factors import bound_factors
 from gate.evidence.layouts import layouts_of
-from gate.model import Case, Evidence, FindingMemory, Layouts, Memory
+from gate.model import Better, Case, Evidence, FindingMemory, Layouts, Memory
 from gate.model.case import CaseId, case_id, quantile_of
 from gate.stats.estimate import Method
 from gate.stats.prior import remembered_correlation
 from gate.stats.round_ratio import INDEPENDENT, KEYED, UNKNOWN, is_paired
 from gate.stats.sequential import Spending, spending
 from gate.stats.shared_variance import FEWEST_CASES
+from gate.units import whole_of
 
 
 class Subject(msgspec.Struct, frozen=True, eq=False):
@@ -25,7 +26,8 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
 
     tau: of the quantile; None for the mean. floor: in the base unit. show: what it must show to pass. wanted: the size
     of a slowdown that must have shown, where no sign of one is enough. memory: what earlier sessions on the same
-    machine tell of its variance.
+    machine tell of its variance. shift: what is added to the values of both sides; of a share what brings base to the
+    whole, so that a ratio of 1.02 is a difference of 2 percentage points, and base may be 0; else 0.
     """
 
     case: Case
@@ -36,11 +38,17 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
     show: Show
     wanted: float
     memory: FindingMemory | None
+    shift: float
 
     @property
     def lower(self) -> bool:
         """Return whether lower is better."""
-        return self.case.better == "lower"
+        return self.better == "lower"
+
+    @property
+    def better(self) -> Better:
+        """Return which direction is better; of what has none, and so is compared and not decided, lower."""
+        return self.case.better or "lower"
 
 
 class Design(msgspec.Struct, frozen=True, eq=False):
@@ -106,6 +114,7 @@ def _by_finding(memory: Memory | None) -> dict[CaseId, FindingMemory]:
 def subject_of(case: Case, statistic: str, policy: Policy, remembered: dict[CaseId, FindingMemory]) -> Subject:
     """Bring together a case, a statistic and the rules for both."""
     names = (policy.config, case.benchmark, case.metric, statistic)
+    whole = whole_of(case.metric, case.unit)
     return Subject(
         case=case,
         statistic=statistic,
@@ -115,6 +124,7 @@ def subject_of(case: Case, statistic: str, policy: Policy, remembered: dict[Case
         show=show_of(*names),
         wanted=detectable_of(*names),
         memory=remembered.get(case_id(case, statistic)),
+        shift=0.0 if whole is None else whole - float(case.base.values.mean()),
     )
 
 

@@ -253,8 +253,15 @@ def too_few_complete(reduced: Reduced) -> bool:
 
 
 def first_rounds(subject: Subject, rounds: int | None) -> tuple[Sample, Sample]:
-    """Return base and head in the first rounds of each session; None: in all there are."""
-    return of_rounds(subject.case.base, rounds), of_rounds(subject.case.head, rounds)
+    """Return base and head in the first rounds of each session (None: in all there are), shares as differences."""
+    base, head = (of_rounds(side, rounds) for side in (subject.case.base, subject.case.head))
+    if not subject.shift:
+        return base, head
+    return _shifted(base, subject.shift), _shifted(head, subject.shift)
+
+
+def _shifted(sample: Sample, by: float) -> Sample:
+    return msgspec.structs.replace(sample, values=sample.values + by)
 
 
 def _over_machines(subject: Subject, design: Design, rounds: int | None) -> Estimated:

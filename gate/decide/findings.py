@@ -77,10 +77,11 @@ def side_summary(found: Estimated, side: Side, alpha: float) -> SideSummary:
     if tops.log or math.isclose(tops.mean, value):
         machines = sides_of(found.machines, side)
         limits = side_over_machines(machines, alpha) if machines else side_limits(tops, alpha)
+    shift = found.subject.shift
     return SideSummary(
-        value=value,
-        low=limits.low,
-        high=limits.high,
+        value=value - shift,
+        low=None if limits.low is None else limits.low - shift,
+        high=None if limits.high is None else limits.high - shift,
         counts=Counts(
             session=len(sample.counts[2]),
             build=len(sample.builds),
@@ -220,7 +221,7 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
         benchmark=case.benchmark,
         metric=case.metric,
         unit=case.unit,
-        better=case.better,
+        better=subject.better,
         statistic=subject.statistic,
         factors=case.factors,
         base=side_summary(found, "base", nominal_alpha),

@@ -6,6 +6,7 @@ from gate.config.instruments import COMMAND_METRICS
 from gate.config.rules import (
     Policy,
     benchmark_rules,
+    better_of,
     floor_of,
     is_decided,
     metric_rules,
@@ -13,6 +14,7 @@ from gate.config.rules import (
 )
 from gate.config.types import Config
 from gate.decide.design import statistics_of
+from gate.directions import direction
 from gate.model import Evidence, Identical, Same, reasons
 from gate.units import to_base
 
@@ -53,7 +55,7 @@ def _finding(same: Same, metric: str, statistic: str, policy: Policy) -> Identic
         benchmark=same.benchmark,
         metric=metric,
         unit=unit,
-        better=rules.better or "lower",
+        better=better_of(policy.config, same.benchmark, metric) or direction(metric, unit),
         statistic=statistic,
         threshold=threshold_of(*names),
         floor=floor_of(*names, unit),

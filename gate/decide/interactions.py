@@ -194,7 +194,7 @@ def _interaction(each: _Asked) -> Interaction:
         benchmark=case.benchmark,
         metric=case.metric,
         unit=case.unit,
-        better=case.better,
+        better=subject.better,
         statistic=subject.statistic,
         factor=contrast.factor,
         setting=contrast.setting,

@@ -11,7 +11,7 @@ from gate.decide.design import Design
 from gate.decide.looks import Judged
 from gate.decide.machines import METHOD
 from gate.evidence.factors import pairs
-from gate.model import SIDES, Case, Overall, RatioInterval
+from gate.model import SIDES, Better, Case, Overall, RatioInterval
 from gate.stats.estimate import PAIRED
 from gate.stats.fixed_sessions import by_machine
 from gate.stats.levels import Tops, Unit
@@ -38,7 +38,7 @@ def overall_of(
     its means are above 0 and it has the builds that most cases have (with looks, those before the first one) on both
     sides; only builds that all counted cases have are used. failed: benchmarks without a case, named as dropped.
     """
-    groups: dict[tuple[str, str, str], list[Judged]] = defaultdict(list)
+    groups: dict[tuple[str, str, Better | None], list[Judged]] = defaultdict(list)
     for j in judged:
         if j.subject.tau is not None or j.estimated.exact:
             continue

@@ -14,6 +14,7 @@ from gate.decide.looks import Position
 from gate.decide.troubles import trouble_of
 from gate.model import Accepted, Case, Evidence, Finding, Identical, ReportVerdict, Verdict, outcomes, reasons
 from gate.model.case import CaseId
+from gate.model.warnings.measured import UnknownDirection
 from gate.stats.ratio import Limits
 
 
@@ -79,7 +80,7 @@ def finding(facts: Facts) -> reasons.Reason:
             real=real,
             confidence=facts.nominal_confidence,
             unit=facts.case.unit,
-            better=facts.case.better,
+            better=facts.found.subject.better,
         )
     return _unchanged(facts) if facts.verdict == "unchanged" else _inconclusive(facts)
 
@@ -140,7 +141,7 @@ def _inconclusive(facts: Facts) -> reasons.Reason:
             detectable=facts.unseen,
             wanted=facts.found.subject.wanted,
             unit=facts.case.unit,
-            better=facts.case.better,
+            better=facts.found.subject.better,
             hopeless=_hopeless(facts),
         )
     return _too_wide(facts)
@@ -179,14 +180,14 @@ def _below_threshold(facts: Facts) -> bool:
     low, high, edge = facts.nominal.low, facts.nominal.high, 1 + facts.threshold
     if low is None or high is None:
         return False
-    return high < edge if facts.case.better == "lower" else low > 1 / edge
+    return high < edge if facts.found.subject.lower else low > 1 / edge
 
 
 def _beyond(facts: Facts, limits: Limits, *, worse: bool) -> bool:
     low, high, d = limits.low, limits.high, facts.threshold
     if low is None or high is None:
         return False
-    return low > 1 + d if worse == (facts.case.better == "lower") else high < 1 / (1 + d)
+    return low > 1 + d if worse == (facts.found.subject.lower) else high < 1 / (1 + d)
 
 
 def _size(finding: Finding) -> float:
@@ -239,7 +240,8 @@ _NAMED = 3
 def _nothing_decided(evidence: Evidence) -> outcomes.Summary:
     measured = list(dict.fromkeys(case.metric for case in evidence.cases))
     if measured:
-        return outcomes.NothingDecided(metrics=measured)
+        undirected = [m for each in evidence.warnings if isinstance(each, UnknownDirection) for m in each.metrics]
+        return outcomes.NothingDecided(metrics=measured, undirected=undirected)
     if evidence.run is not None and evidence.run.apart and (evidence.run.base is None or evidence.run.head is None):
         return outcomes.OneSideMeasured(side="head" if evidence.run.base is None else "base")
     if evidence.aggregates:

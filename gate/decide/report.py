@@ -53,6 +53,7 @@ from gate.model.warnings.estimates import NoisyHost
 from gate.model.warnings.measured import WithoutValues
 from gate.model.warnings.setup import ExpiredAccept, NothingRemembered, NothingToCompare, ZeroThreshold
 from gate.stats.prior import FEWEST_COMMON, with_layouts
+from gate.units import ratio_of
 
 _EXITS: dict[ReportVerdict, Exit] = {
     "pass": Exit.PASS,
@@ -318,7 +319,7 @@ def _without_values(evidence: Evidence, design: Design) -> Iterator[Recorded]:
     for each in evidence.aggregates:
         if each.base is None or each.head is None:
             continue
-        ratio = each.head.value / each.base.value if each.base.value > 0 and each.head.value > 0 else None
+        ratio = ratio_of(each.metric, each.unit, each.base.value, each.head.value)
         yield Recorded(
             benchmark=each.benchmark,
             metric=each.metric,

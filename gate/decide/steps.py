@@ -42,6 +42,8 @@ def next_step(report: Report) -> steps.Step | None:
         return steps.MeasureFirst()
     if isinstance(report.summary, steps.OneSideMeasured):
         return steps.NameSides(file=report.run.head.ref if report.run.head and len(report.new) > 1 else None)
+    if isinstance(report.summary, steps.NothingDecided) and report.summary.undirected:
+        return steps.GiveDirection(metric=report.summary.undirected[0])
     if report.verdict == "regression" and report.creep is not None:
         return _find_creep(report, report.creep)
     if report.verdict == "regression":
@@ -69,7 +71,7 @@ def _find_creep(report: Report, creep: CreepFacts) -> steps.Step:
 def _fix_regression(report: Report) -> steps.FixRegression:
     run = report.run
     found = [f for f in ordered(report.findings) if f.verdict == "regression"]
-    if found and all(isinstance(f.reason, reasons.ZeroBaseExceeds) for f in found):
+    if any(isinstance(f.reason, reasons.ZeroBaseExceeds) for f in found):
         # no size of an [[accept]] entry covers what has no ratio
         return steps.FixRegression(from_zero=True)
     if not found or run.imported or not run.builds:
@@ -126,17 +128,18 @@ def _settle(report: Report) -> steps.Step:
         )
     if not still_open:
         return steps.NothingToDo()
-    if all(isinstance(f.reason, reasons.NegativeValues) for f in still_open):
-        return steps.CheckValues()
-    if all(_lacks_a_meaning(f) for f in still_open):
-        return steps.DeclareZero(metric=still_open[0].metric)
+    declared = [step for f in still_open if (step := _declare(f, imported=bool(report.run.imported))) is not None]
+    if len(declared) == len(still_open):
+        return declared[0]
     needed = sorted(_builds(f) + f.more_builds for f in still_open if f.more_builds)
     told = needed[: math.ceil(_SHARE * len(needed))]
     least = int(report.policy.gate["min_builds"])
-    if report.run.imported and (told or any(_builds(f) < least for f in still_open)):
-        return steps.ImportMore(builds=max([least, *told]))
+    hopeless = not told and all(_is_hopeless(f) for f in still_open)
+    if report.run.imported and not hopeless:
+        # of what is not known to lack some more, twice as many tell more
+        most = max(map(_builds, still_open))
+        return steps.ImportMore(builds=max([least, *(told or ([2 * most] if most >= least else []))]))
     if not told:
-        hopeless = all(_is_hopeless(f) for f in still_open)
         return _more_machines(still_open) or steps.MeasureMore(hopeless=hopeless)
     seconds = _seconds(report, told[-1])
     plan = (report.run.settings or {}).get("plan", {})
@@ -151,11 +154,27 @@ def _settle(report: Report) -> steps.Step:
     )
 
 
-def _lacks_a_meaning(finding: Finding) -> bool:
-    """Return whether base is 0, and no rule says from which size on a change matters."""
-    if isinstance(finding.reason, reasons.BothZero):
-        return True
-    return isinstance(finding.reason, reasons.ZeroBase) and finding.reason.floor is None
+def _declare(finding: Finding, *, imported: bool) -> steps.Step | None:
+    """Return what a finding lacks that more builds do not give; None: they may settle it."""
+    # of one of several machines that alone stands in the way, what it lacks
+    reason = finding.reason.why if isinstance(finding.reason, reasons.OnMachine) else finding.reason
+    if isinstance(reason, reasons.NegativeValues):
+        return steps.CheckValues()
+    if isinstance(reason, reasons.ZeroQuantile):
+        return steps.OtherStatistic(metric=finding.metric, statistic=finding.statistic)
+    if isinstance(reason, reasons.DifferentSessions):
+        return steps.MeasureTogether()
+    if isinstance(reason, reasons.OneUnit) and reason.unit == "session":
+        return steps.MoreMachines(sessions=finding.base.counts.session, builds=False)
+    if isinstance(reason, reasons.BothZero) or (isinstance(reason, reasons.ZeroBase) and reason.floor is None):
+        spreads = any(level.s2 for level in finding.variance.head)
+        floor = finding.head.value / 2 if spreads and not isinstance(reason, reasons.BothZero) else None
+        return steps.DeclareZero(metric=finding.metric, floor=floor, unit=finding.unit)
+    if isinstance(reason, reasons.NoSpread):
+        return steps.DeclareExact(metric=finding.metric)
+    if isinstance(reason, reasons.FewValues):
+        return steps.MoreValues(statistic=reason.statistic, has=reason.has, needs=reason.needs, imported=imported)
+    return None
 
 
 def _floor_stands_in_the_way(finding: Finding) -> bool:

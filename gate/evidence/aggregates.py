@@ -6,18 +6,23 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 
-from gate.model import SIDES, Side, Unsampled
+from gate.config.rules import better_of
+from gate.config.types import Config
+from gate.directions import told_or_known
+from gate.model import SIDES, Better, Side, Unsampled
 from gate.model.case import canonical
 from gate.model.evidence import Aggregate, Amount
 from gate.units import to_base
 
 
-def aggregates(lines: Sequence[Unsampled]) -> list[Aggregate]:
+def aggregates(lines: Sequence[Unsampled], config: Config) -> list[Aggregate]:
     """Bring the sides together; where they differ in unit or direction, each stands alone."""
-    found: dict[tuple[str, ...], dict[Side, list[Unsampled]]] = defaultdict(lambda: {side: [] for side in SIDES})
+    found: dict[tuple[str, str, str, str, str, Better | None], dict[Side, list[Unsampled]]]
+    found = defaultdict(lambda: {side: [] for side in SIDES})
     for line in lines:
         unit, _ = to_base(line.unit)
-        key = line.benchmark, line.metric, line.statistic, canonical(line.factors), unit, line.better
+        better = better_of(config, line.benchmark, line.metric) or told_or_known(line.better, line.metric, unit)
+        key = line.benchmark, line.metric, line.statistic, canonical(line.factors), unit, better
         found[key][line.side].append(line)
     return [
         Aggregate(
@@ -26,7 +31,7 @@ def aggregates(lines: Sequence[Unsampled]) -> list[Aggregate]:
             statistic=statistic,
             factors=[*sides["base"], *sides["head"]][0].factors,
             unit=unit,
-            better="higher" if better == "higher" else "lower",
+            better=better,
             base=_amount(sides["base"]),
             head=_amount(sides["head"]),
         )

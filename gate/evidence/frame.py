@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from gate.directions import told_or_known
 from gate.model import SIDES, Execution
 from gate.units import to_base
 
@@ -31,6 +32,7 @@ class _Part(msgspec.Struct, frozen=True, eq=False):
     metric: str
     unit: str
     better: str
+    """"" where nothing tells."""
     settings: int
     """Their number."""
     values: Sequence[float]
@@ -119,7 +121,8 @@ def _parts(executions: Iterable[Execution], settings: _Settings) -> list[_Part]:
         for name, metric in measured.items():
             unit, scale = to_base(metric.unit)
             values = metric.values if scale == 1 else [value * scale for value in metric.values]
-            found.append(_Part(e, name, unit, metric.better, number, values))
+            better = told_or_known(metric.better, name, unit) or ""
+            found.append(_Part(e, name, unit, better, number, values))
     return found
 
 

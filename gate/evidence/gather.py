@@ -8,8 +8,9 @@ from typing import TypeVar
 
 import msgspec
 
-from gate.config.rules import is_decided, is_exact, matches, metric_rules
+from gate.config.rules import better_of, is_decided, is_exact, matches
 from gate.config.types import Config
+from gate.directions import told_or_known
 from gate.evidence.aggregates import aggregates
 from gate.evidence.apart import apart
 from gate.evidence.completeness import (
@@ -35,6 +36,7 @@ from gate.evidence.sameness import identical, sameness_warnings
 from gate.evidence.unfinished import complete_rounds, trusted, unfinished, without_past_waits, without_profiles
 from gate.model import (
     SIDES,
+    Better,
     Build,
     Case,
     Evidence,
@@ -52,8 +54,14 @@ from gate.model.case import CaseId, canonical, case_id
 from gate.model.names import ERROR_RATE
 from gate.model.profile import Profile, Unprofiled
 from gate.model.warnings import AnyWarning, typed
-from gate.model.warnings.measured import MetricMissing, RequestsFailed, UndecidedBenchmarks, UnknownUnit
-from gate.units import meant, to_base
+from gate.model.warnings.measured import (
+    MetricMissing,
+    RequestsFailed,
+    UndecidedBenchmarks,
+    UnknownDirection,
+    UnknownUnit,
+)
+from gate.units import meant, to_base, whole_of
 
 Sampler = Callable[[list[Execution], str], Sample]
 """Makes the sample of a side from its executions and the name of a metric."""
@@ -148,14 +156,15 @@ def _gathered(
             *part_warnings(whole, parts, run, config),
             *sameness_warnings(records, run),
             *(build_warnings(builds, run) if timed else ()),
-            *_undecided_warnings(pairs.cases),
+            *_undecided_warnings(pairs.cases, config),
+            *_unknown_directions(pairs.cases, config),
             *_failed_requests(pairs.cases),
             *pairs.warnings,
             *side_differences(records),
             *machines(records),
             *(run_states(records) if timed else ()),
         ],
-        aggregates=aggregates(_of(everything, Unsampled)),
+        aggregates=aggregates(_of(everything, Unsampled), config),
         profiles=_of(explaining, Profile),
         unprofiled=_of(explaining, Unprofiled),
     )
@@ -193,9 +202,12 @@ def _budget_of(run: Run | None, measured: Config | None) -> float | None:
     return float(config.plan.budget) if config else None
 
 
-def _undecided_warnings(cases: Sequence[Case]) -> list[UndecidedBenchmarks]:
-    """Name the benchmarks of which nothing is decided, which would look like passing."""
-    decided = {case.benchmark for case in cases if case.decided}
+def _undecided_warnings(cases: Sequence[Case], config: Config) -> list[UndecidedBenchmarks]:
+    """Name the benchmarks of which nothing is decided, which would look like passing.
+
+    Where a direction is all that lacks, the warning that asks for it says so.
+    """
+    decided = {case.benchmark for case in cases if is_decided(config, case.benchmark, case.metric)}
     metrics: dict[str, list[str]] = defaultdict(list)
     for case in cases:
         if case.benchmark not in decided:
@@ -204,6 +216,13 @@ def _undecided_warnings(cases: Sequence[Case]) -> list[UndecidedBenchmarks]:
     for name, own in metrics.items():
         by_metrics[tuple(dict.fromkeys(own))].append(name)
     return [UndecidedBenchmarks(tuple(names), measured) for measured, names in by_metrics.items()]
+
+
+def _unknown_directions(cases: Sequence[Case], config: Config) -> list[UnknownDirection]:
+    """Name the metrics that are not decided for want of a direction alone."""
+    found = [c for c in cases if c.better is None and is_decided(config, c.benchmark, c.metric)]
+    metrics, benchmarks = (tuple(dict.fromkeys(getattr(c, of) for c in found)) for of in ("metric", "benchmark"))
+    return [UnknownDirection(metrics, benchmarks)] if found else []
 
 
 def _wanted(name: str | None, select: Sequence[str]) -> bool:
@@ -313,7 +332,8 @@ def _pairs(
     sessions = _sessions(executions, bound)
     for case, by_side in sides.items():
         benchmark, metric = case.benchmark, case.metric
-        decided = is_decided(config, benchmark, metric)
+        better = _better(benchmark, metric, by_side, config)
+        decided = better is not None and is_decided(config, benchmark, metric)
         what = f"metric {metric}{at(case)}"
         if not by_side["base"]:
             found.new.append(f"{benchmark}: {what}")
@@ -327,7 +347,7 @@ def _pairs(
                 MetricMissing(benchmark, metric, case.factors or "{}", each.session or 0) for each in lacking
             )
             found.warnings.extend(_units(metric, by_side))
-            found.cases.append(_case(benchmark, metric, by_side, config, asked, sampled, decided=decided))
+            found.cases.append(_case(benchmark, metric, by_side, config, asked, sampled, better, decided=decided))
         elif decided:
             found.failures.append(Failure(kind="execution", benchmark=benchmark, status=f"{what}{unlike}"))
     return found
@@ -339,9 +359,17 @@ def _unlike(benchmark: str, metric: str, by_side: dict[Side, list[Execution]], c
     units = {to_base(unit)[0] for unit in {each.unit for each in measured}}
     if len(units) > 1:
         return f" has several units: {', '.join(sorted(units))}"
-    if len({each.better for each in measured}) > 1 and metric_rules(config, benchmark, metric).better is None:
+    told = {told_or_known(each.better, metric, each.unit) for each in measured} - {None}
+    if len(told) > 1 and better_of(config, benchmark, metric) is None:
         return f": the lines disagree which direction is better; say better in [benchmark.metric.{metric}]"
     return ""
+
+
+def _better(benchmark: str, metric: str, by_side: dict[Side, list[Execution]], config: Config) -> Better | None:
+    """Return which direction is better: as the rules say, the lines, or name and unit; None: nothing tells."""
+    own = better_of(config, benchmark, metric)
+    measured = (e.metrics[metric] for side in ("head", "base") for e in by_side[side])
+    return own or next((told for each in measured if (told := told_or_known(each.better, metric, each.unit))), None)
 
 
 def _units(metric: str, by_side: dict[Side, list[Execution]]) -> Iterator[UnknownUnit]:
@@ -396,10 +424,10 @@ def _case(
     config: Config,
     asked: int,
     sampled: Sampler,
+    better: Better | None,
     *,
     decided: bool,
 ) -> Case:
-    rules = metric_rules(config, benchmark, metric)
     unit, _ = to_base(by_side["base"][0].metrics[metric].unit)
     exact = is_exact(config, benchmark, metric) or all(_repeats(by_side[side], metric) for side in SIDES)
     return Case(
@@ -407,7 +435,7 @@ def _case(
         metric=metric,
         factors=by_side["base"][0].factors,
         unit=unit,
-        better=rules.better or by_side["head"][0].metrics[metric].better,
+        better=better,
         exact=exact,
         decided=decided,
         base=sampled(by_side["base"], metric),
@@ -417,10 +445,11 @@ def _case(
 
 
 def _repeats(executions: Sequence[Execution], metric: str) -> bool:
-    """Return whether a count of a result file came out the same in all of several builds."""
+    """Return whether a count of a result file, or a share, came out the same in all of several builds."""
     found = [e.metrics[metric] for e in executions]
     builds = {(e.session, e.build) for e in executions}
-    return all(each.exact for each in found) and len(builds) > 1 and len({v for m in found for v in m.values}) == 1
+    counted = all(each.exact or whole_of(metric, each.unit) is not None for each in found)
+    return counted and len(builds) > 1 and len({v for m in found for v in m.values}) == 1
 
 
 def _sample(executions: list[Execution], metric: str) -> Sample:

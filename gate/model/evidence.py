@@ -40,7 +40,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     metric: str
     factors: dict[str, Any]
     unit: str
-    better: Better
+    better: Better | None
+    """None: nothing tells, so that it is not decided."""
     exact: bool
     decided: bool
     """Whether the policy wants a verdict, or only the numbers shown."""
@@ -71,7 +72,7 @@ class Aggregate(msgspec.Struct, frozen=True, kw_only=True):
     statistic: str
     factors: dict[str, Any]
     unit: str
-    better: Better
+    better: Better | None
     base: Amount | None
     head: Amount | None
 

@@ -204,6 +204,8 @@ class NothingDecided(Kind, frozen=True, kw_only=True):
 
     metrics: list[str]
     """Names of the metrics that were measured."""
+    undirected: list[str]
+    """Those that would be decided if something told which direction is better."""
 
 
 class Failed(Kind, frozen=True, kw_only=True):
@@ -350,6 +352,13 @@ class FixOutput(Kind, frozen=True):
     """Base and head give different output, and nothing else failed."""
 
 
+class GiveDirection(Kind, frozen=True, kw_only=True):
+    """Nothing is decided, since nothing tells which direction of a metric is better."""
+
+    metric: str
+    """The first of them."""
+
+
 class MeasureFirst(Kind, frozen=True):
     """No value of any benchmark was measured, and nothing failed."""
 
@@ -372,7 +381,7 @@ class FixRegression(Kind, frozen=True, kw_only=True):
     """Seconds that building both sides once took, which `perfgate explain` does again; None: not known, or it is
     explained already."""
     from_zero: bool = False
-    """Whether base is 0 in all that regressed, so that an [[accept]] entry covers none."""
+    """Whether base is 0 in some that regressed, which no [[accept]] entry covers."""
 
 
 class FindCreep(Kind, frozen=True, kw_only=True):
@@ -411,10 +420,46 @@ class LowerFloor(Kind, frozen=True, kw_only=True):
 
 
 class DeclareZero(Kind, frozen=True, kw_only=True):
-    """Base is 0 wherever the report is open, which no more builds change."""
+    """Base is 0, which no more builds change."""
 
     metric: str
-    """Of the first of them."""
+    """Of the first that is open."""
+    floor: float | None
+    """A floor that head is above, in the unit; None: head has no spread that a floor could be tested with."""
+    unit: str
+
+
+class DeclareExact(Kind, frozen=True, kw_only=True):
+    """All values of a side are the same, and more of them would be too."""
+
+    metric: str
+    """Of the first that is open."""
+
+
+class OtherStatistic(Kind, frozen=True, kw_only=True):
+    """A quantile is 0 in some build, which has no ratio."""
+
+    metric: str
+    """Of the first that is open."""
+    statistic: str
+    """The quantile, such as p50."""
+
+
+class MeasureTogether(Kind, frozen=True):
+    """Base and head were measured in different sessions, which more of them do not change."""
+
+
+class MoreValues(Kind, frozen=True, kw_only=True):
+    """Every build has too few values for a quantile."""
+
+    statistic: str
+    """The quantile, such as p99."""
+    has: int
+    """Values of a build."""
+    needs: int
+    """Values that a build needs."""
+    imported: bool
+    """Whether the values are of result files."""
 
 
 class MeasureMore(Kind, frozen=True, kw_only=True):
@@ -492,12 +537,17 @@ Step = (
     | FixFailure
     | MeasureFirst
     | NameSides
+    | GiveDirection
     | FixRegression
     | FindCreep
     | WaitForNights
     | NothingToDo
     | LowerFloor
     | DeclareZero
+    | DeclareExact
+    | MoreValues
+    | OtherStatistic
+    | MeasureTogether
     | CheckValues
     | MeasureMore
     | ImportMore

@@ -38,7 +38,8 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The values of one metric in one execution, in base units (s, B or a count)."""
 
     unit: str = ""
-    better: Better = "lower"
+    better: Better | None = None
+    """Which direction is better; None: as its name and unit tell."""
     values: Sequence[float]
     """Measured iterations in order, warm-up excluded; a list, or an array("d") where a result file has millions."""
     dropped: list[float] = []
@@ -231,7 +232,8 @@ class Unsampled(msgspec.Struct, frozen=True, kw_only=True, tag="summary", gc=Fal
     value: float
     """In the unit."""
     unit: str = ""
-    better: Better = "lower"
+    better: Better | None = None
+    """As of Metric."""
     low: float | None = None
     """Lower end of the tool's own interval, in the same unit; None: it gave none."""
     high: float | None = None

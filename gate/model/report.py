@@ -258,7 +258,8 @@ class Identical(msgspec.Struct, frozen=True, kw_only=True):
     """Name of the benchmark; of a suite its [[benchmark]], which stands for all its cases."""
     metric: str
     unit: str
-    better: Better
+    better: Better | None
+    """The direction that is better; None: nothing tells."""
     statistic: str
     factors: dict[str, Any] = {}
     base: None = None
@@ -351,7 +352,8 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
     statistic: str = "mean"
     """mean, or what another tool gave, such as "min"; "value" where that is not known."""
     unit: str
-    better: Better
+    better: Better | None
+    """The direction that is better; None: nothing tells, so that it is not decided."""
     factors: dict[str, Any]
     base: SideSummary
     """Base's value."""

@@ -117,8 +117,12 @@ def _facts(finding: Finding) -> list[str]:
     base, head = (numbers.value(side, finding.unit, like) for side in (finding.base, finding.head))
     basis = finding_words.basis(finding)
     return [
-        f"base {base}, head {head}, change {numbers.change(finding.ratio)}",
-        *([f"interval: {numbers.interval(numbers.shown(finding))}, {basis}"] if basis else []),
+        f"base {base}, head {head}, change {numbers.in_points(finding, numbers.change(finding.ratio))}",
+        *(
+            [f"interval: {numbers.in_points(finding, numbers.interval(numbers.shown(finding)))}, {basis}"]
+            if basis
+            else []
+        ),
         *(clip(visible(f"warning: {each}"), _TEXT) for each in finding_words.warnings(finding)),
     ]
 

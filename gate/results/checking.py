@@ -1,4 +1,4 @@
-"""What an adapter has read -> results that can be used: values of a size to compute with, and no negative times."""
+"""What an adapter has read -> results that can be used: values of a size to compute with, and what is better."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from gate.directions import told_or_known
 from gate.model import Better, Metric
 from gate.model.bounds import out_of_bounds, why_out_of_bounds
 from gate.model.visible import visible
@@ -41,7 +42,7 @@ def usable(measured: Measured) -> Measured | Failed:
     if chief in faults or not measured.metrics:
         status = f"{visible(chief)}: {faults[chief]}" if measured.metrics else "no values"
         return Failed(benchmark=benchmark, status=status, execution=measured.execution, labels=labels)
-    metrics = {visible(name): metric for name, metric in measured.metrics.items() if name not in faults}
+    metrics = {visible(name): _directed(name, m) for name, m in measured.metrics.items() if name not in faults}
     return msgspec.structs.replace(measured, benchmark=benchmark, metrics=metrics, labels=labels)
 
 
@@ -62,10 +63,16 @@ def checked(found: Aggregate) -> Aggregate | Failed:
     is_interval = bool(limits) and all(map(math.isfinite, limits)) and limits == sorted(limits)
     return msgspec.structs.replace(
         found, benchmark=benchmark, metric=metric, statistic=statistic, unit=visible(found.unit), labels=labels,
+        better=told_or_known(found.better, found.metric, found.unit),
         low=low if is_interval else None, high=high if is_interval else None,
         confidence=found.confidence if is_interval else None,
         sd=sd if sd is not None and math.isfinite(sd) and sd >= 0 else None,
     )  # fmt: skip
+
+
+def _directed(name: str, metric: Metric) -> Metric:
+    better = told_or_known(metric.better, name, metric.unit)
+    return metric if better == metric.better else msgspec.structs.replace(metric, better=better)
 
 
 def measured(
@@ -77,9 +84,9 @@ def measured(
 
 def aggregate(
     benchmark: str, metric: str, statistic: str, value: float | None, *,
-    unit: str = "", scale: float = 1.0, better: Better = "lower", low: float | None = None, high: float | None = None,
-    confidence: float | None = None, sd: float | None = None, count: int | None = None, execution: int = 0,
-    labels: Mapping[str, str] | None = None,
+    unit: str = "", scale: float = 1.0, better: Better | None = None, low: float | None = None,
+    high: float | None = None, confidence: float | None = None, sd: float | None = None, count: int | None = None,
+    execution: int = 0, labels: Mapping[str, str] | None = None,
 ) -> Aggregate | Failed:  # fmt: skip
     """Give a statistic of a benchmark, or say that it failed where it has no value.
 

@@ -37,7 +37,8 @@ class Aggregate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Such as "mean", "median", "min", "p99"; "value" where the file does not say."""
     value: float
     unit: str = ""
-    better: Better = "lower"
+    better: Better | None = None
+    """What the file or the format says; None: its name and unit are all there is."""
     low: float | None = None
     high: float | None = None
     """The tool's own interval of the value, in the same unit; None: it gives none."""

@@ -1,4 +1,4 @@
-"""Units as people write them ("ns/iter", "ops/sec", "Megabytes") -> base units, and which values are better."""
+"""Units as people write them ("ns/iter", "ops/sec", "Megabytes") -> base units."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import re
 import msgspec
 
 from gate.adapters.suites import NAME
-from gate.model import Better
 from gate.units import meant, to_base
 
 _OPERATION = (
@@ -28,13 +27,12 @@ class Written(msgspec.Struct, frozen=True):
     """The base unit, or the unit itself where it is not known."""
     scale: float = 1.0
     """Takes a value to it."""
-    better: Better = "lower"
     metric: str = "value"
     """"time", "throughput", or "value" where the unit does not say what is measured."""
 
 
 def written(text: str) -> Written:
-    """Read a unit; of rates more is better, of all else less."""
+    """Read a unit."""
     own = text.strip()
     each = _EACH.fullmatch(own)
     base, scale = _known(each[1] if each else own)
@@ -44,14 +42,14 @@ def written(text: str) -> Written:
         return Written("B", scale)
     rate = _RATE.fullmatch(own)
     if rate is None:
-        return Written("1/s", 1.0, "higher", "throughput") if own.lower() in _NAMED_RATES else Written(own)
+        return Written("1/s", 1.0, "throughput") if own.lower() in _NAMED_RATES else Written(own)
     seconds = _seconds(rate[2])
     of, factor = _known(rate[1])
     if of == "B":
-        return Written("B/s", factor / seconds, "higher", "throughput")
+        return Written("B/s", factor / seconds, "throughput")
     if re.fullmatch(_OPERATION, rate[1], re.IGNORECASE) or not rate[1]:
-        return Written("1/s", 1 / seconds, "higher", "throughput")
-    return Written(own, 1.0, "higher", "throughput")
+        return Written("1/s", 1 / seconds, "throughput")
+    return Written(own, 1.0, "throughput")
 
 
 def _known(text: str) -> tuple[str, float]:

@@ -6,7 +6,7 @@ import math
 
 from gate.evidence.factors import pairs
 from gate.model import Finding, Level, Overall, QuantileCurve, Recorded, reasons
-from gate.units import format_confidence, format_share
+from gate.units import format_confidence, format_share, whole_of
 from gate.words import numbers
 from gate.words.numbers import known, plural, threshold
 from gate.words.plain import clip, visible
@@ -82,8 +82,9 @@ def conclusion(finding: Finding) -> str:
         measured = " as measured" if known(finding.ratio.estimate) else ""
         said = f"{_changed(finding)}{measured}: {numbers.verdict(finding.verdict)}{end}"
     else:
+        spread = numbers.in_points(finding, _spread(finding))
         limit = f"threshold {_limit(finding)}"
-        said = f"{_changed(finding)}{_spread(finding)}, {limit}: {numbers.verdict(finding.verdict)}{end}"
+        said = f"{_changed(finding)}{spread}, {limit}: {numbers.verdict(finding.verdict)}{end}"
     return clip(visible(said + _more(finding)), _LONGEST)
 
 
@@ -105,10 +106,12 @@ def sized(finding: Finding, *, limit: bool = True) -> str:
     elif numbers.is_tiny(ratio):
         changed = f"is {numbers.changed(ratio)} of base"
     else:
-        changed = f"is {numbers.size(ratio)} {numbers.direction(finding, ratio)}"
+        changed = f"is {numbers.in_points(finding, numbers.size(ratio))} {numbers.direction(finding, ratio)}"
     if finding.ratio.kind == "withheld":
         return f"{named}{changed}{' as measured' if known(ratio) else ''}"
-    return f"{named}{changed}{_spread(finding)}" + (f", threshold {_limit(finding)}" if limit else "")
+    return f"{named}{changed}{numbers.in_points(finding, _spread(finding))}" + (
+        f", threshold {_limit(finding)}" if limit else ""
+    )
 
 
 def why(finding: Finding) -> str:
@@ -136,7 +139,7 @@ def _changed(finding: Finding) -> str:
         return f"no change in {named}" if named else "no change"
     if numbers.is_tiny(ratio):
         return f"{named} {numbers.changed(ratio)} of base".lstrip()
-    return f"{named} {numbers.size(ratio)} {numbers.direction(finding, ratio)}".lstrip()
+    return f"{named} {numbers.in_points(finding, numbers.size(ratio))} {numbers.direction(finding, ratio)}".lstrip()
 
 
 def _from_zero(finding: Finding) -> str:
@@ -196,8 +199,10 @@ def _limit(finding: Finding) -> str:
     below = isinstance(reason, reasons.TooWide) and reason.exceeds == "below"
     if finding.verdict in ("regression", "improvement", "accepted"):
         below = not _is_above(finding)
-    inverse = f" ({format_share(1 - _inverse(finding))} {numbers.direction(finding, _inverse(finding))})"
-    return threshold(finding) + (inverse if below else "") + _floor(finding)
+    inverse = _inverse(finding)
+    least = numbers.in_points(finding, format_share(1 - inverse))
+    other = f" ({least} {numbers.direction(finding, inverse)})" if below else ""
+    return threshold(finding) + other + _floor(finding)
 
 
 def _floor(finding: Finding) -> str:
@@ -294,8 +299,11 @@ def warnings(case: Finding | Recorded) -> list[str]:
 def _from_columns(case: Finding | Recorded) -> str:
     """Say why the change is not that of base and head as they are shown; nothing where a reader would not see it."""
     base, head, ratio = case.base.value, case.head.value, case.ratio.estimate
-    if case.ratio.method not in _OVER_ROUNDS or not (
-        known(base) and known(head) and known(ratio) and min(base, head, ratio) > 0
+    # the difference of shares is that of the columns
+    if (
+        whole_of(case.metric, case.unit)
+        or case.ratio.method not in _OVER_ROUNDS
+        or not (known(base) and known(head) and known(ratio) and min(base, head, ratio) > 0)
     ):
         return ""
     shown = head / base

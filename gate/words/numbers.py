@@ -9,7 +9,7 @@ from typing import Literal, Protocol, TypeGuard
 from msgspec import structs
 
 from gate.model import Better, Finding, IntervalKind, RatioInterval, Recorded, SideSummary, Verdict
-from gate.units import format_confidence, format_number, format_share, format_value, shown_unit
+from gate.units import format_confidence, format_number, format_share, format_value, shown_unit, whole_of
 from gate.units import plural as plural  # whoever writes a number finds it here
 from gate.words.plain import clip, visible
 
@@ -182,6 +182,11 @@ def is_tiny(ratio: float | None) -> bool:
     return known(ratio) and _beyond(ratio) == "below"
 
 
+def in_points(case: Finding | Recorded, change: str) -> str:
+    """Give a change its unit: of a share percentage points, of anything else percent of base."""
+    return change if whole_of(case.metric, case.unit) is None else change.replace("%", " points")
+
+
 def effect(ratio: float | None) -> str:
     """Write one point of a curve as a change: "+5.1%"; "none" where there is no band."""
     return changed(ratio) if known(ratio) else "none"
@@ -314,8 +319,8 @@ def worse_noun(case: Measured) -> str:
 
 
 def threshold(finding: Finding) -> str:
-    """Write the threshold: "3%"."""
-    return format_percent(finding.threshold)
+    """Write the threshold: "3%", of a share "3 points"."""
+    return in_points(finding, format_percent(finding.threshold))
 
 
 def floor(finding: Finding) -> str:

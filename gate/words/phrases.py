@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from gate.units import agree, plural
@@ -24,3 +25,8 @@ def more_are(count: int, noun: str = "") -> str:
     """Begin a sentence about what is left out: "1 more is", "3 more notes are"."""
     what = plural(count, f"more {noun}") if noun else f"{count:,} more"
     return f"{what} {agree(count, 'is', 'are')}"
+
+
+def toml_text(text: str) -> str:
+    """Write text as perfgate.toml has it, in quotes."""
+    return json.dumps(text, ensure_ascii=False)

@@ -27,6 +27,8 @@ _MEANINGS = {
 _SIZED = ("inconclusive", "unchanged", "no-sign")
 _WARNING = 300
 _BESIDE = 3
+_OF_RULES = (outcomes.GiveDirection, outcomes.DeclareZero, outcomes.DeclareExact, outcomes.LowerFloor)
+"""Steps that change the rules, which in CI are base's."""
 _AMOUNT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)(?=[^\W\d_]+\b)")
 
 
@@ -273,7 +275,12 @@ def next_step(report: Report, *, pull: bool = False) -> str:
     from gate.words.summaries import on_pull
 
     step = steps.next_step(report)
-    return "" if step is None else on_pull(step) if pull else say(step)
+    if step is None:
+        return ""
+    said, whose = on_pull(step) if pull else say(step), report.policy.whose
+    if isinstance(step, _OF_RULES) and whose is not None and whose.kind in ("base", "target"):
+        return f"{said}. It counts once it is in the rules that decide, those of {whose}"
+    return said
 
 
 def settings(table: Mapping[str, Any]) -> str:

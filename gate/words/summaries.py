@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Callable
 from typing import Any
 
+from gate.config.source import dotted
 from gate.evidence.factors import pairs
 from gate.model import Cut, outcomes
-from gate.units import Duration, format_duration, format_share
+from gate.units import DIMENSIONS, Duration, format_duration, format_share
 from gate.words.numbers import as_configured, plural
+from gate.words.phrases import joined, toml_text
 from gate.words.plain import benchmark_option
+from gate.words.warnings.measured import give_direction
 from gate.words.warnings.setup import base_lacks
 
 
@@ -179,16 +183,39 @@ def _find_creep(step: outcomes.FindCreep) -> str:
 
 
 def _lower_floor(step: outcomes.LowerFloor) -> str:
-    said = (
-        f"If a change below {as_configured(step.floor, step.unit)} matters, lower the floor or remove it (`floor = 0`)"
+    said = f"If a change below {as_configured(step.floor, step.unit)} matters, lower the floor"
+    if step.share is None:
+        # from 0 a floor is what decides
+        return said
+    return f"{said} or remove it (`floor = 0`): it is {format_share(step.share)} of {step.benchmark}"
+
+
+def _table(metric: str) -> str:
+    return f"`[{dotted(('benchmark', 'metric', metric))}]`"
+
+
+def _declare_zero(step: outcomes.DeclareZero) -> str:
+    if step.floor is None:
+        return f"If {step.metric} is a count, write `exact = true` in {_table(step.metric)}: base is 0"
+    # of a unit without dimension a floor is a plain number
+    known = step.unit in DIMENSIONS
+    floor = toml_text(as_configured(step.floor, step.unit)) if known else f"{step.floor:.4g}"
+    return (
+        f"Say from which amount on {step.metric} is worth failing for, since base is 0: an `[[override]]` entry with "
+        f"`metric = {toml_text(step.metric)}` and, for example, `floor = {floor}`"
     )
-    return said if step.share is None else f"{said}: it is {format_share(step.share)} of {step.benchmark}"
+
+
+def _more_values(step: outcomes.MoreValues) -> str:
+    has = f"{step.statistic} needs {step.needs} values of each build and has {step.has}"
+    if step.imported:
+        return f"Measure more values in each build: {has}"
+    return f"Raise `plan.executions` or `plan.iterations` {math.ceil(step.needs / max(1, step.has))} times: {has}"
 
 
 def _more_machines(step: outcomes.MoreMachines) -> str:
-    text = (
-        f"More builds on these {step.sessions} machines will not settle it: measure on more machines (`plan.sessions`)"
-    )
+    these = f"these {step.sessions} machines" if step.sessions > 1 else "this machine"
+    text = f"More builds on {these} will not settle it: measure on more machines (`plan.sessions`)"
     return text + (', or, if only these matter, set `gate.sessions = "fixed"`' if step.builds else "")
 
 
@@ -217,7 +244,10 @@ _LONG = 3600.0
 
 def _fix_regression(step: outcomes.FixRegression) -> str:
     if step.from_zero:
-        return "Fix the regression, or set the metric's `floor` to what is allowed: `[[accept]]` takes no change from 0"
+        return (
+            "Fix the regression, or where base is 0 set the metric's `floor` to what is allowed: an `[[accept]]` entry "
+            "takes no change from 0"
+        )
     built = None if step.explain is None else format_duration(max(1.0, step.explain))
     explain = f" (`perfgate explain` names the functions: 2 builds, {built}, and 2 profiled runs)" if built else ""
     return f"Fix the regression{explain}, or accept it with an `[[accept]]` entry (size, expiry date, reason)"
@@ -246,7 +276,11 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.OneSideMeasured: lambda of: f"nothing to compare: all values are of {of.side}",
     outcomes.BudgetEnded: _budget_ended,
     outcomes.MachineNotFree: lambda of: f"nothing was measured: {of.status}",
-    outcomes.NothingDecided: lambda of: f"nothing was decided: plan.metrics names none of {', '.join(of.metrics)}",
+    outcomes.NothingDecided: lambda of: (
+        f"nothing was decided: nothing says which values of {joined(of.undirected)} are better"
+        if of.undirected
+        else f"nothing was decided: plan.metrics names none of {', '.join(of.metrics)}"
+    ),
     outcomes.Failed: _failed,
     outcomes.SomeInconclusive: _inconclusive,
     outcomes.NotEnoughMeasured: lambda of: f"not enough measured: {of.builds} of {plural(of.needed, 'build')}",
@@ -271,6 +305,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
         "Run `perfgate check`, which measures and decides; `perfgate measure` writes what `perfgate decide` reads"
     ),
     outcomes.NameSides: _name_sides,
+    outcomes.GiveDirection: lambda step: give_direction(step.metric),
     outcomes.FixRegression: _fix_regression,
     outcomes.FindCreep: _find_creep,
     outcomes.WaitForNights: lambda step: (
@@ -279,9 +314,18 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     ),
     outcomes.NothingToDo: lambda _: "Nothing to do: the inconclusive results are not worse than the threshold allows",
     outcomes.LowerFloor: _lower_floor,
-    outcomes.DeclareZero: lambda step: (
-        f"Declare what a change of {step.metric} from 0 means, in its `[benchmark.metric]` table: `exact = true` if it "
-        "is a count, otherwise the `floor` above which it is worth failing for"
+    outcomes.DeclareZero: _declare_zero,
+    outcomes.DeclareExact: lambda step: (
+        f"If {step.metric} is a count or a size, write `exact = true` in {_table(step.metric)}; of a time, let each "
+        "value be of more work, or write more digits"
+    ),
+    outcomes.MoreValues: _more_values,
+    outcomes.OtherStatistic: lambda step: (
+        f'Compare another statistic of {step.metric}, such as `statistics = ["mean"]` in {_table(step.metric)}: its '
+        f"{step.statistic} is 0"
+    ),
+    outcomes.MeasureTogether: lambda _: (
+        "Measure base and head together, as `perfgate check` does: each was measured in sessions of its own"
     ),
     outcomes.CheckValues: lambda _: (
         "Check the program that writes the values: some are below 0. Compare the amounts, not their difference"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gate.adapters import callgrind
-from gate.adapters.values import OutputError, Series
+from gate.adapters.values import OutputError
 from gate.config.types import Benchmark
 from gate.model import Metric
 from gate.model.warnings.setup import MovingAddresses
@@ -80,10 +80,9 @@ class Callgrind:
             refuse_absent(benchmark, {"instructions"}, "callgrind gives instructions")
         except OutputError as error:
             return Unusable(str(error), outcome.stderr)
-        series = Series("", [float(count)])
         declared = benchmark.metric.get("instructions")
-        better = (declared.better if declared else None) or series.better
-        return {"instructions": Metric(unit="", better=better, values=series.values)}
+        better = (declared.better if declared else None) or "lower"
+        return {"instructions": Metric(unit="", better=better, values=[float(count)])}
 
 
 def escaped(path: Path) -> str:

@@ -126,7 +126,8 @@ def _failed(code: int, stderr: str, program: str, directory: Path) -> Unusable:
 
 def _series(counted: Sequence[perf_stat.Counted]) -> dict[str, Series]:
     return {
-        name: Series("s" if name in _SECONDS else "", [each.values[name] for each in counted])
+        # all that is counted is work
+        name: Series("s" if name in _SECONDS else "", [each.values[name] for each in counted], "lower")
         for name in perf_stat.EVENTS.values()
         if counted and all(name in each.values for each in counted)
     }

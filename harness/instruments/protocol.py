@@ -15,6 +15,7 @@ from typing import Protocol
 from gate.adapters.values import OutputError, Series
 from gate.config.commands import filled
 from gate.config.types import Benchmark
+from gate.directions import told_or_known
 from gate.model import Metric, Side
 from gate.units import plural
 from harness.instruments.steady import steady_from
@@ -193,7 +194,7 @@ def without_warmup(benchmark: Benchmark, series: Mapping[str, Series]) -> dict[s
 
 def _metric(benchmark: Benchmark, name: str, series: Series) -> Metric:
     rules = benchmark.metric.get(name)
-    better = (rules.better if rules else None) or series.better
+    better = (rules.better if rules else None) or told_or_known(series.better, name, series.unit)
     steady = None
     if series.whole:
         warmup = 0

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from gate.commands.compare.table import Cell
+from gate.directions import told_or_known
 from gate.evidence.records import Located
 from gate.model import Better, Unsampled
 from gate.model.case import canonical
@@ -25,7 +26,7 @@ class RowKey(NamedTuple):
     metric: str
     statistic: str
     unit: str
-    better: Better
+    better: Better | None
 
 
 def aggregate_cells(records: Sequence[Located]) -> dict[RowKey, tuple[Cell, dict[str, Any]]]:
@@ -35,7 +36,8 @@ def aggregate_cells(records: Sequence[Located]) -> dict[RowKey, tuple[Cell, dict
         one = located.record
         if isinstance(one, Unsampled):
             unit, _ = to_base(one.unit)
-            key = RowKey(one.benchmark, canonical(one.factors), one.metric, _name(one.statistic), unit, one.better)
+            better = told_or_known(one.better, one.metric, unit)
+            key = RowKey(one.benchmark, canonical(one.factors), one.metric, _name(one.statistic), unit, better)
             found[key].append(one)
     return {key: (_cell(lines), dict(lines[0].factors)) for key, lines in found.items()}
 

@@ -12,7 +12,7 @@ from gate.commands.compare.table import Block, Cell, Change, Column, Row, Table
 from gate.evidence.factors import pairs
 from gate.model import RatioInterval
 from gate.model.case import MEAN
-from gate.units import format_number, shown_unit
+from gate.units import format_number, shown_unit, whole_of
 from gate.words import numbers, reports
 from gate.words.numbers import known
 from gate.words.plain import clip, distinct, visible
@@ -97,8 +97,9 @@ def _title(block: Block, scaled: _Scaled | None) -> str:
     statistic = _NAMED.get(block.statistic, block.statistic)
     what = clip(visible(block.metric if block.statistic == MEAN else f"{block.metric} {statistic}"), _METRIC)
     unit = f" in {name}" if name and name != block.metric else ""
-    title = f"{what}{unit}, {block.better} is better"
-    return title + (", recorded only" if block.recorded else "")
+    title = f"{what}{unit}, {f'{block.better} is better' if block.better else 'direction unknown'}"
+    points = "" if whole_of(block.metric, block.unit) is None else ", changes in percentage points"
+    return title + points + (", recorded only" if block.recorded else "")
 
 
 class _Scaled(msgspec.Struct, frozen=True):

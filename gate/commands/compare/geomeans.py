@@ -131,10 +131,12 @@ def _change(group: str, lines: Sequence[Line], place: int, means: Means) -> Chan
     )  # fmt: skip
 
 
-def _shown(ratio: RatioInterval, better: Better) -> Shown:
+def _shown(ratio: RatioInterval, better: Better | None) -> Shown:
     """Say on which side of no change an interval lies."""
     if ratio.low is None or ratio.high is None or ratio.low <= 1 <= ratio.high:
         return "not shown"
+    if better is None:
+        return "differs"
     return "worse" if (ratio.low > 1) == (better == "lower") else "better"
 
 

@@ -15,6 +15,7 @@ from gate.evidence.records import Located
 from gate.model import SIDES, Execution, Verdict, reasons
 from gate.model.case import canonical
 from gate.model.warnings.estimates import BuildsCut, BuildsUnlike, FewExecutions
+from gate.units import ratio_of
 from gate.words.numbers import known
 from gate.words.plain import visible
 from gate.words.sentences import say
@@ -111,8 +112,7 @@ def add_aggregates(
         first = line.cells.get(base)
         for place, cell in line.cells.items():
             if place != base and first is not None and place not in line.changes:
-                positive = first.value > 0 and cell.value > 0
-                estimate = cell.value / first.value if positive else None
+                estimate = ratio_of(line.key.metric, line.key.unit, first.value, cell.value)
                 line.changes[place] = Change(
                     estimate=estimate, confidence=confidence, method="none", notes=(_NO_VALUES,)
                 )
@@ -129,11 +129,11 @@ def _known(value: float | None) -> float | None:
 
 def _change(each: Estimate, base: Cell, cell: Cell) -> Change:
     if each.statistic in EXTREMES:
-        estimate = cell.value / base.value if base.value > 0 and cell.value > 0 else None
+        estimate = ratio_of(each.case.metric, each.case.unit, base.value, cell.value)
         confidence = each.ratio.confidence
         return Change(estimate=estimate, confidence=confidence, method="none", notes=(_EXTREME,))
     found = _with_interval(each)
-    if found.kind == "withheld" and base.value == 0:
+    if found.kind == "withheld" and base.value == 0 and found.estimate is None:
         # a gate may have a floor for such a case, a comparison has none
         both = cell.value == 0
         notes = () if both else (_NO_RATIO,)
@@ -142,7 +142,8 @@ def _change(each: Estimate, base: Cell, cell: Cell) -> Change:
         )
     one = base.builds == cell.builds == 1
     if found.kind == "withheld" and one and found.estimate is not None and base.value > 0:
-        return msgspec.structs.replace(found, estimate=cell.value / base.value)
+        estimate = ratio_of(each.case.metric, each.case.unit, base.value, cell.value)
+        return msgspec.structs.replace(found, estimate=estimate)
     return found
 
 
@@ -159,6 +160,8 @@ def _without_builds(each: Estimate, change: Change, few: Sequence[str]) -> Chang
 def _with_interval(each: Estimate) -> Change:
     ratio = each.ratio
     shown: Shown = "" if ratio.kind == "withheld" else _SHOWN.get(each.verdict, "not shown")
+    if each.case.better is None and shown in ("worse", "better"):
+        shown = "differs"
     reason = [] if ratio.kind == "bounded" else [say(each.reason)]
     return Change(
         estimate=_known(ratio.estimate),

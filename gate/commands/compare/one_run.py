@@ -60,7 +60,7 @@ def _shown(own: Estimate, gate: Finding | Recorded | None) -> Estimate:
         "base": _cell(own.base, gate.base),
         "head": _cell(own.head, gate.head),
         "ratio": ratio,
-        "verdict": _verdict(ratio, gate.better),
+        "verdict": _verdict(ratio, gate.better or "lower"),
     }
     if isinstance(gate, Finding):
         finding = msgspec.structs.replace(gate, ratio=ratio)

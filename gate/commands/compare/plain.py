@@ -19,7 +19,7 @@ from gate.commands.compare.table import Cell
 from gate.config.rules import Policy, benchmark_rules
 from gate.model import Case, Execution, RatioInterval, Sample, reasons
 from gate.model.case import MEAN, quantile_of
-from gate.units import to_base
+from gate.units import ratio_of, to_base, whole_of
 
 _FEW = 50_000
 """Values of a column; of more the arrays save more time than they take."""
@@ -74,7 +74,8 @@ def estimates(cases: Sequence[Case], policy: Policy, statistics: Sequence[str]) 
 def _estimate(case: Case, statistic: str, alpha: float) -> Estimate:
     base, head = (_cell(side, statistic) for side in (case.base, case.head))
     trouble = _trouble(case, statistic, base, head)
-    ratio = head.value / base.value if isinstance(trouble, reasons.OneUnit) and base.value else None
+    known = isinstance(trouble, reasons.OneUnit)
+    ratio = ratio_of(case.metric, case.unit, base.value, head.value) if known else None
     return Estimate(
         case=case,
         statistic=statistic,
@@ -95,7 +96,7 @@ def _trouble(case: Case, statistic: str, base: Cell, head: Cell) -> reasons.Trou
     if statistic not in (MEAN, *EXTREMES) and min(base.value, head.value) <= 0:
         return reasons.ZeroQuantile()
     x, y = (_mean(side) for side in (case.base, case.head))
-    if x == 0 and y:
+    if x == 0 and y and whole_of(case.metric, case.unit) is None:
         return reasons.ZeroBase(floor=None, unit=case.unit)
     return reasons.OneUnit(unit="build", sides=["base", "head"])
 

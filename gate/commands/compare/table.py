@@ -9,7 +9,7 @@ import msgspec
 
 from gate.model import Better, Commit, IntervalKind
 
-Shown = Literal["worse", "better", "same", "not shown", "identical", "both 0", ""]
+Shown = Literal["worse", "better", "same", "differs", "not shown", "identical", "both 0", ""]
 """What an interval shows; "": there is none. "not shown": it does not exclude 1."""
 
 
@@ -85,7 +85,7 @@ class Block(msgspec.Struct, frozen=True, kw_only=True):
     metric: str
     statistic: str
     unit: str
-    better: Better
+    better: Better | None
     recorded: bool
     """No gate would decide on it."""
     rows: list[Row]

@@ -26,7 +26,7 @@ from gate.config.rules import Policy
 from gate.config.types import Config
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
-from gate.model import SIDES, Case, Evidence, Execution, Finding, Overall, Report, Run, Side, Unsampled
+from gate.model import SIDES, Better, Case, Evidence, Execution, Finding, Overall, Report, Run, Side, Unsampled
 from gate.model.case import CaseId, canonical
 from gate.words import reports
 from gate.words.sentences import say
@@ -222,7 +222,7 @@ def _appeared(order: Sequence[Chosen]) -> Callable[[Line], tuple[object, ...]]:
 
 def _blocks(made: _Made, chosen: Sequence[Chosen], base: int, groups: _Groups) -> list[Block]:
     """Arrange all rows by metric, statistic, unit and direction; what a gate would decide comes first."""
-    found: dict[tuple[str, str, str, str], list[Line]] = {}
+    found: dict[tuple[str, str, str, Better | None], list[Line]] = {}
     for key, line in made.lines.items():
         found.setdefault((key.metric, key.statistic, key.unit, key.better), []).append(line)
     blocks, columns = [], len(chosen)

@@ -9,8 +9,9 @@ from typing import Any
 
 import msgspec
 
-from gate.config.rules import metric_rules
+from gate.config.rules import better_of
 from gate.config.types import Config
+from gate.directions import told_or_known
 from gate.evidence.factors import at
 from gate.evidence.records import Located
 from gate.model import SIDES, Execution, Failure, Run, Side
@@ -75,8 +76,9 @@ def _unlike(key: CaseId, executions: Sequence[Execution], config: Config) -> Not
     units = {side: tuple(sorted({to_base(m.unit)[0] for s, m in metrics if s == side})) for side in SIDES}
     if len({*units["base"], *units["head"]}) > 1:
         return NotComparable(key.metric, "unit", units["base"], units["head"], ())
-    ways = {side: tuple(sorted({m.better for s, m in metrics if s == side})) for side in SIDES}
-    if len({*ways["base"], *ways["head"]}) > 1 and metric_rules(config, key.benchmark, key.metric).better is None:
+    known = [(side, told_or_known(m.better, key.metric, m.unit)) for side, m in metrics]
+    ways = {side: tuple(sorted({better for s, better in known if s == side and better})) for side in SIDES}
+    if len({*ways["base"], *ways["head"]}) > 1 and better_of(config, key.benchmark, key.metric) is None:
         return NotComparable(key.metric, "direction", ways["base"], ways["head"], ())
     return None
 

@@ -11,8 +11,9 @@ from typing import Any
 import msgspec
 
 from gate.commands.try_.result import Case, Tried
-from gate.config.rules import is_decided, is_single, metric_rules
+from gate.config.rules import better_of, is_decided, is_single, metric_rules
 from gate.config.types import Benchmark, Config
+from gate.directions import told_or_known
 from gate.memory.sessions import costs_of
 from gate.model import Execution, Metric
 from gate.run.workshop import Workshop
@@ -184,6 +185,7 @@ def cases_of(execution: Execution, rules: Config) -> list[Case]:
 def _case(benchmark: str, name: str, metric: Metric, rules: Config) -> Case:
     mean = fmean(metric.values)
     own = metric_rules(rules, benchmark, name)
+    better = better_of(rules, benchmark, name) or told_or_known(metric.better, name, metric.unit)
     return Case(
         benchmark=benchmark,
         metric=name,
@@ -191,9 +193,9 @@ def _case(benchmark: str, name: str, metric: Metric, rules: Config) -> Case:
         mean=mean,
         spread=stdev(metric.values) / abs(mean) if len(metric.values) > 1 and mean else None,
         values=len(metric.values),
-        decided=is_decided(rules, benchmark, name),
+        decided=better is not None and is_decided(rules, benchmark, name),
         exact=is_single(rules, benchmark) if own.exact is None else own.exact,
-        better=own.better or metric.better,
+        better=better or "lower",
     )
 
 

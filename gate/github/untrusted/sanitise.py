@@ -10,10 +10,11 @@ from typing import Any
 import msgspec
 
 from gate.config.parse import parse
-from gate.config.rules import benchmark_rules, metric_rules
+from gate.config.rules import benchmark_rules, better_of
 from gate.config.schema import to_tables
 from gate.config.source import from_tables
 from gate.config.types import Builds, Config
+from gate.directions import direction
 from gate.evidence.records import Located
 from gate.evidence.runs import files_of
 from gate.model import (
@@ -286,11 +287,11 @@ class _Sieve:
     def _metric(self, benchmark: str, name: str, metric: Metric) -> Metric:
         case = CaseId(benchmark, name)
         if case not in self._better:
-            self._better[case] = metric_rules(self._known.config, benchmark, name).better
+            self._better[case] = better_of(self._known.config, benchmark, name)
         better = self._better[case]
         if better is None:
-            # which metrics a suite has, and which way they go, only its tool knows
-            better = metric.better if self._suite(benchmark) else "lower"
+            # which metrics a suite has, and which way they go, only its tool knows; a unit is the artifact's word
+            better = metric.better if self._suite(benchmark) else direction(name, "")
         return msgspec.structs.replace(metric, better=better)
 
     def _same(self, record: Same) -> Same | None:

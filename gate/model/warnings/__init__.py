@@ -68,6 +68,7 @@ AnyWarning = (
     | measured.TwoSessions
     | measured.LooksIgnored
     | measured.UndecidedBenchmarks
+    | measured.UnknownDirection
     | measured.MetricMissing
     | measured.UnknownUnit
     | measured.NotSteady

@@ -144,6 +144,16 @@ class UndecidedBenchmarks(Base, frozen=True):
     """Names of the metrics that were measured of them."""
 
 
+class UnknownDirection(Base, frozen=True):
+    """Metrics are not decided, since neither their tool nor their name or unit tells which direction is better."""
+
+    weight: ClassVar[Weight] = "first"
+    metrics: tuple[str, ...]
+    """Their names."""
+    benchmarks: tuple[str, ...]
+    """Those that have one of them."""
+
+
 class MetricMissing(Base, frozen=True):
     """A metric that is not decided lacks values in a session that has the benchmark."""
 

@@ -149,7 +149,7 @@ def _finding_row(finding: Finding, common: Marked) -> Md:
         f"{marks.emoji(finding)}&nbsp;{named(finding)}{quantity}"
         f"<br>{f'**{verdict}**' if finding.verdict == 'regression' else verdict}",
         f"`{bars.bar(finding, common.scale, _BAR, NO_BREAK)}`",
-        _change(numbers.shown(finding)),
+        Md(numbers.in_points(finding, _change(numbers.shown(finding)))),
         *([] if common.threshold else [escape(numbers.threshold(finding))]),
         _values(finding),
     )
@@ -189,7 +189,8 @@ def recorded_table(recorded: Sequence[Recorded], share: float = 1.0) -> Part:
 
 
 def _recorded_row(case: Recorded, *, at: bool) -> Md:
-    return _row(named(case), brief(case.metric, 40), _change(case.ratio, at=at), _values(case))
+    change = _change(case.ratio, at=at)
+    return _row(named(case), brief(case.metric, 40), Md(numbers.in_points(case, change)), _values(case))
 
 
 def interactions_table(report: Report, share: float = 1.0) -> Part:

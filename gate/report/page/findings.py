@@ -124,7 +124,7 @@ def rows_of(
                 name=clip(visible(finding.benchmark), NAME),
                 whole=visible(finding.benchmark),
                 label=label_of(finding, same=same is not None),
-                interval=numbers.interval(numbers.shown(finding)),
+                interval=numbers.in_points(finding, numbers.interval(numbers.shown(finding))),
                 confidence=_confidence(report, finding),
                 conclusion=finding_words.conclusion(finding),
                 basis=finding_words.basis(finding),

@@ -97,6 +97,7 @@ class FindingsTable:
         arrow = " ↑" if mark_better and finding.better == "higher" else ""
         like = numbers.larger(finding)
         style = STYLES[finding.verdict] if self._color else ""
+        change = f"{numbers.change(finding.ratio)} ({numbers.interval(numbers.shown(finding))})"
         verdict = f"{SHAPES[finding.verdict]} {numbers.verdict_of(finding)}"
         return {
             "benchmark": Cell(visible(finding.benchmark)),
@@ -104,7 +105,7 @@ class FindingsTable:
             "factors": Cell(clip(finding_words.factors(finding), 40)),
             "base": Cell(numbers.value(finding.base, finding.unit, like)),
             "head": Cell(numbers.value(finding.head, finding.unit, like)),
-            "change": Cell(f"{numbers.change(finding.ratio)} ({numbers.interval(numbers.shown(finding))})"),
+            "change": Cell(numbers.in_points(finding, change)),
             "threshold": Cell(numbers.threshold(finding)),
             "verdict": Cell(verdict, note=self._notes.marks(self._texts(finding)), style=style),
         }

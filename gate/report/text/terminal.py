@@ -274,7 +274,7 @@ class _Text:
             Cell(clip(finding_words.quantity(case), 30)),
             Cell(numbers.value(case.base, case.unit, like)),
             Cell(numbers.value(case.head, case.unit, like)),
-            Cell(f"{numbers.change(case.ratio)} ({limits})"),
+            Cell(numbers.in_points(case, f"{numbers.change(case.ratio)} ({limits})")),
         ]
 
     def recorded_stacked(self, row: Sequence[Cell]) -> list[str]:

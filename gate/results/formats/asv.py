@@ -18,7 +18,7 @@ import msgspec
 
 from gate.adapters.suites import read_json, why_unusable
 from gate.adapters.values import OutputError, Series
-from gate.model import Better, Metric
+from gate.model import Metric
 from gate.model.visible import visible
 from gate.results.result import About, Aggregate, Failed, Format, Measured, Result
 from gate.results.source import Source
@@ -44,7 +44,6 @@ _BY_NAME = re.compile(
     r"(?:(?P<time>(?:time|timeraw)_|Time(?:raw)?[A-Z_])|(?P<memory>(?:peak)?mem_|(?:Peak)?Mem[A-Z_]))"
 )
 _QUOTED = re.compile(r"u?'(.+)'|<class '(.+)'>", re.DOTALL)
-_RATE = re.compile(r"(?:/| per )s(?:ec(?:onds?)?)?$")
 _MACHINES = ("*/", "results/*/", ".asv/results/*/")
 _COMBINATIONS = 100_000
 """Of the parameters of one benchmark: more are no file that asv wrote."""
@@ -187,7 +186,7 @@ def _results(file: _File, known: Mapping[str, _Known], others: dict[str, str]) -
     for name, value in file.results.items():
         of = _of(file, value)
         names = known.get(name, _Known()).param_names
-        metric, unit, scale, better = _metric(name, known.get(name))
+        metric, unit, scale = _metric(name, known.get(name))
         combinations = math.prod(map(len, of.params))
         # null alone stands for all combinations
         if of.result != [None] and len(of.result) != combinations:
@@ -197,7 +196,7 @@ def _results(file: _File, known: Mapping[str, _Known], others: dict[str, str]) -
         for place, combination in enumerate(itertools.islice(itertools.product(*of.params), _COMBINATIONS)):
             shown = f"{name}({', '.join(combination)})" if combination else name
             own = {(names[i] if i < len(names) else f"param{i + 1}"): _plain(v) for i, v in enumerate(combination)}
-            one = _One(visible(shown), metric, unit, scale, better, own | labels)
+            one = _One(visible(shown), metric, unit, scale, own | labels)
             yield from _one(one, _at(of.result, place), _at(of.stats, place) or {}, _at(of.samples, place))
 
 
@@ -236,7 +235,6 @@ class _One(msgspec.Struct):
     metric: str
     unit: str
     scale: float
-    better: Better
     labels: dict[str, str]
 
 
@@ -256,7 +254,7 @@ def _one(one: _One, result: Any, stats: Any, samples: Any) -> Iterator[Result]:
         yield Failed(benchmark=one.name, status=why, labels=one.labels)
     elif values or one.metric != "time":
         # what is not timed is measured once
-        metric = Metric(unit=one.unit, better=one.better, values=values or [value])
+        metric = Metric(unit=one.unit, values=values or [value])
         yield Measured(benchmark=one.name, metrics={one.metric: metric}, labels=one.labels)
     else:
         yield from _aggregates(one, value, stats if isinstance(stats, dict) else {})
@@ -268,7 +266,7 @@ def _aggregates(one: _One, value: float, stats: dict[str, Any]) -> Iterator[Aggr
     repeat = _number(stats.get("repeat"), 1.0)
     count = int(repeat) if repeat is not None and repeat >= 1 else None
     yield Aggregate(
-        benchmark=one.name, metric=one.metric, statistic="median", value=value, unit=one.unit, better=one.better,
+        benchmark=one.name, metric=one.metric, statistic="median", value=value, unit=one.unit,
         low=low if both else None, high=high if both else None, confidence=0.99 if both else None, count=count,
         labels=one.labels,
     )  # fmt: skip
@@ -277,21 +275,20 @@ def _aggregates(one: _One, value: float, stats: dict[str, Any]) -> Iterator[Aggr
         if quartile is not None:
             yield Aggregate(
                 benchmark=one.name, metric=one.metric, statistic=statistic, value=quartile, unit=one.unit,
-                better=one.better, count=count, labels=one.labels,
+                count=count, labels=one.labels,
             )  # fmt: skip
 
 
-def _metric(name: str, known: _Known | None) -> tuple[str, str, float, Better]:
-    """Return metric, unit, scale and direction: as benchmarks.json says, otherwise as the name begins."""
+def _metric(name: str, known: _Known | None) -> tuple[str, str, float]:
+    """Return metric, unit and scale: as benchmarks.json says, otherwise as the name begins."""
     if known is not None and known.type in _BY_TYPE:
-        return *_BY_TYPE[known.type], 1.0, "lower"
+        return *_BY_TYPE[known.type], 1.0
     if known is None or not known.type:
         match = next((m for part in reversed(name.split(".")) if (m := _BY_NAME.match(part))), None)
         if match:
-            return *(_TIME if match["time"] else _MEMORY), 1.0, "lower"
+            return *(_TIME if match["time"] else _MEMORY), 1.0
     unit = known.unit if known is not None and known.unit != "unit" else ""
-    # asv takes less for better, whatever it is; nobody means that of a rate
-    return "value", *to_base(meant(unit) or visible(unit)), "higher" if _RATE.search(unit) else "lower"
+    return "value", *to_base(meant(unit) or visible(unit))
 
 
 def _plain(text: str) -> str:

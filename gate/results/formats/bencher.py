@@ -17,31 +17,30 @@ FORMAT = Format(
     iteration="none: a value a measure",
     trap=(
         "the format has no units: those of Bencher's own measures are known (latency in ns, throughput in operations a "
-        "second, build-time in s, file-size in B); another measure has none, and less of it is better unless its name "
-        "begins with throughput; the bounds may be an interval, a deviation or the extremes"
+        "second, build-time in s, file-size in B); another measure has none; the bounds may be an interval, a "
+        "deviation or the extremes"
     ),
 )
 _KEYS = {"value", "lower_value", "upper_value"}
 _PERCENT = (
-    "ram-hit-rate", "i1-miss-rate", "lli-miss-rate", "d1-miss-rate", "lld-miss-rate", "ll-miss-rate", "compute-jitter",
-    "cache-jitter", "io-jitter", "cpu-steal",
+    "l1-hit-rate", "ll-hit-rate", "ram-hit-rate", "i1-miss-rate", "lli-miss-rate", "d1-miss-rate", "lld-miss-rate",
+    "ll-miss-rate", "compute-jitter", "cache-jitter", "io-jitter", "cpu-steal",
 )  # fmt: skip
 _BYTES = (
     "file-size", "binary-size", "allocated", "total-bytes", "at-t-gmax-bytes", "at-t-end-bytes", "reads-bytes",
     "writes-bytes", "maximum-bytes", "max-bytes", "final-bytes",
 )  # fmt: skip
 # https://bencher.dev/docs/explanation/benchmarking/: the built-in measures
-_UNITS: dict[str, tuple[str, float, Better]] = {
-    "latency": ("s", 1e-9, "lower"),
-    "throughput": ("1/s", 1.0, "higher"),
-    "build-time": ("s", 1.0, "lower"),
-    "total-operations": ("", 1.0, "higher"),
-    "sys-cpu-time": ("s", 1e-9, "lower"),
-    "l1-hit-rate": ("%", 1.0, "higher"),
-    "ll-hit-rate": ("%", 1.0, "higher"),
-    **dict.fromkeys(_PERCENT, ("%", 1.0, "lower")),
-    **dict.fromkeys(_BYTES, ("B", 1.0, "lower")),
+_UNITS: dict[str, tuple[str, float]] = {
+    "latency": ("s", 1e-9),
+    "throughput": ("1/s", 1.0),
+    "build-time": ("s", 1.0),
+    "sys-cpu-time": ("s", 1e-9),
+    **dict.fromkeys(_PERCENT, ("%", 1.0)),
+    **dict.fromkeys(_BYTES, ("B", 1.0)),
 }
+_BETTER: dict[str, Better] = {"total-operations": "higher", "ram-hit-rate": "lower", "cpu-steal": "lower"}
+"""Of those whose name and unit do not tell."""
 
 
 def recognises(source: Source) -> bool:
@@ -72,10 +71,10 @@ def read(source: Source) -> Iterator[Result]:
 def _value(benchmark: str, measure: str, metric: dict[str, Any]) -> Result:
     # by its slug or its name: "build-time", "Build Time"
     slug = measure.strip().lower().replace(" ", "-")
-    unknown: Better = "higher" if slug.startswith("throughput") else "lower"
-    unit, scale, better = _UNITS.get(slug, ("", 1.0, unknown))
+    unit, scale = _UNITS.get(slug, ("", 1.0))
     value, low, high = (number(metric.get(key)) for key in ("value", "lower_value", "upper_value"))
     if value is None or low is None or high is None or not low <= value <= high:
         # older versions had distances in place of bounds
         low = high = None
+    better = _BETTER.get(slug)
     return aggregate(benchmark, measure, "value", value, unit=unit, scale=scale, better=better, low=low, high=high)

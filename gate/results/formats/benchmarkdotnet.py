@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from gate.model import Metric
+from gate.model import Better, Metric
 from gate.model.visible import visible
 from gate.results.checking import aggregate, entry, measured, number, numbered, scaled, times
 from gate.results.result import About, Failed, Format, Measured, Result
@@ -35,6 +35,7 @@ _HOST = {
 }  # fmt: skip
 _STATISTICS = {"Median": "p50", "Min": "min", "Max": "max", "Q1": "p25", "Q3": "p75"}
 _UNITS = {"Count": ""}
+_BETTER: dict[bool | None, Better] = {True: "higher", False: "lower"}
 _ALLOCATED = ("Allocated Memory", "Allocated")
 
 
@@ -145,7 +146,7 @@ def _benchmark(benchmark: _Benchmark, first: int) -> Iterator[Result]:
             base, scale = to_base(_UNITS.get(metric.Descriptor.Unit or "", metric.Descriptor.Unit or ""))
             yield aggregate(
                 name, metric.Descriptor.Id, "value", metric.Value, unit=base, scale=scale,
-                better="higher" if metric.Descriptor.TheGreaterTheBetter else "lower", labels=labels,
+                better=_BETTER.get(metric.Descriptor.TheGreaterTheBetter), labels=labels,
             )  # fmt: skip
 
 

@@ -62,7 +62,7 @@ def read(source: Source) -> Iterator[Result]:
             yield Failed(benchmark=name, status="no totals: the file is cut off", execution=execution)
             continue
         metrics = {
-            visible(_NAMES.get(event, event)): Metric(unit="", values=[float(count)], exact=True)
+            visible(_NAMES.get(event, event)): Metric(unit="", better="lower", values=[float(count)], exact=True)
             for event, count in process.counts.items()
         }
         yield Measured(benchmark=name, metrics=metrics, execution=execution)

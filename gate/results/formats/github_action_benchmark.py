@@ -161,11 +161,8 @@ def _of_bench(bench: _Bench, tool: str, names: Set[str], labels: Mapping[str, st
         yield from _of_go(bench, name, unit, names, labels, execution)
         return
     own = written(unit)
-    better: Better = own.better
-    if tool in _CUSTOM:
-        better = "higher" if tool in _BIGGER else "lower"
-    elif tool in _BIGGER:
-        better = "higher"
+    # a custom tool is named by the direction that it takes for better
+    better: Better | None = "higher" if tool in _BIGGER else "lower" if tool in _CUSTOM else None
     value = _number(bench.value)
     low, high, sd, confidence = _spread(bench, tool, value)
     statistic = "mean" if tool in _MEANS else "value"
@@ -225,10 +222,10 @@ def _of_go(
         metric = "time" if own == "ns/op" else own
         if own == "MB/s":
             # as go's adapter: of 10**6 B, and the unit is kept
-            meaning = Written(own, 1.0, "higher")
+            meaning = Written(own)
         yield aggregate(
             name.removesuffix(f" - {own}"), metric or "value", "mean", value, unit=meaning.unit, scale=meaning.scale,
-            better=meaning.better, labels=labels, execution=execution,
+            labels=labels, execution=execution,
         )  # fmt: skip
 
 

@@ -124,7 +124,7 @@ def _metrics(file: File, of: Lines) -> tuple[dict[str, Metric], str]:
     for raw in list(of.by_unit):
         # a file of 1 GB has no room for its values twice
         numbers = of.by_unit.pop(raw)
-        name, unit, scale, better = metric_of(raw)
+        name, unit, scale = metric_of(raw)
         values = array("d", map(scale.__mul__, numbers)) if scale != 1.0 else numbers
         if why := why_unusable(name, Series(unit, values)):  # type: ignore[arg-type]  # an array is a sequence of floats, and a tenth of a list's size
             return {}, why
@@ -133,5 +133,5 @@ def _metrics(file: File, of: Lines) -> tuple[dict[str, Metric], str]:
             values = array("d", [*metrics[name].values, *values])
         if name in file.exact and min(values) == max(values):
             values = values[:1]
-        metrics[visible(name)] = Metric(unit=unit, better=file.better.get(name, better), values=values)
+        metrics[visible(name)] = Metric(unit=unit, better=file.better.get(name), values=values)
     return metrics, ""

@@ -26,8 +26,8 @@ FORMAT = Format(
     iteration="one repetition (`--benchmark_repetitions`)",
     trap=(
         "without repetitions there is one value, a mean over all of its iterations; with "
-        "`--benchmark_report_aggregates_only` there are aggregates only; user counters count as lower is better; the "
-        "printed table has three digits, and its counters are left out"
+        "`--benchmark_report_aggregates_only` there are aggregates only; of user counters nothing says which direction "
+        "is better; the printed table has three digits, and its counters are left out"
     ),
 )
 _TABLE = re.compile(r"Benchmark\s+Time\s+CPU\s+Iterations\b.*")
@@ -200,7 +200,6 @@ def _metrics(group: _Group) -> dict[str, Metric]:
     return {
         _TIMES.get(key) or visible(key): Metric(
             unit="s" if key in _TIMES else rows_of.UNITS.get(key, ""),
-            better=rows_of.better(key),
             values=group.values[key],
         )
         for key in sorted(whole, key=lambda key: (key not in _TIMES, key == "cpu_time", key))
@@ -245,7 +244,7 @@ def _aggregates(name: str, rows: dict[str, Row]) -> Iterator[Result]:
             spread = next((v for m, v, _ in _values(rows.get("stddev", {})) if m == metric), None)
             yield Aggregate(
                     benchmark=name, metric=metric, statistic=visible(statistic), value=value, unit=unit,
-                    better=rows_of.better(metric), sd=spread,
+                    sd=spread,
                     count=int(count) if isinstance(count, (int, float)) and 0 < count < 1e9 else None,
                 )  # fmt: skip
 

@@ -108,7 +108,8 @@ def _metrics(values: dict[str, float]) -> dict[str, Metric]:
     found = {}
     # the file's order is that of the letters
     for name, value in sorted(values.items(), key=lambda item: item[0] != "Ir"):
-        better: Better = "higher" if name.endswith("HitRate") else "lower"
+        # all it counts are costs, and what hits the memory missed the caches
+        better: Better = "higher" if name.endswith("HitRate") and name != "RamHitRate" else "lower"
         unit = "%" if name.endswith("Rate") else "B" if name in _BYTES else ""
         found[visible(name)] = Metric(unit=unit, better=better, values=[value], exact=not name.startswith(_OF_CLOCK))
     return found

@@ -81,7 +81,7 @@ def _about(result: Jmh) -> About:
 
 
 def _benchmark(result: Jmh, name: str, labels: dict[str, str], first: int) -> Iterator[Result]:
-    unit, scale, better = known_unit(result.primaryMetric.scoreUnit)
+    unit, scale = known_unit(result.primaryMetric.scoreUnit)
     metric = _metric(unit)
     try:
         by_fork = [values for values in forks(result.primaryMetric) if values]
@@ -90,12 +90,12 @@ def _benchmark(result: Jmh, name: str, labels: dict[str, str], first: int) -> It
         yield Failed(benchmark=visible(name), status=str(error), labels=labels)
         return
     for fork, values in enumerate(by_fork):
-        metrics = {metric: Metric(unit=unit, better=better, values=[value * scale for value in values])}
+        metrics = {metric: Metric(unit=unit, values=[value * scale for value in values])}
         for key, own in secondaries.items():
             # in every iteration, or its values would not belong to those of the others
             if fork < len(own) and len(own[fork]) == len(values):
-                base, factor, way = known_unit(result.secondaryMetrics[key].scoreUnit)
-                metrics[_secondary(key)] = Metric(unit=base, better=way, values=[v * factor for v in own[fork]])
+                base, factor = known_unit(result.secondaryMetrics[key].scoreUnit)
+                metrics[_secondary(key)] = Metric(unit=base, values=[v * factor for v in own[fork]])
         yield measured(name, metrics, execution=first + fork, labels=labels)
     if not by_fork:
         yield _mean(name, metric, result.primaryMetric, labels)
@@ -106,7 +106,7 @@ def _benchmark(result: Jmh, name: str, labels: dict[str, str], first: int) -> It
 
 def _usable(scores: Scores) -> list[list[float]]:
     """Return the values of a secondary metric by fork; none where some cannot be used."""
-    unit, scale, _ = known_unit(scores.scoreUnit)
+    unit, scale = known_unit(scores.scoreUnit)
     try:
         found = [fork for fork in forks(scores) if fork]
     except OutputError:
@@ -115,10 +115,10 @@ def _usable(scores: Scores) -> list[list[float]]:
 
 
 def _mean(name: str, metric: str, scores: Scores, labels: dict[str, str]) -> Aggregate | Failed:
-    unit, scale, better = known_unit(scores.scoreUnit)
+    unit, scale = known_unit(scores.scoreUnit)
     low, high = (*map(_number, scores.scoreConfidence[:2]), None, None)[:2]
     return aggregate(
-        name, metric, "mean", _number(scores.score), unit=unit, scale=scale, better=better, low=low, high=high,
+        name, metric, "mean", _number(scores.score), unit=unit, scale=scale, low=low, high=high,
         confidence=_CONFIDENCE, labels=labels,
     )  # fmt: skip
 
@@ -170,7 +170,7 @@ def _csv_rows(rows: Iterator[list[str]]) -> Iterator[Result]:
 
 def _row(row: list[str], params: dict[str, str], error: str, unit: str) -> Aggregate | Failed:
     name, mode, threads, count, score = row[:5]
-    base, scale, better = known_unit(unit)
+    base, scale = known_unit(unit)
     own, _, key = name.partition(":")
     # "sampled·p0.50" before 1.36
     quantile = _QUANTILE.fullmatch(key.rpartition("·")[2])
@@ -178,7 +178,7 @@ def _row(row: list[str], params: dict[str, str], error: str, unit: str) -> Aggre
     low, high = (None, None) if half is None or value is None else (value - half, value + half)
     return aggregate(
         named(own, params, mode), _metric(base) if not key or quantile else _secondary(key),
-        f"p{float(quantile[1]) * 100:g}" if quantile else "mean", value, unit=base, scale=scale, better=better,
+        f"p{float(quantile[1]) * 100:g}" if quantile else "mean", value, unit=base, scale=scale,
         low=low, high=high, confidence=_CONFIDENCE, labels={**params, "mode": mode, "threads": threads},
         count=int(count) if count.isascii() and count.isdigit() and not quantile else None,
     )  # fmt: skip

@@ -23,7 +23,7 @@ FORMAT = Format(
     trap=(
         "requests whose URLs differ need one `name` tag, or each is a benchmark of its own; times are of requests with "
         "expected_response=true (in a summary without it, of all); which way is better of a rate or trend of one's own "
-        'is read from its thresholds ("rate>0.9": higher), else lower; CSV does not say what a metric is, so rates and '
+        'is read from its thresholds ("rate>0.9": higher); CSV has none, nor says what a metric is, so rates and '
         "counters of one's own are plain values there, and --summary-export not which trends are times"
     ),
 )
@@ -111,7 +111,7 @@ def _take(points: Points, line: _Line) -> None:
     data = line.data
     if line.type == "Metric":
         points.kinds[line.metric] = Kind(
-            data.type or "trend", time=data.contains == "time", better=better_of(data.thresholds)
+            data.type or "trend", time=data.contains == "time", better=better_of(line.metric, data.thresholds)
         )
     elif data.value is not None:
         tags = data.tags or _NO_TAGS

@@ -140,7 +140,7 @@ def _one(found: _Result, name: str, labels: dict[str, str]) -> Result:
         # all 0: not counted on that machine
         counts = _values(epochs, counter, batch)
         if counts and any(counts):
-            metrics[counter] = Metric(unit="", values=counts)
+            metrics[counter] = Metric(unit="", better="lower", values=counts)
     return Measured(benchmark=name, metrics=metrics, labels=labels)
 
 

@@ -246,13 +246,10 @@ def end(file: File, stream: Stream) -> None:
 
 
 @lru_cache(maxsize=1024)
-def metric_of(unit: bytes) -> tuple[str, str, float, Better]:
-    """Return name, base unit, scale and direction of a unit, as the live instrument does, and its other names."""
+def metric_of(unit: bytes) -> tuple[str, str, float]:
+    """Return name, base unit and scale of a unit, as the live instrument does, and its other names."""
     text = unit.decode("utf-8", "replace")
     if text in _ALIASES:
-        name, base, scale = _ALIASES[text]
-        return name, base, scale, "lower" if name == "time" else "higher"
-    name, base, scale, better = go.metric_of(text)
-    if base in _RATES:
-        return name, "B/s", _RATES[base], better
-    return name, base, scale, better
+        return _ALIASES[text]
+    name, base, scale = go.metric_of(text)
+    return (name, "B/s", _RATES[base]) if base in _RATES else (name, base, scale)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from gate.directions import direction
 from gate.model import Better, Metric
 from gate.model.visible import visible
 from gate.results import checking
@@ -40,18 +41,20 @@ class Kind:
     """trend, rate, counter or gauge."""
     time: bool = False
     """Whether its values are times, in milliseconds."""
-    better: Better = "lower"
+    better: Better | None = None
 
 
 def kind_of(name: str) -> Kind:
     """Return what a metric is that the file does not describe."""
-    return Kind(_KINDS.get(name, "trend"), time=name in _TIMES)
+    return Kind(_KINDS.get(name, "trend"), time=name in _TIMES, better=better_of(name, None))
 
 
-def better_of(thresholds: object) -> Better:
-    """Read from the thresholds of a metric, such as "rate>0.95", which direction is better; lower where none says."""
-    texts = [str(each) for each in thresholds] if isinstance(thresholds, (list, dict)) else []
-    return "higher" if any(">" in text for text in texts) else "lower"
+def better_of(name: str, thresholds: object) -> Better | None:
+    """Return which direction of a metric is better: its thresholds tell, such as "rate>0.95", or its name."""
+    text = " ".join(map(str, thresholds)) if isinstance(thresholds, (list, dict)) else ""
+    if (">" in text) != ("<" in text):
+        return "higher" if ">" in text else "lower"
+    return direction(name, "")
 
 
 @dataclass(slots=True)
@@ -175,7 +178,7 @@ class Points:
 def _rate(metric: str, share: float, kind: Kind) -> dict[str, Metric]:
     if metric == "checks":
         return {"error_rate": Metric(values=[1 - share])}
-    return {"rate": Metric(better=kind.better, values=[share])}
+    return {"rate": Metric(unit="share", better=kind.better, values=[share])}
 
 
 def _throughput(own: _Own) -> dict[str, Metric]:

@@ -87,13 +87,13 @@ def _metric(full: str, each: dict[str, Any], numbers: dict[str, float]) -> Itera
         yield from aggregates(_HTTP, "throughput", rate, unit="1/s", better="higher", labels=labels)
     elif name == DURATION or name in PARTS:
         metric = "time" if name == DURATION else PARTS[name]
-        yield from _trend(_HTTP, metric, numbers, labels, time=True, better="lower")
+        yield from _trend(_HTTP, metric, numbers, labels, time=True, better=None)
     elif name not in LEFT_OUT:
         yield from _own(name, each, numbers, labels)
 
 
 def _own(name: str, each: dict[str, Any], numbers: dict[str, float], labels: dict[str, str]) -> Iterator[Aggregate]:
-    better = better_of(each.get("thresholds"))
+    better = better_of(name, each.get("thresholds"))
     if numbers.keys() >= _TREND or {"avg", "med"} & numbers.keys() or each.get("type") == "trend":
         time = each.get("contains") == "time" or ("contains" not in each and kind_of(name).time)
         yield from _trend(name, "time" if time else "value", numbers, labels, time=time, better=better)
@@ -108,7 +108,9 @@ def _own(name: str, each: dict[str, Any], numbers: dict[str, float], labels: dic
     else:
         is_rate = "passes" in numbers or "matches" in numbers or each.get("type") == "rate"
         value = {"value": _rate(numbers)}
-        yield from aggregates(name, "rate" if is_rate else "value", value, unit="", better=better, labels=labels)
+        yield from aggregates(
+            name, "rate" if is_rate else "value", value, unit="share" if is_rate else "", better=better, labels=labels
+        )
 
 
 def _trend(

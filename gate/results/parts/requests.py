@@ -107,7 +107,7 @@ def all_failed(count: int) -> str:
 
 
 def aggregates(
-    benchmark: str, metric: str, found: Mapping[str, float | None], *, unit: str = "s", better: Better = "lower",
+    benchmark: str, metric: str, found: Mapping[str, float | None], *, unit: str = "s", better: Better | None = None,
     count: int | None = None, labels: Mapping[str, str] | None = None, sd: float | None = None,
     execution: int = 0,
 ) -> Iterator[Aggregate]:  # fmt: skip

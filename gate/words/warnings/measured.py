@@ -7,7 +7,7 @@ from typing import Any
 
 from gate.model.warnings import measured as kinds
 from gate.units import agree, format_share, plural
-from gate.words.phrases import listed
+from gate.words.phrases import listed, toml_text
 
 
 def _torn_line(warning: kinds.TornLine) -> str:
@@ -50,6 +50,21 @@ def _undecided_benchmarks(warning: kinds.UndecidedBenchmarks) -> str:
     return (
         f"no metric of {listed(warning.benchmarks)} is decided: declare [benchmark.metric.NAME], or name one in [plan] "
         f"metrics ({', '.join(warning.metrics)})"
+    )
+
+
+def _unknown_direction(warning: kinds.UnknownDirection) -> str:
+    names = f"{listed(warning.metrics)} ({listed(warning.benchmarks)})"
+    they_are = agree(len(warning.metrics), "it is", "they are")
+    unknown = f"direction unknown: nothing says which values of {names} are better, so {they_are} shown and not decided"
+    return f"{unknown}. {give_direction(warning.metrics[0])}"
+
+
+def give_direction(metric: str) -> str:
+    """Say how a metric gets a direction."""
+    return (
+        f"Add an `[[override]]` entry to perfgate.toml with `metric = {toml_text(metric)}` and "
+        '`better = "lower"` or `better = "higher"`'
     )
 
 
@@ -157,6 +172,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     ),
     kinds.LooksIgnored: lambda _: "a bootstrap interval does not correct for the looks of this run",
     kinds.UndecidedBenchmarks: _undecided_benchmarks,
+    kinds.UnknownDirection: _unknown_direction,
     kinds.MetricMissing: _metric_missing,
     kinds.UnknownUnit: _unknown_unit,
     kinds.NotSteady: _not_steady,

@@ -6,6 +6,7 @@ import pytest
 from gate.adapters.go import parse
 from gate.adapters.suites import Suite
 from gate.adapters.values import OutputError, Series
+from gate.directions import told_or_known
 
 DATA = Path(__file__).parents[2] / "data" / "go"
 SIZES = ["a", "a-2", "size=10", "with_space", "quote\"'", "new_line", "🐢", "Benchmark_1"]
@@ -54,12 +55,12 @@ def test_the_values_are_those_of_the_lines_in_seconds() -> None:
 
 def test_units_and_directions() -> None:
     found = read("verbose.txt").benchmarks["example.com/tiny.BenchmarkSizes/a"]
-    assert {name: (each.unit, each.better) for name, each in found.items()} == {
+    assert {name: (each.unit, told_or_known(each.better, name, each.unit)) for name, each in found.items()} == {
         "time": ("s", "lower"),
         "MB/s": ("MB/s", "higher"),
         "p99-ns": ("s", "lower"),
         "req/s": ("req/s", "higher"),
-        "widgets/op": ("", "lower"),
+        "widgets/op": ("", None),
         "B/op": ("B", "lower"),
         "allocs/op": ("", "lower"),
     }
@@ -165,8 +166,8 @@ def test_a_metric_that_some_lines_lack_is_left_out_but_never_the_time() -> None:
         ("heap-MB", Series("B", [2e6])),
         ("bytes/op", Series("B", [2.0])),
         ("things/ns", Series("", [2.0])),
-        ("hits/sec", Series("hits/sec", [2.0], "higher")),
-        ("throughput", Series("", [2.0], "higher")),
+        ("hits/sec", Series("hits/sec", [2.0])),
+        ("throughput", Series("", [2.0])),
         ("%-of-all", Series("", [2.0])),
     ],
 )

@@ -5,6 +5,7 @@ import pytest
 
 from gate.adapters.google_benchmark import parse
 from gate.adapters.values import OutputError, Series
+from gate.directions import direction
 
 DATA = Path(__file__).parents[2] / "data/google-benchmark"
 HOSTILE = "a b/'c'\"\\d\"\\n\\t\\x01/🐢 é/iterations:10"
@@ -38,8 +39,8 @@ def test_units_and_directions() -> None:
     suite = parse((DATA / "1.7.1.json").read_bytes())
     copy = suite.benchmarks["Copy/1024"]
     assert copy["time"].values == pytest.approx([1.1907018718915389e-08, 1.2087433821785928e-08])
-    assert copy["bytes_per_second"] == Series("B/s", [85952452215.42368, 84693328709.02243], "higher")
-    assert copy["items_per_second"].better == "higher"
+    assert copy["bytes_per_second"] == Series("B/s", [85952452215.42368, 84693328709.02243])
+    assert direction("items_per_second", copy["items_per_second"].unit) == "higher"
     # in milliseconds; a counter is the sum over threads
     assert suite.benchmarks["Counters/threads:2"]["time"].values == pytest.approx([3.512789e-10, 3.756437e-10])
     assert suite.benchmarks["Counters/threads:2"]["depth"] == Series("", [-6.0, -6.0])

@@ -7,6 +7,7 @@ import pytest
 from gate.adapters.jmh import failed, parse
 from gate.adapters.suites import Suite
 from gate.adapters.values import OutputError, Series
+from gate.directions import direction
 
 DATA = Path(__file__).parents[2] / "data" / "jmh"
 FOLD = 'tiny.Tiny.fold:{size=10,text="q"; 🐢}'
@@ -21,7 +22,7 @@ def read(name: str) -> Suite:
 
 
 def assert_series(found: Series, unit: str, values: list[float], better: str = "lower") -> None:
-    assert (found.unit, found.better) == (unit, better)
+    assert (found.unit, direction("", found.unit)) == (unit, better)
     assert found.values == pytest.approx(values)
 
 
@@ -88,8 +89,10 @@ def test_a_value_of_mode_sample_is_the_mean_of_an_iteration() -> None:
 @pytest.mark.parametrize(("name", "prefix"), [("1.37.json", ""), ("1.21.json", "·")])
 def test_secondary_metrics_have_their_own_names(name: str, prefix: str) -> None:
     found = next(each for name, each in read(name).benchmarks.items() if name.endswith(":avgt"))
-    assert {metric: (each.unit, each.better) for metric, each in found.items() if metric != "time"} == {
-        f"{prefix}gc.alloc.rate": ("MB/sec", "lower"),
+    assert {
+        metric: (each.unit, direction(metric, each.unit)) for metric, each in found.items() if metric != "time"
+    } == {
+        f"{prefix}gc.alloc.rate": ("MB/sec", None),
         f"{prefix}gc.alloc.rate.norm": ("B", "lower"),
         f"{prefix}gc.count": ("", "lower"),
     }
@@ -98,12 +101,12 @@ def test_secondary_metrics_have_their_own_names(name: str, prefix: str) -> None:
 def test_parts_of_groups_and_counters_go_the_way_of_their_unit() -> None:
     found = read("1.37.parts.json").benchmarks
     pair, aux = found["tiny.Tiny.pair:{size=10,text=a}:thrpt"], found["tiny.Tiny.aux:{size=10,text=a}:thrpt"]
-    assert {name: (each.unit, each.better) for name, each in pair.items()} == {
+    assert {name: (each.unit, direction(name, each.unit)) for name, each in pair.items()} == {
         "throughput": ("1/s", "higher"),
         "left": ("1/s", "higher"),
         "right": ("1/s", "higher"),
     }
-    assert (aux["hits"].unit, aux["hits"].better) == ("1/s", "higher")
+    assert (aux["hits"].unit, direction("hits", aux["hits"].unit)) == ("1/s", "higher")
 
 
 def test_a_failed_benchmark_is_only_in_the_text() -> None:

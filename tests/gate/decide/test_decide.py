@@ -139,7 +139,7 @@ EXACT = '[[benchmark]]\nname = "bench"\ncommand = "x"\ninstrument = "values"\n[b
 
 def exact(base: float, head: float) -> list[dict[str, Any]]:
     return [
-        execution(s, [v], build=b, metric="count", unit="")
+        execution(s, [v], build=b, metric="count", unit="", better="lower")
         for s, v in (("base", base), ("head", head))
         for b in range(2)
     ]
@@ -195,7 +195,7 @@ def test_from_zero_only_a_floor_can_tell() -> None:
 
 def test_an_exact_metric_that_shows_spread_is_measured() -> None:
     lines = [
-        execution(s, [v + 0.1 * (b % 2)], build=b, metric="count", unit="")
+        execution(s, [v + 0.1 * (b % 2)], build=b, metric="count", unit="", better="lower")
         for s, v in (("base", 10), ("head", 10))
         for b in range(5)
     ]
@@ -207,7 +207,7 @@ def test_an_exact_metric_that_shows_spread_is_measured() -> None:
 @pytest.mark.parametrize("spread", ["base", "head"])
 def test_an_exact_metric_that_shows_spread_on_one_side_is_measured(spread: str) -> None:
     lines = [
-        execution(s, [10 + (0.1 * (b % 2) if s == spread else 0)], build=b, metric="count", unit="")
+        execution(s, [10 + (0.1 * (b % 2) if s == spread else 0)], build=b, metric="count", unit="", better="lower")
         for s in ("base", "head")
         for b in range(5)
     ]

@@ -238,7 +238,7 @@ def counts(sides: list[tuple[float, float]]) -> Lines:
         {**line, "session": session}
         for session, values in enumerate(sides)
         for side, value in zip(("base", "head"), values, strict=True)
-        for line in builds(side, [[[value]]], metric="n", unit="")
+        for line in builds(side, [[[value]]], metric="n", unit="", better="lower")
     ]
 
 

@@ -71,13 +71,6 @@ def test_a_floor_of_a_count_still_holds() -> None:
     assert isinstance(next_step(found), outcomes.LowerFloor)
 
 
-@pytest.mark.parametrize("head", [0.0, 1.0])
-def test_more_builds_are_no_advice_where_base_is_0(head: float) -> None:
-    found = report([0.0], [head])
-    assert found.findings[0].verdict == "inconclusive"
-    assert next_step(found) == outcomes.DeclareZero(metric="allocs")
-
-
 GO = "pkg: x/y\nBenchmarkEnc-8 \t 1000000\t        {time} ns/op\t       {bytes} B/op\t       {count} allocs/op\nPASS\n"
 RULES = """[[benchmark]]
 name = "BenchmarkEnc"

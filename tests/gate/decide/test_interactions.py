@@ -478,7 +478,7 @@ def test_quantiles_have_interactions_of_their_own(tmp_path: Path) -> None:
 
 def counts(change: dict[str, tuple[float, float]]) -> Lines:
     return [
-        execution(side, [value], build=build, metric="n", unit="", factors={"load": load})
+        execution(side, [value], build=build, metric="n", unit="", better="lower", factors={"load": load})
         for build in range(5)
         for load, both in change.items()
         for side, value in zip(("base", "head"), both, strict=True)

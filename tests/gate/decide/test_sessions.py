@@ -106,7 +106,7 @@ def counts(sides: list[tuple[float, float]], toml: str = "exact = true", each: i
         {**line, "session": session}
         for session, values in enumerate(sides)
         for side, value in zip(("base", "head"), values, strict=True)
-        for line in builds(side, [[[value]]] * each, metric="n", unit="")
+        for line in builds(side, [[[value]]] * each, metric="n", unit="", better="lower")
     ]
     return judged(
         lines,
@@ -152,8 +152,8 @@ def test_a_measured_metric_without_any_spread_within_sessions_has_no_interval() 
 
 def test_a_constant_of_machines_that_measured_one_side_each_is_not_compared() -> None:
     lines = [
-        *builds("base", [[[1000.0]]] * 5, metric="n", unit=""),
-        *({**line, "session": 1} for line in builds("head", [[[1100.0]]] * 5, metric="n", unit="")),
+        *builds("base", [[[1000.0]]] * 5, metric="n", unit="", better="lower"),
+        *({**line, "session": 1} for line in builds("head", [[[1100.0]]] * 5, metric="n", unit="", better="lower")),
     ]
     toml = '[[benchmark]]\nname = "bench"\ncommand = "x"\ninstrument = "values"\n[benchmark.metric.n]\nunit = ""\nexact = true'
     (found,) = judged(lines, toml).findings

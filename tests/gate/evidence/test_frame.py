@@ -34,7 +34,7 @@ def rows_by_hand(executions: Sequence[Execution]) -> Iterator[dict[str, Any]]:
             unit, scale = to_base(metric.unit)
             for iteration, value in enumerate(metric.values):
                 yield {
-                    "benchmark": e.benchmark, "metric": name, "unit": unit, "better": metric.better, **e.factors,
+                    "benchmark": e.benchmark, "metric": name, "unit": unit, "better": metric.better or "lower", **e.factors,
                     "side": e.side, "session": e.session, "build": e.build, "execution": e.execution, "order": e.order,
                     "iteration": iteration, "value": value * scale,
                 }  # fmt: skip

@@ -28,7 +28,7 @@ def test_faults(values: list[float], unit: str, expected: str | None) -> None:
 
 
 def test_a_bad_metric_is_left_out_and_a_bad_chief_one_fails_the_benchmark() -> None:
-    good, bad = Metric(unit="s", values=[1.0]), Metric(unit="s", values=[math.nan])
+    good, bad = Metric(unit="s", better="lower", values=[1.0]), Metric(unit="s", values=[math.nan])
     found = usable(measured("a\n", {"time": good, "other\t": good, "bad": bad}, execution=3, labels={"n": "1\n"}))
     assert found == measured("a\\n", {"time": good, "other\\t": good}, execution=3, labels={"n": "1\\n"})
     found = usable(measured("a", {"other": good, "time": bad}, execution=3, labels={"n": "1"}))
@@ -45,9 +45,18 @@ def given(value: float | None, **more: Any) -> Aggregate | Failed:
 
 def test_an_aggregate_has_an_interval_only_if_it_is_one() -> None:
     assert given(2, unit="s", scale=0.5, low=1, high=4, confidence=0.9, sd=2) == Aggregate(
-        benchmark="a", metric="time", statistic="mean", value=1, unit="s", low=0.5, high=2, confidence=0.9, sd=1
+        benchmark="a",
+        metric="time",
+        statistic="mean",
+        value=1,
+        unit="s",
+        better="lower",
+        low=0.5,
+        high=2,
+        confidence=0.9,
+        sd=1,
     )
-    plain = Aggregate(benchmark="a", metric="time", statistic="mean", value=2)
+    plain = Aggregate(benchmark="a", metric="time", statistic="mean", value=2, better="lower")
     assert given(2, low=3, high=1, confidence=0.9, sd=math.nan) == plain
     assert given(2, low=1) == msgspec.structs.replace(plain, low=1)
     assert isinstance(given(None), Failed)

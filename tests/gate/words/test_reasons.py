@@ -227,7 +227,14 @@ HEADLINES: list[tuple[outcomes.Summary, str]] = [
         "the budget of 10 s ended before one round was complete: while the service of b was starting on base",
     ),
     (outcomes.MachineNotFree(status="x was still held by y"), "nothing was measured: x was still held by y"),
-    (outcomes.NothingDecided(metrics=["a", "b"]), "nothing was decided: plan.metrics names none of a, b"),
+    (
+        outcomes.NothingDecided(metrics=["a", "b"], undirected=[]),
+        "nothing was decided: plan.metrics names none of a, b",
+    ),
+    (
+        outcomes.NothingDecided(metrics=["a", "b"], undirected=["b"]),
+        "nothing was decided: nothing says which values of b are better",
+    ),
     (outcomes.Failed(failures=1, findings=0), "1 failure, and nothing was compared"),
     (outcomes.Failed(failures=2, findings=3), "2 failures; 3 findings measured"),
     (outcomes.SomeInconclusive(count=2, findings=2, not_worse=0), "2 of 2 findings inconclusive, none regressed"),

@@ -59,8 +59,8 @@ def measured(perf: PerfStat, context: Context, command: str | list[str], **optio
 def test_each_iteration_is_a_process_start(tmp_path: Path, context: Context) -> None:
     found = measured(fake(tmp_path), context, "echo x >> starts; echo out; echo err >&2", warmup=1)
     seconds = 29916487 * 1e-9
-    assert found["time"] == Metric(unit="s", values=[seconds] * 3, dropped=[seconds])
-    assert found["page-faults"] == Metric(unit="", values=[211] * 3, dropped=[211])
+    assert found["time"] == Metric(unit="s", better="lower", values=[seconds] * 3, dropped=[seconds])
+    assert found["page-faults"] == Metric(unit="", better="lower", values=[211] * 3, dropped=[211])
     assert found.keys() == {"time", "task-clock", "page-faults", "context-switches"}
     assert (tmp_path / "starts").read_text() == "x\n" * 4
 
@@ -123,7 +123,9 @@ def test_a_counter_that_is_lost_or_never_was(tmp_path: Path, context: Context) -
     (context.scratch / "perf.0").write_text(f"{row}5;;cycles;5;100.00;;\n")
     (context.scratch / "perf.1").write_text(f"{row}<not counted>;;cycles;0;0.00;;\n")
     outcome = Outcome("", "", 0.1, "")
-    assert perf.collect(each, context, outcome) == {"task-clock": Metric(unit="s", values=[0.002, 0.002])}
+    assert perf.collect(each, context, outcome) == {
+        "task-clock": Metric(unit="s", better="lower", values=[0.002, 0.002])
+    }
     declared = Benchmark(name="b", command=["./b"], instrument="perf_stat", metric=rules)
     assert perf.collect(declared, context, outcome) == Unusable("no values of 'cycles' (cycles not counted)", "")
 

@@ -771,7 +771,7 @@ def test_real_processes(tmp_path: Path) -> None:
     assert done == Measured(2, 2, "finished")
     found = executions(records)
     assert len(found) == 8
-    assert all(e.metrics == {"time": Metric(unit="s", values=[2.0, 3.0], dropped=[1.0])} for e in found)
+    assert all(e.metrics == {"time": Metric(unit="s", better="lower", values=[2.0, 3.0], dropped=[1.0])} for e in found)
     (failure,) = failures(records)
     assert (failure.benchmark, failure.status) == ("bad", "line 1 of the output: 'nothing' is not a number")
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 import numpy as np
 
+from gate.directions import told_or_known
 from gate.model import SIDES, Better, Execution, UserError
 from gate.model.study import AnalysisUnit, Block, Factor, Scale, Setting, Varies
 from gate.stats.design.layers import complete_within
@@ -193,7 +194,8 @@ def _unit(executions: Sequence[Execution], metric: str) -> str:
 
 
 def _better(executions: Sequence[Execution], metric: str) -> Better:
-    found = {e.metrics[metric].better for e in executions}
+    measured = [e.metrics[metric] for e in executions]
+    found: set[Better] = {told_or_known(each.better, metric, each.unit) or "lower" for each in measured}
     if len(found) > 1:
         raise UserError(f"{executions[0].benchmark}: the lines of {metric} disagree which direction is better")
     return found.pop()

@@ -14,7 +14,7 @@ def test_measures_of_bencher_have_units() -> None:
         ("a::sort", "throughput", 11300000.0, "1/s", "higher"),
         ("build", "build-time", 12.5, "s", "lower"),
         ("build", "file-size", 2048, "B", "lower"),
-        ("own", "Temperature", 61.5, "", "lower"),
+        ("own", "Temperature", 61.5, "", None),
     ]
     latency, *_, own = found.aggregates
     assert (latency.low, latency.high, latency.confidence) == pytest.approx((87.25e-9, 89e-9, None))

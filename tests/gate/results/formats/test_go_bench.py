@@ -46,7 +46,7 @@ def test_runs_in_one_file_are_executions_and_count_is_iterations() -> None:
         "MB/s": ("B/s", "higher"),
         "p99-ns": ("s", "lower"),
         "req/s": ("req/s", "higher"),
-        "widgets/op": ("", "lower"),
+        "widgets/op": ("", None),
         "B/op": ("B", "lower"),
         "allocs/op": ("", "lower"),
     }

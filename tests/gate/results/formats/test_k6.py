@@ -31,7 +31,7 @@ def test_what_a_script_measures_of_its_own() -> None:
     assert of(reading, "checks", "error_rate", name="is up") == [0.25]
     better = {m.benchmark: next(iter(m.metrics.values())).better for m in reading.measured}
     # its threshold is rate>0.1
-    assert (better["hits"], better["orders"]) == ("higher", "lower")
+    assert (better["hits"], better["orders"]) == ("higher", None)
     assert "vus" not in better
 
 

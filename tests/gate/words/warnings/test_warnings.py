@@ -367,6 +367,20 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
             "(hits, B/op)"),
         )
     ],
+    "unknown-direction": [
+        (
+            m.UnknownDirection(("MatchesFound",), ("BM_Find/8",)),
+            ("direction unknown: nothing says which values of MatchesFound (BM_Find/8) are better, so it is shown and not decided. "
+            'Add an `[[override]]` entry to perfgate.toml with `metric = "MatchesFound"` and `better = "lower"` or '
+            '`better = "higher"`'),
+        ),
+        (
+            m.UnknownDirection(("a", "b", "c", "d"), ("x", "y")),
+            ("direction unknown: nothing says which values of a, b, c and 1 more (x, y) are better, so they are shown and not "
+            'decided. Add an `[[override]]` entry to perfgate.toml with `metric = "a"` and `better = "lower"` or '
+            '`better = "higher"`'),
+        ),
+    ],
     "metric-missing": [
         (m.MetricMissing("b", "time", "{}", 1), "b: metric time gave no values in session 1"),
         (m.MetricMissing("b", "time", '{"n":1}', 0), 'b: metric time at {"n":1} gave no values in session 0'),
