@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from gate.model import Execution, Run
+from gate.model import Execution, Failure, Run
 from gate.model.case import CaseId
 
 
@@ -17,6 +18,22 @@ def at(of: CaseId) -> str:
 def settings(factors: Mapping[str, Any]) -> str:
     """Write settings for a reader: "load=busy, size=10"; "" where there are none."""
     return ", ".join(f"{name}={value}" for name, value in factors.items()) if factors else ""
+
+
+def failed_at(failures: Iterable[Failure]) -> Callable[[str | None, Mapping[str, Any]], bool]:
+    """Return what says whether a benchmark, or its suite, failed at some settings.
+
+    A failure is of all settings that agree with its own: one without any is of the whole benchmark.
+    """
+    found: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for failure in failures:
+        if failure.benchmark is not None:
+            found[failure.benchmark].append(failure.factors)
+
+    def failed(name: str | None, factors: Mapping[str, Any]) -> bool:
+        return any(own.items() <= factors.items() for own in found.get(name or "", ()))
+
+    return failed
 
 
 def study_factors(run: Run | None) -> frozenset[str]:

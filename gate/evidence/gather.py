@@ -24,7 +24,7 @@ from gate.evidence.completeness import (
     slowest_round,
 )
 from gate.evidence.cost import cost_of, pace_of, spent
-from gate.evidence.factors import at, bound_factors, settings
+from gate.evidence.factors import at, bound_factors, failed_at, settings
 from gate.evidence.hosts import host_names, machines, run_states, side_differences, with_machines
 from gate.evidence.iterations import iteration_warnings
 from gate.evidence.looks import looks_of
@@ -120,8 +120,12 @@ def _gathered(
     # result files of one side alone have nothing that the other lacks
     alone = run is not None and run.apart and (run.base is None or run.head is None)
     failures += [*missing_parts(parts), *_gaps(parts, select), *([] if alone else found.missing)]
-    failed = {f.benchmark for f in failures if f.benchmark is not None}
-    judged = [e for e in executions if e.benchmark in found.both - failed and e.suite not in failed]
+    failed, named = failed_at(failures), {f.benchmark for f in failures}
+    judged = [
+        e
+        for e in executions
+        if e.benchmark in found.both and not failed(e.benchmark, e.factors) and not failed(e.suite, e.factors)
+    ]
     # what others measured was not asked for any number of iterations
     asked = 0 if run is not None and run.apart else config.plan.iterations
     pairs = _pairs(judged, config, bound_factors(run), asked, sampled)
@@ -139,7 +143,7 @@ def _gathered(
         pace=pace_of([located.record for located in records]) if len({each.path for each in records}) == 1 else None,
         builds=builds,
         states=_of(everything, HostState),
-        identical=[same for same in proofs if same.benchmark not in failed],
+        identical=[same for same in proofs if same.benchmark not in named],
         unfinished=cut,
         warnings=[
             *with_machines(typed(run.warnings if run else ()), records),
@@ -184,8 +188,8 @@ def _failures(
     """Add the failures that only the values show: none, those of an earlier execution, or a part of a suite's."""
     found = [failure for e in executions if not e.metrics or _empty(e) for failure in _without_values(e, config)]
     found += repeated(executions, config, by_side=one)
-    failed = {f.benchmark for f in (*known, *found)}
-    return [*known, *found, *(f for f in partial_suites(executions, run) if f.benchmark not in failed)]
+    failed = failed_at([*known, *found])
+    return [*known, *found, *(f for f in partial_suites(executions, run) if not failed(f.benchmark, f.factors))]
 
 
 def _budget_of(run: Run | None, measured: Config | None) -> float | None:

@@ -83,7 +83,12 @@ def distinguishing(readings: Iterable[Reading]) -> dict[str, list[str]]:
                 groups[each.benchmark, metric, each.execution].append(each.labels)
         for one in reading.aggregates:
             groups[one.benchmark, one.metric, one.statistic, one.execution].append(one.labels)
-        for key, labels in groups.items():
+        failed: dict[tuple[object, ...], list[Mapping[str, str]]] = defaultdict(list)
+        for each_failed in reading.failed:
+            failed[each_failed.benchmark, each_failed.execution].append(each_failed.labels)
+        for key, measured in groups.items():
+            # what failed has no metric, and is none of those that gave values
+            labels = [*measured, *failed.get((key[0], key[-1]), ())]
             if len(labels) > 1:
                 names = dict.fromkeys(name for each in labels for name in each)
                 found[str(key[0])] |= {n: None for n in names if len({each.get(n) for each in labels}) > 1}
