@@ -83,7 +83,8 @@ def presence(
         if name in named or suites.get(name) in named:
             every = {canonical(e.factors): e.factors for e in executions if e.benchmark == name}
             at = [own for own in every.values() if not failed(name, own) and not failed(suites.get(name), own)]
-        side, status = ("head", "base has it, head does not") if gone else (lacking[0], "gave no values")
+        side: Side = "head" if gone else lacking[0]
+        status = "base has it, head does not" if gone else "gave no values"
         missing += [Failure(kind="missing", benchmark=name, side=side, factors=own, status=status) for own in at]
     new = [name for name in expected["head"] if name not in expected["base"]]
     return Presence(both=measured["base"] & measured["head"], new=new, missing=missing)

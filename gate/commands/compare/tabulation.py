@@ -75,9 +75,7 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
     for place, own in enumerate(chosen):
         failed = failed_at(f for side in made.sides for f in side.found.evidence.failures)
         left = [
-            r
-            for r in own.records
-            if not failed(getattr(r.record, "benchmark", None), getattr(r.record, "factors", {}))
+            r for r in own.records if not failed(getattr(r.record, "benchmark", None), getattr(r.record, "factors", {}))
         ]
         records = lacking(made.lines, msgspec.structs.replace(own, records=left), place)
         if records:

@@ -23,7 +23,6 @@ FORMAT = Format(
 _VERSION = re.compile(r"^.* is a Catch2? v(\d[\w.]*) host application", re.MULTILINE)
 _ROOT = re.compile(r"<Catch(2TestRun)? [^>]*>")
 _XML_VERSION = re.compile(r'catch2-version="([^"]*)"')
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _TIME = r"(\d[\d.e+-]*) (ns|us|ms|s|m)"
 _ROW = re.compile(rf"(?P<name>\s*+{NAME}|)\s++(?P<samples>\d+)\s+\d+\s+(?P<time>{_TIME})\s*", re.ASCII)
 _THREE = re.compile(rf"\s*{_TIME}\s+{_TIME}\s+{_TIME}\s*", re.ASCII)
@@ -168,7 +167,7 @@ class _Table:
 def _table(source: Source) -> Iterator[Aggregate | Failed]:
     table = _Table()
     for raw in source.lines():
-        line = _COLOUR.sub("", raw).rstrip()
+        line = raw.rstrip()
         if _is_header(line):
             table.place, table.parts, table.begun, table.mean = "heading", [], None, []
             table.alone = line.endswith("mean")

@@ -19,7 +19,6 @@ FORMAT = Format(
     iteration="none: an estimate with its interval",
     trap="the estimate is a slope or a mean, which the text does not say; the folder target/criterion has the values",
 )
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _VALUE = r"(\d[\d.]*(?:e[+-]?\d+)?) +(\S+)"
 _LINE = re.compile(rf"(?P<name>{NAME})?\s++(?P<what>time|thrpt):\s+\[{_VALUE} {_VALUE} {_VALUE}\]\s*", re.ASCII)
 _NOT_A_NAME = ("Benchmarking ", "Found ", "Warning:", "Running ", "Gnuplot ", "test ")
@@ -30,16 +29,14 @@ _PANIC = re.compile(r"thread '.*' (?:\(\d+\) )?panicked at ")
 
 def recognises(source: Source) -> bool:
     """Return whether it has a line with the estimate of a time."""
-    lines = (_COLOUR.sub("", line) for line in source.head.lines)
-    return any((found := _LINE.fullmatch(line)) and found["what"] == "time" for line in lines)
+    return any((found := _LINE.fullmatch(line)) and found["what"] == "time" for line in source.head.lines)
 
 
 def read(source: Source) -> Iterator[Result]:
     """Yield the estimate of each benchmark, and of its throughput; other lines are passed over."""
     seen: dict[str, int] = {}
     name, above = "", ""
-    for place, raw in enumerate(source.lines(), 1):
-        line = _COLOUR.sub("", raw)
+    for place, line in enumerate(source.lines(), 1):
         found = _LINE.fullmatch(line)
         if found:
             if found["what"] == "time":

@@ -17,7 +17,6 @@ FORMAT = Format(
     trap="it holds two runs, the new one and the one before it (the columns new and old); of Iai the new one only",
     column="baseline",
 )
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _EVENTS = {
     "Instructions": "Ir", "L1 Hits": "L1hits", "L2 Hits": "LLhits", "LL Hits": "LLhits", "RAM Hits": "RamHits",
     "Total read+write": "TotalRW", "Estimated Cycles": "EstimatedCycles", "RAM Hit Rate": "RamHitRate",
@@ -33,7 +32,7 @@ _OUR_TOOL = "CALLGRIND"
 
 def recognises(source: Source) -> bool:
     """Return whether it has lines with the counts of an event."""
-    lines = [_COLOUR.sub("", line) for line in source.head.lines[:5000]]
+    lines = source.head.lines[:5000]
     return any(_PAIR.fullmatch(line) for line in lines) or (
         sum(_IAI.fullmatch(line) is not None for line in lines) > 1 and any("Accesses:" in line for line in lines)
     )
@@ -45,7 +44,7 @@ def read(source: Source) -> Iterator[Result]:
     name: list[str] = []
     tool, is_counted = _OUR_TOOL, False
     for raw in source.lines():
-        line = _COLOUR.sub("", raw).rstrip()
+        line = raw.rstrip()
         pair, iai, headed = _PAIR.fullmatch(line), _IAI.fullmatch(line), _TOOL.fullmatch(line)
         if headed:
             tool = headed["tool"].upper()
