@@ -51,11 +51,8 @@ def read(source: Source) -> Iterator[Result]:
                 name = visible((found["name"] or above).strip())
                 seen[name] = seen.get(name, -1) + 1
                 measured = found[4] if found.re is _LINE else ""
-            if name and found.re is _LINE:
+            if name:
                 yield _estimate(found, name, seen[name], place, measured)
-            elif name:
-                why = f"line {place}: its {found['what']} cannot be read: {shown(line.strip().encode())}"
-                yield Failed(benchmark=name, status=why, execution=seen[name])
         elif _PANIC.match(line):
             yield Failed(benchmark=None, status="a benchmark panicked", stderr=visible(line[:500]))
         elif begins := _BEGUN.fullmatch(line):
@@ -68,7 +65,10 @@ def read(source: Source) -> Iterator[Result]:
 
 
 def _estimate(found: re.Match[str], name: str, execution: int, place: int, measured: str) -> Result:
-    """Make an aggregate of a line; measured: the unit of the benchmark's first line."""
+    """Make an aggregate of a line, or a failure of one that is not whole; measured: the unit of the first line."""
+    if found.re is not _LINE:
+        why = f"line {place}: its {found['what']} cannot be read: {shown(found.string.strip().encode())}"
+        return Failed(benchmark=name, status=why, execution=execution)
     values = [_base(found[number], found[number + 1], place) for number in (3, 5, 7)]
     (low, unit), (value, _), (high, _) = values
     metric = "time" if unit == "s" else unit
