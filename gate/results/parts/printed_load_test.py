@@ -102,7 +102,12 @@ def printed(each: Summary, execution: int, good: int | None = None) -> Iterator[
     if total and not good:
         yield Failed(benchmark=UNNAMED, status=all_failed(total), execution=execution)
         return
-    yield from aggregates(UNNAMED, "time", each.times(), count=each.answered, execution=execution)
+    times, rate = each.times(), {"value": float_of(each.figures.get("Requests/sec", ""))}
+    said = {"mean": None, "Requests/sec": rate["value"], **times}
+    unread = [name for name, value in said.items() if value is None]
+    if unread:
+        why = f"{', '.join(unread)} cannot be read: was its output cut off?"
+        yield Failed(benchmark=UNNAMED, status=why, execution=execution)
+    yield from aggregates(UNNAMED, "time", times, count=each.answered, execution=execution)
     yield from error_rate(UNNAMED, total - good, total, execution=execution)
-    rate = {"value": float_of(each.figures.get("Requests/sec", ""))}
     yield from aggregates(UNNAMED, "throughput", rate, unit="1/s", better="higher", execution=execution)
