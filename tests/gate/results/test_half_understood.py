@@ -216,3 +216,237 @@ def test_without_a_regression_the_failure_is_the_verdict(tmp_path: Path) -> None
 def test_a_package_that_fails_on_both_sides_leaves_the_other(tmp_path: Path) -> None:
     code, text = decided(tmp_path, packages(2001, fails=True), packages(3001, fails=True))
     assert code == 1, text
+
+
+# --- units ------------------------------------------------------------------------------------------------------------
+
+
+def aggregates(text: str) -> list[tuple[str, str, float, str, str]]:
+    found = read_text(text).aggregates
+    return [(a.benchmark, a.metric, float(f"{a.value:.9g}"), a.unit, a.better) for a in found]
+
+
+def test_every_unit_of_a_bench_line_is_read() -> None:
+    text = (
+        "test enc ... bench:        2835 ns/iter (+/- 14)\n"
+        "test enc_cycles ... bench:        2835 cycles/iter (+/- 14)\n"
+        "test enc_more ... bench:        2.835 Kcycles/iter (+/- 14)\n"
+        "test enc_ms ... bench:        2,835 ms/iter (+/- 14)\n"
+        "test enc_us ... bench:        1.5 us/iter (+/- 1)\n"
+        "test enc_mu ... bench:        1.5 µs/iter (+/- 1)\n"
+        "test download ... bench:        9001 MB/s (+/- 69)\n"
+        "test own ... bench:        12 widgets/iter (+/- 1)\n"
+        "test two ... bench:        12.5 K instructions/iter (+/- 1)\n"
+    )
+    assert aggregates(text) == [
+        ("enc", "time", 2.835e-6, "s", "lower"),
+        ("enc_cycles", "cycles", 2835, "cycles", "lower"),
+        ("enc_more", "cycles", 2835, "cycles", "lower"),
+        ("enc_ms", "time", 2.835, "s", "lower"),
+        ("enc_us", "time", 1.5e-6, "s", "lower"),
+        ("enc_mu", "time", 1.5e-6, "s", "lower"),
+        ("download", "throughput", 9001e6, "B/s", "higher"),
+        ("own", "widgets", 12, "widgets", "lower"),
+        ("two", "instructions", 12500, "instructions", "lower"),
+    ]
+    (Path("bench.txt")).write_text(text, encoding="utf-8")
+    code, said = run("compare", "bench.txt")
+    assert code == 0
+    assert all(f"enc_{name}" in said for name in ("cycles", "more", "ms", "us", "mu")) and "download 9.001" in said
+
+
+CRITERION = " " * 24
+
+
+def test_a_prefix_that_criterion_chooses_keeps_no_rows_apart() -> None:
+    for name, value, thrpt in (("base", "999.00 cycles", "1.2100 cpb"), ("head", "1.0400 Kcycles", "1.2600 cpb")):
+        text = (
+            f"enc                     time:   [{value} {value} {value}]\n{CRITERION}thrpt:  [{thrpt} {thrpt} {thrpt}]\n"
+        )
+        Path(f"{name}.txt").write_text(text, encoding="utf-8")
+    code, said = run("compare", "base.txt", "head.txt")
+    assert code == 0
+    assert "cycles (as given), lower is better benchmark base head change enc 999" in said and "1,040" in said
+    assert "cpb (as given), lower is better" in said and said.count("+4.1%") == 2
+
+
+@pytest.mark.parametrize(
+    ("printed", "expected"),
+    [
+        ("1.5 K instructions", ("instructions", 1500, "instructions", "lower")),
+        ("12   allocs", ("allocs", 12, "allocs", "lower")),
+        ("12 bytes", ("B", 12, "B", "lower")),
+        ("950.0 ps", ("time", 950e-12, "s", "lower")),
+    ],
+)
+def test_what_a_measurement_of_criterion_measures(printed: str, expected: tuple[str, float, str, str]) -> None:
+    assert aggregates(f"a                       time:   [{printed} {printed} {printed}]\n") == [("a", *expected)]
+
+
+@pytest.mark.parametrize(
+    ("printed", "expected"),
+    [
+        ("1.25 cpb", ("cpb", 1.25, "cpb", "lower")),
+        ("1.25 Kcycles/B", ("cycles/B", 1250, "cycles/B", "lower")),
+        ("1.25   cycles/elem", ("cycles/elem", 1.25, "cycles/elem", "lower")),
+        # a formatter that has one word for both
+        ("1.25 cycles", ("throughput", 1.25, "cycles", "lower")),
+        ("1.25 Kelem/s", ("throughput", 1250, "1/s", "higher")),
+        ("1.25 elements/s", ("throughput", 1.25, "1/s", "higher")),
+        ("1.25 MiB/s", ("throughput", 1.25 * 1024**2, "B/s", "higher")),
+        ("1.25 Mb/s", ("throughput", 1.25e6, "bit/s", "higher")),
+        ("1.25 GFLOP/s", ("throughput", 1.25e9, "FLOP/s", "higher")),
+    ],
+)
+def test_what_a_throughput_of_criterion_is(printed: str, expected: tuple[str, float, str, str]) -> None:
+    text = "a                       time:   [1 cycles 1 cycles 1 cycles]\n"
+    text += f"{CRITERION}thrpt:  [{printed} {printed} {printed}]\n"
+    assert aggregates(text)[1:] == [("a", *expected)]
+
+
+# --- other tools: what is printed into a benchmark, or is not there ---------------------------------------------------
+
+
+def test_bench_lines_into_which_benchmarks_print() -> None:
+    text = (
+        "running 6 tests\n"
+        "test a ... hello\n"
+        "bench:       1,234 ns/iter (+/- 5)\n"
+        "test b ... hello\n"
+        "test c ... bench:          12 ns/iter (+/- 1)\n"
+        "test d ... bench: oops\n"
+        "test e ... ok\n"
+        "test f ... ignored, slow\n"
+        "test g ... bench:         1,2"
+    )
+    assert [each[0] for each in aggregates(text)] == ["a", "c"]
+    assert failed(text) == [
+        ("b", "line 4: it began, and its result cannot be read"),
+        ("d", "line 6: its result cannot be read: 'test d ... bench: oops'"),
+        ("g", "line 9: its result cannot be read: 'test g ... bench:         1,2'"),
+    ]
+
+
+def test_estimates_of_criterion_that_are_not_there() -> None:
+    text = (
+        "Benchmarking a\nBenchmarking a: Warming up for 3.0000 s\n"
+        "a                       time:   [1.0 ns 2.0 ns 3.0 ns]\n"
+        f"{CRITERION}change: [-1.0% +2.0% +3.0%] (p = 0.50 > 0.05)\n"
+        "Benchmarking lost: Collecting 100 samples in estimated 5.0 s (10 iterations)\n"
+        "cut                     time:   [1.0 ns 2.0"
+    )
+    assert [each[0] for each in aggregates(text)] == ["a"]
+    assert failed(text) == [
+        ("cut", "line 6: its time cannot be read: 'cut                     time:   [1.0 ns 2.0'"),
+        ("lost", "line 5: it began, and no estimate of it is there"),
+    ]
+
+
+def test_a_tree_of_divan_into_which_benchmarks_print() -> None:
+    text = """\
+d              fastest       │ slowest       │ median        │ mean          │ samples │ iters
+├─ arg                       │               │               │               │         │
+│  ╰─ 10       hello
+               37.82 ns      │ 57.2 ns       │ 46.3 ns       │ 46.6 ns       │ 100     │ 6400
+├─ lost        hello
+├─ simple      hello 1.086 ns      │ 1.811 ns      │ 1.216 ns      │ 1.249 ns      │ 100     │ 204800
+├─ long        1.5 m         │ 1.5 m         │ 1.5 m         │ 1.5 m         │ 1       │ 1
+├─ ign         (ignored)     │               │               │               │         │
+╰─ cut         15.63 ns      │ 56.16 ns      │ 18."""
+    means = [(name, value) for name, _, value, _, _ in aggregates(text)[::3]]
+    assert means == [("arg::10", 46.6e-9), ("simple", 1.249e-9), ("long", 90.0)]
+    assert failed(text) == [
+        ("lost", "line 5: it began, and has no times"),
+        ("cut", "line 9: its times cannot be read"),
+    ]
+
+
+def test_rows_of_nanobench_that_are_marked_or_have_something_before_them() -> None:
+    text = """\
+|               ns/op |                op/s |    err% |     total | benchmark
+|--------------------:|--------------------:|--------:|----------:|:----------
+|                   - |                   - |       - |         - | :boom: `a` (iterations overflow. Maybe your code got optimized away?)
+|                   - |                   - |       - |         - | :boom: iterations overflow. Maybe your code got optimized away? `b`
+|                2.00 |      500,000,000.00 |    9.0% |      0.00 | :hand: `c`
+progress...|                2.00 |      500,000,000.00 |    0.0% |      0.00 | `d`
+|                2.00 |      500,000,000.00 |    9.0% |      0.00 | :wavy_dash: `e` (Unstable with ~1 iters. Increase `minEpochIterations` to e.g. 10)
+"""
+    assert [each[:3] for each in aggregates(text)] == [(name, "time", 2e-9) for name in "cde"]
+    why = "it has no time: iterations overflow. Maybe your code got optimized away?"
+    assert failed(text) == [("a", f"line 3: {why}"), ("b", f"line 4: {why}")]
+
+
+def test_a_table_of_catch2_into_which_benchmarks_print() -> None:
+    text = """\
+benchmark name                       samples       iterations    est run time
+                                     mean          low mean      high mean
+                                     std dev       low std dev   high std dev
+-------------------------------------------------------------------------------
+first                                           20          5342     427.36 us
+progress 10%                            4.41885 ns    4.32866 ns    4.77926 ns
+                                       0.392461 ns  0.0009252 ns   0.779866 ns
+
+lost                                            20          5342     427.36 us
+it prints over its mean
+second                                          20          5342     427.36 us
+loading
+                                        4.41885 ns    4.32866 ns    4.77926 ns
+                                       0.392461 ns  0.0009252 ns   0.779866 ns
+cut                                             20          5342     427.36 us
+                                        4.41885 ns    4.32866 ns    4.7"""
+    assert [each[:3] for each in aggregates(text)] == [(n, "time", 4.41885e-9) for n in ("first", "second")]
+    assert failed(text) == [("lost", "line 9: its mean cannot be read"), ("cut", "line 15: its mean cannot be read")]
+
+
+def test_lines_of_benchmark_js_without_a_rate() -> None:
+    text = (
+        "a x 4,000 ops/sec ±0.50% (95 runs sampled)\nb x 12 ops/sec oops\nc: TypeError: x is no function\nd x 4,0 ops/s"
+    )
+    assert [each[0] for each in aggregates(text)] == ["a"]
+    assert failed(text) == [
+        ("b", "line 2: its rate cannot be read: 'b x 12 ops/sec oops'"),
+        ("c", "line 3: it threw: TypeError: x is no function"),
+        ("d", "line 4: its rate cannot be read: 'd x 4,0 ops/s'"),
+    ]
+
+
+def test_a_count_of_gungraun_that_cannot_be_read() -> None:
+    text = "b::g::f short:1\n  Instructions:        92|82      (+12.1951%) [+1.12195x]\n  L1 Hits:        9progress8|87   (+12%)\n"
+    assert failed(text) == [
+        ("b::g::f short", "line 3: a count cannot be read: 'L1 Hits:        9progress8|87   (+12%)'")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (
+            "Running 2s test @ http://h/a\n  2 threads and 4 connections\n    Latency    47.30ms    7.3",
+            "line 3 cannot be read: 'Latency    47.30ms    7.3'",
+        ),
+        (
+            "Running 2s test @ http://h/a\n  2 threads and 4 connections\n    Latency    47.30xs    7.30ms  60.03ms   92.40%\n",
+            "line 3 cannot be read: 'Latency    47.30xs    7.30ms  60.03ms   92.40%'",
+        ),
+        (
+            "Running 2s test @ http://h/a\n  2 threads and 4 connections\n    Latency    47.30ms    7.30ms  60.03ms   92.40%\n",
+            "no requests are counted: was its output cut off?",
+        ),
+        (
+            "Summary:\n  Success rate:\t100.00%\n  Total:\t1.0 sec\n\nStatus code distribution:\n  [200] 20 responses\n",
+            "mean, Requests/sec cannot be read: was its output cut off?",
+        ),
+        (
+            "Requests      [total, rate, throughput]  100, 10.00, 10.00\nLatencies     [mean, 50, max]  1.x2ms, 1ms, 1ms\n",
+            "latencies cannot be read: was its output cut off?",
+        ),
+    ],
+    ids=["wrk cut", "wrk", "wrk without requests", "oha", "vegeta"],
+)
+def test_a_load_test_that_is_cut_off(text: str, why: str) -> None:
+    assert why in [status for _, status in failed(text)]
+
+
+def test_a_row_of_a_histogram_that_is_none() -> None:
+    text = "       Value     Percentile TotalCount 1/(1-Percentile)\n\n  1.0 0.5 10 2.0\n  2.0 0.9x 20 4.0\n  3.0 1.0 30\n#[Mean = 1.0, StdDeviation = 0.1]\n"
+    assert read_text(text).left_out == ["line 4 is no row of the table: '2.0 0.9x 20 4.0'"]
