@@ -27,6 +27,7 @@ _CALLED = re.compile(r"Benchmark[^\Wa-z]\S*")
 # a name, and a count or a value as testing measures them
 _BEGINS = re.compile(rf"({_CALLED.pattern})[ \t]+(?:\d|.*[ \t][-+.\d]+ (?:ns/op|MB/s|B/op|allocs/op)\b)", re.ASCII)
 PROCS = re.compile(r"-\d+$", re.ASCII)
+FAILED = re.compile(r"(?:Benchmark\S*[ \t]+)?--- FAIL: (Benchmark\S+)")
 _FAILED = ("FAIL\t", "--- FAIL: ")
 _ENDED = ("panic: ", "fatal error: ")
 _SUMMARY = ("ok  \t", "?   \t")
@@ -80,12 +81,14 @@ class Reader:
     of_testing: bool = False
     """The package testing wrote it, which ends with PASS."""
     ended: str = ""
+    failing: bool = False
+    """A benchmark of this package is known to have failed."""
     better: dict[str, Better] = field(default_factory=dict)
     """What lines tell of units."""
     results: list[Result] = field(default_factory=list)
 
 
-def parse(data: bytes, *, several: bool) -> Suite:
+def parse(data: bytes, *, several: bool, failed: bool = False) -> Suite:
     """Read one value of each metric from each line of results; with -count several lines are of one benchmark.
 
     The GOMAXPROCS at the end of a name is left out, unless -cpu gave several. Metrics: "time" (ns/op) in seconds; what
@@ -94,6 +97,8 @@ def parse(data: bytes, *, several: bool) -> Suite:
 
     Args:
         several: the command may name several packages; then, and when the output does, names begin with the package.
+        failed: it ended with an error: what failed is an error of that benchmark, or of its package, and the others
+            are read.
 
     Raises:
         OutputError: a failure among the results, an end without PASS or in the middle of a line, or results without a
@@ -103,7 +108,8 @@ def parse(data: bytes, *, several: bool) -> Suite:
         raise OutputError("this is the JSON of test2json, but perfgate reads the text: remove -json")
     reader = Reader()
     for reader.place, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
-        _read(reader, line.rstrip("\r"))
+        if not (failed and _read_failure(reader, line.rstrip("\r"))):
+            _read(reader, line.rstrip("\r"))
     _must_be_complete(reader, "the output")
     end_pending(reader)
     refuse_cut_off(data, "the output")
@@ -117,7 +123,7 @@ def parse(data: bytes, *, several: bool) -> Suite:
     suffix = suffix_of([(result.name, result.announced) for result in reader.results])
     for (package, raw), why in reader.unread.items():
         prefix = f"{package}." if package and (several or len(reader.packages) > 1) else ""
-        name = visible(prefix + raw.removesuffix(suffix))
+        name = visible(prefix + raw.removesuffix(suffix) if raw else package)
         suite.benchmarks.pop(name, None)
         suite.errors[name] = why
     return suite
@@ -143,6 +149,28 @@ def _read(reader: Reader, line: str) -> None:
         reader.of_testing = True
     else:
         read_results(reader, line)
+
+
+def _read_failure(reader: Reader, line: str) -> bool:
+    """Keep which benchmark failed, or which package where no line says; return whether a line is about that."""
+    benchmark = FAILED.match(line)
+    if benchmark:
+        reader.unread[reader.package, benchmark[1]] = "it failed"
+        reader.pending, reader.failing = "", True
+    elif line.startswith(_ENDED):
+        reader.ended = reader.ended or line
+    elif line.startswith("FAIL\t"):
+        package = line.split("\t")[1].partition(" ")[0]
+        crashed = reader.pending or (reader.announced if reader.ended else "")
+        if crashed or not reader.failing:
+            reader.unread[package, crashed] = quoted(reader.ended or line)
+        reader.packages.add(package)
+        reader.pending = reader.announced = reader.ended = ""
+        reader.failing, reader.complete = False, True
+    elif line != "FAIL" and not line.startswith("exit status ") and not reader.ended:
+        # behind a panic come its stacks
+        return False
+    return True
 
 
 def read_unit(reader: Reader, words: list[str]) -> None:

@@ -21,7 +21,6 @@ _OF_HEADER = ("goos", "goarch", "pkg", "cpu")
 # lines of a program that crashed, and of testing itself, look like configuration
 _NO_KEYS = ("panic", "testing", "exit", "error", "fatal", "warning")
 _PACKAGE_FAILED = re.compile(r"FAIL[ \t]+(\S+)(?:[ \t]+(.*))?")
-_BENCHMARK_FAILED = re.compile(r"(?:Benchmark\S*[ \t]+)?--- FAIL: (Benchmark\S+)")
 _OF_TESTING = {b"ns/op", b"MB/s", b"B/op", b"allocs/op", b"sec/op", b"B/s"}
 _RATES = {"B/s": 1.0, "kB/s": 1e3, "KB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9}
 _ALIASES = {"sec/op": ("time", "s", 1.0), "s/op": ("time", "s", 1.0), "B/s": ("MB/s", "B/s", 1.0)}
@@ -174,7 +173,7 @@ def _announced(reader: go.Reader, name: bytes) -> str:
 def _read_other(file: File, stream: Stream, line: str) -> None:
     if line.startswith(("Unit ", "Unit\t")):
         _read_unit(file, line.split()[1:])
-    elif match := _BENCHMARK_FAILED.match(line):
+    elif match := go.FAILED.match(line):
         file.fail(stream, match[1], visible(stream.crash) or "it failed")
         stream.named, stream.crash = True, ""
         stream.reader.pending = ""

@@ -127,6 +127,26 @@ def test_a_failure_beside_good_results(end: bytes) -> None:
     assert why(lines(line("BenchmarkX", "5.0 ns/op")) + end).startswith("the output reports a failure: ")
 
 
+GOOD = "pkg: x/b\nBenchmarkY\nBenchmarkY-2  \t     100\t5.0 ns/op\nPASS\nok  \tx/b\t1.0s\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "errors"),
+    [
+        ("pkg: x/a\nBenchmarkX\n    a_test.go:3: boom\n--- FAIL: BenchmarkX\nFAIL\nexit status 1\nFAIL\tx/a\t0.1s\n", {"x/a.BenchmarkX": "it failed"}),
+        ("pkg: x/a\nBenchmarkX\npanic: boom\n\ngoroutine 1 [running]:\nx.BenchmarkZ(0xc0001)\n\t/a_test.go:19 +0x18b\nexit status 2\nFAIL\tx/a\t0.1s\n", {"x/a.BenchmarkX": "'panic: boom'"}),
+        ("FAIL\tx/a [build failed]\n", {"x/a": "'FAIL x/a [build failed]'"}),
+    ],
+    ids=["fails", "panics", "is not built"],
+)  # fmt: skip
+def test_what_a_command_that_failed_measured_besides(text: str, errors: dict[str, str]) -> None:
+    for data in (text + GOOD, GOOD + text):
+        suite = parse(data.encode(), several=True, failed=True)
+        assert suite == Suite({"x/b.BenchmarkY": {"time": Series("s", [5e-9])}}, errors)
+    with pytest.raises(OutputError):
+        parse((text + GOOD).encode(), several=True)
+
+
 @pytest.mark.parametrize("data", [b"", b"PASS\n", (DATA / "nothing.txt").read_bytes()])
 def test_no_benchmark(data: bytes) -> None:
     assert parse(data, several=False) == Suite({}, {})
