@@ -82,7 +82,7 @@ def presence(
         at: list[dict[str, Any]] = [{}]
         if name in named or suites.get(name) in named:
             every = {canonical(e.factors): e.factors for e in executions if e.benchmark == name}
-            at = [own for own in every.values() if not failed(name, own) and not failed(suites.get(name), own)]
+            at = [own for own in every.values() if not failed(name, own, suites.get(name))]
         side: Side = "head" if gone else lacking[0]
         status = "base has it, head does not" if gone else "gave no values"
         missing += [Failure(kind="missing", benchmark=name, side=side, factors=own, status=status) for own in at]

@@ -20,8 +20,8 @@ def settings(factors: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in factors.items()) if factors else ""
 
 
-def failed_at(failures: Iterable[Failure]) -> Callable[[str | None, Mapping[str, Any]], bool]:
-    """Return what says whether a benchmark, or its suite, failed at some settings.
+def failed_at(failures: Iterable[Failure]) -> Callable[..., bool]:
+    """Return what says of a benchmark, its settings and its suite, if it is of one, whether it failed at them.
 
     A failure is of all settings that agree with its own: one without any is of the whole benchmark.
     """
@@ -30,8 +30,9 @@ def failed_at(failures: Iterable[Failure]) -> Callable[[str | None, Mapping[str,
         if failure.benchmark is not None:
             found[failure.benchmark].append(failure.factors)
 
-    def failed(name: str | None, factors: Mapping[str, Any]) -> bool:
-        return any(own.items() <= factors.items() for own in found.get(name or "", ()))
+    def failed(name: str | None, factors: Mapping[str, Any], suite: str | None = None) -> bool:
+        own = (*found.get(name or "", ()), *found.get(suite or "", ()))
+        return any(each.items() <= factors.items() for each in own)
 
     return failed
 

@@ -121,11 +121,7 @@ def _gathered(
     alone = run is not None and run.apart and (run.base is None or run.head is None)
     failures += [*missing_parts(parts), *_gaps(parts, select), *([] if alone else found.missing)]
     failed, named = failed_at(failures), {f.benchmark for f in failures}
-    judged = [
-        e
-        for e in executions
-        if e.benchmark in found.both and not failed(e.benchmark, e.factors) and not failed(e.suite, e.factors)
-    ]
+    judged = [e for e in executions if e.benchmark in found.both and not failed(e.benchmark, e.factors, e.suite)]
     # what others measured was not asked for any number of iterations
     asked = 0 if run is not None and run.apart else config.plan.iterations
     pairs = _pairs(judged, config, bound_factors(run), asked, sampled)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -99,14 +100,15 @@ class SuiteInstrument:
         """Read the benchmarks that include and exclude leave, which may be none on one side."""
         call = replace(_call(benchmark, context), stderr=outcome.stderr)
         whole = None
-        read = self.tool.read
+        read: Callable[[Call], Suite] = self.tool.read
         if outcome.status:
             said = _said(outcome, call)
             whole = Unusable(self.tool.explain(outcome, said), said, outcome.unstarted)
             # a tool may tell what failed from what did not
-            read = getattr(self.tool, "rest", None) if outcome.code is not None else None
-            if read is None:
+            rest = getattr(self.tool, "rest", None) if outcome.code is not None else None
+            if rest is None:
                 return whole
+            read = rest
         try:
             suite = read(call)
             benchmarks = {name: each for name, each in suite.benchmarks.items() if _taken(benchmark, name)}

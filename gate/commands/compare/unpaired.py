@@ -107,7 +107,7 @@ def unpaired(executions: Sequence[Execution], failures: Sequence[Failure], promi
     failed = failed_at(left)
     has: dict[Side, set[CaseId]] = {side: set() for side in SIDES}
     for e in executions:
-        if not failed(e.benchmark, e.factors) and not failed(e.suite, e.factors):
+        if not failed(e.benchmark, e.factors, e.suite):
             has[e.side] |= {
                 CaseId(e.benchmark, m, canonical(e.factors)) for m, metric in e.metrics.items() if metric.values
             }
