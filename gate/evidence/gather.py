@@ -318,7 +318,7 @@ def _pairs(
         if not by_side["base"]:
             found.new.append(f"{benchmark}: {what}")
             continue
-        lacking = _lacking(benchmark, what, by_side, sessions, bound)
+        lacking = _lacking(case, by_side, sessions, bound)
         unlike = _unlike(benchmark, metric, by_side, config)
         if decided and lacking:
             found.failures.extend(lacking)
@@ -329,7 +329,8 @@ def _pairs(
             found.warnings.extend(_units(metric, by_side))
             found.cases.append(_case(benchmark, metric, by_side, config, asked, sampled, decided=decided))
         elif decided:
-            found.failures.append(Failure(kind="execution", benchmark=benchmark, status=f"{what}{unlike}"))
+            of, status = by_side["base"][0].factors, f"metric {metric}{unlike}"
+            found.failures.append(Failure(kind="execution", benchmark=benchmark, factors=of, status=status))
     return found
 
 
@@ -369,23 +370,28 @@ def _bound(e: Execution, bound: frozenset[str]) -> str:
 
 
 def _lacking(
-    benchmark: str, what: str, by_side: dict[Side, list[Execution]], sessions: _Sessions, bound: frozenset[str]
+    case: CaseId, by_side: dict[Side, list[Execution]], sessions: _Sessions, bound: frozenset[str]
 ) -> list[Failure]:
     """Return the failure of a metric that head lacks, or one for each session that has the benchmark without it.
 
     Judged by the other sessions alone it would have fewer than the plan says. A session that lacks the whole benchmark
     is spoken of elsewhere.
     """
+    benchmark, factors, status = case.benchmark, by_side["base"][0].factors, f"metric {case.metric} gave no values"
     if not by_side["head"]:
-        return [Failure(kind="missing", benchmark=benchmark, side="head", status=f"{what} gave no values")]
+        return [Failure(kind="missing", benchmark=benchmark, side="head", factors=factors, status=status)]
     place = _bound(by_side["base"][0], bound)
     lacking = {side: sessions[benchmark, place, side] - {e.session for e in by_side[side]} for side in SIDES}
     found = []
     for session in sorted(lacking["base"] | lacking["head"]):
         without = [side for side in SIDES if session in lacking[side]]
-        status = f"{what} gave no values in session {session}"
         side = without[0] if len(without) == 1 else None
-        found.append(Failure(kind="missing", benchmark=benchmark, side=side, session=session, status=status))
+        found.append(
+            Failure(
+                kind="missing", benchmark=benchmark, side=side, session=session, factors=factors,
+                status=f"{status} in session {session}",
+            )
+        )  # fmt: skip
     return found
 
 

@@ -22,6 +22,7 @@ _OF_HEADER = ("goos", "goarch", "pkg", "cpu")
 _NO_KEYS = ("panic", "testing", "exit", "error", "fatal", "warning")
 _PACKAGE_FAILED = re.compile(r"FAIL[ \t]+(\S+)(?:[ \t]+(.*))?")
 _OF_TESTING = {b"ns/op", b"MB/s", b"B/op", b"allocs/op", b"sec/op", b"B/s"}
+_CRASHED = re.compile(r"(?:(Benchmark\S+)[ \t]+)?((?:panic: |fatal error: |\*\*\* Test killed).*)")
 _RATES = {"B/s": 1.0, "kB/s": 1e3, "KB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9}
 _ALIASES = {"sec/op": ("time", "s", 1.0), "s/op": ("time", "s", 1.0), "B/s": ("MB/s", "B/s", 1.0)}
 
@@ -179,8 +180,9 @@ def _read_other(file: File, stream: Stream, line: str) -> None:
         stream.reader.pending = ""
     elif match := _PACKAGE_FAILED.match(line):
         _package_failed(file, stream, match[1], (match[2] or "").strip())
-    elif line.startswith(("panic: ", "fatal error: ", "*** Test killed")):
-        stream.crash = stream.crash or line
+    elif match := _CRASHED.match(line):
+        stream.reader.pending = match[1] or stream.reader.pending
+        stream.crash = stream.crash or match[2]
     elif line.startswith(("PASS", "ok  \t", "ok \t", "?   \t")):
         end(file, stream)
     elif (match := _CONFIGURES.fullmatch(line)) and match[1] not in _NO_KEYS and _is_key(stream, match[1]):

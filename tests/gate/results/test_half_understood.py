@@ -208,6 +208,26 @@ def test_a_package_that_fails_hides_no_regression_of_another(tmp_path: Path) -> 
     assert "BenchmarkParse (pkg=x/b)" in text and "+49.9%" in text
 
 
+@pytest.mark.parametrize(
+    ("own", "said"),
+    [
+        ("FAIL\tx/a [build failed]\n", "BenchmarkParse (pkg=x/a) is missing on head"),
+        ("", "BenchmarkParse (pkg=x/a) is missing on head"),
+        (
+            "pkg: x/a\nBenchmarkParse-8 \tpanic: boom\n\ngoroutine 1 [running]:\nexit status 2\nFAIL\tx/a\t0.3s\n",
+            "BenchmarkParse (pkg=x/a) failed on head: panic: boom",
+        ),
+    ],
+    ids=["is not built", "is not there", "panics"],
+)
+def test_a_package_without_results_hides_no_regression_of_another(tmp_path: Path, own: str, said: str) -> None:
+    good = packages(3001, fails=False)
+    head = [own + good(number)[good(number).index("pkg: x/b") :] for number in range(5)]
+    code, text = decided(tmp_path, packages(2001, fails=False), head.__getitem__)
+    assert code == 1 and "Regression: BenchmarkParse (pkg=x/b) is 49.9% slower" in text
+    assert said in text
+
+
 def test_without_a_regression_the_failure_is_the_verdict(tmp_path: Path) -> None:
     code, text = decided(tmp_path, packages(2001, fails=False), packages(2001, fails=True))
     assert code == 4 and "BenchmarkParse pkg=x/b" in text
