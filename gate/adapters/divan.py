@@ -91,7 +91,9 @@ def _row(name: str, columns: list[str], place: int) -> Row | None:
         return None
     samples = cells[len(_COLUMNS)] if len(cells) > len(_COLUMNS) else ""
     count = int(samples) if samples.isdecimal() and len(samples) < 10 else None
-    return Row(name, seconds, count, "" if "mean" in seconds else f"line {place}: its times cannot be read")
+    # samples come behind the mean: without them a unit may be cut off, "m" of "ms"
+    whole = "mean" in seconds and len(cells) > len(_COLUMNS)
+    return Row(name, seconds, count, "" if whole else f"line {place}: its times cannot be read")
 
 
 def _scale(unit: str) -> float:

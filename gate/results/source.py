@@ -133,7 +133,7 @@ class Source:
         self._data = data
         self.is_folder = data is None and path is not None and path.is_dir()
         self.unended = False
-        """The last of its lines that was read has no newline at its end, as of a file that was cut off."""
+        """The line that was read last has no newline at its end, as that of a file that was cut off."""
 
     @cached_property
     def head(self) -> Head:
@@ -172,14 +172,13 @@ class Source:
         if encoding != "utf-8":
             yield from (text.encode() for text in self.lines())
             return
-        raw, is_log = b"\n", self.head.is_log
+        is_log = self.head.is_log
         with self._open() as file:
             for raw in file:
-                line = raw.rstrip(b"\r\n")
+                line, self.unended = raw.rstrip(b"\r\n"), raw[-1:] != b"\n"
                 if is_log or b"\x1b" in line:
                     line = self._bare(line.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
                 yield line
-        self.unended = not raw.endswith(b"\n")
 
     def lines(self) -> Iterator[str]:
         """Yield its lines as text, without their ends, colours and times of a log; what is no text replaced.
@@ -188,10 +187,9 @@ class Source:
             UserError: it cannot be read or unpacked.
         """
         with self._open() as file, io.TextIOWrapper(file, _encoding(self.head.data), "replace") as text:
-            line = "\n"
             for line in text:
+                self.unended = line[-1:] != "\n"
                 yield self._bare(line.rstrip("\n"))
-        self.unended = not line.endswith("\n")
 
     def _bare(self, line: str) -> str:
         """Leave colours out, and the time that a log has before each of its lines."""

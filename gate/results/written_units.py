@@ -49,8 +49,8 @@ def written(text: str) -> Written:
     of, factor = _known(rate[1])
     if of == "B":
         return Written("B/s", factor / seconds, "higher", "throughput")
-    if re.fullmatch(_OPERATION, rate[1], re.IGNORECASE) or not rate[1]:
-        return Written("1/s", 1 / seconds, "higher", "throughput")
+    if re.fullmatch(_OPERATION, of, re.IGNORECASE) or not rate[1]:
+        return Written("1/s", factor / seconds, "higher", "throughput")
     return Written(*_known(own), "higher", "throughput")
 
 

@@ -56,13 +56,10 @@ def read(source: Source) -> Iterator[Result]:
         read_events(source, file)
     else:
         stream = Stream({})
-        last = b""
         for line in source.bytes_lines():
-            read_line(file, stream, last)
-            last = line
             stream.reader.place += 1
-        if not (source.unended and cut_off(file, stream, last)):
-            read_line(file, stream, last)
+            if not (source.unended and cut_off(file, stream, line)):
+                read_line(file, stream, line)
         end(file, stream)
     host = {key: file.first[key] for key in _HOST if key in file.first}
     yield About(host=host, commit=file.first.get("commit"), created=file.created, tool="go test")

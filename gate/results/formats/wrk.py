@@ -77,6 +77,9 @@ def read(source: Source) -> Iterator[Result]:
             if not run.unread and _is_torn(line.strip()):
                 run.unread = f"line {place} cannot be read: {shown(line.strip().encode())}"
     if run is not None:
+        # the rate is not the last that is printed
+        if source.unended and "Transfer/sec" not in run.figures:
+            run.unread = run.unread or "its output is cut off"
         yield from _results(run, seen)
 
 

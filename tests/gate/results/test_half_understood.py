@@ -467,6 +467,27 @@ def test_a_load_test_that_is_cut_off(text: str, why: str) -> None:
     assert why in [status for _, status in failed(text)]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pid: 1\ncmd: ./a\nevents: Ir\nfn=main\n1 1234\ntotals: 123",
+        "==7== Command: ./a\n==7== Events    : Ir\n==7== Collected : 123",
+    ],
+)
+def test_a_count_that_is_cut_off_is_none(text: str) -> None:
+    assert failed(text) == [("a", "no totals: the file is cut off")]
+    assert [list(m.metrics["instructions"].values) for m in read_text(f"{text}4\n").measured] == [[1234.0]]
+
+
+def test_a_unit_that_may_be_cut_off_is_none() -> None:
+    header = "d         fastest  │ slowest  │ median   │ mean     │ samples │ iters\n"
+    row = "├─ a      1.0 ms   │ 1.0 ms   │ 1.0 ms   │ 1.0 ms   │ 100     │ 100\n"
+    assert [each[2] for each in aggregates(header + row)] == [1e-3] * 3
+    assert failed(header + row[: row.rindex("s   ", 0, row.index("100"))]) == [
+        ("a", "line 2: its times cannot be read")
+    ]
+
+
 def test_a_row_of_a_histogram_that_is_none() -> None:
     text = "       Value     Percentile TotalCount 1/(1-Percentile)\n\n  1.0 0.5 10 2.0\n  2.0 0.9x 20 4.0\n  3.0 1.0 30\n#[Mean = 1.0, StdDeviation = 0.1]\n"
     assert read_text(text).left_out == ["line 4 is no row of the table: '2.0 0.9x 20 4.0'"]
