@@ -205,7 +205,8 @@ def read_results(reader: Reader, line: str) -> None:
     elif name := "" if line.startswith(("--- ", "    ")) else _last_name(line):
         reader.announced, reader.complete = name, False
         reader.of_testing = reader.of_testing or name == line
-    elif begins := _BEGINS.match(line):
+    elif not reader.announced and (begins := _BEGINS.match(line)):
+        # behind an announcement it is what a benchmark prints
         why = f"line {reader.place}: its results cannot be read: {quoted(line)}"
         reader.unread.setdefault((reader.package, begins[1]), why)
     if found is None:

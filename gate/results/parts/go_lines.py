@@ -284,15 +284,16 @@ def end(file: File, stream: Stream) -> None:
     go.end_pending(stream.reader)
     if stream.reader.unread or stream.behind:
         lines = file.lines_of(stream)
+        names = {raw.decode("utf-8", "replace") for raw in lines}
         for place, result in stream.behind:
             # what somebody wrote into the file, about a benchmark that it has
-            known = result.name.encode() in lines
+            known = result.name in names
             how = "is left out: something stands before its name" if known else "read without what stands before it"
             file.left_out.append(f"line {place}: a result of {result.name} {how}")
             if not known:
                 _keep(file, stream, result)
         for (_, name), why in stream.reader.unread.items():
-            if name.encode() in lines:
+            if any(go.is_of(each, name) for each in names):
                 file.left_out.append(f"{name}: {why}")
             else:
                 file.fail(stream, name, why)

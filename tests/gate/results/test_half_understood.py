@@ -101,6 +101,13 @@ def test_the_beginning_of_a_unit_is_no_unit() -> None:
     assert failed("BenchmarkB-8 \t 1000\t 221.0 ns/op") == []
 
 
+def test_what_an_announced_benchmark_prints_is_no_result_of_another() -> None:
+    printed = f"{HEADER}BenchmarkA\nBenchmarkA 3 times\nBenchmarkA-8 \t    1000\t       221.0 ns/op\n{END}"
+    reading = read_text(printed)
+    assert [list(each.metrics["time"].values) for each in reading.measured] == [[221e-9]]
+    assert (reading.failed, reading.left_out) == ([], [])
+
+
 def test_a_line_that_comes_again_is_said_where_it_cannot_be_read() -> None:
     reading = read_text("BenchmarkA-8 1 2 ns/op\nBenchmarkA-8 1 2\nBEFORE: BenchmarkA-8\t       1\t       7 ns/op\n")
     assert [list(each.metrics["time"].values) for each in reading.measured] == [[2e-9]]
