@@ -9,6 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from gate.model import Commit, Execution, Failure, Metric, Record, Run, Side, Unsampled
+from gate.model.visible import visible
 from gate.results.reading import Reading
 from gate.results.result import Aggregate, Failed, Measured
 
@@ -139,4 +140,5 @@ def _values(
         yield Failure(
             kind="execution", benchmark=failed.benchmark, side=side, session=place["session"], build=place["build"],
             execution=begin + failed.execution, factors=settings(failed), status=failed.status, stderr=failed.stderr,
+            hint=f"in {visible(reading.name)}",
         )  # fmt: skip

@@ -33,7 +33,7 @@ def grouped(failures: Iterable[Failure], *, by_output: bool) -> list[FailureGrou
     for failure in failures:
         key: tuple[str | None, ...] = (failure.kind, failure.benchmark, failure.side, failure.status)
         if by_output:
-            key = (*key, failure.stderr, failure.hint, failure.command, failure.directory)
+            key = (*key, failure.stderr, failure.command, failure.directory)
         if key in groups:
             groups[key].others.append(failure)
         else:

@@ -206,6 +206,7 @@ def test_a_package_that_fails_hides_no_regression_of_another(tmp_path: Path) -> 
     assert code == 1
     assert "Regression: BenchmarkParse (pkg=x/b) is 49.9% slower" in text
     assert "BenchmarkParse (pkg=x/a) failed on head: it failed" in text
+    assert "in h0.txt" in text
     for name in ("comment.md", "page.html"):
         written = (tmp_path / name).read_text(encoding="utf-8")
         assert "49.9% slower" in written and "BenchmarkParse (pkg=x/a) failed on head" in written
@@ -493,6 +494,14 @@ def test_a_unit_that_may_be_cut_off_is_none() -> None:
     assert failed(header + row[: row.rindex("s   ", 0, row.index("100"))]) == [
         ("a", "line 2: its times cannot be read")
     ]
+
+
+def test_minutes_of_catch2_that_may_be_milliseconds() -> None:
+    text = "benchmark name    samples    iterations    mean\n-----------------------\na        20        5      4.3 m"
+    assert [each[2] for each in aggregates(f"{text}\n")] == [258.0]
+    assert (aggregates(f"{text}s"), failed(text)) == (
+        [("a", "time", 4.3e-3, "s", "lower")], [("a", "line 3: its mean cannot be read")],
+    )  # fmt: skip
 
 
 def test_a_row_of_a_histogram_that_is_none() -> None:
