@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 from typing import Self
 
 from gate.model.names import ERROR_RATE, SUCCESS
@@ -11,6 +12,7 @@ from gate.model.names import ERROR_RATE, SUCCESS
 # Scale of each unit towards its base unit, by dimension (the base unit names the dimension).
 _SCALES: dict[str, dict[str, float]] = {
     "s": {
+        "ps": 1e-12,
         "ns": 1e-9,
         "us": 1e-6,
         "µs": 1e-6,  # micro sign
@@ -49,12 +51,25 @@ _SHOWN: dict[str, list[tuple[float, str]]] = {
     "B": [(1024.0**3, "GiB"), (1024.0**2, "MiB"), (1024.0, "KiB"), (1.0, "B")],
     "B/s": [(1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")],
 }
+# what is counted, for which tools choose a prefix by its size: "Kcycles" of one run are "Mcycles" of another
+_COUNTED = re.compile(
+    r"([kKMGT]) ?((?:cycle|instr|instruction|insn|op|operation|elem|element|item|iter|alloc|allocation|branch|"
+    r"branche|miss|misse|fault|tick|event|flop|bit|req|request|msg|message|sample|token|row|record|call|loop)s?"
+    r"(?:[ /-].*)?|FLOPs?(?:/.*)?|FLOPS|ins|cpb|cpe)"
+)
+_THOUSANDS = {"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*)")
 
 
 def to_base(unit: str) -> tuple[str, float]:
     """Return the base unit of a unit and the factor that takes a value there; an unknown unit is its own base."""
-    return _TO_BASE.get(unit, (unit, 1.0))
+    return _TO_BASE.get(unit) or _counted(unit)
+
+
+@lru_cache(maxsize=1024)
+def _counted(unit: str) -> tuple[str, float]:
+    prefixed = _COUNTED.fullmatch(unit)
+    return (prefixed[2], _THOUSANDS[prefixed[1]]) if prefixed else (unit, 1.0)
 
 
 def meant(unit: str) -> str | None:

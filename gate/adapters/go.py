@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from gate.adapters.suites import Suite, add
 from gate.adapters.values import OutputError, Series, refuse_cut_off, shown
 from gate.model import Better
+from gate.model.visible import visible
 from gate.units import to_base
 
 # one value and its unit, as testing writes them behind a tab
@@ -22,7 +23,11 @@ _COUNTED = re.compile(r"\d+", re.ASCII)
 _COUNT = 8
 """The width of the count of iterations in testing's lines, which tells it from what a benchmark prints into them."""
 _NAME = "Benchmark"
+_CALLED = re.compile(r"Benchmark[^\Wa-z]\S*")
+# a name, and a count or a value as testing measures them
+_BEGINS = re.compile(rf"({_CALLED.pattern})[ \t]+(?:\d|.*[ \t][-+.\d]+ (?:ns/op|MB/s|B/op|allocs/op)\b)", re.ASCII)
 PROCS = re.compile(r"-\d+$", re.ASCII)
+FAILED = re.compile(r"(?:Benchmark\S*[ \t]+)?--- FAIL: (Benchmark\S+)")
 _FAILED = ("FAIL\t", "--- FAIL: ")
 _ENDED = ("panic: ", "fatal error: ")
 _SUMMARY = ("ok  \t", "?   \t")
@@ -33,7 +38,7 @@ _SPELLED_OUT = {"sec": "s", "bytes": "B"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Result:
+class Result:
     """One line of results."""
 
     package: str
@@ -42,6 +47,8 @@ class _Result:
     announced: str
     """As -v gave it before, without GOMAXPROCS, or ""."""
     values: dict[str, float]
+    printed: bool = False
+    """Something was printed between its name and its values, on the same line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +58,7 @@ class _Named:
     name: str
     announced: str
     values: dict[str, float]
+    printed: bool = False
 
 
 @dataclass(slots=True)
@@ -62,17 +70,25 @@ class Reader:
     announced: str = ""
     pending: str = ""
     """A name whose results have not come yet."""
+    place: int = 0
+    """The line that is read, from 1."""
+    began: int = 0
+    """The line of that name."""
+    unread: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Packages and names whose results cannot be read, and why."""
     complete: bool = True
     """Nothing came since the last PASS."""
     of_testing: bool = False
     """The package testing wrote it, which ends with PASS."""
     ended: str = ""
+    failing: bool = False
+    """A benchmark of this package is known to have failed."""
     better: dict[str, Better] = field(default_factory=dict)
     """What lines tell of units."""
-    results: list[_Result] = field(default_factory=list)
+    results: list[Result] = field(default_factory=list)
 
 
-def parse(data: bytes, *, several: bool) -> Suite:
+def parse(data: bytes, *, several: bool, failed: bool = False) -> Suite:
     """Read one value of each metric from each line of results; with -count several lines are of one benchmark.
 
     The GOMAXPROCS at the end of a name is left out, unless -cpu gave several. Metrics: "time" (ns/op) in seconds; what
@@ -81,19 +97,21 @@ def parse(data: bytes, *, several: bool) -> Suite:
 
     Args:
         several: the command may name several packages; then, and when the output does, names begin with the package.
+        failed: it ended with an error: what failed is an error of that benchmark, or of its package, and the others
+            are read.
 
     Raises:
-        OutputError: a failure among the results, an end without PASS or in the middle of a line, or results that cannot
-            be separated from what the benchmark prints.
+        OutputError: a failure among the results, an end without PASS or in the middle of a line, or results without a
+            name. Results that cannot be separated from what the benchmark prints are an error of that benchmark.
     """
     if data.lstrip().startswith(b'{"'):
         raise OutputError("this is the JSON of test2json, but perfgate reads the text: remove -json")
     reader = Reader()
-    for line in data.decode("utf-8", "replace").split("\n"):
-        _read(reader, line.rstrip("\r"))
+    for reader.place, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
+        if not (failed and _read_failure(reader, line.rstrip("\r"))):
+            _read(reader, line.rstrip("\r"))
     _must_be_complete(reader, "the output")
-    if not reader.complete:
-        _nothing_may_be_pending(reader)
+    end_pending(reader)
     refuse_cut_off(data, "the output")
     suite = Suite({}, {})
     for (package, name, *_), results in _by_benchmark(reader.results).items():
@@ -102,12 +120,18 @@ def parse(data: bytes, *, several: bool) -> Suite:
             add(suite, prefix + name, _series(results, reader.better))
         except OutputError as error:
             suite.errors[prefix + name] = str(error)
+    suffix = suffix_of([(result.name, result.announced) for result in reader.results])
+    for (package, raw), why in reader.unread.items():
+        prefix = f"{package}." if package and (several or len(reader.packages) > 1) else ""
+        name = visible(prefix + raw.removesuffix(suffix) if raw else package)
+        suite.benchmarks.pop(name, None)
+        suite.errors[name] = why
     return suite
 
 
 def _read(reader: Reader, line: str) -> None:
     if line == "FAIL" or line.startswith(_FAILED):
-        raise OutputError(f"the output reports a failure: {_shown(reader.ended or line)}")
+        raise OutputError(f"the output reports a failure: {quoted(reader.ended or line)}")
     if line.startswith(("pkg: ", "pkg:\t")):
         _must_be_complete(reader, reader.package or "what comes before the first package")
         reader.package, reader.announced = line.removeprefix("pkg:").strip(), ""
@@ -115,7 +139,7 @@ def _read(reader: Reader, line: str) -> None:
     elif line.startswith(("Unit ", "Unit\t")):
         read_unit(reader, line.split()[1:])
     elif line.endswith("PASS") or line.startswith(_SUMMARY):
-        _nothing_may_be_pending(reader)
+        end_pending(reader)
         reader.complete = True
         if line.startswith(_SUMMARY):
             reader.packages.add(line.split("\t")[1].strip())
@@ -125,6 +149,28 @@ def _read(reader: Reader, line: str) -> None:
         reader.of_testing = True
     else:
         read_results(reader, line)
+
+
+def _read_failure(reader: Reader, line: str) -> bool:
+    """Keep which benchmark failed, or which package where no line says; return whether a line is about that."""
+    benchmark = FAILED.match(line)
+    if benchmark:
+        reader.unread[reader.package, benchmark[1]] = "it failed"
+        reader.pending, reader.failing = "", True
+    elif line.startswith(_ENDED):
+        reader.ended = reader.ended or line
+    elif line.startswith("FAIL\t"):
+        package = line.split("\t")[1].partition(" ")[0]
+        crashed = reader.pending or (reader.announced if reader.ended else "")
+        if crashed or not reader.failing:
+            reader.unread[package, crashed] = quoted(reader.ended or line)
+        reader.packages.add(package)
+        reader.pending = reader.announced = reader.ended = ""
+        reader.failing, reader.complete = False, True
+    elif line != "FAIL" and not line.startswith("exit status ") and not reader.ended:
+        # behind a panic come its stacks
+        return False
+    return True
 
 
 def read_unit(reader: Reader, words: list[str]) -> None:
@@ -138,32 +184,36 @@ def read_unit(reader: Reader, words: list[str]) -> None:
         if key == "better" and value in ("lower", "higher"):
             better: Better = "lower" if value == "lower" else "higher"
             if reader.better.setdefault(words[0], better) != better:
-                raise OutputError(f"the unit {_shown(words[0])} is better both lower and higher")
+                raise OutputError(f"the unit {quoted(words[0])} is better both lower and higher")
 
 
 def read_results(reader: Reader, line: str) -> None:
     """Take the results or the announcement out of a line that may hold what a benchmark printed, too.
 
     Raises:
-        OutputError: results without a name, or a name whose results did not come.
+        OutputError: results without a name.
     """
     found = _alone(reader, line) or _named(reader, line)
     if found is not None:
-        _nothing_may_be_pending(reader)
-        reader.complete = False
+        end_pending(reader)
+        reader.complete, reader.began = False, reader.place
     elif reader.pending:
         # what the benchmark printed came between its name and its results
         found = _Named(reader.pending, reader.announced, _results(line.split("\t"), anything_before=True))
     elif _results(line.split("\t")):
-        raise OutputError(f"results without a name: {_shown(line.strip())}")
+        raise OutputError(f"results without a name: {quoted(line.strip())}")
     elif name := "" if line.startswith(("--- ", "    ")) else _last_name(line):
         reader.announced, reader.complete = name, False
         reader.of_testing = reader.of_testing or name == line
+    elif not reader.announced and (begins := _BEGINS.match(line)):
+        # behind an announcement it is what a benchmark prints
+        why = f"line {reader.place}: its results cannot be read: {quoted(line)}"
+        reader.unread.setdefault((reader.package, begins[1]), why)
     if found is None:
         return
     if found.values:
         own = found.announced if is_of(found.name, found.announced) else ""
-        reader.results.append(_Result(reader.package, found.name, own, found.values))
+        reader.results.append(Result(reader.package, found.name, own, found.values, found.printed))
         reader.pending = ""
     else:
         reader.pending = found.name
@@ -190,17 +240,31 @@ def _named(reader: Reader, line: str) -> _Named | None:
             before = parts[place].rstrip(" ")
             plain = before if before.endswith(reader.announced) else PROCS.sub("", before)
             if plain.endswith(reader.announced):
-                return _Named(reader.announced + before[len(plain) :], reader.announced, _results(parts[place + 1 :]))
+                name = reader.announced + before[len(plain) :]
+                return _with_results(name, reader.announced, parts[place + 1 :], alone=before == name)
     # four spaces: what b.Log wrote
     if line.startswith("    "):
         return None
     for place, part in enumerate(parts[:-1]):
         name = _last_name(part.rstrip(" "))
         if name:
-            values = _results(parts[place + 1 :])
+            found = _with_results(name, "", parts[place + 1 :], alone=not place and part.rstrip(" ") == name)
             # after an announcement, another name without results is what the benchmark prints
-            return _Named(name, "", values) if values or not reader.announced else None
+            return found if found.values or not reader.announced else None
     return None
+
+
+def _with_results(name: str, announced: str, behind: list[str], *, alone: bool) -> _Named:
+    """Read the results behind a name; alone: it begins the line, so what is printed between them is not another's."""
+    values = _results(behind)
+    printed = _results(behind, anything_before=True) if alone and not values else {}
+    return _Named(name, announced, values or printed, printed=bool(printed))
+
+
+def named_behind(line: str) -> Result | None:
+    """Find results whose name stands behind something else on its line; None: there are none."""
+    found = _named(Reader(), line)
+    return Result("", found.name, "", found.values) if found is not None and found.values else None
 
 
 def _results(parts: list[str], *, anything_before: bool = False) -> dict[str, float]:
@@ -231,7 +295,7 @@ def _by_unit(pairs: list[tuple[str, float]]) -> dict[str, float]:
     if len(found) != len(pairs):
         units = [unit for unit, _ in pairs]
         twice = next(unit for unit in units if units.count(unit) > 1)
-        raise OutputError(f"a line of results has the unit {_shown(twice)} twice")
+        raise OutputError(f"a line of results has the unit {quoted(twice)} twice")
     return found
 
 
@@ -249,24 +313,29 @@ def is_of(name: str, announced: str) -> bool:
     return bool(announced) and (name == announced or PROCS.sub("", name) == announced)
 
 
-def _nothing_may_be_pending(reader: Reader) -> None:
-    if reader.pending:
-        raise OutputError(f"{_shown(reader.pending)} began and its results cannot be read: what it prints hides them")
+def end_pending(reader: Reader) -> None:
+    """Keep that the results of a name did not come, if one began."""
+    # "Benchmarking" is the name of nothing that testing runs
+    if _CALLED.fullmatch(reader.pending):
+        why = f"line {reader.began}: what it prints hides its results"
+        reader.unread.setdefault((reader.package, reader.pending), why)
+    reader.pending = ""
 
 
 def _must_be_complete(reader: Reader, what: str) -> None:
     if not reader.complete and (reader.of_testing or reader.ended):
-        raise OutputError(f"{what} ends without PASS: " + (_shown(reader.ended) if reader.ended else "it is cut short"))
+        raise OutputError(f"{what} ends without PASS: " + (quoted(reader.ended) if reader.ended else "it is cut short"))
 
 
-def _shown(line: str) -> str:
+def quoted(line: str) -> str:
+    """Quote the beginning of a line for a message."""
     return shown(line.replace("\t", " ").encode())
 
 
-def _by_benchmark(results: list[_Result]) -> dict[tuple[str, str, str], list[_Result]]:
+def _by_benchmark(results: list[Result]) -> dict[tuple[str, str, str], list[Result]]:
     """Group by package, name, and the name as announced, which tells "a-2" from "a" with GOMAXPROCS=2."""
     suffix = suffix_of([(result.name, result.announced) for result in results])
-    grouped: dict[tuple[str, str, str], list[_Result]] = {}
+    grouped: dict[tuple[str, str, str], list[Result]] = {}
     for result in results:
         key = (result.package, result.name.removesuffix(suffix), result.announced)
         grouped.setdefault(key, []).append(result)
@@ -286,7 +355,7 @@ def suffix_of(names: Collection[tuple[str, str]]) -> str:
     return next(iter(procs)) if len(procs) == 1 else ""
 
 
-def _series(results: list[_Result], told: Mapping[str, Better]) -> dict[str, Series]:
+def _series(results: list[Result], told: Mapping[str, Better]) -> dict[str, Series]:
     series: dict[str, Series] = {}
     for unit in results[0].values:
         if any(unit not in result.values for result in results):

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from gate.adapters.suites import times
-from gate.adapters.values import Series, refuse_cut_off
+from gate.adapters.values import OutputError, Series, refuse_cut_off, shown
 from gate.units import to_base
 
-_ROW = re.compile(r"\|(?P<cells>[^`:]*\|)\s*(?::wavy_dash: )?`(?P<name>.*?)`( \(Unstable with .*)?")
+# a mark, ":hand:" or ":wavy_dash:" of what is unstable, ":boom:" of what was not measured, and why
+_ROW = re.compile(r"\|(?P<cells>[^`:]*\|)\s*(?::\w+: ?(?P<why>[^`]*))?`(?P<name>.*?)`(?: \((?P<after>.*)\))?")
 _NUMBER = re.compile(r"[0-9][0-9,]*(\.[0-9]+)?")
 _DEFAULT_TITLE = "benchmark"
 
@@ -23,6 +24,8 @@ class Row(NamedTuple):
     unit: str
     """What one time is of: "op"."""
     seconds: float
+    problem: str = ""
+    """Why it has no time, and on which line; "": it has one."""
 
 
 def parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:  # noqa: ARG001 - as all formats
@@ -39,7 +42,10 @@ def parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:  #
 
 
 def _medians(text: str) -> Iterator[tuple[str, float]]:
-    return ((row.name, row.seconds) for row in rows(text.splitlines()))
+    for row in rows(text.splitlines()):
+        if row.problem:
+            raise OutputError(f"benchmark {row.name!r}: {row.problem}")
+        yield row.name, row.seconds
 
 
 def full_name(title: str, name: str) -> str:
@@ -61,18 +67,18 @@ def _header(line: str) -> tuple[list[str], str]:
 
 
 def rows(lines: Iterable[str]) -> Iterator[Row]:
-    """Read the rows of all tables whose time is above 0; other lines are passed over."""
+    """Read the rows of all tables, also those without a time above 0; other lines are passed over."""
     columns: list[str] = []
     title = ""
-    for line in lines:
-        row, header = _ROW.fullmatch(line.strip()), _header(line)
+    for place, line in enumerate(lines, 1):
+        # something may be printed before a row, without a newline
+        row, header = _ROW.fullmatch(line[max(0, line.find("|")) :].rstrip()), _header(line)
         if row and columns:
-            cells = dict(zip(columns, _cells(row["cells"]), strict=False))
-            found = _median(cells)
-            if found:
-                # a tick in a name is doubled, and one at its end is not told from the mark
-                name = row["name"].replace("``", "`")
-                yield Row(full_name(title, name), found.unit, found.seconds)
+            # a tick in a name is doubled, and one at its end is not told from the mark
+            name = full_name(title, row["name"].replace("``", "`"))
+            found = _median(dict(zip(columns, _cells(row["cells"]), strict=False)))
+            why = f"line {place}: it has no time: {row['why'] or row['after'] or shown(line.strip().encode())}"
+            yield Row(name, found.unit, found.seconds) if found else Row(name, "", 0.0, why.strip())
         elif header[0]:
             columns, title = header
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from gate.decide.design import Design
 from gate.decide.looks import Judged
 from gate.decide.machines import METHOD
 from gate.evidence.factors import pairs
-from gate.model import SIDES, Better, Case, Overall, RatioInterval
+from gate.model import SIDES, Better, Case, Evidence, Failure, Overall, RatioInterval
 from gate.stats.estimate import PAIRED
 from gate.stats.fixed_sessions import by_machine
 from gate.stats.levels import Tops, Unit
@@ -54,16 +55,27 @@ def overall_of(
     ]
 
 
-def _name(judged: Judged) -> str:
-    factors = pairs(judged.subject.case.factors)
-    return f"{judged.subject.case.benchmark}{f' ({factors})' if factors else ''}"
+def without_case(evidence: Evidence) -> list[str]:
+    """Name what failed and has no case at the settings at which it failed."""
+    at: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for case in evidence.cases:
+        at[case.benchmark].append(case.factors)
+    failed = [f for f in evidence.failures if f.benchmark]
+    return list(dict.fromkeys(
+        _name(f) for f in failed if not any(f.factors.items() <= own.items() for own in at[f.benchmark or ""])
+    ))  # fmt: skip
+
+
+def _name(of: Case | Failure) -> str:
+    factors = pairs(of.factors)
+    return f"{of.benchmark}{f' ({factors})' if factors else ''}"
 
 
 def _overall(group: str, metric: str, members: Sequence[Judged], failed: Sequence[str], design: Design) -> Overall:
     wanted = _wanted([j for j in members if _counts(j)], design)
     complete = [_counts(j) and wanted <= _units(j) for j in members]
     counted = [j for j, whole in zip(members, complete, strict=True) if whole]
-    dropped = [_name(j) for j, whole in zip(members, complete, strict=True) if not whole]
+    dropped = [_name(j.subject.case) for j, whole in zip(members, complete, strict=True) if not whole]
     dropped += [name for name in failed if group == ALL or name.startswith(f"{group}/")]
     base, head = (_logs([j.estimated.by_build(side) for j in counted]) for side in SIDES)
     method = _method(base, head, design)

@@ -24,7 +24,7 @@ from gate.decide.importance import curves_of
 from gate.decide.interactions import Explained, explained
 from gate.decide.looks import Walk, walk
 from gate.decide.nothing_to_compare import new_benchmarks, nothing_to_compare, summary
-from gate.decide.overall import overall_of
+from gate.decide.overall import overall_of, without_case
 from gate.decide.plausibility import implausible
 from gate.model import (
     REPORT_SCHEMA,
@@ -114,7 +114,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
             *_without_values(evidence, design),
         ],
         failures=evidence.failures,
-        overall=overall_of(walked.judged, _without_case(evidence), design) if why is None else [],
+        overall=overall_of(walked.judged, without_case(evidence), design) if why is None else [],
         curves=curves_of(subjects, findings) if why is None else [],
         new=new,
         warnings=[
@@ -242,11 +242,6 @@ def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:
         sandbox=run.sandbox if run else None,
         imported=run.tools if run else [],
     )
-
-
-def _without_case(evidence: Evidence) -> list[str]:
-    named = {case.benchmark for case in evidence.cases}
-    return list(dict.fromkeys(f.benchmark for f in evidence.failures if f.benchmark and f.benchmark not in named))
 
 
 def _look_facts(evidence: Evidence, design: Design) -> LookFacts | None:

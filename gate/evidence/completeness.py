@@ -10,7 +10,7 @@ import msgspec
 
 from gate.config.rules import is_single, matches
 from gate.config.types import Config
-from gate.evidence.factors import bound_factors, is_study, settings, study_factors
+from gate.evidence.factors import bound_factors, failed_at, is_study, settings, study_factors
 from gate.evidence.records import Located
 from gate.evidence.runs import Part
 from gate.model import SIDES, Build, Execution, Failure, Look, Record, Round, Run, Same, Side
@@ -56,7 +56,9 @@ def presence(
     begun: bool = True,
     identical: Sequence[Same] = (),
 ) -> Presence:
-    """Compare what the run expects of each side with what was measured; a benchmark that failed is not missing too.
+    """Compare what the run expects of each side with what was measured; what failed is not missing too.
+
+    Of a benchmark that failed at some settings only, the others are missing where a side lacks it.
 
     begun: false where the budget ended before anything could give values. identical: what needs
     no values.
@@ -64,21 +66,26 @@ def presence(
     measured: dict[Side, set[str]] = {side: {e.benchmark for e in executions if e.side == side} for side in SIDES}
     suites = {e.benchmark: e.suite for e in executions if e.suite is not None}
     expected = _expected(run, measured, suites, select)
-    failed, proved = {f.benchmark for f in failures}, {same.benchmark for same in identical}
+    failed, proved = failed_at(failures), {same.benchmark for same in identical}
+    named = {f.benchmark for f in failures}
     build_failed = any(f.kind in ("build", "tree", "lock") for f in failures)
     # where nothing is compared, that head itself runs is all that is shown
     alone = run is not None and any(isinstance(warning, NothingToCompare) for warning in run.warnings)
     missing: list[Failure] = []
     for name in expected["base"] | expected["head"]:
         lacking = [side for side in SIDES if name in expected[side] and name not in measured[side]]
-        if name in proved or name in failed or suites.get(name) in failed:
+        gone = name not in expected["head"]
+        if name in proved or (name not in expected["base"] and not alone):
             continue
-        if name not in expected["base"] and not alone:
+        if not gone and not (lacking and begun and not build_failed):
             continue
-        if name not in expected["head"]:
-            missing.append(Failure(kind="missing", benchmark=name, side="head", status="base has it, head does not"))
-        elif lacking and begun and not build_failed:
-            missing.append(Failure(kind="missing", benchmark=name, side=lacking[0], status="gave no values"))
+        at: list[dict[str, Any]] = [{}]
+        if name in named or suites.get(name) in named:
+            every = {canonical(e.factors): e.factors for e in executions if e.benchmark == name}
+            at = [own for own in every.values() if not failed(name, own, suites.get(name))]
+        side: Side = "head" if gone else lacking[0]
+        status = "base has it, head does not" if gone else "gave no values"
+        missing += [Failure(kind="missing", benchmark=name, side=side, factors=own, status=status) for own in at]
     new = [name for name in expected["head"] if name not in expected["base"]]
     return Presence(both=measured["base"] & measured["head"], new=new, missing=missing)
 
@@ -97,33 +104,36 @@ def _expected(
     return expected
 
 
+_Place = tuple[str, int, int, int]
+
+
 def partial_suites(executions: Sequence[Execution], run: Run | None) -> list[Failure]:
     """Return a failure for each benchmark of a suite that one of its side's executions left out.
 
     A benchmark that is there today and not tomorrow would be judged by what happened to be measured.
     """
-    by_suite: dict[tuple[str, Side], dict[tuple[str, int, int, int], set[str]]] = {}
-    settings_of: dict[str, dict[str, Any]] = {}
+    by_suite: dict[tuple[str, Side], dict[_Place, dict[tuple[str, str], dict[str, Any]]]] = {}
+    treatments: dict[str, dict[str, Any]] = {}
     treated = study_factors(run)
     for e in executions:
         if e.suite is not None:
-            made = by_suite.setdefault((e.suite, e.side), {})
             # a suite's own parameters differ from line to line of one execution
+            own = {name: value for name, value in e.factors.items() if name not in treated}
             treatment = {name: value for name, value in e.factors.items() if name in treated}
-            at = canonical(treatment)
-            settings_of.setdefault(at, treatment)
-            made.setdefault((at, e.session, e.build, e.execution), set()).add(e.benchmark)
+            treatments[canonical(treatment)] = treatment
+            place = canonical(treatment), e.session, e.build, e.execution
+            by_suite.setdefault((e.suite, e.side), {}).setdefault(place, {})[e.benchmark, canonical(own)] = own
     failures = []
     for (_, side), made in by_suite.items():
-        for name in sorted(set().union(*made.values())):
-            lacking = [place for place, names in made.items() if name not in names]
+        for line, own in sorted({line: own for lines in made.values() for line, own in lines.items()}.items()):
+            lacking = [place for place, lines in made.items() if line not in lines]
             if lacking:
                 at, session, build, execution = lacking[0]
                 status = f"{len(lacking)} of {plural(len(made), 'execution')} of its suite left it out"
                 failures.append(
                     Failure(
-                        kind="execution", benchmark=name, side=side, session=session, build=build,
-                        execution=execution, factors=settings_of[at], status=status,
+                        kind="execution", benchmark=line[0], side=side, session=session, build=build,
+                        execution=execution, factors=treatments[at] | own, status=status,
                     )
                 )  # fmt: skip
     return failures
@@ -197,10 +207,10 @@ def round_warnings(
     if any(f.kind in ("build", "tree", "lock") for f in failures):
         return []
     warnings: list[AnyWarning] = []
-    failed = {f.benchmark for f in failures}
+    failed = failed_at(failures)
     counts: dict[tuple[str, str], dict[Side, int]] = defaultdict(lambda: dict.fromkeys(SIDES, 0))
     for e in executions:
-        if e.benchmark not in failed:
+        if not failed(e.benchmark, e.factors):
             counts[e.benchmark, settings(e.factors)][e.side] += 1
     stopped_early = bool(settled) and settled.keys() >= {name for name, _ in counts}
     reached = max((look for look in looks if look <= rounds.done), default=0)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from gate.model import Execution, Run
+from gate.model import Execution, Failure, Run
 from gate.model.case import CaseId
 
 
@@ -17,6 +18,23 @@ def at(of: CaseId) -> str:
 def settings(factors: Mapping[str, Any]) -> str:
     """Write settings for a reader: "load=busy, size=10"; "" where there are none."""
     return ", ".join(f"{name}={value}" for name, value in factors.items()) if factors else ""
+
+
+def failed_at(failures: Iterable[Failure]) -> Callable[..., bool]:
+    """Return what says of a benchmark, its settings and its suite, if it is of one, whether it failed at them.
+
+    A failure is of all settings that agree with its own: one without any is of the whole benchmark.
+    """
+    found: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for failure in failures:
+        if failure.benchmark is not None:
+            found[failure.benchmark].append(failure.factors)
+
+    def failed(name: str | None, factors: Mapping[str, Any], suite: str | None = None) -> bool:
+        own = (*found.get(name or "", ()), *found.get(suite or "", ()))
+        return any(each.items() <= factors.items() for each in own)
+
+    return failed
 
 
 def study_factors(run: Run | None) -> frozenset[str]:

@@ -25,7 +25,7 @@ from gate.evidence.completeness import (
     slowest_round,
 )
 from gate.evidence.cost import cost_of, pace_of, spent
-from gate.evidence.factors import at, bound_factors, settings
+from gate.evidence.factors import at, bound_factors, failed_at, settings
 from gate.evidence.hosts import host_names, machines, run_states, side_differences, with_machines
 from gate.evidence.iterations import iteration_warnings
 from gate.evidence.looks import looks_of
@@ -128,8 +128,8 @@ def _gathered(
     # result files of one side alone have nothing that the other lacks
     alone = run is not None and run.apart and (run.base is None or run.head is None)
     failures += [*missing_parts(parts), *_gaps(parts, select), *([] if alone else found.missing)]
-    failed = {f.benchmark for f in failures if f.benchmark is not None}
-    judged = [e for e in executions if e.benchmark in found.both - failed and e.suite not in failed]
+    failed, named = failed_at(failures), {f.benchmark for f in failures}
+    judged = [e for e in executions if e.benchmark in found.both and not failed(e.benchmark, e.factors, e.suite)]
     # what others measured was not asked for any number of iterations
     asked = 0 if run is not None and run.apart else config.plan.iterations
     pairs = _pairs(judged, config, bound_factors(run), asked, sampled)
@@ -147,7 +147,7 @@ def _gathered(
         pace=pace_of([located.record for located in records]) if len({each.path for each in records}) == 1 else None,
         builds=builds,
         states=_of(everything, HostState),
-        identical=[same for same in proofs if same.benchmark not in failed],
+        identical=[same for same in proofs if same.benchmark not in named],
         unfinished=cut,
         warnings=[
             *with_machines(typed(run.warnings if run else ()), records),
@@ -193,8 +193,8 @@ def _failures(
     """Add the failures that only the values show: none, those of an earlier execution, or a part of a suite's."""
     found = [failure for e in executions if not e.metrics or _empty(e) for failure in _without_values(e, config)]
     found += repeated(executions, config, by_side=one)
-    failed = {f.benchmark for f in (*known, *found)}
-    return [*known, *found, *(f for f in partial_suites(executions, run) if f.benchmark not in failed)]
+    failed = failed_at([*known, *found])
+    return [*known, *found, *(f for f in partial_suites(executions, run) if not failed(f.benchmark, f.factors))]
 
 
 def _budget_of(run: Run | None, measured: Config | None) -> float | None:
@@ -338,7 +338,7 @@ def _pairs(
         if not by_side["base"]:
             found.new.append(f"{benchmark}: {what}")
             continue
-        lacking = _lacking(benchmark, what, by_side, sessions, bound)
+        lacking = _lacking(case, by_side, sessions, bound)
         unlike = _unlike(benchmark, metric, by_side, config)
         if decided and lacking:
             found.failures.extend(lacking)
@@ -349,7 +349,8 @@ def _pairs(
             found.warnings.extend(_units(metric, by_side))
             found.cases.append(_case(benchmark, metric, by_side, config, asked, sampled, better, decided=decided))
         elif decided:
-            found.failures.append(Failure(kind="execution", benchmark=benchmark, status=f"{what}{unlike}"))
+            of, status = by_side["base"][0].factors, f"metric {metric}{unlike}"
+            found.failures.append(Failure(kind="execution", benchmark=benchmark, factors=of, status=status))
     return found
 
 
@@ -397,23 +398,28 @@ def _bound(e: Execution, bound: frozenset[str]) -> str:
 
 
 def _lacking(
-    benchmark: str, what: str, by_side: dict[Side, list[Execution]], sessions: _Sessions, bound: frozenset[str]
+    case: CaseId, by_side: dict[Side, list[Execution]], sessions: _Sessions, bound: frozenset[str]
 ) -> list[Failure]:
     """Return the failure of a metric that head lacks, or one for each session that has the benchmark without it.
 
     Judged by the other sessions alone it would have fewer than the plan says. A session that lacks the whole benchmark
     is spoken of elsewhere.
     """
+    benchmark, factors, status = case.benchmark, by_side["base"][0].factors, f"metric {case.metric} gave no values"
     if not by_side["head"]:
-        return [Failure(kind="missing", benchmark=benchmark, side="head", status=f"{what} gave no values")]
+        return [Failure(kind="missing", benchmark=benchmark, side="head", factors=factors, status=status)]
     place = _bound(by_side["base"][0], bound)
     lacking = {side: sessions[benchmark, place, side] - {e.session for e in by_side[side]} for side in SIDES}
     found = []
     for session in sorted(lacking["base"] | lacking["head"]):
         without = [side for side in SIDES if session in lacking[side]]
-        status = f"{what} gave no values in session {session}"
         side = without[0] if len(without) == 1 else None
-        found.append(Failure(kind="missing", benchmark=benchmark, side=side, session=session, status=status))
+        found.append(
+            Failure(
+                kind="missing", benchmark=benchmark, side=side, session=session, factors=factors,
+                status=f"{status} in session {session}",
+            )
+        )  # fmt: skip
     return found
 
 

@@ -9,9 +9,9 @@ import msgspec
 from gate.evidence.records import Located
 from gate.model import SIDES, Side, UserError
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.measured import ColumnsOfFile, SidesByOrder
+from gate.model.warnings.measured import ColumnsOfFile, LinesLeftOut, SidesByOrder
 from gate.results.arguments import Named
-from gate.results.reading import Reading, columns, read, recognised
+from gate.results.reading import Reading, columns, named_alike, read, recognised
 from gate.results.records import Level, Placed, lines
 from gate.results.source import Source
 
@@ -47,7 +47,7 @@ def imported(
     for each in files:
         if each.label not in (None, *SIDES):
             raise UserError(f"{each.label}={each.source.name}: a side is base or head: write base=FILE or head=FILE")
-    readings = [read(each.source, wanted) for each in files]
+    readings = named_alike([read(each.source, wanted) for each in files])
     sides: list[Side | None] = [_side(each.label) or side for each in files]
     placed, assumed = _placed(readings, sides)
     located = [
@@ -55,7 +55,13 @@ def imported(
         for file, records in zip(placed, lines(placed, level), strict=True)
         for number, record in enumerate(records, 1)
     ]
-    return Imported(located, assumed)
+    return Imported(located, [*assumed, *left_out(readings)])
+
+
+def left_out(readings: Sequence[Reading]) -> list[LinesLeftOut]:
+    """Say what looks like a result in files, and was left out or read in part."""
+    found = [(reading.name, each) for reading in readings for each in reading.left_out]
+    return [LinesLeftOut(*found[0], len(found) - 1)] if found else []
 
 
 def _side(label: str | None) -> Side | None:

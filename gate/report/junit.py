@@ -130,14 +130,14 @@ def _facts(finding: Finding) -> list[str]:
 def _failure(group: FailureGroup, report: Report) -> _Case:
     first = group.first
     side = f"{' of' if first.kind == 'build' else ' on'} {first.side}" if first.side else ""
-    places = failures.places(group, 10)
+    places, settings = failures.places(group, 10), failures.settings(group)
     hint = [clip(visible(first.hint), _TEXT)] if first.hint else []
     output = [clip(line, 400) for line in last_lines(first.stderr, _LINES)]
     steps = [clip(step, _TEXT) for step in failures.repeat(first)]
     counts = first.kind != "missing" or first.benchmark is None or report.policy.gate.get("missing") != "pass"
     return _Case(
         classname=clip(visible(first.benchmark), _NAME) if first.benchmark else _SUITE,
-        name=f"{first.kind}{side}",
+        name=f"{first.kind}{side}{f' [{settings}]' if settings else ''}",
         outcome="error" if counts else "skipped",
         message=failures.heading(group),
         text="\n".join([*([places] if places else []), *hint, *output, *steps]),

@@ -14,7 +14,7 @@ from gate.directions import told_or_known
 from gate.model import Better, Metric
 from gate.model.bounds import out_of_bounds, why_out_of_bounds
 from gate.model.visible import visible
-from gate.results.result import About, Aggregate, Failed, Measured, Result
+from gate.results.result import About, Aggregate, Failed, LeftOut, Measured, Result
 
 T = TypeVar("T")
 _NO_NEGATIVES = ("s", "B", "1/s", "B/s")
@@ -41,7 +41,10 @@ def usable(measured: Measured) -> Measured | Failed:
     chief = "time" if "time" in measured.metrics else next(iter(measured.metrics), "")
     if chief in faults or not measured.metrics:
         status = f"{visible(chief)}: {faults[chief]}" if measured.metrics else "no values"
-        return Failed(benchmark=benchmark, status=status, execution=measured.execution, labels=labels)
+        return Failed(
+            benchmark=benchmark, status=status, execution=measured.execution, labels=labels,
+            otherwise=measured.otherwise,
+        )  # fmt: skip
     metrics = {visible(name): _directed(name, m) for name, m in measured.metrics.items() if name not in faults}
     return msgspec.structs.replace(measured, benchmark=benchmark, metrics=metrics, labels=labels)
 
@@ -123,7 +126,7 @@ def numbered(results: Iterable[Result]) -> Iterator[Result]:
     """Tell what a file has twice under one name and the same labels apart: by a label "number", from "2" on."""
     seen: Counter[Any] = Counter()
     for result in results:
-        if isinstance(result, About):
+        if isinstance(result, (About, LeftOut)):
             yield result
             continue
         what = (result.metric, result.statistic) if isinstance(result, Aggregate) else ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -15,7 +16,7 @@ from gate.model import UserError
 from gate.model.visible import visible
 from gate.results.checking import checked, usable
 from gate.results.formats import adapter, names
-from gate.results.result import About, Adapter, Aggregate, Failed, Format, Measured, Result
+from gate.results.result import About, Adapter, Aggregate, Failed, Format, LeftOut, Measured
 from gate.results.source import Source, documents
 
 OTHERS = "write the values of another tool as JSON lines, see docs/import.md"
@@ -43,6 +44,8 @@ class Reading(msgspec.Struct, frozen=True, eq=False):
     measured: list[Measured]
     aggregates: list[Aggregate]
     failed: list[Failed]
+    left_out: list[str]
+    """Of what was left out or read in part, what and where."""
 
 
 def recognised(source: Source) -> str | None:
@@ -155,13 +158,14 @@ def _together(name: str, readings: Sequence[Reading]) -> Reading:
     """Put the documents of a file into one: the processes of the second follow those of the first."""
     commits = {reading.about.commit for reading in readings}
     about = readings[0].about if len(commits) == 1 else msgspec.structs.replace(readings[0].about, commit=None)
-    whole = Reading(name, readings[0].format, about, [], [], [])
+    whole = Reading(name, readings[0].format, about, [], [], [], [])
     begin = 0
     for reading in readings:
         own: list[Measured | Aggregate | Failed] = [*reading.measured, *reading.aggregates, *reading.failed]
         whole.measured.extend(_later(each, begin) for each in reading.measured)
         whole.aggregates.extend(_later(each, begin) for each in reading.aggregates)
         whole.failed.extend(_later(each, begin) for each in reading.failed)
+        whole.left_out.extend(reading.left_out)
         begin += 1 + max((each.execution for each in own), default=0)
     return whole
 
@@ -185,21 +189,15 @@ def why_unknown(source: Source) -> str:
 
 def _read(source: Source, own: Adapter) -> Reading:
     about = About()
-    reading = Reading(source.name, own.FORMAT, about, [], [], [])
+    reading = Reading(source.name, own.FORMAT, about, [], [], [], [])
     try:
         for result in own.read(source):
-            if isinstance(result, Measured):
-                kept: Result = usable(result)
+            if isinstance(result, About):
+                about = result
+            elif isinstance(result, LeftOut):
+                reading.left_out.append(visible(result.status))
             else:
-                kept = checked(result) if isinstance(result, Aggregate) else result
-            if isinstance(kept, Measured):
-                reading.measured.append(kept)
-            elif isinstance(kept, Aggregate):
-                reading.aggregates.append(kept)
-            elif isinstance(kept, Failed):
-                reading.failed.append(kept)
-            else:
-                about = kept
+                _keep(reading, result)
     except OutputError as error:
         raise UserError(f"{source.full_name}: {own.FORMAT.tool}: {error}") from None
     except (ValueError, OverflowError, csv.Error) as error:
@@ -212,6 +210,66 @@ def _read(source: Source, own: Adapter) -> Reading:
     except OSError as error:
         raise UserError(f"{source.name}: cannot be read: {visible(error.strerror or str(error))}") from None
     return msgspec.structs.replace(reading, about=about)
+
+
+def _keep(reading: Reading, result: Measured | Aggregate | Failed) -> None:
+    kept: Measured | Aggregate | Failed = result
+    if isinstance(result, Measured):
+        kept = usable(result)
+    elif isinstance(result, Aggregate):
+        kept = checked(result)
+    if isinstance(kept, Measured):
+        reading.measured.append(kept)
+    elif isinstance(kept, Aggregate):
+        reading.aggregates.append(kept)
+    else:
+        reading.failed.append(kept)
+
+
+def named_alike(readings: Sequence[Reading]) -> list[Reading]:
+    """Choose among the names that a result may have the one that more of all files that are compared may have.
+
+    Of Go's "BenchmarkParse/size-8" in a file, "-8" is GOMAXPROCS or a part of the name: where other files have
+    "BenchmarkParse/size-8-8" it is the latter. What ends the names of a file with one setting is one or the other in
+    all of them.
+    """
+    found: Counter[str] = Counter()
+    for reading in readings:
+        own: list[Measured | Failed] = [*reading.measured, *reading.failed]
+        found.update({r.benchmark or "" for r in own} | {r.otherwise.benchmark for r in own if r.otherwise})
+    return [_named_as(reading, found) for reading in readings]
+
+
+_Of = TypeVar("_Of", bound=Measured | Failed)
+
+
+def _named_as(reading: Reading, found: Counter[str]) -> Reading:
+    # a positive sum: more files have the other names
+    sums: Counter[str] = Counter()
+    for each in reading.measured:
+        if each.otherwise is not None:
+            sums[_ending(each)] += found[each.otherwise.benchmark] - found[each.benchmark]
+    if not any(total > 0 for total in sums.values()) and not any(r.otherwise for r in reading.failed):
+        return reading
+
+    def named(each: _Of) -> _Of:
+        other = each.otherwise
+        if other is None:
+            return each
+        # what failed may stand under its bare name, whatever ends the others
+        alone = isinstance(each, Failed) and found[other.benchmark] > found[each.benchmark or ""]
+        if not alone and sums[_ending(each)] <= 0:
+            return each
+        return msgspec.structs.replace(each, benchmark=other.benchmark, labels=other.labels, otherwise=None)
+
+    return msgspec.structs.replace(
+        reading, measured=[named(r) for r in reading.measured], failed=[named(r) for r in reading.failed]
+    )
+
+
+def _ending(each: Measured | Failed) -> str:
+    """Return what was taken from the end of a name."""
+    return each.otherwise.benchmark.removeprefix(each.benchmark or "") if each.otherwise else ""
 
 
 def columns(reading: Reading) -> Iterator[tuple[str, Reading]]:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from gate.model import Commit, Execution, Failure, Metric, Record, Run, Side, Unsampled
+from gate.model.visible import visible
 from gate.results.reading import Reading
 from gate.results.result import Aggregate, Failed, Measured
 
@@ -83,7 +84,12 @@ def distinguishing(readings: Iterable[Reading]) -> dict[str, list[str]]:
                 groups[each.benchmark, metric, each.execution].append(each.labels)
         for one in reading.aggregates:
             groups[one.benchmark, one.metric, one.statistic, one.execution].append(one.labels)
-        for key, labels in groups.items():
+        failed: dict[tuple[object, ...], list[Mapping[str, str]]] = defaultdict(list)
+        for each_failed in reading.failed:
+            failed[each_failed.benchmark, each_failed.execution].append(each_failed.labels)
+        for key, measured in groups.items():
+            # what failed has no metric, and is none of those that gave values
+            labels = [*measured, *failed.get((key[0], key[-1]), ())]
             if len(labels) > 1:
                 names = dict.fromkeys(name for each in labels for name in each)
                 found[str(key[0])] |= {n: None for n in names if len({each.get(n) for each in labels}) > 1}
@@ -134,4 +140,5 @@ def _values(
         yield Failure(
             kind="execution", benchmark=failed.benchmark, side=side, session=place["session"], build=place["build"],
             execution=begin + failed.execution, factors=settings(failed), status=failed.status, stderr=failed.stderr,
+            hint=f"in {visible(reading.name)}",
         )  # fmt: skip

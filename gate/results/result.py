@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     from gate.results.source import Source
 
 
+class Otherwise(msgspec.Struct, frozen=True):
+    """What a result is called if what ends its name in the file is a part of it."""
+
+    benchmark: str
+    labels: dict[str, str]
+
+
 class Measured(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The values of one benchmark in one process."""
 
@@ -26,6 +33,8 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
     Where two of one name differ in a label, it becomes a factor of both, so parameters need not be part of the name.
     """
+    otherwise: Otherwise | None = None
+    """Where the file alone does not say what its name is: the other one (`reading.named_alike` chooses)."""
 
 
 class Aggregate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -61,6 +70,15 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True):
     stderr: str = ""
     execution: int = 0
     labels: dict[str, str] = {}
+    otherwise: Otherwise | None = None
+    """As of `Measured`."""
+
+
+class LeftOut(msgspec.Struct, frozen=True):
+    """Something in the file that looks like a result, and was left out or read in part."""
+
+    status: str
+    """What and where, in a few words: "line 5: something was printed into the results of BenchmarkX"."""
 
 
 class About(msgspec.Struct, frozen=True, kw_only=True):
@@ -75,7 +93,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     """The tool with its version, such as "pyperf 2.9.0"."""
 
 
-Result = Measured | Aggregate | Failed | About
+Result = Measured | Aggregate | Failed | LeftOut | About
 
 
 class Format(msgspec.Struct, frozen=True, kw_only=True):

@@ -29,6 +29,14 @@ _SMALL = 1 << 26
 """Bytes of a JSON document up to which all of it is decoded at once, which is ten times as fast."""
 _GZIP = b"\x1f\x8b"
 _MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_STAMP = re.compile(
+    # `gh run view --log` writes job and step, GitLab the number of a stream
+    r"\ufeff?(?:[^\t\n]*\t[^\t\n]*\t)?\ufeff?"
+    r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?(?: \d\d[OE][ +]?|[ \t]|$)",
+    re.ASCII,
+)
+"""What a CI's log has before each line."""
 _MARK = re.compile(r'["{}\[\],]')
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _BEGINS = re.compile(r'^\ufeff?[ \t]*+(?=\{\s*+"|\[\s*+\{)', re.MULTILINE)
@@ -50,9 +58,20 @@ class Head:
 
     @cached_property
     def text(self) -> str:
-        """It as text, without a byte order mark, with plain newlines; what is no text replaced."""
-        text = self.data.decode(_encoding(self.data), "replace")
-        return text.replace("\r\n", "\n").replace("\r", "\n")
+        """It as text, without a byte order mark, with plain newlines; what is no text replaced.
+
+        Colours, and the time that a log has before each of its lines, are left out.
+        """
+        text = _COLOUR.sub("", self.data.decode(_encoding(self.data), "replace"))
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        return "\n".join(_STAMP.sub("", line) for line in text.split("\n")) if self.is_log else text
+
+    @cached_property
+    def is_log(self) -> bool:
+        """Each of its lines begins with a time, as in the log of a CI."""
+        lines = [line for line in self.data.decode(_encoding(self.data), "replace").splitlines() if line.strip()]
+        # the last one may be cut off
+        return bool(lines) and all(map(_STAMP.match, lines[: max(1, len(lines) - 1)]))
 
     @cached_property
     def lines(self) -> list[str]:
@@ -188,6 +207,8 @@ class Source:
         """Whether it was read as one JSON document, and not line by line."""
         self._data = data
         self.is_folder = data is None and path is not None and path.is_dir()
+        self.unended = False
+        """The line that was read last has no newline at its end, as that of a file that was cut off."""
 
     @cached_property
     def head(self) -> Head:
@@ -217,7 +238,7 @@ class Source:
             return file.read()
 
     def bytes_lines(self) -> Iterator[bytes]:
-        """Yield its lines in UTF-8, without their ends; one after the other, however large the file is.
+        """Yield its lines in UTF-8, without their ends, colours and times of a log; one after the other.
 
         Raises:
             UserError: it cannot be read or unpacked.
@@ -226,18 +247,29 @@ class Source:
         if encoding != "utf-8":
             yield from (text.encode() for text in self.lines())
             return
+        is_log = self.head.is_log
         with self._open() as file:
-            yield from (line.rstrip(b"\r\n") for line in file)
+            for raw in file:
+                line, self.unended = raw.rstrip(b"\r\n"), raw[-1:] != b"\n"
+                if is_log or b"\x1b" in line:
+                    line = self._bare(line.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+                yield line
 
     def lines(self) -> Iterator[str]:
-        """Yield its lines as text, without their ends; what is no text replaced.
+        """Yield its lines as text, without their ends, colours and times of a log; what is no text replaced.
 
         Raises:
             UserError: it cannot be read or unpacked.
         """
         with self._open() as file, io.TextIOWrapper(file, _encoding(self.head.data), "replace") as text:
             for line in text:
-                yield line.rstrip("\n")
+                self.unended = line[-1:] != "\n"
+                yield self._bare(line.rstrip("\n"))
+
+    def _bare(self, line: str) -> str:
+        """Leave colours out, and the time that a log has before each of its lines."""
+        own = _COLOUR.sub("", line) if "\x1b" in line else line
+        return _STAMP.sub("", own) if self.head.is_log else own
 
     def text_file(self) -> IO[str]:
         """Open it as text with its own line ends, as the csv module wants it; the caller closes it."""

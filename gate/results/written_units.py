@@ -42,14 +42,14 @@ def written(text: str) -> Written:
         return Written("B", scale)
     rate = _RATE.fullmatch(own)
     if rate is None:
-        return Written("1/s", 1.0, "throughput") if own.lower() in _NAMED_RATES else Written(own)
+        return Written("1/s", 1.0, "throughput") if own.lower() in _NAMED_RATES else Written(*_known(own))
     seconds = _seconds(rate[2])
     of, factor = _known(rate[1])
     if of == "B":
         return Written("B/s", factor / seconds, "throughput")
-    if re.fullmatch(_OPERATION, rate[1], re.IGNORECASE) or not rate[1]:
-        return Written("1/s", 1 / seconds, "throughput")
-    return Written(own, 1.0, "throughput")
+    if re.fullmatch(_OPERATION, of, re.IGNORECASE) or not rate[1]:
+        return Written("1/s", factor / seconds, "throughput")
+    return Written(*_known(own), "throughput")
 
 
 def _known(text: str) -> tuple[str, float]:
@@ -61,7 +61,7 @@ def _known(text: str) -> tuple[str, float]:
         # an "m" alone may be anything
         return (base, scale) if own != "m" else (own, 1.0)
     known = meant(own) if len(own) > 1 else None
-    return to_base(known) if known is not None else (own, 1.0)
+    return to_base(known) if known is not None else (base, scale)
 
 
 def _seconds(text: str) -> float:

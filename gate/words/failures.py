@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
@@ -32,7 +33,7 @@ def grouped(failures: Iterable[Failure], *, by_output: bool) -> list[FailureGrou
     for failure in failures:
         key: tuple[str | None, ...] = (failure.kind, failure.benchmark, failure.side, failure.status)
         if by_output:
-            key = (*key, failure.stderr, failure.hint, failure.command, failure.directory)
+            key = (*key, failure.stderr, failure.command, failure.directory)
         if key in groups:
             groups[key].others.append(failure)
         else:
@@ -57,6 +58,11 @@ def sentence(failure: Failure) -> str:
 def heading(group: FailureGroup) -> str:
     """Name what failed in all failures of a group: as title, with the settings that all of them have."""
     return _title(group.first, _shared(group))
+
+
+def settings(group: FailureGroup) -> str:
+    """Write the settings that all failures of a group have: "pkg=x/a, size=10"; "" where there are none."""
+    return clip(_settings(_shared(group)), 200)
 
 
 def _title(failure: Failure, factors: Mapping[str, Any]) -> str:
@@ -112,7 +118,15 @@ def places(group: FailureGroup, limit: int) -> str:
     Settings that all of them have are left to the heading.
     """
     shared = _shared(group)
-    found = [text for failure in (group.first, *group.others) if (text := place(failure, without=shared))]
+    # each of the settings comes before the second unit of any
+    seen: Counter[str] = Counter()
+    ranked: list[tuple[int, Failure]] = []
+    for failure in (group.first, *group.others):
+        at = _settings(failure.factors)
+        ranked.append((seen[at], failure))
+        seen[at] += 1
+    ranked.sort(key=lambda each: each[0])
+    found = [text for _, failure in ranked if (text := place(failure, without=shared))]
     more = len(found) - limit
     return "; ".join(found[:limit]) + (f"; and {more} more" if more > 0 else "")
 

@@ -46,10 +46,21 @@ class Go:
         Raises:
             OutputError: it reports a failure, or is cut short.
         """
+        return self._read(call, failed=False)
+
+    def rest(self, call: Call) -> Suite:
+        """Read what did not fail, of one package or of several.
+
+        Raises:
+            OutputError: it is cut short.
+        """
+        return self._read(call, failed=True)
+
+    def _read(self, call: Call, *, failed: bool) -> Suite:
         data = read_regular(call.output, call.limit)
         if data is None:
             data = read_regular(call.stdout, call.limit) or b""
-        return go.parse(data, several=any("..." in word for word in call.words))
+        return go.parse(data, several=any("..." in word for word in call.words), failed=failed)
 
     def explain(self, outcome: Outcome, said: str) -> str:
         """Add the first line that tells a reason."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -97,21 +98,31 @@ class SuiteInstrument:
 
     def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> Collected | Unusable:
         """Read the benchmarks that include and exclude leave, which may be none on one side."""
-        call = _call(benchmark, context)
+        call = replace(_call(benchmark, context), stderr=outcome.stderr)
+        whole = None
+        read: Callable[[Call], Suite] = self.tool.read
         if outcome.status:
             said = _said(outcome, call)
-            return Unusable(self.tool.explain(outcome, said), said, outcome.unstarted)
+            whole = Unusable(self.tool.explain(outcome, said), said, outcome.unstarted)
+            # a tool may tell what failed from what did not
+            rest = getattr(self.tool, "rest", None) if outcome.code is not None else None
+            if rest is None:
+                return whole
+            read = rest
         try:
-            suite = self.tool.read(replace(call, stderr=outcome.stderr))
+            suite = read(call)
             benchmarks = {name: each for name, each in suite.benchmarks.items() if _taken(benchmark, name)}
             errors = {name: each for name, each in suite.errors.items() if _taken(benchmark, name)}
+            if whole is not None and not (benchmarks and errors):
+                return whole
             if not suite.benchmarks and not suite.errors:
                 raise OutputError("no benchmarks")
             if benchmarks:
                 refuse_absent(benchmark, {metric for each in benchmarks.values() for metric in each})
         except OutputError as error:
-            return Unusable(str(error), _said(outcome, call))
-        collected = Collected({}, {name: Unusable(why, "") for name, why in errors.items()})
+            return whole or Unusable(str(error), _said(outcome, call))
+        stderr = whole.stderr if whole is not None else ""
+        collected = Collected({}, {name: Unusable(why, stderr) for name, why in errors.items()})
         for name, series in benchmarks.items():
             try:
                 collected.benchmarks[name] = without_warmup(benchmark, series)

@@ -13,7 +13,7 @@ from gate.config.rules import Policy
 from gate.decide.design import design_of, statistics_of, subject_of
 from gate.decide.findings import findings_of, ratio_interval, side_summary
 from gate.decide.looks import walk
-from gate.decide.overall import overall_of
+from gate.decide.overall import overall_of, without_case
 from gate.decide.troubles import trouble_of
 from gate.model import Case, Evidence, Finding, Overall, Sample, SideSummary
 from gate.model.case import MEAN, quantile_of
@@ -106,9 +106,7 @@ def _extreme(each: Estimate, statistic: str) -> Estimate:
 def overall(evidence: Evidence, policy: Policy, group_of: Callable[[Case], str | None]) -> list[Overall]:
     """Estimate the geometric means of the means, over all cases and over groups of them."""
     found = _walked(evidence, policy, MEAN)
-    named = {case.benchmark for case in evidence.cases}
-    failed = dict.fromkeys(f.benchmark for f in evidence.failures if f.benchmark and f.benchmark not in named)
-    return overall_of(found.walked.judged, list(failed), found.design, group_of)
+    return overall_of(found.walked.judged, without_case(evidence), found.design, group_of)
 
 
 def _walked(evidence: Evidence, policy: Policy, statistic: str | None) -> _Walked:

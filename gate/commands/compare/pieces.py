@@ -8,13 +8,14 @@ from pathlib import Path
 import msgspec
 
 from gate.evidence import records as measurements
+from gate.evidence.imported import left_out
 from gate.evidence.inputs import MEASUREMENTS, Inputs, is_ours, parts, read_inputs
 from gate.evidence.records import Located
 from gate.evidence.runs import run_of
 from gate.model import Commit, Run, UserError
 from gate.model.warnings.measured import TornLine
 from gate.results.arguments import Named, is_plain, labelled, named
-from gate.results.reading import read, recognised
+from gate.results.reading import Reading, named_alike, read, recognised
 from gate.results.records import Placed, lines
 from gate.results.source import Source
 
@@ -48,18 +49,19 @@ def pieces(arguments: Sequence[str], wanted: str | None = None) -> list[Piece]:
     places = [labelled(argument) for argument in arguments]
     if sum(place == "-" for _, place in places) > 1:
         raise UserError("only one of the files can come from standard input")
-    known: dict[str, Piece] = {}
-    found: list[Piece] = []
+    known: dict[str, _Read] = {}
+    found: list[_Read] = []
     for number, (argument, (label, place)) in enumerate(zip(arguments, places, strict=True)):
         if place in known and not any(c in place for c in "*?["):
             # the same run twice is one reading
             found.append(msgspec.structs.replace(known[place], argument=number, label=label))
             continue
-        own = [_piece(number, each, wanted) for each in _sources(argument, label, place, arguments)]
+        own = [_read(number, each, wanted) for each in _sources(argument, label, place, arguments)]
         found += own
         if len(own) == 1:
             known[place] = own[0]
-    return found
+    alike = iter(named_alike([each.held for each in found if isinstance(each.held, Reading)]))
+    return [_piece(msgspec.structs.replace(r, held=next(alike)) if isinstance(r.held, Reading) else r) for r in found]
 
 
 def _sources(argument: str, label: str | None, place: str, arguments: Sequence[str]) -> Iterator[Named]:
@@ -75,27 +77,42 @@ def _holds_run(place: str) -> bool:
     return own or parts(place) != [place]
 
 
-def _piece(number: int, source: Named, wanted: str | None) -> Piece:
+class _Read(msgspec.Struct, frozen=True, eq=False):
+    """What a source holds: measurements of perfgate, or what a result file says."""
+
+    argument: int
+    name: str
+    label: str | None
+    held: Inputs | Reading
+
+
+def _read(number: int, source: Named, wanted: str | None) -> _Read:
     file = source.source
     name = wanted
     if name is None:
         ours = _is_ours(file)
         name = None if ours else recognised(file)
         if ours or (name is None and _may_be_ours(file)):
-            inputs = _measurements(file)
-            return Piece(number, file.name, source.label, True, inputs, run_of(inputs.records))
-    reading = read(file, name)
-    (found,) = lines([Placed("head", reading)])
-    own = [Located(record, reading.name, place) for place, record in enumerate(found, 1)]
-    about = reading.about
+            return _Read(number, file.name, source.label, _measurements(file))
+    return _Read(number, file.name, source.label, read(file, name))
+
+
+def _piece(found: _Read) -> Piece:
+    held = found.held
+    if isinstance(held, Inputs):
+        return Piece(found.argument, found.name, found.label, True, held, run_of(held.records))
+    (records,) = lines([Placed("head", held)])
+    own = [Located(record, held.name, place) for place, record in enumerate(records, 1)]
+    about = held.about
     run = Run(
         created=about.created,
-        head=Commit(ref=reading.name, sha=about.commit),
+        head=Commit(ref=held.name, sha=about.commit),
         host=about.host or None,
         apart=True,
-        tools=[about.tool or reading.format.title],
+        tools=[about.tool or held.format.title],
     )
-    return Piece(number, reading.name, source.label, False, Inputs(own, [], []), run, reading.format.column)
+    inputs = Inputs(own, [*left_out([held])], [])
+    return Piece(found.argument, held.name, found.label, False, inputs, run, held.format.column)
 
 
 def _is_ours(file: Source) -> bool:

@@ -24,6 +24,7 @@ from gate.commands.compare.surroundings import Against, cautions, nothing, rest,
 from gate.commands.compare.table import Block, Change, Column, Row, Span, Table
 from gate.config.rules import Policy
 from gate.config.types import Config
+from gate.evidence.factors import failed_at
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
 from gate.model import SIDES, Better, Case, Evidence, Execution, Finding, Overall, Report, Run, Side, Unsampled
@@ -72,8 +73,10 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
             _add(made, place)
     policy = rules_of(chosen[base].run, chosen[-1].run, rules, apart=True)
     for place, own in enumerate(chosen):
-        failed = {f.benchmark for side in made.sides for f in side.found.evidence.failures}
-        left = [r for r in own.records if getattr(r.record, "benchmark", None) not in failed - {None}]
+        failed = failed_at(f for side in made.sides for f in side.found.evidence.failures)
+        left = [
+            r for r in own.records if not failed(getattr(r.record, "benchmark", None), getattr(r.record, "factors", {}))
+        ]
         records = lacking(made.lines, msgspec.structs.replace(own, records=left), place)
         if records:
             add_alone(made.lines, _alone(records, policy, wanted.statistics), place)

@@ -12,7 +12,7 @@ import msgspec
 from gate.config.rules import better_of
 from gate.config.types import Config
 from gate.directions import told_or_known
-from gate.evidence.factors import at
+from gate.evidence.factors import at, failed_at
 from gate.evidence.records import Located
 from gate.model import SIDES, Execution, Failure, Run, Side
 from gate.model.case import CaseId, canonical
@@ -106,10 +106,10 @@ def unpaired(executions: Sequence[Execution], failures: Sequence[Failure], promi
     names: dict[Side, set[str]] = {side: {e.benchmark for e in executions if e.side == side} for side in SIDES}
     both = names["base"] & names["head"]
     left = [f for f in failures if f.kind != "missing" or f.benchmark is None or f.benchmark in promised - both]
-    failed = {f.benchmark for f in left}
+    failed = failed_at(left)
     has: dict[Side, set[CaseId]] = {side: set() for side in SIDES}
     for e in executions:
-        if e.benchmark not in failed and e.suite not in failed:
+        if not failed(e.benchmark, e.factors, e.suite):
             has[e.side] |= {
                 CaseId(e.benchmark, m, canonical(e.factors)) for m, metric in e.metrics.items() if metric.values
             }

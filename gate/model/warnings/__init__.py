@@ -59,6 +59,7 @@ AnyWarning = (
     | measured.ForeignValues
     | measured.SidesByOrder
     | measured.ColumnsOfFile
+    | measured.LinesLeftOut
     | measured.WithoutValues
     | measured.RoundsShort
     | measured.BudgetRounds

@@ -50,6 +50,17 @@ class ColumnsOfFile(Base, frozen=True):
     """Value of the label that was taken as head."""
 
 
+class LinesLeftOut(Base, frozen=True):
+    """Result files hold what looks like a result, and was left out or read in part."""
+
+    file: str
+    """The name of the first of them."""
+    first: str
+    """What there is in it, and on which line."""
+    more: int
+    """So many others there are, in all files."""
+
+
 class WithoutValues(Base, frozen=True):
     """Another tool gave an aggregate without the values behind it, which is never decided."""
 

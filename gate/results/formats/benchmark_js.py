@@ -16,8 +16,8 @@ FORMAT = Format(
     execution="the file",
     iteration="a sample, the mean of a batch of calls; of printed lines none",
     trap=(
-        "printed lines hold a rate with the margin of error of 95% alone, and one that threw holds no rate and is "
-        "passed over; of ops/sec more is better"
+        "printed lines hold a rate with the margin of error of 95% alone, and one that threw holds no rate and has "
+        "failed; of ops/sec more is better"
     ),
 )
 _CONFIDENCE = 0.95
@@ -59,6 +59,8 @@ def _read(source: Source) -> Iterator[Result]:
 
 
 def _of_line(row: lines.Row) -> Aggregate | Failed:
+    if row.problem:
+        return Failed(benchmark=visible(row.name), status=visible(row.problem))
     try:
         rate, margin = float(row.rate.replace(",", "")), float(row.margin) / 100
     except ValueError:

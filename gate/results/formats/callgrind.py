@@ -81,7 +81,8 @@ def profiles(source: Source) -> tuple[str, list[Process]]:
     process = Process()
     creator, summary = "", None
     for place, line in enumerate(source.bytes_lines(), 1):
-        if not line.startswith(_KEYS):
+        if not line.startswith(_KEYS) or source.unended:
+            # of a number that is cut off the beginning is a number, too
             continue
         key, _, value = line.partition(b":")
         value = value.strip()
@@ -110,7 +111,7 @@ def _printed(source: Source) -> tuple[str, list[Process]]:
     by_pid: dict[str, Process] = {}
     for place, line in enumerate(source.lines(), 1):
         printed = _PRINTED.match(line)
-        if not printed:
+        if not printed or source.unended:
             continue
         pid, kind, value = printed.groups()
         if kind == "Callgrind, ":

@@ -23,10 +23,10 @@ FORMAT = Format(
 _VERSION = re.compile(r"^.* is a Catch2? v(\d[\w.]*) host application", re.MULTILINE)
 _ROOT = re.compile(r"<Catch(2TestRun)? [^>]*>")
 _XML_VERSION = re.compile(r'catch2-version="([^"]*)"')
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _TIME = r"(\d[\d.e+-]*) (ns|us|ms|s|m)"
 _ROW = re.compile(rf"(?P<name>\s*+{NAME}|)\s++(?P<samples>\d+)\s+\d+\s+(?P<time>{_TIME})\s*", re.ASCII)
-_THREE = re.compile(rf"\s*{_TIME}\s+{_TIME}\s+{_TIME}\s*", re.ASCII)
+# what the benchmark printed may stand before them
+_THREE = re.compile(rf"(?:.*\s)?{_TIME}\s+{_TIME}\s+{_TIME}\s*", re.ASCII)
 _FAILED = re.compile(rf"(?P<name>\s*+{NAME}|)\s*+Benchmark failed \((?P<why>.*)")
 _PLACE = re.compile(r"\S.*(:\d+|\(\d+\))")
 _CLOSES = tuple("])}>*+-=&/\\")
@@ -143,9 +143,15 @@ class _Table:
         """The mean stands beside the name, without an interval: --benchmark-no-analysis."""
         self.parts: list[str] = []
         """The lines of a name that the table breaks."""
-        self.begun: tuple[str, int] | None = None
-        """A benchmark whose mean comes next, with its samples."""
+        self.begun: tuple[str, int, int] | None = None
+        """A benchmark whose mean comes next, with its samples and line."""
         self.mean: list[float] = []
+
+    def unread(self) -> Iterator[Failed]:
+        """Give up the benchmark whose mean was to come, which what it prints may hide."""
+        if self.begun is not None:
+            yield Failed(benchmark=self.begun[0], status=f"line {self.begun[2]}: its mean cannot be read")
+        self.begun, self.mean = None, []
 
     def rule(self) -> None:
         """Go on to what stands below a rule of dashes."""
@@ -167,19 +173,27 @@ class _Table:
 
 def _table(source: Source) -> Iterator[Aggregate | Failed]:
     table = _Table()
-    for raw in source.lines():
-        line = _COLOUR.sub("", raw).rstrip()
+    for number, raw in enumerate(source.lines(), 1):
+        line = raw.rstrip()
         if _is_header(line):
-            table.place, table.parts, table.begun, table.mean = "heading", [], None, []
+            yield from table.unread()
+            table.place, table.parts = "heading", []
             table.alone = line.endswith("mean")
         elif set(line.strip()) == {"-"} and len(line) > 10:
+            yield from table.unread()
             table.rule()
         elif set(line.strip()) in ({"="}, {"~"}, {"."}):
+            yield from table.unread()
             table.place = "outside"
         elif table.place == "path":
             table.path.append(line)
         elif table.place == "rows":
-            yield from _line(table, line)
+            # where a file is cut off "m" may be the beginning of "ms"
+            if not (source.unended and line.endswith(" m")):
+                yield from _line(table, line, number)
+            elif row := _ROW.fullmatch(line):
+                yield Failed(benchmark=table.name(row["name"]), status=f"line {number}: its mean cannot be read")
+    yield from table.unread()
 
 
 def _path(block: list[str]) -> list[str]:
@@ -193,20 +207,21 @@ def _path(block: list[str]) -> list[str]:
     return names
 
 
-def _line(table: _Table, line: str) -> Iterator[Aggregate | Failed]:
+def _line(table: _Table, line: str, number: int) -> Iterator[Aggregate | Failed]:
     three, row, failed = _THREE.fullmatch(line), _ROW.fullmatch(line), _FAILED.fullmatch(line)
     if three and table.begun:
         times = [_seconds(three[n], three[n + 1]) for n in (1, 3, 5)]
         if not table.mean:
             table.mean = times
             return
-        (name, samples), (mean, low, high) = table.begun, table.mean
+        (name, samples, _), (mean, low, high) = table.begun, table.mean
         table.begun, table.mean = None, []
         yield Aggregate(
             benchmark=name, metric="time", statistic="mean", value=mean, unit="s", low=low, high=high, sd=times[0],
             count=samples,
         )  # fmt: skip
     elif failed:
+        table.begun, table.mean = None, []
         why = visible(failed["why"].strip().removesuffix(")"))
         yield Failed(benchmark=table.name(failed["name"]), status=why or "it failed")
     elif row and table.alone:
@@ -215,8 +230,10 @@ def _line(table: _Table, line: str) -> Iterator[Aggregate | Failed]:
             unit="s", count=int(row["samples"][:9]),
         )  # fmt: skip
     elif row:
-        table.begun = table.name(row["name"]), int(row["samples"][:9])
-    elif line and not _PLACE.fullmatch(line):
+        yield from table.unread()
+        table.begun = table.name(row["name"]), int(row["samples"][:9]), number
+    elif line and table.begun is None and not _PLACE.fullmatch(line):
+        # of a name; between a benchmark and its mean it is what it prints
         table.parts.append(line)
     elif not line:
         table.parts = []

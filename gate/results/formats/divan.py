@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gate.adapters import divan
 from gate.model.visible import visible
-from gate.results.result import Aggregate, Format, Result
+from gate.results.result import Aggregate, Failed, Format, Result
 from gate.results.source import Source
 
 FORMAT = Format(
@@ -33,6 +33,9 @@ def read(source: Source) -> Iterator[Result]:
     for row in divan.rows(source.lines()):
         name = visible(row.name)
         execution = seen[name] = seen.get(name, -1) + 1
+        if row.problem:
+            yield Failed(benchmark=name, status=row.problem, execution=execution)
+            continue
         for statistic in ("mean", "median", "min"):
             if statistic in row.seconds:
                 yield Aggregate(

@@ -9,14 +9,15 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from gate.adapters import go
 from gate.adapters.suites import why_unusable
 from gate.adapters.values import Series
 from gate.model import Metric
 from gate.model.visible import visible
-from gate.results.parts.go_lines import File, Labels, Lines, Stream, end, metric_of, read_events, read_line
-from gate.results.result import About, Failed, Format, Measured, Result
+from gate.results.parts.go_lines import File, Labels, Lines, Stream, cut_off, end, metric_of, read_events, read_line
+from gate.results.result import About, Failed, Format, LeftOut, Measured, Otherwise, Result
 from gate.results.source import Source
 
 FORMAT = Format(
@@ -56,34 +57,59 @@ def read(source: Source) -> Iterator[Result]:
     else:
         stream = Stream({})
         for line in source.bytes_lines():
-            read_line(file, stream, line)
+            stream.reader.place += 1
+            if not (source.unended and cut_off(file, stream, line)):
+                read_line(file, stream, line)
         end(file, stream)
     host = {key: file.first[key] for key in _HOST if key in file.first}
     yield About(host=host, commit=file.first.get("commit"), created=file.created, tool="go test")
     yield from _results(file)
+    yield from map(LeftOut, file.left_out)
 
 
 def _results(file: File) -> Iterator[Result]:
     suffixes = _suffixes(file)
     executions = _executions(suffixes)
-    shared: dict[tuple[Labels, bytes, str], tuple[str, dict[str, str]]] = {}
+    shared: dict[tuple[Labels, bytes, str, bool], _Named] = {}
     for (labels, process), lines in file.groups.items():
         suffix, execution = suffixes[labels, process], executions[labels, process]
         for raw, of in lines.items():
-            if (labels, raw, suffix) not in shared:
-                plain = visible(raw.decode("utf-8", "replace").removesuffix(suffix))
-                shared[labels, raw, suffix] = plain, dict(labels) | _parts(plain, suffix)
-            name, own = shared[labels, raw, suffix]
+            key = labels, raw, suffix, bool(of.announced)
+            if key not in shared:
+                shared[key] = _named(raw.decode("utf-8", "replace"), labels, suffix, announced=bool(of.announced))
+            own = shared[key]
             metrics, why = _metrics(file, of)
             if why:
-                yield Failed(benchmark=name, status=why, execution=execution, labels=own)
+                yield Failed(
+                    benchmark=own.name, status=why, execution=execution, labels=own.labels, otherwise=own.otherwise
+                )  # fmt: skip
             else:
-                yield Measured(benchmark=name, metrics=metrics, execution=execution, labels=own)
+                yield Measured(
+                    benchmark=own.name, metrics=metrics, execution=execution, labels=own.labels,
+                    otherwise=own.otherwise,
+                )  # fmt: skip
     for (benchmark, labels, process), status in file.failed.items():
-        suffix = suffixes.get((labels, process), "")
-        name_or_none = None if benchmark is None else visible(benchmark.removesuffix(suffix))
-        own = dict(labels) | (_parts(name_or_none, suffix) if name_or_none else {})
-        yield Failed(benchmark=name_or_none, status=status, execution=executions[labels, process], labels=own)
+        execution = executions[labels, process]
+        if benchmark is None:
+            yield Failed(benchmark=None, status=status, execution=execution, labels=dict(labels))
+            continue
+        own = _named(benchmark, labels, suffixes.get((labels, process), ""), announced=False)
+        yield Failed(benchmark=own.name, status=status, execution=execution, labels=own.labels, otherwise=own.otherwise)
+
+
+class _Named(NamedTuple):
+    name: str
+    labels: dict[str, str]
+    otherwise: Otherwise | None
+
+
+def _named(raw: str, labels: Labels, suffix: str, *, announced: bool) -> _Named:
+    """Name a benchmark without the GOMAXPROCS at its end; announced: -v says that it is that."""
+    name = visible(raw.removesuffix(suffix))
+    own = dict(labels) | _parts(name, suffix)
+    if announced or not suffix or not raw.endswith(suffix):
+        return _Named(name, own, None)
+    return _Named(name, own, Otherwise(visible(raw), dict(labels) | _parts(visible(raw), "")))
 
 
 def _suffixes(file: File) -> dict[tuple[Labels, int], str]:

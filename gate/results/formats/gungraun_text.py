@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gate.adapters.values import shown
 from gate.model.visible import visible
 from gate.results.formats.gungraun import Side, results
-from gate.results.result import Format, Result
+from gate.results.result import Failed, Format, Result
 from gate.results.source import Source
 
 FORMAT = Format(
@@ -17,7 +18,6 @@ FORMAT = Format(
     trap="it holds two runs, the new one and the one before it (the columns new and old); of Iai the new one only",
     column="baseline",
 )
-_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _EVENTS = {
     "Instructions": "Ir", "L1 Hits": "L1hits", "L2 Hits": "LLhits", "LL Hits": "LLhits", "RAM Hits": "RamHits",
     "Total read+write": "TotalRW", "Estimated Cycles": "EstimatedCycles", "RAM Hit Rate": "RamHitRate",
@@ -27,13 +27,14 @@ _PAIR = re.compile(rf"  +(?P<event>[A-Z][^:|]*?): *(?P<new>{_NUMBER}|N/A)\|(?P<o
 _IAI = re.compile(
     rf"  (?P<event>Instructions|L[12] Accesses|RAM Accesses|Estimated Cycles): *(?P<new>{_NUMBER})( \(.*)?", re.ASCII
 )
+_UNREAD = re.compile(rf"  +(?:{'|'.join(re.escape(event) for event in _EVENTS)}): ")
 _TOOL = re.compile(r" +=+ (?P<tool>[A-Za-z]+) =+")
 _OUR_TOOL = "CALLGRIND"
 
 
 def recognises(source: Source) -> bool:
     """Return whether it has lines with the counts of an event."""
-    lines = [_COLOUR.sub("", line) for line in source.head.lines[:5000]]
+    lines = source.head.lines[:5000]
     return any(_PAIR.fullmatch(line) for line in lines) or (
         sum(_IAI.fullmatch(line) is not None for line in lines) > 1 and any("Accesses:" in line for line in lines)
     )
@@ -44,8 +45,9 @@ def read(source: Source) -> Iterator[Result]:
     sides: list[Side] = []
     name: list[str] = []
     tool, is_counted = _OUR_TOOL, False
-    for raw in source.lines():
-        line = _COLOUR.sub("", raw).rstrip()
+    unread: list[Failed] = []
+    for place, raw in enumerate(source.lines(), 1):
+        line = raw.rstrip()
         pair, iai, headed = _PAIR.fullmatch(line), _IAI.fullmatch(line), _TOOL.fullmatch(line)
         if headed:
             tool = headed["tool"].upper()
@@ -55,6 +57,9 @@ def read(source: Source) -> Iterator[Result]:
                 sides += [Side(benchmark, "", "new", True, {}), Side(benchmark, "", "old", False, {})]
             is_counted = True
             _count(sides, tool, pair or iai)
+        elif name and _UNREAD.match(line):
+            why = f"line {place}: a count cannot be read: {shown(line.strip().encode())}"
+            unread.append(Failed(benchmark=_named(name), status=why, labels={"baseline": "new"}))
         elif line and not line.startswith(" "):
             # arguments that are printed may hold newlines
             name = [line] if is_counted or not _begins(name) else [*name, line]
@@ -62,6 +67,7 @@ def read(source: Source) -> Iterator[Result]:
         elif not line:
             name = []
     yield from results([side for side in sides if side.metrics])
+    yield from unread
 
 
 def _begins(name: list[str]) -> bool:

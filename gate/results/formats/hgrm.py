@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from gate.adapters.values import shown
 from gate.results.parts.requests import aggregates
-from gate.results.parts.spectrum import spectrum
-from gate.results.result import Format, Result
+from gate.results.parts.spectrum import Spectrum
+from gate.results.result import Format, LeftOut, Result
 from gate.results.source import Source
 from gate.units import to_base
 
@@ -38,7 +39,10 @@ def read(source: Source) -> Iterator[Result]:
     """Yield the aggregates of the table."""
     header = _header(source)
     base, scale = to_base(header[1] if header and header[1] else "")
-    table = spectrum(source.lines())
+    table = Spectrum()
+    for place, line in enumerate(map(str.strip, source.lines()), 1):
+        if line and not (table.take(line) or line.startswith("#") or _HEADER.fullmatch(line)):
+            yield LeftOut(f"line {place} is no row of the table: {shown(line.encode())}")
     found = {statistic: value * scale for statistic, value in table.found.items() if value is not None}
     yield from aggregates(
         _NAME, "time" if base == "s" else "value", found, unit=base, count=table.count,

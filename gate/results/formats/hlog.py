@@ -16,7 +16,7 @@ from gate.model import Metric
 from gate.model.visible import visible
 from gate.results import checking
 from gate.results.parts.requests import aggregates, float_of
-from gate.results.result import Format, Result
+from gate.results.result import Format, LeftOut, Result
 from gate.results.source import Source
 
 FORMAT = Format(
@@ -68,6 +68,8 @@ def read(source: Source) -> Iterator[Result]:
         total += sum(count for _, count in counts)
         _add(own, counts, number, keep=total <= hdr.MAX_VALUES)
         power = max(power, _power(found.highest, counts), key=lambda each: each[0])
+    if torn:
+        yield LeftOut(f"{torn}: the file may be cut off there")
     for tag, own in tagged.items():
         if own.counts:
             yield from _results(tag, own, power[1], whole=total <= hdr.MAX_VALUES)

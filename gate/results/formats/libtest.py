@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from itertools import chain
 
 import msgspec
 
-from gate.adapters.libtest import RESULT
-from gate.adapters.suites import NAME
+from gate.adapters.libtest import Row, rows
 from gate.adapters.values import OutputError
 from gate.model.visible import visible
 from gate.results.result import Aggregate, Failed, Format, Result
 from gate.results.source import Source
+from gate.results.written_units import written
 
 FORMAT = Format(
     title="Rust's libtest and bencher (`test NAME ... bench:` lines, also of Criterion's `--output-format bencher`)",
@@ -20,7 +20,6 @@ FORMAT = Format(
     iteration="none: the median",
     trap="the number after +/- is the range of the samples, or Criterion's standard deviation, and is left out",
 )
-_FAILED = re.compile(rf"^test (?P<name>{NAME})\s++\.\.\. FAILED$")
 
 
 class _Event(msgspec.Struct):
@@ -33,17 +32,8 @@ class _Event(msgspec.Struct):
 
 def recognises(source: Source) -> bool:
     """Return whether one of its lines is a benchmark's."""
-    return any(_result(line) or _is_event(line) for line in source.head.lines)
-
-
-def _result(line: str) -> _Event | None:
-    found = RESULT.search(line)
-    # it may stand behind a log's own words
-    name = line[: found.start()].partition("test ")[2] if found else ""
-    if found is None or not name.strip() or not name.endswith((" ", "\t")):
-        return None
-    rate = float(found["rate"]) if found["rate"] else None
-    return _Event("bench", name.strip(), float(found["value"].replace(",", "")), rate)
+    lines = source.head.lines
+    return any(row.value is not None for row in rows(lines)) or any(map(_is_event, lines))
 
 
 def _is_event(line: str) -> bool:
@@ -53,35 +43,34 @@ def _is_event(line: str) -> bool:
 def read(source: Source) -> Iterator[Result]:
     """Yield the median of each benchmark; other lines are passed over."""
     seen: dict[str, int] = {}
-    for found in _found(source):
-        execution = seen[found.name] = seen.get(found.name, -1) + 1
-        name = visible(found.name)
-        if found.median is None:
-            yield Failed(benchmark=name, status="it failed", execution=execution)
+    events = any(map(_is_event, source.head.lines))
+    for row in chain(rows(source.lines()), _events(source) if events else ()):
+        execution = seen[row.name] = seen.get(row.name, -1) + 1
+        name, own = visible(row.name), written(row.unit)
+        if row.value is None:
+            yield Failed(benchmark=name, status=row.problem, execution=execution)
             continue
+        # a unit of one's own is a metric of its own
+        metric = visible(own.unit) if own.metric == "value" else own.metric
         yield Aggregate(
-                benchmark=name, metric="time", statistic="median", value=found.median * 1e-9, unit="s",
-                execution=execution,
-            )  # fmt: skip
-        if found.mib_per_second:
-            # called MiB, and 1,000,000 bytes
+            benchmark=name, metric=metric, statistic="median", value=row.value * own.scale, unit=visible(own.unit),
+            execution=execution,
+        )  # fmt: skip
+        if row.rate:
             yield Aggregate(
-                    benchmark=name, metric="throughput", statistic="median", value=found.mib_per_second * 1e6,
-                    unit="B/s", better="higher", execution=execution,
-                )  # fmt: skip
+                benchmark=name, metric="throughput", statistic="median", value=row.rate * 1e6, unit="B/s",
+                better="higher", execution=execution,
+            )  # fmt: skip
 
 
-def _found(source: Source) -> Iterator[_Event]:
+def _events(source: Source) -> Iterator[Row]:
     for place, line in enumerate(source.lines(), 1):
-        result, failed = _result(line), _FAILED.match(line)
-        if result:
-            yield result
-        elif failed:
-            yield _Event("test", failed["name"])
-        elif _is_event(line) or '"failed"' in line:
-            event = _event(line, place)
-            if event is not None:
-                yield event
+        if not _is_event(line) and '"failed"' not in line:
+            continue
+        event = _event(line, place)
+        if event is not None:
+            # called MiB, and 1,000,000 bytes
+            yield Row(event.name, place, event.median, "ns", event.mib_per_second, "it failed")
 
 
 def _event(line: str, place: int) -> _Event | None:

@@ -42,6 +42,8 @@ class _Result(msgspec.Struct):
     complexity: float = msgspec.field(default=-1, name="complexityN")
     median: float | None = msgspec.field(default=None, name=_MEDIAN)
     measurements: list[dict[str, Any]] = []
+    problem: str = ""
+    """Of a printed row, why it has no time."""
 
 
 def recognises(source: Source) -> bool:
@@ -84,7 +86,7 @@ def _results(source: Source) -> Iterator[_Result]:
         yield from _document(source)
     elif any(tables.is_header(line) for line in source.head.lines):
         for row in tables.rows(source.lines()):
-            yield _Result(name=row.name, unit=row.unit, median=row.seconds)
+            yield _Result(name=row.name, unit=row.unit, median=row.seconds, problem=row.problem)
     else:
         yield from _csv(source)
 
@@ -128,6 +130,8 @@ def _csv(source: Source) -> Iterator[_Result]:
 def _one(found: _Result, name: str, labels: dict[str, str]) -> Result:
     batch = found.batch if found.batch > 0 else 1.0
     epochs = found.measurements
+    if found.problem:
+        return Failed(benchmark=name, status=found.problem, labels=labels)
     if not epochs and found.median is not None:
         return Aggregate(
             benchmark=name, metric="time", statistic="median", value=found.median / batch, unit="s", labels=labels

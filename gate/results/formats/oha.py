@@ -200,7 +200,12 @@ def _printed(each: _Summary, execution: int) -> Iterator[Result]:
         yield Failed(benchmark=UNNAMED, status=all_failed(total), execution=execution)
         return
     times = {_MEANT[name]: seconds(text) for name, text in each.figures.items() if name in _MEANT} | each.percentiles
+    rate = {"value": float_of(each.figures.get("Requests/sec", ""))}
+    said = {"mean": None, "Requests/sec": rate["value"], **times}
+    unread = [name for name, value in said.items() if value is None]
+    if unread:
+        why = f"{', '.join(unread)} cannot be read: was its output cut off?"
+        yield Failed(benchmark=UNNAMED, status=why, execution=execution)
     yield from aggregates(UNNAMED, "time", times, count=answered, execution=execution)
     yield from error_rate(UNNAMED, total - good, total, execution=execution)
-    rate = {"value": float_of(each.figures.get("Requests/sec", ""))}
     yield from aggregates(UNNAMED, "throughput", rate, unit="1/s", better="higher", execution=execution)

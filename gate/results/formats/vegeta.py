@@ -41,6 +41,7 @@ _CSV = re.compile(r"\d{16,20},\d{1,3},\d+,\d+,\d+,")
 _SEARCHED = 200
 _WIDTHS = range(8, 13)
 _TEXT = re.compile(r"(Requests|Duration|Latencies|Success|Bytes In|Bytes Out)\s+\[([^\]]*)\]\s+(.*)")
+_TORN = re.compile(r"\s*(?:Requests|Latencies|Success)\s+\[")
 _BUCKET = re.compile(r"\[([^,\]]+),\s++([^\]]+)\]\s+(\d+)\s+[\d.]+%.*")
 _MEANT = {"mean": "mean", "min": "min", "max": "max"}
 
@@ -192,13 +193,16 @@ def _text(lines: Iterator[str]) -> Iterator[Result]:
     """Yield the aggregates of each report of a text."""
     found: dict[str, dict[str, str]] = {}
     execution = 0
-    for line in lines:
+    for place, line in enumerate(lines, 1):
         if match := _TEXT.fullmatch(line.strip()):
             if match[1] == "Requests" and found:
                 yield from _printed(found, execution)
                 found, execution = {}, execution + 1
             names = [name.strip() for name in match[2].split(",")]
             found[match[1]] = dict(zip(names, (cell.strip() for cell in match[3].split(",")), strict=False))
+        elif _TORN.match(line):
+            why = f"line {place}: it cannot be read: {shown(line.strip().encode())}"
+            yield Failed(benchmark=UNNAMED, status=why, execution=execution)
     if found:
         yield from _printed(found, execution)
 
@@ -209,6 +213,9 @@ def _printed(found: dict[str, dict[str, str]], execution: int) -> Iterator[Resul
         for name, value in found.get("Latencies", {}).items()
         if name in _MEANT or float_of(name) is not None
     }
+    if None in times.values() or "mean" not in times:
+        why = "latencies cannot be read: was its output cut off?"
+        yield Failed(benchmark=UNNAMED, status=why, execution=execution)
     share = float_of(found.get("Success", {}).get("ratio", "").rstrip("%"))
     requests = {name: float_of(value) for name, value in found.get("Requests", {}).items()}
     total = requests.get("total")

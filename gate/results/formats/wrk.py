@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from gate.adapters.values import shown
 from gate.results.parts.requests import aggregates, all_failed, error_rate, float_of, percentile, place_of, seconds
 from gate.results.parts.spectrum import Spectrum
 from gate.results.result import Failed, Format, Result
@@ -29,6 +30,7 @@ _PERCENTILE = re.compile(r"([\d.]+)%\s+(\S+)")
 _TOTAL = re.compile(r"(\d+) requests in [^,]+, .* read")
 _SOCKET = re.compile(r"(connect|read|write|timeout) (\d+)")
 _FIGURE = re.compile(r"(Requests/sec|Transfer/sec):\s*(\S+)")
+_FIGURES = ("Latency ", "Req/Sec ", "Requests/sec:", "Transfer/sec:")
 _REFUSED = re.compile(r"Non-2xx or 3xx responses: (\d+)")
 _NUMBER = re.compile(r"([\d.]+)([kMGT]?)(i?B)?")
 _THOUSANDS = {"": 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4}
@@ -48,6 +50,8 @@ class _Run:
     refused: int = 0
     figures: dict[str, str] = field(default_factory=dict)
     at: str = "time"
+    unread: str = ""
+    """The first of its lines that is not whole, and why."""
 
 
 def recognises(source: Source) -> bool:
@@ -62,7 +66,7 @@ def read(source: Source) -> Iterator[Result]:
     """Yield the aggregates of each run; one of the same URL and connections again is a further execution."""
     run: _Run | None = None
     seen: Counter[str] = Counter()
-    for line in source.lines():
+    for place, line in enumerate(source.lines(), 1):
         if begins := _RUN.search(line):
             if run is not None:
                 yield from _results(run, seen)
@@ -70,7 +74,12 @@ def read(source: Source) -> Iterator[Result]:
             run = _Run(path, {"host": host})
         elif run is not None:
             _take(run, line.strip())
+            if not run.unread and _is_torn(line.strip()):
+                run.unread = f"line {place} cannot be read: {shown(line.strip().encode())}"
     if run is not None:
+        # the rate is not the last that is printed
+        if source.unended and "Transfer/sec" not in run.figures:
+            run.unread = run.unread or "its output is cut off"
         yield from _results(run, seen)
 
 
@@ -93,6 +102,18 @@ def _take(run: _Run, line: str) -> None:
         run.figures[match[1]] = match[2]
     else:
         run.spectra.setdefault(run.at, Spectrum()).take(line)
+
+
+def _is_torn(line: str) -> bool:
+    """Return whether a line begins as one with a figure does, and is not whole, or holds no number."""
+    if threads := _THREADS.fullmatch(line):
+        of = seconds if threads[1] == "Latency" else _number
+        return of(threads[2]) is None
+    if figure := _FIGURE.fullmatch(line):
+        return (float_of if figure[1] == "Requests/sec" else _size)(figure[2]) is None
+    if share := _PERCENTILE.fullmatch(line):
+        return seconds(share[2]) is None
+    return line.startswith(_FIGURES) and not line.startswith("Latency Distribution")
 
 
 def _threads(run: _Run, match: re.Match[str]) -> None:
@@ -125,6 +146,9 @@ def _results(run: _Run, seen: Counter[str]) -> Iterator[Result]:
         why = all_failed(total) if total else "no request was answered"
         yield Failed(benchmark=run.url, status=why, execution=execution, labels=run.labels)
         return
+    if run.unread or run.requests is None:
+        why = run.unread or "no requests are counted: was its output cut off?"
+        yield Failed(benchmark=run.url, status=why, execution=execution, labels=run.labels)
     for metric, table in _tables(run).items():
         yield from aggregates(
             run.url, metric, table, count=run.requests if metric == "time" else None, execution=execution,

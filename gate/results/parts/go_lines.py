@@ -17,10 +17,12 @@ from gate.results.source import Source
 
 _CONFIGURES = re.compile(r"([^\W\dA-Z_][^\sA-Z:]*):(?:[ \t]+(.*))?")
 _PROCESS_BEGINS = ("goos", "pkg")
+_OF_HEADER = ("goos", "goarch", "pkg", "cpu")
 # lines of a program that crashed, and of testing itself, look like configuration
 _NO_KEYS = ("panic", "testing", "exit", "error", "fatal", "warning")
 _PACKAGE_FAILED = re.compile(r"FAIL[ \t]+(\S+)(?:[ \t]+(.*))?")
-_BENCHMARK_FAILED = re.compile(r"--- FAIL: (Benchmark\S+)")
+_OF_TESTING = {b"ns/op", b"MB/s", b"B/op", b"allocs/op", b"sec/op", b"B/s"}
+_CRASHED = re.compile(r"(?:(Benchmark\S+)[ \t]+)?((?:panic: |fatal error: |\*\*\* Test killed).*)")
 _RATES = {"B/s": 1.0, "kB/s": 1e3, "KB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9}
 _ALIASES = {"sec/op": ("time", "s", 1.0), "s/op": ("time", "s", 1.0), "B/s": ("MB/s", "B/s", 1.0)}
 
@@ -71,11 +73,14 @@ class Stream:
     crash: str = ""
     named: bool = False
     """A failure that names its benchmark was there in this process."""
+    behind: list[tuple[int, go.Result]] = field(default_factory=list)
+    """Results in this process whose name stands behind something else, with their lines."""
 
     def new_process(self) -> None:
         """Begin another process with the next result."""
         self.ended, self.lines, self.named, self.crash = True, None, False, ""
         self.reader.announced = self.reader.pending = ""
+        self.reader.unread, self.behind = {}, []
 
 
 @dataclass(slots=True)
@@ -91,6 +96,7 @@ class File:
     first: dict[str, str] = field(default_factory=dict)
     """The first value of each key."""
     created: str | None = None
+    left_out: list[str] = field(default_factory=list)
 
     def lines_of(self, stream: Stream) -> dict[bytes, Lines]:
         """Return where results go now."""
@@ -115,11 +121,13 @@ def read_events(source: Source, file: File) -> None:
     """Read the output of each package out of its events."""
     streams: dict[str, Stream] = {}
     decoder = msgspec.json.Decoder(_Event)
-    for line in source.bytes_lines():
+    for place, line in enumerate(source.bytes_lines(), 1):
         try:
             event = decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError):
             # what a build tool or a cut left between the events
+            if b'"Output"' in line:
+                file.left_out.append(f"line {place}: it is no whole event of test2json")
             continue
         file.created = file.created or event.time or None
         if event.action != "output":
@@ -128,6 +136,7 @@ def read_events(source: Source, file: File) -> None:
         if stream is None:
             stream = streams[event.package] = Stream({"pkg": event.package} if event.package else {})
         # a line comes in several events: its name when the benchmark begins, its results when it ends
+        stream.reader.place = place
         *whole, stream.rest = (stream.rest + event.output).split("\n")
         for each in whole:
             read_line(file, stream, each.encode("utf-8", "replace"))
@@ -165,20 +174,26 @@ def _announced(reader: go.Reader, name: bytes) -> str:
 def _read_other(file: File, stream: Stream, line: str) -> None:
     if line.startswith(("Unit ", "Unit\t")):
         _read_unit(file, line.split()[1:])
-    elif match := _BENCHMARK_FAILED.match(line):
+    elif match := go.FAILED.match(line):
         file.fail(stream, match[1], visible(stream.crash) or "it failed")
         stream.named, stream.crash = True, ""
         stream.reader.pending = ""
     elif match := _PACKAGE_FAILED.match(line):
         _package_failed(file, stream, match[1], (match[2] or "").strip())
-    elif line.startswith(("panic: ", "fatal error: ", "*** Test killed")):
-        stream.crash = stream.crash or line
+    elif match := _CRASHED.match(line):
+        stream.reader.pending = match[1] or stream.reader.pending
+        stream.crash = stream.crash or match[2]
     elif line.startswith(("PASS", "ok  \t", "ok \t", "?   \t")):
         end(file, stream)
-    elif (match := _CONFIGURES.fullmatch(line)) and match[1] not in _NO_KEYS:
+    elif (match := _CONFIGURES.fullmatch(line)) and match[1] not in _NO_KEYS and _is_key(stream, match[1]):
         _configure(file, stream, match[1], (match[2] or "").strip())
     elif not stream.crash:
         _read_mixed(file, stream, line)
+
+
+def _is_key(stream: Stream, key: str) -> bool:
+    """Return whether a line is no output of a benchmark whose results have not come yet."""
+    return not stream.reader.pending or key in _OF_HEADER
 
 
 def _read_unit(file: File, words: list[str]) -> None:
@@ -195,7 +210,8 @@ def _package_failed(file: File, stream: Stream, package: str, why: str) -> None:
     """Keep that a package failed, if nothing says which of its benchmarks did."""
     crashed = stream.reader.pending or (stream.reader.announced if stream.crash else "")
     if crashed:
-        file.fail(stream, go.PROCS.sub("", crashed), visible(stream.crash) or "its results did not come")
+        file.fail(stream, crashed, visible(stream.crash) or "its results did not come")
+        stream.reader.pending, stream.crash = "", ""
     elif not stream.named:
         before = stream.labels.get("pkg")
         stream.labels["pkg"] = package
@@ -205,7 +221,8 @@ def _package_failed(file: File, stream: Stream, package: str, why: str) -> None:
             stream.labels["pkg"] = before
         else:
             del stream.labels["pkg"]
-    stream.new_process()
+        stream.crash = ""
+    end(file, stream)
 
 
 def _configure(file: File, stream: Stream, key: str, value: str) -> None:
@@ -222,26 +239,64 @@ def _configure(file: File, stream: Stream, key: str, value: str) -> None:
 def _read_mixed(file: File, stream: Stream, line: str) -> None:
     """Read a name that -v announces, and results into which a benchmark printed."""
     reader = stream.reader
-    if "\t" in line and not (reader.announced or reader.pending or line.startswith("Benchmark")):
-        # "BEFORE: BenchmarkX-8 ...", which somebody wrote into the file
+    if not (reader.announced or reader.pending or line.startswith("Benchmark")):
+        found = go.named_behind(line) if "\t" in line else None
+        if found is not None:
+            stream.behind.append((reader.place, found))
         return
     try:
         go.read_results(reader, line)
-    except OutputError:
-        # a name whose results never came, or results that belong to no name
-        reader.pending = ""
+    except OutputError as error:
+        file.left_out.append(f"line {reader.place}: {error}")
+        return
     for result in reader.results:
-        name = result.name.encode()
-        found = file.lines_of(stream).setdefault(name, Lines(result.announced))
-        found.add([unit.encode() for unit in result.values], list(result.values.values()))
+        _keep(file, stream, result)
+        if result.printed:
+            what = f"something was printed into the results of {result.name}, read without it"
+            file.left_out.append(f"line {reader.place}: {what}")
     reader.results.clear()
+
+
+def _keep(file: File, stream: Stream, result: go.Result) -> None:
+    found = file.lines_of(stream).setdefault(result.name.encode(), Lines(result.announced))
+    found.add([unit.encode() for unit in result.values], list(result.values.values()))
+
+
+def cut_off(file: File, stream: Stream, line: bytes) -> bool:
+    """Return whether a last line without a newline ends within a unit, and keep that its benchmark is unread."""
+    words = line.split()
+    if not line.startswith(b"Benchmark") or len(words) < 4 or len(words) % 2:
+        return False
+    known = any(words[-1] in of.by_unit for lines in file.groups.values() for of in lines.values())
+    if known or words[-1] in _OF_TESTING:
+        return False
+    name = words[0].decode("utf-8", "replace")
+    why = f"line {stream.reader.place}: the file is cut off within its results"
+    stream.reader.unread.setdefault(("", name), why)
+    return True
 
 
 def end(file: File, stream: Stream) -> None:
     """End a process, which may have crashed without a word from `go test`."""
     if stream.crash:
-        crashed = stream.reader.pending or stream.reader.announced
-        file.fail(stream, go.PROCS.sub("", crashed) if crashed else None, visible(stream.crash))
+        file.fail(stream, stream.reader.pending or stream.reader.announced or None, visible(stream.crash))
+        stream.reader.pending = ""
+    go.end_pending(stream.reader)
+    if stream.reader.unread or stream.behind:
+        lines = file.lines_of(stream)
+        names = {raw.decode("utf-8", "replace") for raw in lines}
+        for place, result in stream.behind:
+            # what somebody wrote into the file, about a benchmark that it has
+            known = result.name in names
+            how = "is left out: something stands before its name" if known else "read without what stands before it"
+            file.left_out.append(f"line {place}: a result of {result.name} {how}")
+            if not known:
+                _keep(file, stream, result)
+        for (_, name), why in stream.reader.unread.items():
+            if any(go.is_of(each, name) for each in names):
+                file.left_out.append(f"{name}: {why}")
+            else:
+                file.fail(stream, name, why)
     stream.new_process()
 
 

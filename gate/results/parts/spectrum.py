@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from gate.results.parts.requests import float_of
@@ -53,11 +52,3 @@ class Spectrum:
             self.found["max"] = most
         sd = float_of(said.get("StdDeviation", ""))
         self.sd = self.sd if sd is None else sd
-
-
-def spectrum(lines: Iterable[str]) -> Spectrum:
-    """Read a table; other lines are left out."""
-    table = Spectrum()
-    for line in lines:
-        table.take(line)
-    return table

@@ -152,6 +152,9 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.ColumnsOfFile: lambda of: (
         f"of {of.file} the {of.key} {of.base!r} was taken as base and {of.head!r} as head, its last two"
     ),
+    kinds.LinesLeftOut: lambda of: (
+        f"{of.file}: {of.first}" + (f"; and {plural(of.more, 'more such line')}" if of.more else "")
+    ),
     kinds.WithoutValues: lambda _: "an aggregate of another tool, without the values behind it: shown, never decided",
     kinds.RequestsFailed: lambda of: (
         f"{of.benchmark}: requests failed ({format_share(of.base)} of base's, {format_share(of.head)} of head's); "

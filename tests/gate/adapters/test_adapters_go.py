@@ -128,6 +128,26 @@ def test_a_failure_beside_good_results(end: bytes) -> None:
     assert why(lines(line("BenchmarkX", "5.0 ns/op")) + end).startswith("the output reports a failure: ")
 
 
+GOOD = "pkg: x/b\nBenchmarkY\nBenchmarkY-2  \t     100\t5.0 ns/op\nPASS\nok  \tx/b\t1.0s\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "errors"),
+    [
+        ("pkg: x/a\nBenchmarkX\n    a_test.go:3: boom\n--- FAIL: BenchmarkX\nFAIL\nexit status 1\nFAIL\tx/a\t0.1s\n", {"x/a.BenchmarkX": "it failed"}),
+        ("pkg: x/a\nBenchmarkX\npanic: boom\n\ngoroutine 1 [running]:\nx.BenchmarkZ(0xc0001)\n\t/a_test.go:19 +0x18b\nexit status 2\nFAIL\tx/a\t0.1s\n", {"x/a.BenchmarkX": "'panic: boom'"}),
+        ("FAIL\tx/a [build failed]\n", {"x/a": "'FAIL x/a [build failed]'"}),
+    ],
+    ids=["fails", "panics", "is not built"],
+)  # fmt: skip
+def test_what_a_command_that_failed_measured_besides(text: str, errors: dict[str, str]) -> None:
+    for data in (text + GOOD, GOOD + text):
+        suite = parse(data.encode(), several=True, failed=True)
+        assert suite == Suite({"x/b.BenchmarkY": {"time": Series("s", [5e-9])}}, errors)
+    with pytest.raises(OutputError):
+        parse((text + GOOD).encode(), several=True)
+
+
 @pytest.mark.parametrize("data", [b"", b"PASS\n", (DATA / "nothing.txt").read_bytes()])
 def test_no_benchmark(data: bytes) -> None:
     assert parse(data, several=False) == Suite({}, {})
@@ -135,7 +155,26 @@ def test_no_benchmark(data: bytes) -> None:
 
 def test_results_that_are_hidden_are_missed() -> None:
     torn = "BenchmarkX-2   \tprinted over the results\nBenchmarkY-2  \t     100\t5.0 ns/op"
-    assert why(lines(torn)) == "'BenchmarkX-2' began and its results cannot be read: what it prints hides them"
+    suite = parse(lines(torn), several=False)
+    assert suite.errors == {"BenchmarkX": "line 1: what it prints hides its results"}
+    # the sound line behind it counts
+    assert suite.benchmarks == {"BenchmarkY": {"time": Series("s", [5e-9])}}
+
+
+def test_values_behind_what_is_printed_on_their_line_are_read() -> None:
+    printed = "BenchmarkX-2   \tprogress 10%     100\t       5.0 ns/op\nBenchmarkY-2  \t     100\t5.0 ns/op"
+    suite = parse(lines(printed), several=False)
+    assert suite.benchmarks == {
+        "BenchmarkX": {"time": Series("s", [5e-9])},
+        "BenchmarkY": {"time": Series("s", [5e-9])},
+    }
+
+
+@pytest.mark.parametrize("line", ["BenchmarkX-2 10", "BenchmarkX-2 10 1", "BenchmarkX-2 ten 1 ns/op"])
+def test_a_line_that_is_half_of_a_result_is_an_error_of_its_benchmark(line: str) -> None:
+    suite = parse(lines(line, "BenchmarkY-2  \t     100\t6.0 ns/op"), several=False)
+    assert suite.errors == {"BenchmarkX": f"line 1: its results cannot be read: {line!r}"}
+    assert list(suite.benchmarks) == ["BenchmarkY"]
 
 
 def test_results_without_a_name_are_not_passed_over() -> None:
@@ -235,8 +274,8 @@ def test_a_unit_twice_in_a_line(between: str) -> None:
 @pytest.mark.parametrize("text", ["BenchmarkX ١ 5 ns/op\n", "BenchmarkX 1 ٥ ns/op\n"])
 def test_digits_of_other_scripts_are_no_results(text: str) -> None:
     assert parse((text + "PASS\n").encode(), several=False).benchmarks == {}
-    with pytest.raises(OutputError):
-        parse((text.replace(" ", "\t       ") + "PASS\n").encode(), several=False)
+    hidden = parse((text.replace(" ", "\t       ") + "PASS\n").encode(), several=False)
+    assert (hidden.benchmarks, list(hidden.errors)) == ({}, ["BenchmarkX"])
 
 
 def test_a_unit_that_is_better_in_both_directions() -> None:

@@ -109,6 +109,34 @@ def test_one_time_of_each_benchmark(read: Format, text: str, seconds: dict[str, 
         assert found[name].values == pytest.approx([value])
 
 
+def test_libtest_has_the_units_of_a_measurement() -> None:
+    text = (
+        "test a ... bench:        2,835 Kcycles/iter (+/- 14)\ntest b ... bench:        1.5 us/iter (+/- 1)\n"
+        "test c ... bench:        9001 MB/s (+/- 69)\ntest d ... hello\nbench:          12 ns/iter (+/- 0)\n"
+    )
+    found = {name: (each.values[0], each.unit, each.better) for name, each in libtest.FORMAT(text.encode(), {}).items()}
+    assert found == {
+        "a": (2835e3, "cycles", "lower"), "b": (pytest.approx(1.5e-6), "s", "lower"),
+        "c": (9001e6, "B/s", "higher"), "d": (pytest.approx(12e-9), "s", "lower"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("read", "line", "why"),
+    [
+        (libtest.FORMAT, "test a ... hello\n", "benchmark 'a': line 1: it began, and its result cannot be read"),
+        (libtest.FORMAT, "test a ... bench: 1 oops\n", "benchmark 'a': line 1: its result cannot be read"),
+        (divan.FORMAT, "├─ a    hello\n", "benchmark 'a': line 1: it began, and has no times"),
+        (divan.FORMAT, "├─ a    1.0 ns │ 1.0 ns │ 1.0 ns │ oops │ 1 │ 1\n", "benchmark 'a': line 1: its times cannot"),
+        (benchmark_js.FORMAT, "a x 12 ops\n", "benchmark 'a': line 1: its rate cannot be read"),
+    ],
+)
+def test_what_hides_a_benchmark_is_said(read: Format, line: str, why: str) -> None:
+    with pytest.raises(OutputError) as caught:
+        read(line.encode(), {})
+    assert str(caught.value).startswith(why)
+
+
 @pytest.mark.parametrize(
     ("read", "text"),
     [(libtest.FORMAT, LIBTEST), (divan.FORMAT, DIVAN), (nanobench.FORMAT, NANOBENCH)],

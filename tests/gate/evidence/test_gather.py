@@ -103,6 +103,37 @@ def test_a_failed_benchmark_is_no_case_and_not_missing_as_well() -> None:
     assert [f.status for f in evidence.failures] == ["exit 1"]
 
 
+def test_a_failure_at_some_settings_leaves_the_others() -> None:
+    failure = {"type": "failure", "kind": "execution", "benchmark": "bench", "side": "head", "status": "exit 1"}
+
+    def side(name: str, *sizes: int) -> list[dict[str, object]]:
+        return [execution(name, [1.0], build=b, factors={"size": size}) for b in (0, 1) for size in sizes]
+
+    at = {**failure, "factors": {"size": 1}}
+    evidence = gather(located(*side("base", 1, 2), *side("head", 1, 2), at), Config())
+    assert [case.factors for case in evidence.cases] == [{"size": 2}]
+    assert [(f.kind, f.factors) for f in evidence.failures] == [("execution", {"size": 1})]
+    # of what did not fail a side may still lack something
+    lacking = gather(located(*side("base", 1, 2), at), Config())
+    assert [(f.kind, f.side, f.factors) for f in lacking.failures] == [
+        ("execution", "head", {"size": 1}), ("missing", "head", {"size": 2}),
+    ]  # fmt: skip
+    # one without settings is of all
+    assert gather(located(*side("base", 1, 2), *side("head", 1, 2), failure), Config()).cases == []
+
+
+def test_a_suite_that_leaves_a_setting_of_a_benchmark_out_names_it() -> None:
+    def line(side: str, build: int, size: int) -> dict[str, object]:
+        return execution(side, [1.0], benchmark="s/x", suite="s", build=build, factors={"size": size})
+
+    lines = [line(side, build, size) for side in ("base", "head") for build in (0, 1) for size in (1, 2)]
+    found = gather(located(*lines[:-1]), Config())
+    assert [case.factors for case in found.cases] == [{"size": 1}]
+    assert [(f.benchmark, f.side, f.build, f.factors, f.status) for f in found.failures] == [
+        ("s/x", "head", 1, {"size": 2}, "1 of 2 executions of its suite left it out")
+    ]
+
+
 def test_an_execution_without_values_is_a_failure() -> None:
     evidence = gather(located(execution("base", []), execution("head", [1])), Config())
     assert [(f.kind, f.status) for f in evidence.failures] == [("execution", "no values")]

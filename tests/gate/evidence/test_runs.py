@@ -152,9 +152,9 @@ def test_a_metric_that_each_side_lacks_elsewhere_names_both() -> None:
 
 def test_a_setting_that_one_session_lacks_is_named() -> None:
     evidence = gathered(metrics(0, factors={"size": 1}), metrics(1, factors={"size": 2}))
-    assert statuses(evidence)[:2] == [
-        ("x", 'metric a at {"size":1} gave no values in session 1'),
-        ("x", 'metric b at {"size":1} gave no values in session 1'),
+    assert [(f.benchmark, f.factors, f.status) for f in evidence.failures][:2] == [
+        ("x", {"size": 1}, "metric a gave no values in session 1"),
+        ("x", {"size": 1}, "metric b gave no values in session 1"),
     ]
     assert (len(evidence.failures), evidence.cases) == (4, [])
 

@@ -77,6 +77,35 @@ def test_no_benchmark_at_all_or_a_failed_exit_is_no_result(context: Context) -> 
     assert declared == Unusable("no values of 'allocs'", "said")
 
 
+@dataclass(frozen=True)
+class Telling(Tool):
+    def rest(self, call: Call) -> Suite:
+        return self.suite
+
+
+@pytest.mark.parametrize(
+    ("suite", "outcome", "kept"),
+    [
+        (FOUR, Outcome("exit 1", "", 1.0, "said", 1), True),
+        # no exit code: a time-out may have hidden anything
+        (FOUR, Outcome("time-out after 10m", "", 1.0, "said"), False),
+        # nothing says what failed
+        (Suite(FOUR.benchmarks, {}), Outcome("exit 1", "", 1.0, "said", 1), False),
+        (Suite({}, FOUR.errors), Outcome("exit 1", "", 1.0, "said", 1), False),
+    ],
+)
+def test_what_a_tool_tells_from_what_failed_is_measured(
+    context: Context, suite: Suite, outcome: Outcome, kept: bool
+) -> None:
+    benchmark = Benchmark(name="s", command="run", instrument="go")
+    found = SuiteInstrument(Telling(suite)).collect(benchmark, context, outcome)
+    if kept:
+        assert isinstance(found, Collected)
+        assert (set(found.benchmarks), found.failures) == ({"a", "ab", "b"}, {"ac": Unusable("went wrong", "said")})
+    else:
+        assert found == Unusable(f"{outcome.status}: explained", "said")
+
+
 @pytest.mark.parametrize(
     ("command", "expected"),
     [

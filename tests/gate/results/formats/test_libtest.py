@@ -44,3 +44,7 @@ def test_a_line_that_was_cut_off_is_none() -> None:
     text = (DATA / "text.txt").read_text()
     found = made(text[: text.index("138.95") + 3])
     assert [each.benchmark for each in found.aggregates] == ["tests::long"]
+    line = "'test tests::short ... bench:         138'"
+    assert [(each.benchmark, each.status) for each in found.failed] == [
+        ("tests::short", f"line 5: its result cannot be read: {line}")
+    ]

@@ -318,6 +318,16 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
             "of data.js the commit '1a2b' was taken as base and '3c4d' as head, its last two",
         )
     ],
+    "lines-left-out": [
+        (
+            m.LinesLeftOut("b1.txt", "line 5: a result of BenchmarkX is left out", 0),
+            "b1.txt: line 5: a result of BenchmarkX is left out",
+        ),
+        (
+            m.LinesLeftOut("b1.txt", "line 5: a result of BenchmarkX is left out", 9),
+            "b1.txt: line 5: a result of BenchmarkX is left out; and 9 more such lines",
+        ),
+    ],
     "without-values": [
         (
             m.WithoutValues("median"),
