@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -26,7 +26,7 @@ from gate.results.parts.requests import (
     seconds,
 )
 from gate.results.result import Failed, Format, Result
-from gate.results.source import Source
+from gate.results.source import Head, Source
 
 FORMAT = Format(
     title="vegeta (`vegeta encode`, as JSON or CSV; `vegeta report`: JSON, text, hist)",
@@ -39,6 +39,8 @@ FORMAT = Format(
 )
 _CSV = re.compile(r"\d{16,20},\d{1,3},\d+,\d+,\d+,")
 _SEARCHED = 200
+_OWN = frozenset({"latency", "latencies"})
+"""Keys of a request, and of a report."""
 _WIDTHS = range(8, 13)
 _TEXT = re.compile(r"(Requests|Duration|Latencies|Success|Bytes In|Bytes Out)\s+\[([^\]]*)\]\s+(.*)")
 _TORN = re.compile(r"\s*(?:Requests|Latencies|Success)\s+\[")
@@ -74,13 +76,29 @@ T = TypeVar("T")
 def recognises(source: Source) -> bool:
     """Return whether it is a vegeta file of some kind."""
     head = source.head
-    first = head.json_lines[0] if head.json_lines else head.json
-    if isinstance(first, dict):
+    first = _first(head)
+    if first is not None:
         of_line = {"latency", "timestamp", "attack", "bytes_in"} <= first.keys()
         return of_line or (isinstance(first.get("latencies"), dict) and "bytes_in" in first)
     if not head.lines:
         return False
     return bool(_CSV.match(head.text.lstrip()) or _is_report(head.lines) or _is_histogram(head.lines))
+
+
+def _first(head: Head) -> dict[str, Any] | None:
+    """Return the document, or the first of the objects that are a line each, behind what else was said."""
+    if head.json is not None:
+        return head.json if isinstance(head.json, dict) else None
+    objects = map(_object, head.lines[:_SEARCHED])
+    return next((found for found in objects if not _OWN.isdisjoint(found)), None)
+
+
+def _object(line: str | bytes) -> dict[str, Any]:
+    """Read an object; empty where it is none."""
+    try:
+        return msgspec.json.decode(line, type=dict[str, Any])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return {}
 
 
 def _is_report(lines: list[str]) -> bool:
@@ -95,15 +113,14 @@ def _is_histogram(lines: list[str]) -> bool:
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each method and URL, or the aggregates of a report."""
     head = source.head
-    if head.text.lstrip().startswith("{"):
-        first = head.json_lines[0] if head.json_lines else head.json
-        if not isinstance(first, dict) or "latencies" not in first:
-            yield from _requests(_objects(source, _DECODER))
-        elif not head.json_lines:
-            yield from _report(source.document(_Report, "vegeta's report"), 0)
-        else:
-            for execution, line in enumerate(_objects(source, _REPORT)):
-                yield from _report(line, execution)
+    first = _first(head)
+    if first is not None and "latencies" in first and isinstance(head.json, dict):
+        yield from _report(source.document(_Report, "vegeta's report"), 0)
+    elif first is not None and "latencies" in first:
+        for execution, line in enumerate(_objects(source, _REPORT)):
+            yield from _report(line, execution)
+    elif first is not None or head.text.lstrip().startswith("{"):
+        yield from _requests(_objects(source, _DECODER))
     elif _CSV.match(head.text.lstrip()):
         yield from _requests(_csv(source))
     elif _is_histogram(head.lines):
@@ -117,13 +134,15 @@ def _objects(source: Source, decoder: msgspec.json.Decoder[T]) -> Iterator[T]:
     for number, line in enumerate(source.bytes_lines(), 1):
         if torn is not None:
             raise OutputError(torn)
-        if not line or line.isspace():
+        # what was said beside them
+        if not line.lstrip().startswith(b"{"):
             continue
         try:
             found = decoder.decode(line)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            # the last line may be cut off
-            torn = f"line {number}: {shown(line)} is no result of vegeta"
+            # the last line may be cut off; another object is of a log
+            if not (other := _object(line)) or not _OWN.isdisjoint(other):
+                torn = f"line {number}: {shown(line)} is no result of vegeta"
             continue
         yield found
 

@@ -65,3 +65,10 @@ def test_reports_behind_each_other_are_executions(file: str) -> None:
     text = (DATA / "vegeta" / file).read_text().rstrip()
     reading = of_text(f"{text}\n{text}\n")
     assert told(reading, "requests", execution=0) == told(reading, "requests", execution=1) != {}
+
+
+@pytest.mark.parametrize("file", ["encoded.jsonl", "report.json"])
+def test_lines_around_objects_change_nothing(file: str) -> None:
+    text = (DATA / "vegeta" / file).read_text()
+    alone, found = of_text(text), of_text(f'$ vegeta\n{{"level": "info"}}\n{text.rstrip()}\n{{"level": "info"}}\nbye\n')
+    assert (found.measured, found.aggregates) == (alone.measured, alone.aggregates)
