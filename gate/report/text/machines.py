@@ -10,6 +10,7 @@ from gate.words import findings as finding_words
 from gate.words import reports
 from gate.words.grid import Cell, Column, lay_out, paint
 from gate.words.machines import change, machine
+from gate.words.numbers import in_points
 from gate.words.phrases import more_are
 from gate.words.plain import clip, wrap
 
@@ -33,7 +34,12 @@ def lines_by_machine(found: Sequence[Finding], most: int | None, width: int, sty
         )
         for number, at in enumerate(finding.sessions):
             # the name once: what follows below it is of the same finding
-            cells = ("" if number else name, machine(at.session, at.host), str(at.rounds), change(at))
+            cells = (
+                "" if number else name,
+                machine(at.session, at.host),
+                str(at.rounds),
+                in_points(finding, change(at)),
+            )
             rows.append([Cell(text) for text in cells])
     lines = lay_out(head, rows, width - 2, style=style) or _stacked(rows, width - 2)
     lines = [paint("each machine by itself", style), *(f"  {line}" for line in lines)]
