@@ -10,7 +10,6 @@ from gate.words import findings as finding_words
 from gate.words import reports
 from gate.words.grid import Cell, Column, lay_out, paint
 from gate.words.machines import change, machine
-from gate.words.numbers import in_points
 from gate.words.phrases import more_are
 from gate.words.plain import clip, wrap
 
@@ -38,7 +37,7 @@ def lines_by_machine(found: Sequence[Finding], most: int | None, width: int, sty
                 "" if number else name,
                 machine(at.session, at.host),
                 str(at.rounds),
-                in_points(finding, change(at)),
+                change(finding, at),
             )
             rows.append([Cell(text) for text in cells])
     lines = lay_out(head, rows, width - 2, style=style) or _stacked(rows, width - 2)
