@@ -8,7 +8,8 @@ from fnmatch import fnmatchcase
 import msgspec
 
 from gate.config.types import Accept, Benchmark, Builds, Config, MetricRules, Override, Plan, Show
-from gate.model import Better, Whose
+from gate.directions import told_or_known
+from gate.model import Better, Metric, Whose
 from gate.model.names import SUCCESS
 from gate.units import DIMENSIONS, Quantity, to_base
 
@@ -68,6 +69,12 @@ def is_decided(config: Config, benchmark: str, metric: str) -> bool:
         return True
     chief = DUET_CHIEF if config.plan.pairing == "duet" else rules.measured.chief
     return chief is None or metric in chief
+
+
+def decides(config: Config, benchmark: str, name: str, metric: Metric) -> bool:
+    """Return whether a metric is decided, and something tells which direction of it is better."""
+    better = better_of(config, benchmark, name) or told_or_known(metric.better, name, metric.unit)
+    return better is not None and is_decided(config, benchmark, name)
 
 
 def is_studied(config: Config, benchmark: str) -> bool:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import msgspec
 
-from gate.config.rules import better_of, is_decided, is_exact, matches
+from gate.config.rules import better_of, decides, is_decided, is_exact, matches
 from gate.config.types import Config
 from gate.directions import told_or_known
 from gate.evidence.aggregates import aggregates
@@ -285,7 +285,7 @@ def _empty(e: Execution) -> list[str]:
 def _without_values(e: Execution, config: Config) -> list[Failure]:
     """Return the failure of an execution that has no values, or none of a metric that is decided."""
     empty = _empty(e)
-    decided = [m for m in empty if is_decided(config, e.benchmark, m)]
+    decided = [m for m in empty if decides(config, e.benchmark, m, e.metrics[m])]
     if e.metrics and not decided and len(empty) < len(e.metrics):
         return []
     status = f"no values of {', '.join(decided)}" if decided and len(empty) < len(e.metrics) else "no values"

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from gate.config.rules import is_decided, is_exact
+from gate.config.rules import decides, is_exact
 from gate.config.types import Config
 from gate.model import Execution, Failure, Metric
 
@@ -83,7 +83,7 @@ def _suspects(executions: Sequence[Execution], config: Config) -> dict[tuple[str
         lengths[benchmark, name].add(length)
     for (benchmark, name, _), own in alike.items():
         several = len(own) > 1 or len(lengths[benchmark, name]) > 1
-        if several and is_decided(config, benchmark, name) and not is_exact(config, benchmark, name):
+        if several and decides(config, benchmark, name, own[0].metrics[name]) and not is_exact(config, benchmark, name):
             found[benchmark, name] += own
     return found
 

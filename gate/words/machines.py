@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gate.model.report import SessionRatio
+from gate.model.report import Finding, SessionRatio
 from gate.words import numbers
 from gate.words.plain import clip, visible
 
@@ -14,6 +14,6 @@ def machine(session: int, host: str | None) -> str:
     return f"session {session}{f' ({clip(visible(host), _HOST)})' if host else ''}"
 
 
-def change(found: SessionRatio) -> str:
+def change(finding: Finding, found: SessionRatio) -> str:
     """Write the change on one machine with its interval: "+12.1% (+11.0% to +13.2%)"."""
-    return f"{numbers.change(found.ratio)} ({numbers.interval(found.ratio)})"
+    return numbers.in_points(finding, f"{numbers.change(found.ratio)} ({numbers.interval(found.ratio)})")

@@ -287,7 +287,7 @@ def detectable(finding: Finding) -> str:
     found = finding.detectable
     if not known(found):
         return "unknown"
-    return size(1 + found if finding.better == "lower" else 1 / (1 + found))
+    return in_points(finding, size(1 + found if finding.better == "lower" else 1 / (1 + found)))
 
 
 _VERDICTS: dict[Verdict, str] = {"no-sign": "no sign"}

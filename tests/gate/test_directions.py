@@ -145,3 +145,24 @@ def test_live_and_imported_agree(tmp_path: Path) -> None:
     imported = {each["metric"]: each["better"] for key in ("findings", "recorded") for each in report[key]}
     assert {name: told_or_known(each.better, name, each.unit) for name, each in live.items()} == imported
     assert imported["MatchesFound"] is None
+
+
+def test_what_is_not_decided_fails_nothing_either(tmp_path: Path) -> None:
+    # a constant counter, which of a decided metric is a file that was read twice
+    lines = [
+        {
+            "type": "execution", "benchmark": "b", "side": side, "build": k, "execution": 0,
+            "metrics": {
+                "time": {"unit": "s", "values": [1 + k / 1000 + i / 100 + len(side) / 1e5 * (side == "head") for i in range(6)]},
+                "depth": {"values": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]},
+            },
+        }
+        for side in ("base", "head")
+        for k in range(5)
+    ]  # fmt: skip
+    file = tmp_path / "measurements.jsonl"
+    for better, code in ((None, 0), ("lower", 4)):
+        for line in lines:
+            line["metrics"]["depth"]["better"] = better  # type: ignore[index]
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        assert main(["decide", str(file)], io.StringIO(), io.StringIO()) == code

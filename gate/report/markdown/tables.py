@@ -170,7 +170,7 @@ def _machine_rows(finding: Finding) -> Md:
             _row(
                 f"{named(finding)} {_quantity(finding, finding.statistic)}",
                 code(machine(at.session, at.host)),
-                _change(at.ratio),
+                Md(numbers.in_points(finding, _change(at.ratio))),
                 escape(str(at.rounds)),
             )
             for at in finding.sessions

@@ -130,7 +130,7 @@ def rows_of(
                 basis=finding_words.basis(finding),
                 notes=tuple(visible(say(each)) for each in finding.warnings),
                 open=few or not plain(finding),
-                machines=tuple(map(_of_machine, finding.sessions)),
+                machines=tuple(_of_machine(finding, at) for at in finding.sessions),
                 used=used(case, finding) if case is not None else "",
                 by_build=by_build(case, finding) if case is not None and pictures.figures else None,
                 shown=pictures,
@@ -146,9 +146,9 @@ def rows_of(
     return rows
 
 
-def _of_machine(at: SessionRatio) -> OfMachine:
-    name = machine(at.session, at.host)
-    return OfMachine(name, numbers.change(at.ratio), numbers.interval(at.ratio), str(at.rounds))
+def _of_machine(finding: Finding, at: SessionRatio) -> OfMachine:
+    change, limits = (numbers.in_points(finding, text(at.ratio)) for text in (numbers.change, numbers.interval))
+    return OfMachine(machine(at.session, at.host), change, limits, str(at.rounds))
 
 
 def _confidence(report: Report, finding: Finding) -> str:

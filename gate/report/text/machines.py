@@ -33,7 +33,12 @@ def lines_by_machine(found: Sequence[Finding], most: int | None, width: int, sty
         )
         for number, at in enumerate(finding.sessions):
             # the name once: what follows below it is of the same finding
-            cells = ("" if number else name, machine(at.session, at.host), str(at.rounds), change(at))
+            cells = (
+                "" if number else name,
+                machine(at.session, at.host),
+                str(at.rounds),
+                change(finding, at),
+            )
             rows.append([Cell(text) for text in cells])
     lines = lay_out(head, rows, width - 2, style=style) or _stacked(rows, width - 2)
     lines = [paint("each machine by itself", style), *(f"  {line}" for line in lines)]

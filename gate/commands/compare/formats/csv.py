@@ -23,7 +23,7 @@ def render(table: Table, _: Screen) -> str:
 
     row is "benchmark" or "geomean"; of the latter benchmark is the group ("all" or a suite). factors is a JSON object.
     Values are in base units, what does not exist is empty. ratio is of the column to that which base names. change:
-    worse, better, same, not shown, no interval, both 0, or identical (not measured).
+    worse, better, differs, same, not shown, no interval, both 0, or identical (not measured).
     """
     rows = [(block, row) for block in table.blocks for row in block.rows]
     lines = [cells for block, row in rows for cells in _row(block, row, table)]

@@ -155,4 +155,4 @@ def _drawn(change: Change | None) -> Drawn | None:
         return None
     bounded = change.kind == "bounded" and change.method != "exact"
     low, high = (change.low, change.high) if bounded else (None, None)
-    return Drawn(change.estimate, low, high, change.shown in ("worse", "better"))
+    return Drawn(change.estimate, low, high, change.shown in ("worse", "better", "differs"))

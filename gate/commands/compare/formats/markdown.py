@@ -77,7 +77,7 @@ def _change(told: Told | None, notes: Footnotes) -> str:
     if told is None:
         return ""
     text = brief(told.text, 80)
-    return f"{f'**{text}**' if told.shown in ('worse', 'better') else text}{_marks(told.notes, notes)}"
+    return f"{f'**{text}**' if told.shown in ('worse', 'better', 'differs') else text}{_marks(told.notes, notes)}"
 
 
 def _marks(texts: tuple[str, ...], notes: Footnotes) -> str:
