@@ -74,8 +74,8 @@ def _estimate(found: re.Match[str], name: str, execution: int, place: int, measu
     metric = "time" if unit == "s" else unit
     better: Better = "lower"
     if found["what"] == "thrpt":
-        rate = written(unit)
-        is_cost = rate.better == "lower" and (unit == to_base(measured)[0] or _COST.fullmatch(unit) is not None)
+        is_rate = written(unit).metric == "throughput"
+        is_cost = not is_rate and (unit == to_base(measured)[0] or _COST.fullmatch(unit) is not None)
         better = "lower" if is_cost else "higher"
         metric = unit if is_cost and unit != to_base(measured)[0] else "throughput"
     return Aggregate(
