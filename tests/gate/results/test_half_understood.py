@@ -370,6 +370,14 @@ def test_estimates_of_criterion_that_are_not_there() -> None:
     ]
 
 
+def test_names_of_criterion_that_stand_elsewhere() -> None:
+    line = f"{CRITERION}time:   [1.0 ns 2.0 ns 3.0 ns]\n"
+    assert [each[0] for each in aggregates(f"Benchmarking fs/read:\n{line}Benchmarking fs/write: Analyzing\n{line}")] == [
+        "fs/read", "fs/write",
+    ]  # fmt: skip
+    assert failed(f"{line}a{line}") == [(None, "line 1: an estimate without a name: 'time:   [1.0 ns 2.0 ns 3.0 ns]'")]
+
+
 def test_a_tree_of_divan_into_which_benchmarks_print() -> None:
     text = """\
 d              fastest       │ slowest       │ median        │ mean          │ samples │ iters
