@@ -261,10 +261,21 @@ def _with_results(name: str, announced: str, behind: list[str], *, alone: bool) 
     return _Named(name, announced, values or printed, printed=bool(printed))
 
 
-def named_behind(line: str) -> Result | None:
-    """Find results whose name stands behind something else on its line; None: there are none."""
-    found = _named(Reader(), line)
-    return Result("", found.name, "", found.values) if found is not None and found.values else None
+def behind(line: str) -> Result | None:
+    """Find a name that stands behind something else on its line, with the results on it; None: there is none.
+
+    Results without a name have the name "".
+    """
+    parts = line.split("\t")
+    # four spaces: what b.Log wrote
+    if len(parts) == 1 or line.startswith("    B"):
+        return None
+    for place in range(len(parts) - 2, -1, -1):
+        name = _last_name(parts[place].rstrip(" "))
+        if _CALLED.fullmatch(name):
+            return Result("", name, "", _results(parts[place + 1 :], anything_before=True))
+    values = _results(parts)
+    return Result("", "", "", values) if values else None
 
 
 def _results(parts: list[str], *, anything_before: bool = False) -> dict[str, float]:

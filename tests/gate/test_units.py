@@ -1,7 +1,7 @@
 import pytest
 
 from gate import units
-from gate.units import Duration, Quantity, Share
+from gate.units import Duration, Quantity, Share, to_base
 
 
 @pytest.mark.parametrize(
@@ -121,3 +121,24 @@ def test_durations_are_written_for_people(seconds: float, text: str) -> None:
 )
 def test_a_confidence_is_never_rounded_to_certainty(confidence: float, text: str) -> None:
     assert units.format_confidence(confidence) == text
+
+
+@pytest.mark.parametrize(
+    ("unit", "base"),
+    [
+        ("Kcycles", ("cycles", 1e3)),
+        ("Mcycles/B", ("cycles/B", 1e6)),
+        ("K instructions", ("instructions", 1e3)),
+        ("Gelem/s", ("elem/s", 1e9)),
+        ("GFLOP/s", ("FLOP/s", 1e9)),
+        ("ps", ("s", 1e-12)),
+        # words of their own
+        ("Tasks", ("Tasks", 1.0)),
+        ("Kelvin", ("Kelvin", 1.0)),
+        ("Misses", ("Misses", 1.0)),
+        ("cycles", ("cycles", 1.0)),
+        ("Min", ("Min", 1.0)),
+    ],
+)
+def test_prefixes_of_counts_are_taken_away(unit: str, base: tuple[str, float]) -> None:
+    assert to_base(unit) == base

@@ -24,7 +24,7 @@ _VALUE = r"(\d[\d.]*(?:e[+-]?\d+)?) +([^\s\d\]][^\s\]]*(?: [^\s\d\]][^\s\]]*)*)"
 _LINE = re.compile(rf"(?P<name>{NAME})?\s++(?P<what>time|thrpt):\s+\[{_VALUE} {_VALUE} {_VALUE}\]\s*", re.ASCII)
 # the lines below "change:" hold shares
 _UNREAD = re.compile(r"(?P<name>.*?)\s(?P<what>time|thrpt): +\[(?!.*%)")
-_BEGUN = re.compile(r"Benchmarking (?P<name>\S.*?)(?:: (?:Warming up|Collecting|Analyzing|Profiling|Complete).*)?")
+_BEGUN = re.compile(r"Benchmarking (?P<name>\S.*?)(?:: (?:Warming up|Collecting|Analyzing|Profiling|Complete).*|:)?")
 _NOT_A_NAME = ("Benchmarking ", "Found ", "Warning:", "Running ", "Gnuplot ", "test ")
 _RATE = re.compile(r"(?P<prefix>[KMGT]?)(?P<binary>i?)(?P<unit>B|elem(?:ent)?s?|bit|b)/s", re.ASCII)
 _PREFIXES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
@@ -48,15 +48,15 @@ def read(source: Source) -> Iterator[Result]:
         if found:
             if found["what"] == "time":
                 # a name that is too long for the column stands on a line of its own
-                name = visible((found["name"] or above).strip())
+                name, above = visible((found["name"] or above).strip()), ""
                 seen[name] = seen.get(name, -1) + 1
                 measured = found[4] if found.re is _LINE else ""
-            if name:
-                yield _estimate(found, name, seen[name], place, measured)
+            yield _estimate(found, name, seen.get(name, 0), place, measured)
         elif _PANIC.match(line):
             yield Failed(benchmark=None, status="a benchmark panicked", stderr=visible(line[:500]))
         elif begins := _BEGUN.fullmatch(line):
-            begun.setdefault(visible(begins["name"]), place)
+            above = begins["name"]
+            begun.setdefault(visible(above), place)
         elif line.strip() and not line.startswith((" ", *_NOT_A_NAME)):
             above = line
     for name, place in begun.items():
@@ -66,16 +66,17 @@ def read(source: Source) -> Iterator[Result]:
 
 def _estimate(found: re.Match[str], name: str, execution: int, place: int, measured: str) -> Result:
     """Make an aggregate of a line, or a failure of one that is not whole; measured: the unit of the first line."""
-    if found.re is not _LINE:
-        why = f"line {place}: its {found['what']} cannot be read: {shown(found.string.strip().encode())}"
-        return Failed(benchmark=name, status=why, execution=execution)
+    if found.re is not _LINE or not name:
+        what = f"its {found['what']} cannot be read" if name else "an estimate without a name"
+        why = f"line {place}: {what}: {shown(found.string.strip().encode())}"
+        return Failed(benchmark=name or None, status=why, execution=execution)
     values = [_base(found[number], found[number + 1], place) for number in (3, 5, 7)]
     (low, unit), (value, _), (high, _) = values
     metric = "time" if unit == "s" else unit
     better: Better = "lower"
     if found["what"] == "thrpt":
-        rate = written(unit)
-        is_cost = rate.metric != "throughput" and (unit == to_base(measured)[0] or _COST.fullmatch(unit) is not None)
+        is_rate = written(unit).metric == "throughput"
+        is_cost = not is_rate and (unit == to_base(measured)[0] or _COST.fullmatch(unit) is not None)
         better = "lower" if is_cost else "higher"
         metric = unit if is_cost and unit != to_base(measured)[0] else "throughput"
     return Aggregate(

@@ -9,6 +9,7 @@ import msgspec
 
 from gate.adapters.libtest import Row, rows
 from gate.adapters.values import OutputError
+from gate.model import Better
 from gate.model.visible import visible
 from gate.results.result import Aggregate, Failed, Format, Result
 from gate.results.source import Source
@@ -52,9 +53,10 @@ def read(source: Source) -> Iterator[Result]:
             continue
         # a unit of one's own is a metric of its own
         metric = visible(own.unit) if own.metric == "value" else own.metric
+        better: Better = "higher" if own.metric == "throughput" else "lower"
         yield Aggregate(
             benchmark=name, metric=metric, statistic="median", value=row.value * own.scale, unit=visible(own.unit),
-            execution=execution,
+            better=better, execution=execution,
         )  # fmt: skip
         if row.rate:
             yield Aggregate(

@@ -240,9 +240,7 @@ def _read_mixed(file: File, stream: Stream, line: str) -> None:
     """Read a name that -v announces, and results into which a benchmark printed."""
     reader = stream.reader
     if not (reader.announced or reader.pending or line.startswith("Benchmark")):
-        found = go.named_behind(line) if "\t" in line else None
-        if found is not None:
-            stream.behind.append((reader.place, found))
+        _read_behind(file, stream, line)
         return
     try:
         go.read_results(reader, line)
@@ -255,6 +253,23 @@ def _read_mixed(file: File, stream: Stream, line: str) -> None:
             what = f"something was printed into the results of {result.name}, read without it"
             file.left_out.append(f"line {reader.place}: {what}")
     reader.results.clear()
+
+
+def _read_behind(file: File, stream: Stream, line: str) -> None:
+    """Read a name, or results, behind something else on their line."""
+    found = go.behind(line)
+    if found is None:
+        return
+    place, of_testing = stream.reader.place, not stream.labels.keys().isdisjoint(_OF_HEADER)
+    if found.values and not (found.name and of_testing):
+        # what somebody may have written into the file
+        stream.behind.append((place, found))
+    elif found.values:
+        _keep(file, stream, found)
+        file.left_out.append(f"line {place}: a result of {found.name} read without what stands before it")
+    elif of_testing:
+        # its results come behind what the benchmark prints
+        stream.reader.pending, stream.reader.began = found.name, place
 
 
 def _keep(file: File, stream: Stream, result: go.Result) -> None:
@@ -286,6 +301,9 @@ def end(file: File, stream: Stream) -> None:
         lines = file.lines_of(stream)
         names = {raw.decode("utf-8", "replace") for raw in lines}
         for place, result in stream.behind:
+            if not result.name:
+                file.left_out.append(f"line {place}: results without a name")
+                continue
             # what somebody wrote into the file, about a benchmark that it has
             known = result.name in names
             how = "is left out: something stands before its name" if known else "read without what stands before it"

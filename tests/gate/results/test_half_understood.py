@@ -101,6 +101,27 @@ def test_the_beginning_of_a_unit_is_no_unit() -> None:
     assert failed("BenchmarkB-8 \t 1000\t 221.0 ns/op") == []
 
 
+def test_a_benchmark_prints_before_its_name_and_behind_it() -> None:
+    # as go 1.26 writes it, of fmt.Print("x\\t1 y") and of fmt.Println("slow"): the first run comes before the name
+    text = (
+        f"{HEADER}x\t1 yBenchmarkSub/size-8-2         \tx\t1 y      50\t      2666 ns/op\n"
+        "BenchmarkSub/size-8-2         \tx\t1 y      50\t      2667 ns/op\n"
+        "slow BenchmarkErr-2           \tslow\n      50\t      2494 ns/op\n"
+        f"lost BenchmarkLost-2          \tover\nBenchmarkParse-2   \t      50\t      1719 ns/op\n{END}"
+    )
+    reading = read_text(text)
+    assert [(m.benchmark, len(m.metrics["time"].values)) for m in reading.measured] == [
+        ("BenchmarkSub/size-8", 2), ("BenchmarkErr", 1), ("BenchmarkParse", 1),
+    ]  # fmt: skip
+    assert failed(text) == [("BenchmarkLost", "line 9: what it prints hides its results")]
+
+
+def test_results_without_a_name_are_said() -> None:
+    assert read_text(
+        "BenchmarkA-8 1 2 ns/op\ntext\t      50\t      2494 ns/op\n      50\t      2494 ns/op\n"
+    ).left_out == ["line 3: results without a name"]
+
+
 def test_what_an_announced_benchmark_prints_is_no_result_of_another() -> None:
     printed = f"{HEADER}BenchmarkA\nBenchmarkA 3 times\nBenchmarkA-8 \t    1000\t       221.0 ns/op\n{END}"
     reading = read_text(printed)
@@ -368,6 +389,14 @@ def test_estimates_of_criterion_that_are_not_there() -> None:
         ("cut", "line 6: its time cannot be read: 'cut                     time:   [1.0 ns 2.0'"),
         ("lost", "line 5: it began, and no estimate of it is there"),
     ]
+
+
+def test_names_of_criterion_that_stand_elsewhere() -> None:
+    line = f"{CRITERION}time:   [1.0 ns 2.0 ns 3.0 ns]\n"
+    assert [each[0] for each in aggregates(f"Benchmarking fs/read:\n{line}Benchmarking fs/write: Analyzing\n{line}")] == [
+        "fs/read", "fs/write",
+    ]  # fmt: skip
+    assert failed(f"{line}a{line}") == [(None, "line 1: an estimate without a name: 'time:   [1.0 ns 2.0 ns 3.0 ns]'")]
 
 
 def test_a_tree_of_divan_into_which_benchmarks_print() -> None:
