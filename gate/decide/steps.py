@@ -38,6 +38,8 @@ def next_step(report: Report) -> steps.Step | None:
         # after one round alone nothing says what later ones take
         pace = report.run.pace if report.run.rounds.done > 1 else None
         return _allow_more_builds(report.summary.needed, report.summary.round, pace)
+    if isinstance(report.summary, steps.OnlyAggregates) and report.summary.more:
+        return steps.ImportMore(builds=int(report.policy.gate["min_builds"]))
     if isinstance(report.summary, steps.NothingMeasured):
         return steps.MeasureFirst()
     if report.verdict == "regression" and report.creep is not None:
@@ -82,6 +84,8 @@ def _fix_regression(report: Report) -> steps.FixRegression:
 
 def _after_failures(report: Report) -> steps.Step:
     kinds = {failure.kind for failure in report.failures}
+    if isinstance(report.summary, steps.NothingInCommon):
+        return steps.NameAlike(hyperfine=all(tool.startswith("hyperfine") for tool in report.run.imported))
     if report.run.imported:
         if kinds == {"repeated"}:
             return steps.ImportOthers(why="repeated")

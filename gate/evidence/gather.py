@@ -10,7 +10,7 @@ import msgspec
 
 from gate.config.rules import is_decided, is_exact, matches, metric_rules
 from gate.config.types import Config
-from gate.evidence.aggregates import aggregates
+from gate.evidence.aggregates import aggregates, figure_warnings, figures_of, with_figures
 from gate.evidence.apart import apart
 from gate.evidence.completeness import (
     build_warnings,
@@ -29,7 +29,7 @@ from gate.evidence.hosts import host_names, machines, run_states, side_differenc
 from gate.evidence.iterations import iteration_warnings
 from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
-from gate.evidence.repeated import repeated
+from gate.evidence.repeated import alike, one_measurement, repeated
 from gate.evidence.runs import EvidenceError, Part, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
 from gate.evidence.sameness import identical, sameness_warnings
 from gate.evidence.unfinished import complete_rounds, trusted, unfinished, without_past_waits, without_profiles
@@ -52,7 +52,14 @@ from gate.model.case import CaseId, canonical, case_id
 from gate.model.names import ERROR_RATE
 from gate.model.profile import Profile, Unprofiled
 from gate.model.warnings import AnyWarning, typed
-from gate.model.warnings.measured import MetricMissing, RequestsFailed, UndecidedBenchmarks, UnknownUnit
+from gate.model.warnings.measured import (
+    MeasuredSeparately,
+    MetricMissing,
+    RequestsFailed,
+    SameValues,
+    UndecidedBenchmarks,
+    UnknownUnit,
+)
 from gate.units import meant, to_base
 
 Sampler = Callable[[list[Execution], str], Sample]
@@ -66,6 +73,7 @@ def gather(
     measured: Config | None = None,
     *,
     one: bool = False,
+    separate: bool = False,
     studied: bool = True,
     sampled: Sampler | None = None,
 ) -> Evidence:
@@ -76,13 +84,14 @@ def gather(
         select: globs of benchmarks; the others are left out.
         measured: the config of the run line, where it is parsed already.
         one: base and head are one measurement, which is compared with itself.
+        separate: they are said to be two, as result files of other tools always are; the same values are a failure.
         studied: settings on one side alone are an experiment without another side.
         sampled: makes the samples; None: arrays, on which the statistics work.
 
     Raises:
         EvidenceError: the same execution twice, run lines that differ, or an experiment on one side alone.
     """
-    evidence = _gathered(records, config, select, measured, sampled or _sample, one=one)
+    evidence = _gathered(records, config, select, measured, sampled or _sample, one=one, separate=separate)
     if evidence.run is not None and evidence.run.apart:
         return apart(evidence)
     if studied:
@@ -98,9 +107,11 @@ def _gathered(
     sampled: Sampler,
     *,
     one: bool,
+    separate: bool,
 ) -> Evidence:
     records = in_order(records)
     run = run_of(records)
+    separate = separate or (run is not None and run.apart)
     cut = unfinished(records, _budget_of(run, measured))
     cost = cost_of([r.record for r in records])
     explaining = [r.record for r in records if not select or _is_selected(r.record, select)]
@@ -111,10 +122,13 @@ def _gathered(
     rounds = rounds_of(whole, parts, run, looks)
     if select:
         records = [r for r in records if _is_selected(r.record, select)]
+    figures = figures_of([r for r in records if getattr(r.record, "side", None) == side] for side in SIDES)
+    records = with_figures(records, figures)
     refuse_duplicates(records)
     everything = [r.record for r in records]
     executions, builds = _of(everything, Execution), _of(everything, Build)
-    failures = _failures(_of(everything, Failure), executions, config, run, one=one)
+    same = alike([*executions, *_of(everything, Unsampled)], config) if separate and not one else None
+    failures = _failures(_of(everything, Failure), executions, config, run, one=one or same == "same")
     proofs = [] if one else identical(records, run)
     found = presence(executions, failures, run, select, begun=cut is None, identical=proofs)
     # result files of one side alone have nothing that the other lacks
@@ -125,10 +139,14 @@ def _gathered(
     # what others measured was not asked for any number of iterations
     asked = 0 if run is not None and run.apart else config.plan.iterations
     pairs = _pairs(judged, config, bound_factors(run), asked, sampled)
+    cases = pairs.cases
+    if same == "same":
+        failures.append(one_measurement())
+        cases = [case for case in cases if case.exact]
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
     return Evidence(
         run=run,
-        cases=_with_hosts(pairs.cases, records),
+        cases=_with_hosts(cases, records),
         failures=[*failures, *pairs.failures],
         new=[*found.new, *pairs.new],
         rounds=rounds,
@@ -148,10 +166,13 @@ def _gathered(
             *part_warnings(whole, parts, run, config),
             *sameness_warnings(records, run),
             *(build_warnings(builds, run) if timed else ()),
-            *_undecided_warnings(pairs.cases),
-            *_failed_requests(pairs.cases),
+            *_undecided_warnings(cases),
+            *_failed_requests(cases),
             *pairs.warnings,
+            *figure_warnings(figures),
+            *([SameValues()] if same == "perhaps" else ()),
             *side_differences(records),
+            *([MeasuredSeparately()] if separate and cases and not same else ()),
             *machines(records),
             *(run_states(records) if timed else ()),
         ],

@@ -5,11 +5,17 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
+from typing import Literal
+
+import msgspec
 
 from gate.config.rules import is_decided, is_exact
 from gate.config.types import Config
-from gate.model import Execution, Failure, Metric
+from gate.model import SIDES, Execution, Failure, Metric, Side, Unsampled
+from gate.model.case import CaseId, canonical
+from gate.model.names import COUNTS
+from gate.units import to_base
 
 FEWEST = 5
 """Distinct values that a series needs: fewer may well come twice out of a coarse timer or a count."""
@@ -17,7 +23,94 @@ _CHANCE = math.log(1e-6)
 """Above it, so many equal series may be chance: a timer of few ticks gives short series twice."""
 _FINE = 1e-3
 """A step between values, as a share of the largest, that no timer of few ticks has."""
+_ROUNDING = 1e-9
+"""Two formats of one run give a value with other last digits."""
 _Series = tuple[float, ...]
+
+
+# --- one side twice ---------------------------------------------------------------------------------------------------
+
+
+def alike(lines: Sequence[Execution | Unsampled], config: Config) -> Literal["same", "perhaps"] | None:
+    """Return whether base has the very values of head in every metric that is not exact, in whatever order.
+
+    "same": at least FEWEST different ones, so that it is one measurement under two names. "perhaps": fewer, which a
+    coarse timer gives too. A metric counts where its values could have been others: a timer of two ticks, and builds
+    that all give what the first gave, show nothing. None: the sides differ, or have no such metric in common.
+    """
+    sides = _by_side(lines, config)
+    common = [both for both in sides.values() if all(both.values())]
+    different = 0
+    for both in common:
+        base, head = (both[side].values() for side in SIDES)
+        # their sums first, which need no order and no room: most sides differ in them
+        sums = [math.fsum(part.sum for build in builds for part in build) for builds in (base, head)]
+        if not math.isclose(*sums, rel_tol=_ROUNDING):
+            return None
+        each = [sorted(value for part in build for value in part) for build in base]
+        values, others = sorted(chain(*each)), sorted(value for build in head for part in build for value in part)
+        if len(values) != len(others) or not all(map(_close, values, others)):
+            return None
+        several, repeats = len(set(values)), len(each) > 1 and all(build == each[0] for build in each)
+        if not repeats and (several > _TICKS or several == len(values)):
+            different += several
+    return None if not common else "same" if different >= FEWEST else "perhaps"
+
+
+_TICKS = 2
+"""Values between which a coarse timer changes by chance."""
+
+
+class _Part(msgspec.Struct, frozen=True):
+    """The values of one line, in base units as they are asked for: a copy of millions is made only if it must."""
+
+    values: Sequence[float]
+    scale: float
+
+    @property
+    def sum(self) -> float:
+        return math.fsum(self.values) * self.scale
+
+    def __iter__(self) -> Iterator[float]:
+        return map(self.scale.__mul__, self.values)
+
+
+_Builds = dict[tuple[int, int], list[_Part]]
+
+
+def _by_side(lines: Sequence[Execution | Unsampled], config: Config) -> dict[CaseId, dict[Side, _Builds]]:
+    """Collect values in base units by case, side and build; statistics of another tool are cases of their own."""
+    found: dict[CaseId, dict[Side, _Builds]] = defaultdict(lambda: {side: defaultdict(list) for side in SIDES})
+    for line in lines:
+        factors, build = canonical(line.factors), (line.session, line.build)
+        if isinstance(line, Unsampled):
+            unit, scale = to_base(line.unit)
+            if unit not in COUNTS:
+                key = CaseId(line.benchmark, line.metric, factors, line.statistic)
+                found[key][line.side][build].append(_Part([line.value], scale))
+            continue
+        for name, metric in line.metrics.items():
+            if not metric.exact and not is_exact(config, line.benchmark, name):
+                part = _Part(metric.values, to_base(metric.unit)[1])
+                found[CaseId(line.benchmark, name, factors)][line.side][build].append(part)
+    return found
+
+
+def _close(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=_ROUNDING)
+
+
+def one_measurement() -> Failure:
+    """Return the failure of two sides that are one measurement."""
+    return Failure(
+        kind="repeated",
+        status="base and head are the same measurements",
+        hint="every value of head is one of base, too: name the results of two different runs; of a program whose values "
+        "are always the same, say exact = true in [benchmark.metric.NAME]",
+    )
+
+
+# --- one execution twice ----------------------------------------------------------------------------------------------
 
 
 def repeated(executions: Sequence[Execution], config: Config, *, by_side: bool = False) -> list[Failure]:

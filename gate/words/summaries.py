@@ -77,6 +77,18 @@ _IMPORT_OTHERS = {
 }
 
 
+def _nothing_in_common(of: outcomes.NothingInCommon) -> str:
+    if len(of.base) == len(of.head) == 1:
+        return f"nothing was compared: base has only {of.base[0]}, and head only {of.head[0]}"
+    return "nothing was compared: base and head have no benchmark of one name"
+
+
+def _name_alike(step: outcomes.NameAlike) -> str:
+    if step.hyperfine:
+        return "Measure both sides under one name (`hyperfine -n NAME COMMAND`), or write it into `command` of the files"
+    return "Give a benchmark the same name on both sides, where it is defined or in the files"
+
+
 def _failed(of: outcomes.Failed) -> str:
     what = plural(of.failures, "failure")
     return f"{what}; {plural(of.findings, 'finding')} measured" if of.findings else f"{what}, and nothing was compared"
@@ -232,9 +244,10 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.NothingMeasured: lambda _: "nothing was measured",
     outcomes.OnlyAggregates: lambda of: (
         f"nothing was decided: the files hold {plural(of.count, 'aggregate')} without the values behind "
-        f"{'it' if of.count == 1 else 'them'}"
+        f"{'it' if of.count == 1 else 'them'}{', of one build a side' if of.more else ''}"
     ),
     outcomes.OneSideMeasured: lambda of: f"nothing to compare: all values are of {of.side}",
+    outcomes.NothingInCommon: _nothing_in_common,
     outcomes.BudgetEnded: _budget_ended,
     outcomes.MachineNotFree: lambda of: f"nothing was measured: {of.status}",
     outcomes.NothingDecided: lambda of: f"nothing was decided: plan.metrics names none of {', '.join(of.metrics)}",
@@ -251,6 +264,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.RunLater: lambda _: "Run the check again when the machine is free, or wait longer: `--wait 1h`",
     outcomes.FixFailure: lambda _: "Fix the failure and run the check again",
     outcomes.ImportOthers: lambda step: _IMPORT_OTHERS[step.why],
+    outcomes.NameAlike: _name_alike,
     outcomes.KeepTrees: lambda _: (
         "Have builds and benchmarks leave these files alone, or declare them in `changes` of [build] if they are meant "
         "to change"

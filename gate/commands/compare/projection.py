@@ -32,6 +32,11 @@ class Projection(msgspec.Struct, frozen=True):
     """What each result file of a column is one of."""
 
     @property
+    def named(self) -> set[str]:
+        """Return the keys of which somebody knows that they differ: those that make rows or columns, or are ignored."""
+        return {key.name for key in (*self.by, *self.rows, *self.ignore)}
+
+    @property
     def whole(self) -> bool:
         """Return whether all that was measured of a benchmark is shown, under its name."""
         return not (self.renames or self.filter or self.metrics)

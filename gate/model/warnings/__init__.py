@@ -60,6 +60,9 @@ AnyWarning = (
     | measured.SidesByOrder
     | measured.ColumnsOfFile
     | measured.WithoutValues
+    | measured.FiguresOfTool
+    | measured.SameValues
+    | measured.MeasuredSeparately
     | measured.RoundsShort
     | measured.BudgetRounds
     | measured.AfterLastLook
