@@ -91,7 +91,11 @@ def gather(
     Raises:
         EvidenceError: the same execution twice, run lines that differ, or an experiment on one side alone.
     """
+    figures = figures_of([[r for r in records if getattr(r.record, "side", None) == side] for side in SIDES])
+    records = with_figures(records, figures)
     evidence = _gathered(records, config, select, measured, sampled or _sample, one=one, separate=separate)
+    told = [each for each in figure_warnings(figures) if evidence.cases]
+    evidence = msgspec.structs.replace(evidence, warnings=[*told, *evidence.warnings]) if told else evidence
     if evidence.run is not None and evidence.run.apart:
         return apart(evidence)
     if studied:
@@ -122,8 +126,6 @@ def _gathered(
     rounds = rounds_of(whole, parts, run, looks)
     if select:
         records = [r for r in records if _is_selected(r.record, select)]
-    figures = figures_of([r for r in records if getattr(r.record, "side", None) == side] for side in SIDES)
-    records = with_figures(records, figures)
     refuse_duplicates(records)
     everything = [r.record for r in records]
     executions, builds = _of(everything, Execution), _of(everything, Build)
@@ -131,23 +133,18 @@ def _gathered(
     failures = _failures(_of(everything, Failure), executions, config, run, one=one or same == "same")
     proofs = [] if one else identical(records, run)
     found = presence(executions, failures, run, select, begun=cut is None, identical=proofs)
-    # result files of one side alone have nothing that the other lacks
-    alone = run is not None and run.apart and (run.base is None or run.head is None)
-    failures += [*missing_parts(parts), *_gaps(parts, select), *([] if alone else found.missing)]
+    failures += [*missing_parts(parts), *_gaps(parts, select), *([] if _is_alone(run) else found.missing)]
     failed = {f.benchmark for f in failures if f.benchmark is not None}
     judged = [e for e in executions if e.benchmark in found.both - failed and e.suite not in failed]
     # what others measured was not asked for any number of iterations
     asked = 0 if run is not None and run.apart else config.plan.iterations
     pairs = _pairs(judged, config, bound_factors(run), asked, sampled)
-    cases = pairs.cases
-    if same == "same":
-        failures.append(one_measurement())
-        cases = [case for case in cases if case.exact]
+    cases = [case for case in pairs.cases if case.exact or same != "same"]
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
     return Evidence(
         run=run,
         cases=_with_hosts(cases, records),
-        failures=[*failures, *pairs.failures],
+        failures=[*failures, *pairs.failures, *([one_measurement()] if same == "same" else ())],
         new=[*found.new, *pairs.new],
         rounds=rounds,
         looks=looks,
@@ -169,17 +166,27 @@ def _gathered(
             *_undecided_warnings(cases),
             *_failed_requests(cases),
             *pairs.warnings,
-            *figure_warnings(figures),
             *([SameValues()] if same == "perhaps" else ()),
-            *side_differences(records),
-            *([MeasuredSeparately()] if separate and cases and not same else ()),
-            *machines(records),
-            *(run_states(records) if timed else ()),
+            *_of_machines(records, separate=separate and bool(cases) and same is None, timed=timed),
         ],
         aggregates=aggregates(_of(everything, Unsampled)),
         profiles=_of(explaining, Profile),
         unprofiled=_of(explaining, Unprofiled),
     )
+
+
+def _is_alone(run: Run | None) -> bool:
+    """Return whether there are result files of one side alone, which have nothing that the other lacks."""
+    return run is not None and run.apart and (run.base is None or run.head is None)
+
+
+def _of_machines(records: Sequence[Located], *, separate: bool, timed: bool) -> Iterator[AnyWarning]:
+    yield from side_differences(records)
+    if separate:
+        yield MeasuredSeparately()
+    yield from machines(records)
+    if timed:
+        yield from run_states(records)
 
 
 def _failed_requests(cases: Sequence[Case]) -> Iterator[RequestsFailed]:

@@ -105,8 +105,8 @@ def one_measurement() -> Failure:
     return Failure(
         kind="repeated",
         status="base and head are the same measurements",
-        hint="every value of head is one of base, too: name the results of two different runs; of a program whose values "
-        "are always the same, say exact = true in [benchmark.metric.NAME]",
+        hint="every value of head is one of base, too: name the results of two different runs; of a program whose "
+        "values are always the same, say exact = true in [benchmark.metric.NAME]",
     )
 
 

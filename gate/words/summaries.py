@@ -85,7 +85,9 @@ def _nothing_in_common(of: outcomes.NothingInCommon) -> str:
 
 def _name_alike(step: outcomes.NameAlike) -> str:
     if step.hyperfine:
-        return "Measure both sides under one name (`hyperfine -n NAME COMMAND`), or write it into `command` of the files"
+        return (
+            "Measure both sides under one name (`hyperfine -n NAME COMMAND`), or write it into `command` of the files"
+        )
     return "Give a benchmark the same name on both sides, where it is defined or in the files"
 
 

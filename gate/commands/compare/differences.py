@@ -64,7 +64,9 @@ def differing(columns: Sequence[Chosen], projection: Projection) -> list[str]:
     away = projection.named | _EXPECTED
     values = [_labels(column) for column in columns]
     common = [key for key in values[0] if all(key in own for own in values)]
-    single = [key for key in common if key not in away and not is_fact(key) and all(len(own[key]) == 1 for own in values)]
+    single = [
+        key for key in common if key not in away and not is_fact(key) and all(len(own[key]) == 1 for own in values)
+    ]
     told = {key: [next(iter(own[key])) for own in values] for key in single}
     found = {key: own for key, own in told.items() if len(set(own)) > 1}
     if not found:

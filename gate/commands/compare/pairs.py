@@ -136,7 +136,9 @@ def compared(
     found = comparable(records, config)
     expected = _expected(pair, found.gone, select) if whole else {}
     run = Located(Run(benchmarks=expected), "", 0)
-    gathered = gather([run, *found.records], config, one=pair.twice, separate=not pair.head.ours, studied=False, sampled=sampled)
+    gathered = gather(
+        [run, *found.records], config, one=pair.twice, separate=not pair.head.ours, studied=False, sampled=sampled
+    )
     executions = [r.record for r in found.records if isinstance(r.record, Execution)]
     promised = {*expected.get("base", ())}.intersection(expected.get("head", ()))
     alone = unpaired(executions, [*gathered.failures, *_missing_parts(pair)], promised)
@@ -157,11 +159,18 @@ def compared(
     same = one_measurement() in gathered.failures
     doubtful = [warning for warning in gathered.warnings if isinstance(warning, SameValues)]
     cautions = [*doubtful, *([] if pair.twice else _machines(records, evidence.cases, away))]
-    whole = evidence
-    if sampled is None:
-        # two runs have no rounds, sessions or order in common
-        evidence, whole = apart(evidence) if pair.apart or pair.twice else evidence, _whole(evidence, pair)
-    return Compared(evidence, whole, alone, found.unlike, chief, cautions, alike=same or pair.twice or bool(doubtful), same=same)
+    # two runs have no rounds, sessions or order in common
+    separated = apart(evidence) if sampled is None and (pair.apart or pair.twice) else evidence
+    return Compared(
+        evidence=separated,
+        whole=_whole(evidence, pair) if sampled is None else evidence,
+        alone=alone,
+        unlike=found.unlike,
+        chief=chief,
+        cautions=cautions,
+        alike=same or pair.twice or bool(doubtful),
+        same=same,
+    )
 
 
 def _whole(evidence: Evidence, pair: Pair) -> Evidence:

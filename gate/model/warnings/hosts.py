@@ -203,7 +203,7 @@ Machines = tuple[Machine | None, ...]
 """None: a machine of which nothing is known."""
 
 
-class Differing(msgspec.Struct, frozen=True):
+class FactOfSides(msgspec.Struct, frozen=True):
     """A fact of the machines, compilers or runtimes."""
 
     name: str
@@ -233,7 +233,7 @@ class SidesApart(Base, frozen=True):
     """The machines that measured base; empty: result files of another tool, which do not name them."""
     head: Machines
     """The machines that measured head."""
-    facts: tuple[Differing, ...] = ()
+    facts: tuple[FactOfSides, ...] = ()
     """What they differ in as far as the files say, the worst first."""
 
 

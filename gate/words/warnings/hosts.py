@@ -127,7 +127,7 @@ _FACTS = 4
 _LONGEST = 40
 
 
-def _differing(fact: kinds.Differing) -> str:
+def _differing(fact: kinds.FactOfSides) -> str:
     return f"{fact.name} ({_several(fact.base)}, {_several(fact.head)})"
 
 

@@ -148,8 +148,8 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
         "base and head have the same values, so every ratio is 1: are they the same measurements?"
     ),
     kinds.MeasuredSeparately: lambda _: (
-        "measured separately: changes of the machine between the runs are part of every ratio, and no interval includes "
-        "them; `perfgate check` measures both in turns"
+        "measured separately: changes of the machine between the runs are part of every ratio, and no interval "
+        "includes them; `perfgate check` measures both in turns"
     ),
     kinds.RequestsFailed: lambda of: (
         f"{of.benchmark}: requests failed ({format_share(of.base)} of base's, {format_share(of.head)} of head's); "
