@@ -73,17 +73,15 @@ def with_figures(records: Sequence[Located], figures: Figures) -> list[Located]:
         if isinstance(e, Execution)
         for name in e.metrics
     }
-    counts: dict[tuple[CaseId, Side, int, int], int] = defaultdict(int)
-    found = []
-    for located in records:
-        line = located.record
-        if isinstance(line, Unsampled) and figures.get(key := _case(line)) == line.statistic:
-            place = key, line.side, line.session, line.build
-            if place not in sampled:
-                located = Located(_as_value(line, counts[place]), located.path, located.line)
-                counts[place] += 1
-        found.append(located)
-    return found
+
+    def is_value(line: Unsampled) -> bool:
+        key = _case(line)
+        return figures.get(key) == line.statistic and (key, line.side, line.session, line.build) not in sampled
+
+    return [
+        Located(_as_value(r.record), r.path, r.line) if isinstance(r.record, Unsampled) and is_value(r.record) else r
+        for r in records
+    ]
 
 
 def figure_warnings(figures: Figures) -> list[FiguresOfTool]:
@@ -98,12 +96,12 @@ def _case(line: Unsampled) -> CaseId:
     return CaseId(line.benchmark, line.metric, canonical(line.factors))
 
 
-def _as_value(line: Unsampled, execution: int) -> Execution:
+def _as_value(line: Unsampled) -> Execution:
     is_count = to_base(line.unit)[0] in COUNTS
     metric = Metric(unit=line.unit, better=line.better, values=[line.value], exact=is_count)
     return Execution(
-        benchmark=line.benchmark, side=line.side, session=line.session, build=line.build, execution=execution,
-        factors=line.factors, metrics={line.metric: metric}, labels=line.labels,
+        benchmark=line.benchmark, side=line.side, session=line.session, build=line.build,
+        execution=line.execution, factors=line.factors, metrics={line.metric: metric}, labels=line.labels,
     )  # fmt: skip
 
 

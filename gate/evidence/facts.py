@@ -6,6 +6,7 @@ import datetime
 import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from gate.evidence.records import Located
@@ -47,6 +48,7 @@ _Values = defaultdict[str, dict[Side, dict[str, None]]]
 """By fact and side, what is said of it."""
 
 
+@lru_cache(maxsize=1024)
 def is_fact(key: str) -> bool:
     """Return whether a label or a key of a file tells of the machine, the compiler or the runtime, and is no name."""
     return key in _NAMES or any(_TELLING.fullmatch(word) for word in _WORD.findall(key.lower()))

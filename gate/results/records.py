@@ -123,9 +123,13 @@ def _values(
                 execution=execution, factors=own, metrics=metrics, labels=each.labels,
             )  # fmt: skip
     for one in reading.aggregates:
+        execution, own = begin + one.execution, settings(one)
+        while (one.benchmark, one.metric, one.statistic, str(own), execution) in taken:
+            execution += 1
+        taken.add((one.benchmark, one.metric, one.statistic, str(own), execution))
         yield Unsampled(
             benchmark=one.benchmark, side=side, session=place["session"], build=place["build"],
-            execution=begin + one.execution, factors=settings(one), metric=one.metric, statistic=one.statistic,
+            execution=execution, factors=own, metric=one.metric, statistic=one.statistic,
             value=one.value, unit=one.unit, better=one.better, low=one.low, high=one.high, confidence=one.confidence,
             sd=one.sd, count=one.count, labels=one.labels,
         )  # fmt: skip
