@@ -244,7 +244,7 @@ def _nothing_decided(evidence: Evidence) -> outcomes.Summary:
     if evidence.run is not None and evidence.run.apart and (evidence.run.base is None or evidence.run.head is None):
         return outcomes.OneSideMeasured(side="head" if evidence.run.base is None else "base")
     if evidence.aggregates:
-        more = any(each.statistic in CENTRAL for each in evidence.aggregates)
+        more = any(each.statistic in CENTRAL and each.unit for each in evidence.aggregates)
         return outcomes.OnlyAggregates(count=len(evidence.aggregates), more=more)
     return outcomes.NothingMeasured()
 

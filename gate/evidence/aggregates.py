@@ -29,7 +29,8 @@ def figures_of(groups: Iterable[Sequence[Located]]) -> Figures:
     """Choose which aggregates are values: of each case the central one that most builds have.
 
     One figure of each of several builds shows how builds differ, which is all that their interval needs. A single one
-    shows nothing, and stays an aggregate. Where some files have the values themselves, only a mean goes with them.
+    shows nothing, and stays an aggregate. So does a number without a unit: a tool counts in it what a change is good
+    or bad for. Where some files have the values themselves, only a mean goes with them.
 
     Args:
         groups: the lines of each side, or of each column.
@@ -46,7 +47,7 @@ def figures_of(groups: Iterable[Sequence[Located]]) -> Figures:
                 for name in line.metrics:
                     sampled.add(CaseId(line.benchmark, name, factors))
                     own[CaseId(line.benchmark, name, factors)].add(place)
-            elif isinstance(line, Unsampled) and line.statistic in CENTRAL:
+            elif isinstance(line, Unsampled) and line.statistic in CENTRAL and line.unit:
                 key, place = _case(line), (line.session, line.build)
                 builds[key][line.statistic].add((located.path, line.side, place))
                 own[key].add(place)
@@ -97,8 +98,9 @@ def _case(line: Unsampled) -> CaseId:
 
 
 def _as_value(line: Unsampled) -> Execution:
-    is_count = to_base(line.unit)[0] in COUNTS
-    metric = Metric(unit=line.unit, better=line.better, values=[line.value], exact=is_count)
+    # a mean is no count, whatever it is of
+    exact = to_base(line.unit)[0] in COUNTS and line.statistic == "value"
+    metric = Metric(unit=line.unit, better=line.better, values=[line.value], exact=exact)
     return Execution(
         benchmark=line.benchmark, side=line.side, session=line.session, build=line.build,
         execution=line.execution, factors=line.factors, metrics={line.metric: metric}, labels=line.labels,

@@ -35,24 +35,21 @@ def alike(lines: Sequence[Execution | Unsampled], config: Config) -> Literal["sa
     """Return whether base has the very values of head in every metric that is not exact, in whatever order.
 
     "same": at least FEWEST different ones, so that it is one measurement under two names. "perhaps": fewer, which a
-    coarse timer gives too. A metric counts where its values could have been others: a timer of two ticks, and builds
-    that all give what the first gave, show nothing. None: the sides differ, or have no such metric in common.
+    coarse timer gives too; so a metric of two ticks does not count. None: the sides differ, or have no such metric in
+    common.
     """
     sides = _by_side(lines, config)
     common = [both for both in sides.values() if all(both.values())]
     different = 0
     for both in common:
-        base, head = (both[side].values() for side in SIDES)
         # their sums first, which need no order and no room: most sides differ in them
-        sums = [math.fsum(part.sum for build in builds for part in build) for builds in (base, head)]
-        if not math.isclose(*sums, rel_tol=_ROUNDING):
+        if not _close(*(math.fsum(part.sum for part in both[side]) for side in SIDES)):
             return None
-        each = [sorted(value for part in build for value in part) for build in base]
-        values, others = sorted(chain(*each)), sorted(value for build in head for part in build for value in part)
-        if len(values) != len(others) or not all(map(_close, values, others)):
+        base, head = (sorted(chain(*both[side])) for side in SIDES)
+        if len(base) != len(head) or not all(map(_close, base, head)):
             return None
-        several, repeats = len(set(values)), len(each) > 1 and all(build == each[0] for build in each)
-        if not repeats and (several > _TICKS or several == len(values)):
+        several = len(set(base))
+        if several > _TICKS or several == len(base):
             different += several
     return None if not common else "same" if different >= FEWEST else "perhaps"
 
@@ -75,24 +72,21 @@ class _Part(msgspec.Struct, frozen=True):
         return map(self.scale.__mul__, self.values)
 
 
-_Builds = dict[tuple[int, int], list[_Part]]
-
-
-def _by_side(lines: Sequence[Execution | Unsampled], config: Config) -> dict[CaseId, dict[Side, _Builds]]:
-    """Collect values in base units by case, side and build; statistics of another tool are cases of their own."""
-    found: dict[CaseId, dict[Side, _Builds]] = defaultdict(lambda: {side: defaultdict(list) for side in SIDES})
+def _by_side(lines: Sequence[Execution | Unsampled], config: Config) -> dict[CaseId, dict[Side, list[_Part]]]:
+    """Collect values in base units by case and side; statistics of another tool are cases of their own."""
+    found: dict[CaseId, dict[Side, list[_Part]]] = defaultdict(lambda: {side: [] for side in SIDES})
     for line in lines:
-        factors, build = canonical(line.factors), (line.session, line.build)
+        factors = canonical(line.factors)
         if isinstance(line, Unsampled):
             unit, scale = to_base(line.unit)
             if unit not in COUNTS:
                 key = CaseId(line.benchmark, line.metric, factors, line.statistic)
-                found[key][line.side][build].append(_Part([line.value], scale))
+                found[key][line.side].append(_Part([line.value], scale))
             continue
         for name, metric in line.metrics.items():
             if not metric.exact and not is_exact(config, line.benchmark, name):
                 part = _Part(metric.values, to_base(metric.unit)[1])
-                found[CaseId(line.benchmark, name, factors)][line.side][build].append(part)
+                found[CaseId(line.benchmark, name, factors)][line.side].append(part)
     return found
 
 

@@ -90,6 +90,12 @@ def test_a_file_of_many_values_and_its_copy() -> None:
     assert SAME in both()[1]
 
 
+def test_one_file_under_ten_names() -> None:
+    sides(*[[pyperf([value * 1e-6 for value in BASE])] * 5 for _ in range(2)])
+    code, out = both()
+    assert (code, SAME in out) == (4, True), out
+
+
 def test_two_formats_of_one_run_are_the_same_measurements() -> None:
     events = [
         "\n".join(
