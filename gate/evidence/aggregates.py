@@ -29,8 +29,8 @@ def figures_of(groups: Iterable[Sequence[Located]]) -> Figures:
     """Choose which aggregates are values: of each case the central one that most builds have.
 
     One figure of each of several builds shows how builds differ, which is all that their interval needs. A single one
-    shows nothing, and stays an aggregate. So does a number without a unit: a tool counts in it what a change is good
-    or bad for. Where some files have the values themselves, only a mean goes with them.
+    shows nothing, and stays an aggregate. So does a number without a unit, of which nobody knows whether more of it
+    is better. Where some files have the values themselves, only a mean goes with them.
 
     Args:
         groups: the lines of each side, or of each column.

@@ -34,7 +34,9 @@ _TELLING = re.compile(
     r"governor|scaling|aslr|turbo|memory|instance|flags|optimi[sz]ation|gogc|gover(?:sion)?|goversion|go"
 )
 """A word in the name of a fact that a project gave to its results itself."""
+_VERSION = re.compile(r"\d\.\d")
 _WORD = re.compile(r"[a-z]+")
+_NUMBERED = re.compile(r"-\d+$")
 _SILENT = ("", "unknown", "None")
 _PROCESSORS = "/gomaxprocs"
 _OF_GO = ("cpu", "goarch", _PROCESSORS, "goos")
@@ -66,8 +68,9 @@ def differing(records: Sequence[Located], away: Collection[str] = ()) -> tuple[F
     labels = _labels([record for _, values in files for record in values])
     found, dates = _nothing(), _nothing()
     for file, values in files:
+        for record in values:
+            dates["created"][record.side][file.run.created or record.labels.get("date", "")] = None
         for side in {record.side for record in values}:
-            dates["created"][side][file.run.created or ""] = None
             for key, value in _of_file(file).items():
                 # what each value says, too, is known better from there
                 if key not in labels:
@@ -92,11 +95,13 @@ def _labels(values: Sequence[Execution | Unsampled]) -> _Values:
         for key, value in record.labels.items():
             if key not in record.factors and is_fact(key):
                 found[key][record.side][value] = None
-    if _PROCESSORS in found:
+    for side in SIDES if _PROCESSORS in found else ():
+        own = [record for record in values if record.side == side]
         # Go ends no name with a number where it is 1
-        for record in values:
-            if "goarch" in record.labels and _PROCESSORS not in record.labels:
-                found[_PROCESSORS][record.side]["1"] = None
+        if own and all(
+            "goarch" in r.labels and _PROCESSORS not in r.labels and not _NUMBERED.search(r.benchmark) for r in own
+        ):
+            found[_PROCESSORS][side]["1"] = None
     return found
 
 
@@ -106,7 +111,7 @@ def _of_file(file: File) -> Mapping[str, str]:
     if not file.run.apart:
         # a machine of perfgate's own runs is named with it
         found.pop("kernel", None)
-    elif file.run.tools and any(c.isdigit() for c in file.run.tools[0]):
+    elif file.run.tools and _VERSION.search(file.run.tools[0]):
         found["measuring tool"] = file.run.tools[0]
     return {key: value for key, value in found.items() if value not in _SILENT}
 
@@ -114,7 +119,7 @@ def _of_file(file: File) -> Mapping[str, str]:
 def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
-    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return (" ".join(map(str, value)) or "none") if isinstance(value, list) else str(value)
 
 
 def _place(name: str) -> tuple[int, str]:

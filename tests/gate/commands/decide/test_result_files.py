@@ -272,6 +272,17 @@ def test_figures_without_a_change_pass_and_three_builds_are_too_few() -> None:
     assert (code, "inconclusive" in out, "5 builds" in out or "5 times" in out) == (0, True, True), out
 
 
+def test_figures_that_were_imported_decide_too_and_only_once() -> None:
+    sides(list(map(libtest, BASE)), list(map(libtest, SLOWER)))
+    assert run("import", "base=b*", "head=h*", "--out", "m.jsonl")[0] == 0
+    code, out = run("decide", "m.jsonl")
+    assert (code, "findings 1 finding: 1 regression" in out) == (1, True), out
+    Path("again.jsonl").write_bytes(Path("m.jsonl").read_bytes())
+    err = io.StringIO()
+    assert main(["decide", "m.jsonl", "again.jsonl"], io.StringIO(), err) == 2
+    assert "m.jsonl:2 and again.jsonl:2: the same execution twice (parse, time, base, build 0" in err.getvalue()
+
+
 def test_what_is_no_centre_stays_recorded() -> None:
     def only(ns: float) -> str:
         own = {"name": "p", "min": ns * 1e-6, "p99": ns * 2e-6, "mean": None}
