@@ -274,7 +274,7 @@ def test_figures_without_a_change_pass_and_three_builds_are_too_few() -> None:
 
 def test_figures_that_were_imported_decide_too_and_only_once() -> None:
     sides(list(map(libtest, BASE)), list(map(libtest, SLOWER)))
-    assert run("import", "base=b*", "head=h*", "--out", "m.jsonl")[0] == 0
+    assert main(["import", "base=b*", "head=h*", "--out", "m.jsonl"], io.StringIO(), io.StringIO()) == 0
     code, out = run("decide", "m.jsonl")
     assert (code, "findings 1 finding: 1 regression" in out) == (1, True), out
     Path("again.jsonl").write_bytes(Path("m.jsonl").read_bytes())
