@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from typing import Literal
 
@@ -38,8 +38,7 @@ def alike(lines: Sequence[Execution | Unsampled], config: Config) -> Literal["sa
     coarse timer gives too; so a metric of two ticks does not count. None: the sides differ, or have no such metric in
     common.
     """
-    sides = _by_side(lines, config)
-    common = [both for both in sides.values() if all(both.values())]
+    common = [both for both in _by_side(lines, config).values() if all(both.values()) and not _is_count(both)]
     different = 0
     for both in common:
         # their sums first, which need no order and no room: most sides differ in them
@@ -63,6 +62,8 @@ class _Part(msgspec.Struct, frozen=True):
 
     values: Sequence[float]
     scale: float
+    exact: bool
+    """Whether it may be a count, as it is where it never differs."""
 
     @property
     def sum(self) -> float:
@@ -79,15 +80,22 @@ def _by_side(lines: Sequence[Execution | Unsampled], config: Config) -> dict[Cas
         factors = canonical(line.factors)
         if isinstance(line, Unsampled):
             unit, scale = to_base(line.unit)
-            if unit not in COUNTS:
-                key = CaseId(line.benchmark, line.metric, factors, line.statistic)
-                found[key][line.side].append(_Part([line.value], scale))
+            key = CaseId(line.benchmark, line.metric, factors, line.statistic)
+            found[key][line.side].append(_Part([line.value], scale, unit in COUNTS))
             continue
         for name, metric in line.metrics.items():
-            if not metric.exact and not is_exact(config, line.benchmark, name):
-                part = _Part(metric.values, to_base(metric.unit)[1])
+            if metric.values and not is_exact(config, line.benchmark, name):
+                part = _Part(metric.values, to_base(metric.unit)[1], metric.exact)
                 found[CaseId(line.benchmark, name, factors)][line.side].append(part)
     return found
+
+
+def _is_count(both: Mapping[Side, Sequence[_Part]]) -> bool:
+    return all(
+        all(part.exact for part in parts)
+        and min(min(part.values) for part in parts) == max(max(part.values) for part in parts)
+        for parts in both.values()
+    )
 
 
 def _close(one: float, other: float) -> bool:
