@@ -135,7 +135,7 @@ def _gathered(
     found = presence(executions, failures, run, select, begun=cut is None, identical=proofs)
     failures += [*missing_parts(parts), *_gaps(parts, select), *([] if _is_alone(run) else found.missing)]
     failed = {f.benchmark for f in failures if f.benchmark is not None}
-    judged = [e for e in executions if e.benchmark in found.both - failed and e.suite not in failed]
+    judged = [e for n in [found.both - failed] for e in executions if e.benchmark in n and e.suite not in failed]
     # what others measured was not asked for any number of iterations
     asked = 0 if run is not None and run.apart else config.plan.iterations
     pairs = _pairs(judged, config, bound_factors(run), asked, sampled)

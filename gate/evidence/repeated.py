@@ -38,16 +38,17 @@ def alike(lines: Sequence[Execution | Unsampled], config: Config) -> Literal["sa
     coarse timer gives too; so a metric of two ticks does not count. None: the sides differ, or have no such metric in
     common.
     """
-    common = [both for both in _by_side(lines, config).values() if all(both.values()) and not _is_count(both)]
-    different = 0
-    for both in common:
+    common = different = 0
+    for case, both in _by_side(lines).items():
+        if not all(both.values()) or is_exact(config, case.benchmark, case.metric) or _is_count(both):
+            continue
         # their sums first, which need no order and no room: most sides differ in them
         if not _close(*(math.fsum(part.sum for part in both[side]) for side in SIDES)):
             return None
         base, head = (sorted(chain(*both[side])) for side in SIDES)
         if len(base) != len(head) or not all(map(_close, base, head)):
             return None
-        several = len(set(base))
+        common, several = common + 1, len(set(base))
         if several > _TICKS or several == len(base):
             different += several
     return None if not common else "same" if different >= FEWEST else "perhaps"
@@ -73,7 +74,7 @@ class _Part(msgspec.Struct, frozen=True):
         return map(self.scale.__mul__, self.values)
 
 
-def _by_side(lines: Sequence[Execution | Unsampled], config: Config) -> dict[CaseId, dict[Side, list[_Part]]]:
+def _by_side(lines: Sequence[Execution | Unsampled]) -> dict[CaseId, dict[Side, list[_Part]]]:
     """Collect values in base units by case and side; statistics of another tool are cases of their own."""
     found: dict[CaseId, dict[Side, list[_Part]]] = defaultdict(lambda: {side: [] for side in SIDES})
     for line in lines:
@@ -84,7 +85,7 @@ def _by_side(lines: Sequence[Execution | Unsampled], config: Config) -> dict[Cas
             found[key][line.side].append(_Part([line.value], scale, unit in COUNTS))
             continue
         for name, metric in line.metrics.items():
-            if metric.values and not is_exact(config, line.benchmark, name):
+            if metric.values:
                 part = _Part(metric.values, to_base(metric.unit)[1], metric.exact)
                 found[CaseId(line.benchmark, name, factors)][line.side].append(part)
     return found
