@@ -10,7 +10,7 @@ from gate.evidence.factors import pairs
 from gate.model import Cut, outcomes
 from gate.units import Duration, format_duration, format_share
 from gate.words.numbers import as_configured, plural
-from gate.words.plain import benchmark_option
+from gate.words.plain import benchmark_option, clip, visible
 from gate.words.warnings.setup import base_lacks
 
 
@@ -79,8 +79,12 @@ _IMPORT_OTHERS = {
 
 def _nothing_in_common(of: outcomes.NothingInCommon) -> str:
     if len(of.base) == len(of.head) == 1:
-        return f"nothing was compared: base has only {of.base[0]}, and head only {of.head[0]}"
+        base, head = (clip(visible(names[0]), _LONGEST_NAME) for names in (of.base, of.head))
+        return f"nothing was compared: base has only {base}, and head only {head}"
     return "nothing was compared: base and head have no benchmark of one name"
+
+
+_LONGEST_NAME = 60
 
 
 def _name_alike(step: outcomes.NameAlike) -> str:
