@@ -129,7 +129,7 @@ def _gathered(
     refuse_duplicates(records)
     everything = [r.record for r in records]
     executions, builds = _of(everything, Execution), _of(everything, Build)
-    same = alike([*executions, *_of(everything, Unsampled)], config) if separate and not one else None
+    same = alike(everything, config) if separate and not one else None
     failures = _failures(_of(everything, Failure), executions, config, run, one=one or same == "same")
     proofs = [] if one else identical(records, run)
     found = presence(executions, failures, run, select, begun=cut is None, identical=proofs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise
 from typing import Literal
 
@@ -12,7 +12,7 @@ import msgspec
 
 from gate.config.rules import is_decided, is_exact
 from gate.config.types import Config
-from gate.model import SIDES, Execution, Failure, Metric, Side, Unsampled
+from gate.model import SIDES, Execution, Failure, Metric, Record, Side, Unsampled
 from gate.model.case import CaseId, canonical
 from gate.model.names import COUNTS
 from gate.units import to_base
@@ -31,23 +31,23 @@ _Series = tuple[float, ...]
 # --- one side twice ---------------------------------------------------------------------------------------------------
 
 
-def alike(lines: Sequence[Execution | Unsampled], config: Config) -> Literal["same", "perhaps"] | None:
-    """Return whether base has the very values of head in every metric that is not exact, in whatever order.
+def alike(lines: Sequence[Record], config: Config) -> Literal["same", "perhaps"] | None:
+    """Return whether base has the very benchmarks and values of head, in whatever order.
 
-    "same": at least FEWEST different ones, so that it is one measurement under two names. "perhaps": fewer, which a
-    coarse timer gives too; so a metric of two ticks does not count. None: the sides differ, or have no such metric in
-    common.
+    "same": at least FEWEST different values, so that it is one measurement under two names. "perhaps": fewer, which a
+    coarse timer gives too. Exact metrics do not count, since two measurements agree in them, nor does one of two ticks.
+    None: the sides differ in anything, or have exact metrics alone.
     """
     common = different = 0
     for case, both in _by_side(lines).items():
-        if not all(both.values()) or is_exact(config, case.benchmark, case.metric) or _is_count(both):
-            continue
         # their sums first, which need no order and no room: most sides differ in them
         if not _close(*(math.fsum(part.sum for part in both[side]) for side in SIDES)):
             return None
         base, head = (sorted(chain(*both[side])) for side in SIDES)
         if len(base) != len(head) or not all(map(_close, base, head)):
             return None
+        if _is_count(both["base"]) or is_exact(config, case.benchmark, case.metric):
+            continue
         common, several = common + 1, len(set(base))
         if several > _TICKS or several == len(base):
             different += several
@@ -74,11 +74,17 @@ class _Part(msgspec.Struct, frozen=True):
         return map(self.scale.__mul__, self.values)
 
 
-def _by_side(lines: Sequence[Execution | Unsampled]) -> dict[CaseId, dict[Side, list[_Part]]]:
+def _by_side(lines: Sequence[Record]) -> dict[CaseId, dict[Side, list[_Part]]]:
     """Collect values in base units by case and side; statistics of another tool are cases of their own."""
     found: dict[CaseId, dict[Side, list[_Part]]] = defaultdict(lambda: {side: [] for side in SIDES})
     for line in lines:
+        if not isinstance(line, (Execution, Unsampled, Failure)):
+            continue
         factors = canonical(line.factors)
+        if isinstance(line, Failure):
+            for side in SIDES if line.side is None else [line.side]:
+                found[CaseId(line.benchmark or "", "", factors, line.kind)][side].append(_Part([0.0], 1.0, exact=True))
+            continue
         if isinstance(line, Unsampled):
             unit, scale = to_base(line.unit)
             key = CaseId(line.benchmark, line.metric, factors, line.statistic)
@@ -91,12 +97,9 @@ def _by_side(lines: Sequence[Execution | Unsampled]) -> dict[CaseId, dict[Side, 
     return found
 
 
-def _is_count(both: Mapping[Side, Sequence[_Part]]) -> bool:
-    return all(
-        all(part.exact for part in parts)
-        and min(min(part.values) for part in parts) == max(max(part.values) for part in parts)
-        for parts in both.values()
-    )
+def _is_count(parts: Sequence[_Part]) -> bool:
+    exact = all(part.exact for part in parts)
+    return exact and min(min(part.values) for part in parts) == max(max(part.values) for part in parts)
 
 
 def _close(one: float, other: float) -> bool:

@@ -124,6 +124,23 @@ def test_equal_counts_beside_other_times_are_normal() -> None:
     assert (code, "same" in out) == (0, False), out
 
 
+@pytest.mark.parametrize(
+    ("base", "head", "code"),
+    [
+        ("\t  0 allocs/op", "\t  1 allocs/op", 1),
+        ("\t  1 allocs/op", "\t  0 allocs/op", 0),
+        ("\nBenchmarkOther-8 \t 100\t 20 ns/op", "\nBenchmarkOther-8 \t 100\t 40 ns/op", 0),
+        ("", "\nBenchmarkNew-8 \t 100\t 20 ns/op", 0),
+        ("\nBenchmarkOld-8 \t 100\t 20 ns/op", "", 4),
+        ("\nBenchmarkOther-8 \t 100\t 20 ns/op", "\n--- FAIL: BenchmarkOther-8", 4),
+    ],
+)
+def test_sides_that_differ_in_anything_are_two_measurements(base: str, head: str, code: int) -> None:
+    sides([go(v, extra=base) for v in BASE], [go(v, extra=head) for v in BASE])
+    found, out = both()
+    assert (found, "the same" in out, "regression" in out) == (code, False, code == 1), out
+
+
 def test_one_value_that_differs_is_another_measurement() -> None:
     sides([go(value) for value in BASE], [go(value) for value in (*BASE[:4], 1006)])
     assert "same" not in both()[1]
