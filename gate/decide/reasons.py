@@ -12,6 +12,7 @@ import msgspec
 from gate.decide.estimates import BOOTSTRAP_BUILDS, ONLY_REPORTS, Estimated
 from gate.decide.looks import Position
 from gate.decide.troubles import trouble_of
+from gate.evidence.aggregates import CENTRAL
 from gate.model import Accepted, Case, Evidence, Finding, Identical, ReportVerdict, Verdict, outcomes, reasons
 from gate.model.case import CaseId
 from gate.model.warnings.measured import UnknownDirection
@@ -245,8 +246,18 @@ def _nothing_decided(evidence: Evidence) -> outcomes.Summary:
     if evidence.run is not None and evidence.run.apart and (evidence.run.base is None or evidence.run.head is None):
         return outcomes.OneSideMeasured(side="head" if evidence.run.base is None else "base")
     if evidence.aggregates:
-        return outcomes.OnlyAggregates(count=len(evidence.aggregates))
+        more = any(each.statistic in CENTRAL and each.unit for each in evidence.aggregates)
+        return outcomes.OnlyAggregates(count=len(evidence.aggregates), more=more)
     return outcomes.NothingMeasured()
+
+
+def _nothing_in_common(evidence: Evidence) -> outcomes.NothingInCommon | None:
+    """Name what result files hold of each side, where no name is on both and nothing else failed."""
+    missing = [f.benchmark for f in evidence.failures if f.kind == "missing" and f.benchmark is not None]
+    is_all = evidence.run is not None and evidence.run.apart and len(missing) == len(evidence.failures)
+    if not (is_all and missing and evidence.new) or evidence.cases:
+        return None
+    return outcomes.NothingInCommon(base=list(dict.fromkeys(missing)), head=list(evidence.new))
 
 
 def summary(
@@ -268,6 +279,8 @@ def summary(
         more = max(0, len(places) - _NAMED)
         return outcomes.Regressed(count=len(regressed), findings=total, worst=places[:_NAMED], more=more)
     if verdict == "error":
+        if not findings and (found := _nothing_in_common(evidence)) is not None:
+            return found
         if findings or evidence.failures:
             return outcomes.Failed(failures=len(evidence.failures), findings=len(findings))
         return _nothing_decided(evidence)

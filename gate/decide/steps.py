@@ -34,16 +34,6 @@ def next_step(report: Report) -> steps.Step | None:
     """Choose what a reader does now; None after a pass."""
     if report.verdict == "error" and report.failures:
         return _after_failures(report)
-    if isinstance(report.summary, steps.NotEnoughMeasured):
-        # after one round alone nothing says what later ones take
-        pace = report.run.pace if report.run.rounds.done > 1 else None
-        return _allow_more_builds(report.summary.needed, report.summary.round, pace)
-    if isinstance(report.summary, steps.NothingMeasured):
-        return steps.MeasureFirst()
-    if isinstance(report.summary, steps.OneSideMeasured):
-        return steps.NameSides(file=report.run.head.ref if report.run.head and len(report.new) > 1 else None)
-    if isinstance(report.summary, steps.NothingDecided) and report.summary.undirected:
-        return steps.GiveDirection(metric=report.summary.undirected[0])
     if report.verdict == "regression" and report.creep is not None:
         return _find_creep(report, report.creep)
     if report.verdict == "regression":
@@ -51,12 +41,28 @@ def next_step(report: Report) -> steps.Step | None:
     waiting = [case for case in report.creep.cases if case.verdict == "unconfirmed"] if report.creep else []
     if waiting:
         return steps.WaitForNights(nights=min((case.more for case in waiting if case.more is not None), default=None))
-    if isinstance(report.summary, steps.BudgetEnded):
-        least, rounds = report.summary.least, report.summary.rounds
-        executions = report.summary.spent.executions
-        # with room for what was not seen
-        return steps.RaiseBudget(budget=_rounded(_ROOM * least), least=least, rounds=rounds, executions=executions)
-    return _settle(report) if report.verdict == "inconclusive" else None
+    return _measure_otherwise(report) or (_settle(report) if report.verdict == "inconclusive" else None)
+
+
+def _measure_otherwise(report: Report) -> steps.Step | None:
+    """Choose what gives a verdict where there is none, by why there is none."""
+    match report.summary:
+        case steps.NotEnoughMeasured(needed=needed, round=seconds):
+            # after one round alone nothing says what later ones take
+            return _allow_more_builds(needed, seconds, report.run.pace if report.run.rounds.done > 1 else None)
+        case steps.BudgetEnded(least=least, rounds=rounds, spent=spent):
+            # with room for what was not seen
+            budget = _rounded(_ROOM * least)
+            return steps.RaiseBudget(budget=budget, least=least, rounds=rounds, executions=spent.executions)
+        case steps.OnlyAggregates(more=True):
+            return steps.ImportMore(builds=int(report.policy.gate["min_builds"]))
+        case steps.NothingMeasured():
+            return steps.MeasureFirst()
+        case steps.OneSideMeasured():
+            return steps.NameSides(file=report.run.head.ref if report.run.head and len(report.new) > 1 else None)
+        case steps.NothingDecided(undirected=[metric, *_]):
+            return steps.GiveDirection(metric=metric)
+    return None
 
 
 def _find_creep(report: Report, creep: CreepFacts) -> steps.Step:
@@ -86,6 +92,8 @@ def _fix_regression(report: Report) -> steps.FixRegression:
 
 def _after_failures(report: Report) -> steps.Step:
     kinds = {failure.kind for failure in report.failures}
+    if isinstance(report.summary, steps.NothingInCommon):
+        return steps.NameAlike(hyperfine=all(tool.startswith("hyperfine") for tool in report.run.imported))
     if report.run.imported:
         if kinds == {"repeated"}:
             return steps.ImportOthers(why="repeated")

@@ -1,18 +1,116 @@
-"""Lines of aggregates -> one for each case and statistic, with both sides."""
+"""Lines of aggregates -> values of builds where they stand for these, otherwise one a case with both sides."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from gate.config.rules import better_of
 from gate.config.types import Config
 from gate.directions import told_or_known
-from gate.model import SIDES, Better, Side, Unsampled
-from gate.model.case import canonical
+from gate.evidence.records import Located
+from gate.model import SIDES, Better, Execution, Metric, Side, Unsampled
+from gate.model.case import MEAN, CaseId, canonical
 from gate.model.evidence import Aggregate, Amount
+from gate.model.names import COUNTS
+from gate.model.warnings.measured import FiguresOfTool
 from gate.units import to_base
+
+# --- figures that are values ------------------------------------------------------------------------------------------
+
+CENTRAL = (MEAN, "median", "p50", "value")
+"""Statistics that stand for all values of a build, in the order in which the live instruments prefer them."""
+_BESIDE_TIME = ("throughput", "user", "system")
+"""The time once more, or a part of it: where a benchmark has a time, it alone is decided, as by the instruments."""
+
+Figures = Mapping[CaseId, str]
+"""By case, the statistic that is the value of a build."""
+
+
+def figures_of(groups: Iterable[Sequence[Located]]) -> Figures:
+    """Choose which aggregates are values: of each case the central one that most builds have.
+
+    One figure of each of several builds shows how builds differ, which is all that their interval needs. A single one
+    shows nothing, and stays an aggregate. So does a number without a unit, of which nobody knows whether more of it
+    is better. Where some files have the values themselves, only a mean goes with them.
+
+    Args:
+        groups: the lines of each side, or of each column.
+    """
+    builds: dict[CaseId, dict[str, set[object]]] = defaultdict(lambda: defaultdict(set))
+    most: dict[CaseId, int] = defaultdict(int)
+    sampled: set[CaseId] = set()
+    for group in groups:
+        own: dict[CaseId, set[object]] = defaultdict(set)
+        for located in group:
+            line = located.record
+            if isinstance(line, Execution):
+                factors, place = canonical(line.factors), (line.session, line.build)
+                for name in line.metrics:
+                    sampled.add(CaseId(line.benchmark, name, factors))
+                    own[CaseId(line.benchmark, name, factors)].add(place)
+            elif isinstance(line, Unsampled) and line.statistic in CENTRAL and line.unit:
+                key, place = _case(line), (line.session, line.build)
+                builds[key][line.statistic].add((located.path, line.side, place))
+                own[key].add(place)
+        for key, places in own.items():
+            most[key] = max(most[key], len(places))
+    timed = {(key.benchmark, key.factors) for key in (*sampled, *builds) if key.metric == "time"}
+    found: dict[CaseId, str] = {}
+    for key, by_statistic in builds.items():
+        beside = key.metric in _BESIDE_TIME and (key.benchmark, key.factors) in timed
+        usable = [s for s in CENTRAL if s in by_statistic and (s == MEAN or key not in sampled)]
+        if usable and most[key] > 1 and not beside:
+            # of equals the first, which is preferred
+            found[key] = max(usable, key=lambda statistic: len(by_statistic[statistic]))
+    return found
+
+
+def with_figures(records: Sequence[Located], figures: Figures) -> list[Located]:
+    """Make aggregates that are values executions of one value, but for builds that have the values behind them."""
+    if not figures:
+        return list(records)
+    sampled = {
+        (CaseId(e.benchmark, name, canonical(e.factors)), e.side, e.session, e.build)
+        for e in (located.record for located in records)
+        if isinstance(e, Execution)
+        for name in e.metrics
+    }
+
+    def is_value(line: Unsampled) -> bool:
+        key = _case(line)
+        return figures.get(key) == line.statistic and (key, line.side, line.session, line.build) not in sampled
+
+    return [
+        Located(_as_value(r.record), r.path, r.line) if isinstance(r.record, Unsampled) and is_value(r.record) else r
+        for r in records
+    ]
+
+
+def figure_warnings(figures: Figures) -> list[FiguresOfTool]:
+    """Say which metrics have figures of the tool for values."""
+    metrics: dict[str, dict[str, None]] = defaultdict(dict)
+    for key, statistic in figures.items():
+        metrics[statistic][key.metric] = None
+    return [FiguresOfTool(tuple(names), statistic) for statistic, names in metrics.items()]
+
+
+def _case(line: Unsampled) -> CaseId:
+    return CaseId(line.benchmark, line.metric, canonical(line.factors))
+
+
+def _as_value(line: Unsampled) -> Execution:
+    # a mean is no count, whatever it is of
+    exact = to_base(line.unit)[0] in COUNTS and line.statistic == "value"
+    metric = Metric(unit=line.unit, better=line.better, values=[line.value], exact=exact)
+    return Execution(
+        benchmark=line.benchmark, side=line.side, session=line.session, build=line.build,
+        execution=line.execution, factors=line.factors, metrics={line.metric: metric}, labels=line.labels,
+    )  # fmt: skip
+
+
+# --- the others -------------------------------------------------------------------------------------------------------
 
 
 def aggregates(lines: Sequence[Unsampled], config: Config) -> list[Aggregate]:

@@ -11,7 +11,7 @@ import msgspec
 from gate.config.rules import better_of, decides, is_decided, is_exact, matches
 from gate.config.types import Config
 from gate.directions import told_or_known
-from gate.evidence.aggregates import aggregates
+from gate.evidence.aggregates import aggregates, figure_warnings, figures_of, with_figures
 from gate.evidence.apart import apart
 from gate.evidence.completeness import (
     build_warnings,
@@ -30,7 +30,7 @@ from gate.evidence.hosts import host_names, machines, run_states, side_differenc
 from gate.evidence.iterations import iteration_warnings
 from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
-from gate.evidence.repeated import repeated
+from gate.evidence.repeated import alike, one_measurement, repeated
 from gate.evidence.runs import EvidenceError, Part, config_of, in_order, missing_parts, parts_of, run_of, session_gaps
 from gate.evidence.sameness import identical, sameness_warnings
 from gate.evidence.unfinished import complete_rounds, trusted, unfinished, without_past_waits, without_profiles
@@ -55,8 +55,10 @@ from gate.model.names import ERROR_RATE
 from gate.model.profile import Profile, Unprofiled
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.measured import (
+    MeasuredSeparately,
     MetricMissing,
     RequestsFailed,
+    SameValues,
     UndecidedBenchmarks,
     UnknownDirection,
     UnknownUnit,
@@ -74,6 +76,7 @@ def gather(
     measured: Config | None = None,
     *,
     one: bool = False,
+    separate: bool = False,
     studied: bool = True,
     sampled: Sampler | None = None,
 ) -> Evidence:
@@ -84,13 +87,18 @@ def gather(
         select: globs of benchmarks; the others are left out.
         measured: the config of the run line, where it is parsed already.
         one: base and head are one measurement, which is compared with itself.
+        separate: they are said to be two, as result files of other tools always are; the same values are a failure.
         studied: settings on one side alone are an experiment without another side.
         sampled: makes the samples; None: arrays, on which the statistics work.
 
     Raises:
         EvidenceError: the same execution twice, run lines that differ, or an experiment on one side alone.
     """
-    evidence = _gathered(records, config, select, measured, sampled or _sample, one=one)
+    figures = figures_of([[r for r in records if getattr(r.record, "side", None) == side] for side in SIDES])
+    records = with_figures(records, figures)
+    evidence = _gathered(records, config, select, measured, sampled or _sample, one=one, separate=separate)
+    told = [each for each in figure_warnings(figures) if evidence.cases]
+    evidence = msgspec.structs.replace(evidence, warnings=[*told, *evidence.warnings]) if told else evidence
     if evidence.run is not None and evidence.run.apart:
         return apart(evidence)
     if studied:
@@ -106,9 +114,11 @@ def _gathered(
     sampled: Sampler,
     *,
     one: bool,
+    separate: bool,
 ) -> Evidence:
     records = in_order(records)
     run = run_of(records)
+    separate = separate or (run is not None and run.apart)
     cut = unfinished(records, _budget_of(run, measured))
     cost = cost_of([r.record for r in records])
     explaining = [r.record for r in records if not select or _is_selected(r.record, select)]
@@ -122,22 +132,22 @@ def _gathered(
     refuse_duplicates(records)
     everything = [r.record for r in records]
     executions, builds = _of(everything, Execution), _of(everything, Build)
-    failures = _failures(_of(everything, Failure), executions, config, run, one=one)
+    same = alike(everything, config) if separate and not one else None
+    failures = _failures(_of(everything, Failure), executions, config, run, one=one or same == "same")
     proofs = [] if one else identical(records, run)
     found = presence(executions, failures, run, select, begun=cut is None, identical=proofs)
-    # result files of one side alone have nothing that the other lacks
-    alone = run is not None and run.apart and (run.base is None or run.head is None)
-    failures += [*missing_parts(parts), *_gaps(parts, select), *([] if alone else found.missing)]
-    failed, named = failed_at(failures), {f.benchmark for f in failures}
-    judged = [e for e in executions if e.benchmark in found.both and not failed(e.benchmark, e.factors, e.suite)]
+    failures += [*missing_parts(parts), *_gaps(parts, select), *([] if _is_alone(run) else found.missing)]
+    failed, named, both = failed_at(failures), {f.benchmark for f in failures}, found.both
+    judged = [e for e in executions if e.benchmark in both and not failed(e.benchmark, e.factors, e.suite)]
     # what others measured was not asked for any number of iterations
     asked = 0 if run is not None and run.apart else config.plan.iterations
     pairs = _pairs(judged, config, bound_factors(run), asked, sampled)
+    cases = [case for case in pairs.cases if case.exact or same != "same"]
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
     return Evidence(
         run=run,
-        cases=_with_hosts(pairs.cases, records),
-        failures=[*failures, *pairs.failures],
+        cases=_with_hosts(cases, records),
+        failures=[*failures, *pairs.failures, *([one_measurement()] if same == "same" else ())],
         new=[*found.new, *pairs.new],
         rounds=rounds,
         looks=looks,
@@ -156,18 +166,31 @@ def _gathered(
             *part_warnings(whole, parts, run, config),
             *sameness_warnings(records, run),
             *(build_warnings(builds, run) if timed else ()),
-            *_undecided_warnings(pairs.cases, config),
-            *_unknown_directions(pairs.cases, config),
-            *_failed_requests(pairs.cases),
+            *_undecided_warnings(cases, config),
+            *_unknown_directions(cases, config),
+            *_failed_requests(cases),
             *pairs.warnings,
-            *side_differences(records),
-            *machines(records),
-            *(run_states(records) if timed else ()),
+            *([SameValues()] if same == "perhaps" else ()),
+            *_of_machines(records, separate=separate and bool(cases) and same is None, timed=timed),
         ],
         aggregates=aggregates(_of(everything, Unsampled), config),
         profiles=_of(explaining, Profile),
         unprofiled=_of(explaining, Unprofiled),
     )
+
+
+def _is_alone(run: Run | None) -> bool:
+    """Return whether there are result files of one side alone, which have nothing that the other lacks."""
+    return run is not None and run.apart and (run.base is None or run.head is None)
+
+
+def _of_machines(records: Sequence[Located], *, separate: bool, timed: bool) -> Iterator[AnyWarning]:
+    yield from side_differences(records)
+    if separate:
+        yield MeasuredSeparately()
+    yield from machines(records)
+    if timed:
+        yield from run_states(records)
 
 
 def _failed_requests(cases: Sequence[Case]) -> Iterator[RequestsFailed]:

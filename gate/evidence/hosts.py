@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import datetime
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
 import msgspec
 
+from gate.evidence.facts import differing
 from gate.evidence.records import Located
 from gate.evidence.runs import files_of
 from gate.model import SIDES, Execution, HostState, Run
@@ -246,25 +247,31 @@ def with_machines(warnings: Sequence[AnyWarning], records: Sequence[Located]) ->
 # --- whether both sides had the same ----------------------------------------------------------------------------------
 
 
-def side_differences(records: Sequence[Located]) -> list[SidesApart | SidesMixed]:
+def side_differences(records: Sequence[Located], away: Collection[str] = ()) -> list[SidesApart | SidesMixed]:
     """Return where base and head of one benchmark were measured on other machines, kernels or boots.
 
     An execution belongs to the last run line before it in its file. Compared is within a session; a session that has
     one side alone is compared with the others that do. Runs that tell nothing of their machine are passed over, unless
-    only one side's do.
+    only one side's do. Result files of other tools have no such runs: theirs are compared by all that they say.
+
+    Args:
+        away: keys that somebody compares by.
     """
     found: dict[SidesApart | SidesMixed, list[str]] = defaultdict(list)
-    measured = _hosts(records)
+    measured, facts = _hosts(records), differing(records, away)
     for benchmark, sessions in measured.items():
         for session, sides in _comparable(sessions):
             difference = _difference(sides["base"], sides["head"], session if len(sessions) > 1 else None)
             if difference is not None:
                 found[difference].append(benchmark)
     named = {each: tuple(dict.fromkeys(names)) for each, names in found.items()}
-    return [
+    told = [
         msgspec.structs.replace(each, benchmarks=() if len(names) == len(measured) else names)
         for each, names in named.items()
     ]
+    if not any(isinstance(each, SidesApart) for each in told) and any(f.base != f.head or not measured for f in facts):
+        return [*told, SidesApart((), None, (), (), facts)]
+    return [msgspec.structs.replace(each, facts=facts) if isinstance(each, SidesApart) else each for each in told]
 
 
 def machines(records: Sequence[Located]) -> list[SeveralMachines]:
@@ -293,9 +300,11 @@ _Sides = dict[str, set[Machine | None]]
 
 
 def _hosts(records: Iterable[Located]) -> dict[str, dict[int, _Sides]]:
-    """Return, by benchmark, session and side, the machines of all executions."""
+    """Return, by benchmark, session and side, the machines of all executions that perfgate measured."""
     found: dict[str, dict[int, _Sides]] = defaultdict(lambda: defaultdict(lambda: {side: set() for side in SIDES}))
     for file in files_of(records):
+        if file.run.apart:
+            continue
         host = _host(file.run.host or {})
         executed = ((e.benchmark, e.session, e.side) for e in file.records if isinstance(e, Execution))
         for benchmark, session, side in dict.fromkeys(executed):

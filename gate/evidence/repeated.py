@@ -5,11 +5,17 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
+from typing import Literal
+
+import msgspec
 
 from gate.config.rules import decides, is_exact
 from gate.config.types import Config
-from gate.model import Execution, Failure, Metric
+from gate.model import SIDES, Execution, Failure, Metric, Record, Side, Unsampled
+from gate.model.case import CaseId, canonical
+from gate.model.names import COUNTS
+from gate.units import to_base
 
 FEWEST = 5
 """Distinct values that a series needs: fewer may well come twice out of a coarse timer or a count."""
@@ -17,7 +23,100 @@ _CHANCE = math.log(1e-6)
 """Above it, so many equal series may be chance: a timer of few ticks gives short series twice."""
 _FINE = 1e-3
 """A step between values, as a share of the largest, that no timer of few ticks has."""
+_ROUNDING = 1e-9
+"""Two formats of one run give a value with other last digits."""
 _Series = tuple[float, ...]
+
+
+# --- one side twice ---------------------------------------------------------------------------------------------------
+
+
+def alike(lines: Sequence[Record], config: Config) -> Literal["same", "perhaps"] | None:
+    """Return whether base has the very benchmarks and values of head, in whatever order.
+
+    "same": at least FEWEST different values, so that it is one measurement under two names. "perhaps": fewer, which a
+    coarse timer gives too. Exact metrics do not count, since two measurements agree in them, nor does one of two ticks.
+    None: the sides differ in anything, or have exact metrics alone.
+    """
+    common = different = 0
+    for case, both in _by_side(lines).items():
+        # their sums first, which need no order and no room: most sides differ in them
+        if not _close(*(math.fsum(part.sum for part in both[side]) for side in SIDES)):
+            return None
+        base, head = (sorted(chain(*both[side])) for side in SIDES)
+        if len(base) != len(head) or not all(map(_close, base, head)):
+            return None
+        if _is_count(both["base"]) or is_exact(config, case.benchmark, case.metric):
+            continue
+        common, several = common + 1, len(set(base))
+        if several > _TICKS or several == len(base):
+            different += several
+    return None if not common else "same" if different >= FEWEST else "perhaps"
+
+
+_TICKS = 2
+"""Values between which a coarse timer changes by chance."""
+
+
+class _Part(msgspec.Struct, frozen=True):
+    """The values of one line, in base units as they are asked for: a copy of millions is made only if it must."""
+
+    values: Sequence[float]
+    scale: float
+    exact: bool
+    """Whether it may be a count, as it is where it never differs."""
+
+    @property
+    def sum(self) -> float:
+        return math.fsum(self.values) * self.scale
+
+    def __iter__(self) -> Iterator[float]:
+        return map(self.scale.__mul__, self.values)
+
+
+def _by_side(lines: Sequence[Record]) -> dict[CaseId, dict[Side, list[_Part]]]:
+    """Collect values in base units by case and side; statistics of another tool are cases of their own."""
+    found: dict[CaseId, dict[Side, list[_Part]]] = defaultdict(lambda: {side: [] for side in SIDES})
+    for line in lines:
+        if not isinstance(line, (Execution, Unsampled, Failure)):
+            continue
+        factors = canonical(line.factors)
+        if isinstance(line, Failure):
+            for side in SIDES if line.side is None else [line.side]:
+                found[CaseId(line.benchmark or "", "", factors, line.kind)][side].append(_Part([0.0], 1.0, exact=True))
+            continue
+        if isinstance(line, Unsampled):
+            unit, scale = to_base(line.unit)
+            key = CaseId(line.benchmark, line.metric, factors, line.statistic)
+            found[key][line.side].append(_Part([line.value], scale, unit in COUNTS))
+            continue
+        for name, metric in line.metrics.items():
+            if metric.values:
+                part = _Part(metric.values, to_base(metric.unit)[1], metric.exact)
+                found[CaseId(line.benchmark, name, factors)][line.side].append(part)
+    return found
+
+
+def _is_count(parts: Sequence[_Part]) -> bool:
+    exact = all(part.exact for part in parts)
+    return exact and min(min(part.values) for part in parts) == max(max(part.values) for part in parts)
+
+
+def _close(one: float, other: float) -> bool:
+    return math.isclose(one, other, rel_tol=_ROUNDING)
+
+
+def one_measurement() -> Failure:
+    """Return the failure of two sides that are one measurement."""
+    return Failure(
+        kind="repeated",
+        status="base and head are the same measurements",
+        hint="every value of head is one of base, too: name the results of two different runs; of a program whose "
+        "values are always the same, say exact = true in [benchmark.metric.NAME]",
+    )
+
+
+# --- one execution twice ----------------------------------------------------------------------------------------------
 
 
 def repeated(executions: Sequence[Execution], config: Config, *, by_side: bool = False) -> list[Failure]:

@@ -88,6 +88,7 @@ def _joined(found: File, run: Run, file: File, other: Run) -> Run:
         benchmarks=_union(run.benchmarks, other.benchmarks),
         commands={**(other.commands or {}), **(run.commands or {})} or None,
         warnings=list(dict.fromkeys([*run.warnings, *other.warnings])),
+        tools=list(dict.fromkeys([*run.tools, *other.tools])),
     )
 
 

@@ -26,6 +26,8 @@ REPORT_SCHEMA = 2
 """Version of report.json."""
 FEWEST_FOR_STEADY = 10
 """Fewer values of an execution cannot show a steady state (harness.instruments.steady)."""
+COUNTS = ("", "B")
+"""Base units of counts and sizes, which need no clock."""
 AGGREGATE = "aggregate"
 """The method of a ratio of two aggregates, which has no interval."""
 ERROR_RATE = "error_rate"

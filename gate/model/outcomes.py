@@ -168,10 +168,12 @@ class NothingMeasured(Kind, frozen=True):
 
 
 class OnlyAggregates(Kind, frozen=True, kw_only=True):
-    """All values are aggregates that other tools gave, which are never decided."""
+    """All values are aggregates that other tools gave, of too few builds to decide over them."""
 
     count: int
     """How many aggregates there are."""
+    more: bool = False
+    """Whether those of more builds would be decided: a mean or a median would, a minimum or a p99 not."""
 
 
 class OneSideMeasured(Kind, frozen=True, kw_only=True):
@@ -179,6 +181,15 @@ class OneSideMeasured(Kind, frozen=True, kw_only=True):
 
     side: Side
     """The side that has values."""
+
+
+class NothingInCommon(Kind, frozen=True, kw_only=True):
+    """Result files of base and head have no benchmark of one name."""
+
+    base: list[str]
+    """The benchmarks of base."""
+    head: list[str]
+    """The benchmarks of head."""
 
 
 class BudgetEnded(Kind, frozen=True, kw_only=True):
@@ -299,6 +310,7 @@ Summary = (
     | NothingMeasured
     | OnlyAggregates
     | OneSideMeasured
+    | NothingInCommon
     | BudgetEnded
     | MachineNotFree
     | NothingDecided
@@ -483,6 +495,13 @@ class ImportOthers(Kind, frozen=True, kw_only=True):
     """repeated: one run twice. failed: a benchmark failed. missing: only benchmarks that head lacks."""
 
 
+class NameAlike(Kind, frozen=True, kw_only=True):
+    """Result files of base and head have no benchmark of one name."""
+
+    hyperfine: bool
+    """Whether hyperfine wrote them, which calls a benchmark by its command."""
+
+
 class MoreMachines(Kind, frozen=True, kw_only=True):
     """The change differs from machine to machine, and the question is what others would show."""
 
@@ -552,6 +571,7 @@ Step = (
     | MeasureMore
     | ImportMore
     | ImportOthers
+    | NameAlike
     | MoreMachines
     | MoreBuilds
 )

@@ -217,7 +217,10 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True, tag="execution", gc=F
 
 
 class Unsampled(msgspec.Struct, frozen=True, kw_only=True, tag="summary", gc=False):
-    """A mean, median or quantile that another tool gave without the values behind it: shown, and never decided."""
+    """A mean, median or quantile that another tool gave without the values behind it.
+
+    A mean or median is the value of its build where a side has several builds; the others are shown, and never decided.
+    """
 
     benchmark: str
     side: Side

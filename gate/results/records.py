@@ -9,6 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from gate.model import Commit, Execution, Failure, Metric, Record, Run, Side, Unsampled
+from gate.model.names import COUNTS
 from gate.model.visible import visible
 from gate.results.reading import Reading
 from gate.results.result import Aggregate, Failed, Measured
@@ -17,7 +18,6 @@ Level = Literal["session", "build", "execution"]
 """What each file is a repetition of: by itself a file is one build."""
 
 
-_COUNTS = ("", "B")
 _LINE = 100_000
 """Values of a line of measurements."""
 _NAMED = 3
@@ -38,7 +38,6 @@ def lines(files: Sequence[Placed], level: Level = "build") -> Iterator[Sequence[
     says that base and head took turns, so no round has both.
     """
     commits = {side: _commit([f.reading for f in files if f.side == side]) for side in ("base", "head")}
-    tools = list(dict.fromkeys(f.reading.about.tool or f.reading.format.tool for f in files))
     factors = distinguishing([f.reading for f in files])
     sides: dict[Side, list[Reading]] = {"base": [], "head": []}
     begins: dict[Side, int] = {"base": 0, "head": 0}
@@ -52,7 +51,7 @@ def lines(files: Sequence[Placed], level: Level = "build") -> Iterator[Sequence[
             host=reading.about.host or None,
             sessions=_sessions(files) if level == "session" else None,
             apart=True,
-            tools=tools,
+            tools=[reading.about.tool or reading.format.tool],
         )
         place = {"session": at if level == "session" else 0, "build": at if level == "build" else 0}
         begin = begins[file.side] if level == "execution" else 0
@@ -105,7 +104,7 @@ def _by_line(metrics: dict[str, Metric]) -> list[dict[str, Metric]]:
 
 def _counted(metric: Metric) -> Metric:
     """Mark counts and sizes, which need no clock."""
-    return msgspec.structs.replace(metric, exact=True) if metric.unit in _COUNTS and not metric.exact else metric
+    return msgspec.structs.replace(metric, exact=True) if metric.unit in COUNTS and not metric.exact else metric
 
 
 def _values(
@@ -130,9 +129,13 @@ def _values(
                 execution=execution, factors=own, metrics=metrics, labels=each.labels,
             )  # fmt: skip
     for one in reading.aggregates:
+        execution, own = begin + one.execution, settings(one)
+        while (one.benchmark, one.metric, one.statistic, str(own), execution) in taken:
+            execution += 1
+        taken.add((one.benchmark, one.metric, one.statistic, str(own), execution))
         yield Unsampled(
             benchmark=one.benchmark, side=side, session=place["session"], build=place["build"],
-            execution=begin + one.execution, factors=settings(one), metric=one.metric, statistic=one.statistic,
+            execution=execution, factors=own, metric=one.metric, statistic=one.statistic,
             value=one.value, unit=one.unit, better=one.better, low=one.low, high=one.high, confidence=one.confidence,
             sd=one.sd, count=one.count, labels=one.labels,
         )  # fmt: skip

@@ -38,7 +38,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True, gc=False):
 
 
 class Aggregate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A mean, median or quantile that a tool gives without the values behind it: shown, and never decided."""
+    """A mean, median or quantile that a tool gives without the values behind it (see gate.evidence.aggregates)."""
 
     benchmark: str
     metric: str

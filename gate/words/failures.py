@@ -70,8 +70,8 @@ def _title(failure: Failure, factors: Mapping[str, Any]) -> str:
     settings = f" ({clip(_settings(factors), 200)})" if factors else ""
     name = f"{clip(visible(failure.benchmark), 100)}{settings}" if failure.benchmark else None
     status = f": {clip(visible(failure.status), 200)}" if failure.status else ""
-    if failure.kind == "missing" and failure.benchmark is None and failure.status:
-        # a part of several, which its status names
+    if failure.kind in ("missing", "repeated") and failure.benchmark is None and failure.status:
+        # a part of several, or both sides, which its status names
         return clip(visible(failure.status), 200)
     if failure.kind == "lock":
         return f"the machine was not free: {clip(visible(failure.status), 600)}"

@@ -13,7 +13,7 @@ from gate.model import Cut, outcomes
 from gate.units import DIMENSIONS, Duration, format_duration, format_share
 from gate.words.numbers import as_configured, plural
 from gate.words.phrases import joined, toml_text
-from gate.words.plain import benchmark_option
+from gate.words.plain import benchmark_option, clip, visible
 from gate.words.warnings.measured import give_direction
 from gate.words.warnings.setup import base_lacks
 
@@ -79,6 +79,24 @@ _IMPORT_OTHERS = {
     "failed": "Fix what failed, measure it again, and name the new files",
     "missing": "Name files that hold the missing benchmarks, or allow it with `--set gate.missing=pass`",
 }
+
+
+def _nothing_in_common(of: outcomes.NothingInCommon) -> str:
+    if len(of.base) == len(of.head) == 1:
+        base, head = (clip(visible(names[0]), _LONGEST_NAME) for names in (of.base, of.head))
+        return f"nothing was compared: base has only {base}, and head only {head}"
+    return "nothing was compared: base and head have no benchmark of one name"
+
+
+_LONGEST_NAME = 60
+
+
+def _name_alike(step: outcomes.NameAlike) -> str:
+    if step.hyperfine:
+        return (
+            "Measure both sides under one name (`hyperfine -n NAME COMMAND`), or write it into `command` of the files"
+        )
+    return "Give a benchmark the same name on both sides, where it is defined or in the files"
 
 
 def _failed(of: outcomes.Failed) -> str:
@@ -271,9 +289,10 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.NothingMeasured: lambda _: "nothing was measured",
     outcomes.OnlyAggregates: lambda of: (
         f"nothing was decided: the files hold {plural(of.count, 'aggregate')} without the values behind "
-        f"{'it' if of.count == 1 else 'them'}"
+        f"{'it' if of.count == 1 else 'them'}{', of one build a side' if of.more else ''}"
     ),
     outcomes.OneSideMeasured: lambda of: f"nothing to compare: all values are of {of.side}",
+    outcomes.NothingInCommon: _nothing_in_common,
     outcomes.BudgetEnded: _budget_ended,
     outcomes.MachineNotFree: lambda of: f"nothing was measured: {of.status}",
     outcomes.NothingDecided: lambda of: (
@@ -294,6 +313,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.RunLater: lambda _: "Run the check again when the machine is free, or wait longer: `--wait 1h`",
     outcomes.FixFailure: lambda _: "Fix the failure and run the check again",
     outcomes.ImportOthers: lambda step: _IMPORT_OTHERS[step.why],
+    outcomes.NameAlike: _name_alike,
     outcomes.KeepTrees: lambda _: (
         "Have builds and benchmarks leave these files alone, or declare them in `changes` of [build] if they are meant "
         "to change"

@@ -9,6 +9,7 @@ import msgspec
 
 from gate.commands.compare.columns import Chosen
 from gate.commands.compare.projection import Projection
+from gate.evidence.facts import is_fact
 from gate.model import Execution, Unsampled
 from gate.model.case import canonical
 from gate.words.phrases import listed
@@ -42,7 +43,7 @@ def varied(columns: Sequence[Chosen], projection: Projection) -> Varied:
 
 
 def _varied(columns: Sequence[Chosen], projection: Projection) -> Mapping[_RowOf, Mapping[str, None]]:
-    away = _named(projection)
+    away = projection.named
     found: dict[_RowOf, dict[str, None]] = defaultdict(dict)
     for column in columns:
         cells: dict[tuple[_RowOf, str], dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
@@ -57,23 +58,21 @@ def _varied(columns: Sequence[Chosen], projection: Projection) -> Mapping[_RowOf
 
 
 def differing(columns: Sequence[Chosen], projection: Projection) -> list[str]:
-    """Name the keys that have one value in each column, and not the same one."""
+    """Name the keys that have one value in each column, and not the same one, but for what tells of machines."""
     if len(columns) < 2 or any(column.ours for column in columns):
         return []
-    away = _named(projection) | _EXPECTED
+    away = projection.named | _EXPECTED
     values = [_labels(column) for column in columns]
     common = [key for key in values[0] if all(key in own for own in values)]
-    single = [key for key in common if key not in away and all(len(own[key]) == 1 for own in values)]
+    single = [
+        key for key in common if key not in away and not is_fact(key) and all(len(own[key]) == 1 for own in values)
+    ]
     told = {key: [next(iter(own[key])) for own in values] for key in single}
     found = {key: own for key, own in told.items() if len(set(own)) > 1}
     if not found:
         return []
     said = [f"{visible(key)} ({', '.join(clip(visible(v), 40) for v in own)})" for key, own in found.items()]
     return [f"the columns differ in {listed(said, _KEYS)}"]
-
-
-def _named(projection: Projection) -> set[str]:
-    return {key.name for key in (*projection.by, *projection.rows, *projection.ignore)}
 
 
 def _values(column: Chosen) -> list[Execution | Unsampled]:

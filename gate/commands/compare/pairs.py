@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence, Set
+from collections.abc import Collection, Sequence, Set
 from dataclasses import dataclass
 
 import msgspec
@@ -18,6 +18,7 @@ from gate.evidence.gather import Sampler, gather
 from gate.evidence.hosts import run_states, side_differences
 from gate.evidence.looks import looks_of
 from gate.evidence.records import Located
+from gate.evidence.repeated import one_measurement
 from gate.evidence.runs import config_of, missing_parts, parts_of
 from gate.model import (
     Build,
@@ -34,8 +35,7 @@ from gate.model import (
 )
 from gate.model.case import CaseId
 from gate.model.warnings import AnyWarning, OfRun, typed
-from gate.model.warnings.hosts import SidesApart, SidesMixed
-from gate.model.warnings.measured import NotComparable
+from gate.model.warnings.measured import NotComparable, SameValues
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +47,7 @@ class Pair:
     apart: bool
     """Measured at different times."""
     twice: bool
-    """The very same measurements."""
+    """A run of perfgate and itself."""
     rounds: int | None
     """Those that every benchmark has where measuring could stop early; None: it could not."""
 
@@ -67,15 +67,19 @@ class Compared:
     """What is in another unit or direction on each side."""
     chief: frozenset[CaseId]
     """What the rules decide, at any settings."""
-    hosts: list[SidesApart | SidesMixed]
-    """How the machines differ."""
+    cautions: list[AnyWarning]
+    """How the machines differ, and whether all values are the same."""
+    alike: bool
+    """All values of base and head are the same."""
+    same: bool
+    """So certainly that nothing is compared."""
 
 
 def pair_of(base: Chosen, head: Chosen) -> Pair:
     """Bring two columns together."""
     same = base.inputs is head.inputs or _same(base, head)
     apart = not same if base.ours and head.ours else base.pieces != head.pieces
-    twice = same and base.side == head.side and _values(base) == _values(head)
+    twice = same and base.side == head.side and base.ours and _values(base) == _values(head)
     rounds = min([*_first_looks(base), *_first_looks(head)], default=None)
     return Pair(base, head, apart=apart, twice=twice, rounds=rounds)
 
@@ -109,7 +113,13 @@ def _values(chosen: Chosen) -> list[Record]:
 
 
 def compared(
-    pair: Pair, config: Config, *, whole: bool, select: Sequence[str] = (), sampled: Sampler | None = None
+    pair: Pair,
+    config: Config,
+    *,
+    whole: bool,
+    select: Sequence[str] = (),
+    sampled: Sampler | None = None,
+    away: Collection[str] = (),
 ) -> Compared:
     """Make the evidence: the first column as base, the second as head, every metric with an interval.
 
@@ -117,6 +127,7 @@ def compared(
         whole: everything that was measured is there, so that what is missing has failed.
         select: globs of the benchmarks that are.
         sampled: makes samples without arrays, of which nothing is asked but their values.
+        away: keys by which columns or rows are made, whose differences nobody needs to be told.
 
     Raises:
         EvidenceError: the same execution twice in one run.
@@ -125,7 +136,9 @@ def compared(
     found = comparable(records, config)
     expected = _expected(pair, found.gone, select) if whole else {}
     run = Located(Run(benchmarks=expected), "", 0)
-    gathered = gather([run, *found.records], config, one=pair.twice, studied=False, sampled=sampled)
+    gathered = gather(
+        [run, *found.records], config, one=pair.twice, separate=not pair.head.ours, studied=False, sampled=sampled
+    )
     executions = [r.record for r in found.records if isinstance(r.record, Execution)]
     promised = {*expected.get("base", ())}.intersection(expected.get("head", ()))
     alone = unpaired(executions, [*gathered.failures, *_missing_parts(pair)], promised)
@@ -133,7 +146,7 @@ def compared(
         gathered,
         run=Run(base=pair.base.commit, head=pair.head.commit, commands=_commands(pair)),
         cases=[msgspec.structs.replace(case, decided=True) for case in gathered.cases],
-        failures=alone.failures,
+        failures=[f for f in alone.failures if f != one_measurement()],
         new=alone.only["head"],
         looks=[],
         warnings=[
@@ -143,15 +156,21 @@ def compared(
         ],
     )
     chief = frozenset(CaseId(case.benchmark, case.metric) for case in gathered.cases if case.decided)
-    hosts = _hosts(records, evidence.cases)
-    if sampled is not None:
-        return Compared(evidence, evidence, alone, found.unlike, chief, hosts)
-    return Compared(_apart(evidence, pair), _whole(evidence, pair), alone, found.unlike, chief, hosts)
-
-
-def _apart(evidence: Evidence, pair: Pair) -> Evidence:
-    """Take away what two runs do not have in common: rounds, sessions, an order."""
-    return apart(evidence) if pair.apart or pair.twice else evidence
+    same = one_measurement() in gathered.failures
+    doubtful = [warning for warning in gathered.warnings if isinstance(warning, SameValues)]
+    cautions = [*doubtful, *([] if pair.twice else _machines(records, evidence.cases, away))]
+    # two runs have no rounds, sessions or order in common
+    separated = apart(evidence) if sampled is None and (pair.apart or pair.twice) else evidence
+    return Compared(
+        evidence=separated,
+        whole=_whole(evidence, pair) if sampled is None else evidence,
+        alone=alone,
+        unlike=found.unlike,
+        chief=chief,
+        cautions=cautions,
+        alike=same or pair.twice or bool(doubtful),
+        same=same,
+    )
 
 
 def _whole(evidence: Evidence, pair: Pair) -> Evidence:
@@ -167,9 +186,10 @@ def _whole(evidence: Evidence, pair: Pair) -> Evidence:
     return msgspec.structs.replace(evidence, cases=cases)
 
 
-def _hosts(records: Sequence[Located], cases: Sequence[Case]) -> list[SidesApart | SidesMixed]:
-    compared = {case.benchmark for case in cases}
-    return side_differences([r for r in records if getattr(r.record, "benchmark", None) in {*compared, None}])
+def _machines(records: Sequence[Located], cases: Sequence[Case], away: Collection[str]) -> list[AnyWarning]:
+    aggregates = (r.record.benchmark for r in records if isinstance(r.record, Unsampled))
+    compared = {None, *(case.benchmark for case in cases), *aggregates}
+    return [*side_differences([r for r in records if getattr(r.record, "benchmark", None) in compared], away)]
 
 
 def _relabelled(chosen: Chosen, side: Side) -> list[Located]:
@@ -178,8 +198,9 @@ def _relabelled(chosen: Chosen, side: Side) -> list[Located]:
     for located in chosen.records:
         record = located.record
         if isinstance(record, Run):
-            found.append(Located(Run(host=record.host), located.path, located.line))
-        elif isinstance(record, (Build, Execution, Failure)) and of_side(record, chosen.side):
+            kept = Run(host=record.host, created=record.created, tools=record.tools, apart=record.apart)
+            found.append(Located(kept, located.path, located.line))
+        elif isinstance(record, (Build, Execution, Failure, Unsampled)) and of_side(record, chosen.side):
             found.append(Located(msgspec.structs.replace(record, side=side), located.path, located.line))
     return found
 

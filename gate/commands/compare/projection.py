@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -30,6 +30,11 @@ class Projection(msgspec.Struct, frozen=True):
     metrics: tuple[str, ...] = ()
     level: Level = "build"
     """What each result file of a column is one of."""
+
+    @property
+    def named(self) -> set[str]:
+        """Return the keys of which somebody knows that they differ: those that make rows or columns, or are ignored."""
+        return {key.name for key in (*self.by, *self.rows, *self.ignore)}
 
     @property
     def whole(self) -> bool:
@@ -67,7 +72,7 @@ class Part(msgspec.Struct, frozen=True, eq=False):
                 continue
             if isinstance(record, (Build, Execution, Failure, Unsampled)):
                 record = _moved(record, place)
-            if isinstance(record, Execution):
+            if isinstance(record, (Execution, Unsampled)):
                 record = _free(record, place.taken)
             found.append(Located(record, entry.located.path, entry.located.line))
         return found
@@ -91,14 +96,18 @@ def _moved(record: Build | Execution | Failure | Unsampled, place: Place) -> Bui
     return record
 
 
-def _free(record: Execution, taken: set[tuple[object, ...]]) -> Execution:
+def _free(record: Execution | Unsampled, taken: set[tuple[object, ...]]) -> Execution | Unsampled:
     """Give an execution a number that no other of its row has: what no key tells apart is further executions."""
     place = (record.benchmark, canonical(record.factors), record.side, record.session, record.build)
-    number = record.execution
-    while any((*place, metric, number) in taken for metric in record.metrics):
+    number, own = record.execution, _metrics(record)
+    while any((*place, metric, number) in taken for metric in own):
         number += 1
-    taken.update((*place, metric, number) for metric in record.metrics)
+    taken.update((*place, metric, number) for metric in own)
     return record if number == record.execution else msgspec.structs.replace(record, execution=number)
+
+
+def _metrics(record: Execution | Unsampled) -> Collection[object]:
+    return record.metrics if isinstance(record, Execution) else [(record.metric, record.statistic)]
 
 
 def parts_of(pieces: Sequence[Piece], projection: Projection) -> list[Part]:

@@ -10,17 +10,15 @@ from gate.commands.compare.columns import Chosen
 from gate.commands.compare.one_run import is_one_run
 from gate.commands.compare.pairs import Compared, Pair
 from gate.commands.compare.table import Table
+from gate.evidence.repeated import one_measurement
 from gate.model import Failure
+from gate.model.warnings.measured import MeasuredSeparately
 from gate.words import failures
 from gate.words.plain import clip, visible
 from gate.words.sameness import SAME
 from gate.words.sentences import say
 
-_APART = (
-    "measured separately: changes of the machine between the runs are part of every ratio, and no interval includes "
-    "them; `perfgate check` measures both in turns"
-)
-_TWICE = "base and head are the same measurements: every ratio is 1, whatever was measured"
+_ONE = f"{one_measurement().status}: every ratio is 1, whatever was measured"
 _EARLY = (
     "measured with early stopping: intervals here treat the number of builds as fixed, so they cover somewhat less; "
     "`perfgate decide` allows for it"
@@ -47,13 +45,10 @@ def cautions(sides: Sequence[Against], chosen: Sequence[Chosen]) -> list[str]:
     """Say what all changes rest on: first what is of single columns."""
     told: list[str] = []
     for side in sides:
-        title = _title(side, chosen)
-        if side.pair.twice:
-            told.append(title + _TWICE)
-        else:
-            told += [title + say(each) for each in side.found.hosts]
-    if any(side.pair.apart and not side.pair.twice for side in sides):
-        told.append(_APART)
+        one = [_ONE] if side.pair.twice or (side.found.same and len(sides) > 1) else []
+        told += [_title(side, chosen) + each for each in (*one, *map(say, side.found.cautions))]
+    if any(side.pair.apart and not side.found.alike for side in sides):
+        told.append(say(MeasuredSeparately()))
     if any(side.pair.rounds is not None and not is_one_run(side.pair) for side in sides):
         told.append(_EARLY)
     return list(dict.fromkeys(told))
@@ -109,6 +104,8 @@ def _not_measured(chosen: Sequence[Chosen]) -> list[str]:
 
 def nothing(table: Table, sides: Sequence[Against]) -> str:
     """Say that there is nothing to compare."""
+    if sides and all(side.found.same for side in sides):
+        return one_measurement().status
     rows = [row for block in table.blocks for row in block.rows]
     if any(change for row in rows for change in row.changes) or (len(table.columns) == 1 and rows):
         return ""

@@ -24,6 +24,7 @@ from gate.commands.compare.surroundings import Against, cautions, nothing, rest,
 from gate.commands.compare.table import Block, Change, Column, Row, Span, Table
 from gate.config.rules import Policy
 from gate.config.types import Config
+from gate.evidence.aggregates import Figures, figure_warnings, figures_of, with_figures
 from gate.evidence.factors import failed_at
 from gate.evidence.gather import gather
 from gate.evidence.records import Located
@@ -65,6 +66,8 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
     Raises:
         UserError: rules that cannot be read, or files that contradict each other.
     """
+    figures = figures_of(own.records for own in columns.found)
+    columns = msgspec.structs.replace(columns, found=[_with_figures(own, figures) for own in columns.found])
     chosen = columns.found
     groups = _Groups(wanted.group, chosen)
     made = _Made(columns=columns, base=base, rules=rules, wanted=wanted, groups=groups)
@@ -90,7 +93,12 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
         base=base,
         blocks=_blocks(made, chosen, base, groups),
         identical=[_identical(each, len(chosen)) for each in (made.gate.identical if made.gate else ())],
-        told=[*columns.told, *differing(chosen, columns.projection), *([mixed.everywhere] if mixed.everywhere else [])],
+        told=[
+            *columns.told,
+            *differing(chosen, columns.projection),
+            *([mixed.everywhere] if mixed.everywhere else []),
+            *map(say, figure_warnings(figures)),
+        ],
         cautions=cautions(made.sides, chosen),
         rest=rest(made.sides, chosen, base),
         warnings=warnings(made.sides, chosen),
@@ -99,6 +107,10 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
         alone=made.gate is not None,
     )
     return msgspec.structs.replace(table, nothing=nothing(table, made.sides))
+
+
+def _with_figures(own: Chosen, figures: Figures) -> Chosen:
+    return msgspec.structs.replace(own, records=with_figures(own.records, figures)) if figures else own
 
 
 class _Groups:
@@ -140,7 +152,10 @@ def _add(made: _Made, place: int) -> None:
     projection = made.columns.projection
     plain = not (base.ours or own.ours) and all(is_plain(_executions_of(each), policy) for each in (base, own))
     sampled = sample_of if plain else None
-    found = compared(pair, policy.config, whole=projection.whole, select=projection.benchmarks, sampled=sampled)
+    found = compared(
+        pair, policy.config, whole=projection.whole, select=projection.benchmarks, sampled=sampled,
+        away=projection.named,
+    )  # fmt: skip
     estimated = _estimates(found.evidence, policy, made.wanted.statistics, plain=plain)
     # with one build on a side no geometric mean has an interval
     several = all(_builds(found.whole, side) > 1 for side in SIDES)

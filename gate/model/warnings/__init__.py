@@ -61,6 +61,9 @@ AnyWarning = (
     | measured.ColumnsOfFile
     | measured.LinesLeftOut
     | measured.WithoutValues
+    | measured.FiguresOfTool
+    | measured.SameValues
+    | measured.MeasuredSeparately
     | measured.RoundsShort
     | measured.BudgetRounds
     | measured.AfterLastLook

@@ -203,6 +203,17 @@ Machines = tuple[Machine | None, ...]
 """None: a machine of which nothing is known."""
 
 
+class FactOfSides(msgspec.Struct, frozen=True):
+    """A fact of the machines, compilers or runtimes."""
+
+    name: str
+    """Such as "cpu"."""
+    base: tuple[str, ...]
+    """What base's files say; the same as `head`: both sides mix them."""
+    head: tuple[str, ...]
+    """What head's files say."""
+
+
 class SeveralMachines(HostWarning, frozen=True):
     """Several machines measured, and the report shows the facts of the first."""
 
@@ -219,9 +230,11 @@ class SidesApart(Base, frozen=True):
     session: int | None
     """Number of the session, from 0; None: there is one."""
     base: Machines
-    """The machines that measured base."""
+    """The machines that measured base; empty: result files of another tool, which do not name them."""
     head: Machines
     """The machines that measured head."""
+    facts: tuple[FactOfSides, ...] = ()
+    """What they differ in as far as the files say, the worst first."""
 
 
 class SidesMixed(Base, frozen=True):

@@ -67,6 +67,25 @@ class WithoutValues(Base, frozen=True):
     statistic: str
 
 
+class FiguresOfTool(Base, frozen=True):
+    """Metrics whose values are aggregates of another tool, one a build."""
+
+    metrics: tuple[str, ...]
+    """Their names."""
+    statistic: str
+    """What the aggregates are, such as "mean" or "median"; "value" where the tool does not say."""
+
+
+class SameValues(Base, frozen=True):
+    """Base and head have the same values, too few different ones to be sure that they are one measurement."""
+
+    weight: ClassVar[Weight] = "first"
+
+
+class MeasuredSeparately(Base, frozen=True):
+    """Base and head were not measured in turns."""
+
+
 class RequestsFailed(Base, frozen=True):
     """Requests of a load test failed, whose times are left out."""
 

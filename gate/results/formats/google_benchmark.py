@@ -38,7 +38,7 @@ _ERROR = re.compile(rf"(?P<name>{NAME})\s++ERROR OCCURRED: '(?P<why>[^']*)'?.*")
 _HEADER = "name,iterations,real_time,cpu_time,time_unit"
 _TEXTS = ("name", "time_unit", "label", "error_message")
 _SPREADS = ("stddev", "cv")
-_OF_CONTEXT = ("date", "host_name", "executable", "caches", "load_avg", "json_schema_version")
+_OF_CONTEXT = ("date", "host_name", "executable", "caches", "load_avg", "json_schema_version", "library_version")
 _CPUS = re.compile(r"Run on \((\d{1,9}) X ([\d.]*\d) MHz ", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d\d-\d\dT[\d:]+\S*$", re.ASCII)
 _NUMBERS = (float, int)
@@ -154,12 +154,21 @@ def _about(context: dict[str, Any]) -> About:
     }
     if isinstance(name := context.get("host_name"), str):
         host = {"hostname": name, **host}
+    if caches := _caches(context.get("caches")):
+        host["caches"] = caches
     created, version = context.get("date"), context.get("library_version")
     return About(
         host=host,
         created=created if isinstance(created, str) else None,
         tool=f"Google Benchmark {visible(version.removeprefix('v'))}" if isinstance(version, str) else "",
     )
+
+
+def _caches(found: Any) -> str:
+    """Write the caches in a line: "L1 Data 32 KiB, L2 Unified 1024 KiB"."""
+    own = [c for c in found if isinstance(c, dict)] if isinstance(found, list) else []
+    sizes = [(c, size) for c in own if isinstance(size := c.get("size"), _NUMBERS)]
+    return visible(", ".join(f"L{c.get('level')} {c.get('type')} {size / 1024:g} KiB" for c, size in sizes))
 
 
 def _printed_context(lines: list[str]) -> dict[str, Any]:

@@ -75,7 +75,7 @@ def _about(result: Jmh) -> About:
         "jvmArgs": result.jvmArgs,
     }  # fmt: skip
     return About(
-        host={key: value for key, value in host.items() if value},
+        host={key: value for key, value in host.items() if value or isinstance(value, list)},
         tool=f"JMH {result.jmhVersion}" if result.jmhVersion else "JMH",
     )
 

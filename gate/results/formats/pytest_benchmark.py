@@ -28,6 +28,7 @@ FORMAT = Format(
 _HOST = {
     "node": "hostname", "system": "system", "release": "kernel", "machine": "machine",
     "python_implementation": "python_implementation", "python_version": "python_version",
+    "python_compiler": "python_compiler",
 }  # fmt: skip
 _BRANDS = ("brand_raw", "brand")
 _AGGREGATES = ("mean", "median", "min", "max")
@@ -149,6 +150,8 @@ def _about(report: _Report) -> About:
     brand = next((each for each in (*brands, machine.get("processor")) if isinstance(each, str) and each), None)
     if brand is not None:
         host["cpu"] = visible(brand)
+    if isinstance(cpu, dict) and isinstance(count := cpu.get("count"), int):
+        host["cpu_count"] = count
     commit = (report.commit_info or {}).get("id")
     version = visible(str(report.version)) if report.version is not None else ""
     return About(

@@ -9,7 +9,8 @@ from gate.model.warnings import hosts as kinds
 from gate.units import format_duration, format_share, format_value
 from gate.words.machines import machine
 from gate.words.numbers import plural
-from gate.words.phrases import joined
+from gate.words.phrases import joined, listed
+from gate.words.plain import clip
 
 
 def _unfit_host(warning: kinds.UnfitHost) -> str:
@@ -110,10 +111,28 @@ def _several_machines(warning: kinds.SeveralMachines) -> str:
 
 
 def _sides_apart(warning: kinds.SidesApart) -> str:
+    facts = [f for f in warning.facts if f.base != f.head]
+    mixed = [f for f in warning.facts if f.base == f.head]
+    told = [f"base and head differ in {listed([_differing(f) for f in facts], _FACTS)}"] if facts else []
+    told += [f"each side mixes {listed([f'{f.name} ({_several(f.base)})' for f in mixed], _FACTS)}"] if mixed else []
+    if not warning.base:
+        return f"{'; '.join(told)}: the ratio also compares these"
     shown = {*warning.base, *warning.head}
     base, head = (_named(side, tuple(shown)) for side in (warning.base, warning.head))
-    measured = f"base was measured on {base}, head on {head}"
+    measured = "; ".join([f"base was measured on {base}, head on {head}", *told])
     return f"{_where(warning)}{measured}: the ratio also compares the machines"
+
+
+_FACTS = 4
+_LONGEST = 40
+
+
+def _differing(fact: kinds.FactOfSides) -> str:
+    return f"{fact.name} ({_several(fact.base)}, {_several(fact.head)})"
+
+
+def _several(values: Sequence[str]) -> str:
+    return joined([clip(value, _LONGEST) for value in values], 3)
 
 
 def _sides_mixed(warning: kinds.SidesMixed) -> str:

@@ -20,6 +20,11 @@ def _selected_only(warning: kinds.SelectedOnly) -> str:
     return f"{part}: the verdict and the error level cover only these"
 
 
+def _figures_of_tool(warning: kinds.FiguresOfTool) -> str:
+    what = "figure" if warning.statistic == "value" else "p50" if warning.statistic == "p50" else warning.statistic
+    return f"{listed(warning.metrics)}: each value is the {what} that the tool gives for a build, not one measured time"
+
+
 # --- how far measuring came -------------------------------------------------------------------------------------------
 
 
@@ -156,6 +161,14 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
         f"{of.file}: {of.first}" + (f"; and {plural(of.more, 'more such line')}" if of.more else "")
     ),
     kinds.WithoutValues: lambda _: "an aggregate of another tool, without the values behind it: shown, never decided",
+    kinds.FiguresOfTool: _figures_of_tool,
+    kinds.SameValues: lambda _: (
+        "base and head have the same values, so every ratio is 1: are they the same measurements?"
+    ),
+    kinds.MeasuredSeparately: lambda _: (
+        "measured separately: changes of the machine between the runs are part of every ratio, and no interval "
+        "includes them; `perfgate check` measures both in turns"
+    ),
     kinds.RequestsFailed: lambda of: (
         f"{of.benchmark}: requests failed ({format_share(of.base)} of base's, {format_share(of.head)} of head's); "
         "times are of the others alone"

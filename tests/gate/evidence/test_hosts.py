@@ -11,6 +11,7 @@ from gate.evidence.records import Located, read
 from gate.model import HostState, Record, Run
 from gate.model.warnings.hosts import (
     Event,
+    FactOfSides,
     FrequencySetting,
     KernelChanged,
     Load,
@@ -208,6 +209,20 @@ def test_each_difference_is_told(change: dict[str, str]) -> None:
     records = files(x=[run(**A), *one("base")], y=[run(**{**A, **change}), *one("head")])
     head = Machine(**{**A, **change})
     assert side_differences(records) == [SidesApart((), None, (MACHINE,), (head,))]
+
+
+def test_what_machines_differ_in_stands_beside_their_names() -> None:
+    first, second = (
+        {**A, "cpu": cpu, "cores": "2", "python": version} for cpu, version in (("X", "3.11"), ("Y", "3.12"))
+    )
+    second |= {"fingerprint": "bbbbbbbbbbbb"}
+    records = files(x=[run(**first), *one("base")], y=[run(**second), *one("head")])
+    (found,) = side_differences(records)
+    assert isinstance(found, SidesApart)
+    assert (found.base, found.facts) == ((MACHINE,), (FactOfSides("cpu", ("X",), ("Y",)),))
+    # a line of another program may know nothing but that
+    records = files(x=[run(cpu="X"), *one("base")], y=[run(cpu="Y"), *one("head")])
+    assert side_differences(records) == [SidesApart((), None, (), (), (FactOfSides("cpu", ("X",), ("Y",)),))]
 
 
 def test_one_side_that_tells_nothing() -> None:

@@ -198,6 +198,18 @@ HEADLINES: list[tuple[outcomes.Summary, str]] = [
         outcomes.OnlyAggregates(count=2),
         "nothing was decided: the files hold 2 aggregates without the values behind them",
     ),
+    (
+        outcomes.OnlyAggregates(count=1, more=True),
+        "nothing was decided: the files hold 1 aggregate without the values behind it, of one build a side",
+    ),
+    (
+        outcomes.NothingInCommon(base=["./base/app run"], head=["./pr/app run"]),
+        "nothing was compared: base has only ./base/app run, and head only ./pr/app run",
+    ),
+    (
+        outcomes.NothingInCommon(base=["a", "b"], head=["c"]),
+        "nothing was compared: base and head have no benchmark of one name",
+    ),
     (outcomes.OneSideMeasured(side="head"), "nothing to compare: all values are of head"),
     (
         outcomes.BudgetEnded(spent=spent(), least=60.0, rounds=5),

@@ -159,7 +159,7 @@ def test_keys_make_columns_and_rows(tmp_path: Path) -> None:
 def test_what_is_mixed_and_what_differs_is_told(tmp_path: Path) -> None:
     a = go(tmp_path / "a.txt", {"A/n=1": [10.0], "A/n=2": [20.0]}, goos="linux")
     b = go(tmp_path / "b.txt", {"A/n=1": [10.0], "A/n=2": [20.0]}, goos="darwin")
-    assert "the columns differ in goos (linux, darwin)\n" in shown(a, b)
+    assert "! base and head differ in system (linux, darwin): the ratio also compares these\n" in shown(a, b)
     assert "differ in" not in shown(a, b, "--ignore", "goos")
     assert "values vary in goos in every row\n" in shown(f"x={a}", f"x={b}", f"y={a}")
     some = go(tmp_path / "some.txt", {"A/n=1": [10.0]}, goos="darwin")

@@ -176,14 +176,16 @@ def test_what_to_do_after_failures_is_about_files(tmp_path: Path, monkeypatch: p
     monkeypatch.chdir(tmp_path)
     export(Path("a.json"), {"x": [1.0, 1.25, 1.5, 1.75, 1.875, 1.9375]})
     export(Path("b.json"), {"y": [1.0, 2.0]})
+    export(Path("d.json"), {"x": [1.0, 1.3], "z": [1.0, 1.1]})
     failed = [{"command": "x", "mean": 1, "times": [1.0, 2.0], "exit_codes": [0, 1]}]
     Path("c.json").write_text(json.dumps({"results": failed}), encoding="utf-8")
     cases = {
         ("base=a.json", "head=a.json"): "Name the results of different runs: the same values stand in several files",
         ("base=a.json", "head=c.json"): "Fix what failed, measure it again, and name the new files",
+        ("base=d.json", "head=b.json"): "Measure both sides under one name (`hyperfine -n NAME COMMAND`), or write it",
         (
-            "base=a.json",
-            "head=b.json",
+            "base=d.json",
+            "head=a.json",
         ): "Name files that hold the missing benchmarks, or allow it with `--set gate.miss",
     }
     for files, step in cases.items():

@@ -53,6 +53,7 @@ def test_what_a_file_says_of_itself() -> None:
     assert about.host == {
         "hostname": "host", "num_cpus": 2, "mhz_per_cpu": 2596, "cpu_scaling_enabled": False,
         "library_build_type": "debug",
+        "caches": "L1 Data 32 KiB, L1 Instruction 32 KiB, L2 Unified 1024 KiB, L3 Unified 32768 KiB",
     }  # fmt: skip
     assert of("1.9.5.json").about.tool == "Google Benchmark 1.9.5"
     assert of("aborted.csv").about.host == {"num_cpus": 2, "mhz_per_cpu": 2596.15}

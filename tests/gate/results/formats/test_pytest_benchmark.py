@@ -41,7 +41,8 @@ def test_what_it_says_of_itself() -> None:
     assert about.created == "2026-11-25T17:50:02.538212+00:00"
     assert about.host == {
         "hostname": "host", "cpu": "AMD EPYC", "system": "Linux", "kernel": "6.1.0", "machine": "x86_64",
-        "python_implementation": "CPython", "python_version": "3.11.7",
+        "python_implementation": "CPython", "python_version": "3.11.7", "python_compiler": "GCC 12.2.0",
+        "cpu_count": 2,
     }  # fmt: skip
 
 

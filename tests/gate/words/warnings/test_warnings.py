@@ -34,6 +34,7 @@ B = h.Machine("aaaaaaaaaaaa", "b", "6.1.0", "boot-b-1")
 OTHER_KERNEL = h.Machine("aaaaaaaaaaaa", "a", "6.8.0", "boot-a-2")
 OTHER_BOOT = h.Machine("aaaaaaaaaaaa", "a", "6.1.0", "boot-a-2")
 OTHER_MAKE = h.Machine("bbbbbbbbbbbb", None, "6.1.0", "boot-c-1")
+OTHER_FACT = f"{'y' * 20}…{'y' * 19}"
 COMPARES = "the ratio also compares the machines"
 
 UNFIT: list[tuple[h.Problem, str]] = [
@@ -289,6 +290,21 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
             ("p, q, r and 2 more: base was measured on host a, head on an unnamed machine: "
             f"{COMPARES}"),
         ),
+        (
+            h.SidesApart((), None, (A,), (B,), (h.FactOfSides("cpu", ("X",), ("Y",)),)),
+            f"base was measured on host a, head on host b; base and head differ in cpu (X, Y): {COMPARES}",
+        ),
+        (
+            h.SidesApart(
+                (), None, (), (), (h.FactOfSides("cpu", ("X", "Z"), ("Y",)), h.FactOfSides("system", ("a", "b"), ("a", "b"))),
+            ),
+            "base and head differ in cpu (X and Z, Y); each side mixes system (a and b): the ratio also compares these",
+        ),
+        (
+            h.SidesApart((), None, (), (), tuple(h.FactOfSides(name, ("x",), ("y" * 50,)) for name in "abcde")),
+            (f"base and head differ in {', '.join(f'{name} (x, {OTHER_FACT})' for name in 'abcd')} and 1 more: "
+            "the ratio also compares these"),
+        ),
     ],
     "sides-mixed": [
         (
@@ -332,6 +348,26 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
         (
             m.WithoutValues("median"),
             "an aggregate of another tool, without the values behind it: shown, never decided",
+        )
+    ],
+    "figures-of-tool": [
+        (
+            m.FiguresOfTool(("time", "throughput"), "median"),
+            "time, throughput: each value is the median that the tool gives for a build, not one measured time",
+        ),
+        (
+            m.FiguresOfTool(("size",), "value"),
+            "size: each value is the figure that the tool gives for a build, not one measured time",
+        ),
+    ],
+    "same-values": [
+        (m.SameValues(), "base and head have the same values, so every ratio is 1: are they the same measurements?")
+    ],
+    "measured-separately": [
+        (
+            m.MeasuredSeparately(),
+            ("measured separately: changes of the machine between the runs are part of every ratio, and no interval "
+            "includes them; `perfgate check` measures both in turns"),
         )
     ],
     "requests-failed": [

@@ -1,0 +1,347 @@
+"""Result files of other tools as people have them: one measurement twice, other machines, figures, other names."""
+
+import io
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.cli.main import main
+
+BASE = [1001.0, 1002.0, 1003.0, 1004.0, 1005.0]
+SLOWER = [value + 500 for value in BASE]
+MACHINES = "the ratio also compares these"
+SEPARATE = "measured separately: changes of the machine between the runs are part of every ratio"
+SAME = "base and head are the same measurements"
+DOUBTFUL = "base and head have the same values, so every ratio is 1: are they the same measurements?"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def run(command: str, *argv: str) -> tuple[int, str]:
+    out, err = io.StringIO(), io.StringIO()
+    code = main([command, *argv], out, err)
+    assert err.getvalue() == ""
+    return code, " ".join(out.getvalue().split())
+
+
+def both(command: str = "decide", *argv: str) -> tuple[int, str]:
+    return run(command, "base=b*", "head=h*", *argv)
+
+
+def sides(base: Sequence[str], head: Sequence[str]) -> None:
+    """Write one file for each build of each side."""
+    for side, texts in (("b", base), ("h", head)):
+        for number, text in enumerate(texts):
+            Path(f"{side}{number}").write_text(text, encoding="utf-8")
+
+
+def go(ns: float, cpu: str = "A", arch: str = "amd64", procs: int = 8, extra: str = "") -> str:
+    suffix = f"-{procs}" if procs > 1 else ""
+    return (
+        f"goos: linux\ngoarch: {arch}\npkg: x/y\ncpu: {cpu}\n"
+        f"BenchmarkParse{suffix} \t    1000\t      {ns:g} ns/op{extra}\nPASS\nok  \tx/y\t1.0s\n"
+    )
+
+
+def pyperf(values: Sequence[float], **metadata: Any) -> str:
+    runs = [{"values": [value], "metadata": {"date": "2026-11-01 10:00:00"}} for value in values]
+    own = {"name": "b", "unit": "second", "loops": 1} | metadata
+    return json.dumps({"version": "1.0", "benchmarks": [{"runs": runs, "metadata": own}]})
+
+
+def google(ns: Sequence[float], **context: Any) -> str:
+    rows = [
+        {"name": "BM_x", "run_type": "iteration", "iterations": 10, "real_time": t, "cpu_time": t, "time_unit": "ns"}
+        for t in ns
+    ]
+    return json.dumps({"context": {"date": "2026-11-01T10:00:00+00:00", "num_cpus": 2} | context, "benchmarks": rows})
+
+
+# --- the same measurements on both sides ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [go(value) for value in BASE],
+        [pyperf([value * 1e-6, value * 1.01e-6]) for value in BASE],
+        [google([value]) for value in BASE],
+        [go(value, extra="\t  3 allocs/op") for value in BASE],
+    ],
+)
+def test_copies_under_other_names_are_an_error_in_whatever_order(texts: list[str]) -> None:
+    sides(texts, [texts[place] for place in (3, 0, 4, 1, 2)])
+    code, out = both()
+    assert (code, SAME in out) == (4, True), out
+    assert "next Name the results of different runs" in out
+    code, out = both("compare")
+    assert (code, f"nothing to compare: {SAME}" in out) == (4, True), out
+
+
+def test_a_file_of_many_values_and_its_copy() -> None:
+    sides([pyperf([value * 1e-6 for value in BASE])], [pyperf([value * 1e-6 for value in reversed(BASE)])])
+    assert both()[0] == both("compare")[0] == 4
+    assert SAME in both()[1]
+
+
+def test_one_file_under_ten_names() -> None:
+    sides(*[[pyperf([value * 1e-6 for value in BASE])] * 5 for _ in range(2)])
+    code, out = both()
+    assert (code, SAME in out) == (4, True), out
+
+
+def test_two_formats_of_one_run_are_the_same_measurements() -> None:
+    events = [
+        "\n".join(
+            json.dumps({"Action": "output", "Package": "x/y", "Output": f"{line}\n"}) for line in go(v).splitlines()
+        )
+        for v in BASE
+    ]
+    sides([go(value) for value in BASE], events)
+    code, out = both()
+    assert (code, SAME in out) == (4, True), out
+
+
+def test_few_different_values_may_come_of_a_coarse_timer() -> None:
+    ticks = [1000.0, 2000.0, 1000.0, 2000.0, 1000.0]
+    sides([go(value) for value in ticks], [go(value) for value in sorted(ticks)])
+    code, out = both()
+    assert (code, SAME in out, DOUBTFUL in out) == (0, False, True), out
+    code, out = both("compare")
+    assert (code, SAME in out, DOUBTFUL in out) == (0, False, True), out
+
+
+def test_equal_counts_beside_other_times_are_normal() -> None:
+    counts = "\t  64 B/op\t  3 allocs/op"
+    sides([go(v, extra=counts) for v in BASE], [go(v + 1, extra=counts) for v in BASE])
+    code, out = both()
+    assert (code, "same" in out) == (0, False), out
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "code"),
+    [
+        ("\t  0 allocs/op", "\t  1 allocs/op", 1),
+        ("\t  1 allocs/op", "\t  0 allocs/op", 0),
+        ("\nBenchmarkOther-8 \t 100\t 20 ns/op", "\nBenchmarkOther-8 \t 100\t 40 ns/op", 0),
+        ("", "\nBenchmarkNew-8 \t 100\t 20 ns/op", 0),
+        ("\nBenchmarkOld-8 \t 100\t 20 ns/op", "", 4),
+        ("\nBenchmarkOther-8 \t 100\t 20 ns/op", "\n--- FAIL: BenchmarkOther-8", 4),
+    ],
+)
+def test_sides_that_differ_in_anything_are_two_measurements(base: str, head: str, code: int) -> None:
+    sides([go(v, extra=base) for v in BASE], [go(v, extra=head) for v in BASE])
+    found, out = both()
+    assert (found, "the same" in out, "regression" in out) == (code, False, code == 1), out
+
+
+def test_one_value_that_differs_is_another_measurement() -> None:
+    sides([go(value) for value in BASE], [go(value) for value in (*BASE[:4], 1006)])
+    assert "same" not in both()[1]
+
+
+# --- machines ---------------------------------------------------------------------------------------------------------
+
+
+def test_everything_that_a_go_log_knows_of_its_machine() -> None:
+    sides(
+        [go(value, "Intel Xeon 8171M") for value in BASE],
+        [go(value, "AMD EPYC 7763", "arm64", 16) for value in SLOWER],
+    )
+    said = (
+        "base and head differ in cpu (Intel Xeon 8171M, AMD EPYC 7763), architecture (amd64, arm64), GOMAXPROCS "
+        f"(8, 16): {MACHINES}"
+    )
+    for command, expected in (("decide", 1), ("compare", 0)):
+        code, out = both(command)
+        assert (code, said in out, SEPARATE in out) == (expected, True, True), out
+    assert "base and head differ in GOMAXPROCS (8, 16):" in both("compare", "--ignore", "cpu,goarch")[1]
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "said"),
+    [
+        (
+            lambda v: pyperf([v], python_version="3.11.7 (64-bit)"), lambda v: pyperf([v], python_version="3.12.1 (64-bit)"),
+            "Python version (3.11.7 (64-bit), 3.12.1 (64-bit))",
+        ),
+        (
+            lambda v: google([v], library_build_type="release"), lambda v: google([v], library_build_type="debug"),
+            "build type (release, debug)",
+        ),
+        (lambda v: google([v], num_cpus=4), lambda v: google([v], num_cpus=8), "processors (4, 8)"),
+        (lambda v: google([v]), lambda v: google([v], date="2027-03-01T10:00:00"), "date (2026-11-01, 2027-03-01)"),
+        (lambda v: google([v], compiler="gcc 12"), lambda v: google([v], compiler="gcc 13"), "compiler (gcc 12, gcc 13)"),
+        (lambda v: go(v, procs=1), lambda v: go(v, procs=4), "GOMAXPROCS (1, 4)"),
+    ],
+)  # fmt: skip
+def test_what_other_files_know(base: Callable[[float], str], head: Callable[[float], str], said: str) -> None:
+    sides(list(map(base, BASE)), list(map(head, SLOWER)))
+    for command in ("decide", "compare"):
+        assert f"base and head differ in {said}: {MACHINES}" in both(command)[1]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"host_name": "runner-2"}, {"date": "2026-11-05T10:00:00"}, {"load_avg": [3.0, 1.0, 1.0]},
+        {"mhz_per_cpu": 2594}, {"executable": "./other/bench"}, {"git_commit": "1a2b"},
+    ],
+)  # fmt: skip
+def test_what_says_nothing_of_a_machine_is_passed_over(change: dict[str, Any]) -> None:
+    first = {"host_name": "runner-1", "load_avg": [0.1], "mhz_per_cpu": 2600, "executable": "./b", "git_commit": "9f"}
+    sides([google([value], **first) for value in BASE], [google([value], **first | change) for value in SLOWER])
+    for command in ("decide", "compare"):
+        out = both(command)[1]
+        assert MACHINES not in out
+        assert SEPARATE in out
+
+
+def test_sides_that_each_mix_machines() -> None:
+    cpus = ["A", "A", "A", "B", "B"]
+    sides(*([go(v, cpu) for v, cpu in zip(own, cpus, strict=True)] for own in (BASE, SLOWER)))
+    assert f"each side mixes cpu (A and B): {MACHINES}" in both()[1]
+
+
+# --- figures instead of samples ---------------------------------------------------------------------------------------
+
+
+def libtest(ns: float) -> str:
+    return f"running 1 test\ntest parse ... bench: {ns:11,.0f} ns/iter (+/- 14) = {1e6 / ns:.0f} MB/s\n"
+
+
+def divan(ns: float) -> str:
+    cells = " │ ".join(f"{value:.1f} ns" for value in (ns - 9, ns + 9, ns - 1, ns))
+    return f"b       fastest       │ slowest       │ median        │ mean          │ samples │ iters\n╰─ p  {cells} │ 100 │ 100\n"
+
+
+def pytest_benchmark(ns: float) -> str:
+    stats = {"min": ns - 5, "max": ns + 5, "mean": ns, "median": ns, "stddev": 1.0, "rounds": 9}
+    found = {key: value * 1e-9 if key != "rounds" else value for key, value in stats.items()}
+    return json.dumps(
+        {"machine_info": {}, "benchmarks": [{"fullname": "t.py::t", "name": "t", "stats": found}], "version": "5"}
+    )
+
+
+def vitest(ns: float) -> str:
+    own = {"name": "p", "mean": ns * 1e-6, "hz": 1e9 / ns, "min": ns * 0.9e-6, "max": ns * 2e-6, "p99": ns * 2e-6}
+    return json.dumps({"files": [{"filepath": "/x/a.bench.ts", "groups": [{"fullName": "a", "benchmarks": [own]}]}]})
+
+
+def catch2(ns: float) -> str:
+    mean = f'<mean value="{ns}" lowerBound="{ns - 1}" upperBound="{ns + 1}" ci="0.95"/>'
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n<Catch2TestRun name="t" catch2-version="3.4.0"><TestCase name="c">'
+        f'<BenchmarkResults name="p" samples="100">{mean}</BenchmarkResults></TestCase></Catch2TestRun>\n'
+    )
+
+
+def nanobench(ns: float) -> str:
+    return json.dumps(
+        {"results": [{"title": "t", "name": "p", "unit": "op", "batch": 1, "median(elapsed)": ns * 1e-9}]}
+    )
+
+
+def benchmark_js(ns: float) -> str:
+    return f"p x {1e9 / ns:,.0f} ops/sec ±0.50% (90 runs sampled)\n"
+
+
+def hyperfine_csv(ns: float) -> str:
+    cells = [f"{value * 1e-3:g}" for value in (ns, ns / 99, ns, ns / 2, ns / 3, ns * 0.99, ns * 1.01)]
+    return f"command,mean,stddev,median,user,system,min,max\np,{','.join(cells)}\n"
+
+
+TOOLS = [libtest, divan, pytest_benchmark, vitest, catch2, nanobench, benchmark_js, hyperfine_csv]
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_one_figure_in_each_of_five_builds_decides(tool: Callable[[float], str]) -> None:
+    sides(list(map(tool, BASE)), list(map(tool, SLOWER)))
+    code, out = both()
+    assert (code, "findings 1 finding: 1 regression" in out) == (1, True), out
+    assert "that the tool gives for a build, not one measured" in out
+    code, out = both("compare")
+    assert code == 0
+    assert "95% interval" in out
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_one_file_a_side_decides_nothing_and_says_what_would(tool: Callable[[float], str]) -> None:
+    sides([tool(BASE[0])], [tool(SLOWER[0])])
+    code, out = both()
+    assert code == 4
+    assert "nothing was decided: the files hold" in out
+    assert "next Build and measure each side 5 times, in turns, and name all files" in out
+
+
+def test_figures_without_a_change_pass_and_three_builds_are_too_few() -> None:
+    sides(list(map(libtest, BASE)), list(map(libtest, [v + 1 for v in BASE])))
+    assert both()[0] == 0
+    sides(list(map(libtest, BASE)), list(map(libtest, SLOWER)))
+    few = [f"{side}={side[0]}{number}" for side in ("base", "head") for number in range(3)]
+    code, out = run("decide", *few)
+    assert (code, "inconclusive" in out, "5 builds" in out or "5 times" in out) == (0, True, True), out
+
+
+def test_figures_that_were_imported_decide_too_and_only_once() -> None:
+    sides(list(map(libtest, BASE)), list(map(libtest, SLOWER)))
+    assert main(["import", "base=b*", "head=h*", "--out", "m.jsonl"], io.StringIO(), io.StringIO()) == 0
+    code, out = run("decide", "m.jsonl")
+    assert (code, "findings 1 finding: 1 regression" in out) == (1, True), out
+    Path("again.jsonl").write_bytes(Path("m.jsonl").read_bytes())
+    err = io.StringIO()
+    assert main(["decide", "m.jsonl", "again.jsonl"], io.StringIO(), err) == 2
+    assert "m.jsonl:2 and again.jsonl:2: the same execution twice (parse, time, base, build 0" in err.getvalue()
+
+
+def test_what_is_no_centre_stays_recorded() -> None:
+    def only(ns: float) -> str:
+        own = {"name": "p", "min": ns * 1e-6, "p99": ns * 2e-6, "mean": None}
+        return json.dumps({"files": [{"filepath": "/a", "groups": [{"fullName": "a", "benchmarks": [own]}]}]})
+
+    sides(list(map(only, BASE)), list(map(only, SLOWER)))
+    code, out = both()
+    assert (code, "findings no findings" in out) == (4, True), out
+
+
+def test_samples_win_over_figures_and_a_mean_goes_with_samples() -> None:
+    def export(ns: float) -> str:
+        times = [ns * 1e-6 * share for share in (0.99, 1.0, 1.01, 1.002, 0.998)]
+        own = {"command": "p", "mean": 9.0, "median": 9.0, "times": times, "user": 0.1, "exit_codes": [0] * 5}
+        return json.dumps({"results": [own]})
+
+    sides(list(map(export, BASE)), list(map(export, SLOWER)))
+    code, out = both()
+    assert (code, "findings 1 finding: 1 regression" in out, "figure" in out) == (1, True, False), out
+    sides(list(map(export, BASE)), [hyperfine_csv(v * 1e-3) for v in SLOWER])
+    code, out = both()
+    assert (code, "p is 49.9% slower" in out) == (1, True), out
+
+
+# --- other names ------------------------------------------------------------------------------------------------------
+
+
+def test_one_benchmark_a_side_under_another_name() -> None:
+    def export(command: str, ns: float) -> str:
+        return json.dumps({"results": [{"command": command, "mean": ns, "times": [ns, ns + 0.1, ns + 0.2]}]})
+
+    sides([export("./base/app run", v) for v in BASE], [export("./pr/app run", v) for v in SLOWER])
+    for more in ((), ("--set", "gate.missing=pass")):
+        code, out = both("decide", *more)
+        assert code == 4
+        assert "nothing was compared: base has only ./base/app run, and head only ./pr/app run" in out
+        assert "next Measure both sides under one name (`hyperfine -n NAME COMMAND`)" in out
+        assert "gate.missing" not in out
+
+
+def test_no_name_in_common() -> None:
+    sides([go(v) for v in BASE], [go(v).replace("Parse", "Read") for v in SLOWER])
+    code, out = both()
+    assert code == 4
+    assert "next Give a benchmark the same name on both sides" in out
