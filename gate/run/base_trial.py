@@ -1,12 +1,132 @@
-"""Which of head's benchmarks a base without configuration runs: each is executed once there, built as head says."""
+"""What base runs before anything of head has run: by its own configuration, or built as head says where it has none."""
 
 from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import msgspec
 
 from gate.model import Failure
 from gate.run.first_comparison import Runs
 from gate.run.workshop import Workshop
-from harness.loop.steps import ExecutionStep
+from harness.loop.execution import Executions, Unmeasured
+from harness.loop.steps import BuildStep, ExecutionStep
 from harness.process.budget import BudgetEndedError
+from harness.source.pristine import facts_of, restore
+
+SECONDS = 30.0
+"""That the first starts take of all benchmarks together, but for the least of each; and at most this share of the
+budget. What still runs then has started."""
+_SHARE = 0.05
+_LEAST = 0.5
+
+# what programs say in every language; their own words
+_EXHAUSTED = re.compile(
+    r"no space left on device|disk quota exceeded|file too large|cannot allocate memory|out of memory|\bkilled\b|"
+    r"resource temporarily unavailable|too many open files|\bE(NOSPC|DQUOT|FBIG|NOMEM|AGAIN|MFILE|NFILE)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """What came of base's first build, and of the first start of each of its benchmarks.
+
+    runs: the benchmarks that start. failures: of the others; none: base works, or the budget has ended. broken: each
+    failed twice alike, by itself. built: its build succeeded. begun: when it began, in nanoseconds.
+    """
+
+    runs: frozenset[str]
+    failures: tuple[Failure, ...]
+    broken: bool
+    built: bool
+    begun: int
+
+
+def started(made: Workshop) -> tuple[Workshop, Started]:
+    """Build base by its own files, and start each of its benchmarks; what fails is tried once more in the same way.
+
+    Returns what goes on in the same trees, which are as base's build has left them, or empty; and what came of it.
+
+    Raises:
+        OSError: perfgate's own files cannot be written.
+        SourceError: base's tree cannot be made.
+    """
+    begun = time.time_ns()
+    try:
+        return _started(made, begun)
+    except BudgetEndedError:
+        return made.afresh(made.job), Started(frozenset(), (), broken=False, built=False, begun=begun)
+
+
+def _started(made: Workshop, begun: int) -> tuple[Workshop, Started]:
+    step = _build_step(made)
+    record = made.builder.build_ahead("base", 0, step.seed, step.factors)
+    if isinstance(record, Failure):
+        fault = made.builder.fault("base", step.factors)
+        again = made.afresh(made.job)
+        alike = _is_own(record, fault) and _fails_alike(again, step, record, fault)
+        return again.afresh(made.job), Started(frozenset(), (record,), broken=alike, built=False, begun=begun)
+    tree = made.trees.root("base")
+    before = facts_of(tree)
+    executions, runs, failures, broken = made.executions(1), set[str](), list[Failure](), True
+    steps = _first_steps(made)
+    end = time.monotonic() + min(SECONDS, _SHARE * made.conditions.budget.limit)
+    try:
+        for number, (name, each) in enumerate(steps.items()):
+            share = max(_LEAST, (end - time.monotonic()) / (len(steps) - number))
+            ran = _start(made, executions, each, share)
+            if ran.failure is None or ran.ended:
+                runs.add(name)
+                continue
+            failures.append(msgspec.structs.replace(ran.failure, directory=str(made.builder.kept("base", each.building))))
+            broken = broken and _is_own(ran.failure, ran.fault)
+            if broken:
+                second = _start(made, executions, each, share)
+                broken = second.failure is not None and not second.ended and second.fault == ran.fault
+    finally:
+        executions.end_round()
+    # what the first starts have left there head's tree does not have
+    whole = restore(made.trees.root("base"), before)
+    found = Started(frozenset(runs), tuple(failures), broken=broken and bool(failures), built=True, begun=begun)
+    return made if whole else made.afresh(made.job), found
+
+
+def _fails_alike(made: Workshop, step: BuildStep, first: Failure, fault: int | None) -> bool:
+    again = made.builder.build("base", 0, step.seed, step.factors)
+    alike = isinstance(again, Failure) and again.kind == first.kind
+    return alike and made.builder.fault("base", step.factors) == fault
+
+
+def _start(made: Workshop, executions: Executions, step: ExecutionStep, seconds: float) -> Unmeasured:
+    benchmark = next(b for b in made.job.project.settings.sides["base"].benchmark if b.name == step.benchmark)
+    directory = made.builder.directory("base", step.building)
+    return executions.unmeasured(benchmark, step, directory, seconds=seconds)
+
+
+def _is_own(failure: Failure, fault: int | None) -> bool:
+    """Return whether a program failed by itself: no signal, time-out or full disk had it fail, as far as that shows."""
+    return failure.kind in ("build", "execution") and fault is not None and _EXHAUSTED.search(failure.stderr) is None
+
+
+def _build_step(made: Workshop) -> BuildStep:
+    return next(step for step in made.job.rounds[0].builds if step.side == "base")
+
+
+def _first_steps(made: Workshop) -> Mapping[str, ExecutionStep]:
+    """Return base's first execution of each benchmark that both sides have."""
+    steps: dict[str, ExecutionStep] = {}
+    for step in made.job.rounds[0].executions:
+        if step.side == "base":
+            steps.setdefault(step.benchmark, step)
+    return steps
+
+
+# --- base has no configuration ----------------------------------------------------------------------------------------
 
 
 def tried(made: Workshop) -> Runs | None:
@@ -30,16 +150,12 @@ def _has_directory(made: Workshop) -> bool:
 
 
 def _tried(made: Workshop) -> Runs:
-    first = made.job.rounds[0]
-    built = next(step for step in first.builds if step.side == "base")
+    built = _build_step(made)
     record = made.builder.build("base", 0, built.seed, built.factors)
     if isinstance(record, Failure):
         return Runs(frozenset(), record)
     benchmarks = {b.name: b for b in made.job.project.settings.sides["base"].benchmark}
-    steps: dict[str, ExecutionStep] = {}
-    for step in first.executions:
-        if step.side == "base":
-            steps.setdefault(step.benchmark, step)
+    steps = _first_steps(made)
     directory = made.builder.directory("base", built.factors)
     executions = made.executions(1)
     runs: set[str] = set()

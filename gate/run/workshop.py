@@ -12,6 +12,7 @@ import msgspec
 from gate.config.types import Config
 from gate.model import SIDES, Side
 from gate.model.warnings.setup import BaseWithoutConfig
+from gate.removal import remove_tree
 from gate.run.build_cache import build_cache
 from gate.run.hints import hints
 from gate.run.job import Job
@@ -35,6 +36,8 @@ from harness.source.workdir import RUNNING
 
 OUTPUTS = "outputs"
 """In the work directory: what commands give."""
+_MADE = (OUTPUTS, "shims", "links", "home", "home-base", "home-head")
+"""What a workshop makes there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,9 @@ def workshop(job: Job, trees: Trees, budget: Budget) -> Iterator[Workshop]:
     settings = job.project.settings
     # in the work directory, which the next run removes should this one be killed
     scratch, shims = trees.directory / OUTPUTS, trees.directory / "shims"
+    for name in _MADE:
+        # of another base, which was tried before
+        remove_tree(trees.directory / name)
     scratch.mkdir()
     paths, commands = _paths(job.project), _commands(job.project)
     # by the project's own layouts: a calibration, which draws its own, measures the programs of a check

@@ -135,6 +135,7 @@ class Loop:
         progress: Progress = silent,
         unproved: UnprovedKind | None = "off",
         duets: Duets | None = None,
+        begun: int | None = None,
     ) -> None:
         """Begin.
 
@@ -153,8 +154,8 @@ class Loop:
             progress: sees what happens.
             unproved: why no benchmark is proved the same on both sides; None: it is tried.
             duets: makes both sides at once; None: they are interleaved.
+            begun: when something of the project ran first, in nanoseconds; None: nothing did.
         """
-        begun = time.time_ns()
         self._rounds = rounds
         self._benchmarks = benchmarks
         self._builder = builder
@@ -176,9 +177,13 @@ class Loop:
         self._unproved: dict[str, Unproved] = {}
         self._probing: float | None = None
         self._off = unproved
-        self._probe = Probe(executions, builder, benchmarks, off=unproved, begun=begun)
+        self._probe = Probe(executions, builder, benchmarks, off=unproved, begun=begun or time.time_ns())
         if not self._design:
             self._budget.resume(self._ledger.seconds)
+
+    def fail(self, failures: Sequence[Failure]) -> None:
+        """Record what failed before the first round, as if it had failed there."""
+        self._add(*failures)
 
     def run(self) -> Measured:
         """Measure.

@@ -87,6 +87,7 @@ AnyWarning = (
     | setup.LeftBehind
     | setup.LfsPointers
     | setup.BaseWithoutConfig
+    | setup.BaseBroken
     | setup.NothingToCompare
     | setup.HeadWithoutConfig
     | setup.RulesChanged
