@@ -175,14 +175,14 @@ class Gate(Table, frozen=True, kw_only=True):
         str,
         Meta(
             max_length=50,
-            description="The GitHub label that accepts the regressions of a pull request (docs/github.md); "
+            description="The GitHub label that accepts what regressed or is missing in a pull request (docs/github.md); "
             '"": no label does.',
         ),
     ] = "perf-accepted"
 
 
 class Override(Table, frozen=True, kw_only=True):
-    """Another threshold, floor, implausible size or proof for some cases; globs, the later entry wins."""
+    """Another threshold, floor, implausible size, proof or absence for some cases; globs, the later entry wins."""
 
     benchmark: Annotated[str, Meta(description="Glob of benchmark names.")] = "*"
     metric: Annotated[str, Meta(description="Glob of metric names.")] = "*"
@@ -192,6 +192,10 @@ class Override(Table, frozen=True, kw_only=True):
     implausible: Annotated[Share | None, Meta(description="Replaces gate.implausible.")] = None
     show: Annotated[Show | None, Meta(description="Replaces gate.show.")] = None
     detectable: Annotated[Share | None, Meta(description="Replaces gate.detectable.")] = None
+    missing: Annotated[
+        Literal["fail", "pass"] | None,
+        Meta(description="Replaces gate.missing, for benchmarks as a whole: metric and statistic do not matter."),
+    ] = None
 
 
 class Accept(Table, frozen=True, kw_only=True):

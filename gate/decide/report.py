@@ -23,6 +23,7 @@ from gate.decide.identical import identical_of
 from gate.decide.importance import curves_of
 from gate.decide.interactions import Explained, explained
 from gate.decide.looks import Walk, walk
+from gate.decide.missing import missing_allowed
 from gate.decide.nothing_to_compare import new_benchmarks, nothing_to_compare, summary
 from gate.decide.overall import overall_of
 from gate.decide.plausibility import implausible
@@ -118,6 +119,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         new=new,
         warnings=[
             *implausible(findings, policy.config),
+            *missing_allowed(evidence.failures, policy),
             *evidence.warnings,
             *contrasts.warnings,
             *_expired(policy),
@@ -361,12 +363,9 @@ def _report_verdict(
 ) -> ReportVerdict:
     if any(f.verdict == "regression" for f in findings):
         return "regression"
+    allowed = {name for each in missing_allowed(evidence.failures, policy) for name in each.benchmarks}
     # a whole shard or session that is missing is no matter of policy
-    counted = [
-        f
-        for f in evidence.failures
-        if f.kind != "missing" or f.benchmark is None or policy.config.gate.missing == "fail"
-    ]
+    counted = [f for f in evidence.failures if f.kind != "missing" or f.benchmark not in allowed]
     if why is not None and not counted:
         # what was measured is head alone, with or without itself as base
         return "pass" if (evidence.cases if why.itself else evidence.new) else "error"

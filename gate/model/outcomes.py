@@ -313,8 +313,15 @@ Summary = (
 # --- what a reader does now -------------------------------------------------------------------------------------------
 
 
-class RestoreBenchmark(Kind, frozen=True):
+class RestoreBenchmark(Kind, frozen=True, kw_only=True):
     """A benchmark is missing."""
+
+    benchmark: str
+    """The first of them."""
+    merged: bool
+    """Whether rules count that head cannot change: what allows it must be merged before."""
+    label: str | None
+    """Name of the label that allows it in a pull request; None: none does."""
 
 
 class RepeatJob(Kind, frozen=True):

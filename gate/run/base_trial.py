@@ -6,7 +6,7 @@ import os
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import msgspec
 
@@ -16,7 +16,9 @@ from gate.run.workshop import Workshop
 from harness.loop.execution import Executions, Unmeasured
 from harness.loop.steps import BuildStep, ExecutionStep
 from harness.process.budget import BudgetEndedError
+from harness.process.groups import NOT_STARTED
 from harness.source.pristine import facts_of, restore
+from harness.source.untracked import checkout_hint
 
 SECONDS = 30.0
 """That the first starts take of all benchmarks together, but for the least of each; and at most this share of the
@@ -69,7 +71,7 @@ def _started(made: Workshop, begun: int) -> tuple[Workshop, Started]:
     if isinstance(record, Failure):
         fault = made.builder.fault("base", step.factors)
         again = made.afresh(made.job)
-        alike = _is_own(record, fault) and _fails_alike(again, step, record, fault)
+        alike = _is_own(made, record, fault) and _fails_alike(again, step, record, fault)
         return again.afresh(made.job), Started(frozenset(), (record,), broken=alike, built=False, begun=begun)
     tree = made.trees.root("base")
     before = facts_of(tree)
@@ -84,7 +86,7 @@ def _started(made: Workshop, begun: int) -> tuple[Workshop, Started]:
                 runs.add(name)
                 continue
             failures.append(msgspec.structs.replace(ran.failure, directory=str(made.builder.kept("base", each.building))))
-            broken = broken and _is_own(ran.failure, ran.fault)
+            broken = broken and _is_own(made, ran.failure, ran.fault)
             if broken:
                 second = _start(made, executions, each, share)
                 broken = second.failure is not None and not second.ended and second.fault == ran.fault
@@ -108,9 +110,18 @@ def _start(made: Workshop, executions: Executions, step: ExecutionStep, seconds:
     return executions.unmeasured(benchmark, step, directory, seconds=seconds)
 
 
-def _is_own(failure: Failure, fault: int | None) -> bool:
-    """Return whether a program failed by itself: no signal, time-out or full disk had it fail, as far as that shows."""
-    return failure.kind in ("build", "execution") and fault is not None and _EXHAUSTED.search(failure.stderr) is None
+def _is_own(made: Workshop, failure: Failure, fault: int | None) -> bool:
+    """Return whether a program failed by itself, and by what its commit holds, as far as that shows.
+
+    No signal, time-out or full disk had it fail, nor a file of the checkout that git does not track.
+    """
+    if failure.kind not in ("build", "execution") or fault is None or _EXHAUSTED.search(failure.stderr):
+        return False
+    here = msgspec.structs.replace(failure, directory=str(made.trees.found("base")))
+    if checkout_hint(made.trees.repository)(here, fault in NOT_STARTED):
+        return False
+    room = os.statvfs(made.trees.directory)
+    return room.f_bavail > 0 and (room.f_favail > 0 or room.f_files == 0)
 
 
 def _build_step(made: Workshop) -> BuildStep:

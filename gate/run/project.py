@@ -240,6 +240,7 @@ def selected(
         return project
     settings = project.settings
     names = [b.name for b in settings.rules.benchmark]
+    globs = [settings.renamed.get(glob, glob) for glob in globs]
     sides = {side: _cut(config, globs) for side, config in settings.sides.items()}
     rules = _cut(settings.rules, globs)
     for glob in globs:

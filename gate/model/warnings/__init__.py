@@ -78,6 +78,7 @@ AnyWarning = (
     | measured.ProvedInPart
     | measured.OneTree
     | measured.NoBuildCommand
+    | measured.MissingAllowed
     | measured.BuildNeedsGit
     | measured.SetUpDifferently
     | measured.NotComparable
@@ -88,6 +89,7 @@ AnyWarning = (
     | setup.LfsPointers
     | setup.BaseWithoutConfig
     | setup.BaseBroken
+    | setup.Renamed
     | setup.NothingToCompare
     | setup.HeadWithoutConfig
     | setup.RulesChanged

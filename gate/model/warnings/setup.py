@@ -110,6 +110,17 @@ class RulesChanged(Base, frozen=True):
     """Whose rules count: a side, or the name of a file."""
 
 
+class Renamed(Base, frozen=True):
+    """Head runs a benchmark of base under another name: both are measured under the name that the rules know."""
+
+    weight: ClassVar[Weight] = "first"
+    in_headline: ClassVar[bool] = True
+    was: str
+    """Its name in base."""
+    now: str
+    """Its name in head."""
+
+
 class Differing(msgspec.Struct, frozen=True):
     """Something that was one way and is another."""
 

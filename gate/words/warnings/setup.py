@@ -280,6 +280,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.NothingToCompare: _nothing_to_compare,
     kinds.HeadWithoutConfig: lambda _: "head has no perfgate.toml: base's is used for both sides",
     kinds.RulesChanged: _rules_changed,
+    kinds.Renamed: lambda of: f"{of.was} → {of.now} (renamed)",
     kinds.MeasuringChanged: _measuring_changed,
     kinds.BuildChanged: _build_changed,
     kinds.ExpiredAccept: _expired_accept,
