@@ -13,7 +13,18 @@ from gate.config.types import Benchmark, Config
 from gate.model import SIDES, Side
 from gate.model.warnings.setup import Renamed
 
-_RUN = ("command", "instrument", "service", "load", "format", "column", "unit_column", "metric_column", "include", "exclude")
+_RUN = (
+    "command",
+    "instrument",
+    "service",
+    "load",
+    "format",
+    "column",
+    "unit_column",
+    "metric_column",
+    "include",
+    "exclude",
+)
 """Keys that say what runs and how its values are read; all else may change with the name, and is said."""
 _VALUES = ("unit", "better", "exact")
 """Keys of a metric that say what kind of values it has."""

@@ -175,8 +175,8 @@ class Gate(Table, frozen=True, kw_only=True):
         str,
         Meta(
             max_length=50,
-            description="The GitHub label that accepts what regressed or is missing in a pull request (docs/github.md); "
-            '"": no label does.',
+            description="The GitHub label that accepts what regressed or is missing in a pull request "
+            '(docs/github.md); "": no label does.',
         ),
     ] = "perf-accepted"
 

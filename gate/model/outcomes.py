@@ -267,7 +267,7 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NothingToCompare(Kind, frozen=True, kw_only=True):
-    """Base has no configuration and runs none of head's benchmarks, and all of them were measured."""
+    """Base has no configuration or is broken, and runs none of head's benchmarks; all of them were measured."""
 
     benchmarks: int
     """How many benchmarks head has."""

@@ -85,7 +85,9 @@ def _started(made: Workshop, begun: int) -> tuple[Workshop, Started]:
             if ran.failure is None or ran.ended:
                 runs.add(name)
                 continue
-            failures.append(msgspec.structs.replace(ran.failure, directory=str(made.builder.kept("base", each.building))))
+            failures.append(
+                msgspec.structs.replace(ran.failure, directory=str(made.builder.kept("base", each.building)))
+            )
             broken = broken and _is_own(made, ran.failure, ran.fault)
             if broken:
                 second = _start(made, executions, each, share)

@@ -344,9 +344,8 @@ class Measuring:
         project, why = lacking(job.project, found, alone=job.part is None)
         job = job.of(project)
         if why is not None:
-            job = replace(job, run=_with_warnings(job.run, [why]))
+            job = job.told(why)
             self._say(say(why))
-        if why is not None and why.itself:
             made.trees.sources = project.sources
         return made.afresh(job)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -70,7 +70,7 @@ class Project:
     narrowed: frozenset[str] = frozenset()
     pin: Pin | None = None
     """Of a creep check: what head is compared with."""
-    asked: RulesOptions = RulesOptions()
+    asked: RulesOptions = field(default_factory=RulesOptions)
     """What its rules were asked for by."""
 
 

@@ -80,7 +80,8 @@ class Works:
     """The works of a run, and what is known of its trees.
 
     built: trees that were built once. exited: trees in which a command ended by itself, and failed. faults: see
-    Outcome.fault, of the last command that failed in a tree. setup_failures: of trees whose set-up failed. recordings: how the first build of a tree can be linked again. ordered: see Build.
+    Outcome.fault, of the last command that failed in a tree. setup_failures: of trees whose set-up failed. recordings:
+    how the first build of a tree can be linked again. ordered: see Build.
     """
 
     def __init__(self, conditions: Conditions, trees: Trees, hint: Hint) -> None:

@@ -174,7 +174,8 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     ),
     kinds.NoBuildCommand: _no_build_command,
     kinds.MissingAllowed: lambda of: (
-        f"{listed(of.benchmarks)} {agree(len(of.benchmarks), 'is', 'are')} missing: allowed by {of.label or 'the rules'}"
+        f"{listed(of.benchmarks)} {agree(len(of.benchmarks), 'is', 'are')} missing, allowed by "
+        f"{of.label or 'the rules'}"
     ),
     kinds.BuildNeedsGit: _build_needs_git,
     kinds.SetUpDifferently: _set_up_differently,
