@@ -203,7 +203,7 @@ def test_an_ancestor_of_which_nothing_is_known_ends_the_search(tmp_path: Path) -
 
 @pytest.mark.parametrize("ancestor", [True, False])
 def test_a_head_that_is_broken_as_well_fails(tmp_path: Path, ancestor: bool) -> None:
-    states = [{}] if ancestor else []
+    states: list[dict[str, str]] = [{}] if ancestor else []
     made = project(tmp_path / "repo", *states, {"build.sh": FAILS}, {"build.sh": "exit 2\n"})
     done = check(made)
     assert done.returncode == 4, done.stdout
@@ -286,7 +286,7 @@ def test_a_shallow_clone_says_what_it_lacks(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ancestor", [True, False])
 def test_it_is_resumed_as_it_was_begun(tmp_path: Path, ancestor: bool) -> None:
-    states = [{}] if ancestor else []
+    states: list[dict[str, str]] = [{}] if ancestor else []
     made = project(tmp_path / "repo", *states, {"build.sh": FAILS}, WORKS)
     assert check(made).returncode == 0
     file = made.top / ".perfgate/measurements.jsonl"
