@@ -33,18 +33,18 @@ _VALUES = ("unit", "better", "exact")
 def paired(sides: dict[Side, Config], rules: Config) -> tuple[dict[Side, Config], list[Renamed]]:
     """Give a benchmark that only base has and one that only head has one name, where they are surely the same.
 
-    They run the same command by the same instrument and have the same kind of values, and nothing else that only one
-    side has does so. The name is the one that the rules know: neither does a rename evade what base's rules say of a
+    They run the same command by the same instrument and have the same kind of values, and no other benchmark of either
+    side does so. The name is the one that the rules know: neither does a rename evade what base's rules say of a
     benchmark, nor does head choose which of them count. The cases of a suite are not paired: two of them have one
     command and one kind of values, so that nothing tells a renamed case from another one.
     """
-    names = {side: {b.name for b in sides[side].benchmark} for side in SIDES}
-    alone: dict[str, dict[Side, list[str]]] = defaultdict(lambda: {side: [] for side in SIDES})
-    for side, other in zip(SIDES, reversed(SIDES), strict=True):
+    alike: dict[str, dict[Side, list[str]]] = defaultdict(lambda: {side: [] for side in SIDES})
+    for side in SIDES:
         for benchmark in sides[side].benchmark:
-            if benchmark.name not in names[other]:
-                alone[_identity(benchmark)][side].append(benchmark.name)
-    pairs = [(each["base"][0], each["head"][0]) for each in alone.values() if all(len(each[s]) == 1 for s in SIDES)]
+            alike[_identity(benchmark)][side].append(benchmark.name)
+    names = {side: {b.name for b in sides[side].benchmark} for side in SIDES}
+    ones = [(*each["base"], *each["head"]) for each in alike.values() if all(len(each[side]) == 1 for side in SIDES)]
+    pairs = [(was, now) for was, now in ones if was not in names["head"] and now not in names["base"]]
     known = {b.name for b in rules.benchmark}
     called: dict[Side, dict[str, str]] = {side: {} for side in SIDES}
     for was, now in pairs:

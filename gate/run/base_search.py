@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from gate.model import Commit, Failure, UserError
+from gate.model import Commit, Failure, Side, UserError
 from gate.model.choice import WorkingAncestor
 from gate.model.warnings.setup import BaseBroken
 from gate.run.base_trial import Started
@@ -23,16 +23,20 @@ MOST = 5
 """Ancestors that are tried."""
 _LINES = 2
 
-Start = Callable[[Job, Sources], Started]
-"""Builds the base of a job, with these sources, and starts its benchmarks."""
+Start = Callable[[Job, Sources, Side], Started]
+"""Builds a side of a job, with these sources, and starts its benchmarks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What is measured in place of a job whose base is broken. failures: of base, which count against the gate."""
+    """What is measured in place of a job whose base is broken.
+
+    failures: of base, which count against the gate. of_head: what fails there too, though nothing is measured of it.
+    """
 
     job: Job
     failures: Sequence[Failure] = ()
+    of_head: Sequence[Failure] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,7 @@ def settled(job: Job, first: Started, start: Start) -> Settled:
     found = _search(job, first, start)
     overlaid = overlaid_sources(job.project)
     if overlaid.base.revision != job.project.sources.base.revision:
-        came = start(job, overlaid)
+        came = start(job, overlaid, "base")
         if came.built and not came.failures:
             return Settled(job)
     if found.unclear:
@@ -79,6 +83,10 @@ def settled(job: Job, first: Started, start: Start) -> Settled:
     )
     if found.job is not None:
         return Settled(found.job.told(why))
+    head = start(job, job.project.sources, "head")
+    if head.failures:
+        # nothing is repaired
+        return Settled(job, of_head=head.failures)
     runs = Runs(frozenset(), failure)
     project, nothing = lacking(job.project, runs, alone=job.part is None, broken=why)
     return Settled(job.of(project).told(*([nothing] if nothing is not None else [])))
@@ -100,7 +108,7 @@ def _search(job: Job, first: Started, start: Start) -> _Found:
         if candidate is None:
             continue
         try:
-            came = start(candidate, candidate.project.sources)
+            came = start(candidate, candidate.project.sources, "base")
         except SourceError:  # it lacks the folder of the project, or a submodule that cannot be had
             continue
         if came.built and (several or not came.failures):

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import msgspec
 
-from gate.model import Failure
+from gate.model import Failure, Side
 from gate.run.first_comparison import Runs
+from gate.run.hints import was_exhausted
 from gate.run.workshop import Workshop
 from harness.loop.execution import Executions, Unmeasured
 from harness.loop.steps import BuildStep, ExecutionStep
@@ -26,20 +26,13 @@ budget. What still runs then has started."""
 _SHARE = 0.05
 _LEAST = 0.5
 
-# what programs say in every language; their own words
-_EXHAUSTED = re.compile(
-    r"no space left on device|disk quota exceeded|file too large|cannot allocate memory|out of memory|\bkilled\b|"
-    r"resource temporarily unavailable|too many open files|\bE(NOSPC|DQUOT|FBIG|NOMEM|AGAIN|MFILE|NFILE)\b",
-    re.IGNORECASE,
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """What came of base's first build, and of the first start of each of its benchmarks.
+    """What came of a side's first build, and of the first start of each of its benchmarks.
 
-    runs: the benchmarks that start. failures: of the others; none: base works, or the budget has ended. broken: each
-    failed twice alike, by itself. built: its build succeeded. begun: when it began, in nanoseconds.
+    runs: the benchmarks that start. failures: of the others; none: the side works, or the budget has ended. broken:
+    each failed twice alike, by itself. built: its build succeeded. begun: when it began, in nanoseconds.
     """
 
     runs: frozenset[str]
@@ -49,34 +42,33 @@ class Started:
     begun: int
 
 
-def started(made: Workshop) -> tuple[Workshop, Started]:
-    """Build base by its own files, and start each of its benchmarks; what fails is tried once more in the same way.
+def started(made: Workshop, side: Side = "base") -> tuple[Workshop, Started]:
+    """Build a side, and start each of its benchmarks once; what fails is tried once more in the same way.
 
-    Returns what goes on in the same trees, which are as base's build has left them, or empty; and what came of it.
+    Returns what goes on in the same trees, which are as the build has left them, or empty; and what came of it.
 
     Raises:
         OSError: perfgate's own files cannot be written.
-        SourceError: base's tree cannot be made.
+        SourceError: the side's tree cannot be made.
     """
     begun = time.time_ns()
     try:
-        return _started(made, begun)
+        return _started(made, side, begun)
     except BudgetEndedError:
         return made.afresh(made.job), Started(frozenset(), (), broken=False, built=False, begun=begun)
 
 
-def _started(made: Workshop, begun: int) -> tuple[Workshop, Started]:
-    step = _build_step(made)
-    record = made.builder.build_ahead("base", 0, step.seed, step.factors)
+def _started(made: Workshop, side: Side, begun: int) -> tuple[Workshop, Started]:
+    step = _build_step(made, side)
+    record = made.builder.build_ahead(side, 0, step.seed, step.factors)
     if isinstance(record, Failure):
-        fault = made.builder.fault("base", step.factors)
+        fault = made.builder.fault(side, step.factors)
         again = made.afresh(made.job)
         alike = _is_own(made, record, fault) and _fails_alike(again, step, record, fault)
         return again.afresh(made.job), Started(frozenset(), (record,), broken=alike, built=False, begun=begun)
-    tree = made.trees.root("base")
-    before = facts_of(tree)
-    executions, runs, failures, broken = made.executions(1), set[str](), list[Failure](), True
-    steps = _first_steps(made)
+    before = facts_of(made.trees.root(side))
+    steps, executions = _first_steps(made, side), made.executions(1)
+    runs, failures, broken = set[str](), list[Failure](), True
     end = time.monotonic() + min(SECONDS, _SHARE * made.conditions.budget.limit)
     try:
         for number, (name, each) in enumerate(steps.items()):
@@ -85,31 +77,31 @@ def _started(made: Workshop, begun: int) -> tuple[Workshop, Started]:
             if ran.failure is None or ran.ended:
                 runs.add(name)
                 continue
-            failures.append(
-                msgspec.structs.replace(ran.failure, directory=str(made.builder.kept("base", each.building)))
-            )
-            broken = broken and _is_own(made, ran.failure, ran.fault)
-            if broken:
+            kept = str(made.builder.kept(side, each.building))
+            failures.append(msgspec.structs.replace(ran.failure, directory=kept))
+            if broken and _is_own(made, ran.failure, ran.fault):
                 second = _start(made, executions, each, share)
                 broken = second.failure is not None and not second.ended and second.fault == ran.fault
+            else:
+                broken = False
     finally:
         executions.end_round()
-    # what the first starts have left there head's tree does not have
-    whole = restore(made.trees.root("base"), before)
+    # what the first starts have left there the other side's tree does not have
+    whole = restore(made.trees.root(side), before)
     found = Started(frozenset(runs), tuple(failures), broken=broken and bool(failures), built=True, begun=begun)
     return made if whole else made.afresh(made.job), found
 
 
 def _fails_alike(made: Workshop, step: BuildStep, first: Failure, fault: int | None) -> bool:
-    again = made.builder.build("base", 0, step.seed, step.factors)
+    again = made.builder.build(step.side, 0, step.seed, step.factors)
     alike = isinstance(again, Failure) and again.kind == first.kind
-    return alike and made.builder.fault("base", step.factors) == fault
+    return alike and made.builder.fault(step.side, step.factors) == fault
 
 
 def _start(made: Workshop, executions: Executions, step: ExecutionStep, seconds: float) -> Unmeasured:
-    benchmark = next(b for b in made.job.project.settings.sides["base"].benchmark if b.name == step.benchmark)
-    directory = made.builder.directory("base", step.building)
-    return executions.unmeasured(benchmark, step, directory, seconds=seconds)
+    own = made.job.project.settings.sides[step.side].benchmark
+    benchmark = next(b for b in own if b.name == step.benchmark)
+    return executions.unmeasured(benchmark, step, made.builder.directory(step.side, step.building), seconds=seconds)
 
 
 def _is_own(made: Workshop, failure: Failure, fault: int | None) -> bool:
@@ -117,24 +109,24 @@ def _is_own(made: Workshop, failure: Failure, fault: int | None) -> bool:
 
     No signal, time-out or full disk had it fail, nor a file of the checkout that git does not track.
     """
-    if failure.kind not in ("build", "execution") or fault is None or _EXHAUSTED.search(failure.stderr):
+    if failure.kind not in ("build", "execution") or fault is None or was_exhausted(failure.stderr):
         return False
-    here = msgspec.structs.replace(failure, directory=str(made.trees.found("base")))
+    here = msgspec.structs.replace(failure, directory=str(made.trees.found(failure.side or "base")))
     if checkout_hint(made.trees.repository)(here, fault in NOT_STARTED):
         return False
     room = os.statvfs(made.trees.directory)
     return room.f_bavail > 0 and (room.f_favail > 0 or room.f_files == 0)
 
 
-def _build_step(made: Workshop) -> BuildStep:
-    return next(step for step in made.job.rounds[0].builds if step.side == "base")
+def _build_step(made: Workshop, side: Side = "base") -> BuildStep:
+    return next(step for step in made.job.rounds[0].builds if step.side == side)
 
 
-def _first_steps(made: Workshop) -> Mapping[str, ExecutionStep]:
-    """Return base's first execution of each benchmark that both sides have."""
+def _first_steps(made: Workshop, side: Side = "base") -> Mapping[str, ExecutionStep]:
+    """Return a side's first execution of each benchmark; of base only those that head has too."""
     steps: dict[str, ExecutionStep] = {}
     for step in made.job.rounds[0].executions:
-        if step.side == "base":
+        if step.side == side:
             steps.setdefault(step.benchmark, step)
     return steps
 

@@ -18,7 +18,7 @@ from gate.codes import Exit
 from gate.config.types import Config
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import Appender
-from gate.model import SIDES, AfterRound, Failure, HostState, Record, Run, Side, UnprovedKind, UserError
+from gate.model import SIDES, AfterRound, HostState, Record, Run, Side, UnprovedKind, UserError
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.hosts import UnfitHost
 from gate.run.base_search import Settled, settled
@@ -226,13 +226,13 @@ class Measuring:
             Appender(job.out / MEASUREMENTS) as append,
         ):
             measuring = partial(self._measure, trees, append, records, looking, budget, explains=explains)
-            done = measuring(job, None if tries else ())
+            done = measuring(job, None if tries else Settled(job))
             if isinstance(done, Started):
                 instead = self._instead(job, done, trees, budget)
                 trees.begin_again(
                     overlaid_sources(instead.job.project), _shared(instead.job), one_path=one_path(instead.job.project)
                 )
-                done = measuring(instead.job, instead.failures)
+                done = measuring(instead.job, instead)
             if self._options.keep:
                 self._say(f"the trees stay in {trees.directory}")
         if isinstance(done, Started):
@@ -247,11 +247,11 @@ class Measuring:
     def _instead(self, job: Job, broken: Started, trees: Trees, budget: Budget) -> Settled:
         """Find what head is compared with in place of a base that is broken."""
 
-        def start(job: Job, sources: Sources) -> Started:
-            self._say(f"trying {commit(sources.base.commit)} in place of base")
+        def start(job: Job, sources: Sources, side: Side) -> Started:
+            self._say(f"trying {commit(sources.of(side).commit)}")
             trees.begin_again(sources, _shared(job), one_path=one_path(job.project))
             with workshop(job, trees, budget) as made:
-                return started(made)[1]
+                return started(made, side)[1]
 
         self._say(f"base is broken: {sentence(broken.failures[0])}")
         found = settled(job, broken, start)
@@ -274,18 +274,18 @@ class Measuring:
         looking: Looking,
         budget: Budget,
         job: Job,
-        failures: Sequence[Failure] | None,
+        base: Settled | None,
         *,
         explains: bool,
     ) -> Done | Started:
-        """Measure, or tell that base is broken; failures: of base, which has been tried; None: it is tried first."""
+        """Measure, or tell that base is broken; base: what came of it; None: it is tried first."""
         with workshop(job, trees, budget) as made, ExitStack() as stack:
             begun: int | None = None
-            if failures is None:
-                made, base = started(made)
-                if base.broken:
-                    return base
-                failures, begun = base.failures, base.begun
+            if base is None:
+                made, found = started(made)
+                if found.broken:
+                    return found
+                base, begun = Settled(job, found.failures), found.begun
                 overlaid = overlaid_sources(job.project)
                 if overlaid.base.revision != trees.sources.base.revision:
                     trees.sources, made = overlaid, made.afresh(job)
@@ -312,8 +312,9 @@ class Measuring:
             if not records:
                 append(_with_warnings(job.run, trees.warnings))
             append(_begin(job))
-            loop.fail(failures)
+            loop.fail(base.failures)
             measured = loop.run()
+            loop.fail(base.of_head)
             append(_end(job, measured, budget.elapsed))
             if explains and settings.rules.gate.explain:
                 progress.close()
