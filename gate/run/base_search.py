@@ -111,9 +111,10 @@ def _search(job: Job, first: Started, start: Start) -> _Found:
             came = start(candidate, candidate.project.sources, "base")
         except SourceError:  # it lacks the folder of the project, or a submodule that cannot be had
             continue
-        if came.built and (several or not came.failures):
+        works = came.built and not came.failures
+        if (works and came.runs) or (several and came.built):
             return _Found(_cut(candidate, came), steps)
-        if not came.broken:
+        if not (works or came.broken):
             return _Found(None, steps, first.failures)
         if best is None and came.runs:
             best = _cut(candidate, came)

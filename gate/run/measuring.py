@@ -282,7 +282,9 @@ class Measuring:
         with workshop(job, trees, budget) as made, ExitStack() as stack:
             begun: int | None = None
             if base is None:
-                made, found = started(made)
+                with closing(Live(self._err, quiet=self._quiet, lines=False)) as live:
+                    live.show("base is built and its benchmarks are started, before anything of head runs")
+                    made, found = started(made)
                 if found.broken:
                     return found
                 base, begun = Settled(job, found.failures), found.begun

@@ -130,6 +130,15 @@ def test_ancestors_without_a_usable_configuration_are_passed_over(tmp_path: Path
     assert broken is not None and (broken["compared"], broken["tried"]) == (first, 2)
 
 
+def test_an_ancestor_without_any_of_heads_benchmarks_is_passed_over(tmp_path: Path) -> None:
+    other = {"perfgate.toml": CONFIG.replace('"bench"', '"other"').replace("{output}", "{output} 1") + BUILD}
+    made = project(tmp_path / "repo", {}, other, {**WORKS, "build.sh": FAILS}, WORKS)
+    first = made.git("rev-list", "--reverse", "HEAD").splitlines()[0]
+    assert check(made).returncode == 0
+    broken = told(made, "base-broken")
+    assert broken is not None and (broken["compared"], broken["tried"]) == (first, 2)
+
+
 def test_base_runs_before_anything_of_head(tmp_path: Path) -> None:
     """Its first build and the first start of each benchmark; what these leave in its tree is gone."""
     log = tmp_path / "log"
