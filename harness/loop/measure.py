@@ -182,7 +182,7 @@ class Loop:
             self._budget.resume(self._ledger.seconds)
 
     def fail(self, failures: Sequence[Failure]) -> None:
-        """Record what failed before the first round, as if it had failed there; what is known to fail stays as it is."""
+        """Record what failed apart from the rounds, unless it is known to fail."""
         known = {(each.side, each.benchmark) for each in self._ledger.records if isinstance(each, Failure)}
         self._add(*(each for each in failures if (each.side, each.benchmark) not in known))
 
