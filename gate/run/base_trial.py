@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import msgspec
 
-from gate.model import Failure, Side
+from gate.model import Cut, Failure, Side
 from gate.run.first_comparison import Runs
 from gate.run.hints import was_exhausted
 from gate.run.workshop import Workshop
 from harness.loop.execution import Executions, Unmeasured
+from harness.loop.measure import cut_at
 from harness.loop.steps import BuildStep, ExecutionStep
 from harness.process.budget import BudgetEndedError
 from harness.process.groups import NOT_STARTED
@@ -31,8 +32,8 @@ _LEAST = 0.5
 class Started:
     """What came of a side's first build, and of the first start of each of its benchmarks.
 
-    runs: the benchmarks that start. failures: of the others; none: the side works, or the budget has ended. broken:
-    each failed twice alike, by itself. built: its build succeeded. begun: when it began, in nanoseconds.
+    runs: the benchmarks that start. failures: of the others. broken: each failed twice alike, by itself. built: its
+    build succeeded. begun: when it began, in nanoseconds. cut: where the budget ended it, which tells nothing else.
     """
 
     runs: frozenset[str]
@@ -40,6 +41,7 @@ class Started:
     broken: bool
     built: bool
     begun: int
+    cut: Cut | None = None
 
 
 def started(made: Workshop, side: Side = "base") -> tuple[Workshop, Started]:
@@ -51,15 +53,21 @@ def started(made: Workshop, side: Side = "base") -> tuple[Workshop, Started]:
         OSError: perfgate's own files cannot be written.
         SourceError: the side's tree cannot be made.
     """
-    begun = time.time_ns()
+    begun, at = time.time_ns(), list[BuildStep | ExecutionStep]()
     try:
-        return _started(made, side, begun)
-    except BudgetEndedError:
-        return made.afresh(made.job), Started(frozenset(), (), broken=False, built=False, begun=begun)
+        return _started(made, side, begun, at.append)
+    except BudgetEndedError as error:
+        # an execution, though it has no instrument
+        error.phase = "execution" if error.phase == "comparison" else error.phase
+        nothing = Started(frozenset(), (), broken=False, built=False, begun=begun, cut=cut_at(at[-1], error))
+        return made.afresh(made.job), nothing
 
 
-def _started(made: Workshop, side: Side, begun: int) -> tuple[Workshop, Started]:
+def _started(
+    made: Workshop, side: Side, begun: int, begin: Callable[[BuildStep | ExecutionStep], None]
+) -> tuple[Workshop, Started]:
     step = _build_step(made, side)
+    begin(step)
     record = made.builder.build_ahead(side, 0, step.seed, step.factors)
     if isinstance(record, Failure):
         fault = made.builder.fault(side, step.factors)
@@ -72,6 +80,7 @@ def _started(made: Workshop, side: Side, begun: int) -> tuple[Workshop, Started]
     end = time.monotonic() + min(SECONDS, _SHARE * made.conditions.budget.limit)
     try:
         for number, (name, each) in enumerate(steps.items()):
+            begin(each)
             share = max(_LEAST, (end - time.monotonic()) / (len(steps) - number))
             ran = _start(made, executions, each, share)
             if ran.failure is None or ran.ended:

@@ -280,14 +280,14 @@ class Measuring:
     ) -> Done | Started:
         """Measure, or tell that base is broken; base: what came of it; None: it is tried first."""
         with workshop(job, trees, budget) as made, ExitStack() as stack:
-            begun: int | None = None
+            begun, cut = None, None
             if base is None:
                 with closing(Live(self._err, quiet=self._quiet, lines=False)) as live:
                     live.show("base is built and its benchmarks are started, before anything of head runs")
                     made, found = started(made)
                 if found.broken:
                     return found
-                base, begun = Settled(job, found.failures), found.begun
+                base, begun, cut = Settled(job, found.failures), found.begun, found.cut
                 overlaid = overlaid_sources(job.project)
                 if overlaid.base.revision != trees.sources.base.revision:
                     trees.sources, made = overlaid, made.afresh(job)
@@ -315,7 +315,7 @@ class Measuring:
                 append(_with_warnings(job.run, trees.warnings))
             append(_begin(job))
             loop.fail(base.failures)
-            measured = loop.run()
+            measured = loop.run(cut)
             loop.fail(base.of_head)
             append(_end(job, measured, budget.elapsed))
             if explains and settings.rules.gate.explain:

@@ -186,12 +186,17 @@ class Loop:
         known = {(each.side, each.benchmark) for each in self._ledger.records if isinstance(each, Failure)}
         self._add(*(each for each in failures if (each.side, each.benchmark) not in known))
 
-    def run(self) -> Measured:
+    def run(self, cut: Cut | None = None) -> Measured:
         """Measure.
+
+        Args:
+            cut: where the budget has ended before the first round; None: it has not.
 
         Raises:
             OSError: a record cannot be appended; what was appended before stays.
         """
+        if cut is not None:
+            return self._measured(0, "budget", cut)
         for number, each in enumerate(self._rounds):
             try:
                 stop = self._round(number, each)
@@ -220,21 +225,8 @@ class Loop:
         )
 
     def _cut(self, ended: BudgetEndedError) -> Cut | None:
-        step = self._step
-        if step is None or ended.phase is None:
-            return None
-        execution = step if isinstance(step, ExecutionStep) else None
-        return Cut(
-            phase=ended.phase,
-            side=step.side,
-            benchmark=execution.benchmark if execution else None,
-            build=step.build,
-            execution=execution.execution if execution else None,
-            seconds=ended.seconds,
-            setup=ended.setup,
-            compared=len(self._executions.compared),
-            comparing=sum(self._executions.compared),
-        )
+        compared = self._executions.compared
+        return None if self._step is None else cut_at(self._step, ended, len(compared), sum(compared))
 
     def _round(self, number: int, each: Round) -> Stop | None:
         built = False
@@ -450,6 +442,29 @@ class Loop:
         self._append(*records)
         for record in records:
             self._ledger.note(record)
+
+
+def cut_at(
+    step: BuildStep | ExecutionStep, ended: BudgetEndedError, compared: int = 0, comparing: float = 0.0
+) -> Cut | None:
+    """Say where the budget ended; None: between two parts of a step.
+
+    compared: the executions that were not measured until then, which took so many seconds.
+    """
+    if ended.phase is None:
+        return None
+    execution = step if isinstance(step, ExecutionStep) else None
+    return Cut(
+        phase=ended.phase,
+        side=step.side,
+        benchmark=execution.benchmark if execution else None,
+        build=step.build,
+        execution=execution.execution if execution else None,
+        seconds=ended.seconds,
+        setup=ended.setup,
+        compared=compared,
+        comparing=comparing,
+    )
 
 
 def _parts(each: Round) -> list[tuple[ExecutionStep, ...]]:
