@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from gate.config.types import Benchmark
 from gate.model import Cut, Failure, Side
 from gate.run.first_comparison import Runs
 from gate.run.hints import was_exhausted
@@ -76,20 +77,24 @@ def _started(
         return again.afresh(made.job), Started(frozenset(), (record,), broken=alike, built=False, begun=begun)
     before = facts_of(made.trees.root(side))
     steps, executions = _first_steps(made, side), made.executions(1)
-    runs, failures, broken = set[str](), list[Failure](), True
+    benchmarks = {b.name: b for b in made.job.project.settings.sides[side].benchmark}
+    # a port or another program may be why one with a service or a load fails: it is taken to run, and fails as ever
+    runs = {name for name in steps if benchmarks[name].service is not None or benchmarks[name].load is not None}
+    steps = {name: each for name, each in steps.items() if name not in runs}
+    failures, broken = list[Failure](), True
     end = time.monotonic() + min(SECONDS, _SHARE * made.conditions.budget.limit)
     try:
         for number, (name, each) in enumerate(steps.items()):
             begin(each)
             share = max(_LEAST, (end - time.monotonic()) / (len(steps) - number))
-            ran = _start(made, executions, each, share)
+            ran = _start(made, executions, benchmarks[name], each, share)
             if ran.failure is None or ran.ended:
                 runs.add(name)
                 continue
             kept = str(made.builder.kept(side, each.building))
             failures.append(msgspec.structs.replace(ran.failure, directory=kept))
             if broken and _is_own(made, ran.failure, ran.fault):
-                second = _start(made, executions, each, share)
+                second = _start(made, executions, benchmarks[name], each, share)
                 broken = second.failure is not None and not second.ended and second.fault == ran.fault
             else:
                 broken = False
@@ -107,9 +112,9 @@ def _fails_alike(made: Workshop, step: BuildStep, first: Failure, fault: int | N
     return alike and made.builder.fault(step.side, step.factors) == fault
 
 
-def _start(made: Workshop, executions: Executions, step: ExecutionStep, seconds: float) -> Unmeasured:
-    own = made.job.project.settings.sides[step.side].benchmark
-    benchmark = next(b for b in own if b.name == step.benchmark)
+def _start(
+    made: Workshop, executions: Executions, benchmark: Benchmark, step: ExecutionStep, seconds: float
+) -> Unmeasured:
     return executions.unmeasured(benchmark, step, made.builder.directory(step.side, step.building), seconds=seconds)
 
 
