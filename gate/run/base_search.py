@@ -14,6 +14,7 @@ from gate.run.base_trial import Started
 from gate.run.first_comparison import Runs, lacking, left
 from gate.run.job import Job
 from gate.run.project import overlaid_sources, with_base
+from gate.words.failures import sentence
 from gate.words.plain import last_lines
 from harness.errors import SourceError
 from harness.source.base_and_head import Source, Sources, fetch_all
@@ -114,12 +115,17 @@ def _search(job: Job, first: Started, start: Start) -> _Found:
         works = came.built and not came.failures
         if (works and came.runs) or (several and came.built):
             return _Found(_cut(candidate, came), steps)
+        if came.cut is not None:
+            return _Found(None, steps, _hinted(first, "the budget ended before one of its ancestors worked: raise it"))
         if not (works or came.broken):
-            return _Found(None, steps, first.failures)
+            why = f"its ancestor {sha[:12]} fails in another way: {sentence(came.failures[0])}"
+            return _Found(None, steps, _hinted(first, why))
         if best is None and came.runs:
             best = _cut(candidate, came)
     if repository.shallow and len(shas) < MOST and not _is_root(repository, [base.revision, *shas][-1]):
-        return _Found(None, len(shas), [_shallow(each, repository) for each in first.failures])
+        advice = fetch_all(repository) or "fetch more of its history"
+        why = f"this shallow clone has no ancestor of it to compare head with: {advice}"
+        return _Found(None, len(shas), _hinted(first, why))
     return _Found(best, len(shas))
 
 
@@ -133,12 +139,8 @@ def _is_root(repository: Repository, sha: str) -> bool:
     return b"\nparent " not in repository.git.run("cat-file", "commit", sha).partition(b"\n\n")[0]
 
 
-def _shallow(failure: Failure, repository: Repository) -> Failure:
-    advice = fetch_all(repository) or "fetch more of its history"
-    return msgspec.structs.replace(
-        failure,
-        hint=f"base itself is broken, and this shallow clone has no ancestor of it to compare head with: {advice}",
-    )
+def _hinted(first: Started, why: str) -> list[Failure]:
+    return [msgspec.structs.replace(each, hint=f"base itself is broken, and {why}") for each in first.failures]
 
 
 def _on(job: Job, sha: str, steps: int) -> Job | None:

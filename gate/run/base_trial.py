@@ -73,7 +73,9 @@ def _started(
     if isinstance(record, Failure):
         fault = made.builder.fault(side, step.factors)
         again = made.afresh(made.job)
-        alike = _is_own(made, record, fault) and _fails_alike(again, step, record, fault)
+        own = _is_own(made, record, fault)
+        alike = own and _fails_alike(again, step, record, fault)
+        record = _flaky(record) if own and not alike else record
         return again.afresh(made.job), Started(frozenset(), (record,), broken=alike, built=False, begun=begun)
     before = facts_of(made.trees.root(side))
     steps, executions = _first_steps(made, side), made.executions(1)
@@ -92,12 +94,13 @@ def _started(
                 runs.add(name)
                 continue
             kept = str(made.builder.kept(side, each.building))
-            failures.append(msgspec.structs.replace(ran.failure, directory=kept))
-            if broken and _is_own(made, ran.failure, ran.fault):
+            failure = msgspec.structs.replace(ran.failure, directory=kept)
+            own = alike = _is_own(made, ran.failure, ran.fault)
+            if own:
                 second = _start(made, executions, benchmarks[name], each, share)
-                broken = second.failure is not None and not second.ended and second.fault == ran.fault
-            else:
-                broken = False
+                alike = second.failure is not None and not second.ended and second.fault == ran.fault
+            failures.append(_flaky(failure) if own and not alike else failure)
+            broken = broken and alike
     finally:
         executions.end_round()
     # what the first starts have left there the other side's tree does not have
@@ -110,6 +113,10 @@ def _fails_alike(made: Workshop, step: BuildStep, first: Failure, fault: int | N
     again = made.builder.build(step.side, 0, step.seed, step.factors)
     alike = isinstance(again, Failure) and again.kind == first.kind
     return alike and made.builder.fault(step.side, step.factors) == fault
+
+
+def _flaky(failure: Failure) -> Failure:
+    return msgspec.structs.replace(failure, hint="tried again in the same way it did not fail so: it is not reliable")
 
 
 def _start(

@@ -203,11 +203,21 @@ def test_every_other_failure_of_base_is_an_error(tmp_path: Path, what: str) -> N
     assert {failure["side"] for failure in report["failures"]} == {"base"}
     assert status in " ".join(failure["status"] for failure in report["failures"])
     assert told(made, "base-broken") is None
+    assert any("not reliable" in (f["hint"] or "") for f in report["failures"]) == (counter.exists())
 
 
 def test_an_ancestor_of_which_nothing_is_known_ends_the_search(tmp_path: Path) -> None:
     made = project(tmp_path / "repo", {}, {"build.sh": "kill -9 $$\n"}, {"build.sh": FAILS}, WORKS)
     assert check(made).returncode == 4
+    (failure,) = made.report()["failures"]
+    assert failure["hint"].startswith("base itself is broken, and its ancestor ")
+
+
+def test_a_search_that_the_budget_ends_is_an_error(tmp_path: Path) -> None:
+    made = project(tmp_path / "repo", {"build.sh": "sleep 60\n"}, {"build.sh": FAILS}, WORKS)
+    assert check(made, "--set", "plan.budget=2s").returncode == 4
+    (failure,) = made.report()["failures"]
+    assert failure["hint"] == "base itself is broken, and the budget ended before one of its ancestors worked: raise it"
 
 
 @pytest.mark.parametrize("ancestor", [True, False])
