@@ -23,6 +23,7 @@ from harness.source.repository import Repository
 MOST = 5
 """Ancestors that are tried."""
 _LINES = 2
+_BUDGET = "the budget ended before one of its ancestors worked: raise it"
 
 Start = Callable[[Job, Sources, Side], Started]
 """Builds a side of a job, with these sources, and starts its benchmarks."""
@@ -88,6 +89,11 @@ def settled(job: Job, first: Started, start: Start) -> Settled:
     if head.failures:
         # nothing is repaired
         return Settled(job, of_head=head.failures)
+    again = start(job, job.project.sources, "base")
+    if not again.failures:
+        # such as a server that did not answer for a while: head can break base by now, and not mend it
+        why = _BUDGET if again.cut is not None else "works now: it is not reliable"
+        return Settled(job, _hinted(first, why, "base was broken when it was tried first"))
     runs = Runs(frozenset(), failure)
     project, nothing = lacking(job.project, runs, alone=job.part is None, broken=why)
     return Settled(job.of(project).told(*([nothing] if nothing is not None else [])))
@@ -116,7 +122,7 @@ def _search(job: Job, first: Started, start: Start) -> _Found:
         if (works and came.runs) or (several and came.built):
             return _Found(_cut(candidate, came), steps)
         if came.cut is not None:
-            return _Found(None, steps, _hinted(first, "the budget ended before one of its ancestors worked: raise it"))
+            return _Found(None, steps, _hinted(first, _BUDGET))
         if not (works or came.broken):
             why = f"its ancestor {sha[:12]} fails in another way: {sentence(came.failures[0])}"
             return _Found(None, steps, _hinted(first, why))
@@ -139,8 +145,8 @@ def _is_root(repository: Repository, sha: str) -> bool:
     return b"\nparent " not in repository.git.run("cat-file", "commit", sha).partition(b"\n\n")[0]
 
 
-def _hinted(first: Started, why: str) -> list[Failure]:
-    return [msgspec.structs.replace(each, hint=f"base itself is broken, and {why}") for each in first.failures]
+def _hinted(first: Started, why: str, what: str = "base itself is broken") -> list[Failure]:
+    return [msgspec.structs.replace(each, hint=f"{what}, and {why}") for each in first.failures]
 
 
 def _on(job: Job, sha: str, steps: int) -> Job | None:

@@ -220,6 +220,19 @@ def test_a_search_that_the_budget_ends_is_an_error(tmp_path: Path) -> None:
     assert failure["hint"] == "base itself is broken, and the budget ended before one of its ancestors worked: raise it"
 
 
+def test_a_server_that_does_not_answer_for_a_while_breaks_nothing(tmp_path: Path) -> None:
+    """Both tries of base and of its ancestor fail, and then head builds: that repairs nothing."""
+    counter = tmp_path / "counter"
+    counter.touch()
+    fetch = {"build.sh": f'echo $PERFGATE_SIDE >> {counter}\n[ "$(grep -c base < {counter})" -gt 8 ] || exit 7\n'}
+    head = {"build.sh": f"echo $PERFGATE_SIDE >> {counter}\n"}
+    made = project(tmp_path / "repo", fetch, {"readme": "2"}, head)
+    done = check(made, "--set", OPEN)
+    assert done.returncode == 4, done.stdout + done.stderr
+    (failure,) = made.report()["failures"]
+    assert failure["hint"] == "base was broken when it was tried first, and works now: it is not reliable"
+
+
 @pytest.mark.parametrize("ancestor", [True, False])
 def test_a_head_that_is_broken_as_well_fails(tmp_path: Path, ancestor: bool) -> None:
     states: list[dict[str, str]] = [{}] if ancestor else []
