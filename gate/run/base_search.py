@@ -92,8 +92,8 @@ def settled(job: Job, first: Started, start: Start) -> Settled:
     again = start(job, job.project.sources, "base")
     if not again.failures:
         # such as a server that did not answer for a while: head can break base by now, and not mend it
-        why = _BUDGET if again.cut is not None else "works now: it is not reliable"
-        return Settled(job, _hinted(first, why, "base was broken when it was tried first"))
+        now = _BUDGET if again.cut is not None else "works now: it is not reliable"
+        return Settled(job, _hinted(first, now, "base was broken when it was tried first"))
     runs = Runs(frozenset(), failure)
     project, nothing = lacking(job.project, runs, alone=job.part is None, broken=why)
     return Settled(job.of(project).told(*([nothing] if nothing is not None else [])))
