@@ -50,9 +50,9 @@ PIP_CONF = {
     "no-index": "UV_NO_INDEX", "trusted-host": "UV_INSECURE_HOST", "proxy": "ALL_PROXY", "cert": "SSL_CERT_FILE",
     "client-cert": "SSL_CLIENT_CERT",
 }  # fmt: skip
-# Packages that only a study, a CSV or Parquet loads, with what they alone need.
+# Packages that only a study or a CSV loads, with what they alone need.
 OF_A_STUDY = frozenset({
-    "duckdb", "formulaic", "interface-meta", "narwhals", "packaging", "pandas", "patsy", "python-dateutil",
+    "formulaic", "interface-meta", "narwhals", "packaging", "pandas", "patsy", "python-dateutil",
     "statsmodels", "typing-extensions", "tzdata", "wrapt",
 })  # fmt: skip
 # Packages without a wheel for musl, which a lock cannot tell from glibc; perfgate does without them.
@@ -61,7 +61,7 @@ OF_GLIBC = frozenset({"astral-dev-toolchain-hyperfine"})
 LOCKED = re.compile(r"^(?P<name>[\w.-]+) ?[=@].*\n(?:[ \t]+.*\n)*", re.MULTILINE)
 # Parts of libraries that a check does not load, or hardly any of, and what is compiled while they are downloaded.
 SELDOM = re.compile(
-    r"(gate|harness|duckdb|pandas|scipy|statsmodels|patsy|formulaic|interface_meta|narwhals|dateutil|tzdata|wrapt|packaging|"
+    r"(gate|harness|pandas|scipy|statsmodels|patsy|formulaic|interface_meta|narwhals|dateutil|tzdata|wrapt|packaging|"
     r"numpy/(f2py|typing|distutils|testing|polynomial|_pyinstaller)|.*\.dist-info|.*\.libs)(/|$)"
 )
 

@@ -25,7 +25,7 @@
       });
     }
   }
-  // a link to a change opens the case that it is in
+  // a link to a case opens it
   const open = () => {
     const target = location.hash && document.getElementById(location.hash.slice(1));
     const around = target && target.closest("details");

@@ -9,7 +9,7 @@ import re
 _FILES = "too many open files: raise the limit (`ulimit -n`)"
 _PROCESSES = "no more processes or threads can be started: end some, or raise the limit (`ulimit -u`)"
 _MEMORY = "not enough memory: free some, or raise the limit (`ulimit -v`)"
-_OF_A_STUDY = ("pandas", "statsmodels", "patsy", "duckdb")
+_OF_A_STUDY = ("pandas", "statsmodels", "patsy")
 """Packages that scripts/environment.py leaves out where a check is all there is."""
 _BY_NUMBER = {
     errno.EMFILE: _FILES,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from functools import reduce
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
@@ -13,8 +12,7 @@ from gate.history.chain import Chain, Link
 from gate.model import Better
 from gate.model.case import CaseId, case_id
 from gate.model.history import Change, HistoryRecord
-from gate.stats.series.noise import level_noise, moderated, outlying
-from gate.stats.series.steps import UNKNOWN, Array, Levels, Steps
+from gate.stats.series import Array, Interval, Levels, Steps, interval, level_variance, moderated, outlying
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,11 +21,15 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     step: int
     record: HistoryRecord
     change: Change
-    level: float | None
-    """Mean of the logs of both sides, or of head alone where no ratio has a variance; None: not measured (identical),
-    or no positive numbers."""
+    ratio: Interval
+    """log ratio of the commit to its parent, at 95%."""
     outlier: bool
-    """Whether its level stands far off the days around it, and is not used."""
+    """Whether its level stands far off the days around it, and is not used; its ratio is."""
+
+    @property
+    def builds(self) -> int:
+        """Of the side that has fewer; 0 of a proof that both sides are the same."""
+        return _builds(self.change)
 
 
 class Series(msgspec.Struct, frozen=True, kw_only=True, eq=False):
@@ -40,8 +42,6 @@ class Series(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     runs: list[Run]
     """In the order of the steps."""
     steps: Steps
-    machines: list[str]
-    """Ids of the classes of machines, in the order of steps.machines."""
 
 
 def series(chain: Chain) -> list[Series]:
@@ -61,64 +61,67 @@ def of_links(links: Sequence[Link], case: CaseId) -> Series | None:
     return next((each for each in series(part) if each.id == case), None)
 
 
-def level_of(change: Change, side: str | None = None) -> float | None:
-    """Return the level of a run: the log of a side's value, or the mean of both."""
-    values = [
-        each.value for name, each in (("base", change.base), ("head", change.head)) if each and side in (None, name)
-    ]
+def _level(change: Change, *, alone: bool) -> float | None:
+    """Return the level of a run: the mean of the logs of both sides, or of head alone.
+
+    None: not measured (identical), or no positive numbers.
+    """
+    values = [side.value for side in ((change.head,) if alone else (change.base, change.head)) if side is not None]
     if not values or any(not (math.isfinite(value) and value > 0) for value in values):
         return None
     return sum(map(math.log, values)) / len(values)
 
 
 def _series(key: CaseId, found: Sequence[tuple[int, HistoryRecord, Change]], count: int) -> Series:
-    last = found[-1][2]
+    # without any variance of ratios, base says nothing that head of the step before does not
     alone = all(change.variance is None for _, _, change in found)
-    levels = [level_of(change, "head" if alone else None) for _, _, change in found]
-    machines = list(dict.fromkeys(record.machine.id for _, record, _ in found))
+    levels = [_level(change, alone=alone) for _, _, change in found]
     outliers = [False] * len(found)
     own: list[Levels] = []
-    for machine in machines:
+    for machine in dict.fromkeys(record.machine.id for _, record, _ in found):
         at = [i for i, (_, record, _) in enumerate(found) if record.machine.id == machine and levels[i] is not None]
         at.sort(key=lambda i: found[i][1].measured or "")
         values = np.array([levels[i] for i in at], dtype=np.float64)
         far = outlying(values)
         for i, outlier in zip(at, far.tolist(), strict=True):
             outliers[i] = outlier
-        steps = np.array([found[i][0] for i in at], dtype=np.int64)
-        own.append(_levels(values[~far], steps[~far], count, 1.0 if alone else 0.5))
+        at_steps = np.array([found[i][0] for i in at], dtype=np.int64)
+        own.append(_levels(values[~far], at_steps[~far], count, 1.0 if alone else 0.5))
+    steps = _steps(found, count, own)
     runs = [
-        Run(step=step, record=record, change=change, level=level, outlier=outlier)
-        for (step, record, change), level, outlier in zip(found, levels, outliers, strict=True)
+        Run(step=step, record=record, change=change, ratio=_ratio(change, steps, step), outlier=outlier)
+        for (step, record, change), outlier in zip(found, outliers, strict=True)
     ]
-    return Series(
-        id=key, unit=last.unit, better=last.better, factors=last.factors, runs=runs,
-        steps=_steps(runs, count, own), machines=machines,
-    )  # fmt: skip
+    last = found[-1][2]
+    return Series(id=key, unit=last.unit, better=last.better, factors=last.factors, runs=runs, steps=steps)
 
 
 def _levels(values: Array, steps: np.ndarray[tuple[int], np.dtype[np.int64]], count: int, happened: float) -> Levels:
     counts = np.bincount(steps, minlength=count).astype(np.float64)
     sums = np.bincount(steps, weights=values, minlength=count)
-    noise = level_noise(values) if values.size else UNKNOWN
-    return Levels(sums / np.maximum(counts, 1), counts, noise, np.full(count, happened))
+    return Levels(sums / np.maximum(counts, 1), counts, level_variance(values), np.full(count, happened))
 
 
-def _steps(runs: Sequence[Run], count: int, machines: list[Levels]) -> Steps:
+def _ratio(change: Change, steps: Steps, step: int) -> Interval:
+    # one build has no variance of its own: what its step got from the others is shown
+    variance = change.variance if change.variance is not None else float(steps.variance[step])
+    return interval(change.log_ratio, variance, change.df or float(steps.df[step]))
+
+
+def _steps(found: Sequence[tuple[int, HistoryRecord, Change]], count: int, machines: list[Levels]) -> Steps:
     """Join the ratios of each step: several runs of one commit by their precision, degrees by Satterthwaite."""
-    changes = [run.change for run in runs]
+    changes = [change for _, _, change in found]
     ratio = np.array([change.log_ratio for change in changes])
-    shared = moderated(
+    variance, df = moderated(
         np.array([math.nan if change.variance is None else change.variance for change in changes]),
         np.array([change.df or 0.0 for change in changes]),
-        np.array([_builds(change) for change in changes]),
+        np.array([float(max(_builds(change), 1)) for change in changes]),
     )
-    at = np.array([run.step for run in runs])
-    weights = np.where(np.isfinite(shared.variance), 1 / shared.variance, 0.0)
+    at = np.array([step for step, _, _ in found])
+    weights = np.where(np.isfinite(variance), 1 / variance, 0.0)
     precision, sums, squares = (
-        np.bincount(at, weights=each, minlength=count)
-        for each in (weights, weights * ratio, weights**2 / shared.df)
-    )  # fmt: skip
+        np.bincount(at, weights=each, minlength=count) for each in (weights, weights * ratio, weights**2 / df)
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
         known = precision > 0
         return Steps(
@@ -129,11 +132,5 @@ def _steps(runs: Sequence[Run], count: int, machines: list[Levels]) -> Steps:
         )
 
 
-def _builds(change: Change) -> float:
-    counts = [side.builds for side in (change.base, change.head) if side is not None]
-    return float(max(min(counts, default=1), 1))
-
-
-def latest(runs: Iterable[Run]) -> Run:
-    """Return the run that was measured last."""
-    return reduce(lambda one, two: two if (two.record.measured or "") >= (one.record.measured or "") else one, runs)
+def _builds(change: Change) -> int:
+    return min((side.builds for side in (change.base, change.head) if side is not None), default=0)

@@ -83,7 +83,7 @@ class HistoryRecord(msgspec.Struct, frozen=True, kw_only=True):
     commit: str
     """sha of head."""
     parent: str
-    """sha of base: what it was compared with. Equal to `commit`: a control, which tells machine from code."""
+    """sha of base: what it was compared with. Equal to `commit`: a control, which shows what the machine does."""
     subject: str = ""
     """First line of the commit's message."""
     committed: str | None

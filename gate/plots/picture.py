@@ -77,13 +77,12 @@ class _Text(msgspec.Struct, frozen=True):
 
 
 class Tip(msgspec.Struct, frozen=True):
-    """A vertical stretch that shows a text on hovering, and may lead somewhere."""
+    """A vertical stretch that shows a text on hovering."""
 
     x: float
     top: float
     bottom: float
     text: str
-    href: str = ""
 
 
 class Sheet:
@@ -152,12 +151,10 @@ class Sheet:
         if not _PREFIX.fullmatch(prefix):
             raise ValueError(f"a prefix is letters, digits, - and _, begun with a letter; got {prefix!r}")
         body = "\n".join(self._elements())
-        # an image has no parts that one can go to
-        role = "group" if any(tip.href for tips in self._tips.values() for tip in tips) else "img"
         ids = [f"{prefix}-{name}" for name in ("svg", "title", "desc")]
         data = "".join(f" data-{name}={quoteattr(_legal(text))}" for name, text in self._data.items())
         return Picture(
-            f'<svg xmlns="http://www.w3.org/2000/svg" id="{ids[0]}" class="picture"{data} role="{role}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" id="{ids[0]}" class="picture"{data} role="img" '
             f'viewBox="0 0 {self.width:g} {self.height:g}" aria-labelledby="{ids[1]} {ids[2]}">'
             f'<title id="{ids[1]}">{legal(title)}</title><desc id="{ids[2]}">{legal(description)}</desc>\n'
             f"<style>{style(ids[0], self._classes(), self.width)}</style>\n{body}\n</svg>",
@@ -186,8 +183,7 @@ class Sheet:
 
 def _tip(tip: Tip) -> str:
     path = f'<path d="{_path(_Shape("", [[(tip.x, tip.top), (tip.x, tip.bottom)]], False))}">'
-    found = f"{path}<title>{legal(tip.text)}</title></path>"
-    return f"<a href={quoteattr(tip.href)}>{found}</a>" if tip.href else found
+    return f"{path}<title>{legal(tip.text)}</title></path>"
 
 
 def legal(text: str) -> str:

@@ -16,7 +16,6 @@ _RULES: dict[str, str] = {
     "axis": "fill:none;stroke:var(--soft)",
     "zero": "fill:none;stroke:var(--ink);stroke-width:1.2",
     "limit": "fill:none;stroke:var(--soft);stroke-width:1.4;stroke-dasharray:6 4",
-    "zone": "fill:var(--band)",
     "stripe": "fill:var(--wash)",
     "soft": "fill:var(--soft)",
     "strong": "font-weight:600",

@@ -26,9 +26,8 @@ from gate.history.suspects import suspects_between
 from gate.memory.entries import HistoryError
 from gate.memory.store import History
 from gate.model import Record, Run, UserError
-from gate.model.case import CaseId, case_id
-from gate.model.creep import CaseNights, CaseSuspects, CreepRun, Pin, Suspect
-from gate.model.history import HistoryRecord
+from gate.model.case import case_id
+from gate.model.creep import CaseNights, CaseSuspects, CreepRun, Pin
 from gate.model.names import HISTORY_REF
 from gate.run.job import Job
 from gate.run.memory import barred, history_path, project_name
@@ -144,29 +143,12 @@ def _suspects(job: Job, pin: Pin) -> list[CaseSuspects] | None:
             metric=change.metric,
             statistic=change.statistic,
             factors=change.factors,
-            suspects=ranked,
+            suspects=ranked[:_SUSPECTS],
         )
         for key, change in {case_id(each, each.statistic): each for r in records for each in r.changes}.items()
-        if (ranked := _ranked(records, key, pin.sha, head, 1 if change.better == "lower" else -1)) is not None
+        if (ranked := suspects_between(records, key, pin.sha, head, 1 if change.better == "lower" else -1)) is not None
     ]
     return found or None
-
-
-def _ranked(records: list[HistoryRecord], key: CaseId, pin: str, head: str, direction: int) -> list[Suspect] | None:
-    found = suspects_between(records, key, pin, head, direction)
-    if found is None:
-        return None
-    return [
-        Suspect(
-            commit=each.commit,
-            subject=each.subject,
-            log_ratio=each.change.estimate,
-            share=each.share,
-            accepted=each.accepted is not None,
-        )
-        for each in found.ranked
-        if each.share is not None
-    ][:_SUSPECTS]
 
 
 def append_night(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from gate.history.encoding import encode
 from gate.history.folder import FolderStore
 from gate.history.names import name_of
 from gate.model.history import AcceptedChange, Change, HistoryRecord, Machine, Measured
+from gate.stats.series import Levels, Steps, level_variance, moderated, outlying
 
 Array = npt.NDArray[np.float64]
 
@@ -75,6 +77,26 @@ def drawn(rng: np.random.Generator, true: Array, noise: Noise) -> Drawn:
     ratio = np.diff(true) + rng.standard_normal(count) * np.sqrt(variance)
     level = (true[1:] + true[:-1]) / 2 + days(rng, count, noise) + rng.standard_normal(count) * np.sqrt(variance) / 2
     return Drawn(ratio, level, variance * rng.chisquare(builds - 1) / (builds - 1), builds)
+
+
+def steps_of(
+    rng: np.random.Generator, true: Array, noise: Noise, *, moved: Array | None = None, machines: tuple[int, ...] = ()
+) -> Steps:
+    """Draw the steps of a case.
+
+    moved: what the machine does to the level of each run beside the noise. machines: runs with which another begins.
+    """
+    own = drawn(rng, true, noise)
+    variance, df = moderated(own.variance, (own.builds - 1).astype(np.float64), own.builds.astype(np.float64))
+    level = own.level if moved is None else own.level + moved
+    ends = [0, *machines, level.size]
+    each = []
+    for first, last in pairwise(ends):
+        far = outlying(level[first:last])
+        count = np.zeros(level.size)
+        count[first:last] = ~far
+        each.append(Levels(level, count, level_variance(level[first:last][~far]), np.full(level.size, 0.5)))
+    return Steps(own.ratio, variance, df, each)
 
 
 FACTS: Mapping[str, Any] = {"cpu": "Example 3.0 GHz", "kernel": "6.1", "gcc": "12.2"}

@@ -6,8 +6,7 @@ from typing import TextIO
 
 from gate.cli.command import Command
 from gate.codes import Exit
-from gate.commands.history.options import AddOptions, ExportOptions, ListOptions
-from gate.commands.history.trend.options import TrendOptions
+from gate.commands.history.options import AddOptions, ExportOptions, ListOptions, TrendOptions
 
 _DONE = "done"
 _CODES = (Exit.PASS, Exit.USAGE)
@@ -60,7 +59,7 @@ COMMAND = Command(
             error="other writers were faster, time and again: nothing is lost, add it again",
         ),
         "trend": Command(
-            help="show how each benchmark changed over the commits, and where",
+            help="show how each benchmark changed over the commits",
             example="perfgate history trend --html trend.html --benchmark 'parse-*'",
             options=TrendOptions,
             run=run_trend,
@@ -69,7 +68,7 @@ COMMAND = Command(
         ),
         "export": Command(
             help="write a row for each commit and case, for other tools",
-            example="perfgate history export --parquet history.parquet\nperfgate history export --csv -",
+            example="perfgate history export --csv history.csv\nperfgate history export --csv -",
             options=ExportOptions,
             run=run_export,
             codes=_CODES,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gate.cli import values
-from gate.cli.options import argument, group, option, switch
+from gate.cli.options import argument, group, option, repeated, switch
 from gate.model.names import HISTORY_REF
 
 KEEP = 5000
@@ -58,9 +58,22 @@ class AddOptions:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class TrendOptions:
+    """Which part of the history is shown, and where it goes."""
+
+    benchmarks: tuple[str, ...] = repeated("only the benchmarks that match", metavar="GLOB", flag="--benchmark")
+    since: str | None = option("only commits after this commit or date", metavar="REF|DATE")
+    limit: int | None = option("only the newest commits", metavar="N", parse=values.whole(1, 1_000_000))
+    json: str | None = option("write the trend as JSON (-: print it)", metavar="FILE")
+    csv: str | None = option("write the trend as CSV (-: print it)", metavar="FILE")
+    markdown: str | None = option("write the trend as Markdown (-: print it)", metavar="FILE")
+    html: str | None = option("write the trend as one page (-: print it)", metavar="FILE")
+    store: StoreOptions = group(StoreOptions, "store")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class ExportOptions:
     """Where the table goes."""
 
     csv: str | None = option("write a row for each commit and case as CSV (-: print it)", metavar="FILE")
-    parquet: str | None = option("write the same as Parquet", metavar="FILE")
     store: StoreOptions = group(StoreOptions, "store")

@@ -1,4 +1,4 @@
-"""perfgate history trend: the chain of ratios of each case, and the changes in it."""
+"""perfgate history trend: the chain of ratios of each case, and its level at each commit."""
 
 from __future__ import annotations
 
@@ -11,16 +11,14 @@ from typing import TextIO
 
 import msgspec
 
-from gate.cli.groups import RulesOptions
 from gate.codes import Exit
+from gate.commands.history.options import TrendOptions
 from gate.commands.history.place import here, opened
 from gate.commands.history.trend.formats import Screen, renderer
-from gate.commands.history.trend.options import TrendOptions
-from gate.decide.policy import policy_of
 from gate.history.chain import Chain, chained
 from gate.history.names import when
-from gate.history.trend import cases_of, trend
-from gate.history.trend_types import Trend
+from gate.history.series import series
+from gate.history.trend import Trend, trend
 from gate.model import UserError
 from gate.model.visible import visible
 from gate.report.outputs import write
@@ -57,18 +55,13 @@ def _trend(options: TrendOptions) -> Trend:
     if not reading.records and not reading.problems:
         raise UserError(f"{store} holds no records: `perfgate history add` records a run")
     chain = _part(chained(reading.records), options)
-    cases = cases_of(chain)
+    cases = series(chain)
     wanted = [of for of in cases if _matches(of.id.benchmark, options.benchmarks)]
     for glob in options.benchmarks:
         if not any(_matches(of.id.benchmark, [glob]) for of in cases):
             names = ", ".join(dict.fromkeys(of.id.benchmark for of in cases[:5]))
             raise UserError(f"--benchmark {glob}: no benchmark of the history matches; it has {names or 'none'}")
-    # the error of a report, by the rules of the project around the working directory, or the defaults
-    gate = policy_of(None, RulesOptions()).config.gate
-    return trend(
-        chain, wanted, family=options.family or gate.family, confidence=gate.confidence,
-        threshold=float(options.threshold), problems=reading.problems,
-    )  # fmt: skip
+    return trend(chain, wanted, reading.problems)
 
 
 def _matches(name: str, globs: Sequence[str]) -> bool:

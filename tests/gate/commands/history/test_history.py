@@ -6,7 +6,6 @@ import json
 import os
 from pathlib import Path
 
-import duckdb
 import pytest
 
 from gate.cli.main import main
@@ -128,7 +127,6 @@ def test_pushes(project: Project, tmp_path: Path) -> None:
         (("--ref", "refs/../x"), "write the whole name of a ref"),
         (("add", "--folder", "h", "--push"), "a folder has no remote"),
         (("export",), "name a file"),
-        (("export", "--parquet", "-"), "name a file"),
         (("export", "--csv", "-"), "no such ref"),
         (("--folder", "none"), "no such folder"),
     ],
@@ -174,19 +172,12 @@ def test_exports_a_row_for_each_commit_and_case(tmp_path: Path) -> None:
     assert float(row["ratio_high"]) == pytest.approx(1.021479, abs=2e-6)
 
 
-def test_parquet_holds_the_same_in_types(tmp_path: Path) -> None:
-    place = folder(tmp_path)
-    file, text = tmp_path / "x.parquet", tmp_path / "x.csv"
-    assert run("export", "--folder", str(place), "--parquet", str(file), "--csv", str(text))[0] == 0
-    with duckdb.connect() as connection:
-        types = {name: kind for name, kind, *_ in connection.execute(f"DESCRIBE FROM '{file}'").fetchall()}
-        found = connection.read_parquet(str(file)).select("benchmark", "log_ratio", "head_builds", "control").fetchall()
-    assert list(types) == [column.name for column in COLUMNS]
-    assert (types["log_ratio"], types["head_builds"], types["control"]) == ("DOUBLE", "BIGINT", "BOOLEAN")
-    assert types["committed"] == "TIMESTAMP WITH TIME ZONE"
-    rows = csv.DictReader(io.StringIO(text.read_text()))
-    assert found == [(r["benchmark"], float(r["log_ratio"]), int(r["head_builds"]), False) for r in rows]
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["h", "x.csv", "x.parquet"]
+def test_a_table_is_written_whole_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
+    place, file = folder(tmp_path), tmp_path / "x.csv"
+    file.write_text("of another day")
+    assert run("export", "--folder", str(place), "--csv", str(file))[0] == 0
+    assert file.read_text() == run("export", "--folder", str(place), "--csv", "-")[1]
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["h", "x.csv"]
 
 
 def test_what_cannot_be_read_is_named_and_the_rest_is_there(tmp_path: Path) -> None:

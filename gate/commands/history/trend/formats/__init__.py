@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from importlib import import_module
 from typing import Protocol
 
 import msgspec
 
-from gate.history.trend_types import Trend
+from gate.history.trend import Trend
 
 
 class Screen(msgspec.Struct, frozen=True):
@@ -29,3 +30,8 @@ def renderer(name: str) -> Render:
     """Import a format only where it is asked for."""
     found: Render = import_module(f"{__name__}.{name}").render
     return found
+
+
+def ratio_of(log: float) -> float | None:
+    """Return the ratio of a logarithm; None where it is unknown, or no number."""
+    return math.exp(log) if math.isfinite(log) and abs(log) <= 700 else None

@@ -1,62 +1,38 @@
-"""A trend -> CSV: a row for each run of a case, then a row for each change."""
+"""A trend -> CSV: a row for each run of a case."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
-from gate.commands.history.trend import words
-from gate.commands.history.trend.formats import Screen
-from gate.history.trend_types import CaseTrend, Trend
+from gate.commands.history.trend.formats import Screen, ratio_of
+from gate.history.trend import CaseTrend, Trend
 from gate.report.csv import cell
-from gate.stats.series.sums import Interval
 
 COLUMNS = (
-    "row", "benchmark", "metric", "statistic", "factors", "unit", "better", "commit", "parent", "committed", "run",
+    "benchmark", "metric", "statistic", "factors", "unit", "better", "commit", "parent", "committed", "run",
     "measured", "machine", "base", "head", "builds", "ratio", "ratio_low", "ratio_high", "level", "level_low",
-    "level_high", "verdict", "accepted", "outlier", "direction", "cause", "good", "bad", "commits", "p_adjusted",
-    "command",
+    "level_high", "verdict", "accepted", "outlier",
 )  # fmt: skip
 
 
 def render(trend: Trend, _: Screen) -> str:
-    r"""Write RFC 4180 with a header line and "\n" at line ends; row is "run" or "change", what does not exist is empty.
+    r"""Write RFC 4180 with a header line and "\n" at line ends; what does not exist is empty.
 
-    level is the level of the commit relative to the first stretch without a change.
+    level is the level of the commit relative to the first one.
     """
-    rows = [row for case in trend.cases for row in (*_runs(case, trend), *_changes(case, trend))]
+    rows = [row for case in trend.cases for row in _runs(case, trend)]
     return "\n".join([",".join(COLUMNS), *(",".join(map(cell, row)) for row in rows)]) + "\n"
 
 
-def _case(kind: str, case: CaseTrend) -> Sequence[object]:
-    return kind, case.id.benchmark, case.id.metric, case.id.statistic, case.id.factors or None, case.unit, case.better
-
-
 def _runs(case: CaseTrend, trend: Trend) -> Iterator[Sequence[object]]:
-    for run in case.runs:
-        link, point = trend.chain.links[run.step], case.path[run.step + 1]
-        levels = [_exp(each) for each in (point.level, point.low, point.high)]
-        accepted = case.accepted.get(run.step)
+    of, path = case.series, case.path
+    for run in of.runs:
+        link, record, change = trend.chain.links[run.step], run.record, run.change
+        levels = (float(each[run.step + 1]) for each in (path.level, path.low, path.high))
         yield (
-            *_case("run", case), link.commit, link.parent, link.committed, run.run, run.measured, run.machine,
-            run.base, run.head, run.builds or None, *_interval(run.ratio), *levels, run.verdict,
-            accepted.reason if accepted else None, "yes" if run.outlier else None, *(None,) * 7,
+            of.id.benchmark, of.id.metric, of.id.statistic, of.id.factors or None, of.unit, of.better,
+            link.commit, link.parent, link.committed, record.run, record.measured, record.machine.id,
+            change.base and change.base.value, change.head and change.head.value, run.builds or None,
+            *map(ratio_of, (run.ratio.estimate, run.ratio.low, run.ratio.high, *levels)), change.verdict,
+            change.accepted and change.accepted.reason, "yes" if run.outlier else None,
         )  # fmt: skip
-
-
-def _changes(case: CaseTrend, trend: Trend) -> Iterator[Sequence[object]]:
-    for change in case.changes:
-        link = trend.chain.links[change.at]
-        yield (
-            *_case("change", case), link.commit, link.parent, link.committed, *(None,) * 6, *_interval(change.change),
-            *(None,) * 6, change.direction, change.cause, change.good, change.bad, change.last - change.first + 1,
-            change.p_adjusted, words.next_step(change, case, trend.chain.links).command,
-        )  # fmt: skip
-
-
-def _interval(found: Interval) -> Sequence[float | None]:
-    return [_exp(each) for each in (found.estimate, found.low, found.high)]
-
-
-def _exp(log: float | None) -> float | None:
-    return None if log is None or not math.isfinite(log) or abs(log) > 700 else math.exp(log)

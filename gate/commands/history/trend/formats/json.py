@@ -7,23 +7,18 @@ from typing import Any
 
 import msgspec
 
-from gate.commands.history.trend import words
-from gate.commands.history.trend.formats import Screen
-from gate.history.trend_types import CaseTrend, ChangePoint, Trend
-from gate.stats.series.sums import Interval
+from gate.commands.history.trend.formats import Screen, ratio_of
+from gate.history.trend import CaseTrend, Trend
+from gate.stats.series import Interval
 
 SCHEMA = 1
-_SUSPECTS = 20
 
 
 def render(trend: Trend, _: Screen) -> str:
-    """Write all commits, runs and changes; ratios are to the parent, what does not exist is null."""
+    """Write all commits, runs and levels; ratios are to the parent, what does not exist is null."""
     chain = trend.chain
     found = {
         "schema": SCHEMA,
-        "confidence": trend.confidence,
-        "family": {"method": trend.family, "size": trend.comparisons},
-        "threshold": trend.threshold,
         "commits": [
             {
                 "commit": link.commit, "parent": link.parent, "subject": link.subject or None,
@@ -51,27 +46,32 @@ def render(trend: Trend, _: Screen) -> str:
 
 
 def _case(case: CaseTrend, trend: Trend) -> dict[str, Any]:
-    links = trend.chain.links
+    of, path, links = case.series, case.path, trend.chain.links
     return {
-        "benchmark": case.id.benchmark, "metric": case.id.metric, "statistic": case.id.statistic,
-        "unit": case.unit, "better": case.better, "factors": case.factors,
+        "benchmark": of.id.benchmark, "metric": of.id.metric, "statistic": of.id.statistic,
+        "unit": of.unit, "better": of.better, "factors": of.factors,
         "sd": {"ratio": case.build_sd, "days": case.day_sd},
-        "chain": {"ratio": _ratio(case.chain.estimate), "unmeasured": case.chain.missing},
-        "changes": [_change(change, case, trend) for change in case.changes],
+        "chain": {
+            "ratio": ratio_of(case.chain.estimate), "low": ratio_of(case.chain.low),
+            "high": ratio_of(case.chain.high), "unmeasured": case.unmeasured,
+        },
         "runs": [
             {
-                "commit": links[run.step].commit, "run": run.run, "measured": run.measured,
-                "ratio": _interval(run.ratio), "base": run.base, "head": run.head, "builds": run.builds,
-                "machine": run.machine, "verdict": run.verdict, "outlier": run.outlier,
+                "commit": links[run.step].commit, "run": run.record.run, "measured": run.record.measured,
+                "ratio": _interval(run.ratio), "base": run.change.base and run.change.base.value,
+                "head": run.change.head and run.change.head.value, "builds": run.builds,
+                "machine": run.record.machine.id, "verdict": run.change.verdict, "outlier": run.outlier,
             }
-            for run in case.runs
+            for run in of.runs
         ],
         "levels": [
             {
-                "commit": links[place - 1].commit if place else links[0].parent, "ratio": _ratio(point.level),
-                "low": _ratio(point.low), "high": _ratio(point.high), "piece": point.piece,
+                "commit": links[place - 1].commit if place else links[0].parent, "ratio": ratio_of(level),
+                "low": ratio_of(low), "high": ratio_of(high), "piece": piece,
             }
-            for place, point in enumerate(case.path)
+            for place, (level, low, high, piece) in enumerate(
+                zip(*(each.tolist() for each in (path.level, path.low, path.high, path.piece)), strict=True)
+            )
         ],
         "accepted": [
             {"commit": links[step].commit, "up_to": a.up_to, "until": a.until, "reason": a.reason}
@@ -80,31 +80,8 @@ def _case(case: CaseTrend, trend: Trend) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _change(change: ChangePoint, case: CaseTrend, trend: Trend) -> dict[str, Any]:
-    said = words.said(change, case, trend)
-    return {
-        "commit": trend.chain.links[change.at].commit, "good": change.good, "bad": change.bad,
-        "commits": change.last - change.first + 1, "unmeasured": change.suspects.unmeasured,
-        "direction": change.direction, "ratio": _interval(change.change), "shown": _interval(change.shown),
-        "p": change.p, "p_adjusted": change.p_adjusted, "cause": change.cause, "gradual": change.gradual,
-        "ratios": _interval(change.ratios), "same": _interval(change.same), "controlled": change.controlled,
-        "suspects": [
-            {
-                "commit": each.commit, "subject": each.subject or None, "ratio": _interval(each.change),
-                "expected": _ratio(each.expected), "share": each.share, "shown": each.shown,
-            }
-            for each in change.suspects.ranked[:_SUSPECTS]
-        ],
-        "text": f"{said.name}: {said.headline}", "why": " ".join(said.why), "command": said.next.command,
-    }  # fmt: skip
-
-
 def _interval(found: Interval) -> dict[str, float | None]:
-    return {"estimate": _ratio(found.estimate), "low": _ratio(found.low), "high": _ratio(found.high)}
-
-
-def _ratio(log: float | None) -> float | None:
-    return None if log is None or not math.isfinite(log) or abs(log) > 700 else math.exp(log)
+    return {"estimate": ratio_of(found.estimate), "low": ratio_of(found.low), "high": ratio_of(found.high)}
 
 
 def _plain(value: Any) -> Any:
