@@ -74,7 +74,7 @@ def lacking(
 
 def as_begun(project: Project, past: Run) -> Project:
     """Compare what the run that is resumed has begun to compare."""
-    why, broken = _one(past, NothingToCompare), _one(past, BaseBroken)
+    why, broken = nothing_to_compare(past), _one(past, BaseBroken)
     if past.benchmarks is None or not (may_lack(project) or why or broken):
         return project
     if why is not None and why.itself:
@@ -86,6 +86,11 @@ def as_begun(project: Project, past: Run) -> Project:
             source = Source(past.base, str(broken.compared))
             project = with_base(project, source, past.choice.base)
     return left(project, past.benchmarks.get("base", ()))
+
+
+def nothing_to_compare(run: Run) -> NothingToCompare | None:
+    """Return what a run line says of a base that lacks everything; None: there is something to compare."""
+    return _one(run, NothingToCompare)
 
 
 def _one(run: Run, kind: type[T]) -> T | None:

@@ -14,6 +14,7 @@ from gate.model import SIDES, Side
 from gate.model.warnings.setup import BaseWithoutConfig
 from gate.removal import remove_tree
 from gate.run.build_cache import build_cache
+from gate.run.first_comparison import nothing_to_compare
 from gate.run.hints import hints
 from gate.run.job import Job
 from gate.run.project import Project
@@ -105,7 +106,9 @@ def workshop(job: Job, trees: Trees, budget: Budget) -> Iterator[Workshop]:
 def _cache(job: Job) -> BuildCache | None:
     """Return what keeps first builds of a job: of a proposal only base's, by base's own recipe."""
     sandboxed = job.run.sandbox is not None and job.run.sandbox.on
-    if is_proposed() and BaseWithoutConfig() in job.project.settings.warnings:
+    # without a base to compare with, what stands for it is head
+    alone = BaseWithoutConfig() in job.project.settings.warnings or nothing_to_compare(job.run) is not None
+    if is_proposed() and alone:
         return None
     return build_cache(sandboxed=sandboxed)
 

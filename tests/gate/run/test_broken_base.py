@@ -351,3 +351,15 @@ def test_jobs_that_share_a_gate_choose_alike(tmp_path: Path, ancestor: bool) -> 
     else:
         assert done.returncode == 0, done.stdout + done.stderr
         assert done.stdout.startswith("○ Nothing to compare yet: base ")
+
+
+@pytest.mark.parametrize("ancestor", [True, False])
+def test_no_build_of_a_proposal_is_kept_where_it_stands_for_base(tmp_path: Path, ancestor: bool) -> None:
+    """Of base's ancestor, which the project has merged, it is."""
+    setup = {"perfgate.toml": CONFIG + BUILD + 'setup = "sleep 1.1"\n'}
+    states: list[dict[str, str]] = [setup] if ancestor else []
+    made = project(tmp_path / "repo", *states, {**setup, "build.sh": FAILS}, {"build.sh": "exit 0\n"})
+    cache = tmp_path / "cache"
+    plan = ("--set", "plan.builds=2", "--set", "build.cache=auto")
+    assert made.perfgate("check", "--base", "HEAD~1", *plan, CI="true", XDG_CACHE_HOME=str(cache)).returncode == 0
+    assert len(list(cache.glob("perfgate/builds/*"))) == (1 if ancestor else 0)
