@@ -12,6 +12,7 @@ import msgspec
 
 from gate.config.changed import changed_measuring
 from gate.config.parse import parse, parse_types
+from gate.config.renamed import paired
 from gate.config.rules import matches
 from gate.config.schema import to_tables
 from gate.config.source import ConfigError, Fault, Path, Source, dotted, from_tables, has, together
@@ -19,7 +20,7 @@ from gate.config.types import Benchmark, Config
 from gate.config.unknown import advice_on_option
 from gate.model import SIDES, Side
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.setup import BaseWithoutConfig, HeadWithoutConfig, RulesChanged
+from gate.model.warnings.setup import BaseWithoutConfig, HeadWithoutConfig, Renamed, RulesChanged
 
 _RULES = ("gate", "override", "accept", "plan", "creep")
 """The tables that decide; [study] goes by the same file, but decides nothing."""
@@ -46,6 +47,13 @@ class Settings:
     def benchmarks(self) -> dict[Side, list[str]]:
         """The names of the benchmarks that each side has."""
         return {side: [b.name for b in config.benchmark] for side, config in self.sides.items()}
+
+    @property
+    def renamed(self) -> dict[str, str]:
+        """The name by which a benchmark that head renames is not measured, and the one by which it is."""
+        names = {b.name for b in self.rules.benchmark}
+        pairs = [(each.was, each.now) for each in self.warnings if isinstance(each, Renamed)]
+        return {was if now in names else now: now if now in names else was for was, now in pairs}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +99,13 @@ def resolve(
     sides: dict[Side, Config] = {
         side: msgspec.structs.replace(parse(_over_side(sources[side], options)), study=decisive.study) for side in SIDES
     }
+    sides, renamed = paired(sides, decisive)
     own, sides = sides, _measured_by_rules(sides, decisive)
     changed = _changed_rules(own)
     if changed:
         in_force = rules if isinstance(rules, str) else origin.name
         warnings.append(RulesChanged(tuple(changed), in_force))
-    warnings += changed_measuring(sides)
+    warnings += [*renamed, *changed_measuring(sides)]
     merged = msgspec.structs.replace(
         decisive,
         build=sides["head"].build,

@@ -127,6 +127,12 @@ def better_of(config: Config, benchmark: str, metric: str) -> Better | None:
     return own or next(filter(None, told), None)
 
 
+def missing_fails(config: Config, benchmark: str) -> bool:
+    """Return whether a benchmark that is missing fails: the last matching override says, otherwise gate."""
+    said = [o.missing for o in reversed(config.override) if matches(o.benchmark, benchmark)]
+    return next((each for each in said if each is not None), config.gate.missing) == "fail"
+
+
 def implausible_of(config: Config, benchmark: str, metric: str, statistic: str) -> float | None:
     """Return beyond which size an improvement is questioned: the last matching override's, otherwise gate's."""
     sizes = [o.implausible for o in reversed(config.override) if _applies(o, benchmark, metric, statistic)]

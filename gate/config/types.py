@@ -175,14 +175,14 @@ class Gate(Table, frozen=True, kw_only=True):
         str,
         Meta(
             max_length=50,
-            description="The GitHub label that accepts the regressions of a pull request (docs/github.md); "
-            '"": no label does.',
+            description="The GitHub label that accepts what regressed or is missing in a pull request "
+            '(docs/github.md); "": no label does.',
         ),
     ] = "perf-accepted"
 
 
 class Override(Table, frozen=True, kw_only=True):
-    """Another threshold, floor, direction, implausible size or proof for some cases; globs, the later entry wins."""
+    """Other rules for some cases; globs, the later entry wins."""
 
     benchmark: Annotated[str, Meta(description="Glob of benchmark names.")] = "*"
     metric: Annotated[str, Meta(description="Glob of metric names.")] = "*"
@@ -195,6 +195,10 @@ class Override(Table, frozen=True, kw_only=True):
     better: Annotated[
         Better | None,
         Meta(description="Which direction is better, whatever the statistic, where the metric has no own."),
+    ] = None
+    missing: Annotated[
+        Literal["fail", "pass"] | None,
+        Meta(description="Replaces gate.missing, for benchmarks as a whole: metric and statistic do not matter."),
     ] = None
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from gate.codes import Exit
-from gate.config.rules import Policy, default_floor
+from gate.config.rules import Policy, default_floor, missing_fails
 from gate.config.schema import to_tables
 from gate.decide import reasons
 from gate.decide.budget import budget_ended
@@ -31,6 +31,7 @@ from gate.model import (
     Case,
     Counts,
     Evidence,
+    Failure,
     Family,
     Finding,
     Identical,
@@ -50,7 +51,7 @@ from gate.model.evidence import Amount
 from gate.model.names import AGGREGATE
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.estimates import NoisyHost
-from gate.model.warnings.measured import WithoutValues
+from gate.model.warnings.measured import MissingAllowed, WithoutValues
 from gate.model.warnings.setup import ExpiredAccept, NothingRemembered, NothingToCompare, ZeroThreshold
 from gate.stats.prior import FEWEST_COMMON, with_layouts
 from gate.units import ratio_of
@@ -119,6 +120,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         new=new,
         warnings=[
             *implausible(findings, policy.config),
+            *_missing_allowed(evidence.failures, policy),
             *evidence.warnings,
             *contrasts.warnings,
             *_expired(policy),
@@ -357,12 +359,9 @@ def _report_verdict(
 ) -> ReportVerdict:
     if any(f.verdict == "regression" for f in findings):
         return "regression"
+    allowed = {name for each in _missing_allowed(evidence.failures, policy) for name in each.benchmarks}
     # a whole shard or session that is missing is no matter of policy
-    counted = [
-        f
-        for f in evidence.failures
-        if f.kind != "missing" or f.benchmark is None or policy.config.gate.missing == "fail"
-    ]
+    counted = [f for f in evidence.failures if f.kind != "missing" or f.benchmark not in allowed]
     if why is not None and not counted:
         # what was measured is head alone, with or without itself as base
         return "pass" if (evidence.cases if why.itself else evidence.new) else "error"
@@ -371,6 +370,15 @@ def _report_verdict(
     if any(f.verdict == "inconclusive" for f in findings):
         return "inconclusive"
     return "pass"
+
+
+def _missing_allowed(failures: Sequence[Failure], policy: Policy) -> list[MissingAllowed]:
+    """Name the missing benchmarks that do not fail: by the rules, by an accepting label."""
+    names = list(dict.fromkeys(f.benchmark for f in failures if f.kind == "missing" and f.benchmark is not None))
+    by_rules = tuple(name for name in names if not missing_fails(policy.config, name))
+    by_label = tuple(name for name in names if name not in by_rules) if policy.label is not None else ()
+    allowed = ((by_rules, None), (by_label, policy.label))
+    return [MissingAllowed(benchmarks, label) for benchmarks, label in allowed if benchmarks]
 
 
 def _exit_code(verdict: ReportVerdict, findings: Sequence[Finding], policy: Policy) -> int:

@@ -107,8 +107,12 @@ def _after_failures(report: Report) -> steps.Step:
     if any(failure.kind != "missing" for failure in report.failures):
         return steps.FixFailure()
     # a part of several has no benchmark
-    gone = all(failure.benchmark is not None for failure in report.failures)
-    return steps.RestoreBenchmark() if gone else steps.RepeatJob()
+    gone = [failure.benchmark for failure in report.failures if failure.benchmark is not None]
+    if len(gone) < len(report.failures):
+        return steps.RepeatJob()
+    whose, label = report.policy.whose, report.policy.gate.get("accept_label")
+    merged = whose is not None and whose.kind in ("base", "target")
+    return steps.RestoreBenchmark(benchmark=gone[0], merged=merged, label=label if merged and label else None)
 
 
 def _allow_more_builds(needed: int, round_: float | None, pace: Pace | None) -> steps.AllowMoreBuilds:

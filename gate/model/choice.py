@@ -83,6 +83,15 @@ class FirstParent(How, frozen=True):
     """The first parent of the pull request's merge commit."""
 
 
+class WorkingAncestor(How, frozen=True):
+    """The nearest first-parent ancestor of base that builds and runs, which base does not."""
+
+    ref: str
+    """Name of base."""
+    steps: int
+    """How many commits it is before base."""
+
+
 class AsHead(How, frozen=True):
     """Head itself, on both sides."""
 
@@ -157,6 +166,7 @@ AnyHow = (
     | CommitBefore
     | Unpushed
     | FirstParent
+    | WorkingAncestor
     | AsHead
     | QueueBase
     | PullBase

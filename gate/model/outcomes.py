@@ -280,7 +280,7 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NothingToCompare(Kind, frozen=True, kw_only=True):
-    """Base has no configuration and runs none of head's benchmarks, and all of them were measured."""
+    """Base has no configuration or is broken, and runs none of head's benchmarks; all of them were measured."""
 
     benchmarks: int
     """How many benchmarks head has."""
@@ -327,8 +327,15 @@ Summary = (
 # --- what a reader does now -------------------------------------------------------------------------------------------
 
 
-class RestoreBenchmark(Kind, frozen=True):
+class RestoreBenchmark(Kind, frozen=True, kw_only=True):
     """A benchmark is missing."""
+
+    benchmark: str
+    """The first of them."""
+    merged: bool
+    """Whether rules count that head cannot change: what allows it must be merged before."""
+    label: str | None
+    """Name of the label that allows it in a pull request; None: none does."""
 
 
 class RepeatJob(Kind, frozen=True):

@@ -11,6 +11,7 @@ import msgspec
 
 from gate.decide.steps import blocks
 from gate.model import Finding, Identical, Report, outcomes
+from gate.model.warnings.measured import MissingAllowed
 from gate.words import failures, numbers, reports, sameness, verdict_line
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
@@ -134,7 +135,9 @@ def _failure(group: FailureGroup, report: Report) -> _Case:
     hint = [clip(visible(first.hint), _TEXT)] if first.hint else []
     output = [clip(line, 400) for line in last_lines(first.stderr, _LINES)]
     steps = [clip(step, _TEXT) for step in failures.repeat(first)]
-    counts = first.kind != "missing" or first.benchmark is None or report.policy.gate.get("missing") != "pass"
+    allowed = {name for each in report.warnings if isinstance(each, MissingAllowed) for name in each.benchmarks}
+    excused = first.benchmark in allowed or report.policy.gate.get("missing") == "pass"
+    counts = first.kind != "missing" or first.benchmark is None or not excused
     return _Case(
         classname=clip(visible(first.benchmark), _NAME) if first.benchmark else _SUITE,
         name=f"{first.kind}{side}{f' [{settings}]' if settings else ''}",

@@ -1,22 +1,27 @@
-"""The first pull request of a project: base has no configuration, and perhaps none of head's benchmarks runs there.
+"""A base that runs some of head's benchmarks or none: it has no configuration, as in a project's first pull request.
 
-Then base lacks the benchmarks that it cannot run: they are new. Where it can run none, head is measured against itself.
+Or it is broken (base_search). Then base lacks the benchmarks that it cannot run: they are new. Where it can run none,
+head is measured against itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import msgspec
 
-from gate.model import Failure, Run, UserError
+from gate.config.types import Benchmark
+from gate.model import SIDES, Failure, Run, UserError
 from gate.model.choice import AsHead, Choice
 from gate.model.warnings import typed
-from gate.model.warnings.setup import BaseWithoutConfig, NothingToCompare
-from gate.run.project import Project
+from gate.model.warnings.setup import BaseBroken, BaseWithoutConfig, NothingToCompare
+from gate.run.project import Project, with_base
 from gate.words.warnings.setup import base_lacks
-from harness.source.base_and_head import Sources
+from harness.source.base_and_head import Source, Sources
+
+T = TypeVar("T", BaseBroken, NothingToCompare)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +37,19 @@ def may_lack(project: Project) -> bool:
     return BaseWithoutConfig() in project.settings.warnings
 
 
-def lacking(project: Project, found: Runs, *, alone: bool) -> tuple[Project, NothingToCompare | None]:
+def lacking(
+    project: Project, found: Runs, *, alone: bool, broken: BaseBroken | None = None
+) -> tuple[Project, NothingToCompare | None]:
     """Leave base what it runs; where that is nothing, say so, and take head for base.
 
-    alone: one job measures all, so that it knows that nothing can be compared; otherwise base stays what it is.
+    alone: one job measures all, so that it knows that nothing can be compared; otherwise base stays what it is. broken:
+    how base is; None: it has no configuration.
 
     Raises:
         UserError: base is the pin of a creep check, and runs nothing.
     """
     if found.benchmarks:
-        return _left(project, found.benchmarks), None
+        return left(project, found.benchmarks), None
     failure = found.failure
     why = NothingToCompare(
         base=project.sources.base.commit.sha,
@@ -49,6 +57,7 @@ def lacking(project: Project, found: Runs, *, alone: bool) -> tuple[Project, Not
         failed=failure.kind if failure else "missing",
         benchmark=failure.benchmark if failure else None,
         status=failure.status if failure else "",
+        broken=broken,
     )
     if project.pin is not None:
         # night after night of head against itself would pass
@@ -57,37 +66,71 @@ def lacking(project: Project, found: Runs, *, alone: bool) -> tuple[Project, Not
             f"{base_lacks(why)}: pin a later commit with `--set creep.against=REF`, or lay head's benchmarks over it "
             "with `[build] overlay`"
         )
-    return (against_itself(project) if alone else _left(project, ())), why
+    if alone:
+        return against_itself(project), why
+    # what does not build there is built as head is, so that head is measured
+    return left(_built_as_head(project) if failure and failure.kind == "build" else project, ()), why
 
 
 def as_begun(project: Project, past: Run) -> Project:
     """Compare what the run that is resumed has begun to compare."""
-    if not may_lack(project) or past.benchmarks is None:
+    why, broken = nothing_to_compare(past), _one(past, BaseBroken)
+    if past.benchmarks is None or not (may_lack(project) or why or broken):
         return project
-    why = nothing_to_compare(past)
     if why is not None and why.itself:
         return against_itself(project) if why.base == project.sources.base.commit.sha else project
-    return _left(project, past.benchmarks.get("base", ()))
+    if broken is not None and past.base is not None and past.choice is not None and past.choice.base is not None:
+        if broken.base != project.sources.base.commit.sha:
+            return project
+        if broken.compared != broken.base:
+            source = Source(past.base, str(broken.compared))
+            project = with_base(project, source, past.choice.base)
+    return left(project, past.benchmarks.get("base", ()))
 
 
 def nothing_to_compare(run: Run) -> NothingToCompare | None:
     """Return what a run line says of a base that lacks everything; None: there is something to compare."""
-    return next((each for each in typed(run.warnings) if isinstance(each, NothingToCompare)), None)
+    return _one(run, NothingToCompare)
+
+
+def _one(run: Run, kind: type[T]) -> T | None:
+    return next((each for each in typed(run.warnings) if isinstance(each, kind)), None)
 
 
 def against_itself(project: Project) -> Project:
-    """Take head for base."""
+    """Take head for base, which keeps what head lacks: that is missing."""
     sources, settings = project.sources, project.settings
     head = settings.sides["head"]
+    base = msgspec.structs.replace(head, benchmark=[*head.benchmark, *_missing(project)])
     return replace(
         project,
         sources=Sources(sources.head, sources.head, Choice(AsHead(), sources.choice.head), sources.warnings),
-        settings=replace(settings, sides={"base": head, "head": head}),
+        settings=replace(settings, sides={"base": base, "head": head}),
     )
 
 
-def _left(project: Project, names: Collection[str]) -> Project:
+def _built_as_head(project: Project) -> Project:
+    """Give base head's files and build, and leave it its name."""
+    sources, sides = project.sources, project.settings.sides
+    base = msgspec.structs.replace(sides["head"], benchmark=sides["base"].benchmark)
+    return replace(
+        project,
+        sources=replace(sources, base=Source(sources.base.commit, sources.head.revision)),
+        settings=replace(project.settings, sides={**sides, "base": base}),
+    )
+
+
+def left(project: Project, names: Collection[str]) -> Project:
+    """Leave base these benchmarks, and those that head lacks: they are missing."""
     settings = project.settings
     base = settings.sides["base"]
-    left = msgspec.structs.replace(base, benchmark=[b for b in base.benchmark if b.name in names])
-    return replace(project, settings=replace(settings, sides={**settings.sides, "base": left}))
+    kept = [b for b in base.benchmark if b.name in names]
+    kept += [b for b in _missing(project) if b not in kept]
+    cut = msgspec.structs.replace(base, benchmark=kept)
+    return replace(project, settings=replace(settings, sides={**settings.sides, "base": cut}))
+
+
+def _missing(project: Project) -> list[Benchmark]:
+    base, head = (project.settings.sides[side].benchmark for side in SIDES)
+    names = {b.name for b in head}
+    return [b for b in base if b.name not in names]

@@ -15,6 +15,17 @@ _REFUSED = re.compile(
     re.IGNORECASE,
 )
 
+_EXHAUSTED = re.compile(
+    r"no space left on device|disk quota exceeded|file too large|cannot allocate memory|out of memory|\bkilled\b|"
+    r"resource temporarily unavailable|too many open files|\bE(NOSPC|DQUOT|FBIG|NOMEM|AGAIN|MFILE|NFILE)\b",
+    re.IGNORECASE,
+)
+
+
+def was_exhausted(told: str) -> bool:
+    """Return whether a program says that it was ended, or that the disk, memory or another resource ran out."""
+    return _EXHAUSTED.search(told) is not None
+
 
 def was_refused(told: str) -> bool:
     """Return whether a program says that the system refused it something, as a sandbox does."""

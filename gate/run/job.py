@@ -23,6 +23,7 @@ from gate.evidence.runs import config_of
 from gate.memory.entries import Costs
 from gate.model import SIDES, Memory, Run, Side, UserError
 from gate.model.sandbox import Sandboxed
+from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import PlannedAsConfigured, PlannedFromMemory
 from gate.planning.plan import auto_plan
 from gate.run import folder
@@ -79,12 +80,22 @@ class Job:
 
     def of(self, project: Project) -> Job:
         """Return the job that measures the benchmarks of a project's sides by the same plan and seed."""
+        sources = project.sources
+        # what was said of the sides before is said of these
+        before, now = self.project.settings.warnings, project.settings.warnings
         run = msgspec.structs.replace(
             self.run,
-            base=project.sources.base.commit,
+            base=sources.base.commit,
+            chosen=chosen(sources.choice),
+            choice=sources.choice,
             benchmarks=_expected(project),
+            warnings=[*now, *(each for each in self.run.warnings if each not in before)],
         )
         return replace(self, project=project, run=run, rounds=_rounds(project, run, self.treated))
+
+    def told(self, *warnings: AnyWarning) -> Job:
+        """Return the job whose report begins with more warnings."""
+        return replace(self, run=msgspec.structs.replace(self.run, warnings=[*self.run.warnings, *warnings]))
 
     @property
     def session(self) -> int:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TextIO, TypeVar
 
@@ -17,10 +18,11 @@ from gate.codes import Exit
 from gate.config.types import Config
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import Appender
-from gate.model import SIDES, AfterRound, HostState, Record, Run, UnprovedKind, UserError
-from gate.model.warnings import AnyWarning
+from gate.model import SIDES, AfterRound, HostState, Record, Run, Side, UnprovedKind, UserError
+from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.hosts import UnfitHost
-from gate.run.base_trial import tried
+from gate.run.base_search import Settled, settled
+from gate.run.base_trial import Started, started, tried
 from gate.run.duet import refuse_wall_time
 from gate.run.first_comparison import lacking, may_lack
 from gate.run.folder import make_room, outputs_in, records_of, resumed
@@ -33,6 +35,7 @@ from gate.run.project import Project, open_project, overlaid_sources
 from gate.run.regressed import regressed
 from gate.run.shims import shim_warnings
 from gate.run.workshop import Workshop, one_path, workshop
+from gate.words.failures import sentence
 from gate.words.reports import commit
 from gate.words.sentences import say
 from harness.host.fitness import problems, standing_problems
@@ -42,6 +45,7 @@ from harness.host.state import state
 from harness.loop.duet import Duets
 from harness.loop.measure import Loop, Measured
 from harness.process.budget import Budget
+from harness.source.base_and_head import Sources
 from harness.source.trees import Trees, open_trees
 from harness.source.workdir import WorkDirectory
 
@@ -117,6 +121,8 @@ class Measuring:
         self._quiet = quiet
         self._holding = False
         self._one_of_many = False
+        self._gates = False
+        """Whether it measures the gate of a change, whose base may be broken."""
 
     def quietly(self) -> Measuring:
         """Return the same run, that writes no line while it measures: for one of many jobs."""
@@ -151,6 +157,7 @@ class Measuring:
             project = self.enter(open_creep(self._options, rules, self.outputs(outputs)))
             return with_nights(prepare(project, self._options, self.settle(project)), self._options.history)
         project = self.enter(open_project(self._options.base, self._options.head, rules, self.outputs(outputs)))
+        self._gates = True
         return prepare(project, self._options, self.settle(project), gates=True)
 
     def begin(self, job: Job, lines: Iterable[str]) -> None:
@@ -203,24 +210,53 @@ class Measuring:
         if not job.resumes:
             make_room(job.out)
         self._folder.begin()
-        sides = job.project.settings.sides
         budget = Budget(float(job.project.settings.rules.plan.budget) if seconds is None else seconds)
+
+        tries = self._tries_base(job, records)
         with (
             self._saying_what_stays(repository.store.work),
             open_trees(
                 repository,
-                sources,
-                share_paths={side: sides[side].build.share for side in SIDES},
+                job.project.sources if tries else sources,
+                share_paths=_shared(job),
                 budget=budget,
                 keep=self._options.keep,
                 one_path=one_path(job.project),
             ) as trees,
             Appender(job.out / MEASUREMENTS) as append,
         ):
-            job, measured = self._measure(job, trees, append, records, looking, budget, explains=explains)
+            measuring = partial(self._measure, trees, append, records, looking, budget, explains=explains)
+            done = measuring(job, None if tries else Settled(job))
+            if isinstance(done, Started):
+                instead = self._instead(job, done, trees, budget)
+                trees.begin_again(
+                    overlaid_sources(instead.job.project), _shared(instead.job), one_path=one_path(instead.job.project)
+                )
+                done = measuring(instead.job, instead)
             if self._options.keep:
                 self._say(f"the trees stay in {trees.directory}")
-        return Done(job, measured)
+        if isinstance(done, Started):
+            raise AssertionError("base is tried once")
+        return done
+
+    def _tries_base(self, job: Job, records: Sequence[Record]) -> bool:
+        """Return whether base is tried before anything of head runs; without a configuration it is tried by head's."""
+        experiment = job.treated.study is not None
+        return self._gates and not records and not experiment and not may_lack(job.project) and _compares(job)
+
+    def _instead(self, job: Job, broken: Started, trees: Trees, budget: Budget) -> Settled:
+        """Find what head is compared with in place of a base that is broken."""
+
+        def start(job: Job, sources: Sources, side: Side) -> Started:
+            self._say(f"trying {commit(sources.of(side).commit)}")
+            trees.begin_again(sources, _shared(job), one_path=one_path(job.project))
+            with workshop(job, trees, budget) as made:
+                return started(made, side)[1]
+
+        self._say(f"base is broken: {sentence(broken.failures[0])}")
+        found = settled(job, broken, start)
+        self._say(*(say(each) for each in typed(found.job.run.warnings) if each not in job.run.warnings))
+        return found
 
     @contextmanager
     def _saying_what_stays(self, work: WorkDirectory) -> Iterator[None]:
@@ -232,17 +268,30 @@ class Measuring:
 
     def _measure(
         self,
-        job: Job,
         trees: Trees,
         append: Appender,
         records: Sequence[Record],
         looking: Looking,
         budget: Budget,
+        job: Job,
+        base: Settled | None,
         *,
         explains: bool,
-    ) -> tuple[Job, Measured]:
+    ) -> Done | Started:
+        """Measure, or tell that base is broken; base: what came of it; None: it is tried first."""
         with workshop(job, trees, budget) as made, ExitStack() as stack:
-            if not records and job.treated.study is None and may_lack(job.project):
+            begun, cut = None, None
+            if base is None:
+                with closing(Live(self._err, quiet=self._quiet, lines=False)) as live:
+                    live.show("base is built and its benchmarks are started, before anything of head runs")
+                    made, found = started(made)
+                if found.broken:
+                    return found
+                base, begun, cut = Settled(job, found.failures), found.begun, found.cut
+                overlaid = overlaid_sources(job.project)
+                if overlaid.base.revision != trees.sources.base.revision:
+                    trees.sources, made = overlaid, made.afresh(job)
+            elif not records and job.treated.study is None and may_lack(job.project):
                 made = self._without_lacking(made)
                 job = made.job
             settings = job.project.settings
@@ -260,16 +309,19 @@ class Measuring:
                 progress=progress,
                 unproved=_unproved(job),
                 duets=Duets(executions) if settings.rules.plan.pairing == "duet" else None,
+                begun=begun,
             )
             if not records:
                 append(_with_warnings(job.run, trees.warnings))
             append(_begin(job))
-            measured = loop.run()
+            loop.fail(base.failures)
+            measured = loop.run(cut)
+            loop.fail(base.of_head)
             append(_end(job, measured, budget.elapsed))
             if explains and settings.rules.gate.explain:
                 progress.close()
                 self._explain(made, append, measured)
-        return job, measured
+        return Done(job, measured)
 
     def _explain(self, made: Workshop, append: Appender, measured: Measured) -> None:
         """Profile what regressed, if anything did; only then what profiles is imported."""
@@ -295,9 +347,8 @@ class Measuring:
         project, why = lacking(job.project, found, alone=job.part is None)
         job = job.of(project)
         if why is not None:
-            job = replace(job, run=_with_warnings(job.run, [why]))
+            job = job.told(why)
             self._say(say(why))
-        if why is not None and why.itself:
             made.trees.sources = project.sources
         return made.afresh(job)
 
@@ -334,6 +385,10 @@ class Measuring:
         if not self._quiet and not self._one_of_many:
             for line in lines:
                 say_line(self._err, line)
+
+
+def _shared(job: Job) -> dict[Side, list[str]]:
+    return {side: job.project.settings.sides[side].build.share for side in SIDES}
 
 
 def _compares(job: Job) -> bool:

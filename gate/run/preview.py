@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import TextIO
 
-from gate.config.rules import most_builds
+from gate.config.rules import missing_fails, most_builds
 from gate.config.types import Builds, Command
 from gate.model import SIDES, Side
 from gate.model.warnings import typed
@@ -65,11 +65,14 @@ def _noticed(job: Job) -> list[str]:
 
 def forecast(job: Job) -> list[str]:
     """Say what the plan already shows: benchmarks that only one side has, quantiles that it is too small for."""
-    benchmarks, missing = job.project.settings.benchmarks, job.project.settings.rules.gate.missing
-    end = "the report will be an error" if missing == "fail" else "missing ones are allowed"
+    benchmarks, rules = job.project.settings.benchmarks, job.project.settings.rules
+    missing = {name: missing_fails(rules, name) for name in benchmarks["base"] if name not in benchmarks["head"]}
     return [
-        *quantile_warnings(job.project.settings.rules),
-        *(f"{name} is missing on head: {end}" for name in benchmarks["base"] if name not in benchmarks["head"]),
+        *quantile_warnings(rules),
+        *(
+            f"{name} is missing on head: {'the report will be an error' if fails else 'missing ones are allowed'}"
+            for name, fails in missing.items()
+        ),
         *(
             f"{name} is new: tried once on head, not compared"
             for name in benchmarks["head"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -22,8 +22,9 @@ from gate.config.types import Benchmark, Config
 from gate.decide.policy import read_rules
 from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import SIDES, Side, Whose
-from gate.model.choice import AsHead, Choice
+from gate.model.choice import AnyHow, AsHead, Choice
 from gate.model.creep import Pin
+from gate.model.warnings.setup import BuildChanged, MeasuringChanged
 from harness.errors import SourceError
 from harness.source import base_and_head as source
 from harness.source.repository import Repository, find_repository, texts_at
@@ -69,6 +70,8 @@ class Project:
     narrowed: frozenset[str] = frozenset()
     pin: Pin | None = None
     """Of a creep check: what head is compared with."""
+    asked: RulesOptions = field(default_factory=RulesOptions)
+    """What its rules were asked for by."""
 
 
 @contextlib.contextmanager
@@ -163,7 +166,7 @@ def project_of(
         _refuse_unseen(repository, without=texts["base"] is None)
     settings = resolve(texts["base"], texts["head"], rules=rules, config=config, sets=options.sets)
     settings = replace(settings, warnings=[*sources.warnings, *settings.warnings])
-    whole = Project(repository, sources, settings, _whose(rules, config, options))
+    whole = Project(repository, sources, settings, _whose(rules, config, options), asked=options)
     return selected(whole, options.benchmarks, option="benchmark")
 
 
@@ -186,6 +189,43 @@ def with_head(project: Project, head: source.Source, options: RulesOptions, glob
     return selected(Project(project.repository, sources, found, project.whose), globs)
 
 
+def with_base(project: Project, base: source.Source, how: AnyHow) -> Project:
+    """Return a project with another base, judged by the very rules of the project.
+
+    The other base is built and run as its own config says. Of benchmarks it brings those that base or head has, and
+    base keeps those that head lacks, which are missing whatever head is compared with.
+
+    Raises:
+        UserError: its config is wrong, or there is none.
+    """
+    settings, sources = project.settings, project.sources
+    if not project.asked.config and config_at(project.repository, base.revision, "base") is None:
+        raise ConfigError("", "it has no perfgate.toml")
+    choice = Choice(how, sources.choice.head)
+    found = project_of(
+        project.repository,
+        replace(sources, base=base, choice=choice),
+        project.asked,
+        given=settings.decisive,
+    )
+    own = found.settings.sides["base"]
+    known = {b.name for config in settings.sides.values() for b in config.benchmark}
+    kept = [b for b in own.benchmark if b.name in known]
+    both = {b.name for b in (*kept, *settings.sides["head"].benchmark)}
+    kept += [b for b in settings.sides["base"].benchmark if b.name not in both]
+    same = [w for w in settings.warnings if not isinstance(w, (MeasuringChanged, BuildChanged))]
+    changed = [w for w in found.settings.warnings if isinstance(w, (MeasuringChanged, BuildChanged))]
+    return replace(
+        project,
+        sources=found.sources,
+        settings=replace(
+            settings,
+            sides={**settings.sides, "base": msgspec.structs.replace(own, benchmark=kept)},
+            warnings=[*same, *changed],
+        ),
+    )
+
+
 def selected(
     project: Project, globs: Collection[str], *, where: str | None = None, option: str | None = None
 ) -> Project:
@@ -200,6 +240,7 @@ def selected(
         return project
     settings = project.settings
     names = [b.name for b in settings.rules.benchmark]
+    globs = [settings.renamed.get(glob, glob) for glob in globs]
     sides = {side: _cut(config, globs) for side, config in settings.sides.items()}
     rules = _cut(settings.rules, globs)
     for glob in globs:

@@ -12,7 +12,9 @@ import msgspec
 from gate.config.types import Config
 from gate.model import SIDES, Side
 from gate.model.warnings.setup import BaseWithoutConfig
+from gate.removal import remove_tree
 from gate.run.build_cache import build_cache
+from gate.run.first_comparison import nothing_to_compare
 from gate.run.hints import hints
 from gate.run.job import Job
 from gate.run.project import Project
@@ -35,6 +37,8 @@ from harness.source.workdir import RUNNING
 
 OUTPUTS = "outputs"
 """In the work directory: what commands give."""
+_MADE = (OUTPUTS, "shims", "links", "home", "home-base", "home-head")
+"""What a workshop makes there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,9 @@ def workshop(job: Job, trees: Trees, budget: Budget) -> Iterator[Workshop]:
     settings = job.project.settings
     # in the work directory, which the next run removes should this one be killed
     scratch, shims = trees.directory / OUTPUTS, trees.directory / "shims"
+    for name in _MADE:
+        # of another base, which was tried before
+        remove_tree(trees.directory / name)
     scratch.mkdir()
     paths, commands = _paths(job.project), _commands(job.project)
     # by the project's own layouts: a calibration, which draws its own, measures the programs of a check
@@ -99,7 +106,9 @@ def workshop(job: Job, trees: Trees, budget: Budget) -> Iterator[Workshop]:
 def _cache(job: Job) -> BuildCache | None:
     """Return what keeps first builds of a job: of a proposal only base's, by base's own recipe."""
     sandboxed = job.run.sandbox is not None and job.run.sandbox.on
-    if is_proposed() and BaseWithoutConfig() in job.project.settings.warnings:
+    # without a base to compare with, what stands for it is head
+    alone = BaseWithoutConfig() in job.project.settings.warnings or nothing_to_compare(job.run) is not None
+    if is_proposed() and alone:
         return None
     return build_cache(sandboxed=sandboxed)
 

@@ -55,6 +55,9 @@ _HOW: dict[type, Callable[[Any], str]] = {
     kinds.CommitBefore: _commit_before,
     kinds.Unpushed: _unpushed,
     kinds.FirstParent: lambda _: "the first parent of the pull request's merge commit",
+    kinds.WorkingAncestor: lambda how: (
+        f"the nearest ancestor of {how.ref} that builds and runs, {plural(how.steps, 'commit')} before it"
+    ),
     kinds.AsHead: lambda _: "head",
     kinds.QueueBase: lambda _: "the commit that the merge queue builds on",
     kinds.PullBase: lambda _: "the pull request's base",

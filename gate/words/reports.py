@@ -53,7 +53,7 @@ def meaning(report: Report) -> str:
     if isinstance(report.summary, outcomes.NotEnoughMeasured):
         return "The budget ended before there were enough builds to tell a change from noise."
     if isinstance(report.summary, outcomes.NothingToCompare):
-        return "Base has no configuration and runs no benchmark of head, so head is not judged. Head itself ran."
+        return "Base runs no benchmark of head, so head is not judged. Head itself ran."
     if isinstance(report.summary, outcomes.AllIdentical):
         return "Every file that the benchmarks open is the same on both sides, so there is no difference to measure."
     open_ones = [finding for finding in report.findings if finding.verdict == "inconclusive"]

@@ -271,6 +271,14 @@ def _fix_regression(step: outcomes.FixRegression) -> str:
     return f"Fix the regression{explain}, or accept it with an `[[accept]]` entry (size, expiry date, reason)"
 
 
+def _restore_benchmark(step: outcomes.RestoreBenchmark) -> str:
+    entry = f'an `[[override]]` entry with `benchmark = "{step.benchmark}"` and `missing = "pass"`'
+    if not step.merged:
+        return f"Restore the missing benchmark, or allow it with {entry}"
+    label = f"the label `{step.label}` on the pull request, or " if step.label else ""
+    return f"Restore the missing benchmark, or allow it: by {label}{entry}, merged first because base's rules count"
+
+
 def on_pull(step: outcomes.Step) -> str:
     """Say what to do now in a comment, whose reader has another machine and the entry to paste: a short line."""
     if not isinstance(step, outcomes.FixRegression):
@@ -307,7 +315,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.AllIdentical: _all_identical,
     outcomes.NothingToCompare: _nothing_to_compare,
     outcomes.NothingRegressed: _nothing_regressed,
-    outcomes.RestoreBenchmark: lambda _: 'Restore the missing benchmark, or allow it with `missing = "pass"` in [gate]',
+    outcomes.RestoreBenchmark: _restore_benchmark,
     outcomes.RepeatJob: lambda _: "Run the job that should have measured it again, or download its artifact",
     outcomes.RaiseBudget: _raise_budget,
     outcomes.RunLater: lambda _: "Run the check again when the machine is free, or wait longer: `--wait 1h`",

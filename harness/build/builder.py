@@ -64,7 +64,7 @@ class TreeBuilder:
         self._works = Works(conditions, trees, hint)
         self._made: set[Tree] = set()
         self._with_git: set[Tree] = set()
-        self._at_once: dict[Wanted, Build] = {}
+        self._ahead: dict[Wanted, Build] = {}
         self._disturbed: dict[Tree, Failure] = {}
         self._others: list[Failure] = []
         self._watch = Watch(conditions, trees)
@@ -83,8 +83,8 @@ class TreeBuilder:
             BudgetEndedError: the budget has ended.
         """
         wanted = self._wanted(side, build, seed, factors)
-        if wanted in self._at_once:
-            return self._at_once.pop(wanted)
+        if wanted in self._ahead:
+            return self._ahead.pop(wanted)
         first = wanted.tree not in self._made
         key = self._key(wanted) if first else None
         begun = time.time_ns()
@@ -105,6 +105,19 @@ class TreeBuilder:
         if isinstance(made, Build):
             self._works.built.add(wanted.tree)
         return made
+
+    def build_ahead(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Build | Failure:
+        """Make a build before its round, which then takes it as it stands. Raises as `build` does."""
+        # what it leaves outside its tree is not older than this
+        self._since = min(self._since, time.time_ns())
+        made = self.build(side, build, seed, factors)
+        if isinstance(made, Build):
+            self._ahead[self._wanted(side, build, seed, factors)] = made
+        return made
+
+    def fault(self, side: Side, factors: Mapping[str, Setting]) -> int | None:
+        """Return what a side's failed build ended with by itself, see Outcome.fault."""
+        return self._works.faults.get((side, variant_name(factors)))
 
     def changed(self, build: int, *, executed: bool) -> list[Failure]:
         """Give a failure for each tree that is no longer what git says, beside the one that was built last.
@@ -170,7 +183,7 @@ class TreeBuilder:
             record = self._record(wanted, done) if isinstance(done, Done) and usable else None
             if isinstance(record, Build):
                 self._works.built.add(wanted.tree)
-                self._at_once[wanted] = msgspec.structs.replace(record, at_once=True)
+                self._ahead[wanted] = msgspec.structs.replace(record, at_once=True)
                 if key is not None:
                     self._keep(wanted, key, record, begun)
             else:
@@ -298,6 +311,7 @@ class TreeBuilder:
             hashes = hash_artifacts(directory, table.artifacts)
         except ArtifactError as error:
             shown = by_hand(table.command, {"seed": str(wanted.seed)}) if table.command is not None else None
+            self._works.faults[wanted.tree] = 0
             return self._works.failure(wanted, str(error), command=shown)
         self._watch.artifacts[wanted.tree] = Artifacts.of(directory, hashes)
         return Build(

@@ -79,8 +79,9 @@ def variant_name(factors: Mapping[str, Setting]) -> str:
 class Works:
     """The works of a run, and what is known of its trees.
 
-    built: trees that were built once. exited: trees in which a command ended by itself, and failed. setup_failures: of
-    trees whose set-up failed. recordings: how the first build of a tree can be linked again. ordered: see Build.
+    built: trees that were built once. exited: trees in which a command ended by itself, and failed. faults: see
+    Outcome.fault, of the last command that failed in a tree. setup_failures: of trees whose set-up failed. recordings:
+    how the first build of a tree can be linked again. ordered: see Build.
     """
 
     def __init__(self, conditions: Conditions, trees: Trees, hint: Hint) -> None:
@@ -90,6 +91,7 @@ class Works:
         self._hint = hint
         self.built: set[Tree] = set()
         self.exited: set[Tree] = set()
+        self.faults: dict[Tree, int | None] = {}
         self.setup_failures: dict[Tree, Failure] = {}
         self.recordings: dict[Tree, Recording] = {}
         self.ordered: dict[Tree, Ordered | str | None] = {}
@@ -104,6 +106,7 @@ class Works:
         """Know nothing of a tree, which is removed."""
         self.built.discard(tree)
         self.exited.discard(tree)
+        self.faults.pop(tree, None)
         self.setup_failures.pop(tree, None)
         self.recordings.pop(tree, None)
         self.ordered.pop(tree, None)
@@ -200,6 +203,7 @@ class Works:
         outcome = yield Command(argv, directory, environment, limit, stdout=output, confined=confined)
         if not outcome.status:
             return outcome
+        self.faults[wanted.tree] = outcome.fault
         if outcome.code is not None and not outcome.unstarted:
             self.exited.add(wanted.tree)
         # compilers' drivers and test runners often tell on standard output what went wrong

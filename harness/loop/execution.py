@@ -103,12 +103,16 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Unmeasured:
-    """An execution that is not measured. failure: why it gave nothing. ended: because it took longer than it might."""
+    """An execution that is not measured.
+
+    failure: why it gave nothing. ended: because it took longer than it might. fault: see Outcome.fault.
+    """
 
     attempt: Attempt
     failure: Failure | None
     seconds: float
     ended: bool = False
+    fault: int | None = None
 
 
 def _as_it_is(_: Context, command: Command) -> Command:
@@ -221,7 +225,8 @@ class Executions:
             return Unmeasured(attempt, None, outcome.seconds)
         why = Unusable(outcome.status, told, outcome.unstarted)
         ended = outcome.timed_out and seconds < measured.command.timeout
-        return Unmeasured(attempt, self.failure(attempt, why, outcome.seconds), outcome.seconds, ended)
+        failure = self.failure(attempt, why, outcome.seconds)
+        return Unmeasured(attempt, failure, outcome.seconds, ended, outcome.fault)
 
     def end_round(self) -> None:
         """Stop the services that live as long as a build, and remove outputs."""

@@ -135,6 +135,7 @@ class Loop:
         progress: Progress = silent,
         unproved: UnprovedKind | None = "off",
         duets: Duets | None = None,
+        begun: int | None = None,
     ) -> None:
         """Begin.
 
@@ -153,8 +154,8 @@ class Loop:
             progress: sees what happens.
             unproved: why no benchmark is proved the same on both sides; None: it is tried.
             duets: makes both sides at once; None: they are interleaved.
+            begun: when something of the project ran first, in nanoseconds; None: nothing did.
         """
-        begun = time.time_ns()
         self._rounds = rounds
         self._benchmarks = benchmarks
         self._builder = builder
@@ -176,16 +177,26 @@ class Loop:
         self._unproved: dict[str, Unproved] = {}
         self._probing: float | None = None
         self._off = unproved
-        self._probe = Probe(executions, builder, benchmarks, off=unproved, begun=begun)
+        self._probe = Probe(executions, builder, benchmarks, off=unproved, begun=begun or time.time_ns())
         if not self._design:
             self._budget.resume(self._ledger.seconds)
 
-    def run(self) -> Measured:
+    def fail(self, failures: Sequence[Failure]) -> None:
+        """Record what failed apart from the rounds, unless it is known to fail."""
+        known = {(each.side, each.benchmark) for each in self._ledger.records if isinstance(each, Failure)}
+        self._add(*(each for each in failures if (each.side, each.benchmark) not in known))
+
+    def run(self, cut: Cut | None = None) -> Measured:
         """Measure.
+
+        Args:
+            cut: where the budget has ended before the first round; None: it has not.
 
         Raises:
             OSError: a record cannot be appended; what was appended before stays.
         """
+        if cut is not None:
+            return self._measured(0, "budget", cut)
         for number, each in enumerate(self._rounds):
             try:
                 stop = self._round(number, each)
@@ -214,21 +225,8 @@ class Loop:
         )
 
     def _cut(self, ended: BudgetEndedError) -> Cut | None:
-        step = self._step
-        if step is None or ended.phase is None:
-            return None
-        execution = step if isinstance(step, ExecutionStep) else None
-        return Cut(
-            phase=ended.phase,
-            side=step.side,
-            benchmark=execution.benchmark if execution else None,
-            build=step.build,
-            execution=execution.execution if execution else None,
-            seconds=ended.seconds,
-            setup=ended.setup,
-            compared=len(self._executions.compared),
-            comparing=sum(self._executions.compared),
-        )
+        compared = self._executions.compared
+        return None if self._step is None else cut_at(self._step, ended, len(compared), sum(compared))
 
     def _round(self, number: int, each: Round) -> Stop | None:
         built = False
@@ -444,6 +442,29 @@ class Loop:
         self._append(*records)
         for record in records:
             self._ledger.note(record)
+
+
+def cut_at(
+    step: BuildStep | ExecutionStep, ended: BudgetEndedError, compared: int = 0, comparing: float = 0.0
+) -> Cut | None:
+    """Say where the budget ended; None: between two parts of a step.
+
+    compared: the executions that were not measured until then, which took so many seconds.
+    """
+    if ended.phase is None:
+        return None
+    execution = step if isinstance(step, ExecutionStep) else None
+    return Cut(
+        phase=ended.phase,
+        side=step.side,
+        benchmark=execution.benchmark if execution else None,
+        build=step.build,
+        execution=execution.execution if execution else None,
+        seconds=ended.seconds,
+        setup=ended.setup,
+        compared=compared,
+        comparing=comparing,
+    )
 
 
 def _parts(each: Round) -> list[tuple[ExecutionStep, ...]]:

@@ -55,7 +55,14 @@ def _last(fd: int) -> bytes:
 
 
 class StartError(Exception):
-    """A process cannot be started: why, in words that begin with "cannot start: "."""
+    """A process cannot be started: why, in words that begin with "cannot start: ".
+
+    absent: because there is no such program, or none that may be executed.
+    """
+
+    def __init__(self, why: str, *, absent: bool = False) -> None:
+        super().__init__(why)
+        self.absent = absent
 
 
 class Background(Protocol):

@@ -40,6 +40,9 @@ _TICK = 0.25
 _GRACE = 3.0
 _LEFTOVER_GRACE = 0.5
 
+_ABSENT = 127
+_SIGNALLED = 128
+
 _CEILINGS = "GIT_CEILING_DIRECTORIES"
 
 PADDING = "PERFGATE_PADDING"
@@ -94,7 +97,7 @@ class Outcome:
     status: "" when it exited with 0, else in words: "exit 1", "signal SIGSEGV", "time-out after 10m",
     "cannot start: ...". started: UTC, ISO 8601. seconds: wall time. stderr: its last 64 KiB, decoded with replacement.
     code: what it exited with, where that is why it failed; None: a signal, a time-out, a complaint, or no start at all.
-    begun: whether it could be started. timed_out: whether the time-out ended it.
+    begun: whether it could be started. timed_out: whether the time-out ended it. absent: there was no such program.
     """
 
     status: str
@@ -104,6 +107,17 @@ class Outcome:
     code: int | None = None
     begun: bool = True
     timed_out: bool = False
+    absent: bool = False
+
+    @property
+    def fault(self) -> int | None:
+        """Return the code of a failure that is the program's own; None: a signal, a time-out or the system did it.
+
+        A shell exits with 128 + number after a signal.
+        """
+        if self.absent:
+            return _ABSENT
+        return self.code if self.code is not None and self.code < _SIGNALLED else None
 
     @property
     def unstarted(self) -> bool:
@@ -176,7 +190,8 @@ class ProcessExecutor:
             try:
                 process = self._start(command, output.fileno(), errors.fileno(), server)
             except StartError as error:
-                return Outcome(str(error), started, time.perf_counter() - begin, "", begun=False)
+                taken = time.perf_counter() - begin
+                return Outcome(str(error), started, taken, "", begun=False, absent=error.absent)
             try:
                 watch = _Watch(process, command, begin, output.fileno(), errors.fileno(), complaint)
                 ended = watch.until_end(self._descendants.reap)
@@ -305,7 +320,8 @@ class ProcessExecutor:
         except ProcessorsError as error:
             raise StartError(f"cannot start: {error}") from None
         except (OSError, ValueError) as error:
-            raise StartError(f"cannot start: {start_error(error, command.argv[0], command.directory)}") from None
+            why = f"cannot start: {start_error(error, command.argv[0], command.directory)}"
+            raise StartError(why, absent=isinstance(error, (FileNotFoundError, PermissionError))) from None
         if command.priority is not None:
             weigh_session(process.pid, command.priority)
         self._note(process.pid)

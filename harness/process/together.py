@@ -121,7 +121,8 @@ class _Course(Generic[T]):
                 try:
                     background = self._started(command)
                 except StartError as error:
-                    outcome = Outcome(str(error), started, time.perf_counter() - begin, "", begun=False)
+                    taken = time.perf_counter() - begin
+                    outcome = Outcome(str(error), started, taken, "", begun=False, absent=error.absent)
                     command = self._work.send(outcome)
                 else:
                     self._running = _Running(command, started, begin, background)

@@ -102,6 +102,17 @@ class Trees:
         self.warnings: tuple[AnyWarning, ...] = (LfsPointers(),) if self._skip_lfs else ()
         repository.store.keep_to(budget)
 
+    def begin_again(self, sources: Sources, share_paths: Mapping[Side, Sequence[str]], *, one_path: bool) -> None:
+        """Remove every tree, and make those of other sides from now on; as open_trees takes them.
+
+        Raises:
+            SourceError: a shared path is missing or tracked.
+        """
+        for side, variant in list(self._made):
+            self.remove(side, variant)
+        self._shared = {side: shared_paths(self.repository, share_paths[side]) for side in SIDES}
+        self.sources, self.one_path = sources, one_path
+
     def make(self, side: Side, name: str = "", variant: str = "", *, git: bool = False) -> Path:
         """Check a side out afresh, in place of its tree so far, and give its project directory, where it stands.
 

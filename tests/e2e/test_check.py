@@ -161,7 +161,9 @@ def test_one_broken_benchmark_does_not_hide_the_others(project: Project) -> None
 
 
 def test_a_missing_benchmark_is_an_error_and_a_new_one_is_named(project: Project) -> None:
-    project.write("perfgate.toml", CONFIG.replace('"bench"', '"renamed"'))
+    # with its own command it is another benchmark, and not the same under another name
+    other = CONFIG.replace('"bench"', '"renamed"').replace("python3 bench.py", "python3 ./bench.py")
+    project.write("perfgate.toml", other)
     planned = project.perfgate("check", "--dry-run").stdout
     assert "bench is missing on head: the report will be an error" in planned
     assert "renamed is new" in planned

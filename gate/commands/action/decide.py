@@ -33,7 +33,7 @@ from gate.github.publishing.outcome import (
 from gate.github.publishing.request import CALIBRATION, DATA, RUN, STATUS, Request, request_of
 from gate.github.runner import fenced, warning_line, write_outputs
 from gate.model import Execution, Failure, ReportVerdict, Run, Same, UserError
-from gate.model.choice import AnyHow, AsMeasured, CheckedOut, Choice, Given
+from gate.model.choice import AnyHow, AsMeasured, CheckedOut, Choice, Given, WorkingAncestor
 from gate.model.warnings import typed
 from gate.report.outputs import fill, show
 from gate.words import failures
@@ -177,18 +177,22 @@ def _explained(located: Located, request: Request) -> Located:
     run, pull = located.record, request.event.pull
     if not isinstance(run, Run):
         return located
-    base, head = run.base, run.head
+    base, head, choice = run.base, run.head, run.choice
+    ancestor = choice.base if choice is not None and isinstance(choice.base, WorkingAncestor) else None
     if pull is not None and head is not None:
         merged = "" if head.sha == pull.head_sha else f" {pull.head_sha[:10]} merged as"
         head = msgspec.structs.replace(head, ref=f"{pull.head_ref}{merged}")
     if pull is not None and base is not None:
         itself = run.head is not None and base.sha == run.head.sha
-        base = head if itself else msgspec.structs.replace(base, ref=pull.base_ref)
+        ref = pull.base_ref if ancestor is None else f"an ancestor of {pull.base_ref}"
+        base = head if itself else msgspec.structs.replace(base, ref=ref)
     made = msgspec.structs.replace(run, base=base, head=head)
-    if run.choice is not None:
+    if choice is not None:
         # the run line knows only that commits were given
         how = request.how or (AsMeasured() if request.again is not None else None)
-        choice = Choice(_told(run.choice.base, how), _told(run.choice.head, CheckedOut()))
+        if pull is not None and ancestor is not None:
+            choice = Choice(WorkingAncestor(pull.base_ref, ancestor.steps), choice.head)
+        choice = Choice(_told(choice.base, how), _told(choice.head, CheckedOut()))
         made = msgspec.structs.replace(made, choice=choice, chosen=chosen(choice))
     return Located(made, located.path, located.line)
 

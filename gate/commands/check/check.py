@@ -59,7 +59,8 @@ def _unmatched(globs: Sequence[str], job: Job, inputs: Inputs) -> list[str]:
         UserError: none of them did, and nothing else was measured.
     """
     records = [located.record for located in inputs.records]
-    names = {b.name for b in job.project.settings.rules.benchmark}
+    settings = job.project.settings
+    names = {*(b.name for b in settings.rules.benchmark), *settings.renamed}
     ran = {name for record in records if (name := getattr(record, "benchmark", None))}
     unmatched = [glob for glob in globs if not any(matches(glob, name) for name in (*names, *ran))]
     # of what failed, or runs the same program, the cases are not known

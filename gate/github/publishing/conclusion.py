@@ -20,7 +20,7 @@ from gate.github.publishing.labels import accepting_label, queued
 from gate.github.publishing.outcome import Outcome, Target, could_not_run
 from gate.github.publishing.request import Before
 from gate.github.stamp import Stamp, any_job_of, job_of
-from gate.model import UserError
+from gate.model import Report, UserError
 
 AS_MEASURED = RulesOptions()
 _STOPPED = ("cancelled", "timed_out")
@@ -88,13 +88,19 @@ def conclude_on(
     warnings: tuple[str, ...] = ()
     # asked only where it makes a difference
     number = target.pull or queued(event)
-    if decided.report.verdict == "regression" and number is not None:
+    if number is not None and _may_be_accepted(decided.report):
         label = accepting_label(inputs, number, event, environment)
         commented = comment and target.pull is not None and not target.fork
         warnings = () if label.denied and commented else label.warnings
         if label.words is not None:
             decided = decide_inputs(inputs, AS_MEASURED, label=label.words)
     return Concluded(outcome_of(decided, target), decided, tuple(inputs.files), warnings)
+
+
+def _may_be_accepted(report: Report) -> bool:
+    """Return whether a label makes a difference: something regressed, or nothing failed but that it is missing."""
+    missing = all(each.kind == "missing" and each.benchmark is not None for each in report.failures)
+    return report.verdict == "regression" or (report.verdict == "error" and bool(report.failures) and missing)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from gate.github.publishing.request import CALIBRATION, STUDY, Occasion, Wanted
 from gate.github.runner import append_summary, error_line, warning_line
 from gate.model import Finding, Report, UserError
 from gate.model.outcomes import NothingToCompare
+from gate.model.warnings.measured import MissingAllowed
 from gate.report.links import Links
 from gate.report.markdown import comment, summary
 from gate.report.markdown.escape import block, escape, link
@@ -305,7 +306,9 @@ _TITLE = 100
 def annotated(report: Report) -> list[str]:
     """Write the commands, those that matter most first; the last of ten counts those that are left out."""
     regressed = [f for f in ordered(report.findings) if f.verdict == "regression"]
-    groups = grouped(report.failures, by_output=False)
+    allowed = {name for each in report.warnings if isinstance(each, MissingAllowed) for name in each.benchmarks}
+    counted = [each for each in report.failures if each.kind != "missing" or each.benchmark not in allowed]
+    groups = grouped(counted, by_output=False)
     lines = [*map(_finding, regressed), *map(_failure, groups)]
     if report.verdict == "error" and not groups:
         # no failure says why, such as a budget that ended first

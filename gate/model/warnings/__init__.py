@@ -83,6 +83,7 @@ AnyWarning = (
     | measured.ProvedInPart
     | measured.OneTree
     | measured.NoBuildCommand
+    | measured.MissingAllowed
     | measured.BuildNeedsGit
     | measured.SetUpDifferently
     | measured.NotComparable
@@ -92,6 +93,8 @@ AnyWarning = (
     | setup.LeftBehind
     | setup.LfsPointers
     | setup.BaseWithoutConfig
+    | setup.BaseBroken
+    | setup.Renamed
     | setup.NothingToCompare
     | setup.HeadWithoutConfig
     | setup.RulesChanged

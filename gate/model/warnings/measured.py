@@ -257,6 +257,16 @@ class IdenticalSides(Base, frozen=True):
     weight: ClassVar[Weight] = "first"
 
 
+class MissingAllowed(Base, frozen=True):
+    """Benchmarks are missing, and that is allowed."""
+
+    weight: ClassVar[Weight] = "first"
+    in_headline: ClassVar[bool] = True
+    benchmarks: tuple[str, ...]
+    label: str | None
+    """What allows it for this pull request, in words; None: the rules do."""
+
+
 class SameCommit(Base, frozen=True):
     """Base and head are one commit: an A/A run."""
 

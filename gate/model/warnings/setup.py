@@ -52,8 +52,32 @@ class BaseWithoutConfig(Base, frozen=True):
     weight: ClassVar[Weight] = "first"
 
 
+class BaseBroken(Base, frozen=True):
+    """Base does not build, or a benchmark does not start there: it failed twice alike before anything of head ran."""
+
+    weight: ClassVar[Weight] = "first"
+    in_headline: ClassVar[bool] = True
+    base: str | None
+    """The commit of base."""
+    failed: FailureKind
+    """What failed: its build, or an execution."""
+    benchmark: str | None
+    """Which does not start; None: its build failed."""
+    status: str
+    """How it ended."""
+    output: tuple[str, ...]
+    """The last lines of what it printed."""
+    tried: int
+    """How many of its first-parent ancestors were tried."""
+    compared: str | None
+    """The commit that head is compared with: an ancestor, or base in the benchmarks that start there; None: none."""
+
+
 class NothingToCompare(Base, frozen=True):
-    """Base has no configuration and runs none of head's benchmarks, so that there is nothing to compare with."""
+    """Base runs none of head's benchmarks, so that there is nothing to compare with.
+
+    It has no configuration, or it is broken and so are its ancestors.
+    """
 
     weight: ClassVar[Weight] = "first"
     base: str | None
@@ -66,6 +90,8 @@ class NothingToCompare(Base, frozen=True):
     """Whose execution failed; None: no execution did."""
     status: str = ""
     """How it ended; empty: nothing failed to run."""
+    broken: BaseBroken | None = None
+    """How base is broken; None: it has no configuration."""
 
 
 class HeadWithoutConfig(Base, frozen=True):
@@ -82,6 +108,17 @@ class RulesChanged(Base, frozen=True):
     """Those that differ, such as gate.threshold."""
     in_force: str
     """Whose rules count: a side, or the name of a file."""
+
+
+class Renamed(Base, frozen=True):
+    """Head runs a benchmark of base under another name: both are measured under the name that the rules know."""
+
+    weight: ClassVar[Weight] = "first"
+    in_headline: ClassVar[bool] = True
+    was: str
+    """Its name in base."""
+    now: str
+    """Its name in head."""
 
 
 class Differing(msgspec.Struct, frozen=True):

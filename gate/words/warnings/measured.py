@@ -205,6 +205,10 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
         "no build command: every build reuses the tree of the set-up, only the environment differs"
     ),
     kinds.NoBuildCommand: _no_build_command,
+    kinds.MissingAllowed: lambda of: (
+        f"{listed(of.benchmarks)} {agree(len(of.benchmarks), 'is', 'are')} missing, allowed by "
+        f"{of.label or 'the rules'}"
+    ),
     kinds.BuildNeedsGit: _build_needs_git,
     kinds.SetUpDifferently: _set_up_differently,
     kinds.NotComparable: _not_comparable,

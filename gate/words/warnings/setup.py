@@ -13,6 +13,8 @@ from gate.words.plain import clip, visible
 
 _MOST = 3
 _LONGEST = 60
+_LINE = 100
+_SHA = 10
 
 # --- the sides and the rules ------------------------------------------------------------------------------------------
 
@@ -64,8 +66,32 @@ def _side(value: str | int | None) -> str:
     return "none" if value is None else f"`{clip(visible(str(value)), _LONGEST)}`"
 
 
+def _broken(warning: kinds.BaseBroken) -> str:
+    """Say how base is broken: "base 1a2b3c4d5e does not build (exit 1: lock file out of date)"."""
+    what = "does not build" if warning.benchmark is None else f"does not start {warning.benchmark}"
+    said = " / ".join(clip(visible(line.strip()), _LINE) for line in warning.output)
+    why = ": ".join(text for text in (warning.status, said) if text)
+    return f"base {(warning.base or 'unknown')[:_SHA]} {what} ({why})"
+
+
+def _base_broken(warning: kinds.BaseBroken) -> str:
+    found = _broken(warning)
+    if warning.compared is None or warning.compared == warning.base:
+        return f"{found}{_nor_ancestors(warning)}: what does not start there is not compared"
+    # that head runs is the repair
+    return f"{found}: head is compared with its ancestor {warning.compared[:_SHA]}"
+
+
+def _nor_ancestors(warning: kinds.BaseBroken) -> str:
+    if warning.tried == 0:
+        return ""
+    return ", nor does its parent" if warning.tried == 1 else f", nor do its {warning.tried} nearest ancestors"
+
+
 def base_lacks(warning: kinds.NothingToCompare) -> str:
     """Say what base lacks: "base has no perfgate.toml, and head's build fails there (exit 2)"."""
+    if warning.broken is not None:
+        return f"{_broken(warning.broken)}{_nor_ancestors(warning.broken)}"
     first = "base has no perfgate.toml"
     if warning.failed == "missing":
         return f"{first}, nor the folder of the project"
@@ -250,9 +276,11 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     ),
     kinds.LeftBehind: _left_behind,
     kinds.BaseWithoutConfig: lambda _: "base has no perfgate.toml: head's is used for both sides",
+    kinds.BaseBroken: _base_broken,
     kinds.NothingToCompare: _nothing_to_compare,
     kinds.HeadWithoutConfig: lambda _: "head has no perfgate.toml: base's is used for both sides",
     kinds.RulesChanged: _rules_changed,
+    kinds.Renamed: lambda of: f"{of.was} → {of.now} (renamed)",
     kinds.MeasuringChanged: _measuring_changed,
     kinds.BuildChanged: _build_changed,
     kinds.ExpiredAccept: _expired_accept,

@@ -33,6 +33,7 @@ EXAMPLES: list[tuple[c.AnyHow, str]] = [
         c.Unpushed("behind", "main", "origin/main", 1),
         "the merge base with origin/main, because head has 1 commit of main that origin/main does not have",
     ),
+    (c.WorkingAncestor("main", 2), "the nearest ancestor of main that builds and runs, 2 commits before it"),
     (c.FirstParent(), "the first parent of the pull request's merge commit"),
     (c.AsHead(), "head"),
     (c.QueueBase(), "the commit that the merge queue builds on"),

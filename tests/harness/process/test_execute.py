@@ -101,6 +101,21 @@ def test_exit_status_of_zero_is_empty() -> None:
     assert exit_status(0) == ""
 
 
+@pytest.mark.parametrize(
+    ("script", "fault"),
+    [("exit 3", 3), ("exit 127", 127), ("kill -9 $$", None), ("exit 137", None), ("exec sleep 30", None), ("", None)],
+)
+def test_what_a_program_ended_with_by_itself(tmp_path: Path, script: str, fault: int | None) -> None:
+    assert shell(tmp_path, script, timeout=1).fault == fault
+
+
+def test_a_program_that_is_not_there_is_a_fault_of_the_command(tmp_path: Path) -> None:
+    (tmp_path / "data").touch()
+    found = [run(tmp_path, "./absent"), run(tmp_path, "./data")]
+    assert [each.fault for each in found] == [127, 127]
+    assert [run(tmp_path / "nowhere", "true").begun, run(tmp_path, "true", cpus="99999").fault] == [False, None]
+
+
 def test_what_cannot_start(tmp_path: Path) -> None:
     (tmp_path / "plain").write_text("data")
     (tmp_path / "nonsense").write_text("\0\1\2")

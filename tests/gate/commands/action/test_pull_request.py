@@ -10,6 +10,8 @@ import re
 import zipfile
 from pathlib import Path, PurePosixPath
 
+import pytest
+
 from gate.github.publishing.request import slug_of
 from tests.support.forge.server import FakeGitHub
 from tests.support.project import Project, Step, committed
@@ -92,6 +94,41 @@ def test_a_label_without_measurements_measures(tmp_path: Path, forge: FakeGitHub
     done = job.run(set="plan.executions=1")
     assert "measure" in done.steps
     assert (done.code, done.outputs["verdict"]) == (0, "pass")
+
+
+@pytest.mark.parametrize("labels", [(), ("perf-accepted",)])
+def test_a_label_allows_that_a_benchmark_is_removed(tmp_path: Path, forge: FakeGitHub, labels: tuple[str, ...]) -> None:
+    other = CONFIG[CONFIG.index("[[benchmark]]") :].replace('"bench"', '"second"').replace('"bench.sh"', '"./bench.sh"')
+    bench = BENCH.replace("SPEED", "0.1")
+    project = committed(
+        tmp_path / "repository",
+        Step("main", "base", (("perfgate.toml", CONFIG + other), ("bench.sh", bench))),
+        Step("topic", "head", (("perfgate.toml", CONFIG),)),
+    )
+    done = pull_job(tmp_path, project, forge, labels=labels).run(set="plan.executions=1\ngate.sameness=off")
+    assert done.code == (0 if labels else 4), done.log
+    [comment] = forge.comments
+    said = "second is missing, allowed by the label" if labels else "by the label `perf-accepted` on the pull request"
+    assert said in comment["body"].replace("&#45;", "-")
+    assert len(done.said("error")) == (0 if labels else 1)
+
+
+def test_the_change_that_repairs_base_passes(tmp_path: Path, forge: FakeGitHub) -> None:
+    build = CONFIG + '[build]\ncommand = "sh build.sh"\n'
+    bench = BENCH.replace("SPEED", "0.1")
+    project = committed(
+        tmp_path / "repository",
+        Step("main", "works", (("perfgate.toml", build), ("bench.sh", bench), ("build.sh", "exit 0\n"))),
+        Step("main", "broken", (("build.sh", "echo out of date >&2; exit 1\n"),)),
+        Step("topic", "repaired", (("build.sh", "exit 0 #\n"),)),
+    )
+    done = pull_job(tmp_path, project, forge).run(set="plan.executions=1\ngate.sameness=off")
+    assert (done.code, done.outputs["verdict"]) == (0, "pass"), done.log
+    report = json.loads(Path(done.outputs["json"]).read_text())
+    assert report["run"]["base"]["sha"] == project.git("rev-parse", "main~1")
+    assert report["run"]["base"]["ref"] == "an ancestor of main"
+    [comment] = forge.comments
+    assert "head is compared with its ancestor" in comment["body"].splitlines()[1]
 
 
 def test_an_empty_accept_label_accepts_nothing_and_asks_nobody(tmp_path: Path, forge: FakeGitHub) -> None:

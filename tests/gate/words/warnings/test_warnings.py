@@ -569,6 +569,30 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
             "base has no perfgate.toml, nor the folder of the project: head is measured alone. Once head runs and is merged, the next change is compared with it",
         ),
     ],
+    "base-broken": [
+        (
+            s.BaseBroken(
+                base="1" * 40, failed="build", benchmark=None, status="exit 1", output=("error: a", " b"), tried=2,
+                compared="2" * 40,
+            ),
+            "base 1111111111 does not build (exit 1: error: a / b): head is compared with its ancestor 2222222222",
+        ),
+        (
+            s.BaseBroken(
+                base="1" * 40, failed="execution", benchmark="parse", status="exit 5", output=(), tried=1,
+                compared="1" * 40,
+            ),
+            "base 1111111111 does not start parse (exit 5), nor does its parent: what does not start there is not compared",
+        ),
+    ],
+    "renamed": [(s.Renamed("old", "new"), "old → new (renamed)")],
+    "missing-allowed": [
+        (m.MissingAllowed(("a", "b"), None), "a, b are missing, allowed by the rules"),
+        (
+            m.MissingAllowed(("a",), "the label perf-accepted of #12"),
+            "a is missing, allowed by the label perf-accepted of #12",
+        ),
+    ],
     "head-without-config": [(s.HeadWithoutConfig(), "head has no perfgate.toml: base's is used for both sides")],
     "rules-changed": [
         (

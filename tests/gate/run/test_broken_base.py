@@ -1,0 +1,365 @@
+"""A base that is broken: the change that repairs it can pass, and nothing that head does makes base look broken."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.project import SHELL_BENCH as BENCH
+from tests.support.project import SHELL_CONFIG as CONFIG
+from tests.support.project import Project
+
+pytestmark = pytest.mark.xdist_group("measures")
+
+BUILD = '[build]\ncommand = "sh build.sh"\n'
+FAILS = "echo 'error: lock file out of date' >&2\nexit 1\n"
+SLOW = BENCH.replace("SPEED", "2.0")
+FAST = BENCH.replace("SPEED", "1.0")
+SECOND = CONFIG[CONFIG.index("[[benchmark]]") :].replace('"bench"', '"second"').replace("bench.sh", "second.sh")
+OPEN = "plan.sandbox=off"
+"""What lies outside both trees can be written."""
+
+
+def project(top: Path, *states: dict[str, str]) -> Project:
+    """Make a commit of each state: files that change."""
+    made = Project(top)
+    made.write("perfgate.toml", CONFIG + BUILD)
+    made.write("bench.sh", FAST)
+    made.write("build.sh", "exit 0\n")
+    for number, files in enumerate(states):
+        for name, text in files.items():
+            made.write(name, text)
+        made.commit(f"state {number}")
+    return made
+
+
+def check(made: Project, *more: str, base: str = "HEAD~1") -> Any:
+    return made.perfgate("check", "--base", base, *more, CI="true")
+
+
+def told(made: Project, kind: str) -> dict[str, Any] | None:
+    return next((each for each in made.report()["warnings"] if each["kind"] == kind), None)
+
+
+def test_a_project_whose_only_commit_does_not_build(tmp_path: Path) -> None:
+    made = project(tmp_path / "repo", {"build.sh": FAILS}, {"build.sh": "exit 0\n"})
+    base, head = made.git("rev-list", "--reverse", "HEAD").splitlines()
+    done = check(made)
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = " ".join(done.stdout.split())
+    why = f"base {base[:10]} does not build (exit 1: error: lock file out of date)"
+    assert said.startswith(f"○ Nothing to compare yet: {why}; head's noise: a change of ")
+    report = made.report()
+    assert (report["verdict"], report["findings"], report["new"]) == ("pass", [], ["bench"])
+    broken = report["summary"]["why"]["broken"]
+    assert (broken["base"], broken["compared"], broken["tried"], broken["failed"]) == (base, None, 0, "build")
+    assert report["run"]["base"]["sha"] == report["run"]["head"]["sha"] == head
+    for kind in ("markdown", "summary"):
+        printed = made.perfgate("report", "--format", kind).stdout.replace("<!-- -->", "")
+        assert printed.startswith(f"⚪ **Nothing to compare yet: base {base[:10]} does not build")
+    assert f"base {base[:10]} does not build" in (made.top / ".perfgate/report.html").read_text()
+
+
+BROKEN: dict[str, dict[str, str]] = {
+    "its build": {"build.sh": FAILS},
+    "its set-up": {"perfgate.toml": CONFIG + BUILD + 'setup = "exit 3"\n'},
+    "an artifact": {"perfgate.toml": CONFIG + BUILD + 'artifacts = ["app"]\n'},
+    "a benchmark exits": {"bench.sh": "exit 1\n"},
+    "its program is not there": {"perfgate.toml": CONFIG.replace("sh bench.sh", "./absent") + BUILD},
+    "its program is no program": {"perfgate.toml": CONFIG.replace('"sh bench.sh {output}"', '["absent"]') + BUILD},
+}
+WORKS = {"build.sh": "exit 0\n", "perfgate.toml": CONFIG + BUILD, "bench.sh": FAST}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_head_is_compared_with_the_nearest_ancestor_that_works(tmp_path: Path, what: str) -> None:
+    made = project(tmp_path / "repo", {}, {"readme": "2"}, BROKEN[what], {**WORKS, "bench.sh": SLOW})
+    shas = made.git("rev-list", "--reverse", "HEAD").splitlines()
+    done = check(made)
+    assert done.returncode == 1, done.stdout + done.stderr
+    first = " ".join(done.stdout.split("\n\n")[0].split())
+    assert first.startswith("✖ Regression: bench is ")
+    assert f"base {shas[2][:10]} does not " in first
+    assert first.endswith(f": head is compared with its ancestor {shas[1][:10]}")
+    report = made.report()
+    assert [f["verdict"] for f in report["findings"]] == ["regression"] and report["failures"] == []
+    assert report["run"]["base"]["sha"] == shas[1]
+    broken = told(made, "base-broken")
+    assert broken is not None and (broken["base"], broken["compared"], broken["tried"]) == (shas[2], shas[1], 1)
+    comment = made.perfgate("report", "--format", "markdown").stdout.splitlines()[0].replace("<!-- -->", "")
+    assert f"head is compared with its ancestor {shas[1][:10]}" in comment
+    page = (made.top / ".perfgate/report.html").read_text()
+    assert f"head is compared with its ancestor {shas[1][:10]}" in page
+
+
+def test_the_rules_are_those_of_base_not_of_its_ancestor_nor_of_head(tmp_path: Path) -> None:
+    strict = CONFIG.replace('"5%"', '"4%"') + BUILD
+    loose = {"perfgate.toml": CONFIG.replace('"5%"', '"500%"') + BUILD}
+    made = project(
+        tmp_path / "repo", loose, {"perfgate.toml": strict, "build.sh": FAILS}, {**WORKS, **loose, "bench.sh": SLOW}
+    )
+    done = check(made)
+    assert done.returncode == 1, done.stdout
+    assert [f["threshold"] for f in made.report()["findings"]] == [0.04]
+
+
+@pytest.mark.parametrize(("broken", "compared"), [(5, True), (6, False)])
+def test_five_ancestors_are_tried(tmp_path: Path, broken: int, compared: bool) -> None:
+    states = [{"build.sh": FAILS, "readme": str(number)} for number in range(broken)]
+    made = project(tmp_path / "repo", {}, *states, WORKS)
+    first = made.git("rev-list", "--reverse", "HEAD").splitlines()[0]
+    done = check(made)
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = " ".join(done.stdout.split())
+    if compared:
+        assert f"head is compared with its ancestor {first[:10]}" in said
+    else:
+        assert said.startswith("○ Nothing to compare yet: ") and ", nor do its 5 nearest ancestors; " in said
+
+
+def test_ancestors_without_a_usable_configuration_are_passed_over(tmp_path: Path) -> None:
+    wrong = {"perfgate.toml": "[gate]\nthresold = 1\n"}
+    made = project(tmp_path / "repo", {}, wrong, {**WORKS, "build.sh": FAILS}, WORKS)
+    first = made.git("rev-list", "--reverse", "HEAD").splitlines()[0]
+    done = check(made)
+    assert done.returncode == 0, done.stdout + done.stderr
+    broken = told(made, "base-broken")
+    assert broken is not None and (broken["compared"], broken["tried"]) == (first, 2)
+
+
+def test_an_ancestor_without_any_of_heads_benchmarks_is_passed_over(tmp_path: Path) -> None:
+    other = {"perfgate.toml": CONFIG.replace('"bench"', '"other"').replace("{output}", "{output} 1") + BUILD}
+    made = project(tmp_path / "repo", {}, other, {**WORKS, "build.sh": FAILS}, WORKS)
+    first = made.git("rev-list", "--reverse", "HEAD").splitlines()[0]
+    assert check(made).returncode == 0
+    broken = told(made, "base-broken")
+    assert broken is not None and (broken["compared"], broken["tried"]) == (first, 2)
+
+
+def test_base_runs_before_anything_of_head(tmp_path: Path) -> None:
+    """Its first build and the first start of each benchmark; what these leave in its tree is gone."""
+    log = tmp_path / "log"
+    files = {
+        "build.sh": f"echo $PERFGATE_SIDE builds >> {log}\n",
+        "bench.sh": f"echo $PERFGATE_SIDE starts $(ls left 2>&-) >> {log}; touch left\n{FAST}",
+        "second.sh": f"echo $PERFGATE_SIDE starts second >> {log}\n{FAST}",
+        "perfgate.toml": CONFIG + SECOND + BUILD,
+    }
+    made = project(tmp_path / "repo", files, {"readme": "2"})
+    done = check(made, "--set", OPEN, "--set", "plan.builds=2", "--set", "gate.sameness=off")
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = log.read_text().splitlines()
+    assert lines[0] == "base builds" and sorted(lines[1:3]) == ["base starts", "base starts second"]
+    assert lines[3] == "head builds"
+    # the build is not made again, and one start of it is not measured
+    assert [line for line in lines if line.startswith("base starts") and "second" not in line] == [
+        "base starts",
+        "base starts",
+        "base starts left",
+    ]
+    assert lines.count("base builds") == lines.count("head builds") == 2
+
+
+def flaky(counter: Path, times: int) -> str:
+    """Fail so many times, and then no more."""
+    return f'echo x >> {counter}; [ "$(wc -l < {counter})" -gt {times} ] || exit 1\n'
+
+
+UNCLEAR: dict[str, tuple[dict[str, str], str]] = {
+    # each attempt at a first build is one without .git and one with it
+    "a build that fails at first": ({"build.sh": "FLAKY2"}, "exit 1"),
+    "a start that fails once": ({"bench.sh": "FLAKY1" + FAST}, "exit 1"),
+    "fails otherwise the second time": ({"build.sh": "echo x >> COUNTER; exit $(wc -l < COUNTER)\n"}, "exit 2"),
+    "a signal": ({"build.sh": "kill -9 $$\n"}, "SIGKILL"),
+    "a signal behind a shell": ({"build.sh": "sh -c 'kill -9 $$'; exit $?\n"}, "exit 137 (SIGKILL)"),
+    "a start ends by a signal": ({"bench.sh": "kill -9 $$\n"}, "SIGKILL"),
+    "a time-out": (
+        {"build.sh": "sleep 9\n", "perfgate.toml": CONFIG + BUILD + 'timeout = "1s"\n'},
+        "time-out after 1s",
+    ),
+    "a full disk": ({"build.sh": "echo 'cp: error writing: No space left on device' >&2; exit 1\n"}, "exit 1"),
+    "a quota": ({"bench.sh": "echo 'OSError: [Errno 122] Disk quota exceeded' >&2; exit 1\n"}, "exit 1"),
+    "its tree changed": ({"build.sh": "echo changed > readme\n", "readme": "as it was"}, "readme"),
+}
+
+
+@pytest.mark.parametrize("what", UNCLEAR)
+def test_every_other_failure_of_base_is_an_error(tmp_path: Path, what: str) -> None:
+    files, status = UNCLEAR[what]
+    counter = tmp_path / "counter"
+    own = {
+        name: text.replace("FLAKY1", flaky(counter, 1))
+        .replace("FLAKY2", flaky(counter, 2))
+        .replace("COUNTER", str(counter))
+        for name, text in files.items()
+    }
+    made = project(tmp_path / "repo", {}, own, WORKS)
+    done = check(made, "--set", OPEN)
+    assert done.returncode == 4, done.stdout + done.stderr
+    report = made.report()
+    assert {failure["side"] for failure in report["failures"]} == {"base"}
+    assert status in " ".join(failure["status"] for failure in report["failures"])
+    assert told(made, "base-broken") is None
+    assert any("not reliable" in (f["hint"] or "") for f in report["failures"]) == (counter.exists())
+
+
+def test_an_ancestor_of_which_nothing_is_known_ends_the_search(tmp_path: Path) -> None:
+    made = project(tmp_path / "repo", {}, {"build.sh": "kill -9 $$\n"}, {"build.sh": FAILS}, WORKS)
+    assert check(made).returncode == 4
+    (failure,) = made.report()["failures"]
+    assert failure["hint"].startswith("base itself is broken, and its ancestor ")
+
+
+def test_a_search_that_the_budget_ends_is_an_error(tmp_path: Path) -> None:
+    made = project(tmp_path / "repo", {"build.sh": "sleep 60\n"}, {"build.sh": FAILS}, WORKS)
+    assert check(made, "--set", "plan.budget=2s").returncode == 4
+    (failure,) = made.report()["failures"]
+    assert failure["hint"] == "base itself is broken, and the budget ended before one of its ancestors worked: raise it"
+
+
+def test_a_server_that_does_not_answer_for_a_while_breaks_nothing(tmp_path: Path) -> None:
+    """Both tries of base and of its ancestor fail, and then head builds: that repairs nothing."""
+    counter = tmp_path / "counter"
+    counter.touch()
+    fetch = {"build.sh": f'echo $PERFGATE_SIDE >> {counter}\n[ "$(grep -c base < {counter})" -gt 8 ] || exit 7\n'}
+    head = {"build.sh": f"echo $PERFGATE_SIDE >> {counter}\n"}
+    made = project(tmp_path / "repo", fetch, {"readme": "2"}, head)
+    done = check(made, "--set", OPEN)
+    assert done.returncode == 4, done.stdout + done.stderr
+    (failure,) = made.report()["failures"]
+    assert failure["hint"] == "base was broken when it was tried first, and works now: it is not reliable"
+
+
+@pytest.mark.parametrize("ancestor", [True, False])
+def test_a_head_that_is_broken_as_well_fails(tmp_path: Path, ancestor: bool) -> None:
+    states: list[dict[str, str]] = [{}] if ancestor else []
+    made = project(tmp_path / "repo", *states, {"build.sh": FAILS}, {"build.sh": "exit 2\n"})
+    done = check(made)
+    assert done.returncode == 4, done.stdout
+    failed = {(f["side"], f["status"]) for f in made.report()["failures"]}
+    assert ("head", "exit 2") in failed and len(made.report()["failures"]) == len(failed)
+    assert made.report()["summary"]["kind"] == "failed"
+
+
+HOSTILE = {
+    "its build": {"build.sh": '[ "$PERFGATE_SIDE" = head ] && rm -rf CACHE; [ -e CACHE/lib ]\n'},
+    "its benchmark": {"bench.sh": '[ "$PERFGATE_SIDE" = head ] && rm -rf CACHE\n' + FAST},
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_head_that_breaks_base_is_never_green(tmp_path: Path, what: str) -> None:
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    (cache / "lib").touch()
+    needs = {"build.sh": f"[ -e {cache}/lib ]\n"}
+    hostile = {name: text.replace("CACHE", str(cache)) for name, text in HOSTILE[what].items()}
+    made = project(tmp_path / "repo", needs, {"readme": "2"}, hostile)
+    done = check(made, "--set", OPEN)
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert told(made, "base-broken") is None and told(made, "nothing-to-compare") is None
+
+
+OVERLAY = CONFIG.replace("sh bench.sh", "sh bench/run.sh") + BUILD + 'overlay = ["bench"]\n'
+
+
+def test_files_that_head_lays_over_base_do_not_break_it(tmp_path: Path) -> None:
+    base = {"perfgate.toml": OVERLAY, "bench/run.sh": FAST}
+    made = project(
+        tmp_path / "repo", base, {"readme": "2"}, {"bench/run.sh": '[ "$PERFGATE_SIDE" = head ] || exit 1\n' + FAST}
+    )
+    done = check(made, "--set", "gate.sameness=off")
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert [f["side"] for f in made.report()["failures"]] == ["base"]
+
+
+def test_a_base_that_works_with_what_head_lays_over_it_is_compared_itself(tmp_path: Path) -> None:
+    base = {"perfgate.toml": OVERLAY, "bench/run.sh": "exit 1\n"}
+    made = project(tmp_path / "repo", base, {"bench/run.sh": SLOW})
+    done = check(made)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert made.report()["run"]["base"]["sha"] == made.git("rev-parse", "HEAD~1")
+    assert told(made, "base-broken") is None
+
+
+def test_benchmarks_that_start_in_base_are_compared_with_it_where_no_ancestor_works(tmp_path: Path) -> None:
+    base = {"perfgate.toml": CONFIG + SECOND + BUILD, "second.sh": "exit 5\n"}
+    made = project(tmp_path / "repo", base, {"second.sh": FAST, "bench.sh": SLOW})
+    done = check(made)
+    assert done.returncode == 1, done.stdout + done.stderr
+    report = made.report()
+    assert [f["benchmark"] for f in report["findings"]] == ["bench"] and report["new"] == ["second"]
+    assert "does not start second (exit 5): what does not start there is not compared" in " ".join(done.stdout.split())
+
+
+def test_a_benchmark_that_the_repair_removes_is_missing(tmp_path: Path) -> None:
+    both = CONFIG + SECOND + BUILD
+    for number, states in enumerate(([{"second.sh": FAST}], [])):
+        made = project(
+            tmp_path / str(number), *states, {"perfgate.toml": both, "second.sh": FAST, "build.sh": FAILS}, WORKS
+        )
+        assert check(made).returncode == 4
+        assert [(f["kind"], f["benchmark"]) for f in made.report()["failures"]] == [("missing", "second")]
+
+
+def test_a_shallow_clone_says_what_it_lacks(tmp_path: Path) -> None:
+    whole = project(tmp_path / "whole", {}, {"build.sh": FAILS}, WORKS)
+    made = Project(tmp_path / "repo")
+    made.git("remote", "add", "origin", f"file://{whole.top}")
+    made.git("fetch", "-q", "--depth=2", "origin", "main")
+    made.git("reset", "-q", "--hard", "FETCH_HEAD")
+    done = check(made)
+    assert done.returncode == 4, done.stdout + done.stderr
+    (failure,) = made.report()["failures"]
+    assert "this shallow clone has no ancestor of it to compare head with" in failure["hint"]
+    assert "fetch-depth: 0" in failure["hint"]
+
+
+@pytest.mark.parametrize("ancestor", [True, False])
+def test_it_is_resumed_as_it_was_begun(tmp_path: Path, ancestor: bool) -> None:
+    states: list[dict[str, str]] = [{}] if ancestor else []
+    made = project(tmp_path / "repo", *states, {"build.sh": FAILS}, WORKS)
+    assert check(made).returncode == 0
+    file = made.top / ".perfgate/measurements.jsonl"
+    whole = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(whole[:6]))
+    done = check(made, "--resume")
+    assert done.returncode == 0, done.stdout + done.stderr
+    again = file.read_text().splitlines(keepends=True)
+    assert again[0] == whole[0]
+    executed = [sum('"type":"execution"' in line for line in each) for each in (whole, again)]
+    assert executed[0] == executed[1]
+
+
+@pytest.mark.parametrize("ancestor", [True, False])
+def test_jobs_that_share_a_gate_choose_alike(tmp_path: Path, ancestor: bool) -> None:
+    both = {"perfgate.toml": CONFIG + SECOND + BUILD, "second.sh": FAST}
+    states = [both] if ancestor else []
+    made = project(tmp_path / "repo", *states, {**both, "build.sh": FAILS}, {"build.sh": "exit 0\n", "second.sh": SLOW})
+    for part in ("1/2", "2/2"):
+        done = made.perfgate("measure", "--base", "HEAD~1", "--shard", part, "--out", f"part{part[0]}", CI="true")
+        assert done.returncode == 0, done.stderr
+    done = made.perfgate("decide", "part1", "part2", "--json", "report.json")
+    report = json.loads((made.top / "report.json").read_text())
+    if ancestor:
+        assert done.returncode == 1, done.stdout + done.stderr
+        assert report["run"]["base"]["sha"] == made.git("rev-parse", "HEAD~2")
+        assert {f["benchmark"]: f["verdict"] for f in report["findings"]}["second"] == "regression"
+    else:
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert done.stdout.startswith("○ Nothing to compare yet: base ")
+
+
+@pytest.mark.parametrize("ancestor", [True, False])
+def test_no_build_of_a_proposal_is_kept_where_it_stands_for_base(tmp_path: Path, ancestor: bool) -> None:
+    """Of base's ancestor, which the project has merged, it is."""
+    setup = {"perfgate.toml": CONFIG + BUILD + 'setup = "sleep 1.1"\n'}
+    states: list[dict[str, str]] = [setup] if ancestor else []
+    made = project(tmp_path / "repo", *states, {**setup, "build.sh": FAILS}, {"build.sh": "exit 0\n"})
+    cache = tmp_path / "cache"
+    plan = ("--set", "plan.builds=2", "--set", "build.cache=auto")
+    assert made.perfgate("check", "--base", "HEAD~1", *plan, CI="true", XDG_CACHE_HOME=str(cache)).returncode == 0
+    assert len(list(cache.glob("perfgate/builds/*"))) == (1 if ancestor else 0)
