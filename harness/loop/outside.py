@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shlex
 import shutil
 import stat
 import string
+import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -36,6 +38,9 @@ SECONDS = 20.0
 """That looking takes of all benchmarks together, beside the probe: a program opens most of its files as it starts."""
 _PYC_HEADER = 16
 """Bytes of compiled Python that hold the time of its source."""
+
+_CONTAINERS = ("docker", "podman", "nerdctl")
+_NAME = re.compile(r"[a-z0-9][a-zA-Z0-9._/:@-]*")
 
 Tree = tuple[Side, str]
 """A side, and the settings that its build depends on."""
@@ -62,7 +67,7 @@ class Standing(Protocol):
 class _Known:
     """What is at a path. facts: change with it. content: a hash of a file, the target of a link; "" of all else."""
 
-    facts: tuple[int, ...] = ()
+    facts: tuple[int | str, ...] = ()
     content: str = ""
 
 
@@ -93,6 +98,7 @@ class Outside:
         self._begun = begun
         self._met: dict[tuple[str, Tree], list[str]] = {}
         self._known: dict[str, _Known] = {}
+        """By absolute path, or by the tool and the name of an image."""
         self._left: dict[Tree, dict[str, str]] = {}
         self._writers: dict[str, BuildStep] = {}
 
@@ -134,7 +140,10 @@ class Outside:
             held = [path for path in paths if not is_hosts(path) and any(reach.holds(path) for reach in reaches)]
             passed: set[str] = set()
             met = [path for path in held if self._is_suspect(path, since, started, passed)]
+            met += self._images(step)
             if met:
+                # what is there says more than what was looked for in vain
+                met.sort(key=os.path.lexists, reverse=True)
                 self._met[step.benchmark, tree_of(step)] = met
                 self._known |= dict.fromkeys(met, _Known())
         self.look()
@@ -163,7 +172,8 @@ class Outside:
         if not found:
             return None
         writer = self._writers[found[0]]
-        by = f"the build of {writer.side}{f' ({canonical(writer.factors)})' if writer.factors else ''}"
+        settings = ", ".join(f"{name}={setting}" for name, setting in writer.factors.items())
+        by = f"the build of {writer.side}{f' ({settings})' if settings else ''}"
         more = f" and {plural(len(found) - 1, 'more file')}" if found[1:] else ""
         failure = Failure(
             kind="outside",
@@ -180,20 +190,26 @@ class Outside:
         writer = self._writers.get(path)
         if writer is None or tree_of(writer) == tree:
             return False
-        now = self._see(path).content
+        # nobody but builds tags images, and to ask takes long
+        now = (self._known[path] if not path.startswith("/") else self._see(path)).content
         # what neither has left there is a benchmark's, or another program's
         return now != left.get(path, now) and now == self._left[tree_of(writer)][path]
 
     def _see(self, path: str) -> _Known:
         """Read what is at a path, if it is not what it was."""
-        try:
+        if not path.startswith("/"):
+            tool, _, name = path.split(" ")
+            image = _image(tool, name)
+            self._known[path] = _Known((image,), image)
+            return self._known[path]
+        facts: tuple[int | str, ...] = ()
+        mode = 0
+        with suppress(OSError):
             found = os.lstat(path)
-        except OSError:
-            facts: tuple[int, ...] = ()
-        else:
-            facts = (found.st_mode, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+            mode = found.st_mode
+            facts = (mode, found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
         if facts != self._known[path].facts:
-            self._known[path] = _Known(facts, _content(path, facts[0]) if facts else "")
+            self._known[path] = _Known(facts, _content(path, mode))
         return self._known[path]
 
     def _is_suspect(self, path: str, since: int, started: int, passed: set[str]) -> bool:
@@ -217,23 +233,35 @@ class Outside:
             return trace.accesses()
         return None
 
-    def _named(self, step: ExecutionStep) -> Iterator[str]:
-        """Name the files that a benchmark's commands name, for systems that show no more."""
+    def _words(self, step: ExecutionStep) -> Iterator[str]:
+        """Give the words of a benchmark's commands, with the values of the variables in them."""
         benchmark = self._benchmarks[step.side][step.benchmark]
         environment = self._executions.conditions.recipes[step.side].environment
-        directory = self._standing.directory(step.side, step.building)
         for each in (benchmark, benchmark.service, benchmark.load):
-            words: Sequence[str] = ()
             if each is not None and isinstance(each.command, str):
                 with suppress(ValueError):
-                    words = shlex.split(string.Template(each.command).safe_substitute(environment))
+                    yield from shlex.split(string.Template(each.command).safe_substitute(environment))
             elif each is not None:
-                words = each.command
-            for word in words:
-                program = shutil.which(word, path=environment.get("PATH")) if "/" not in word else None
-                path = os.path.realpath(directory / (program or word))
-                if os.path.isfile(path):  # noqa: PTH113
-                    yield path
+                yield from each.command
+
+    def _named(self, step: ExecutionStep) -> Iterator[str]:
+        """Name the files that a benchmark's commands name, for systems that show no more."""
+        environment = self._executions.conditions.recipes[step.side].environment
+        directory = self._standing.directory(step.side, step.building)
+        for word in self._words(step):
+            program = shutil.which(word, path=environment.get("PATH")) if "/" not in word else None
+            path = os.path.realpath(directory / (program or word))
+            if os.path.isfile(path):  # noqa: PTH113
+                yield path
+
+    def _images(self, step: ExecutionStep) -> Iterator[str]:
+        """Name images of containers that a benchmark's commands name, where builds make such: "docker image app"."""
+        tables = [recipe.table for recipe in self._executions.conditions.recipes.values()]
+        builds = " ".join(str(command) for table in tables for command in (table.command, table.setup))
+        words = list(self._words(step))
+        for tool in _CONTAINERS:
+            if tool in words and tool in builds:
+                yield from (f"{tool} image {word}" for word in words if _NAME.fullmatch(word) and _image(tool, word))
 
 
 def _is_changed(reach: Reach, since: int) -> bool:
@@ -247,6 +275,14 @@ def _is_changed(reach: Reach, since: int) -> bool:
                     if os.lstat(f"{parent}/{name}").st_ctime_ns >= since and reach.holds(f"{parent}/{name}"):
                         return True
     return False
+
+
+def _image(tool: str, name: str) -> str:
+    """Return what identifies the image of a name; "" where there is none."""
+    command = [tool, "image", "inspect", "--format", "{{.Id}}", name]
+    with suppress(OSError, subprocess.SubprocessError):
+        return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=True).stdout.strip()
+    return ""
 
 
 def _content(path: str, mode: int) -> str:

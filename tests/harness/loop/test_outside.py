@@ -36,7 +36,7 @@ class Shape:
 def checked(tmp_path: Path, shape: Shape, *options: str, sandbox: str = "off", **more: str) -> tuple[Project, int, str]:
     """Check a project of that shape; returns it, the exit code and what was said."""
     out = tmp_path / "out"
-    out.mkdir(mode=0o777, exist_ok=True)
+    out.mkdir(mode=0o777, parents=True, exist_ok=True)
     out.chmod(0o777)
     project = Project(tmp_path / "project")
     config = (
@@ -53,7 +53,7 @@ def checked(tmp_path: Path, shape: Shape, *options: str, sandbox: str = "off", *
         project.commit()
     if "share" in shape.table:
         (project.top / "data").mkdir()
-    done = project.perfgate("check", "--base", "HEAD~1", *options, OUT=str(out), **more)
+    done = project.perfgate("check", "--base", "HEAD~1", *options, cwd=None, OUT=str(out), **more)
     return project, done.returncode, done.stderr + done.stdout
 
 
@@ -112,6 +112,37 @@ def test_what_the_other_side_overwrote_is_an_error(shape: Shape, tmp_path: Path)
     assert not any(isinstance(record, Execution) for record in records_of(project))
     assert project.report()["failures"][0]["kind"] == "outside"
     assert project.perfgate("decide", ".perfgate").returncode == 4, said
+
+
+ENGINE = """#!/bin/sh
+if [ "$1 $2" = "image inspect" ]; then cat "$HERE/id-$5"; exit; fi
+[ $1 = build ] && cksum <app >"$HERE/id-$3" && exit
+cat app
+"""
+
+
+def test_an_image_that_both_sides_tag_alike_is_an_error(tmp_path: Path) -> None:
+    """What the engine does, nobody traces: this one stands in for it, and does not show the image to the benchmark."""
+    tool = tmp_path / "bin" / "docker"
+    tool.parent.mkdir()
+    tool.write_text(ENGINE)
+    tool.chmod(0o755)
+    environment = {"PATH": f"{tool.parent}:{os.environ['PATH']}", "HERE": str(tmp_path)}
+    shape = Shape("command = 'docker build -t x'", "docker run --rm x")
+    project, code, said = checked(tmp_path, shape, **environment)
+    (failure,) = found(project)
+    assert (code, failure.kind) == (4, "outside"), said
+    assert "overwrote docker image x in" in failure.status
+    assert "$PERFGATE_SIDE" in str(failure.hint)
+    alike = Shape(
+        "command = 'docker build -t x'",
+        "docker run --rm x; cat same",
+        app=("1\n", "1\n"),
+        files={"same": "1\n"},
+        of_head={"same": "2\n"},
+    )
+    project, code, said = checked(tmp_path / "alike", alike, **environment)
+    assert (code, found(project)) == (0, []), said
 
 
 @pytest.mark.skipif(not examined("auto").on, reason="absent: a sandbox on this host")
