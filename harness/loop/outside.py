@@ -15,7 +15,7 @@ import stat
 import string
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +41,9 @@ _PYC_HEADER = 16
 
 _CONTAINERS = ("docker", "podman", "nerdctl")
 _NAME = re.compile(r"[a-z0-9][a-zA-Z0-9._/:@-]*")
+
+_LEAST = 2
+"""Trees of which one can overwrite what another one's build has left."""
 
 Tree = tuple[Side, str]
 """A side, and the settings that its build depends on."""
@@ -80,8 +83,8 @@ class Outside:
     """Finds what builds leave outside their trees, and compares it with what is there when a benchmark starts.
 
     A suspicion is a file that a benchmark reads there and that changed since the builds began. Who wrote it is not
-    known then; so the sides are built once more, one after the other, and after each build it is noted what is there.
-    Without a suspicion nothing is compared later.
+    known then; so all but the last are built once more, one after the other, and after each build it is noted what is
+    there. Without a suspicion nothing is compared later.
     """
 
     def __init__(
@@ -107,6 +110,7 @@ class Outside:
         steps: Sequence[ExecutionStep],
         seen: Mapping[tuple[str, Side], Accesses],
         started: int,
+        last: BuildStep | None,
         begin: Callable[[ExecutionStep], None],
     ) -> str | None:
         """Look for files outside that a build may have written; return one of them.
@@ -115,6 +119,7 @@ class Outside:
             steps: the first of each benchmark in each tree.
             seen: what the probe saw of them.
             started: when the first of them started, in nanoseconds: what changed later is no build's.
+            last: the build after all others, which has left what is there; None: which one that is, is not known.
             begin: called with each step before it is executed.
 
         Raises:
@@ -125,28 +130,34 @@ class Outside:
         stay = {side: recipe for side, recipe in conditions.recipes.items() if recipe.stays}
         reaches = [conditions.sandbox.reach(side, recipe.environment) for side, recipe in stay.items()]
         since = int(min(self._begun, self._standing.since())) if stay else 0
-        if not any(_is_changed(reach, since) for reach in reaches):
+        if len(set(map(tree_of, steps))) < _LEAST or not any(_is_changed(reach, since) for reach in reaches):
             return None
         end = time.monotonic() + SECONDS
+        paths: dict[tuple[str, Tree], Iterable[str]] = {}
         for number, step in enumerate(steps):
             accesses = seen.get((step.benchmark, step.side))
             if accesses is None:
                 begin(step)
                 left = max(0.0, end - time.monotonic()) / (len(steps) - number)
                 accesses = self._traced(step, left)
-            first = sorted(accesses.executed) if accesses is not None else []
-            read = sorted(accesses.read) if accesses is not None else []
-            paths = dict.fromkeys([*self._named(step), *first, *read])
-            held = [path for path in paths if not is_hosts(path) and any(reach.holds(path) for reach in reaches)]
-            passed: set[str] = set()
-            met = [path for path in held if self._is_suspect(path, since, started, passed)]
-            met += self._images(step)
-            if met:
-                # what is there says more than what was looked for in vain
-                met.sort(key=os.path.lexists, reverse=True)
-                self._met[step.benchmark, tree_of(step)] = met
-                self._known |= dict.fromkeys(met, _Known())
+            # one of them is named: programs before what they read
+            read = (*sorted(accesses.executed), *sorted(accesses.read)) if accesses is not None else ()
+            held = dict.fromkeys(path for path in (*self._named(step), *read) if not is_hosts(path))
+            paths[step.benchmark, tree_of(step)] = [
+                *(path for path in held if any(reach.holds(path) for reach in reaches)),
+                *self._images(step),
+            ]
+        passed: set[str] = set()
+        for place, found in paths.items():
+            # what a benchmark has written is not a build's, whichever side's it was
+            met = [path for path in found if path[0] != "/" or self._is_suspect(path, since, started, passed)]
+            # what is there says more than what was looked for in vain
+            self._met[place] = sorted(met, key=os.path.lexists, reverse=True)
+            self._known |= dict.fromkeys(self._met[place], _Known())
         self.look()
+        if last is not None:
+            self._left[tree_of(last)] = {path: known.content for path, known in self._known.items()}
+            self._writers = dict.fromkeys(self._known, last)
         return next(iter(self._known), None)
 
     def look(self) -> None:
