@@ -36,8 +36,8 @@ _PRIVILEGES = re.compile(r"no new privileges|operation not permitted", re.IGNORE
 
 def kept_apart(commands: Iterable[str]) -> str:
     """Say how builds by these commands write into their own trees."""
-    texts = list(commands)
-    cure = next(cure for pattern, cure in _KEPT_APART.items() if any(re.search(pattern, text) for text in texts))
+    text = "\n".join(commands)
+    cure = next(cure for pattern, cure in _KEPT_APART.items() if re.search(pattern, text))
     return f"let each build write into its own tree, and benchmarks run what is there: {cure}"
 
 

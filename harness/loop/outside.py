@@ -35,7 +35,9 @@ from harness.trace.accesses import Accesses
 from harness.trace.trace import tracing
 
 SECONDS = 20.0
-"""That looking takes of all benchmarks together, beside the probe: a program opens most of its files as it starts."""
+"""That looking takes of all benchmarks together, beside the probe: a program opens most files as it starts."""
+_SHARE = 0.05
+"""Of what is left of the budget, at most."""
 _PYC_HEADER = 16
 """Bytes of compiled Python that hold the time of its source."""
 
@@ -125,14 +127,17 @@ class Outside:
         Raises:
             OSError: perfgate's own files cannot be written.
             BudgetEndedError: the budget has ended.
-        """  # fmt: skip
+        """
         conditions = self._executions.conditions
         stay = {side: recipe for side, recipe in conditions.recipes.items() if recipe.stays}
         reaches = [conditions.sandbox.reach(side, recipe.environment) for side, recipe in stay.items()]
         since = int(min(self._begun, self._standing.since())) if stay else 0
-        if len(set(map(tree_of, steps))) < _LEAST or not any(_is_changed(reach, since) for reach in reaches):
+        if len(set(map(tree_of, steps))) < _LEAST:
             return None
-        end = time.monotonic() + SECONDS
+        images = {(step.benchmark, tree_of(step)): list(self._images(step)) for step in steps}
+        if not any(images.values()) and not any(_is_changed(reach, since, started) for reach in reaches):
+            return None
+        end = time.monotonic() + min(SECONDS, _SHARE * conditions.budget.left)
         paths: dict[tuple[str, Tree], Iterable[str]] = {}
         for number, step in enumerate(steps):
             accesses = seen.get((step.benchmark, step.side))
@@ -145,7 +150,7 @@ class Outside:
             held = dict.fromkeys(path for path in (*self._named(step), *read) if not is_hosts(path))
             paths[step.benchmark, tree_of(step)] = [
                 *(path for path in held if any(reach.holds(path) for reach in reaches)),
-                *self._images(step),
+                *images[step.benchmark, tree_of(step)],
             ]
         passed: set[str] = set()
         for place, found in paths.items():
@@ -275,15 +280,17 @@ class Outside:
                 yield from (f"{tool} image {word}" for word in words if _NAME.fullmatch(word) and _image(tool, word))
 
 
-def _is_changed(reach: Reach, since: int) -> bool:
-    """Return whether there may be a file that changed since a moment; of a whole system that is not looked for."""
+def _is_changed(reach: Reach, since: int, until: int) -> bool:
+    """Return whether there may be a file that changed in a time; of a whole system that is not looked for."""
     if reach.folders is None:
         return True
     for folder in reach.folders:
         for parent, _, names in os.walk(folder):
-            for name in names:
+            # a directory changes where something in it is renamed or removed
+            for name in (".", *names):
                 with suppress(OSError):
-                    if os.lstat(f"{parent}/{name}").st_ctime_ns >= since and reach.holds(f"{parent}/{name}"):
+                    changed = since <= os.lstat(f"{parent}/{name}").st_ctime_ns < until
+                    if changed and reach.holds(f"{parent}/{name}"):
                         return True
     return False
 

@@ -330,8 +330,12 @@ class Landlocked:
                 self.own(at / TMP)
 
     def reach(self, side: Side, environment: Mapping[str, str]) -> Reach:
-        """Return the folders that stay when the run ends, and the memory that all programs share."""
-        added, folders = added_to(environment), [Path(_SHARED_MEMORY)]
+        """Return the folders that stay when the run ends, and where programs share memory if commands left some."""
+        user = self._user if self._user >= 0 else os.geteuid()
+        added, folders = added_to(environment), []
+        with suppress(OSError), os.scandir(_SHARED_MEMORY) as found:
+            if any(each.stat(follow_symlinks=False).st_uid == user for each in found):
+                folders = [Path(_SHARED_MEMORY)]
         self._home(side)
         caches = list(added)
         for wanted, given in self._written[side].items():

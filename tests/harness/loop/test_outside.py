@@ -108,6 +108,8 @@ def test_what_the_other_side_overwrote_is_an_error(shape: Shape, tmp_path: Path)
     assert (code, failure.kind, failure.benchmark) == (4, "outside", "work")
     assert failure.status == f"the build of {other} overwrote {path} in round 1"
     assert failure.hint
+    assert f"work does not use what {failure.side} built: the build of {other}" in said
+    assert project.report()["next"]["kind"] == "build-inside"
     # nothing was measured, and whoever decides later finds the same
     assert not any(isinstance(record, Execution) for record in records_of(project))
     assert project.report()["failures"][0]["kind"] == "outside"
@@ -151,6 +153,32 @@ def test_a_folder_that_the_sandbox_lets_builds_write_is_no_way_around(tmp_path: 
     shape = Shape("command = 'cp app $OUT/app'", "cat $OUT/app", table='write = ["$OUT"]\n')
     project, code, said = checked(tmp_path, shape, sandbox="auto")
     assert (code, [failure.kind for failure in found(project)]) == (4, ["outside"]), said
+
+
+@pytest.mark.skipif(not examined("auto").on, reason="absent: a sandbox on this host")
+@traces
+def test_nor_is_the_memory_that_programs_share(tmp_path: Path) -> None:
+    place = Path("/dev/shm") / f"perfgate-{tmp_path.name}-{os.getpid()}"
+    shape = Shape(f"command = 'cp -f app {place}'", f"cat {place}")
+    try:
+        project, code, said = checked(tmp_path, shape, sandbox="auto")
+    finally:
+        place.unlink(missing_ok=True)
+    assert (code, [failure.kind for failure in found(project)]) == (4, ["outside"]), said
+
+
+@pytest.mark.skipif(not examined("auto").on, reason="absent: a sandbox on this host")
+@traces
+def test_where_the_sandbox_keeps_builds_inside_nothing_is_looked_at(tmp_path: Path) -> None:
+    shape = Shape("command = 'true'", ["./app"], app=("#!/bin/sh\necho 1\n", "#!/bin/sh\necho 1.0\n"))
+    counted = Shape(shape.build, "echo >> $OUT/starts; ./app", app=shape.app, table='write = ["$OUT"]\n')
+    project, code, said = checked(tmp_path / "kept", shape, sandbox="auto")
+    assert (code, found(project)) == (0, []), said
+    assert "outside both trees" not in said
+    project, code, said = checked(tmp_path / "counted", counted, sandbox="auto")
+    assert (code, found(project)) == (0, []), said
+    # one of the probe, which then knows that they differ, and two rounds
+    assert (tmp_path / "counted/out/starts").read_text().count("\n") == 1 + 4
 
 
 FINE = {
