@@ -223,10 +223,6 @@ class Executions:
         ended = outcome.timed_out and seconds < measured.command.timeout
         return Unmeasured(attempt, self.failure(attempt, why, outcome.seconds), outcome.seconds, ended)
 
-    def hinted(self, failure: Failure) -> Failure:
-        """Add what probably went wrong."""
-        return msgspec.structs.replace(failure, hint=self.hint(failure, False))
-
     def end_round(self) -> None:
         """Stop the services that live as long as a build, and remove outputs."""
         self._companions.stop_builds()

@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+import msgspec
+
 from gate.config.study import Setting
 from gate.config.types import Benchmark
 from gate.model import Failure, Side
@@ -43,9 +45,6 @@ _PYC_HEADER = 16
 
 _CONTAINERS = ("docker", "podman", "nerdctl")
 _NAME = re.compile(r"[a-z0-9][a-zA-Z0-9._/:@-]*")
-
-_LEAST = 2
-"""Trees of which one can overwrite what another one's build has left."""
 
 Tree = tuple[Side, str]
 """A side, and the settings that its build depends on."""
@@ -132,7 +131,8 @@ class Outside:
         stay = {side: recipe for side, recipe in conditions.recipes.items() if recipe.stays}
         reaches = [conditions.sandbox.reach(side, recipe.environment) for side, recipe in stay.items()]
         since = int(min(self._begun, self._standing.since())) if stay else 0
-        if len(set(map(tree_of, steps))) < _LEAST:
+        if len(set(map(tree_of, steps))) <= 1:
+            # nobody else's build can overwrite what its own has left
             return None
         images = {(step.benchmark, tree_of(step)): list(self._images(step)) for step in steps}
         if not any(images.values()) and not any(_is_changed(reach, since, started) for reach in reaches):
@@ -200,7 +200,7 @@ class Outside:
             factors=dict(step.factors),
             status=f"{by} overwrote {visible(found[0])}{more} in round {writer.build + 1}",
         )
-        return self._executions.hinted(failure)
+        return msgspec.structs.replace(failure, hint=self._executions.hint(failure, False))
 
     def _is_anothers(self, path: str, tree: Tree, left: Mapping[str, str]) -> bool:
         writer = self._writers.get(path)
