@@ -75,6 +75,13 @@ class _Here:
     def root(self) -> Path:
         return self._directory
 
+    def afresh(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Build | Failure:
+        return self.build(side, build, seed, factors)
+
+    @property
+    def work(self) -> Path:
+        return self._directory
+
 
 def _bare(script: str, count: int) -> float:
     null = os.open(os.devnull, os.O_WRONLY)

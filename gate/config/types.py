@@ -335,11 +335,12 @@ class BuildTable(Table, frozen=True, kw_only=True):
         list[str] | None,
         Meta(
             examples=[["~/.cargo/registry", "data/"]],
-            description="Folders that the sandbox lets builds and benchmarks write besides their own tree: below ~ or "
-            "a variable such as $CARGO_HOME, or relative to this file. A cache below ~ is found where its variable or "
-            "XDG_CACHE_HOME puts it. For a pull request each side gets copies of those in the home directory, and the "
-            "others are read-only. Default: the caches of the project's tools; those of ccache and sccache always "
-            "(docs/security.md).",
+            description="Caches that the sandbox lets builds and benchmarks write besides their own tree: folders "
+            "below ~ or a variable such as $CARGO_HOME, or relative to this file. Both sides share them: what one "
+            "side's build overwrites, the other side's benchmarks must not use (docs/quickstart.md). A cache below ~ "
+            "is found where its variable or XDG_CACHE_HOME puts it. For a pull request each side gets copies of those "
+            "in the home directory, and the others are read-only. Default: the caches of the project's tools; those "
+            "of ccache and sccache always (docs/security.md).",
         ),
     ] = None
     cache: Annotated[

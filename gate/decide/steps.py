@@ -102,6 +102,8 @@ def _after_failures(report: Report) -> steps.Step:
         return steps.FixOutput()
     if all(failure.kind == "tree" for failure in report.failures):
         return steps.KeepTrees()
+    if all(failure.kind == "outside" for failure in report.failures):
+        return steps.BuildInside()
     if all(failure.kind == "lock" for failure in report.failures):
         return steps.RunLater()
     if any(failure.kind != "missing" for failure in report.failures):

@@ -367,6 +367,10 @@ class KeepTrees(Kind, frozen=True):
     """Have builds and benchmarks leave the trees as they are, or declare what they change."""
 
 
+class BuildInside(Kind, frozen=True):
+    """Have each side's build write into its own tree, and nothing else failed."""
+
+
 class FixOutput(Kind, frozen=True):
     """Base and head give different output, and nothing else failed."""
 
@@ -558,6 +562,7 @@ Step = (
     | AllowMoreBuilds
     | RunLater
     | KeepTrees
+    | BuildInside
     | FixOutput
     | RepeatJob
     | FixFailure

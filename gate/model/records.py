@@ -311,8 +311,9 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
     """A build or execution that gave no usable values, a tree that something changed, or a missing benchmark."""
 
     kind: FailureKind
-    """What failed: a build, an execution, the tree (its files changed), the output (base's differs), a benchmark that
-    is missing or repeated, or the lock of the machine."""
+    """What failed: a build, an execution, the tree (its files changed), the output (base's differs), what it reads
+    outside its tree (the build of another side or setting wrote it), a benchmark that is missing or repeated, or the
+    lock of the machine."""
     benchmark: str | None = None
     """Name of the benchmark; None: it concerns all, as a build does."""
     side: Side | None = None

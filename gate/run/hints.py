@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from gate.model import SIDES, Failure
 from gate.run.job import Job
@@ -27,6 +28,30 @@ def was_exhausted(told: str) -> bool:
     return _EXHAUSTED.search(told) is not None
 
 
+_KEPT_APART = {
+    r"\b(docker|podman|nerdctl|buildah)\b": "give the image the side's name, there and in the benchmark: "
+    "`-t app:$PERFGATE_SIDE`",
+    r"\bcargo +install\b": '`cargo install --root "$PWD/inst" --path .`',
+    r"\bcargo\b": "unset CARGO_TARGET_DIR, and pass no --target-dir that lies elsewhere",
+    r"\bgo +(build|install|test)\b": "`go build -o ./app`",
+    r"\b(pip3?|uv|conda|poetry|pipx)\b": "make the environment there: "
+    "`python3 -m venv .venv && .venv/bin/pip install .`",
+    r"\b(npm|pnpm|yarn|bun)\b": "install without `--global`, and link nothing",
+    r"\b(mvnw?|gradlew?|sbt)\b": '`mvn -Dmaven.repo.local="$PWD/.m2" install`',
+    r"\bcmake\b": '`cmake --install build --prefix "$PWD/inst"`',
+    r"": '`make install PREFIX="$PWD/inst"`',
+}
+"""By what a build runs: how it writes into its own tree. The first that fits counts."""
+_PRIVILEGES = re.compile(r"no new privileges|operation not permitted", re.IGNORECASE)
+
+
+def kept_apart(commands: Iterable[str]) -> str:
+    """Say how builds by these commands write into their own trees."""
+    text = "\n".join(commands)
+    cure = next(cure for pattern, cure in _KEPT_APART.items() if re.search(pattern, text))
+    return f"let each build write into its own tree, and benchmarks run what is there: {cure}"
+
+
 def was_refused(told: str) -> bool:
     """Return whether a program says that the system refused it something, as a sandbox does."""
     return _REFUSED.search(told) is not None
@@ -37,14 +62,21 @@ def hints(job: Job) -> Hint:
     project = job.project
     sandboxed = job.run.sandbox is not None and job.run.sandbox.on
     missing = checkout_hint(project.repository)
-    shares = {side: set(project.settings.sides[side].build.share) for side in SIDES}
+    tables = {side: project.settings.sides[side].build for side in SIDES}
+    shares = {side: set(table.share) for side, table in tables.items()}
+    found = [command for table in tables.values() for command in (table.command, table.setup) if command]
+    builds = [command if isinstance(command, str) else " ".join(command) for command in found]
 
     def hint(failure: Failure, unstarted: bool) -> str | None:
+        if failure.kind == "outside":
+            return kept_apart(builds)
         found = missing(failure, unstarted)
         if found is None and sandboxed and was_refused(failure.stderr):
+            cure = kept_apart(builds) if failure.kind == "build" else "let the benchmark write there"
+            more = ", or try `--set plan.sandbox=off`" if _PRIVILEGES.search(failure.stderr) else ""
             return (
-                "the sandbox lets commands write their own tree, $TMPDIR and new files in $HOME only: name more "
-                "folders in [build] write, or try `--set plan.sandbox=off`"
+                "the sandbox lets commands write their own tree, $TMPDIR and new files in $HOME only: "
+                f"{cure} ([build] write is for caches that both sides only add to){more}"
             )
         if found is None or failure.side != "base" or shares["head"] <= shares["base"]:
             return found

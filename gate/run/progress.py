@@ -21,6 +21,7 @@ from harness.loop.events import (
     BothStarted,
     Event,
     LookTaken,
+    OutsideFound,
     ProbeFinished,
     ProbeStarted,
     RoundStarted,
@@ -105,6 +106,10 @@ class Progress:
             )
         elif isinstance(event, ProbeFinished):
             self._probed(event)
+        elif isinstance(event, OutsideFound):
+            self._line(
+                f"{visible(event.path)}, outside both trees, changed as they were built: building again to see by whom"
+            )
         else:
             self._finished(event)
 
@@ -126,7 +131,7 @@ class Progress:
             self._line(f"{self._round}: nothing more to measure")
 
     def _finished(self, event: StepFinished) -> None:
-        if event.failure is not None and event.failure.kind == "tree":
+        if event.failure is not None and event.failure.kind in ("tree", "outside"):
             self._line(f"{self._round}: {title(event.failure)}")
         elif event.failure is not None:
             self._line(f"{self._round}: {_what(event)} failed: {event.failure.status}")

@@ -81,6 +81,8 @@ def _title(failure: Failure, factors: Mapping[str, Any]) -> str:
         return f"{'build of ' + failure.side if failure.side else 'a build'}{settings} failed{status}"
     if failure.kind == "tree":
         return f"files of {failure.side or 'a side'}{settings} changed{status}"
+    if failure.kind == "outside":
+        return f"{name or 'a benchmark'} does not use what {failure.side or 'its side'} built{status}"
     if is_difference(failure):
         return f"{name or 'a benchmark'} gave different output on base and head{status}"
     return f"{name or f'a benchmark{settings}'} failed{side}{status}"

@@ -326,6 +326,10 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
         "Have builds and benchmarks leave these files alone, or declare them in `changes` of [build] if they are meant "
         "to change"
     ),
+    outcomes.BuildInside: lambda _: (
+        "Have each build write into its own tree, and have benchmarks run what is there: now both sides run what was "
+        "built last"
+    ),
     outcomes.FixOutput: lambda _: (
         "Make base and head give the same output, or remove `same_output` if they are meant to differ"
     ),

@@ -119,6 +119,29 @@ class TreeBuilder:
         """Return what a side's failed build ended with by itself, see Outcome.fault."""
         return self._works.faults.get((side, variant_name(factors)))
 
+    def afresh(
+        self, side: Side, build: int, seed: int, factors: Mapping[str, Setting] = MappingProxyType({})
+    ) -> Build | Failure:
+        """Build a side once more, alone and in a fresh tree, and keep nothing of it for later runs.
+
+        Raises:
+            BudgetEndedError: the budget has ended.
+        """
+        wanted = self._wanted(side, build, seed, factors)
+        key = self._key(wanted)
+        if self._cache is not None and key is not None:
+            self._cache.drop(key)
+        self._forget(wanted)
+        made = self._checked(wanted, self._attempt(wanted))
+        if isinstance(made, Build):
+            self._works.built.add(wanted.tree)
+        return made
+
+    @property
+    def work(self) -> Path:
+        """The directory of the run: all that is in it is one side's own, or perfgate's."""
+        return self._trees.directory
+
     def changed(self, build: int, *, executed: bool) -> list[Failure]:
         """Give a failure for each tree that is no longer what git says, beside the one that was built last.
 

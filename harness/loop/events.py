@@ -85,7 +85,16 @@ class ProbeFinished:
     unproved: Mapping[str, Unproved] = field(default_factory=dict, compare=False)
 
 
-Event = RoundStarted | BothStarted | StepStarted | StepFinished | LookTaken | ProbeStarted | ProbeFinished
+@dataclass(frozen=True, slots=True)
+class OutsideFound:
+    """A benchmark reads a file outside its tree that a build wrote: the sides are built again, to see whose it is."""
+
+    path: str
+
+
+Event = (
+    RoundStarted | BothStarted | StepStarted | StepFinished | LookTaken | ProbeStarted | ProbeFinished | OutsideFound
+)
 Progress = Callable[[Event], None]
 
 

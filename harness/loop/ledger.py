@@ -87,7 +87,7 @@ class Ledger:
                 if record.kind == "tree":
                     self.changed = record.build if self.changed is None else min(self.changed, record.build or 0)
                 self._unbuilt.add((record.side, factors))
-            case Failure(kind="execution" | "output", benchmark=str()):
+            case Failure(kind="execution" | "output" | "outside", benchmark=str()):
                 scope = self._scope(record)
                 self._failed.add(scope)
                 self._out.add(scope)

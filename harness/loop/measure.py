@@ -32,6 +32,7 @@ from harness.loop.duet import Duets
 from harness.loop.events import (
     BothStarted,
     LookTaken,
+    OutsideFound,
     ProbeFinished,
     ProbeStarted,
     Progress,
@@ -42,6 +43,7 @@ from harness.loop.events import (
 )
 from harness.loop.execution import Executions
 from harness.loop.ledger import Ledger
+from harness.loop.outside import Outside, tree_of
 from harness.loop.probe import SECONDS, Probe
 from harness.loop.steps import BuildStep, ExecutionStep, Round
 from harness.process.budget import BudgetEndedError
@@ -64,6 +66,15 @@ class Builder(Protocol):
 
     def both(self, build: int, seed: int, factors: Mapping[str, Setting], started: Callable[[], None], /) -> None:
         """Know that both sides are built next, such as to build them at once: then `started` is called first."""
+        ...
+
+    def afresh(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting], /) -> Build | Failure:
+        """Build a side once more, alone and in a fresh tree, and keep nothing of it for later runs."""
+        ...
+
+    @property
+    def work(self) -> Path:
+        """The directory of the run: all that is in it is one side's own, or perfgate's."""
         ...
 
     def changed(self, build: int, /, *, executed: bool) -> Sequence[Failure]:
@@ -172,12 +183,16 @@ class Loop:
         self._executed = False
         self._begun = False
         """Whether a part of a round was made, since the run was resumed."""
+        self._last: BuildStep | None = None
+        """The last build, if it ran alone and in this run."""
         self._empty: set[tuple[Side, str, str]] = set()
         self._replicates = 0
         self._unproved: dict[str, Unproved] = {}
         self._probing: float | None = None
         self._off = unproved
-        self._probe = Probe(executions, builder, benchmarks, off=unproved, begun=begun or time.time_ns())
+        begun = begun or time.time_ns()
+        self._probe = Probe(executions, builder, benchmarks, off=unproved, begun=begun)
+        self._outside = Outside(executions, builder, benchmarks, begun)
         if not self._design:
             self._budget.resume(self._ledger.seconds)
 
@@ -238,8 +253,11 @@ class Loop:
                 if self._ledger.pending(part):
                     if not built and not self._build_all(number, each):
                         return "build-failure"
+                    started = time.time_ns()
                     if number == 0 and not self._design:
                         self._examine(part)
+                    if not self._begun and not self._look_outside(each, part, started):
+                        return "build-failure"
                     built = self._begun = True
                     self._execute_all(part)
                 self._replicates += bool(each.replicates)
@@ -334,6 +352,45 @@ class Loop:
             self._probing = self._budget.clock() - begin
         self._progress(ProbeFinished(identical, len(pairs), self._left(0), dict(self._unproved)))
 
+    def _look_outside(self, each: Round, steps: Sequence[ExecutionStep], started: int) -> bool:
+        """Know from now on what each build leaves outside its tree, if one does; tell whether measuring goes on.
+
+        started: when the first benchmark was executed, in nanoseconds.
+        """
+        first = self._firsts(steps)
+        path = self._outside.suspects(first, self._probe.seen, started, self._last, self._begin)
+        if path is None:
+            return True
+        self._progress(OutsideFound(path))
+        trees = set(map(tree_of, first))
+        for step in [step for step in each.builds if tree_of(step) in trees and step is not self._last]:
+            self._step = step
+            self._progress(StepStarted(step.side, None, step.factors))
+            self._outside.look()
+            record = self._builder.afresh(step.side, step.build, step.seed, step.factors)
+            self._outside.built(step)
+            failure = record if isinstance(record, Failure) else None
+            self._progress(StepFinished(step.side, None, 0.0, failure, step.factors))
+            if failure is not None:
+                self._add(failure)
+            if not (self._is_sound(step.build) and failure is None) and not self._design:
+                return False
+        return True
+
+    def _firsts(self, steps: Sequence[ExecutionStep]) -> list[ExecutionStep]:
+        """Return the first that is to be made of each benchmark in each tree."""
+        return list({(step.benchmark, tree_of(step)): step for step in self._ledger.pending(steps)[::-1]}.values())[
+            ::-1
+        ]
+
+    def _is_foreign(self, step: ExecutionStep) -> bool:
+        """Fail a benchmark that would meet what another side's build has left; return whether it would."""
+        failure = self._outside.differs(step)
+        if failure is not None:
+            self._add(failure)
+            self._progress(StepFinished(step.side, step.benchmark, 0.0, failure, step.factors))
+        return failure is not None
+
     def _is_probed(self, step: ExecutionStep) -> bool:
         return self._off is None or self._benchmarks[step.side][step.benchmark].same_output is not False
 
@@ -342,6 +399,10 @@ class Loop:
         self._executed = True
 
     def _execute_all(self, steps: Sequence[ExecutionStep]) -> None:
+        for step in self._firsts(steps):
+            # neither side is to be measured where one is another's
+            if not self._ledger.is_failed(step):
+                self._is_foreign(step)
         if self._duets is not None:
             self._execute_pairs(self._duets, steps)
             return
@@ -349,7 +410,7 @@ class Loop:
             # a suite of which nothing is wanted on either side need not run again
             sides = (step.side,) if self._design else SIDES
             empty = all((side, step.benchmark, canonical(step.factors)) in self._empty for side in sides)
-            if not empty and not self._ledger.is_failed(step):
+            if not empty and not self._ledger.is_failed(step) and not self._is_foreign(step):
                 self._execute(step)
 
     def _execute_pairs(self, duets: Duets, steps: Sequence[ExecutionStep]) -> None:
@@ -358,7 +419,7 @@ class Loop:
         for _, block in blocks:
             pair = {step.side: step for step in block}
             first = next(iter(pair.values()))
-            if self._ledger.is_failed(first):
+            if self._ledger.is_failed(first) or any(map(self._is_foreign, pair.values())):
                 continue
             if len(pair) < len(SIDES):
                 self._execute(first)
@@ -390,7 +451,10 @@ class Loop:
         if partner is not None and (step.seed, step.factors) == (partner.seed, partner.factors):
             self._builder.both(step.build, step.seed, step.factors, lambda: self._progress(BothStarted(step.factors)))
         self._progress(StepStarted(step.side, None, step.factors))
+        self._outside.look()
         record = self._builder.build(step.side, step.build, step.seed, step.factors)
+        self._outside.built(step)
+        self._last = None if isinstance(record, Build) and (record.cached or record.at_once) else step
         if isinstance(record, Failure):
             self._add(record)
             self._progress(StepFinished(step.side, None, 0.0, record, step.factors))

@@ -93,6 +93,8 @@ class Probe:
         self._benchmarks = benchmarks
         self._off = off
         self._begun = begun
+        self.seen: dict[tuple[str, Side], Accesses] = {}
+        """What was seen of benchmarks on a side, whole or not."""
 
     def examine(self, pairs: Sequence[Pair], begin: Callable[[ExecutionStep], None]) -> Iterator[Probed]:
         """Probe benchmarks one after the other; begin: called with each step before it is executed.
@@ -108,6 +110,7 @@ class Probe:
             left = max(0.0, end - time.monotonic()) / (2 * (len(pairs) - number))
             one = _One(self._executions, self._standing, self._both(pair), pair, begin, left)
             found.append((one, one.examined(ground)))
+            self.seen |= {(pair[side].benchmark, side): accesses for side, accesses in one.seen.items()}
         # in what order they run is drawn in each round
         written = {path for one, each in found if each.same is None for path in one.written}
         for one, each in found:
@@ -157,6 +160,7 @@ class _One:
         self._kept: dict[Side, Kept] = {}
         self.read: set[str] = set()
         self.written: set[str] = set()
+        self.seen: dict[Side, Accesses] = {}
         self._seconds: dict[Side, float] = {}
 
     def examined(self, ground: Ground | Unproved) -> Probed:
@@ -236,7 +240,10 @@ class _One:
                 printed=output.printed if output else None, trace=trace,
                 seconds=benchmark.timeout if self._asked else self._share,
             )  # fmt: skip
-            return ran, trace.accesses() if trace is not None else None
+            if trace is None:
+                return ran, None
+            self.seen[step.side] = trace.accesses()
+            return ran, self.seen[step.side]
 
     def _compare(self, side: Side, output: Output, ran: Unmeasured) -> Failure | None:
         if ran.failure is not None:

@@ -52,10 +52,15 @@ class Ground:
 
     def is_foreign(self, path: str) -> bool:
         """Return whether a path is outside the trees, and neither the host's nor made anew for each execution."""
-        if path.startswith(_NEUTRAL) and not path.startswith(_SHARED):
+        if is_hosts(path):
             return False
         own = any(path == str(each) or path.startswith(f"{each}/") for each in self.own)
         return self.inner(path) is None and not own
+
+
+def is_hosts(path: str) -> bool:
+    """Return whether a path is of the host itself, and so the same for both sides."""
+    return path.startswith(_NEUTRAL) and not path.startswith(_SHARED)
 
 
 def apart(base: Benchmark, head: Benchmark, recipes: tuple[Recipe, Recipe]) -> Unproved | None:
@@ -134,25 +139,26 @@ def _outside(accesses: Accesses, ground: Ground) -> Unproved | None:
     passed: set[str] = set()
     for path in sorted(accesses.read | accesses.listed):
         looked = ground.is_foreign(path) and not ground.is_in_home(path)
-        above = _changed_above(path, ground, passed) if looked else None
+        above = changed_above(path, ground.root, ground.begun, passed) if looked else None
         if above is not None:
             return Unproved(kind="outside-changed", path=above)
     return None
 
 
-def _changed_above(path: str, ground: Ground, passed: set[str]) -> str | None:
+def changed_above(path: str, root: Path, begun: int, passed: set[str]) -> str | None:
     """Find a directory above that took the place of another, or that lost or gained what is looked for.
 
-    passed: directories that did not change.
+    root: perfgate makes files above it. begun: in nanoseconds; earlier changes are none. passed: directories that did
+    not change; more are added.
     """
     there = os.path.lexists(path)
     while (path := path.rpartition("/")[0]) and not (there and path in passed):
         with suppress(OSError):
             facts = os.lstat(path)
-            moved = facts.st_ctime_ns >= ground.begun > facts.st_mtime_ns
+            moved = facts.st_ctime_ns >= begun > facts.st_mtime_ns
             # everybody makes files in /tmp, and perfgate where the trees stand
-            noisy = facts.st_mode & stat.S_ISVTX or str(ground.root).startswith(f"{path}/")
-            if moved or (not there and not noisy and facts.st_ctime_ns >= ground.begun):
+            noisy = facts.st_mode & stat.S_ISVTX or str(root).startswith(f"{path}/")
+            if moved or (not there and not noisy and facts.st_ctime_ns >= begun):
                 return path
             there = True
             passed.add(path)

@@ -48,6 +48,14 @@ _COMPILER_CACHES = (
     _tool("", ".cache/sccache", SCCACHE_DIR=""),
 )
 """A compiler may be one that uses them, whatever it is called."""
+_STATES = (
+    _tool(
+        "", ".cargo/.global-cache .cargo/.package-cache .cargo/.package-cache-mutate",
+        CARGO_HOME=".global-cache .package-cache .package-cache-mutate",
+    ),
+    _tool("", ".config/go/telemetry"),
+)  # fmt: skip
+"""In which tools note when they used what."""
 _XDG = {
     "XDG_CACHE_HOME": ".cache",
     "XDG_CONFIG_HOME": ".config",
@@ -58,6 +66,39 @@ SHARED = frozenset(_XDG)
 """Variables that name folders of all tools."""
 VARIABLES = SHARED.union(*(tool.variables for tool in (*_TOOLS, *_COMPILER_CACHES)))
 """Variables that say where a tool keeps its things."""
+
+
+_PUBLISHED = (".m2/repository", ".ivy2")
+"""Folders into which a build puts packages of the project itself, by name and version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Where a side's builds may leave files besides its tree and its home.
+
+    folders: None: everywhere. caches: directories there that tools only add to, by names that tell the content, and
+    files that only the tools read.
+    """
+
+    folders: tuple[Path, ...] | None
+    caches: tuple[Path, ...]
+
+    def holds(self, path: str) -> bool:
+        """Return whether builds may leave a file at a path, that is no cache's."""
+        if any(f"{path}/".startswith(f"{each}/") for each in self.caches):
+            return False
+        return self.folders is None or any(path.startswith(f"{each}/") for each in self.folders)
+
+
+def added_to(environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """Return the caches of all tools but those that packages of the project itself are put into."""
+    home = home_of(environment)
+    found: list[Path] = []
+    for tool in (*_TOOLS, *_COMPILER_CACHES, *_STATES):
+        folders = [each for each in tool.folders if each not in _PUBLISHED]
+        found += [_below_home(each, environment, home) for each in folders if home is not None]
+        found += _moved(tool, environment)
+    return tuple(Path(os.path.realpath(each)) for each in found)
 
 
 def caches(

@@ -18,7 +18,7 @@ from gate.model import SIDES, Side
 from gate.model.sandbox import Sandboxed
 from gate.removal import remove_tree
 from harness.sandbox import landlock
-from harness.sandbox.caches import caches, home_of, is_told
+from harness.sandbox.caches import Reach, added_to, caches, home_of, is_told
 from harness.sandbox.enter import MACHINES, enter, hide
 from harness.sandbox.home import FETCHING, SECRETS, TMP, Copied, Home, copy, make_home, overlaps
 from harness.sandbox.landlock import DEVICE, LEAST, READ, REOPEN, WRITE, Rule
@@ -101,6 +101,10 @@ class Sandbox(Protocol):
         """Remove what commands left in their directories for temporary files."""
         ...
 
+    def reach(self, side: Side, environment: Mapping[str, str]) -> Reach:
+        """Return where a side's builds may leave files besides its tree and its home; environment: of its commands."""
+        ...
+
 
 class Unconfined:
     """No sandbox."""
@@ -125,6 +129,10 @@ class Unconfined:
 
     def clear(self) -> None:
         """Remove nothing."""
+
+    def reach(self, side: Side, environment: Mapping[str, str]) -> Reach:  # noqa: ARG002
+        """Return everything, but for caches."""
+        return Reach(None, added_to(environment))
 
 
 @cache
@@ -239,6 +247,7 @@ class Landlocked:
         self._ground = ground
         self._user = _user()
         self._homes: dict[Side, Home] = {}
+        self._written: dict[Side, Mapping[Path, Path | Copied]] = {}
         self._at: dict[Side, Path] = {}
         self._rulesets: dict[tuple[Side, int, bool, int], int] = {}
         self._apart = False
@@ -320,6 +329,23 @@ class Landlocked:
                 _clear(at / TMP)
                 self.own(at / TMP)
 
+    def reach(self, side: Side, environment: Mapping[str, str]) -> Reach:
+        """Return the folders that stay when the run ends, and where programs share memory if commands left some."""
+        user = self._user if self._user >= 0 else os.geteuid()
+        added, folders = added_to(environment), []
+        with suppress(OSError), os.scandir(_SHARED_MEMORY) as found:
+            if any(each.stat(follow_symlinks=False).st_uid == user for each in found):
+                folders = [Path(_SHARED_MEMORY)]
+        self._home(side)
+        caches = list(added)
+        for wanted, given in self._written[side].items():
+            if isinstance(given, Path):
+                folders.append(Path(os.path.realpath(given)))
+                # root keeps the caches of the other user elsewhere
+                real = Path(os.path.realpath(wanted))
+                caches += [folders[-1] / each.relative_to(real) for each in added if each.is_relative_to(real)]
+        return Reach(tuple(each for each in folders if each not in caches), tuple(caches))
+
     def close(self) -> None:
         """Give back the descriptors, and remove caches that nothing was put into."""
         while self._made:
@@ -337,7 +363,9 @@ class Landlocked:
             environment = ground.environments[side]
             wanted = caches(ground.write[side], ground.names, environment, ground.project)
             hidden = self._hidden(side, building=False)
-            written = {each: self._shared(side, each) for each in wanted if not overlaps(each, hidden)}
+            written = self._written[side] = {
+                each: self._shared(side, each) for each in wanted if not overlaps(each, hidden)
+            }
             self._homes[side] = make_home(at, self._place(side), environment, written, own=self.own)
             self._at[side] = at
         return self._homes[side]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gate.config.study import Setting
-from gate.model import Failure, Side
+from gate.model import Build, Failure, Side
 from harness.process.budget import Budget, BudgetEndedError
 from harness.process.execute import Command, Outcome, no_complaint
 
@@ -130,4 +130,13 @@ class NoTrees(ABC):
 
     def since(self) -> float:
         """Fail: without roots nobody asks."""
+        raise AssertionError
+
+    def afresh(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Build | Failure:
+        """Fail: without commands that build nobody asks."""
+        raise AssertionError
+
+    @property
+    def work(self) -> Path:
+        """Fail: without commands that build nobody asks."""
         raise AssertionError

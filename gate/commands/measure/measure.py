@@ -34,7 +34,7 @@ def run(options: MeasureOptions, rules: RulesOptions, out: TextIO, err: TextIO, 
 
 
 def _failed(failure: Failure) -> str:
-    if failure.kind in ("lock", "tree"):
+    if failure.kind in ("lock", "tree", "outside"):
         return title(failure)
     what = treatment_name(failure.benchmark or "the build", failure.factors)
     return f"{what} failed on {failure.side}: {failure.status}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gate.run.hints import was_refused
+from gate.run.hints import kept_apart, was_refused
 
 
 @pytest.mark.parametrize(
@@ -26,3 +26,21 @@ def test_what_programs_say_where_the_sandbox_refused_them(told: str) -> None:
 @pytest.mark.parametrize("told", ["", "error: could not compile `x`", "PERMANENT failure", "undefined: ACCESS"])
 def test_other_failures(told: str) -> None:
     assert not was_refused(told)
+
+
+@pytest.mark.parametrize(
+    ("commands", "cure"),
+    [
+        (["make install"], 'PREFIX="$PWD/inst"'),
+        (["cargo build --release"], "unset CARGO_TARGET_DIR"),
+        (["npm ci", "cargo install --path ."], '--root "$PWD/inst"'),
+        (["go build -o /tmp/app ./cmd/app"], "go build -o ./app"),
+        (["python3 -m pip install ."], ".venv/bin/pip install ."),
+        (["docker build -t app ."], "app:$PERFGATE_SIDE"),
+        (["mvn -q install"], "-Dmaven.repo.local"),
+        (["cmake --install build"], "--prefix"),
+        ([], "$PWD/inst"),
+    ],
+)
+def test_how_a_build_writes_into_its_tree(commands: list[str], cure: str) -> None:
+    assert cure in kept_apart(commands)

@@ -21,3 +21,10 @@ def test_a_failure_is_named_with_the_last_thing_that_it_wrote(stderr: str, said:
         kind="execution", benchmark="gz", side="head", factors={"tool": "gzipp"}, status="exit 127", stderr=stderr
     )
     assert sentence(failure) == said
+
+
+def test_what_another_build_overwrote_is_named_with_that_build() -> None:
+    failure = Failure(
+        kind="outside", benchmark="app", side="base", build=0, status="the build of head overwrote /x/app in round 1"
+    )
+    assert sentence(failure) == "app does not use what base built: the build of head overwrote /x/app in round 1"

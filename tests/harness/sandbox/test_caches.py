@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.sandbox.caches import caches, defaults, home_of, named
+from harness.sandbox.caches import Reach, added_to, caches, defaults, home_of, named
 
 PROJECT = Path("/project")
 
@@ -82,3 +82,12 @@ def test_what_is_written_into_a_new_file_is_what_would_be_found(home: Path) -> N
     write = defaults(named((), ["cargo build", "npm ci"]))
     assert found(home, write=write) == found(home, "cargo", "npm") == write
     assert defaults(named((), ["make all"])) == []
+
+
+def test_what_tools_only_add_to_is_no_product_of_a_build(home: Path) -> None:
+    caches = added_to({"HOME": str(home), "GOCACHE": "/fast/go"})
+    anywhere, there = Reach(None, caches), Reach((home / "inst", home / ".cargo"), caches)
+    kept = [home / ".cargo/registry/x", home / ".cargo/.global-cache", Path("/fast/go/a"), home / ".npm/a"]
+    products = [home / ".cargo/bin/x", home / ".m2/repository/x.jar", home / ".npmrc", Path("/fast/gopher")]
+    assert [anywhere.holds(str(each)) for each in (*kept, *products)] == [False] * 4 + [True] * 4
+    assert [there.holds(str(each)) for each in (*products, home / "inst/app")] == [True, False, False, False, True]
