@@ -24,6 +24,7 @@ from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import SIDES, Side, Whose
 from gate.model.choice import AsHead, Choice
 from gate.model.creep import Pin
+from gate.run.trust import refuse_default, with_target
 from harness.errors import SourceError
 from harness.source import base_and_head as source
 from harness.source.repository import Repository, find_repository, texts_at
@@ -87,7 +88,8 @@ def open_project(
     """
     with _repository() as repository:
         own = remember_outputs(repository, outputs) | {repository.inside(DEFAULT_FOLDER)}
-        sources = source.resolve(repository, base=base, head=head, environment=os.environ, leave_out=own)
+        sources = source.resolve(repository, base=base, head=head, environment=with_target(os.environ), leave_out=own)
+        refuse_default(sources.choice.base, os.environ)
         try:
             project = project_of(repository, sources, options)
         except ConfigError as error:

@@ -26,9 +26,6 @@ from harness.source.git import git_of
 from harness.source.repository import Repository, find_repository, refuse_several
 
 _ZEROS = frozenset("0")
-_CHECK_OUT = (
-    "check out the pull request (actions/checkout without `ref:`), or name both commits in the inputs base and head"
-)
 
 
 class ElsewhereError(SourceError):
@@ -107,7 +104,11 @@ def fetch_missing(event: Event, token: str | None, directory: Path, base: str | 
     tip = _given(clone, head, "head") if head else clone.git.line("rev-parse", "--verify", "HEAD^{commit}")
     if base is not None:
         if head is None and event.pull is not None and tip is not None:
-            _refuse_elsewhere(clone, event.pull, tip)
+            _refuse_elsewhere(clone, event, event.pull, tip)
+        if head is None and event.pull is None and event.number and tip == event.sha and on_default_branch(event):
+            raise ElsewhereError(
+                f"HEAD ({tip[:12]}) is of the default branch and not of #{event.number}: {_how(event, event.number)}"
+            )
         choice = _Choice(base, _given(clone, base, "base"))
     elif tip is None:
         choice = _Choice(None, None)
@@ -220,10 +221,12 @@ def _by_event(clone: Clone, event: Event, tip: str, branch: str | None, *, given
         given: whether the tip was asked for.
     """
     if event.pull is not None:
-        return _of_pull(clone, event.pull, tip)
+        return _of_pull(clone, event, event.pull, tip)
     if event.merge_base is not None:
         base = clone.need(event.merge_base, "base of the merge group")
         return _Choice(base, base, QueueBase())
+    if not given and event.name not in ("push", "schedule"):
+        _refuse_unknown(clone, event, tip)
     if on_default_branch(event):
         if event.name == "push":
             return _of_push(clone, event, tip)
@@ -232,8 +235,8 @@ def _by_event(clone: Clone, event: Event, tip: str, branch: str | None, *, given
     return _of_branch(clone, branch, tip)
 
 
-def _of_pull(clone: Clone, pull: Pull, tip: str) -> _Choice:
-    _refuse_elsewhere(clone, pull, tip)
+def _of_pull(clone: Clone, event: Event, pull: Pull, tip: str) -> _Choice:
+    _refuse_elsewhere(clone, event, pull, tip)
     if tip != pull.head_sha:
         base = clone.need(clone.parents(tip)[0], "the first parent of the pull request's merge commit")
         return _Choice(base, base, FirstParent())
@@ -244,7 +247,7 @@ def _of_pull(clone: Clone, pull: Pull, tip: str) -> _Choice:
     return _Choice(found, found, MergeBase(pull.base_ref))
 
 
-def _refuse_elsewhere(clone: Clone, pull: Pull, tip: str) -> None:
+def _refuse_elsewhere(clone: Clone, event: Event, pull: Pull, tip: str) -> None:
     """Refuse to judge a pull request by another commit than its head and its merge with the target.
 
     Raises:
@@ -254,8 +257,30 @@ def _refuse_elsewhere(clone: Clone, pull: Pull, tip: str) -> None:
     if tip != pull.head_sha and (len(parents) != 2 or parents[1] != pull.head_sha):
         raise ElsewhereError(
             f"HEAD ({tip[:12]}) is neither the pull request's head ({pull.head_sha[:12]}) nor its merge with the "
-            f"target: {_CHECK_OUT}"
+            f"target: {_how(event, pull.number)}"
         )
+
+
+def _how(event: Event, number: int) -> str:
+    # what a comment or a dispatch checks out by itself is the default branch
+    how = "without `ref:`" if event.number is None else f"with `ref: refs/pull/{number}/merge`"
+    return f"check out the pull request (actions/checkout {how}), or name both commits in the inputs base and head"
+
+
+def _refuse_unknown(clone: Clone, event: Event, tip: str) -> None:
+    """Refuse to choose a base for what a workflow checked out of its own accord: only its author knows what it is.
+
+    Raises:
+        SourceError: HEAD is neither the commit of the event nor a commit of its branch.
+    """
+    own = [event.sha, clone.find(f"refs/remotes/{REMOTE}/{event.ref.removeprefix('refs/heads/')}")]
+    if tip in own or any(sha and clone.git.attempt("merge-base", "--is-ancestor", tip, sha).status == 0 for sha in own):
+        return
+    raise SourceError(
+        f"is needed: HEAD ({tip[:12]}) is not what {event.name} runs on ({event.sha[:12]}), and the event names no "
+        "pull request whose base could be asked",
+        option="base",
+    )
 
 
 def _of_push(clone: Clone, event: Event, tip: str) -> _Choice:
