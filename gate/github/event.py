@@ -273,8 +273,8 @@ def refusal(event: Event, *, forks: bool) -> str | None:
     if event.pull is not None and event.pull.fork and event.number is not None and not forks:
         return (
             f"not measured: #{event.number} is of a fork, and {event.name} runs with the repository's secrets and "
-            "write token; measure forks in a pull_request workflow and publish by workflow_run (perfgate init --workflow "
-            "forks), or set `forks: measure` in a job whose token can only read"
+            "write token; measure forks in a pull_request workflow and publish by workflow_run (perfgate init "
+            "--workflow forks), or set `forks: measure` in a job whose token can only read"
         )
     return None
 
