@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from gate.results.parts.criterion_estimates import NANOSECOND, amount, throughpu
 from gate.results.result import Failed, Format, Measured, Result
 from gate.results.source import Source
 from gate.units import to_base
+from gate.walking import walk
 
 FORMAT = Format(
     title="cargo-criterion (`--message-format=json`, the folder `target/criterion` with its `data`)",
@@ -111,7 +111,7 @@ def _measured(message: _Message) -> Iterator[Result]:
 def _records(root: Path) -> Iterator[Path]:
     """Find the folders of benchmarks, sorted."""
     root = next((root / name for name in _FOLDERS if (root / name).is_dir()), root)
-    for count, (folder, inner, files) in enumerate(os.walk(root)):
+    for count, (folder, inner, files) in enumerate(walk(root)):
         if count > criterion.MOST:
             return
         inner[:] = sorted(name for name in inner if not name.startswith("."))

@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from gate.walking import walk
 from harness.errors import SourceError
 from harness.source.git import git_of
 
@@ -125,7 +126,7 @@ def _ordered(paths: Iterator[str] | list[str]) -> tuple[str, ...]:
 
 def _walk(directory: Path) -> Iterator[str]:
     count = 0
-    for parent, folders, files in os.walk(directory):
+    for parent, folders, files in walk(directory):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED and not name.startswith("."))
         for name in files:
             count += 1
