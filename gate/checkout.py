@@ -62,10 +62,13 @@ def run_git(top: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     return run(f"--git-dir={found}", f"--work-tree={top}", *arguments)
 
 
-def refuse_tracked(path: Path) -> None:
+def refuse_tracked(path: Path, option: str = "--out") -> None:
     """Refuse to write to a path that leads through a link of a commit: a pull request says where to.
 
     Links that git does not track are the user's own.
+
+    Args:
+        option: that names another place.
 
     Raises:
         UserError: naming the link.
@@ -74,7 +77,7 @@ def refuse_tracked(path: Path) -> None:
         if _is_tracked(link):
             raise UserError(
                 f"{os.path.relpath(link)} is a link that git tracks (to {link.readlink()}), and perfgate writes "
-                "nothing through it: remove it, or name another place (--out)"
+                f"nothing through it: remove it, or name another place ({option})"
             )
 
 

@@ -11,7 +11,11 @@ import pytest
 
 from gate.checkout import refuse_tracked
 from gate.cli.main import main
+from gate.commands.import_.importing import write as write_import
+from gate.evidence.imported import Imported
 from gate.evidence.records import Appender
+from gate.history.folder import FolderStore
+from gate.history.names import Name
 from gate.model import UserError
 from gate.report.outputs import make_folder, write
 from gate.run.folder import make_room
@@ -52,6 +56,24 @@ def test_nothing_is_written_or_removed_through_a_committed_link(
     assert own(tmp_path) == before
 
 
+@pytest.mark.parametrize("file", [".perfgate/memory.sqlite", "memory.sqlite"])
+@pytest.mark.parametrize("given", [("--history", "{}"), ("--set", "gate.history={}"), ()])
+def test_the_memory_of_a_host_is_in_no_place_that_a_commit_names(
+    linked: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, given: tuple[str, ...]
+) -> None:
+    (linked.top / "memory.sqlite").symlink_to(tmp_path / "own/memory.sqlite")
+    linked.git("add", "memory.sqlite")
+    linked.commit("a link of its own")
+    if not given:
+        monkeypatch.setenv("PERFGATE_HISTORY", file)
+    before, err = own(tmp_path), io.StringIO()
+    for command in ("check", "calibrate"):
+        out = ["--out", str(tmp_path / "out")]
+        assert main([command, *out, *(each.format(file) for each in given)], io.StringIO(), err) == 2
+    assert err.getvalue().count("through it: remove it, or name another place (--history)\n") == 2
+    assert own(tmp_path) == before
+
+
 def test_whatever_writes_below_it_refuses(linked: Project, tmp_path: Path) -> None:
     (linked.top / "real").mkdir()
     (linked.top / "real/report.json").write_text("{}")
@@ -59,6 +81,9 @@ def test_whatever_writes_below_it_refuses(linked: Project, tmp_path: Path) -> No
     (linked.top / "real/measurements.jsonl").symlink_to(tmp_path / "own/new")
     # by a link of the user's own to one of the commit
     (linked.top / "mine").symlink_to(".perfgate")
+    (linked.top / "real/out.jsonl.partial").symlink_to(tmp_path / "own/report.html")
+    os.mkfifo(tmp_path / "pipe")
+    (linked.top / "real/page.html").symlink_to(tmp_path / "pipe")
     linked.git("add", "-f", "real")
     before = own(tmp_path)
     writers: list[Callable[[], object]] = [
@@ -66,6 +91,9 @@ def test_whatever_writes_below_it_refuses(linked: Project, tmp_path: Path) -> No
         lambda: write(Path(".perfgate/x"), "x"),
         lambda: make_room(Path("real")),
         lambda: Appender(Path("real/measurements.jsonl")),
+        lambda: write_import(Path("real/out.jsonl"), Imported([], []), ()),
+        lambda: write(Path("real/page.html"), "x"),
+        lambda: FolderStore(Path("real"))._write(Name("runs/x.json", "x"), b"x"),
     ]
     for writer in writers:
         with pytest.raises(UserError, match="is a link that git tracks"):

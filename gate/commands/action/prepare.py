@@ -68,8 +68,11 @@ def run(out: TextIO) -> int:
         UserError: this is no step of a workflow.
     """
     environment = dict(os.environ)
-    # git starts programs that the repository names, such as filters: only the one that fetches gets it
-    os.environ.pop("GITHUB_TOKEN", None)
+    from gate.commands.action.measure import SECRET, tokens_in
+
+    # git starts programs that the repository names, such as filters: only the one that fetches gets a token
+    for name in (*SECRET, *tokens_in(environment)):
+        os.environ.pop(name, None)
     event = read_event(environment)
     found = read_inputs(environment)
     workspace = Path(environment.get("GITHUB_WORKSPACE") or os.curdir).resolve()

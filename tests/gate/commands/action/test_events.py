@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -157,6 +158,29 @@ def test_a_check_in_a_step_of_its_own_does_not_take_the_default_branch(tmp_path:
     Path(given["GITHUB_EVENT_PATH"]).write_text(json.dumps(review))
     done = inside(("check", "--dry-run"), job.project.top, {**given, "GITHUB_EVENT_NAME": "pull_request_review"})
     assert "release" in done.stderr + done.stdout and job.project.sha("release")[:10] in done.stderr + done.stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="dumpable is Linux's")
+def test_what_git_starts_in_a_step_with_the_token_finds_none(
+    tmp_path: Path, forge: FakeGitHub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = changed(tmp_path / "repository", base=0.1, head=0.1)
+    job = pull_job(tmp_path, project, forge)
+    job.more["OTHER_PAT"] = job.more["ACTIONS_ID_TOKEN_REQUEST_TOKEN"] = "ghs_0123456789abcdef"
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/git").write_text(f'#!/bin/sh\nenv >>{tmp_path}/seen\nexec {shutil.which("git")} "$@"\n')
+    (tmp_path / "bin/git").chmod(0o755)
+    job.more["PATH"] = f"{tmp_path / 'bin'}:{os.environ['PATH']}"
+    hidden: list[str] = []
+    monkeypatch.setattr("harness.sandbox.enter.hide", lambda: hidden.append("hidden"))
+    prepared = job.step("prepare")
+    seen = (tmp_path / "seen").read_text()
+    assert "GIT_DIR=" in seen
+    assert "ghs_0123456789abcdef" not in seen
+    assert forge.token not in seen
+    for step in ("decide", "publish"):
+        job.step(step, request=prepared.outputs["request"])
+    assert hidden == ["hidden"] * 3
 
 
 def push(project: Project, *, default: str = "main") -> dict[str, object]:
