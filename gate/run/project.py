@@ -11,6 +11,7 @@ from typing import Literal
 
 import msgspec
 
+from gate.checkout import text_of
 from gate.cli.groups import RulesOptions
 from gate.cli.values import Shard
 from gate.config.namesake import tables_of_namesake, why_namesake
@@ -261,7 +262,7 @@ def _refuse_unseen(repository: Repository, *, without: bool) -> None:
     """Refuse a perfgate.toml on disk that does not count: another tool's if base is without one too, or ignored."""
     file = repository.project / "perfgate.toml"
     try:
-        text = file.read_text(encoding="utf-8", errors="replace")
+        text = text_of(file)
     except OSError:
         return
     tables = read_source(text, file.name).tables

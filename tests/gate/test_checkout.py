@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.checkout import refuse_tracked
+from gate.checkout import refuse_tracked, text_of
 from gate.cli.main import main
 from gate.commands.import_.importing import write as write_import
 from gate.evidence.imported import Imported
@@ -111,6 +111,34 @@ def test_links_of_the_users_own_are_followed(linked: Project, tmp_path: Path) ->
     refuse_tracked(Path("round/x"))
     linked.git("rm", "-q", "--cached", ".perfgate")
     refuse_tracked(Path(".perfgate"))
+
+
+def test_a_file_of_a_checkout_is_read_only_where_it_ends(linked: Project, tmp_path: Path) -> None:
+    """A commit can make a configuration a link to a device or to a file of the user's, and a build makes pipes."""
+    (tmp_path / "own.toml").write_text("x")
+    linked.write("text", "\ufeffy\n")
+    os.mkfifo(linked.top / "pipe")
+    for name, target in (("a", "text"), ("b", "/dev/zero"), ("c", "pipe"), ("d", "../own.toml"), ("e", "e")):
+        (linked.top / name).symlink_to(target)
+    assert text_of(linked.top / "a") == text_of(Path("text")) == "y\n"
+    for name in ("b", "c", "d", "e", "pipe", ".git", "absent"):
+        with pytest.raises(OSError, match=r"no regular file|a link leads out of the checkout"):
+            text_of(linked.top / name)
+
+
+@pytest.mark.parametrize("target", ["/dev/zero", "../own.toml"])
+def test_a_configuration_that_is_a_link_to_elsewhere_is_refused(linked: Project, tmp_path: Path, target: str) -> None:
+    (tmp_path / "own.toml").write_text("[tool.perfgate]\n")
+    (linked.top / "perfgate.toml").unlink()
+    (linked.top / "pyproject.toml").symlink_to(target)
+    linked.git("add", "-A", "pyproject.toml", "perfgate.toml")
+    linked.commit("head")
+    err = io.StringIO()
+    assert main(["check", "--out", str(tmp_path / "out"), "--head", "HEAD"], io.StringIO(), err) == 2
+    sha = linked.sha()[:12]
+    assert err.getvalue() == (
+        f"perfgate: pyproject.toml at {sha} is a link that leads out of the repository: commit the file itself\n"
+    )
 
 
 def test_without_git_a_link_in_a_checkout_is_not_followed(linked: Project, monkeypatch: pytest.MonkeyPatch) -> None:

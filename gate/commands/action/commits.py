@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from gate.checkout import top_of
+from gate.checkout import top_of, tracked_link
 from gate.codes import Exit
 from gate.github.event import Event, Pull, on_default_branch
 from gate.model.choice import AnyHow, BeforePush, CommitBefore, FirstParent, MergeBase, PullBase, QueueBase
@@ -35,13 +35,21 @@ class ElsewhereError(SourceError):
 
 
 def refuse_another_checkout(directory: Path, workspace: Path, base: str | None, head: str | None) -> None:
-    """Refuse a project in a submodule, unless both inputs name a commit by its id.
+    """Refuse a project behind a link of the commit, or in a submodule if not both inputs name a commit by its id.
 
-    Which repository that is, and what its branches and HEAD are, is for the pull request to say.
+    Which folder or repository that is, and what its branches and HEAD are, is for the pull request to say. Where a link
+    leads, base may have no project: nothing to compare, and green.
 
     Raises:
-        ElsewhereError: it lies in one.
+        ElsewhereError: it lies in a submodule.
+        SourceError: it lies behind a link.
     """
+    link = tracked_link(directory)
+    if link is not None:
+        raise SourceError(
+            f"input working-directory leads through {os.path.relpath(link, workspace)}, a link that git tracks (to "
+            f"{link.readlink()}): name the folder itself"
+        )
     if base and head and _is_sha(base) and _is_sha(head):
         return
     top = top_of(directory.resolve())

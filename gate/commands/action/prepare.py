@@ -198,7 +198,7 @@ def _prepared(request: Request, inputs: Inputs, environment: Mapping[str, str]) 
     event = request.event
     try:
         workspace = Path(environment.get("GITHUB_WORKSPACE") or os.curdir).resolve()
-        refuse_another_checkout(Path(request.directory), workspace, request.base, request.head)
+        refuse_another_checkout(workspace / inputs.directory, workspace, request.base, request.head)
     except UserError as error:
         return _Prepared(_refused(request, error.exit_code, as_inputs(error)), warnings)
     if inputs.command in (None, "check") and event.name == "pull_request" and event.action in LABELS:

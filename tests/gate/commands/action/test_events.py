@@ -51,6 +51,24 @@ def test_a_part_is_measured_and_only_its_data_leaves(tmp_path: Path, forge: Fake
     assert (done.code, done.outputs["verdict"], forge.comments) == (0, "", [])
 
 
+def test_a_commit_does_not_say_which_folder_is_judged(tmp_path: Path, forge: FakeGitHub) -> None:
+    """Base has no project where the link leads: nothing to compare yet, and green."""
+    bench = BENCH.replace("SPEED", "0.1")
+    project = committed(
+        tmp_path / "repository",
+        Step("main", "base", (("sub/perfgate.toml", CONFIG), ("sub/bench.sh", bench))),
+        Step("topic", "moved", (("real/perfgate.toml", CONFIG), ("real/bench.sh", bench.replace("0.1", "0.3")))),
+    )
+    project.git("rm", "-q", "-r", "sub")
+    (project.top / "sub").symlink_to("real")
+    project.git("add", "-A")
+    project.commit("a link")
+    done = pull_job(tmp_path, project, forge).run(**{"working-directory": "sub"})
+    assert (done.code, "measure" in done.steps) == (2, False)
+    said = "input working-directory leads through sub, a link that git tracks (to real): name the folder itself"
+    assert said in done.log
+
+
 # --- pull requests that an event only names -------------------------------------------------------------------------
 
 
