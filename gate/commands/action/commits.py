@@ -26,6 +26,8 @@ from harness.source.git import git_of
 from harness.source.repository import Repository, find_repository, refuse_several
 
 _ZEROS = frozenset("0")
+_KNOWN = ("merge_group", "push", "schedule")
+"""Events of which it is known what a checkout is compared with."""
 
 
 class ElsewhereError(SourceError):
@@ -89,7 +91,9 @@ class _Choice:
     warnings: tuple[AnyWarning, ...] = ()
 
 
-def fetch_missing(event: Event, token: str | None, directory: Path, base: str | None, head: str | None) -> Sides:
+def fetch_missing(
+    event: Event, token: str | None, directory: Path, base: str | None, head: str | None, *, judged: bool = True
+) -> Sides:
     """Decide what is compared, and fetch what the clone lacks of it: commits, history between them, submodules, files.
 
     Args:
@@ -97,10 +101,11 @@ def fetch_missing(event: Event, token: str | None, directory: Path, base: str | 
             their own environment first, since find_repository starts git too.
         directory: in the checkout.
         base, head: the inputs; they win over what the event says.
+        judged: whether base decides a verdict; a study may do without.
 
     Raises:
-        SourceError: there is no repository, or an input names no one commit; FetchError where something is missing and
-            cannot be fetched.
+        SourceError: there is no repository, base is needed, or an input names no one commit; FetchError where something
+            is missing and cannot be fetched.
     """
     repository = find_repository(directory)
     clone = open_clone(repository, Access(event.server_url, token) if token else None)
@@ -121,6 +126,8 @@ def fetch_missing(event: Event, token: str | None, directory: Path, base: str | 
     elif tip is None:
         choice = _Choice(None, None)
     else:
+        if head is None and judged and event.pull is None and event.name not in _KNOWN:
+            _refuse_unknown(clone, event, tip)
         choice = _by_event(clone, event, tip, branch, given=head is not None)
     needed = tuple(sha for sha in (tip, choice.compared) if sha)
     clone.bring_files(*needed)
@@ -233,8 +240,6 @@ def _by_event(clone: Clone, event: Event, tip: str, branch: str | None, *, given
     if event.merge_base is not None:
         base = clone.need(event.merge_base, "base of the merge group")
         return _Choice(base, base, QueueBase())
-    if not given and event.name not in ("push", "schedule"):
-        _refuse_unknown(clone, event, tip)
     if on_default_branch(event):
         if event.name == "push":
             return _of_push(clone, event, tip)

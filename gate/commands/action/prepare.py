@@ -190,7 +190,7 @@ def _prepared(request: Request, inputs: Inputs, environment: Mapping[str, str]) 
     from gate.commands.action.commits import refuse_another_checkout
 
     warnings: list[AnyWarning] = []
-    if request.event.number is not None and request.command not in ("calibrate", "creep"):
+    if request.event.number is not None and request.command not in ("calibrate", "creep", "study"):
         told = _asked(request, request.event.number, environment)
         request, warnings = told.request, told.warnings
         if request.notices:
@@ -354,7 +354,8 @@ def _fetched(request: Request, environment: Mapping[str, str]) -> _Prepared:
 
     token, directory = token_of(environment), Path(request.directory)
     try:
-        sides = fetch_missing(request.event, token, directory, request.base, request.head)
+        judged = request.command != "study"
+        sides = fetch_missing(request.event, token, directory, request.base, request.head, judged=judged)
         here = checked_out(directory) if sides.head is None else None
     except UserError as error:
         return _Prepared(_refused(request, error.exit_code, as_inputs(error)), [])
