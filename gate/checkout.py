@@ -7,6 +7,7 @@ file called .git.
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from gate.model import UserError
 
 _HOOKS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
 _LONGEST = 40
+_MOST_TEXT = 1_000_000
 
 
 def top_of(directory: Path) -> Path | None:
@@ -62,20 +64,46 @@ def run_git(top: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     return run(f"--git-dir={found}", f"--work-tree={top}", *arguments)
 
 
-def refuse_tracked(path: Path) -> None:
+def text_of(file: Path) -> str:
+    """Read a small file of a checkout, bytes that are no UTF-8 replaced; the rest of a large one is left out.
+
+    A commit can make it a link to anything: a device, a pipe, a file of the kernel, none of which ever ends.
+
+    Raises:
+        OSError: there is none, it is no regular file, or a link leads out of the checkout.
+    """
+    if not os.path.isfile(file):  # noqa: PTH113  # a path may hold what no path can
+        raise FileNotFoundError(errno.ENOENT, "no regular file", str(file))
+    if file.is_symlink():
+        top = top_of(Path(os.path.realpath(file.parent)))
+        if top is not None and not Path(os.path.realpath(file)).is_relative_to(top):
+            raise OSError(errno.EXDEV, "a link leads out of the checkout", str(file))
+    with file.open("rb") as opened:
+        return opened.read(_MOST_TEXT).decode("utf-8", "replace").removeprefix("\ufeff")
+
+
+def refuse_tracked(path: Path, option: str = "--out") -> None:
     """Refuse to write to a path that leads through a link of a commit: a pull request says where to.
 
     Links that git does not track are the user's own.
 
+    Args:
+        option: that names another place.
+
     Raises:
         UserError: naming the link.
     """
-    for link in _links(path):
-        if _is_tracked(link):
-            raise UserError(
-                f"{os.path.relpath(link)} is a link that git tracks (to {link.readlink()}), and perfgate writes "
-                "nothing through it: remove it, or name another place (--out)"
-            )
+    link = tracked_link(path)
+    if link is not None:
+        raise UserError(
+            f"{os.path.relpath(link)} is a link that git tracks (to {link.readlink()}), and perfgate writes "
+            f"nothing through it: remove it, or name another place ({option})"
+        )
+
+
+def tracked_link(path: Path) -> Path | None:
+    """Return the first link that git tracks of those that a path leads through; None: there is none."""
+    return next(filter(_is_tracked, _links(path)), None)
 
 
 def _links(path: Path) -> Iterator[Path]:

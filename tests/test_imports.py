@@ -38,7 +38,7 @@ FOR_ENTRIES = ("codes", "cli", "words")
 BY_NAME = {("gate.cli.command", "gate.commands"), ("gate.config.instruments", "harness.instruments")}
 # Rooms of gate/ that use the harness, and what of gate/ the harness uses.
 MEASURING = ("run", "commands")
-FOR_HARNESS = ("codes", "model", "checkout", "removal", "units", "directions", "config", "adapters")
+FOR_HARNESS = ("codes", "model", "checkout", "removal", "walking", "units", "directions", "config", "adapters")
 # What the list of commands costs at every start: its modules' own top levels.
 LIGHT = ("gate.cli", "gate.codes", "gate.model")
 

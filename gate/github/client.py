@@ -103,9 +103,13 @@ class Forge:
         self.transport = Transport(api_url, token, timeout, patience)
         self._here = f"/repos/{repository}"
 
-    def pull(self, number: int) -> PullFacts:
-        """Read a pull request."""
-        task = Task(f"read pull request #{number}", _PULLS)
+    def pull(self, number: int, permission: str = _PULLS) -> PullFacts:
+        """Read a pull request.
+
+        Args:
+            permission: that is missing where this is denied; a job that only reads is not to be given more.
+        """
+        task = Task(f"read pull request #{number}", permission)
         return _pull_facts(self.transport.get(task, f"{self._here}/pulls/{number}", _Pull))
 
     def pulls_of(self, head_repository: str, branch: str) -> list[PullFacts]:

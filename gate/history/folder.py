@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from gate.checkout import refuse_tracked
 from gate.history.encoding import RecordError, decode, encode
 from gate.history.names import Name, name_at, name_of
 from gate.history.store import Added, Reading, added_of, other_measurements
@@ -90,6 +91,7 @@ class FolderStore:
     def _write(self, name: Name, data: bytes) -> bool:
         """Write a file that appears whole or not at all; False: there is one of that name."""
         place = self._folder / name.path
+        refuse_tracked(place.parent, "--folder")
         place.parent.mkdir(parents=True, exist_ok=True)
         _clear(place.parent)
         # with a random name: two writers may be two machines with one number of process

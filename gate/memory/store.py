@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import msgspec
 
+from gate.checkout import refuse_tracked
 from gate.memory.entries import Costs, Entry, HistoryError, Learned, Session, Setup
 from gate.model import Remembered
 from gate.model.creep import CaseNights, Night
@@ -22,10 +23,13 @@ def path_of(option: Path | None, configured: str | None, environment: Mapping[st
 
     Raises:
         HistoryError: nothing names it, and the user has no home directory.
+        UserError: it leads through a link that git tracks.
     """
     for given in (option, configured, environment.get("PERFGATE_HISTORY")):
         if given:
-            return _expanded(Path(given), environment)
+            found = _expanded(Path(given), environment)
+            refuse_tracked(found, "--history")
+            return found
     state = Path(environment.get("XDG_STATE_HOME", ""))
     if not state.is_absolute():  # as the XDG base directory specification asks for
         state = _expanded(Path("~/.local/state"), environment)

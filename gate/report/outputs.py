@@ -165,6 +165,7 @@ def write(file: Path, text: str) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         if file.exists() and not file.is_file():
             # a pipe or device, such as /dev/stderr
+            refuse_tracked(file)
             file.write_text(text, encoding="utf-8")
             return
         _remove_unfinished(file)

@@ -14,6 +14,7 @@ from gate.model import UserError
 from gate.model.visible import visible
 from gate.results.reading import OTHERS, is_result, recognised, without_copies
 from gate.results.source import Source
+from gate.walking import walk
 
 STDIN = "-"
 _GIT = "git:"
@@ -82,7 +83,7 @@ def _inside(folder: str) -> list[Source]:
     whole = Source(folder, Path(folder))
     if recognised(whole) is not None:
         return [whole]
-    files = [file for file in sorted(Path(folder).rglob("*")) if file.is_file()]
+    files = sorted(file for at, _, names in walk(folder) for name in names if (file := Path(at, name)).is_file())
     if len(files) > _MOST_FILES:
         raise UserError(f"{folder}: has more than {_MOST_FILES:,} files: name the result files in it")
     found = [source for file in files if is_result(source := Source(str(file), file))]

@@ -53,6 +53,7 @@ def history_path(option: Path | None, project: Project) -> Path:
 
     Raises:
         HistoryError: nothing names it, and the user has no home directory.
+        UserError: it leads through a link that git tracks.
     """
     configured = project.settings.rules.gate.history
     if configured and not configured.startswith("~"):

@@ -11,6 +11,7 @@ from typing import Literal
 
 import msgspec
 
+from gate.checkout import text_of
 from gate.cli.groups import RulesOptions
 from gate.cli.values import Shard
 from gate.config.namesake import tables_of_namesake, why_namesake
@@ -25,6 +26,7 @@ from gate.model import SIDES, Side, Whose
 from gate.model.choice import AnyHow, AsHead, Choice
 from gate.model.creep import Pin
 from gate.model.warnings.setup import BuildChanged, MeasuringChanged
+from gate.run.trust import refuse_default, with_target
 from harness.errors import SourceError
 from harness.source import base_and_head as source
 from harness.source.repository import Repository, find_repository, texts_at
@@ -90,7 +92,8 @@ def open_project(
     """
     with _repository() as repository:
         own = remember_outputs(repository, outputs) | {repository.inside(DEFAULT_FOLDER)}
-        sources = source.resolve(repository, base=base, head=head, environment=os.environ, leave_out=own)
+        sources = source.resolve(repository, base=base, head=head, environment=with_target(os.environ), leave_out=own)
+        refuse_default(sources.choice.base, os.environ)
         try:
             project = project_of(repository, sources, options)
         except ConfigError as error:
@@ -300,7 +303,7 @@ def _refuse_unseen(repository: Repository, *, without: bool) -> None:
     """Refuse a perfgate.toml on disk that does not count: another tool's if base is without one too, or ignored."""
     file = repository.project / "perfgate.toml"
     try:
-        text = file.read_text(encoding="utf-8", errors="replace")
+        text = text_of(file)
     except OSError:
         return
     tables = read_source(text, file.name).tables

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from gate.github.event import may_write_history, read_event
+from gate.github.event import Event, may_write_history, read_event
 from gate.model import UserError
+from gate.model.choice import AnyHow, FirstParent, Given
 
 
 def is_proposed(environment: Mapping[str, str] | None = None) -> bool:
@@ -24,12 +25,35 @@ def is_proposed(environment: Mapping[str, str] | None = None) -> bool:
 
 
 def is_foreign(environment: Mapping[str, str] | None = None) -> bool:
-    """Return whether head comes from a fork."""
-    given = os.environ if environment is None else environment
-    if given.get("GITHUB_ACTIONS") != "true":
+    """Return whether head comes from a fork; a pull request of which the event tells only the number may."""
+    event = _event(os.environ if environment is None else environment)
+    if event is None:
         return False
+    return event.pull.fork if event.pull is not None else event.number is not None
+
+
+def with_target(environment: Mapping[str, str]) -> dict[str, str]:
+    """Add the target of the event's pull request, which GitHub sets for two of the events that tell it."""
+    event = _event(environment)
+    return {**environment, **({"GITHUB_BASE_REF": event.pull.base_ref} if event and event.pull else {})}
+
+
+def refuse_default(base: AnyHow | None, environment: Mapping[str, str]) -> None:
+    """Refuse a base of the default branch where the event is of a pull request, which may go into another one.
+
+    Raises:
+        UserError: the event tells its number alone.
+    """
+    event = _event(environment)
+    if event is not None and event.number is not None and not isinstance(base, Given | FirstParent):
+        raise UserError(
+            f"is needed: {event.name} does not say which branch pull request #{event.number} goes into", option="base"
+        )
+
+
+def _event(environment: Mapping[str, str]) -> Event | None:
+    """Read what started the workflow; None: this is none, or cannot be read."""
     try:
-        pull = read_event(given).pull
+        return read_event(environment) if environment.get("GITHUB_ACTIONS") == "true" else None
     except UserError:
-        return False
-    return pull is not None and pull.fork
+        return None

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from gate.walking import walk
 from harness.source.pristine import fact
 
 
@@ -49,7 +50,7 @@ class Artifacts:
 
 def _facts(place: Path) -> dict[str, tuple[int, ...]]:
     files = (
-        [place] if not place.is_dir() else [Path(parent, name) for parent, _, names in os.walk(place) for name in names]
+        [place] if not place.is_dir() else [Path(parent, name) for parent, _, names in walk(place) for name in names]
     )
     found = {}
     for path in files:
@@ -88,9 +89,13 @@ def _hash_file(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def _refused(error: OSError) -> None:
+    raise error
+
+
 def _hash_directory(directory: Path) -> str:
     digest = hashlib.sha256()
-    for parent, folders, files in os.walk(directory):
+    for parent, folders, files in walk(directory, _refused):
         folders.sort()
         links = [name for name in folders if Path(parent, name).is_symlink()]
         for name in sorted(files + links):

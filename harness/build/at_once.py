@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from gate.walking import walk
 from harness.build.conditions import Recipe
 from harness.process.mounts import mounts_here
 
@@ -41,7 +42,7 @@ def may_be_at_once(recipes: Sequence[Recipe]) -> bool:
 
 def works_elsewhere(tree: Path) -> bool:
     """Return whether a script of a fresh tree names a place outside of it, where both builds would be at once."""
-    for parent, folders, names in os.walk(tree):
+    for parent, folders, names in walk(tree):
         folders[:] = [name for name in folders if not _UNUSED.fullmatch(name)]
         for name in filter(_SCRIPT.fullmatch, names):
             with suppress(OSError), open(f"{parent}/{name}", "rb") as file:  # noqa: PTH123

@@ -22,6 +22,7 @@ from gate.config.types import BuildTable
 from gate.model import SIDES, Side
 from gate.model.records import FullBuilds, Ordered
 from gate.removal import remove_tree
+from gate.walking import size_of
 
 MOST = 4_000_000_000
 """Bytes of all that is kept; a tree larger than half of it is not."""
@@ -131,7 +132,7 @@ class BuildCache:
         tree: nothing has run in it since it was built.
         """
         entry, unfinished = self._directory / key, self._directory / f"{key}.{os.getpid()}"
-        size = _size(tree)
+        size = size_of(tree)
         if entry.exists() or size > self._most / 2:
             return
         try:
@@ -148,7 +149,7 @@ class BuildCache:
 
     def _make_room(self, size: int) -> None:
         entries = sorted(self._directory.iterdir(), key=lambda entry: entry.stat().st_mtime)
-        sizes = {entry: _size(entry) for entry in entries}
+        sizes = {entry: size_of(entry) for entry in entries}
         over = sum(sizes.values()) + size - self._most
         for entry in entries:
             # one that a killed run left is of no use to anybody
@@ -193,15 +194,6 @@ def _content(path: Path) -> str:
     with suppress(OSError):
         return path.read_text(encoding="utf-8", errors="replace")
     return ""
-
-
-def _size(tree: Path) -> int:
-    total = 0
-    for parent, _, files in os.walk(tree):
-        for name in files:
-            with suppress(OSError):
-                total += os.lstat(f"{parent}/{name}").st_blocks * 512
-    return total
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -12,6 +11,7 @@ from gate.adapters.criterion import Files
 from gate.adapters.suites import Suite
 from gate.adapters.values import OutputError
 from gate.model.visible import visible
+from gate.walking import walk
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import read_regular
 from harness.instruments.suite import Call, SuiteInstrument
@@ -92,8 +92,7 @@ def _given(call: Call, name: str) -> bool:
 
 def _measured(top: Path) -> list[Path]:
     """Find the directories of benchmarks: "new" in it holds files. A group may itself be called "new"."""
-    walk = os.walk(top)
-    return sorted(Path(place).parent for place, _, files in walk if Path(place).name == "new" and files)
+    return sorted(Path(place).parent for place, _, files in walk(top) if Path(place).name == "new" and files)
 
 
 INSTRUMENT = built_in(SuiteInstrument(Criterion()))

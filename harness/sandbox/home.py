@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from gate.walking import size_of
 from harness.sandbox.caches import SHARED, VARIABLES, home_of
 
 TMP = ".tmp"
@@ -154,18 +155,7 @@ def copy(directory: Path, to: Path) -> None:
     Raises:
         OSError: there is no cp, or no room for a directory.
     """
-    if _size(directory) <= min(LARGEST, shutil.disk_usage(to.parent).free // _LEFT):
+    if size_of(directory, LARGEST) <= min(LARGEST, shutil.disk_usage(to.parent).free // _LEFT):
         # what cannot be copied is fetched or compiled again
         subprocess.run(["cp", "-a", "--reflink=auto", "-T", "--", directory, to], check=False, capture_output=True)
     to.mkdir(parents=True, exist_ok=True)
-
-
-def _size(directory: Path) -> int:
-    total = 0
-    for parent, _, files in os.walk(directory):
-        for name in files:
-            with suppress(OSError):
-                total += os.lstat(f"{parent}/{name}").st_blocks * 512
-        if total > LARGEST:
-            break
-    return total

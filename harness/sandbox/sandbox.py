@@ -17,6 +17,7 @@ from typing import Literal, Protocol
 from gate.model import SIDES, Side
 from gate.model.sandbox import Sandboxed
 from gate.removal import remove_tree
+from gate.walking import descend
 from harness.sandbox import landlock
 from harness.sandbox.caches import Reach, added_to, caches, home_of, is_told
 from harness.sandbox.enter import MACHINES, enter, hide
@@ -315,12 +316,14 @@ class Landlocked:
         if self._user < 0 or not os.path.lexists(directory):
             return
         os.lchown(directory, self._user, self._user)
+        if not stat.S_ISDIR(os.lstat(directory).st_mode):
+            return
         # by descriptors: no link that is put there meanwhile leads elsewhere
-        for _, folders, files, parent in os.fwalk(directory):
-            for name in (*folders, *files):
+        for stop in descend(directory):
+            for name in (*stop.folders, *stop.files):
                 # unchanged where it is so already: the time of that would be
-                if os.stat(name, dir_fd=parent, follow_symlinks=False).st_uid != self._user:
-                    os.chown(name, self._user, self._user, dir_fd=parent, follow_symlinks=False)
+                if os.stat(name, dir_fd=stop.fd, follow_symlinks=False).st_uid != self._user:
+                    os.chown(name, self._user, self._user, dir_fd=stop.fd, follow_symlinks=False)
 
     def clear(self) -> None:
         """Remove what commands left in their directories for temporary files."""

@@ -69,6 +69,8 @@ _CONFIG = (
     "i18n.commitEncoding=UTF-8",
     "i18n.logOutputEncoding=UTF-8",
 )
+_REVISIONS = {"diff-tree", "log", "rev-list", "show"}
+"""Commands that take revisions and paths."""
 _LACKING = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
 _LACKS = re.compile(
     r"out of memory|cannot allocate memory|too many open files|resource temporarily unavailable|"
@@ -164,7 +166,9 @@ class Git:
         environment |= {**_ADDED, **self.environment}
         if not environment["GIT_DIR"]:
             del environment["GIT_DIR"]
-        argv = ["git", "-C", os.fspath(self.directory), *options, *arguments]
+        # of paths only behind "--": a commit may have a file called HEAD, or like a commit
+        ended = ("--",) if arguments[0] in _REVISIONS and "--" not in arguments else ()
+        argv = ["git", "-C", os.fspath(self.directory), *options, *arguments, *ended]
         process: subprocess.Popen[bytes] | None = None
         try:
             # a signal while it is being started would leave a git that nobody can end

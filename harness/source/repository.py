@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
+from gate.checkout import text_of
 from harness.errors import SourceError
 from harness.source.git import Git, git_of
 from harness.source.store import Store
@@ -89,7 +90,7 @@ def _has_config(directory: Path) -> bool:
     if (directory / CONFIG_FILE).is_file():
         return True
     try:
-        return b"[tool.perfgate" in (directory / "pyproject.toml").read_bytes()
+        return "[tool.perfgate" in text_of(directory / "pyproject.toml")
     except OSError:
         return False
 
@@ -123,7 +124,7 @@ def texts_at(repository: Repository, revision: str, *paths: str) -> list[str | N
     A link is followed inside the repository.
 
     Raises:
-        SourceError: git failed, or a file is not UTF-8.
+        SourceError: git failed, a file is not UTF-8, or a link leads out of the repository.
     """
     names = [repository.inside(path) for path in paths]
     entries = files_at(repository, revision, *names)
@@ -131,6 +132,7 @@ def texts_at(repository: Repository, revision: str, *paths: str) -> list[str | N
 
 
 def _text(repository: Repository, revision: str, name: str, entries: list[Entry]) -> str | None:
+    given = name
     for _ in range(10):  # more links in a row are a circle
         entry = next((entry for entry in entries if entry.path == name), None)
         if entry is None or entry.mode == "160000":
@@ -142,6 +144,10 @@ def _text(repository: Repository, revision: str, name: str, entries: list[Entry]
             except UnicodeDecodeError:
                 raise SourceError(f"{name} at {revision[:12]} is not UTF-8: save it as UTF-8") from None
         name = posixpath.normpath(posixpath.join(posixpath.dirname(name), os.fsdecode(content)))
+        if name.startswith(("/", "../")):
+            raise SourceError(
+                f"{given} at {revision[:12]} is a link that leads out of the repository: commit the file itself"
+            )
         entries = files_at(repository, revision, name)
     return None
 

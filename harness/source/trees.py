@@ -13,6 +13,7 @@ from gate.model import SIDES, Side
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import LfsPointers
 from gate.removal import remove_tree
+from gate.walking import walk
 from harness.errors import SourceError
 from harness.process.budget import Budget
 from harness.source import submodules
@@ -35,7 +36,7 @@ def _stamp(tree: Path, moment: int) -> None:
     Raises:
         OSError: a file cannot be changed.
     """
-    for parent, folders, files in os.walk(tree):
+    for parent, folders, files in walk(tree):
         if ".git" in folders:
             folders.remove(".git")  # git knows its own files by their times
         for name in files:

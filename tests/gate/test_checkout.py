@@ -9,9 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from gate.checkout import refuse_tracked
+from gate.checkout import refuse_tracked, text_of
 from gate.cli.main import main
+from gate.commands.import_.importing import write as write_import
+from gate.evidence.imported import Imported
 from gate.evidence.records import Appender
+from gate.history.folder import FolderStore
+from gate.history.names import Name
 from gate.model import UserError
 from gate.report.outputs import make_folder, write
 from gate.run.folder import make_room
@@ -52,6 +56,24 @@ def test_nothing_is_written_or_removed_through_a_committed_link(
     assert own(tmp_path) == before
 
 
+@pytest.mark.parametrize("file", [".perfgate/memory.sqlite", "memory.sqlite"])
+@pytest.mark.parametrize("given", [("--history", "{}"), ("--set", "gate.history={}"), ()])
+def test_the_memory_of_a_host_is_in_no_place_that_a_commit_names(
+    linked: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, given: tuple[str, ...]
+) -> None:
+    (linked.top / "memory.sqlite").symlink_to(tmp_path / "own/memory.sqlite")
+    linked.git("add", "memory.sqlite")
+    linked.commit("a link of its own")
+    if not given:
+        monkeypatch.setenv("PERFGATE_HISTORY", file)
+    before, err = own(tmp_path), io.StringIO()
+    for command in ("check", "calibrate"):
+        out = ["--out", str(tmp_path / "out")]
+        assert main([command, *out, *(each.format(file) for each in given)], io.StringIO(), err) == 2
+    assert err.getvalue().count("through it: remove it, or name another place (--history)\n") == 2
+    assert own(tmp_path) == before
+
+
 def test_whatever_writes_below_it_refuses(linked: Project, tmp_path: Path) -> None:
     (linked.top / "real").mkdir()
     (linked.top / "real/report.json").write_text("{}")
@@ -59,6 +81,9 @@ def test_whatever_writes_below_it_refuses(linked: Project, tmp_path: Path) -> No
     (linked.top / "real/measurements.jsonl").symlink_to(tmp_path / "own/new")
     # by a link of the user's own to one of the commit
     (linked.top / "mine").symlink_to(".perfgate")
+    (linked.top / "real/out.jsonl.partial").symlink_to(tmp_path / "own/report.html")
+    os.mkfifo(tmp_path / "pipe")
+    (linked.top / "real/page.html").symlink_to(tmp_path / "pipe")
     linked.git("add", "-f", "real")
     before = own(tmp_path)
     writers: list[Callable[[], object]] = [
@@ -66,6 +91,9 @@ def test_whatever_writes_below_it_refuses(linked: Project, tmp_path: Path) -> No
         lambda: write(Path(".perfgate/x"), "x"),
         lambda: make_room(Path("real")),
         lambda: Appender(Path("real/measurements.jsonl")),
+        lambda: write_import(Path("real/out.jsonl"), Imported([], []), ()),
+        lambda: write(Path("real/page.html"), "x"),
+        lambda: FolderStore(Path("real"))._write(Name("runs/x.json", "x"), b"x"),
     ]
     for writer in writers:
         with pytest.raises(UserError, match="is a link that git tracks"):
@@ -83,6 +111,34 @@ def test_links_of_the_users_own_are_followed(linked: Project, tmp_path: Path) ->
     refuse_tracked(Path("round/x"))
     linked.git("rm", "-q", "--cached", ".perfgate")
     refuse_tracked(Path(".perfgate"))
+
+
+def test_a_file_of_a_checkout_is_read_only_where_it_ends(linked: Project, tmp_path: Path) -> None:
+    """A commit can make a configuration a link to a device or to a file of the user's, and a build makes pipes."""
+    (tmp_path / "own.toml").write_text("x")
+    linked.write("text", "\ufeffy\n")
+    os.mkfifo(linked.top / "pipe")
+    for name, target in (("a", "text"), ("b", "/dev/zero"), ("c", "pipe"), ("d", "../own.toml"), ("e", "e")):
+        (linked.top / name).symlink_to(target)
+    assert text_of(linked.top / "a") == text_of(Path("text")) == "y\n"
+    for name in ("b", "c", "d", "e", "pipe", ".git", "absent"):
+        with pytest.raises(OSError, match=r"no regular file|a link leads out of the checkout"):
+            text_of(linked.top / name)
+
+
+@pytest.mark.parametrize("target", ["/dev/zero", "../own.toml"])
+def test_a_configuration_that_is_a_link_to_elsewhere_is_refused(linked: Project, tmp_path: Path, target: str) -> None:
+    (tmp_path / "own.toml").write_text("[tool.perfgate]\n")
+    (linked.top / "perfgate.toml").unlink()
+    (linked.top / "pyproject.toml").symlink_to(target)
+    linked.git("add", "-A", "pyproject.toml", "perfgate.toml")
+    linked.commit("head")
+    err = io.StringIO()
+    assert main(["check", "--out", str(tmp_path / "out"), "--head", "HEAD"], io.StringIO(), err) == 2
+    sha = linked.sha()[:12]
+    assert err.getvalue() == (
+        f"perfgate: pyproject.toml at {sha} is a link that leads out of the repository: commit the file itself\n"
+    )
 
 
 def test_without_git_a_link_in_a_checkout_is_not_followed(linked: Project, monkeypatch: pytest.MonkeyPatch) -> None:

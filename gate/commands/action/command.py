@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TextIO
@@ -31,6 +33,12 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     from gate.model import UserError
     from gate.words.plain import visible
 
+    if options.step != "measure" and sys.platform == "linux":
+        from harness.sandbox.enter import hide
+
+        # a program that git starts for a checkout finds the token neither in /proc nor in memory, unless it is root's
+        with suppress(OSError):
+            hide()
     step = import_module(f"gate.commands.action.{options.step}")
     try:
         code: int = step.run(out)

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from gate.checkout import top_of
+from gate.checkout import top_of, tracked_link
 from gate.codes import Exit
 from gate.github.event import Event, Pull, on_default_branch
 from gate.model.choice import AnyHow, BeforePush, CommitBefore, FirstParent, MergeBase, PullBase, QueueBase
@@ -26,9 +26,8 @@ from harness.source.git import git_of
 from harness.source.repository import Repository, find_repository, refuse_several
 
 _ZEROS = frozenset("0")
-_CHECK_OUT = (
-    "check out the pull request (actions/checkout without `ref:`), or name both commits in the inputs base and head"
-)
+_KNOWN = ("merge_group", "push", "schedule")
+"""Events of which it is known what a checkout is compared with."""
 
 
 class ElsewhereError(SourceError):
@@ -38,13 +37,21 @@ class ElsewhereError(SourceError):
 
 
 def refuse_another_checkout(directory: Path, workspace: Path, base: str | None, head: str | None) -> None:
-    """Refuse a project in a submodule, unless both inputs name a commit by its id.
+    """Refuse a project behind a link of the commit, or in a submodule if not both inputs name a commit by its id.
 
-    Which repository that is, and what its branches and HEAD are, is for the pull request to say.
+    Which folder or repository that is, and what its branches and HEAD are, is for the pull request to say. Where a link
+    leads, base may have no project: nothing to compare, and green.
 
     Raises:
-        ElsewhereError: it lies in one.
+        ElsewhereError: it lies in a submodule.
+        SourceError: it lies behind a link.
     """
+    link = tracked_link(directory)
+    if link is not None:
+        raise SourceError(
+            f"input working-directory leads through {os.path.relpath(link, workspace)}, a link that git tracks (to "
+            f"{link.readlink()}): name the folder itself"
+        )
     if base and head and _is_sha(base) and _is_sha(head):
         return
     top = top_of(directory.resolve())
@@ -84,7 +91,9 @@ class _Choice:
     warnings: tuple[AnyWarning, ...] = ()
 
 
-def fetch_missing(event: Event, token: str | None, directory: Path, base: str | None, head: str | None) -> Sides:
+def fetch_missing(
+    event: Event, token: str | None, directory: Path, base: str | None, head: str | None, *, judged: bool = True
+) -> Sides:
     """Decide what is compared, and fetch what the clone lacks of it: commits, history between them, submodules, files.
 
     Args:
@@ -92,10 +101,11 @@ def fetch_missing(event: Event, token: str | None, directory: Path, base: str | 
             their own environment first, since find_repository starts git too.
         directory: in the checkout.
         base, head: the inputs; they win over what the event says.
+        judged: whether base decides a verdict; a study may do without.
 
     Raises:
-        SourceError: there is no repository, or an input names no one commit; FetchError where something is missing and
-            cannot be fetched.
+        SourceError: there is no repository, base is needed, or an input names no one commit; FetchError where something
+            is missing and cannot be fetched.
     """
     repository = find_repository(directory)
     clone = open_clone(repository, Access(event.server_url, token) if token else None)
@@ -107,11 +117,17 @@ def fetch_missing(event: Event, token: str | None, directory: Path, base: str | 
     tip = _given(clone, head, "head") if head else clone.git.line("rev-parse", "--verify", "HEAD^{commit}")
     if base is not None:
         if head is None and event.pull is not None and tip is not None:
-            _refuse_elsewhere(clone, event.pull, tip)
+            _refuse_elsewhere(clone, event, event.pull, tip)
+        if head is None and event.pull is None and event.number and tip == event.sha and on_default_branch(event):
+            raise ElsewhereError(
+                f"HEAD ({tip[:12]}) is of the default branch and not of #{event.number}: {_how(event, event.number)}"
+            )
         choice = _Choice(base, _given(clone, base, "base"))
     elif tip is None:
         choice = _Choice(None, None)
     else:
+        if head is None and judged and event.pull is None and event.name not in _KNOWN:
+            _refuse_unknown(clone, event, tip)
         choice = _by_event(clone, event, tip, branch, given=head is not None)
     needed = tuple(sha for sha in (tip, choice.compared) if sha)
     clone.bring_files(*needed)
@@ -220,7 +236,7 @@ def _by_event(clone: Clone, event: Event, tip: str, branch: str | None, *, given
         given: whether the tip was asked for.
     """
     if event.pull is not None:
-        return _of_pull(clone, event.pull, tip)
+        return _of_pull(clone, event, event.pull, tip)
     if event.merge_base is not None:
         base = clone.need(event.merge_base, "base of the merge group")
         return _Choice(base, base, QueueBase())
@@ -232,8 +248,8 @@ def _by_event(clone: Clone, event: Event, tip: str, branch: str | None, *, given
     return _of_branch(clone, branch, tip)
 
 
-def _of_pull(clone: Clone, pull: Pull, tip: str) -> _Choice:
-    _refuse_elsewhere(clone, pull, tip)
+def _of_pull(clone: Clone, event: Event, pull: Pull, tip: str) -> _Choice:
+    _refuse_elsewhere(clone, event, pull, tip)
     if tip != pull.head_sha:
         base = clone.need(clone.parents(tip)[0], "the first parent of the pull request's merge commit")
         return _Choice(base, base, FirstParent())
@@ -244,7 +260,7 @@ def _of_pull(clone: Clone, pull: Pull, tip: str) -> _Choice:
     return _Choice(found, found, MergeBase(pull.base_ref))
 
 
-def _refuse_elsewhere(clone: Clone, pull: Pull, tip: str) -> None:
+def _refuse_elsewhere(clone: Clone, event: Event, pull: Pull, tip: str) -> None:
     """Refuse to judge a pull request by another commit than its head and its merge with the target.
 
     Raises:
@@ -254,8 +270,30 @@ def _refuse_elsewhere(clone: Clone, pull: Pull, tip: str) -> None:
     if tip != pull.head_sha and (len(parents) != 2 or parents[1] != pull.head_sha):
         raise ElsewhereError(
             f"HEAD ({tip[:12]}) is neither the pull request's head ({pull.head_sha[:12]}) nor its merge with the "
-            f"target: {_CHECK_OUT}"
+            f"target: {_how(event, pull.number)}"
         )
+
+
+def _how(event: Event, number: int) -> str:
+    # what a comment or a dispatch checks out by itself is the default branch
+    how = "without `ref:`" if event.number is None else f"with `ref: refs/pull/{number}/merge`"
+    return f"check out the pull request (actions/checkout {how}), or name both commits in the inputs base and head"
+
+
+def _refuse_unknown(clone: Clone, event: Event, tip: str) -> None:
+    """Refuse to choose a base for what a workflow checked out of its own accord: only its author knows what it is.
+
+    Raises:
+        SourceError: HEAD is neither the commit of the event nor a commit of its branch.
+    """
+    own = [event.sha, clone.find(f"refs/remotes/{REMOTE}/{event.ref.removeprefix('refs/heads/')}")]
+    if tip in own or any(sha and clone.git.attempt("merge-base", "--is-ancestor", tip, sha).status == 0 for sha in own):
+        return
+    raise SourceError(
+        f"is needed: HEAD ({tip[:12]}) is not what {event.name} runs on ({event.sha[:12]}), and the event names no "
+        "pull request whose base could be asked",
+        option="base",
+    )
 
 
 def _of_push(clone: Clone, event: Event, tip: str) -> _Choice:

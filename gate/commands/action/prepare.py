@@ -15,7 +15,7 @@ import msgspec
 
 from gate.codes import Exit
 from gate.commands.action.study import study_refusal
-from gate.github.event import LABELS, Event, may_write_history, nothing_to_do, read_event, refusal
+from gate.github.event import LABELS, Event, Pull, may_write_history, nothing_to_do, read_event, refusal
 from gate.github.notice import Notice
 from gate.github.problems import Problem
 from gate.github.publishing.commit import open_check
@@ -40,12 +40,13 @@ from gate.github.runner import warning_line, write_outputs
 from gate.model import UserError
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
+from gate.words.plain import visible
 from gate.words.sentences import say
 
 if TYPE_CHECKING:
     from harness.source.fetching import Clone
 
-_CHANGES = ("pull_request", "merge_group")
+_READS = "pull-requests: read"
 # seconds that this step waits for GitHub: what it asks for only saves measuring or shows that it has begun
 _PATIENCE = 120.0
 # GitHub refuses a matrix without a job: this one finds nothing to do
@@ -67,8 +68,11 @@ def run(out: TextIO) -> int:
         UserError: this is no step of a workflow.
     """
     environment = dict(os.environ)
-    # git starts programs that the repository names, such as filters: only the one that fetches gets it
-    os.environ.pop("GITHUB_TOKEN", None)
+    from gate.commands.action.measure import SECRET, tokens_in
+
+    # git starts programs that the repository names, such as filters: only the one that fetches gets a token
+    for name in (*SECRET, *tokens_in(environment)):
+        os.environ.pop(name, None)
     event = read_event(environment)
     found = read_inputs(environment)
     workspace = Path(environment.get("GITHUB_WORKSPACE") or os.curdir).resolve()
@@ -89,6 +93,8 @@ def run(out: TextIO) -> int:
         request = opened.request
         out.writelines(warning_line(say(warning), "perfgate") for warning in opened.warnings)
     request = bounded(request)
+    # annotated by the steps that report; here for whoever looks into the step that refused
+    out.writelines(f"perfgate: {visible(notice.message)}\n" for notice in request.notices)
     write_outputs(
         Path(environment["GITHUB_OUTPUT"]),
         {"request": encode(request), "measure": "true" if request.measures else "false", "matrix": matrix},
@@ -184,12 +190,17 @@ def _prepared(request: Request, inputs: Inputs, environment: Mapping[str, str]) 
     from gate.commands.action.commits import refuse_another_checkout
 
     warnings: list[AnyWarning] = []
+    if request.event.number is not None and request.command not in ("calibrate", "creep", "study"):
+        told = _asked(request, request.event.number, environment)
+        request, warnings = told.request, told.warnings
+        if request.notices:
+            return told
     event = request.event
     try:
         workspace = Path(environment.get("GITHUB_WORKSPACE") or os.curdir).resolve()
-        refuse_another_checkout(Path(request.directory), workspace, request.base, request.head)
+        refuse_another_checkout(workspace / inputs.directory, workspace, request.base, request.head)
     except UserError as error:
-        return _Prepared(_refused(request, error.exit_code, as_inputs(error)), [])
+        return _Prepared(_refused(request, error.exit_code, as_inputs(error)), warnings)
     if inputs.command in (None, "check") and event.name == "pull_request" and event.action in LABELS:
         found = _measured_before(request, environment)
         warnings += found.warnings
@@ -208,6 +219,34 @@ def _prepared(request: Request, inputs: Inputs, environment: Mapping[str, str]) 
         return _pinned(request, environment)
     fetched = _looked_at(request) if request.command == "calibrate" else _fetched(request, environment)
     return _Prepared(fetched.request, warnings + fetched.warnings)
+
+
+def _asked(request: Request, number: int, environment: Mapping[str, str]) -> _Prepared:
+    """Ask the forge for the pull request of an event that tells only its number.
+
+    Where that cannot be had, the input base is needed, and nothing is published: the event's own commit is another one.
+    """
+    event, reads = request.event, request.command in ("measure", "plan")
+    try:
+        forge = forge_of(event, environment, _PATIENCE)
+        found = forge.pull(number, _READS) if reads else forge.pull(number)
+    except Problem as problem:
+        silent = msgspec.structs.replace(request.wanted, comment="never", status=False, check=False)
+        request = msgspec.structs.replace(request, wanted=silent)
+        if request.base is None and request.command != "publish":
+            what = f"input base is needed: {event.name} does not say which branch pull request #{number} goes into"
+            why = problem_line(what, problem)
+            return _Prepared(_refused(request, Exit.USAGE, why), [])
+        return _Prepared(request, [Said(problem_line(f"nothing is published on #{number}", problem))])
+    pull = Pull(
+        number=number,
+        head_sha=found.head_sha,
+        head_ref=found.head_ref,
+        base_sha=found.base_sha,
+        base_ref=found.base_ref,
+        fork=(found.head_repository or "").casefold() != event.repository.casefold(),
+    )
+    return _Prepared(msgspec.structs.replace(request, event=dataclasses.replace(event, pull=pull)), [])
 
 
 def _refusal(request: Request, *, forks: bool) -> str | None:
@@ -315,7 +354,8 @@ def _fetched(request: Request, environment: Mapping[str, str]) -> _Prepared:
 
     token, directory = token_of(environment), Path(request.directory)
     try:
-        sides = fetch_missing(request.event, token, directory, request.base, request.head)
+        judged = request.command != "study"
+        sides = fetch_missing(request.event, token, directory, request.base, request.head, judged=judged)
         here = checked_out(directory) if sides.head is None else None
     except UserError as error:
         return _Prepared(_refused(request, error.exit_code, as_inputs(error)), [])
@@ -323,7 +363,8 @@ def _fetched(request: Request, environment: Mapping[str, str]) -> _Prepared:
     how = sides.how if request.base is None else None
     head = here.sha if here else sides.head
     settled = msgspec.structs.replace(request, base=sides.base, head=head, how=how, warnings=folded(warnings))
-    if request.event.name in _CHANGES and head == sides.base and request.command != "study":
+    is_change = request.event.pull is not None or request.event.merge_base is not None
+    if is_change and head == sides.base and request.command != "study":
         return _Prepared(_refused(settled, Exit.ERROR, f"not measured: {_SAME.format(head)}"), warnings)
     return _Prepared(settled, warnings)
 

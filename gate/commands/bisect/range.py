@@ -61,9 +61,8 @@ def commits_between(repository: Repository, good: Commit, bad: Commit) -> tuple[
     span = f"{first}..{last}"
     after = set(git.line("rev-list", "--ancestry-path", span).splitlines())
     text = git.run(
-        "-c", "core.quotePath=false", "log", "--first-parent", "-m", "--reverse", "--no-renames", "--numstat",
-        "--summary",
-        f"--format={_RECORD}%H{_FIELD}%an{_FIELD}%aI{_FIELD}%s{_FIELD}", span,
+        "log", "--first-parent", "-m", "--reverse", "--no-renames", "--numstat", "--summary",
+        f"--format={_RECORD}%H{_FIELD}%an{_FIELD}%aI{_FIELD}%s{_FIELD}", span, config=("core.quotePath=false",),
     ).decode(errors="replace")  # fmt: skip
     found = [commit for record in text.split(_RECORD)[1:] if (commit := _commit(record)).sha in after]
     if len(found) > MOST:

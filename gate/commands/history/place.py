@@ -31,7 +31,7 @@ def opened(options: StoreOptions, remote: str | None = None) -> RefStore | Folde
     if options.folder is not None:
         if remote is not None:
             raise UserError("--push: a folder has no remote: leave out --folder, or --push")
-        refuse_tracked(options.folder)
+        refuse_tracked(options.folder, "--folder")
         return FolderStore(options.folder)
     ref = options.ref or HISTORY_REF
     git = here()

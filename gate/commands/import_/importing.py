@@ -28,8 +28,8 @@ def write(path: Path, found: Imported, inputs: Sequence[str]) -> None:
         raise UserError(f"{path} is read: name another file", option="out")
     if path.exists() and not _is_import(path):
         raise UserError(f"{path} exists and was not written by `perfgate import`: name another file", option="out")
-    refuse_tracked(path.parent)
     partial = path.with_name(f"{path.name}.partial")
+    refuse_tracked(partial)
     try:
         with partial.open("wb") as file:
             for line in lines(found):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TextIO
 
-from gate.checkout import refuse_tracked
+from gate.checkout import refuse_tracked, text_of
 from gate.cli.command import command_of
 from gate.codes import Exit
 from gate.commands.init.detect.choose import choose
@@ -164,7 +164,7 @@ def _refuse(options: InitOptions) -> None:
     if options.file != FILE:
         return
     try:
-        text = (options.directory / "pyproject.toml").read_text(encoding="utf-8", errors="replace")
+        text = text_of(options.directory / "pyproject.toml")
     except OSError:
         return
     if project_source(None, text) is not None:
@@ -175,7 +175,7 @@ def _refuse(options: InitOptions) -> None:
 
 def _refuse_namesake(file: Path, name: str) -> None:
     try:
-        tables = tomllib.loads(file.read_text(encoding="utf-8-sig"))
+        tables = tomllib.loads(text_of(file))
     except (OSError, ValueError):
         return
     if tables_of_namesake(tables):

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from gate.checkout import text_of
+
 _TOOLS = (
     *("go", "cargo", "npm", "pnpm", "yarn", "bun", "node", "mvn", "gradle", "java", "javac", "python", "python3", "uv"),
     *("cmake", "ninja", "make", "cc", "gcc", "clang", "c++", "g++", "clang++", "autoreconf", "cython", "hyperfine"),
@@ -79,7 +81,7 @@ def needs_of(folder: Path) -> Needs:
 def _config(folder: Path) -> dict[str, Any]:
     for name in ("perfgate.toml", "pyproject.toml"):
         try:
-            tables = tomllib.loads((folder / name).read_text(encoding="utf-8-sig"))
+            tables = tomllib.loads(text_of(folder / name))
         except (OSError, ValueError):
             continue
         if name == "perfgate.toml":
@@ -151,7 +153,7 @@ def _requirements(folder: Path) -> list[str]:
 def _declared(folder: Path) -> Iterator[str]:
     """Yield the dependencies of pyproject.toml as pip takes them, without the project itself."""
     try:
-        project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8-sig")).get("project")
+        project = tomllib.loads(text_of(folder / "pyproject.toml")).get("project")
     except (OSError, ValueError):
         return
     table = project if isinstance(project, dict) else {}

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TextIO
 
-from gate.checkout import refuse_tracked
+from gate.checkout import refuse_tracked, text_of
 from gate.commands.init.runner_needs import Needs, needs_of, with_steps
 from gate.github.publishing.request import slug_of
 from gate.model import UserError
@@ -214,7 +214,7 @@ def _project(directory: Path, top: Path) -> Path | None:
 def _in_pyproject(folder: Path) -> bool:
     # as the harness finds a project, also where the rest of the file is no TOML
     try:
-        return b"[tool.perfgate" in (folder / "pyproject.toml").read_bytes()
+        return "[tool.perfgate" in text_of(folder / "pyproject.toml")
     except OSError:
         return False
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
+from gate.checkout import refuse_tracked
 from gate.cli.groups import RulesOptions
 from gate.commands.simulate import alarms, cost, coverage, equal_power, layouts, other_tools, power, promises, stopping
 from gate.commands.simulate.arrays.components import TABLE_VII, Components
@@ -179,6 +180,8 @@ def _check(options: SimulateOptions) -> None:
 def _write(path: Path, sections: Sequence[Section], options: SimulateOptions) -> None:
     folder = path.with_suffix("")
     found = figures(sections)
+    for file in (path, *(folder / f"{figure.name}.svg" for figure in found)):
+        refuse_tracked(file, "--markdown")
     if found:
         folder.mkdir(exist_ok=True)
     for figure in found:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ from gate.model.visible import visible
 from gate.results.parts.criterion_estimates import NANOSECOND, Amount, Estimates, aggregates, amount, throughput
 from gate.results.result import Failed, Format, Measured, Result
 from gate.results.source import Source
+from gate.walking import walk
 
 FORMAT = Format(
     title="Criterion.rs (the folder `target/criterion`, or a part of it)",
@@ -88,7 +88,7 @@ def _folders(root: Path) -> Iterator[Path]:
     """Find the folders of baselines, sorted."""
     below = [root / "criterion", root / "target" / "criterion"]
     root = next((path for path in below if path.is_dir()), root)
-    for count, (folder, inner, files) in enumerate(os.walk(root)):
+    for count, (folder, inner, files) in enumerate(walk(root)):
         if count > MOST:
             return
         path = Path(folder)

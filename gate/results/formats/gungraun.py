@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ from gate.model.visible import visible
 from gate.results.formats import callgrind
 from gate.results.result import Failed, Format, Measured, Result
 from gate.results.source import Source
+from gate.walking import walk
 
 FORMAT = Format(
     title=(
@@ -118,7 +118,7 @@ def _metrics(values: dict[str, float]) -> dict[str, Metric]:
 def _files(root: Path) -> Iterator[Path]:
     """Find the summaries; where a benchmark has none, its profiles."""
     root = next((root / name for name in _FOLDERS if (root / name).is_dir()), root)
-    for count, (folder, inner, files) in enumerate(os.walk(root)):
+    for count, (folder, inner, files) in enumerate(walk(root)):
         if count > _MOST:
             return
         inner[:] = sorted(name for name in inner if not name.startswith(".") and name != "node_modules")

@@ -24,7 +24,7 @@ with open(sys.argv[1], "w") as out:
 """
 WORKFLOW = """\
 name: perfgate
-on: [pull_request, merge_group, push, schedule, workflow_dispatch, workflow_run]
+on: [pull_request, issue_comment, merge_group, push, schedule, workflow_dispatch, workflow_run]
 permissions: {contents: read, pull-requests: write}
 jobs:
   perfgate:

@@ -82,6 +82,18 @@ def pull_request(
     return Event("pull_request", payload, f"refs/pull/{number}/merge", merge)
 
 
+def comment(number: int, default: str) -> Event:
+    """A member wrote /bench on a pull request; it runs on the default branch, at the commit default."""
+    issue = {"number": number, "pull_request": {"url": f"https://api.github.com/repos/{REPOSITORY}/pulls/{number}"}}
+    payload = {
+        "action": "created",
+        "issue": issue,
+        "comment": {"body": "/bench", "author_association": "MEMBER"},
+        "repository": repository(),
+    }
+    return Event("issue_comment", payload, "refs/heads/main", default)
+
+
 def merge_group(head: str, base: str) -> Event:
     """The merge queue asks for checks."""
     ref = f"refs/heads/gh-readonly-queue/main/pr-12-{base}"

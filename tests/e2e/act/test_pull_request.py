@@ -9,6 +9,7 @@ import zipfile
 import pytest
 
 from gate.evidence.records import read
+from tests.e2e.act import events
 from tests.e2e.act.consumer import Consumer, template, workflow
 from tests.e2e.act.runner import Act
 from tests.support.forge import FakeGitHub
@@ -88,4 +89,29 @@ def test_a_fork_is_not_measured_on_a_self_hosted_runner(act: Act, consumer: Cons
     assert (ran.outputs["gate"]["verdict"], ran.outputs["gate"]["exit-code"]) == ("error", "4")
     assert "gate.measure" not in ran.steps
     assert "not measured: fork on a self-hosted runner" in ran.summaries[0]
+    assert github.violations == []
+
+
+def test_a_comment_is_judged_by_the_branch_that_the_pull_request_goes_into(
+    act: Act, consumer: Consumer, github: FakeGitHub
+) -> None:
+    main = consumer.base
+    consumer.project.git("checkout", "-q", "-b", "release")
+    consumer.bench(1.3)
+    consumer.on_main("slower, long in release")
+    change = consumer.change(1.3, files={"note.txt": "x"})
+    github.pulls[12].base_ref = "release"
+    text = workflow(status="true", comment="always")
+    first = act.run(consumer.top, events.comment(12, main), text)
+    assert (first.exit, first.outputs["gate"]["verdict"]) == (0, "pass"), first.log
+    assert [(one["sha"], one["state"]) for one in github.statuses] == [(change.head, "success")]
+    assert [one["issue"] for one in github.comments] == [12]
+
+    github.pulls.clear()
+    unknown = act.run(consumer.top, events.comment(12, main), text)
+    assert (unknown.exit, unknown.outputs["gate"]["exit-code"]) == (1, "2"), unknown.log
+    assert "gate.measure" not in unknown.steps
+    [error] = [one.message for one in unknown.annotations if one.level == "error"]
+    assert "input base is needed: issue_comment does not say which branch pull request #12 goes into" in error
+    assert len(github.statuses) == 1
     assert github.violations == []

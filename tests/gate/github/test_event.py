@@ -132,6 +132,40 @@ def test_the_other_events(told: Told) -> None:
     assert (schedule.pull, schedule.default_branch, schedule.hosted) == (None, None, True)
 
 
+ISSUE = {"number": 7, "pull_request": {"url": "https://ghe.example.org/api/v3/repos/acme/widget/pulls/7"}}
+CHECKED = {"pull_requests": [{"number": 7, "base": {"ref": "release", "sha": A, "repo": {"id": 1}}}]}
+
+
+@pytest.mark.parametrize(
+    ("name", "payload", "number"),
+    [
+        ("issue_comment", {"action": "created", "issue": ISSUE, "comment": {"body": "/bench"}}, 7),
+        ("issue_comment", {"issue": {"number": 7}}, None),
+        ("issue_comment", {"issue": {"number": 7, "pull_request": None}}, None),
+        ("issue_comment", {}, None),
+        ("check_run", {"check_run": CHECKED}, 7),
+        ("check_suite", {"check_suite": {"pull_requests": []}}, None),
+        ("check_suite", {"check_suite": {"pull_requests": [{"number": 7}, {"number": 8}]}}, None),
+        ("workflow_dispatch", {"inputs": {"pr": "7"}}, 7),
+        ("workflow_dispatch", {"inputs": {"PR-Number": " #7 ", "builds": "12"}}, 7),
+        ("workflow_dispatch", {"inputs": {"pull_request": "7", "pr": "7"}}, 7),
+        ("workflow_dispatch", {"inputs": {"pull_request": "7", "pr": "8"}}, None),
+        ("workflow_dispatch", {"inputs": {"pr": ""}}, None),
+        ("workflow_dispatch", {"inputs": {"number": "7", "print": "7"}}, None),
+        ("workflow_dispatch", {"inputs": None}, None),
+        ("repository_dispatch", {"client_payload": {"pull_request": {"number": 7, "base": {"ref": "x"}}}}, 7),
+        ("repository_dispatch", {"client_payload": {"pullNumber": 7}}, 7),
+        ("repository_dispatch", {"client_payload": ["pr", 7]}, None),
+        ("push", {"issue": ISSUE, "inputs": {"pr": "7"}}, None),
+    ],
+)
+def test_the_pull_request_that_an_event_only_names(
+    told: Told, name: str, payload: dict[str, object], number: int | None
+) -> None:
+    event = told(name, payload)
+    assert (event.number, event.pull) == (number, None)
+
+
 def test_what_belongs_to_another_event_is_not_looked_at(told: Told) -> None:
     event = told(
         "workflow_dispatch", {"inputs": {}, "pull_request": 3, "workflow_run": [], "merge_group": "x", "before": {}}
@@ -343,6 +377,11 @@ def test_who_may_write_the_history(told: Told, name: str, ref: str, may: bool) -
         "repository": {"default_branch": "main"},
     }
     assert may_write_history(told(name, payload, GITHUB_REF=ref)) is may
+
+
+def test_a_dispatch_for_a_pull_request_writes_no_history(told: Told) -> None:
+    payload = {"inputs": {"pr": "7"}, "repository": {"default_branch": "main"}}
+    assert not may_write_history(told("workflow_dispatch", payload, GITHUB_REF="refs/heads/main"))
 
 
 def test_without_a_default_branch_only_a_schedule_writes(told: Told) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from gate.model import SIDES, Side
+from gate.removal import remove_tree
 from harness.process.execute import Command, ProcessExecutor
 from harness.sandbox import landlock
 from harness.sandbox.sandbox import Ground, Landlocked, examined
@@ -40,6 +41,22 @@ def opened(ground: Ground) -> Iterator[Landlocked]:
         for side in SIDES:
             made.own(ground.work / side)
         yield made
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_a_tree_of_any_depth_is_given_to_the_user_of_commands(ground: Ground) -> None:
+    here = os.open(ground.work / "base", os.O_RDONLY)
+    for _ in range(1500):
+        os.mkdir("d", dir_fd=here)
+        inner = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = inner
+    (ground.work / "head/link").symlink_to(ground.work / "outputs")
+    with opened(ground) as sandbox:
+        sandbox.own(ground.work / "head/link")
+        assert os.fstat(here).st_uid == os.lstat(ground.work / "head/link").st_uid != 0
+    os.close(here)
+    assert remove_tree(ground.work / "base") is None
 
 
 def ran(ground: Ground, sandbox: Landlocked, side: Side, script: str) -> str:

@@ -76,6 +76,20 @@ def test_base_and_head_are_the_checkouts(planted: Checkout, tmp_path: Path) -> N
     assert not (tmp_path / "ran").exists()
 
 
+def test_a_file_that_is_called_like_a_revision_is_no_revision(checkout: Checkout) -> None:
+    """The working tree could not be compared with HEAD, nor a commit be read whose id is the name of a file."""
+    checkout.commit(a="1")
+    checkout.git("switch", "-q", "-c", "feature")
+    base, head = checkout.git("rev-parse", "main"), checkout.commit(a="2")
+    for name in ("HEAD", "main", base, head, f"{base}..{head}", f"{head}..{base}"):
+        checkout.file(name, "x")
+    found = resolve(find_repository(checkout.path), base=None, head=None, environment={})
+    assert (found.base.commit.sha, found.head.commit.dirty) == (base, True)
+    git_ = git_of(checkout.path)
+    assert git_.line("rev-list", "--count", f"{base}..{head}") == "1"
+    assert git_.line("show", "--no-patch", "--format=%H", head) == head
+
+
 def test_commands_in_the_folder_have_the_checkouts_git(planted: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
     honest = planted.git("rev-parse", "HEAD")
     monkeypatch.chdir(planted.path / "sub")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
+from gate.checkout import text_of
 from gate.commands.init.detect import javascript, scripts
 from gate.commands.init.detect.result import Amount, Found, Measured, placeholder
 from gate.commands.init.detect.tree import Tree
@@ -272,7 +273,7 @@ def _above(tree: Tree) -> str | None:
     if not tree.git or (tree.directory / ".git").exists():
         return None
     try:
-        package = json.loads((tree.directory / ".." / "package.json").read_text(encoding="utf-8"))
+        package = json.loads(text_of(tree.directory / ".." / "package.json"))
     except (OSError, ValueError, RecursionError):
         return None
     scripts = package.get("scripts") if isinstance(package, dict) else None

@@ -10,11 +10,12 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from gate.checkout import text_of
+from gate.walking import walk
 from harness.errors import SourceError
 from harness.source.git import git_of
 
 _MOST_FILES = 20_000
-_MOST_TEXT = 1_000_000
 _SKIPPED = {"node_modules", "target", "build", "dist", "venv", "__pycache__"}
 # Ignored names that nobody needs for a build or a benchmark: caches, editors' files, what builds make, secrets.
 _NOISE = {
@@ -58,8 +59,7 @@ class Tree:
     def text(self, path: str) -> str:
         """Give a file's text, bytes that are no UTF-8 replaced; "" when it cannot be read."""
         try:
-            with (self.directory / path).open("rb") as file:
-                return file.read(_MOST_TEXT).decode("utf-8", "replace").removeprefix("\ufeff")
+            return text_of(self.directory / path)
         except (OSError, ValueError):
             return ""
 
@@ -125,7 +125,7 @@ def _ordered(paths: Iterator[str] | list[str]) -> tuple[str, ...]:
 
 def _walk(directory: Path) -> Iterator[str]:
     count = 0
-    for parent, folders, files in os.walk(directory):
+    for parent, folders, files in walk(directory):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED and not name.startswith("."))
         for name in files:
             count += 1

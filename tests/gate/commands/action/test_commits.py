@@ -330,10 +330,32 @@ def test_another_branch_is_compared_with_where_it_left_the_default_one(
             tmp_path / event, origin.url, origin.feature[-1], ref="refs/remotes/origin/feature", depth=depth
         )
         found = asked(
-            place, origin.event(event, ref=f"refs/heads/{BRANCH}", default_branch=name, before=origin.feature[0])
+            place,
+            origin.event(
+                event,
+                ref=f"refs/heads/{BRANCH}",
+                sha=origin.feature[-1],
+                default_branch=name,
+                before=origin.feature[0],
+            ),
         )
         assert found.base is None
         assert default(place) == origin.main[2]
+
+
+@pytest.mark.parametrize("event", ["workflow_dispatch", "repository_dispatch", "deployment", "issue_comment"])
+def test_what_a_workflow_checked_out_of_its_own_accord_needs_a_base(origin: Origin, tmp_path: Path, event: str) -> None:
+    """Whose head that is, and which branch it goes into, no event tells."""
+    told = origin.event(event, ref="refs/heads/main", sha=origin.main[-1])
+    place = check_out(tmp_path / "c", origin.url, origin.feature[-1], depth=None)
+    with pytest.raises(SourceError, match=r"is needed: HEAD .* is not what .* runs on") as caught:
+        fetch_missing(told, None, place.top, None, None)
+    assert (caught.value.option, caught.value.exit_code) == ("base", 2)
+    assert asked(place, told, base="main").base == "main"
+    for n, commit in enumerate((origin.main[-1], origin.main[-2])):
+        place = check_out(tmp_path / f"own{n}", origin.url, commit, depth=None)
+        assert asked(place, told).base is None
+        assert default(place) == origin.main[-2 - n]
 
 
 def test_a_tag_on_the_default_branch(origin: Origin, tmp_path: Path) -> None:

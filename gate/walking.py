@@ -1,0 +1,152 @@
+"""Goes through directories that measured code filled, however deep: nothing here calls itself, as os.walk does.
+
+walk names directories by paths, of which the system bounds the length; descend opens each from the one above it.
+"""
+
+from __future__ import annotations
+
+import errno
+import math
+import os
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+"""Of a directory that is opened from the one above it: no link that is put in its place is followed."""
+
+
+def _passed_over(_: OSError) -> None:
+    """Take a directory that cannot be listed for an empty one."""
+
+
+def walk(
+    top: Path | str, failed: Callable[[OSError], None] = _passed_over
+) -> Iterator[tuple[str, list[str], list[str]]]:
+    """Yield what os.walk does, top-down: the path of a directory, the names of the directories in it, and the others.
+
+    What the caller removes from the directories is not entered, and links are not; they are entered in the order that
+    they are left in.
+    """
+    pending = [os.fspath(top)]
+    while pending:
+        parent = pending.pop()
+        folders: list[str] = []
+        files: list[str] = []
+        links: set[str] = set()
+        try:
+            with os.scandir(parent) as entries:
+                for entry in entries:
+                    (folders if _is_directory(entry) else files).append(entry.name)
+                    if entry.is_symlink():
+                        links.add(entry.name)
+        except OSError as error:
+            failed(error)
+            continue
+        yield parent, folders, files
+        pending += [os.path.join(parent, name) for name in reversed(folders) if name not in links]  # noqa: PTH118
+
+
+def _is_directory(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that leads in a circle
+        return False
+
+
+def size_of(tree: Path, most: float = math.inf) -> int:
+    """Return the bytes that a directory takes on the disk, or what was counted when they became more than `most`."""
+    total = 0
+    for parent, _, files in walk(tree):
+        for name in files:
+            with suppress(OSError):
+                total += os.lstat(f"{parent}/{name}").st_blocks * 512
+        if total > most:
+            break
+    return total
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A directory when it was entered, or, with `left`, when all below it was seen."""
+
+    fd: int
+    """Of the directory itself; with `left`, of the one above it."""
+    names: list[str]
+    """From below the top to it, changed as the descent goes on."""
+    folders: list[str]
+    files: list[str]
+    """folders, files: what was in it when it was entered; links are files."""
+    left: bool = False
+
+
+def opened(name: str, dir_fd: int | None) -> int:
+    """Open a directory, from the one above it."""
+    return os.open(name, FLAGS, dir_fd=dir_fd)
+
+
+def descend(
+    top: Path | str,
+    *,
+    dir_fd: int | None = None,
+    enter: Callable[[str, int | None], int] = opened,
+    failed: Callable[[list[str], OSError], None] = lambda _, __: None,
+) -> Iterator[Stop]:
+    """Yield each directory but the top twice, when it is entered and when it is left; the top once.
+
+    Only the directory that it is in is open, so that neither PATH_MAX nor a limit on descriptors is one on the depth.
+
+    Args:
+        dir_fd: the open directory that a relative name is of.
+        enter: opens a directory.
+        failed: is told what cannot be entered or looked at, by its names below the top.
+
+    Raises:
+        OSError: the top cannot be opened, or a directory was moved meanwhile.
+    """
+    names: list[str] = []
+    levels: list[tuple[tuple[int, int], list[str]]] = []
+    here = enter(os.fspath(top), dir_fd)
+    try:
+        entered = True
+        while entered or len(levels) > 1 or levels[0][1]:
+            if entered:
+                stop = _listed(here, names, failed)
+                yield stop
+                found = os.fstat(here)
+                levels.append(((found.st_dev, found.st_ino), stop.folders[::-1]))
+            entered = False
+            if levels[-1][1]:
+                name = levels[-1][1].pop()
+                try:
+                    inner = enter(name, here)
+                except OSError as error:
+                    failed([*names, name], error)
+                else:
+                    os.close(here)
+                    here, entered = inner, True
+                    names.append(name)
+            elif len(levels) > 1:
+                above = os.open("..", FLAGS, dir_fd=here)
+                os.close(here)
+                here = above
+                levels.pop()
+                found = os.fstat(here)
+                if (found.st_dev, found.st_ino) != levels[-1][0]:
+                    raise OSError(errno.ESTALE, "was moved meanwhile")
+                yield Stop(here, names, [], [], left=True)
+                names.pop()
+    finally:
+        os.close(here)
+
+
+def _listed(here: int, names: list[str], failed: Callable[[list[str], OSError], None]) -> Stop:
+    stop = Stop(here, names, [], [])
+    with os.scandir(here) as entries:
+        for entry in entries:
+            try:
+                (stop.folders if entry.is_dir(follow_symlinks=False) else stop.files).append(entry.name)
+            except OSError as error:
+                failed([*names, entry.name], error)
+    return stop
