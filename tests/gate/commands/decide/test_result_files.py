@@ -340,6 +340,12 @@ def test_one_benchmark_a_side_under_another_name() -> None:
         assert "gate.missing" not in out
 
 
+def test_one_benchmark_with_another_metric_is_no_other_name() -> None:
+    sides([go(v) for v in BASE], [go(v).replace("ns/op", "widgets") for v in SLOWER])
+    code, out = both()
+    assert (code, "nothing was compared: base has only" in out) == (4, False), out
+
+
 def test_no_name_in_common() -> None:
     sides([go(v) for v in BASE], [go(v).replace("Parse", "Read") for v in SLOWER])
     code, out = both()
