@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -166,8 +166,7 @@ def _gathered(
             *_undecided_warnings(cases),
             *_failed_requests(cases),
             *pairs.warnings,
-            *([SameValues()] if same == "perhaps" else ()),
-            *_of_machines(records, separate=separate and bool(cases) and same is None, timed=timed),
+            *_of_machines(records, same, separate=separate and bool(cases), timed=timed),
         ],
         aggregates=aggregates(_of(everything, Unsampled)),
         profiles=_of(explaining, Profile),
@@ -180,9 +179,14 @@ def _is_alone(run: Run | None) -> bool:
     return run is not None and run.apart and (run.base is None or run.head is None)
 
 
-def _of_machines(records: Sequence[Located], *, separate: bool, timed: bool) -> Iterator[AnyWarning]:
+def _of_machines(
+    records: Sequence[Located], same: Literal["same", "perhaps"] | None, *, separate: bool, timed: bool
+) -> Iterator[AnyWarning]:
+    """Say what the machines do to the ratios; separate: base and head are of different runs, and compared."""
+    if same == "perhaps":
+        yield SameValues()
     yield from side_differences(records)
-    if separate:
+    if separate and same is None:
         yield MeasuredSeparately()
     yield from machines(records)
     if timed:
