@@ -141,6 +141,12 @@ def test_sides_that_differ_in_anything_are_two_measurements(base: str, head: str
     assert (found, "the same" in out, "regression" in out) == (code, False, code == 1), out
 
 
+def test_the_same_values_of_other_machines_are_two_measurements() -> None:
+    sides([go(v, procs=8) for v in BASE], [go(v, procs=4) for v in BASE])
+    code, out = both()
+    assert (code, "the same" in out, "GOMAXPROCS (8, 4)" in out) == (0, False, True), out
+
+
 def test_one_value_that_differs_is_another_measurement() -> None:
     sides([go(value) for value in BASE], [go(value) for value in (*BASE[:4], 1006)])
     assert "same" not in both()[1]
