@@ -257,6 +257,9 @@ def _nothing_in_common(evidence: Evidence) -> outcomes.NothingInCommon | None:
     is_all = evidence.run is not None and evidence.run.apart and len(missing) == len(evidence.failures)
     if not (is_all and missing and evidence.new) or evidence.cases:
         return None
+    if any(new.startswith(f"{name}: ") for new in evidence.new for name in missing):
+        # a metric of a benchmark that both have
+        return None
     return outcomes.NothingInCommon(base=list(dict.fromkeys(missing)), head=list(evidence.new))
 
 

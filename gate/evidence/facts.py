@@ -95,12 +95,16 @@ def _labels(values: Sequence[Execution | Unsampled]) -> _Values:
         for key, value in record.labels.items():
             if key not in record.factors and is_fact(key):
                 found[key][record.side][value] = None
+    whole = {record.benchmark for record in values if _PROCESSORS in record.labels}
+
+    def is_single(record: Execution | Unsampled) -> bool:
+        # Go ends no name with a number where it is 1; one that the other side has, too, is a part of the name
+        ends = record.benchmark not in whole and _NUMBERED.search(record.benchmark)
+        return "goarch" in record.labels and _PROCESSORS not in record.labels and not ends
+
     for side in SIDES if _PROCESSORS in found else ():
         own = [record for record in values if record.side == side]
-        # Go ends no name with a number where it is 1
-        if own and all(
-            "goarch" in r.labels and _PROCESSORS not in r.labels and not _NUMBERED.search(r.benchmark) for r in own
-        ):
+        if own and all(map(is_single, own)):
             found[_PROCESSORS][side]["1"] = None
     return found
 

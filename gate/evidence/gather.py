@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import msgspec
 
@@ -26,6 +26,7 @@ from gate.evidence.completeness import (
 )
 from gate.evidence.cost import cost_of, pace_of, spent
 from gate.evidence.factors import at, bound_factors, failed_at, settings
+from gate.evidence.facts import differing
 from gate.evidence.hosts import host_names, machines, run_states, side_differences, with_machines
 from gate.evidence.iterations import iteration_warnings
 from gate.evidence.looks import looks_of
@@ -132,7 +133,7 @@ def _gathered(
     refuse_duplicates(records)
     everything = [r.record for r in records]
     executions, builds = _of(everything, Execution), _of(everything, Build)
-    same = alike(everything, config) if separate and not one else None
+    same = _same(records, config) if separate and not one else None
     failures = _failures(_of(everything, Failure), executions, config, run, one=one or same == "same")
     proofs = [] if one else identical(records, run)
     found = presence(executions, failures, run, select, begun=cut is None, identical=proofs)
@@ -170,8 +171,7 @@ def _gathered(
             *_unknown_directions(cases, config),
             *_failed_requests(cases),
             *pairs.warnings,
-            *([SameValues()] if same == "perhaps" else ()),
-            *_of_machines(records, separate=separate and bool(cases) and same is None, timed=timed),
+            *_of_machines(records, same, separate=separate and bool(cases), timed=timed),
         ],
         aggregates=aggregates(_of(everything, Unsampled), config),
         profiles=_of(explaining, Profile),
@@ -184,9 +184,21 @@ def _is_alone(run: Run | None) -> bool:
     return run is not None and run.apart and (run.base is None or run.head is None)
 
 
-def _of_machines(records: Sequence[Located], *, separate: bool, timed: bool) -> Iterator[AnyWarning]:
+_Same = Literal["same", "perhaps"] | None
+
+
+def _same(records: Sequence[Located], config: Config) -> _Same:
+    """Return whether base and head are one measurement: they have the same values, and know of no other machine."""
+    found = alike([r.record for r in records], config)
+    return None if found and any(fact.base != fact.head for fact in differing(records)) else found
+
+
+def _of_machines(records: Sequence[Located], same: _Same, *, separate: bool, timed: bool) -> Iterator[AnyWarning]:
+    """Say what the machines do to the ratios; separate: base and head are of different runs, and compared."""
+    if same == "perhaps":
+        yield SameValues()
     yield from side_differences(records)
-    if separate:
+    if separate and same is None:
         yield MeasuredSeparately()
     yield from machines(records)
     if timed:

@@ -115,6 +115,10 @@ class TreeBuilder:
             self._ahead[self._wanted(side, build, seed, factors)] = made
         return made
 
+    def is_ahead(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> bool:
+        """Return whether a build was made before its round, and stands."""
+        return self._wanted(side, build, seed, factors) in self._ahead
+
     def fault(self, side: Side, factors: Mapping[str, Setting]) -> int | None:
         """Return what a side's failed build ended with by itself, see Outcome.fault."""
         return self._works.faults.get((side, variant_name(factors)))

@@ -68,6 +68,10 @@ class Builder(Protocol):
         """Know that both sides are built next, such as to build them at once: then `started` is called first."""
         ...
 
+    def is_ahead(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting], /) -> bool:
+        """Return whether a build was made before its round, and stands."""
+        ...
+
     def afresh(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting], /) -> Build | Failure:
         """Build a side once more, alone and in a fresh tree, and keep nothing of it for later runs."""
         ...
@@ -452,9 +456,11 @@ class Loop:
             self._builder.both(step.build, step.seed, step.factors, lambda: self._progress(BothStarted(step.factors)))
         self._progress(StepStarted(step.side, None, step.factors))
         self._outside.look()
+        ahead = self._builder.is_ahead(step.side, step.build, step.seed, step.factors)
         record = self._builder.build(step.side, step.build, step.seed, step.factors)
         self._outside.built(step)
-        self._last = None if isinstance(record, Build) and (record.cached or record.at_once) else step
+        if not ahead:
+            self._last = None if isinstance(record, Build) and (record.cached or record.at_once) else step
         if isinstance(record, Failure):
             self._add(record)
             self._progress(StepFinished(step.side, None, 0.0, record, step.factors))

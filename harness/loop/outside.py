@@ -29,6 +29,7 @@ from gate.model import Failure, Side
 from gate.model.case import canonical
 from gate.model.visible import visible
 from gate.units import plural
+from gate.walking import walk
 from harness.loop.execution import Executions
 from harness.loop.proof import changed_above, is_hosts
 from harness.loop.steps import BuildStep, ExecutionStep
@@ -285,7 +286,7 @@ def _is_changed(reach: Reach, since: int, until: int) -> bool:
     if reach.folders is None:
         return True
     for folder in reach.folders:
-        for parent, _, names in os.walk(folder):
+        for parent, _, names in walk(folder):
             # a directory changes where something in it is renamed or removed
             for name in (".", *names):
                 with suppress(OSError):

@@ -132,6 +132,10 @@ class NoTrees(ABC):
         """Fail: without roots nobody asks."""
         raise AssertionError
 
+    def is_ahead(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> bool:
+        """Nothing is."""
+        return False
+
     def afresh(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Build | Failure:
         """Fail: without commands that build nobody asks."""
         raise AssertionError

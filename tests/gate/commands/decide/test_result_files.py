@@ -141,6 +141,12 @@ def test_sides_that_differ_in_anything_are_two_measurements(base: str, head: str
     assert (found, "the same" in out, "regression" in out) == (code, False, code == 1), out
 
 
+def test_the_same_values_of_other_machines_are_two_measurements() -> None:
+    sides([go(v, procs=8) for v in BASE], [go(v, procs=4) for v in BASE])
+    code, out = both()
+    assert (code, "the same" in out, "GOMAXPROCS (8, 4)" in out) == (0, False, True), out
+
+
 def test_one_value_that_differs_is_another_measurement() -> None:
     sides([go(value) for value in BASE], [go(value) for value in (*BASE[:4], 1006)])
     assert "same" not in both()[1]
@@ -338,6 +344,12 @@ def test_one_benchmark_a_side_under_another_name() -> None:
         assert "nothing was compared: base has only ./base/app run, and head only ./pr/app run" in out
         assert "next Measure both sides under one name (`hyperfine -n NAME COMMAND`)" in out
         assert "gate.missing" not in out
+
+
+def test_one_benchmark_with_another_metric_is_no_other_name() -> None:
+    sides([go(v) for v in BASE], [go(v).replace("ns/op", "widgets") for v in SLOWER])
+    code, out = both()
+    assert (code, "nothing was compared: base has only" in out) == (4, False), out
 
 
 def test_no_name_in_common() -> None:
