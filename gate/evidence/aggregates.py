@@ -50,7 +50,7 @@ def figures_of(groups: Iterable[Sequence[Located]]) -> Figures:
                 for name in line.metrics:
                     sampled.add(CaseId(line.benchmark, name, factors))
                     own[CaseId(line.benchmark, name, factors)].add(place)
-            elif isinstance(line, Unsampled) and line.statistic in CENTRAL and line.unit:
+            elif isinstance(line, Unsampled) and line.statistic in CENTRAL:
                 key, place = _case(line), (line.session, line.build)
                 builds[key][line.statistic].add((located.path, line.side, place))
                 own[key].add(place)

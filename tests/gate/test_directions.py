@@ -140,8 +140,8 @@ def test_a_file_may_say_it_itself(tmp_path: Path) -> None:
 def test_live_and_imported_agree(tmp_path: Path) -> None:
     counters = {"MatchesFound": 1.0, "items_per_second": 2.0, "cache_misses": 3.0}
     live = google_benchmark.parse(google(counters, 0).encode()).benchmarks["BM_Find/8"]
-    texts = [google(counters, k) for k in range(5)]
-    _, report, _ = decided(tmp_path, texts, texts[::-1], ".json")
+    base, head = ([google(counters, k) for k in range(first, first + 5)] for first in (0, 5))
+    _, report, _ = decided(tmp_path, base, head, ".json")
     imported = {each["metric"]: each["better"] for key in ("findings", "recorded") for each in report[key]}
     assert {name: told_or_known(each.better, name, each.unit) for name, each in live.items()} == imported
     assert imported["MatchesFound"] is None

@@ -172,7 +172,7 @@ def test_a_misspelt_unit_is_one_warning(tmp_path: Path, metric: str, unit: str, 
     records = [json.loads(line) for line in lines]
     for record in records:
         (measured,) = record["metrics"].values()
-        record["metrics"] = {metric: {**measured, "unit": unit}}
+        record["metrics"] = {metric: {**measured, "unit": unit, "better": "lower"}}
     (tmp_path / "m.jsonl").write_text(text(records))
     code, out, err = run("decide", str(tmp_path / "m.jsonl"), "--json", "-")
     assert (code, err) == (0, "")

@@ -146,8 +146,10 @@ def test_without_a_table_the_line_says_what_to_add(project: Project) -> None:
 
 
 def test_a_pin_without_head_s_benchmarks_is_refused(project: Project) -> None:
-    project.write("perfgate.toml", CREEP.replace('name = "bench"', 'name = "other"'))
-    project.commit("renamed")
+    other = CREEP.replace('name = "bench"', 'name = "other"')
+    # with base's command it would be base's, renamed
+    project.write("perfgate.toml", other.replace("bench.sh", "./bench.sh"))
+    project.commit("another")
     done = project.perfgate("check", "--creep", "--set", "creep.tags=v*")
     assert done.returncode == 2
     assert "[creep]: v1.0 has none of head's benchmarks" in done.stderr
