@@ -75,6 +75,9 @@ class _Here:
     def root(self) -> Path:
         return self._directory
 
+    def is_ahead(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> bool:  # noqa: ARG002
+        return False
+
     def afresh(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Build | Failure:
         return self.build(side, build, seed, factors)
 
