@@ -207,6 +207,16 @@ def test_every_other_failure_of_base_is_an_error(tmp_path: Path, what: str) -> N
     assert any("not reliable" in (f["hint"] or "") for f in report["failures"]) == (counter.exists())
 
 
+def test_what_the_checkout_alone_has_breaks_no_commit(tmp_path: Path) -> None:
+    needs = {"build.sh": "cat data/words\n", ".gitignore": "data/\n"}
+    made = project(tmp_path / "repo", needs, {"readme": "2"}, {"readme": "3"})
+    made.write("data/words", "x")
+    done = check(made)
+    assert (done.returncode, "is broken" in done.stderr, "ancestor" in done.stderr) == (4, False, False), done.stderr
+    (failure,) = made.report()["failures"]
+    assert "data" in failure["hint"]
+
+
 def test_an_ancestor_of_which_nothing_is_known_ends_the_search(tmp_path: Path) -> None:
     made = project(tmp_path / "repo", {}, {"build.sh": "kill -9 $$\n"}, {"build.sh": FAILS}, WORKS)
     assert check(made).returncode == 4
