@@ -536,3 +536,53 @@ def test_minutes_of_catch2_that_may_be_milliseconds() -> None:
 def test_a_row_of_a_histogram_that_is_none() -> None:
     text = "       Value     Percentile TotalCount 1/(1-Percentile)\n\n  1.0 0.5 10 2.0\n  2.0 0.9x 20 4.0\n  3.0 1.0 30\n#[Mean = 1.0, StdDeviation = 0.1]\n"
     assert read_text(text).left_out == ["line 4 is no row of the table: '2.0 0.9x 20 4.0'"]
+
+
+# --- several results on one line --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("between", ["", " ", "\t", "\t  0 B/op\t  0 allocs/op"])
+def test_files_of_go_that_were_put_together_without_a_newline(tmp_path: Path, between: str) -> None:
+    def side(parse: int) -> Callable[[int], str]:
+        return lambda number: (
+            f"{HEADER}BenchmarkParse-8 \t    1000\t       {parse + number}.0 ns/op{between}"
+            f"BenchmarkLoad-8 \t    1000\t       52{number}.0 ns/op\n{END}"
+        )
+
+    code, text = decided(tmp_path, side(220), side(440), "--json", "report.json")
+    assert code == 1, text
+    assert {("BenchmarkParse", "regression"), ("BenchmarkLoad", "unchanged")} <= set(names(tmp_path))
+
+
+def test_results_behind_a_name_are_not_those_of_the_name_before_it() -> None:
+    found = read_text(
+        f"{HEADER}BenchmarkLoad-8 \tloading BenchmarkParse-8 \t    1000\t       220.0 ns/op\n"
+        f"BenchmarkSize/Benchmark_1-8 \t    1000\t       320.0 ns/op\n{END}"
+    )
+    assert [each.benchmark for each in found.measured] == ["BenchmarkParse", "BenchmarkSize/Benchmark_1"]
+    assert [(each.benchmark, each.status) for each in found.failed] == [
+        ("BenchmarkLoad", "line 5: what it prints hides its results")
+    ]
+
+
+def test_bench_lines_that_were_put_together_without_a_newline() -> None:
+    text = (
+        "test parse ... bench:       1,000 ns/iter (+/- 3)test load ... bench:       2,000 ns/iter (+/- 3) = 95 MB/s "
+        "test save ... bench:  3,000 ns/iter (+/- 3)test cut ... bench:  4,0\n"
+        "loadingtest glued ... bench:       5,000 ns/iter (+/- 3)\n"
+        "bench:       6,000 ns/iter (+/- 3)\n"
+    )
+    found = read_text(text)
+    times = [(each.benchmark, each.value) for each in found.aggregates if each.metric == "time"]
+    assert times == [
+        ("parse", pytest.approx(1e-6)), ("load", pytest.approx(2e-6)), ("save", pytest.approx(3e-6)),
+        ("glued", pytest.approx(5e-6)),
+    ]  # fmt: skip
+    assert failed(text) == [("cut", "line 1: its result cannot be read: 'test cut ... bench:  4,0'")]
+    assert found.left_out == ["line 3: a result without a name"]
+
+
+def test_rates_of_benchmark_js_on_one_line() -> None:
+    text = "parse x 1,000 ops/sec ±0.5% (90 runs sampled)load x 500 ops/sec ±0.5% (90 runs sampled)old: Error: no\n"
+    assert [(each.benchmark, each.value) for each in read_text(text).aggregates] == [("parse", 1000.0), ("load", 500.0)]
+    assert failed(text) == [("old", "line 1: it threw: Error: no")]
