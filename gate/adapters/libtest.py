@@ -54,7 +54,9 @@ def rows(lines: Iterable[str]) -> Iterator[Row]:
             begun = Row("", 0)
         name = name or begun.name
         if result:
-            yield _row(name, place, result) if name else Row("", place, problem=f"line {place}: a result without a name")
+            yield (
+                _row(name, place, result) if name else Row("", place, problem=f"line {place}: a result without a name")
+            )
             begun = Row("", 0)
         elif rest == "FAILED":
             yield Row(name, place, problem="it failed")

@@ -276,10 +276,11 @@ class Source:
         return io.TextIOWrapper(self._open(), _encoding(self.head.data), "replace", newline="")
 
     def text(self) -> str:
-        """Read all of it as text with plain newlines."""
+        """Read all of it as text with plain newlines, without the times of a log."""
         with self._open() as file:
             data = file.read()
-        return data.decode(_encoding(data), "replace").replace("\r\n", "\n").replace("\r", "\n")
+        text = data.decode(_encoding(data), "replace").replace("\r\n", "\n").replace("\r", "\n")
+        return "\n".join(map(self._bare, text.split("\n"))) if self.head.is_log else text
 
     def documents(self) -> list[Document]:
         """Find the JSON documents of a file that is more than one; empty where it is one, has none, or is large.
@@ -372,6 +373,8 @@ class Source:
     def _mapped(self) -> closing[mmap.mmap] | memoryview:
         """Give the bytes in UTF-8; those of a plain file as the system maps them, which takes no memory."""
         encoding = _encoding(self.head.data)
+        if self.head.is_log:
+            return memoryview(self.text().encode())
         if encoding == "utf-8" and self._data is None and self.path is not None and not self._packed():
             with self.path.open("rb") as file:
                 if file.seek(0, io.SEEK_END):

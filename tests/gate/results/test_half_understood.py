@@ -190,6 +190,14 @@ def test_settings_of_cpu_pair_with_each_other() -> None:
     ]  # fmt: skip
 
 
+def test_one_setting_pairs_with_its_like_among_several_of_cpu() -> None:
+    several = read_text(
+        "".join(f"BenchmarkA{end} 1 2 ns/op\nBenchmarkB/k-4{end} 1 2 ns/op\n" for end in ("", "-2", "-4"))
+    )
+    one = read_text("BenchmarkA-4 1 2 ns/op\nBenchmarkB/k-4-4 1 2 ns/op\n")
+    assert [m.benchmark for m in named_alike([several, one])[1].measured] == ["BenchmarkA-4", "BenchmarkB/k-4-4"]
+
+
 def test_a_new_benchmark_does_not_rename_the_others() -> None:
     one = read_text("BenchmarkA/n-8 1 2 ns/op\n")
     both = read_text("BenchmarkA/n-8 1 2 ns/op\nBenchmarkA/m-16 1 2 ns/op\n")
@@ -573,11 +581,8 @@ def test_bench_lines_that_were_put_together_without_a_newline() -> None:
         "bench:       6,000 ns/iter (+/- 3)\n"
     )
     found = read_text(text)
-    times = [(each.benchmark, each.value) for each in found.aggregates if each.metric == "time"]
-    assert times == [
-        ("parse", pytest.approx(1e-6)), ("load", pytest.approx(2e-6)), ("save", pytest.approx(3e-6)),
-        ("glued", pytest.approx(5e-6)),
-    ]  # fmt: skip
+    times = {each.benchmark: each.value for each in found.aggregates if each.metric == "time"}
+    assert times == pytest.approx({"parse": 1e-6, "load": 2e-6, "save": 3e-6, "glued": 5e-6})
     assert failed(text) == [("cut", "line 1: its result cannot be read: 'test cut ... bench:  4,0'")]
     assert found.left_out == ["line 3: a result without a name"]
 
@@ -586,3 +591,19 @@ def test_rates_of_benchmark_js_on_one_line() -> None:
     text = "parse x 1,000 ops/sec ±0.5% (90 runs sampled)load x 500 ops/sec ±0.5% (90 runs sampled)old: Error: no\n"
     assert [(each.benchmark, each.value) for each in read_text(text).aggregates] == [("parse", 1000.0), ("load", 500.0)]
     assert failed(text) == [("old", "line 1: it threw: Error: no")]
+
+
+def test_events_of_go_beside_what_a_build_left() -> None:
+    events = "".join(
+        json.dumps({"Action": "output", "Package": "x/y", "Output": text}) + "\n"
+        for text in (HEADER, "BenchmarkA-8 \t", "    1000\t       220.0 ns/op\n", "PASS\n")
+    )
+    alone, beside = read_text(events), read_text(f"go: downloading x v1\n{events}exit status 1\n")
+    assert [m.benchmark for m in alone.measured] == ["BenchmarkA"]
+    assert (beside.measured, beside.failed) == (alone.measured, alone.failed)
+
+
+@pytest.mark.parametrize("first", ['{"level":"info","n":1}\n', "[1/2] building\n"])
+def test_results_of_go_behind_a_log_of_another_kind(first: str) -> None:
+    text = f"{HEADER}BenchmarkA-8 \t    1000\t       220.0 ns/op\n{END}"
+    assert read_text(first + text).measured == read_text(text).measured
