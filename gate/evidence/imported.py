@@ -73,9 +73,8 @@ def _refuse_twice(files: Sequence[Named]) -> None:
         if len(own) == 1:
             continue
         how = "twice" if len({each.label for each in own}) == 1 else "for base and for head"
-        raise UserError(
-            f"{own[0].source.name}: is named {how}: each file is a build of its own, of one side; does a glob match too much?"
-        )
+        only = "each file is a build of its own, of one side; does a glob match too much?"
+        raise UserError(f"{own[0].source.name}: is named {how}: {only}")
 
 
 def left_out(readings: Sequence[Reading]) -> list[LinesLeftOut]:
