@@ -32,7 +32,7 @@ _NAMES = {
 """What the tools call a fact, and what it is called here; the worst come first."""
 _TELLING = re.compile(
     r"cpus?|processors?|cores?|arch|compiler|toolchain|gcc|clang|cxx|rustc|llvm|jdk|runtime|kernel|distro|g?libc|"
-    r"governor|scaling|aslr|turbo|memory|instance|flags|optimi[sz]ation|gogc|gover(?:sion)?|goversion|go"
+    r"governor|scaling|aslr|turbo|memory|instance|[a-z]*flags|optimi[sz]ation|gogc|gover(?:sion)?|goversion|goexperiment|go"
 )
 """A word in the name of a fact that a project gave to its results itself."""
 _VERSION = re.compile(r"\d\.\d")

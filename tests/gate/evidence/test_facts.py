@@ -92,7 +92,15 @@ def test_what_somebody_compares_by_is_left_out() -> None:
 
 @pytest.mark.parametrize(
     ("key", "told"),
-    [("compiler", True), ("cxx_flags", True), ("CPU model", True), ("branch", False), ("version_of_app", False)],
+    [
+        ("compiler", True),
+        ("cxx_flags", True),
+        ("ldflags", True),
+        ("goexperiment", True),
+        ("CPU model", True),
+        ("branch", False),
+        ("version_of_app", False),
+    ],
 )
 def test_names_that_projects_give_to_facts(key: str, told: bool) -> None:
     assert is_fact(key) == told
