@@ -31,9 +31,10 @@ _GZIP = b"\x1f\x8b"
 _MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _STAMP = re.compile(
-    # `gh run view --log` writes job and step, GitLab the number of a stream
-    r"\ufeff?(?:[^\t\n]*\t[^\t\n]*\t)?\ufeff?"
-    r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?(?: \d\d[OE][ +]?|[ \t]|$)",
+    # `gh run view --log` writes job and step, GitLab the number of a stream, Kubernetes its name
+    r"\ufeff?(?:[^\t\n]*\t[^\t\n]*\t)?\ufeff?(?:\x1b_bk;t=\d+\x07|"
+    r"\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?"
+    r"(?: \d\d[OE][ +]?| std(?:out|err) [FP](?: |$)|[ \t]|$))",
     re.ASCII,
 )
 """What a CI's log has before each line."""

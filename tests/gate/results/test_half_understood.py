@@ -146,7 +146,15 @@ def test_a_result_behind_what_another_benchmark_printed_is_read() -> None:
 
 @pytest.mark.parametrize(
     "stamp",
-    ["2026-05-01T12:00:00.1234567Z ", "bench\tgo test\t2026-05-01T12:00:00.1234567Z ", "[2026-05-01 12:00:00,123] "],
+    [
+        "2026-05-01T12:00:00.1234567Z ",
+        "bench\tgo test\t2026-05-01T12:00:00.1234567Z ",
+        "[2026-05-01 12:00:00,123] ",
+        "12:00:00 ",
+        "[12:00:00.123] ",
+        "2026-05-01T12:00:00.123456789Z stdout F ",
+        "\x1b_bk;t=1777636800123\x07",
+    ],
 )
 def test_the_log_of_a_ci_is_read_without_its_times_and_colours(stamp: str) -> None:
     plain = f"{HEADER}BenchmarkA-8 \t 1000\t 221.0 ns/op\n{END}"
