@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from gate.adapters.libtest import parts
 from gate.adapters.suites import times
 from gate.adapters.values import OutputError, Series, refuse_cut_off, shown
 
@@ -71,9 +72,8 @@ def rows(lines: Iterable[str]) -> Iterator[Row]:
     Suites often have cases of the same names, such as the libraries that they compare.
     """
     heading, seen = "", dict[str, int]()
-    for place, line in enumerate(lines, 1):
-        found = _RESULT.search(line)
-        own, problem, threw = line[: found.start()].strip() if found else "", "", None
+    for place, line, found in parts(lines, _RESULT):
+        own, problem, threw = line.strip() if found else "", "", None
         if not found and (unread := _unread(line)):
             own, problem, threw = unread[0], f"line {place}: {unread[1]}", _THREW.fullmatch(line)
         if not own:

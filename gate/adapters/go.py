@@ -26,6 +26,11 @@ _NAME = "Benchmark"
 _CALLED = re.compile(r"Benchmark[^\Wa-z]\S*")
 # a name, and a count or a value as testing measures them
 _BEGINS = re.compile(rf"({_CALLED.pattern})[ \t]+(?:\d|.*[ \t][-+.\d]+ (?:ns/op|MB/s|B/op|allocs/op)\b)", re.ASCII)
+# a name with its results behind another word, whose end it may be, but for a name: "BenchmarkA/BenchmarkB-8" is one;
+# longer names would make the search slow
+_NEXT = re.compile(
+    rf"((?<![ \t])[ \t]++(?:(?!{_NAME})\S)*+)(?={_CALLED.pattern[:-1]}{{0,500}}[ \t]+\d+[ \t]+[-+.\d]+ \S)", re.ASCII
+)
 PROCS = re.compile(r"-\d+$", re.ASCII)
 FAILED = re.compile(r"(?:Benchmark\S*[ \t]+)?--- FAIL: (Benchmark\S+)")
 _FAILED = ("FAIL\t", "--- FAIL: ")
@@ -148,7 +153,20 @@ def _read(reader: Reader, line: str) -> None:
     elif line.startswith(_OF_TESTING):
         reader.of_testing = True
     else:
-        read_results(reader, line)
+        for each in apart(line, reader.pending):
+            read_results(reader, each)
+
+
+def apart(line: str, pending: str) -> list[str]:
+    """Part a line before each name that has results, where another name or its results come before it.
+
+    Files that are put together without a newline have such lines.
+
+    Args:
+        pending: a name whose results have not come yet, or "".
+    """
+    parts = _NEXT.sub(r"\1\n", line).split("\n")
+    return parts if len(parts) > 1 and (pending or _CALLED.search(parts[0])) else [line]
 
 
 def _read_failure(reader: Reader, line: str) -> bool:

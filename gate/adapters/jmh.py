@@ -40,6 +40,7 @@ class Result(msgspec.Struct):
     secondaryMetrics: dict[str, Scores] = {}  # noqa: N815  # JMH's name
     params: dict[str, str] | None = None
     threads: float | None = None
+    forks: float | None = None
     jmhVersion: str | None = None  # noqa: N815  # JMH's name
     jvm: str | None = None
     jvmArgs: list[str] | None = None  # noqa: N815  # JMH's name

@@ -21,6 +21,8 @@ _RESULT = re.compile(
 )
 """A value, and the bytes that are worked through in millions a second if the benchmark says how many."""
 _TEST = re.compile(r"(?:^|(?<=\s))test ")
+_BEHIND = re.compile(r"test ")
+"""The same, where something else was printed before it without a blank."""
 _ENDED = ("ok", "FAILED", "ignored")
 _EACH = "/iter"
 
@@ -42,18 +44,19 @@ class Row(NamedTuple):
 def rows(lines: Iterable[str]) -> Iterator[Row]:
     """Read benchmarks, and those that began and have no result that can be read; other lines are passed over.
 
-    What a benchmark prints stands between its name and its result.
+    What a benchmark prints stands between its name and its result. A result without a name has the name "".
     """
     begun = Row("", 0)
-    for place, line in enumerate(lines, 1):
-        result = _RESULT.search(line)
-        name, rest = _named(line[: result.start()] if result else line)
+    for place, line, result in parts(lines, _RESULT):
+        name, rest = _named(line, certain=result is not None)
         if name and begun.name:
             yield begun._replace(problem=f"line {begun.line}: it began, and its result cannot be read")
             begun = Row("", 0)
         name = name or begun.name
-        if result and name:
-            yield _row(name, place, result)
+        if result:
+            yield (
+                _row(name, place, result) if name else Row("", place, problem=f"line {place}: a result without a name")
+            )
             begun = Row("", 0)
         elif rest == "FAILED":
             yield Row(name, place, problem="it failed")
@@ -65,10 +68,29 @@ def rows(lines: Iterable[str]) -> Iterator[Row]:
         yield begun._replace(problem=f"line {begun.line}: it began, and its result cannot be read")
 
 
-def _named(line: str) -> tuple[str, str]:
-    """Return the name that a line begins with, also behind a log's own words, and what follows it; "": it has none."""
+def parts(lines: Iterable[str], pattern: re.Pattern[str]) -> Iterator[tuple[int, str, re.Match[str] | None]]:
+    """Number lines, and give what stands before each result, with the result; what is behind the last one has none.
+
+    Files that are put together without a newline have several on a line.
+    """
+    for place, line in enumerate(lines, 1):
+        at = 0
+        for result in pattern.finditer(line):
+            yield place, line[at : result.start()], result
+            at = result.end()
+        if not at or line[at:].strip():
+            yield place, line[at:].lstrip() if at else line, None
+
+
+def _named(line: str, *, certain: bool) -> tuple[str, str]:
+    """Return the name that a line begins with, also behind a log's own words, and what follows it; "": it has none.
+
+    Args:
+        certain: its result follows, so that it has a name, whatever stands before that.
+    """
     before, dots, rest = line.partition("... ")
-    test = _TEST.search(before) if dots and before[-1:] in (" ", "\t") else None
+    called = dots and before[-1:] in (" ", "\t")
+    test = (_TEST.search(before) or (_BEHIND.search(before) if certain else None)) if called else None
     name = before[test.end() :].strip() if test else ""
     return (name, rest.strip() or " ") if name else ("", "")
 

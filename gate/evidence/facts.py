@@ -20,10 +20,11 @@ _NAMES = {
     "arch": "architecture", "goarch": "architecture", "machine": "architecture",
     "cpu_count": "processors", "num_cpus": "processors", "cores": "processors", "threads": "hardware threads",
     "cpu_affinity": "affinity", "affinity": "affinity", "/gomaxprocs": "GOMAXPROCS",
-    "library_build_type": "build type", "configuration": "build type",
+    "library_build_type": "build type", "configuration": "build type", "debugger": "debugger",
     "runtime": "runtime", "version": "runtime version",
     "jdkVersion": "JDK", "vmName": "JVM", "vmVersion": "JVM version", "jvmArgs": "JVM arguments",
     "python_implementation": "Python", "python_version": "Python version", "python_compiler": "compiler",
+    "python_cflags": "Python's compiler flags", "python_config_args": "Python's build options",
     "sdk": "SDK", "env": "environment",
     "mhz_per_cpu": "clock rate", "clock_speed": "clock rate", "caches": "caches", "memory": "memory", "ram": "memory",
     "goos": "system", "os": "system", "system": "system", "kernel": "kernel", "platform": "platform",
@@ -31,7 +32,7 @@ _NAMES = {
 """What the tools call a fact, and what it is called here; the worst come first."""
 _TELLING = re.compile(
     r"cpus?|processors?|cores?|arch|compiler|toolchain|gcc|clang|cxx|rustc|llvm|jdk|runtime|kernel|distro|g?libc|"
-    r"governor|scaling|aslr|turbo|memory|instance|flags|optimi[sz]ation|gogc|gover(?:sion)?|goversion|go"
+    r"governor|scaling|aslr|turbo|memory|instance|[a-z]*flags|optimi[sz]ation|gogc|gover(?:sion)?|goversion|goexperiment|go"
 )
 """A word in the name of a fact that a project gave to its results itself."""
 _VERSION = re.compile(r"\d\.\d")

@@ -42,8 +42,10 @@ def imported(
         wanted: the format of all files; None: each is recognised.
 
     Raises:
-        UserError: a file that cannot be read, a label that is no side, or files of which nobody says the side.
+        UserError: a file that cannot be read or is named twice, a label that is no side, or files of which nobody says
+            the side.
     """
+    _refuse_twice(files)
     for each in files:
         if each.label not in (None, *SIDES):
             raise UserError(f"{each.label}={each.source.name}: a side is base or head: write base=FILE or head=FILE")
@@ -56,6 +58,23 @@ def imported(
         for number, record in enumerate(records, 1)
     ]
     return Imported(located, [*assumed, *left_out(readings)])
+
+
+def _refuse_twice(files: Sequence[Named]) -> None:
+    """Refuse a file that two builds would come from; the same files on both sides are found by their values."""
+    by_place: dict[str, list[Named]] = {}
+    for each in files:
+        name, path = each.source.name, each.source.path
+        by_place.setdefault(name if path is None or name.startswith("git:") else str(path.resolve()), []).append(each)
+    labels = [{each.label for each in own} for own in by_place.values()]
+    if len(files) == 2 * len(by_place) and (all(own == set(SIDES) for own in labels) or len(files) == 2):
+        return
+    for own in by_place.values():
+        if len(own) == 1:
+            continue
+        how = "twice" if len({each.label for each in own}) == 1 else "for base and for head"
+        only = "each file is a build of its own, of one side; does a glob match too much?"
+        raise UserError(f"{own[0].source.name}: is named {how}: {only}")
 
 
 def left_out(readings: Sequence[Reading]) -> list[LinesLeftOut]:

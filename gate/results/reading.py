@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import os
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import TypeVar
 
@@ -231,25 +231,31 @@ def named_alike(readings: Sequence[Reading]) -> list[Reading]:
 
     Of Go's "BenchmarkParse/size-8" in a file, "-8" is GOMAXPROCS or a part of the name: where other files have
     "BenchmarkParse/size-8-8" it is the latter. What ends the names of a file with one setting is one or the other in
-    all of them.
+    all of them. Where both fit, the names as they stand win if other files have them for certain, as with several -cpu.
     """
     found: Counter[str] = Counter()
+    certain: set[str] = set()
     for reading in readings:
         own: list[Measured | Failed] = [*reading.measured, *reading.failed]
         found.update({r.benchmark or "" for r in own} | {r.otherwise.benchmark for r in own if r.otherwise})
-    return [_named_as(reading, found) for reading in readings]
+        certain |= {r.benchmark for r in reading.measured if r.otherwise is None}
+    return [_named_as(reading, found, certain) for reading in readings]
 
 
 _Of = TypeVar("_Of", bound=Measured | Failed)
 
 
-def _named_as(reading: Reading, found: Counter[str]) -> Reading:
+def _named_as(reading: Reading, found: Mapping[str, int], certain: Set[str]) -> Reading:
     # a positive sum: more files have the other names
     sums: Counter[str] = Counter()
+    others: defaultdict[str, set[str]] = defaultdict(set)
     for each in reading.measured:
         if each.otherwise is not None:
-            sums[_ending(each)] += found[each.otherwise.benchmark] - found[each.benchmark]
-    if not any(total > 0 for total in sums.values()) and not any(r.otherwise for r in reading.failed):
+            ending, other = _ending(each), each.otherwise.benchmark
+            sums[ending] += found[other] - found[each.benchmark]
+            others[ending].add(other)
+    whole = {ending for ending, of in others.items() if sums[ending] > 0 or (not sums[ending] and of <= certain)}
+    if not whole and not any(r.otherwise for r in reading.failed):
         return reading
 
     def named(each: _Of) -> _Of:
@@ -258,7 +264,7 @@ def _named_as(reading: Reading, found: Counter[str]) -> Reading:
             return each
         # what failed may stand under its bare name, whatever ends the others
         alone = isinstance(each, Failed) and found[other.benchmark] > found[each.benchmark or ""]
-        if not alone and sums[_ending(each)] <= 0:
+        if not alone and _ending(each) not in whole:
             return each
         return msgspec.structs.replace(each, benchmark=other.benchmark, labels=other.labels, otherwise=None)
 

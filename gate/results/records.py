@@ -70,7 +70,8 @@ def _commit(readings: Sequence[Reading]) -> Commit | None:
     commit = found.pop() if len(found) == 1 else None
     names = list(dict.fromkeys(reading.name for reading in readings))
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return Commit(ref=f"{', '.join(names[:_NAMED])}{more}", sha=commit) if readings else None
+    dirty = any(reading.about.dirty for reading in readings)
+    return Commit(ref=f"{', '.join(names[:_NAMED])}{more}", sha=commit, dirty=dirty) if readings else None
 
 
 def distinguishing(readings: Iterable[Reading]) -> dict[str, list[str]]:

@@ -87,6 +87,8 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     host: dict[str, Any] = {}
     """Of the machine: "hostname", "cpu", "kernel" and whatever else the tool records."""
     commit: str | None = None
+    dirty: bool = False
+    """It had changes that were not committed."""
     created: str | None = None
     """When it was measured, ISO 8601."""
     tool: str = ""

@@ -31,9 +31,10 @@ _GZIP = b"\x1f\x8b"
 _MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _STAMP = re.compile(
-    # `gh run view --log` writes job and step, GitLab the number of a stream
-    r"\ufeff?(?:[^\t\n]*\t[^\t\n]*\t)?\ufeff?"
-    r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?(?: \d\d[OE][ +]?|[ \t]|$)",
+    # `gh run view --log` writes job and step, GitLab the number of a stream, Kubernetes its name
+    r"\ufeff?(?:[^\t\n]*\t[^\t\n]*\t)?\ufeff?(?:\x1b_bk;t=\d+\x07|"
+    r"\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?"
+    r"(?: \d\d[OE][ +]?| std(?:out|err) [FP](?: |$)|[ \t]|$))",
     re.ASCII,
 )
 """What a CI's log has before each line."""
@@ -276,10 +277,11 @@ class Source:
         return io.TextIOWrapper(self._open(), _encoding(self.head.data), "replace", newline="")
 
     def text(self) -> str:
-        """Read all of it as text with plain newlines."""
+        """Read all of it as text with plain newlines, without the times of a log."""
         with self._open() as file:
             data = file.read()
-        return data.decode(_encoding(data), "replace").replace("\r\n", "\n").replace("\r", "\n")
+        text = data.decode(_encoding(data), "replace").replace("\r\n", "\n").replace("\r", "\n")
+        return "\n".join(map(self._bare, text.split("\n"))) if self.head.is_log else text
 
     def documents(self) -> list[Document]:
         """Find the JSON documents of a file that is more than one; empty where it is one, has none, or is large.
@@ -372,6 +374,8 @@ class Source:
     def _mapped(self) -> closing[mmap.mmap] | memoryview:
         """Give the bytes in UTF-8; those of a plain file as the system maps them, which takes no memory."""
         encoding = _encoding(self.head.data)
+        if self.head.is_log:
+            return memoryview(self.text().encode())
         if encoding == "utf-8" and self._data is None and self.path is not None and not self._packed():
             with self.path.open("rb") as file:
                 if file.seek(0, io.SEEK_END):

@@ -31,6 +31,7 @@ _PARAMETER = re.compile(r"&(?=[^&=]+=)")
 _HOST = {
     "ProcessorName": "cpu", "OsVersion": "os", "RuntimeVersion": "runtime", "ClrVersion": "runtime",
     "Architecture": "arch", "DotNetCliVersion": "sdk", "Configuration": "configuration",
+    "HasAttachedDebugger": "debugger",
     "PhysicalCoreCount": "cores", "LogicalCoreCount": "threads",
 }  # fmt: skip
 _STATISTICS = {"Median": "p50", "Min": "min", "Max": "max", "Q1": "p25", "Q3": "p75"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from gate.adapters.suites import NAME
@@ -29,6 +29,7 @@ _ROW = re.compile(rf"(?P<name>\s*+{NAME}|)\s++(?P<samples>\d+)\s+\d+\s+(?P<time>
 _THREE = re.compile(rf"(?:.*\s)?{_TIME}\s+{_TIME}\s+{_TIME}\s*", re.ASCII)
 _FAILED = re.compile(rf"(?P<name>\s*+{NAME}|)\s*+Benchmark failed \((?P<why>.*)")
 _PLACE = re.compile(r"\S.*(:\d+|\(\d+\))")
+_ASSERTED = re.compile(r"\S.*(?::\d+|\(\d+\)): FAILED:")
 _CLOSES = tuple("])}>*+-=&/\\")
 
 
@@ -53,15 +54,28 @@ def read(source: Source) -> Iterator[Result]:
     version = (_XML_VERSION if is_xml else _VERSION).search(source.head.text)
     yield About(tool=f"Catch2 {visible(version[1])}" if version else "Catch2")
     seen: dict[str, int] = {}
+    broken: set[str] = set()
     for result in _xml(source) if is_xml else _table(source):
+        if isinstance(result, _Case):
+            # a benchmark that failed lets its test case fail, and is there already
+            if result.name.partition("/")[0] not in broken:
+                yield Failed(benchmark=visible(result.name) or None, status="the test case failed")
+            continue
         name = result.benchmark or ""
         seen[name] = seen.get(name, 0) + 1
         # a section that runs once for each generated value
         labels = {"repeat": str(seen[name])} if seen[name] > 1 else {}
         if isinstance(result, Failed):
+            broken.add(name.partition("/")[0])
             yield Failed(benchmark=result.benchmark, status=result.status, labels=labels)
         else:
             yield _labelled(result, labels)
+
+
+class _Case(NamedTuple):
+    """A test case that failed: what its benchmarks gave may be of a program that did not do its work."""
+
+    name: str
 
 
 def _labelled(found: Aggregate, labels: dict[str, str]) -> Aggregate:
@@ -74,7 +88,7 @@ def _labelled(found: Aggregate, labels: dict[str, str]) -> Aggregate:
     )  # fmt: skip
 
 
-def _xml(source: Source) -> Iterator[Aggregate | Failed]:
+def _xml(source: Source) -> Iterator[Aggregate | Failed | _Case]:
     parser: XMLPullParser[Any] = XMLPullParser(("start", "end"))
     names: list[str] = []
     cut: Exception | None = None
@@ -94,7 +108,7 @@ def _xml(source: Source) -> Iterator[Aggregate | Failed]:
         yield Failed(benchmark=None, status=f"the XML is cut off or broken: {visible(str(cut))}")
 
 
-def _events(parser: XMLPullParser[Any], names: list[str]) -> Iterator[Aggregate | Failed]:
+def _events(parser: XMLPullParser[Any], names: list[str]) -> Iterator[Aggregate | Failed | _Case]:
     found: Iterator[Any] = parser.read_events()
     for event, element in found:
         is_named = element.tag in ("TestCase", "Section")
@@ -105,6 +119,8 @@ def _events(parser: XMLPullParser[Any], names: list[str]) -> Iterator[Aggregate 
             element.clear()
         elif element.tag == "BenchmarkResults" and event == "end":
             yield _result(element, visible("/".join((*names, element.get("name", "")))))
+        elif element.tag == "OverallResult" and event == "start" and element.get("success") == "false" and names:
+            yield _Case(names[0])
 
 
 def _result(element: Element, name: str) -> Aggregate | Failed:
@@ -146,6 +162,15 @@ class _Table:
         self.begun: tuple[str, int, int] | None = None
         """A benchmark whose mean comes next, with its samples and line."""
         self.mean: list[float] = []
+        self.failed: str | None = None
+        """The test case that failed last."""
+
+    def asserted(self) -> Iterator[Failed | _Case]:
+        """Take an assertion that failed, of which a test case may have several."""
+        yield from self.unread()
+        before, self.failed = self.failed, self.above[0] if self.above else ""
+        if self.failed != before:
+            yield _Case(self.failed)
 
     def unread(self) -> Iterator[Failed]:
         """Give up the benchmark whose mean was to come, which what it prints may hide."""
@@ -171,7 +196,7 @@ class _Table:
         return visible("/".join((*self.above, text.strip())))
 
 
-def _table(source: Source) -> Iterator[Aggregate | Failed]:
+def _table(source: Source) -> Iterator[Aggregate | Failed | _Case]:
     table = _Table()
     for number, raw in enumerate(source.lines(), 1):
         line = raw.rstrip()
@@ -187,6 +212,8 @@ def _table(source: Source) -> Iterator[Aggregate | Failed]:
             table.place = "outside"
         elif table.place == "path":
             table.path.append(line)
+        elif _ASSERTED.fullmatch(line):
+            yield from table.asserted()
         elif table.place == "rows":
             # where a file is cut off "m" may be the beginning of "ms"
             if not (source.unended and line.endswith(" m")):

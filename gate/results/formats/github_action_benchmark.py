@@ -40,9 +40,15 @@ _STDDEV = re.compile(r"stddev: (\S+)")
 _SECONDS = {"nsec": 1e-9, "usec": 1e-6, "msec": 1e-3, "sec": 1.0}
 _SHORT = 8
 _COMMENT = r"//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)"
-_BEGINS = re.compile(
-    rf"(?:\s|{_COMMENT})*+(?:(?:window|self|globalThis)\s*+\.\s*+|(?:var|let|const)\s++)?BENCHMARK_DATA\s*+=\s*+"
+_GLOBAL = r"(?:window|self|globalThis)\s*+"
+_SET = (
+    rf"(?:(?:(?:export\s++)?(?:{_GLOBAL}\.\s*+|(?:var|let|const)\s++)?BENCHMARK_DATA|"
+    rf"{_GLOBAL}\[\s*+[\"']BENCHMARK_DATA[\"']\s*+\])\s*+=\s*+)"
 )
+_EXPORTED = (
+    r"(?:export\s++default\s++|module\s*+\.\s*+exports\s*+=\s*+)(?=\{\s*+[\"']?(?:lastUpdate|repoUrl|entries)\b)"
+)
+_BEGINS = re.compile(rf"(?:\s|{_COMMENT}|[\"']use strict[\"']\s*+;?)*+(?:{_SET}|{_EXPORTED})")
 _OF_JAVASCRIPT = re.compile(
     rf""""(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|{_COMMENT}|[A-Za-z_$][\w$]*+(?=\s*+:)""", re.DOTALL
 )

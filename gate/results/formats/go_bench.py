@@ -9,7 +9,9 @@ import re
 from array import array
 from collections import Counter
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import msgspec
 
 from gate.adapters import go
 from gate.adapters.suites import why_unusable
@@ -32,27 +34,41 @@ FORMAT = Format(
 # JMH's table of a class named Benchmark... has a mode behind the parameter
 _RESULT = re.compile(r"^Benchmark\S*[ \t]+\d+[ \t]+[-+]?(?:[.\d]|(?i:nan|inf))[-+.\w]*[ \t]+[^\s\d]", re.MULTILINE)
 _HEADER = re.compile(r"\A(?:goos: \S+\n(?:goarch: \S+\n)?)?pkg: \S+\n(?:cpu: .*\n)?(?:Benchmark|PASS|FAIL|---|panic)")
+_EVENT = re.compile(r'^\{.*"Action":.*\}$', re.MULTILINE)
 _ACTIONS = {"start", "run", "output", "pass", "fail", "skip", "bench", "build-output", "build-fail", "pause", "cont"}
 _HOST = ("goos", "goarch", "cpu")
 
 
 def recognises(source: Source) -> bool:
-    """Return whether a line is a result as the format has it, or all are events of test2json."""
-    events = source.head.json_lines
-    if events:
-        return all(
-            event.get("Action") in _ACTIONS and ("Package" in event or "ImportPath" in event) for event in events
-        )
-    text = source.head.text
-    if text.lstrip()[:1] in ("{", "[", "<"):
-        return False
-    return bool(_RESULT.search(text) or _HEADER.match(text))
+    """Return whether a line is a result as the format has it, or of test2json."""
+    if source.head.json_lines:
+        return all(map(_is_event, source.head.json_lines))
+    return _is_text(source.head.text) or _has_events(source.head.text)
+
+
+def _is_text(text: str) -> bool:
+    return not text.lstrip().startswith("<") and bool(_RESULT.search(text) or _HEADER.match(text))
+
+
+def _is_event(found: Any) -> bool:
+    return isinstance(found, dict) and found.get("Action") in _ACTIONS and ("Package" in found or "ImportPath" in found)
+
+
+def _has_events(text: str) -> bool:
+    """Return whether lines are events of test2json, beside those that a build or a download left there."""
+    for found in _EVENT.finditer(text):
+        try:
+            if _is_event(msgspec.json.decode(found[0])):
+                return True
+        except msgspec.DecodeError:
+            continue
+    return False
 
 
 def read(source: Source) -> Iterator[Result]:
     """Yield each benchmark in each process; configuration and the parts of a name as labels."""
     file = File()
-    if source.head.json_lines:
+    if source.head.json_lines or not _is_text(source.head.text):
         read_events(source, file)
     else:
         stream = Stream({})

@@ -40,6 +40,7 @@ _TEXTS = ("name", "time_unit", "label", "error_message")
 _SPREADS = ("stddev", "cv")
 _OF_CONTEXT = ("date", "host_name", "executable", "caches", "load_avg", "json_schema_version", "library_version")
 _CPUS = re.compile(r"Run on \((\d{1,9}) X ([\d.]*\d) MHz ", re.ASCII)
+_CACHE = re.compile(r"\s*L(\d) (\w+) (\d{1,9})(?: KiB|K) ", re.ASCII)
 _DATE = re.compile(r"\d{4}-\d\d-\d\dT[\d:]+\S*$", re.ASCII)
 _NUMBERS = (float, int)
 _TIMES = {"real_time": "time", "cpu_time": "cpu_time"}
@@ -172,9 +173,15 @@ def _caches(found: Any) -> str:
 
 
 def _printed_context(lines: list[str]) -> dict[str, Any]:
-    """Read what stands above the header of CSV."""
+    """Read what stands above the table, or the header of CSV, as JSON has it."""
     cpus = next((found for line in lines if (found := _CPUS.match(line))), None)
-    host = {"num_cpus": int(cpus[1]), "mhz_per_cpu": float(cpus[2])} if cpus else {}
+    host = dict[str, Any]()
+    if cpus:
+        host = {"num_cpus": int(cpus[1]), "mhz_per_cpu": float(cpus[2])}
+        host["cpu_scaling_enabled"] = any("CPU scaling is enabled" in line for line in lines)
+        host["library_build_type"] = "debug" if any("was built as DEBUG" in line for line in lines) else "release"
+        caches = [found for line in lines if (found := _CACHE.match(line))]
+        host["caches"] = [{"level": f[1], "type": f[2], "size": 1024 * int(f[3])} for f in caches]
     dates = [line for line in lines if _DATE.match(line)]
     return {**host, **({"date": dates[0]} if dates else {})}
 

@@ -65,7 +65,8 @@ def _read_json(source: Source) -> Iterator[Result]:
         # files of several calls put together have a benchmark twice
         first = before[name, labels.get("threads", "")]
         read_ = list(_benchmark(result, name, labels, first))
-        before[name, labels.get("threads", "")] += len([each for each in read_ if isinstance(each, Measured)])
+        processes = [each.execution for each in read_ if isinstance(each, (Measured, Failed))]
+        before[name, labels.get("threads", "")] = max([first, *(execution + 1 for execution in processes)])
         yield from read_
 
 
@@ -97,6 +98,11 @@ def _benchmark(result: Jmh, name: str, labels: dict[str, str], first: int) -> It
                 base, factor = known_unit(result.secondaryMetrics[key].scoreUnit)
                 metrics[_secondary(key)] = Metric(unit=base, values=[v * factor for v in own[fork]])
         yield measured(name, metrics, execution=first + fork, labels=labels)
+    lost = int(result.forks or 0) - len(by_fork)
+    if by_fork and lost > 0:
+        # JMH goes on without a fork that failed, unless -foe says otherwise
+        status = f"{lost} of {result.forks:g} forks gave no values"
+        yield Failed(benchmark=visible(name), status=status, labels=labels, execution=first + len(by_fork))
     if not by_fork:
         yield _mean(name, metric, result.primaryMetric, labels)
     for key, own in secondaries.items():

@@ -11,7 +11,7 @@ from gate.adapters.libtest import Row, rows
 from gate.adapters.values import OutputError
 from gate.model import Better
 from gate.model.visible import visible
-from gate.results.result import Aggregate, Failed, Format, Result
+from gate.results.result import Aggregate, Failed, Format, LeftOut, Result
 from gate.results.source import Source
 from gate.results.written_units import written
 
@@ -46,6 +46,9 @@ def read(source: Source) -> Iterator[Result]:
     seen: dict[str, int] = {}
     events = any(map(_is_event, source.head.lines))
     for row in chain(rows(source.lines()), _events(source) if events else ()):
+        if not row.name:
+            yield LeftOut(row.problem)
+            continue
         execution = seen[row.name] = seen.get(row.name, -1) + 1
         name, own = visible(row.name), written(row.unit)
         if row.value is None:

@@ -22,7 +22,7 @@ FORMAT = Format(
     iteration="one epoch of the JSON with measurements; otherwise none: medians",
     trap=(
         "JSON and CSV give the time of a call, which is divided by the batch here, as in the table; err% is a spread "
-        "of the epochs, not an interval, and is left out"
+        "of the epochs, not an interval, and is left out, as are the counters of CSV and of the table"
     ),
 )
 _COUNTERS = ("instructions", "cpucycles", "branchinstructions", "branchmisses", "pagefaults", "contextswitches")

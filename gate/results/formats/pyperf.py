@@ -29,7 +29,7 @@ _HOST = {
     "hostname": "hostname", "cpu_model_name": "cpu", "cpu_count": "cpu_count", "cpu_affinity": "cpu_affinity",
     "cpu_config": "cpu_config", "platform": "platform", "aslr": "aslr", "python_version": "python_version",
     "python_implementation": "python_implementation", "python_compiler": "python_compiler",
-    "timer": "timer",
+    "python_cflags": "python_cflags", "python_config_args": "python_config_args", "timer": "timer",
 }  # fmt: skip
 _TOOLS = {"pyperf_version": "pyperf", "perf_version": "pyperf"}
 

@@ -157,6 +157,7 @@ def _about(report: _Report) -> About:
     return About(
         host=host,
         commit=commit if isinstance(commit, str) else None,
+        dirty=(report.commit_info or {}).get("dirty") is True,
         created=report.datetime if isinstance(report.datetime, str) else None,
         tool=f"pytest-benchmark {version}".rstrip(),
     )

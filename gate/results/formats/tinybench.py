@@ -73,7 +73,8 @@ def read(source: Source) -> Iterator[Result]:
 
 
 def _read(source: Source) -> Iterator[Result]:
-    yield About(tool="tinybench")
+    about = About(tool="tinybench")
+    yield about
     listed, what = isinstance(source.head.json, list), "tinybench's JSON"
     found = source.items("", what) if listed else source.document(object, what)
     for place, (key, each) in enumerate(_entries(found), 1):
@@ -87,6 +88,9 @@ def _read(source: Source) -> Iterator[Result]:
         name = str(own.get("name") or key or f"task {place}")
         labels = _labels(own)
         result = _result(own)
+        if not about.host and (host := _host(result)):
+            about = About(host=host, tool="tinybench")
+            yield about
         if "error" in result or result.get("state") == "errored":
             yield Failed(benchmark=visible(name), status=_error(result.get("error")), labels=labels)
         elif _is_result(result):
@@ -94,6 +98,12 @@ def _read(source: Source) -> Iterator[Result]:
         # what stands beside tasks that are named by their keys may be anything
         elif "name" in own or not key:
             yield Failed(benchmark=visible(name), status="no values: it did not run", labels=labels)
+
+
+def _host(result: Mapping[str, Any]) -> dict[str, str]:
+    """Give what a result says of the runtime, from 4 on."""
+    told = {"runtime": result.get("runtime"), "version": result.get("runtimeVersion")}
+    return {key: visible(value) for key, value in told.items() if isinstance(value, str) and value}
 
 
 def _labels(entry: Mapping[str, Any]) -> dict[str, str]:

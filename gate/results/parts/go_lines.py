@@ -188,7 +188,8 @@ def _read_other(file: File, stream: Stream, line: str) -> None:
     elif (match := _CONFIGURES.fullmatch(line)) and match[1] not in _NO_KEYS and _is_key(stream, match[1]):
         _configure(file, stream, match[1], (match[2] or "").strip())
     elif not stream.crash:
-        _read_mixed(file, stream, line)
+        for each in go.apart(line, stream.reader.pending):
+            _read_mixed(file, stream, each)
 
 
 def _is_key(stream: Stream, key: str) -> bool:

@@ -10,7 +10,7 @@ from gate.units import format_duration, format_share, format_value
 from gate.words.machines import machine
 from gate.words.numbers import plural
 from gate.words.phrases import joined, listed
-from gate.words.plain import clip
+from gate.words.plain import distinct
 
 
 def _unfit_host(warning: kinds.UnfitHost) -> str:
@@ -114,7 +114,11 @@ def _sides_apart(warning: kinds.SidesApart) -> str:
     facts = [f for f in warning.facts if f.base != f.head]
     mixed = [f for f in warning.facts if f.base == f.head]
     told = [f"base and head differ in {listed([_differing(f) for f in facts], _FACTS)}"] if facts else []
-    told += [f"each side mixes {listed([f'{f.name} ({_several(f.base)})' for f in mixed], _FACTS)}"] if mixed else []
+    told += (
+        [f"each side mixes {listed([f'{f.name} ({joined(distinct(f.base, _LONGEST), 3)})' for f in mixed], _FACTS)}"]
+        if mixed
+        else []
+    )
     if not warning.base:
         return f"{'; '.join(told)}: the ratio also compares these"
     shown = {*warning.base, *warning.head}
@@ -128,11 +132,11 @@ _LONGEST = 40
 
 
 def _differing(fact: kinds.FactOfSides) -> str:
-    return f"{fact.name} ({_several(fact.base)}, {_several(fact.head)})"
-
-
-def _several(values: Sequence[str]) -> str:
-    return joined([clip(value, _LONGEST) for value in values], 3)
+    # long ones often begin and end alike
+    every = list(dict.fromkeys([*fact.base, *fact.head]))
+    shown = dict(zip(every, distinct(every, _LONGEST), strict=True))
+    base, head = (joined([shown[value] for value in side], 3) for side in (fact.base, fact.head))
+    return f"{fact.name} ({base}, {head})"
 
 
 def _sides_mixed(warning: kinds.SidesMixed) -> str:

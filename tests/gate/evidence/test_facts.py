@@ -54,6 +54,8 @@ def test_what_is_nothing_to_speak_of(key: str, base: Any, head: Any) -> None:
         ("memory", "16GB", "64GB", ("memory", "16GB", "64GB")),
         ("cpu_scaling_enabled", True, False, ("cpu_scaling_enabled", "on", "off")),
         ("jvmArgs", [], ["-Xmx4g", "-ea"], ("JVM arguments", "none", "-Xmx4g -ea")),
+        ("debugger", False, True, ("debugger", "off", "on")),
+        ("python_cflags", "-O2", "-O0", ("Python's compiler flags", "-O2", "-O0")),
         ("created", "2026-01-05T10:00:00Z", "2026-11-20 08:00:00", ("date", "2026-01-05", "2026-11-20")),
         ("tools", ["pyperf 2.6.0"], ["pyperf 2.9.0"], ("measuring tool", "pyperf 2.6.0", "pyperf 2.9.0")),
     ],
@@ -90,7 +92,15 @@ def test_what_somebody_compares_by_is_left_out() -> None:
 
 @pytest.mark.parametrize(
     ("key", "told"),
-    [("compiler", True), ("cxx_flags", True), ("CPU model", True), ("branch", False), ("version_of_app", False)],
+    [
+        ("compiler", True),
+        ("cxx_flags", True),
+        ("ldflags", True),
+        ("goexperiment", True),
+        ("CPU model", True),
+        ("branch", False),
+        ("version_of_app", False),
+    ],
 )
 def test_names_that_projects_give_to_facts(key: str, told: bool) -> None:
     assert is_fact(key) == told

@@ -146,7 +146,15 @@ def test_a_result_behind_what_another_benchmark_printed_is_read() -> None:
 
 @pytest.mark.parametrize(
     "stamp",
-    ["2026-05-01T12:00:00.1234567Z ", "bench\tgo test\t2026-05-01T12:00:00.1234567Z ", "[2026-05-01 12:00:00,123] "],
+    [
+        "2026-05-01T12:00:00.1234567Z ",
+        "bench\tgo test\t2026-05-01T12:00:00.1234567Z ",
+        "[2026-05-01 12:00:00,123] ",
+        "12:00:00 ",
+        "[12:00:00.123] ",
+        "2026-05-01T12:00:00.123456789Z stdout F ",
+        "\x1b_bk;t=1777636800123\x07",
+    ],
 )
 def test_the_log_of_a_ci_is_read_without_its_times_and_colours(stamp: str) -> None:
     plain = f"{HEADER}BenchmarkA-8 \t 1000\t 221.0 ns/op\n{END}"
@@ -188,6 +196,14 @@ def test_settings_of_cpu_pair_with_each_other() -> None:
     assert [[m.benchmark for m in r.measured] for r in named_alike([one, both])] == [
         ["BenchmarkA-2"], ["BenchmarkA-2", "BenchmarkA-4"],
     ]  # fmt: skip
+
+
+def test_one_setting_pairs_with_its_like_among_several_of_cpu() -> None:
+    several = read_text(
+        "".join(f"BenchmarkA{end} 1 2 ns/op\nBenchmarkB/k-4{end} 1 2 ns/op\n" for end in ("", "-2", "-4"))
+    )
+    one = read_text("BenchmarkA-4 1 2 ns/op\nBenchmarkB/k-4-4 1 2 ns/op\n")
+    assert [m.benchmark for m in named_alike([several, one])[1].measured] == ["BenchmarkA-4", "BenchmarkB/k-4-4"]
 
 
 def test_a_new_benchmark_does_not_rename_the_others() -> None:
@@ -536,3 +552,66 @@ def test_minutes_of_catch2_that_may_be_milliseconds() -> None:
 def test_a_row_of_a_histogram_that_is_none() -> None:
     text = "       Value     Percentile TotalCount 1/(1-Percentile)\n\n  1.0 0.5 10 2.0\n  2.0 0.9x 20 4.0\n  3.0 1.0 30\n#[Mean = 1.0, StdDeviation = 0.1]\n"
     assert read_text(text).left_out == ["line 4 is no row of the table: '2.0 0.9x 20 4.0'"]
+
+
+# --- several results on one line --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("between", ["", " ", "\t", "\t  0 B/op\t  0 allocs/op"])
+def test_files_of_go_that_were_put_together_without_a_newline(tmp_path: Path, between: str) -> None:
+    def side(parse: int) -> Callable[[int], str]:
+        return lambda number: (
+            f"{HEADER}BenchmarkParse-8 \t    1000\t       {parse + number}.0 ns/op{between}"
+            f"BenchmarkLoad-8 \t    1000\t       52{number}.0 ns/op\n{END}"
+        )
+
+    code, text = decided(tmp_path, side(220), side(440), "--json", "report.json")
+    assert code == 1, text
+    assert {("BenchmarkParse", "regression"), ("BenchmarkLoad", "unchanged")} <= set(names(tmp_path))
+
+
+def test_results_behind_a_name_are_not_those_of_the_name_before_it() -> None:
+    found = read_text(
+        f"{HEADER}BenchmarkLoad-8 \tloading BenchmarkParse-8 \t    1000\t       220.0 ns/op\n"
+        f"BenchmarkSize/Benchmark_1-8 \t    1000\t       320.0 ns/op\n{END}"
+    )
+    assert [each.benchmark for each in found.measured] == ["BenchmarkParse", "BenchmarkSize/Benchmark_1"]
+    assert [(each.benchmark, each.status) for each in found.failed] == [
+        ("BenchmarkLoad", "line 5: what it prints hides its results")
+    ]
+
+
+def test_bench_lines_that_were_put_together_without_a_newline() -> None:
+    text = (
+        "test parse ... bench:       1,000 ns/iter (+/- 3)test load ... bench:       2,000 ns/iter (+/- 3) = 95 MB/s "
+        "test save ... bench:  3,000 ns/iter (+/- 3)test cut ... bench:  4,0\n"
+        "loadingtest glued ... bench:       5,000 ns/iter (+/- 3)\n"
+        "bench:       6,000 ns/iter (+/- 3)\n"
+    )
+    found = read_text(text)
+    times = {each.benchmark: each.value for each in found.aggregates if each.metric == "time"}
+    assert times == pytest.approx({"parse": 1e-6, "load": 2e-6, "save": 3e-6, "glued": 5e-6})
+    assert failed(text) == [("cut", "line 1: its result cannot be read: 'test cut ... bench:  4,0'")]
+    assert found.left_out == ["line 3: a result without a name"]
+
+
+def test_rates_of_benchmark_js_on_one_line() -> None:
+    text = "parse x 1,000 ops/sec ±0.5% (90 runs sampled)load x 500 ops/sec ±0.5% (90 runs sampled)old: Error: no\n"
+    assert [(each.benchmark, each.value) for each in read_text(text).aggregates] == [("parse", 1000.0), ("load", 500.0)]
+    assert failed(text) == [("old", "line 1: it threw: Error: no")]
+
+
+def test_events_of_go_beside_what_a_build_left() -> None:
+    events = "".join(
+        json.dumps({"Action": "output", "Package": "x/y", "Output": text}) + "\n"
+        for text in (HEADER, "BenchmarkA-8 \t", "    1000\t       220.0 ns/op\n", "PASS\n")
+    )
+    alone, beside = read_text(events), read_text(f"go: downloading x v1\n{events}exit status 1\n")
+    assert [m.benchmark for m in alone.measured] == ["BenchmarkA"]
+    assert (beside.measured, beside.failed) == (alone.measured, alone.failed)
+
+
+@pytest.mark.parametrize("first", ['{"level":"info","n":1}\n', "[1/2] building\n"])
+def test_results_of_go_behind_a_log_of_another_kind(first: str) -> None:
+    text = f"{HEADER}BenchmarkA-8 \t    1000\t       220.0 ns/op\n{END}"
+    assert read_text(first + text).measured == read_text(text).measured

@@ -63,6 +63,24 @@ def google(ns: Sequence[float], **context: Any) -> str:
     return json.dumps({"context": {"date": "2026-11-01T10:00:00+00:00", "num_cpus": 2} | context, "benchmarks": rows})
 
 
+# --- files that are named twice ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        (("base=*", "head=h*"), "h0: is named for base and for head"),
+        (("base=b0", "base=b*", "head=h*"), "b0: is named twice"),
+        (("base=b*", "head=h*", "head=./h1"), "h1: is named twice"),
+    ],
+)
+def test_a_file_that_is_named_twice_is_no_second_build(files: Sequence[str], said: str) -> None:
+    sides([*map(go, BASE)], [*map(go, SLOWER)])
+    err = io.StringIO()
+    assert main(["decide", *files], io.StringIO(), err) == 2
+    assert f"{said}: each file is a build of its own, of one side; does a glob match too much?" in err.getvalue()
+
+
 # --- the same measurements on both sides ------------------------------------------------------------------------------
 
 

@@ -38,6 +38,7 @@ def test_other_metrics_and_the_machine() -> None:
     assert found.about.tool == "BenchmarkDotNet 0.14.0"
     assert found.about.host["cpu"] == "AMD EPYC 7763"
     assert found.about.host["runtime"] == ".NET 8.0.8 (8.0.824.36612)"
+    assert found.about.host["debugger"] is False
 
 
 def test_brief_has_values_or_statistics() -> None:

@@ -99,3 +99,35 @@ def test_entities_are_refused() -> None:
     found = Source("x", None, b'<!DOCTYPE x [<!ENTITY a "b">]>\n<Catch2TestRun name="x"></Catch2TestRun>\n')
     with pytest.raises(UserError, match="declares a document type"):
         read(found)
+
+
+HEADING = "-" * 79 + "\nparse\n" + "-" * 79 + "\na.cpp:5\n" + "." * 79 + "\n\n"
+TABLE = (
+    "benchmark name                       samples       iterations    est run time\n"
+    "                                     mean          low mean      high mean\n"
+    "                                     std dev       low std dev   high std dev\n" + "-" * 79 + "\n"
+    "fast                                           100          1000    100.0000 ms \n"
+    "                                         1.000 us      1.000 us      1.000 us \n"
+    "                                         1.000 ns      1.000 ns      1.000 ns \n\n"
+)
+
+
+@pytest.mark.parametrize(("place", "heading"), [("a.cpp:7", HEADING), ("a.cpp(7)", HEADING), ("a.cpp:7", "")])
+def test_a_test_case_that_fails_beside_its_benchmarks(place: str, heading: str) -> None:
+    text = f"{heading}{TABLE}{place}: FAILED:\n  REQUIRE( x )\n\n{place}: FAILED:\n  CHECK( y )\n\n" + "=" * 79 + "\n"
+    found = read(Source("x", None, text.encode()))
+    name = "parse" if heading else None
+    assert [(each.benchmark, each.status) for each in found.failed] == [(name, "the test case failed")]
+    assert [each.value for each in found.aggregates] == [pytest.approx(1e-6)]
+
+
+def test_a_test_case_of_xml_that_fails() -> None:
+    text = (
+        '<Catch2TestRun name="b" catch2-version="3.7.1"><TestCase name="parse"><BenchmarkResults name="fast" samples="9">'
+        '<mean value="1000" lowerBound="1000" upperBound="1000" ci="0.95"/></BenchmarkResults>'
+        '<OverallResult success="{}"/></TestCase></Catch2TestRun>'
+    )
+    good, bad = (read(Source("x", None, text.format(success).encode())) for success in ("true", "false"))
+    assert not good.failed
+    assert [(each.benchmark, each.status) for each in bad.failed] == [("parse", "the test case failed")]
+    assert [each.benchmark for each in bad.aggregates] == ["parse/fast"]

@@ -136,7 +136,10 @@ WRITTEN = {
     "tabs": lambda data: "window.BENCHMARK_DATA =\n" + json.dumps(data, indent="\t") + ";\n",
     "entries on one line": lambda data: "window.BENCHMARK_DATA = " + re.sub(r"\n {6,}", " ", json.dumps(data, indent=2)),
     "of a formatter": lambda data: f"/* eslint-disable */\n// data\nwindow.BENCHMARK_DATA = {of_javascript(data)};\n",
-    "a constant": lambda data: f"const BENCHMARK_DATA = {of_javascript(data)}\n",
+    "a constant": lambda data: f"export const BENCHMARK_DATA = {of_javascript(data)}\n",
+    "a key of the window": lambda data: f"'use strict';\nwindow['BENCHMARK_DATA'] = {of_javascript(data)};\n",
+    "a module": lambda data: f"export default {of_javascript(data)};\n",
+    "a module of Node": lambda data: f"// data\nmodule.exports = {json.dumps(data)};\n",
 }  # fmt: skip
 
 

@@ -56,7 +56,8 @@ def test_what_a_file_says_of_itself() -> None:
         "caches": "L1 Data 32 KiB, L1 Instruction 32 KiB, L2 Unified 1024 KiB, L3 Unified 32768 KiB",
     }  # fmt: skip
     assert of("1.9.5.json").about.tool == "Google Benchmark 1.9.5"
-    assert of("aborted.csv").about.host == {"num_cpus": 2, "mhz_per_cpu": 2596.15}
+    printed = {key: value for key, value in about.host.items() if key != "hostname"} | {"mhz_per_cpu": 2596.15}
+    assert of("aborted.csv").about.host == printed
 
 
 def test_aggregates_are_read_where_there_is_nothing_else() -> None:

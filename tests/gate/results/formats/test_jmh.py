@@ -38,6 +38,13 @@ def test_forks_are_executions_and_iterations_are_theirs() -> None:
     assert throughput.values[0] == pytest.approx(157665.99767475636)
 
 
+def test_a_fork_that_gave_no_values_has_failed() -> None:
+    two = result(forks=2, metric={"rawData": [[1.0, 1.1], []]})
+    found = of_text("jmh", json.dumps([two, result(forks=1, metric={"rawData": [[2.0]]})]))
+    assert [(each.execution, each.status) for each in found.failed] == [(1, "1 of 2 forks gave no values")]
+    assert [each.execution for each in found.measured] == [0, 2]
+
+
 def test_it_says_what_machine_it_ran_on() -> None:
     about = reading("jmh", "forks.json").about
     assert about.tool == "JMH 1.37"

@@ -51,6 +51,11 @@ def test_metadata_go_to_the_host() -> None:
     assert about.host["hostname"] == "host"
     assert about.host["cpu"] == "AMD EPYC"
     assert about.host["python_version"] == "3.11.7 (64-bit)"
+    own = {"python_cflags": "-O0", "python_config_args": "--with-pydebug"}
+    text = json.dumps(
+        {"version": "1.0", "metadata": own, "benchmarks": [{"metadata": {"name": "a"}, "runs": [{"values": [1.0]}]}]}
+    )
+    assert read(Source("x", None, text.encode())).about.host == own
 
 
 def test_bad_benchmarks_leave_the_others() -> None:

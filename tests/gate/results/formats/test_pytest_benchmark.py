@@ -2,7 +2,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from gate.evidence.sameness import is_one_commit
+from gate.model import Run
 from gate.results.reading import Reading, read
+from gate.results.records import Placed, lines
 from gate.results.source import Source
 
 DATA = Path(__file__).parents[3] / "data" / "results" / "pytest_benchmark"
@@ -44,6 +47,15 @@ def test_what_it_says_of_itself() -> None:
         "python_implementation": "CPython", "python_version": "3.11.7", "python_compiler": "GCC 12.2.0",
         "cpu_count": 2,
     }  # fmt: skip
+
+
+def test_a_commit_with_changes_is_not_the_commit() -> None:
+    found = json.loads((DATA / "data.json").read_text())
+    assert not read(Source("x", DATA / "data.json")).about.dirty
+    found["commit_info"]["dirty"] = True
+    changed = read(Source("x", None, json.dumps(found).encode()))
+    run = next(iter(lines([Placed("base", changed), Placed("head", changed)])))[0]
+    assert isinstance(run, Run) and not is_one_commit(run)
 
 
 def test_saved_without_data_there_are_aggregates_only() -> None:

@@ -27,6 +27,11 @@ def test_whole_tasks_are_read_as_well() -> None:
     assert reading("tinybench", "tasks-2.json").measured == reading("tinybench", "results-2.json").measured
 
 
+def test_the_runtime_is_what_a_result_says() -> None:
+    assert reading("tinybench", "results-3.json").about.host == {"runtime": "node", "version": "20.20.2"}
+    assert reading("tinybench", "results-2.json").about.host == {}
+
+
 def test_version_6_keeps_no_samples() -> None:
     found = reading("tinybench", "results-6.json")
     mean = aggregates(found, "fast", "time")["mean"]

@@ -301,6 +301,10 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
             "base and head differ in cpu (X and Z, Y); each side mixes system (a and b): the ratio also compares these",
         ),
         (
+            h.SidesApart((), None, (), (), (h.FactOfSides("f", (f"{'x' * 30}-a{'y' * 30}",), (f"{'x' * 30}-b{'y' * 30}",)),)),
+            (f"base and head differ in f ({'x' * 8}…a{'y' * 30}, {'x' * 8}…b{'y' * 30}): the ratio also compares these"),
+        ),
+        (
             h.SidesApart((), None, (), (), tuple(h.FactOfSides(name, ("x",), ("y" * 50,)) for name in "abcde")),
             (f"base and head differ in {', '.join(f'{name} (x, {OTHER_FACT})' for name in 'abcd')} and 1 more: "
             "the ratio also compares these"),
