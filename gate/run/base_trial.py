@@ -72,8 +72,9 @@ def _started(
     record = made.builder.build_ahead(side, 0, step.seed, step.factors)
     if isinstance(record, Failure):
         fault = made.builder.fault(side, step.factors)
-        again = made.afresh(made.job)
+        # while the tree stands: a disk that it fills is full, and what the build made is there
         own = _is_own(made, record, fault)
+        again = made.afresh(made.job)
         alike = own and _fails_alike(again, step, record, fault)
         record = _flaky(record) if own and not alike else record
         return again.afresh(made.job), Started(frozenset(), (record,), broken=alike, built=False, begun=begun)

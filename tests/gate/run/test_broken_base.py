@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -205,6 +207,34 @@ def test_every_other_failure_of_base_is_an_error(tmp_path: Path, what: str) -> N
     assert status in " ".join(failure["status"] for failure in report["failures"])
     assert told(made, "base-broken") is None
     assert any("not reliable" in (f["hint"] or "") for f in report["failures"]) == (counter.exists())
+
+
+def test_a_file_that_only_the_checkout_has_breaks_no_base(tmp_path: Path) -> None:
+    """Head shares it: base would build with it too."""
+    shares = {"perfgate.toml": CONFIG + BUILD + 'share = ["data"]\n'}
+    made = project(tmp_path / "repo", {".gitignore": "data\n", "build.sh": "cat data/words\n"}, shares)
+    made.write("data/words", "1\n")
+    done = check(made)
+    assert done.returncode == 4, done.stdout
+    (failure,) = made.report()["failures"]
+    assert failure["side"] == "base" and '"data/words" is ignored by git' in failure["hint"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a file system")
+def test_a_disk_that_base_fills_breaks_no_base(tmp_path: Path) -> None:
+    """The build says nothing of it, and what it has written goes with its tree."""
+    fills = {"build.sh": "dd if=/dev/zero of=large bs=1M count=99 2>&- || exit 1\n"}
+    made = project(tmp_path / "repo", fills, WORKS)
+    small = tmp_path / "small"
+    small.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m,mode=1777", "tmpfs", small], check=False).returncode:
+        pytest.skip("this system mounts nothing")
+    try:
+        done = made.perfgate("check", "--base", "HEAD~1", CI="true", TMPDIR=str(small))
+    finally:
+        subprocess.run(["umount", small], check=True)
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert told(made, "base-broken") is None
 
 
 def test_an_ancestor_of_which_nothing_is_known_ends_the_search(tmp_path: Path) -> None:
