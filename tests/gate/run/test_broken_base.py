@@ -327,6 +327,33 @@ def test_benchmarks_that_start_in_base_are_compared_with_it_where_no_ancestor_wo
     assert "does not start second (exit 5): what does not start there is not compared" in " ".join(done.stdout.split())
 
 
+def suite(first: int, second: int | None) -> dict[str, str]:
+    """Print what go test prints of two benchmarks; None: that one fails."""
+    times = "goos: linux\ngoarch: amd64\npkg: m\n" + f"BenchmarkFirst-2 \t 100\t {first}.DIGIT ns/op\n" * 3
+    if second is None:
+        return {
+            "times": f"{times}--- FAIL: BenchmarkSecond\n    a_test.go:5: no\nFAIL\nexit status 1\nFAIL\tm\t1s\n",
+            "code": "1",
+        }
+    return {
+        "times": times + f"BenchmarkSecond-2 \t 100\t {second}.DIGIT ns/op\n" * 3 + "PASS\nok  \tm\t1s\n",
+        "code": "0",
+    }
+
+
+@pytest.mark.parametrize("ancestor", [True, False])
+def test_a_suite_of_which_one_case_fails_hides_no_regression(tmp_path: Path, ancestor: bool) -> None:
+    runs = '[[benchmark]]\nname = "suite"\ninstrument = "go"\ncommand = "sed s/DIGIT/$(date +%N | cut -c7)/ times; exit $(cat code)"\n'
+    config = {"perfgate.toml": CONFIG[: CONFIG.index("[[benchmark]]")] + runs}
+    states = [config | suite(100, 100)] if ancestor else []
+    made = project(tmp_path / "repo", *states, config | suite(100, None), suite(200, 100))
+    done = check(made)
+    assert done.returncode == 1, done.stdout + done.stderr
+    report = made.report()
+    assert [f["benchmark"] for f in report["findings"] if f["verdict"] == "regression"] == ["suite/BenchmarkFirst"]
+    assert bool(report["failures"]) != ancestor and told(made, "base-broken")
+
+
 def test_a_benchmark_that_the_repair_removes_is_missing(tmp_path: Path) -> None:
     both = CONFIG + SECOND + BUILD
     for number, states in enumerate(([{"second.sh": FAST}], [])):
