@@ -41,6 +41,9 @@ _SCALES["B/s"] = {f"{unit}/s": scale for unit, scale in _SCALES["B"].items()}
 _TO_BASE: dict[str, tuple[str, float]] = {
     unit: (base, scale) for base, units in _SCALES.items() for unit, scale in units.items()
 }
+_TO_BASE |= {"1": ("", 1.0), "percent": ("%", 1.0), "pct": ("%", 1.0)}  # "1": what UCUM writes for no unit
+_OF_ONE = ("", "ratio", "fraction")
+"""Units of a share of 1, where the name of the metric says that it is a share."""
 _SPELLED_OUT = {
     "nsec": "ns", "nanosecond": "ns", "usec": "us", "microsecond": "us", "msec": "ms", "millisecond": "ms",
     "sec": "s", "second": "s", "minute": "min", "hour": "h", "hr": "h", "byte": "B", "kib": "KiB", "mib": "MiB",
@@ -83,9 +86,10 @@ def meant(unit: str) -> str | None:
 
 def whole_of(metric: str, unit: str) -> float | None:
     """Return what all of a share is, in its unit: 100 of "%", 1 of "share"; None: the metric is no share."""
+    unit, _ = to_base(unit)
     if unit == "%":
         return 100.0
-    return 1.0 if unit == "share" or (unit == "" and metric in (ERROR_RATE, SUCCESS)) else None
+    return 1.0 if unit == "share" or (unit in _OF_ONE and metric in (ERROR_RATE, SUCCESS)) else None
 
 
 def ratio_of(metric: str, unit: str, base: float, head: float) -> float | None:

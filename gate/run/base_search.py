@@ -87,8 +87,8 @@ def settled(job: Job, first: Started, start: Start) -> Settled:
         return Settled(found.job.told(why))
     head = start(job, job.project.sources, "head")
     if head.failures:
-        # nothing is repaired
-        return Settled(job, of_head=head.failures)
+        # nothing is repaired, and both are told, whichever would be built first
+        return Settled(job, first.failures, head.failures)
     again = start(job, job.project.sources, "base")
     if not again.failures:
         # such as a server that did not answer for a while: head can break base by now, and not mend it

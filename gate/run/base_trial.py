@@ -33,8 +33,9 @@ _LEAST = 0.5
 class Started:
     """What came of a side's first build, and of the first start of each of its benchmarks.
 
-    runs: the benchmarks that start. failures: of the others. broken: each failed twice alike, by itself. built: its
-    build succeeded. begun: when it began, in nanoseconds. cut: where the budget ended it, which tells nothing else.
+    runs: the benchmarks that start, or suites of which some cases do. failures: of those that fail. broken: each failed
+    twice alike, by itself. built: its build succeeded. begun: when it began, in nanoseconds. cut: where the budget
+    ended it, which tells nothing else.
     """
 
     runs: frozenset[str]
@@ -72,7 +73,7 @@ def _started(
     record = made.builder.build_ahead(side, 0, step.seed, step.factors)
     if isinstance(record, Failure):
         fault = made.builder.fault(side, step.factors)
-        # what its tree lacks is seen while it is there
+        # while the tree stands: a disk that it fills is full, and what the build made is there
         own = _is_own(made, record, fault)
         again = made.afresh(made.job)
         alike = own and _fails_alike(again, step, record, fault)
@@ -100,6 +101,9 @@ def _started(
             if own:
                 second = _start(made, executions, benchmarks[name], each, share)
                 alike = second.failure is not None and not second.ended and second.fault == ran.fault
+            if alike and benchmarks[name].measured.suite and _gives_some(made, executions, benchmarks[name], each):
+                # one case of it fails: the others can be compared
+                runs.add(name)
             failures.append(_flaky(failure) if own and not alike else failure)
             broken = broken and alike
     finally:
@@ -124,6 +128,10 @@ def _start(
     made: Workshop, executions: Executions, benchmark: Benchmark, step: ExecutionStep, seconds: float
 ) -> Unmeasured:
     return executions.unmeasured(benchmark, step, made.builder.directory(step.side, step.building), seconds=seconds)
+
+
+def _gives_some(made: Workshop, executions: Executions, benchmark: Benchmark, step: ExecutionStep) -> bool:
+    return bool(executions.make(benchmark, step, made.builder.directory(step.side, step.building)).executions)
 
 
 def _is_own(made: Workshop, failure: Failure, fault: int | None) -> bool:

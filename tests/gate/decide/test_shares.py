@@ -66,6 +66,12 @@ def test_a_difference_beyond_the_threshold_is_a_change(base: float, head: float,
         ("miss-rate", "%", 1.0, 2.0, "unchanged"),
         ("hit-rate", "%", 80.0, 70.0, "regression"),
         ("failed", "share", 0.0, 0.2, "regression"),
+        ("error_rate", "1", 0.0, 0.2, "regression"),
+        ("error_rate", "ratio", 0.0, 0.2, "regression"),
+        ("success", "fraction", 0.99, 0.0, "regression"),
+        ("miss-rate", "percent", 0.0, 5.0, "regression"),
+        # of what is no share by its name a ratio has any size
+        ("errors", "ratio", 0.0, 0.2, "inconclusive"),
         # of no share 0 has no ratio
         ("errors", "count", 0.0, 5.0, "inconclusive"),
     ],

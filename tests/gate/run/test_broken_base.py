@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -207,14 +209,32 @@ def test_every_other_failure_of_base_is_an_error(tmp_path: Path, what: str) -> N
     assert any("not reliable" in (f["hint"] or "") for f in report["failures"]) == (counter.exists())
 
 
-def test_what_the_checkout_alone_has_breaks_no_commit(tmp_path: Path) -> None:
-    needs = {"build.sh": "cat data/words\n", ".gitignore": "data/\n"}
-    made = project(tmp_path / "repo", needs, {"readme": "2"}, {"readme": "3"})
-    made.write("data/words", "x")
+def test_a_file_that_only_the_checkout_has_breaks_no_base(tmp_path: Path) -> None:
+    """Head shares it: base would build with it too."""
+    shares = {"perfgate.toml": CONFIG + BUILD + 'share = ["data"]\n'}
+    made = project(tmp_path / "repo", {".gitignore": "data\n", "build.sh": "cat data/words\n"}, shares)
+    made.write("data/words", "1\n")
     done = check(made)
-    assert (done.returncode, "is broken" in done.stderr, "ancestor" in done.stderr) == (4, False, False), done.stderr
+    assert done.returncode == 4, done.stdout
     (failure,) = made.report()["failures"]
-    assert "data" in failure["hint"]
+    assert failure["side"] == "base" and '"data/words" is ignored by git' in failure["hint"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts a file system")
+def test_a_disk_that_base_fills_breaks_no_base(tmp_path: Path) -> None:
+    """The build says nothing of it, and what it has written goes with its tree."""
+    fills = {"build.sh": "dd if=/dev/zero of=large bs=1M count=99 2>&- || exit 1\n"}
+    made = project(tmp_path / "repo", fills, WORKS)
+    small = tmp_path / "small"
+    small.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8m,mode=1777", "tmpfs", small], check=False).returncode:
+        pytest.skip("this system mounts nothing")
+    try:
+        done = made.perfgate("check", "--base", "HEAD~1", CI="true", TMPDIR=str(small))
+    finally:
+        subprocess.run(["umount", small], check=True)
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert told(made, "base-broken") is None
 
 
 def test_an_ancestor_of_which_nothing_is_known_ends_the_search(tmp_path: Path) -> None:
@@ -244,14 +264,15 @@ def test_a_server_that_does_not_answer_for_a_while_breaks_nothing(tmp_path: Path
     assert failure["hint"] == "base was broken when it was tried first, and works now: it is not reliable"
 
 
-@pytest.mark.parametrize("ancestor", [True, False])
-def test_a_head_that_is_broken_as_well_fails(tmp_path: Path, ancestor: bool) -> None:
+@pytest.mark.parametrize(("ancestor", "seed"), [(True, 1), (False, 1), (False, 2)])
+def test_a_head_that_is_broken_as_well_fails(tmp_path: Path, ancestor: bool, seed: int) -> None:
     states: list[dict[str, str]] = [{}] if ancestor else []
     made = project(tmp_path / "repo", *states, {"build.sh": FAILS}, {"build.sh": "exit 2\n"})
-    done = check(made)
+    done = check(made, "--seed", str(seed))
     assert done.returncode == 4, done.stdout
     failed = {(f["side"], f["status"]) for f in made.report()["failures"]}
-    assert ("head", "exit 2") in failed and len(made.report()["failures"]) == len(failed)
+    assert failed == {("head", "exit 2")} | ({("base", "exit 1")} if not ancestor else set())
+    assert len(made.report()["failures"]) == len(failed)
     assert made.report()["summary"]["kind"] == "failed"
 
 
@@ -304,6 +325,33 @@ def test_benchmarks_that_start_in_base_are_compared_with_it_where_no_ancestor_wo
     report = made.report()
     assert [f["benchmark"] for f in report["findings"]] == ["bench"] and report["new"] == ["second"]
     assert "does not start second (exit 5): what does not start there is not compared" in " ".join(done.stdout.split())
+
+
+def suite(first: int, second: int | None) -> dict[str, str]:
+    """Print what go test prints of two benchmarks; None: that one fails."""
+    times = "goos: linux\ngoarch: amd64\npkg: m\n" + f"BenchmarkFirst-2 \t 100\t {first}.DIGIT ns/op\n" * 3
+    if second is None:
+        return {
+            "times": f"{times}--- FAIL: BenchmarkSecond\n    a_test.go:5: no\nFAIL\nexit status 1\nFAIL\tm\t1s\n",
+            "code": "1",
+        }
+    return {
+        "times": times + f"BenchmarkSecond-2 \t 100\t {second}.DIGIT ns/op\n" * 3 + "PASS\nok  \tm\t1s\n",
+        "code": "0",
+    }
+
+
+@pytest.mark.parametrize("ancestor", [True, False])
+def test_a_suite_of_which_one_case_fails_hides_no_regression(tmp_path: Path, ancestor: bool) -> None:
+    runs = '[[benchmark]]\nname = "suite"\ninstrument = "go"\ncommand = "sed s/DIGIT/$(date +%N | cut -c7)/ times; exit $(cat code)"\n'
+    config = {"perfgate.toml": CONFIG[: CONFIG.index("[[benchmark]]")] + runs}
+    states = [config | suite(100, 100)] if ancestor else []
+    made = project(tmp_path / "repo", *states, config | suite(100, None), suite(200, 100))
+    done = check(made)
+    assert done.returncode == 1, done.stdout + done.stderr
+    report = made.report()
+    assert [f["benchmark"] for f in report["findings"] if f["verdict"] == "regression"] == ["suite/BenchmarkFirst"]
+    assert bool(report["failures"]) != ancestor and told(made, "base-broken")
 
 
 def test_a_benchmark_that_the_repair_removes_is_missing(tmp_path: Path) -> None:

@@ -75,6 +75,11 @@ OVERWRITTEN = {
     "cargo install": Shape("command = 'cp app $OUT/.new && mv $OUT/.new $OUT/app'", "cat $OUT/app"),
     "cargo target": Shape("command = '[ $OUT/app -nt app ] || cp app $OUT/app'", "cat $OUT/app"),
     "pip install": Shape("setup = 'rm -rf $OUT/site && mkdir $OUT/site && cp app $OUT/site/app'", "cat $OUT/site/app", "site/app"),
+    "compiled Python": Shape(
+        "command = 'mkdir -p $OUT/__pycache__; cp app $OUT/m.py; printf 0123456789abcdef$(cat app) >$OUT/__pycache__/m.pyc'",
+        ["./run.sh"], "m.py and 1 more file",
+        files={"run.sh": "#!/bin/sh\ncat $OUT/__pycache__/m.pyc >/dev/null; cat $OUT/m.py\n"},
+    ),
     "release": Shape("command = 'd=$OUT/$(cat app); mkdir -p $d; cp app $d; ln -sfn $d $OUT/now'", "cat $OUT/now/app", "now"),
     "directory": Shape(
         "command = 'rm -rf $OUT/old $OUT/new; mkdir $OUT/new; cp -p old/$(cat app) $OUT/new/app; [ ! -e $OUT/now ] || "
