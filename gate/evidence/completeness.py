@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 import msgspec
 
 from gate.config.rules import is_single, matches
 from gate.config.types import Config
+from gate.evidence.cost import one_by_one
 from gate.evidence.factors import bound_factors, failed_at, is_study, settings, study_factors
 from gate.evidence.records import Located
 from gate.evidence.runs import Part
@@ -306,15 +308,19 @@ def _one_file(builds: Sequence[Build]) -> bool:
 
 
 def slowest_round(records: Sequence[Located]) -> float | None:
-    """Return the seconds that the builds and executions of the slowest round took, of one job; None: not known.
+    """Return the seconds that the slowest builds and the slowest executions of a round took, of one job; None: unknown.
 
-    The first, whose builds may do what later ones need not, counts where it is the only one.
+    Of first builds, which may do what later ones need not, where they are the only ones what they say of those.
     """
-    rounds: dict[tuple[str, int, int], float] = {}
-    for located in records:
-        record = located.record
-        if isinstance(record, (Build, Execution)) and record.seconds is not None:
-            place = (located.path, record.session, record.build)
-            rounds[place] = rounds.get(place, 0.0) + record.seconds
-    later = [seconds for (_, _, build), seconds in rounds.items() if build > 0]
-    return max(later or rounds.values(), default=None)
+    building: dict[tuple[str, int, int], float] = defaultdict(float)
+    executing: dict[tuple[str, int, int], float] = defaultdict(float)
+    for path, located in groupby(sorted(records, key=lambda each: each.path), key=lambda each: each.path):
+        own = [each.record for each in located]
+        for build in one_by_one(own):
+            building[path, build.session, build.build] += (build.seconds if build.build else build.following) or 0.0
+        for record in own:
+            if isinstance(record, Execution):
+                executing[path, record.session, record.build] += record.seconds or 0.0
+    later = [seconds for (_, _, number), seconds in building.items() if number > 0]
+    most = max(later or building.values(), default=0.0) + max(executing.values(), default=0.0)
+    return most or None
