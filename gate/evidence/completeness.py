@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -57,17 +57,18 @@ def presence(
     *,
     begun: bool = True,
     identical: Sequence[Same] = (),
+    absent: Mapping[Side, Collection[str]],
 ) -> Presence:
     """Compare what the run expects of each side with what was measured; what failed is not missing too.
 
     Of a benchmark that failed at some settings only, the others are missing where a side lacks it.
 
     begun: false where the budget ended before anything could give values. identical: what needs
-    no values.
+    no values. absent: suites that a side does not have.
     """
     measured: dict[Side, set[str]] = {side: {e.benchmark for e in executions if e.side == side} for side in SIDES}
     suites = {e.benchmark: e.suite for e in executions if e.suite is not None}
-    expected = _expected(run, measured, suites, select)
+    expected = _expected(run, measured, suites, select, absent)
     failed, proved = failed_at(failures), {same.benchmark for same in identical}
     named = {f.benchmark for f in failures}
     build_failed = any(f.kind in ("build", "tree", "lock") for f in failures)
@@ -92,15 +93,33 @@ def presence(
     return Presence(both=measured["base"] & measured["head"], new=new, missing=missing)
 
 
+def absent_suites(failures: Iterable[Failure], executions: Sequence[Execution]) -> dict[Side, set[str]]:
+    """Name the suites in which a side's tool found no benchmark, in any execution, while the other side has some."""
+    measured: dict[Side, set[str]] = {
+        side: {name for e in executions if e.side == side for name in (e.benchmark, e.suite) if name} for side in SIDES
+    }
+    found: dict[Side, set[str]] = {side: set() for side in SIDES}
+    for f in failures:
+        if f.empty and f.side is not None and f.benchmark is not None and not f.factors:
+            base, head = (f.benchmark in measured[side] for side in SIDES)
+            if (base, head) == (f.side != "base", f.side != "head"):
+                found[f.side].add(f.benchmark)
+    return found
+
+
 def _expected(
-    run: Run | None, measured: dict[Side, set[str]], suites: Mapping[str, str], select: Sequence[str]
+    run: Run | None,
+    measured: dict[Side, set[str]],
+    suites: Mapping[str, str],
+    select: Sequence[str],
+    absent: Mapping[Side, Collection[str]],
 ) -> dict[Side, dict[str, None]]:
     names = run.benchmarks if run and run.benchmarks else {}
     # a suite stands for what it names, which is known only by what it measured
     known = set(suites.values())
     expected: dict[Side, dict[str, None]] = {}
     for side in SIDES:
-        wanted = [n for n in names.get(side, []) if n not in known]
+        wanted = [n for n in names.get(side, []) if n not in known and n not in absent[side]]
         selected = [n for n in wanted if not select or any(matches(g, n) for g in select)]
         expected[side] = dict.fromkeys([*selected, *sorted(measured[side].difference(selected))])
     return expected

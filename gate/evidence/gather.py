@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Literal, TypeVar
 
 import msgspec
@@ -14,6 +14,7 @@ from gate.directions import told_or_known
 from gate.evidence.aggregates import aggregates, figure_warnings, figures_of, with_figures
 from gate.evidence.apart import apart
 from gate.evidence.completeness import (
+    absent_suites,
     build_warnings,
     look_warnings,
     part_warnings,
@@ -64,6 +65,7 @@ from gate.model.warnings.measured import (
     UnknownDirection,
     UnknownUnit,
 )
+from gate.model.warnings.setup import NothingToCompare
 from gate.units import meant, to_base, whole_of
 
 Sampler = Callable[[list[Execution], str], Sample]
@@ -134,9 +136,12 @@ def _gathered(
     everything = [r.record for r in records]
     executions, builds = _of(everything, Execution), _of(everything, Build)
     same = _same(records, config) if separate and not one else None
-    failures = _failures(_of(everything, Failure), executions, config, run, one=one or same == "same")
+    known = _of(everything, Failure)
+    absent = absent_suites(known, executions)
+    known = [f for f in known if not (f.empty and f.side is not None and f.benchmark in absent[f.side])]
+    failures = _failures(known, executions, config, run, one=one or same == "same")
     proofs = [] if one else identical(records, run)
-    found = presence(executions, failures, run, select, begun=cut is None, identical=proofs)
+    found = presence(executions, failures, run, select, begun=cut is None, identical=proofs, absent=absent)
     failures += [*missing_parts(parts), *_gaps(parts, select), *([] if _is_alone(run) else found.missing)]
     failed, named, both = failed_at(failures), {f.benchmark for f in failures}, found.both
     judged = [e for e in executions if e.benchmark in both and not failed(e.benchmark, e.factors, e.suite)]
@@ -162,6 +167,7 @@ def _gathered(
         unfinished=cut,
         warnings=[
             *with_machines(typed(run.warnings if run else ()), records),
+            *_only_new(run, absent["base"], found.new, compared=bool(cases or proofs or failures)),
             *look_warnings(looks, run, config),
             *round_warnings(rounds, executions, failures, run, config, settled_of(everything), looks),
             *part_warnings(whole, parts, run, config),
@@ -177,6 +183,15 @@ def _gathered(
         profiles=_of(explaining, Profile),
         unprofiled=_of(explaining, Unprofiled),
     )
+
+
+def _only_new(
+    run: Run | None, absent: Collection[str], new: Sequence[str], *, compared: bool
+) -> Iterator[NothingToCompare]:
+    """Say that nothing can be compared, where all that head has is in suites without a benchmark in base."""
+    if absent and new and not compared:
+        base = run.base.sha if run and run.base else None
+        yield NothingToCompare(base=base, itself=False, failed="missing", benchmark=min(absent), empty=True)
 
 
 def _is_alone(run: Run | None) -> bool:
