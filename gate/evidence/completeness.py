@@ -237,7 +237,8 @@ def round_warnings(
     reached = max((look for look in looks if look <= rounds.done), default=0)
     if 0 < reached < rounds.done:
         warnings.append(AfterLastLook(reached))
-    if rounds.planned is not None and rounds.done < rounds.planned and not stopped_early:
+    only_new = bool(counts) and not any(min(count.values()) for count in counts.values())
+    if rounds.planned is not None and rounds.done < rounds.planned and not (stopped_early or only_new):
         warnings.append(RoundsShort(rounds.done, rounds.planned))
     # an experiment has its replicates, and what is bound to sessions has theirs
     per_build = None if is_study(run, executions) or bound_factors(run) else _planned(run, "executions")

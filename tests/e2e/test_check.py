@@ -15,7 +15,7 @@ from tests.support.project import BENCH, CONFIG, Project, Step, committed, perfg
 pytestmark = pytest.mark.xdist_group("measures")
 
 
-FEW = ("--set", "plan.builds=2")
+FEW = ("--set", "plan.builds=2", "--set", "gate.min_builds=2")
 """Where no verdict is expected that takes more."""
 
 
@@ -526,7 +526,7 @@ def test_the_folder_of_the_run_is_the_projects(project: Project) -> None:
     deep = project.top / "some/where"
     deep.mkdir(parents=True)
     project.write("some/where/file", "x")
-    assert project.perfgate("check", "--set", "plan.builds=1", cwd=deep).returncode == 0
+    assert project.perfgate("check", *FEW, cwd=deep).returncode == 0
     assert (project.top / ".perfgate/report.html").exists()
     assert project.perfgate("report", cwd=deep).stdout.startswith("◆ Inconclusive")
 
@@ -547,8 +547,7 @@ def test_a_placeholder_of_init_is_refused_until_it_is_edited(project: Project) -
     assert not (project.top / ".perfgate").exists()
     config.write_text(written.replace("command = []", 'command = ["true"]'))
     project.commit()
-    few = ("--set", "plan.builds=1", "--set", "plan.executions=1")
-    assert project.perfgate("check", "--base", "HEAD", *few).returncode == 0
+    assert project.perfgate("check", "--base", "HEAD", *FEW, "--set", "plan.executions=1").returncode == 0
 
 
 def test_metrics_that_nothing_has_are_named(project: Project) -> None:

@@ -71,7 +71,7 @@ def test_the_warm_up_of_each_is_dropped_and_one_too_short_for_it_fails_alone(con
 
 
 def test_no_benchmark_at_all_or_a_failed_exit_is_no_result(context: Context) -> None:
-    assert collected(context, Suite({}, {})) == Unusable("no benchmarks", "said")
+    assert collected(context, Suite({}, {})) == Unusable("no benchmarks", "said", empty=True)
     assert collected(context, status="exit 1") == Unusable("exit 1: explained", "said")
     declared = collected(context, metric={"allocs": {}})
     assert declared == Unusable("no values of 'allocs'", "said")
