@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -322,3 +323,21 @@ def test_a_check_whose_budget_ends(tmp_path: Path) -> None:
     assert "Run the same check again with `--set plan.budget=" in " ".join(done.stdout.split())
     code = project.perfgate("decide", ".perfgate", "--set", "gate.inconclusive=fail").returncode
     assert code == 4
+
+
+@pytest.mark.endtoend
+@pytest.mark.parametrize("plan", [("budget", "4s"), ("builds", "2")], ids=["budget", "builds"])
+def test_the_next_step_gives_a_verdict(tmp_path: Path, plan: tuple[str, str]) -> None:
+    project = Project(tmp_path / "project")
+    project.write("perfgate.toml", f'{CONFIG}[build]\ncommand = "sleep 0.7"\nrelink = "off"\n')
+    project.bench(1.0)
+    project.commit()
+    project.bench(1.3)
+    done = project.perfgate("check", "--set", f"plan.{plan[0]}={plan[1]}")
+    assert (done.returncode, project.report()["summary"]["kind"]) == (4, "not-enough-measured"), done.stdout
+    said = " ".join(done.stdout.split())
+    asked = re.findall(r"--set plan\.\w+=\w+", said.partition("`")[2].partition("`")[0])
+    assert asked, said
+    again = project.perfgate("check", *" ".join(asked).split())
+    assert again.returncode == 1, again.stdout
+    assert again.stdout.startswith("✖ Regression: bench is ")
