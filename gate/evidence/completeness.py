@@ -93,8 +93,13 @@ def presence(
     return Presence(both=measured["base"] & measured["head"], new=new, missing=missing)
 
 
-def absent_suites(failures: Iterable[Failure], executions: Sequence[Execution]) -> dict[Side, set[str]]:
-    """Name the suites in which a side's tool found no benchmark, in any execution, while the other side has some."""
+def without_absent(
+    failures: Sequence[Failure], executions: Sequence[Execution]
+) -> tuple[list[Failure], dict[Side, set[str]]]:
+    """Name the suites in which a side's tool found no benchmark, in any execution, while the other side has some.
+
+    Returns the other failures, and these names by side.
+    """
     measured: dict[Side, set[str]] = {
         side: {name for e in executions if e.side == side for name in (e.benchmark, e.suite) if name} for side in SIDES
     }
@@ -104,7 +109,8 @@ def absent_suites(failures: Iterable[Failure], executions: Sequence[Execution]) 
             base, head = (f.benchmark in measured[side] for side in SIDES)
             if (base, head) == (f.side != "base", f.side != "head"):
                 found[f.side].add(f.benchmark)
-    return found
+    left = [f for f in failures if not (f.empty and f.side is not None and f.benchmark in found[f.side])]
+    return left, found
 
 
 def _expected(

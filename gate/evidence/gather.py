@@ -14,7 +14,6 @@ from gate.directions import told_or_known
 from gate.evidence.aggregates import aggregates, figure_warnings, figures_of, with_figures
 from gate.evidence.apart import apart
 from gate.evidence.completeness import (
-    absent_suites,
     build_warnings,
     look_warnings,
     part_warnings,
@@ -24,6 +23,7 @@ from gate.evidence.completeness import (
     rounds_of,
     settled_of,
     slowest_round,
+    without_absent,
 )
 from gate.evidence.cost import cost_of, pace_of, spent
 from gate.evidence.factors import at, bound_factors, failed_at, settings
@@ -136,18 +136,14 @@ def _gathered(
     everything = [r.record for r in records]
     executions, builds = _of(everything, Execution), _of(everything, Build)
     same = _same(records, config) if separate and not one else None
-    known = _of(everything, Failure)
-    absent = absent_suites(known, executions)
-    known = [f for f in known if not (f.empty and f.side is not None and f.benchmark in absent[f.side])]
+    known, absent = without_absent(_of(everything, Failure), executions)
     failures = _failures(known, executions, config, run, one=one or same == "same")
     proofs = [] if one else identical(records, run)
     found = presence(executions, failures, run, select, begun=cut is None, identical=proofs, absent=absent)
     failures += [*missing_parts(parts), *_gaps(parts, select), *([] if _is_alone(run) else found.missing)]
     failed, named, both = failed_at(failures), {f.benchmark for f in failures}, found.both
     judged = [e for e in executions if e.benchmark in both and not failed(e.benchmark, e.factors, e.suite)]
-    # what others measured was not asked for any number of iterations
-    asked = 0 if run is not None and run.apart else config.plan.iterations
-    pairs = _pairs(judged, config, bound_factors(run), asked, sampled)
+    pairs = _pairs(judged, config, bound_factors(run), _asked(run, config), sampled)
     cases = [case for case in pairs.cases if case.exact or same != "same"]
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
     return Evidence(
@@ -183,6 +179,11 @@ def _gathered(
         profiles=_of(explaining, Profile),
         unprofiled=_of(explaining, Unprofiled),
     )
+
+
+def _asked(run: Run | None, config: Config) -> int:
+    # what others measured was not asked for any number of iterations
+    return 0 if run is not None and run.apart else config.plan.iterations
 
 
 def _only_new(
