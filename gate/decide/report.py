@@ -86,10 +86,11 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     findings, identical = told.findings, identical_of(evidence, policy)
     verdict = _report_verdict([*findings, *identical], evidence, policy, why)
     stopped = _stopped(evidence, walked)
+    few = None
     # nights of a creep check are judged together
-    open_ended = verdict == "inconclusive" and crept is None
-    few = not_enough(findings, walked.judged, policy.config.gate, evidence, stopped) if open_ended else None
-    verdict = verdict if few is None else "error"
+    if verdict == "inconclusive" and crept is None:
+        few = not_enough(findings, walked.judged, policy.config.gate, evidence, stopped)
+        verdict = "inconclusive" if few is None else "error"
     new = evidence.new if why is None else new_benchmarks(evidence)
     gate = policy.config.gate
     explanations = explanations_of(evidence, findings)

@@ -423,7 +423,7 @@ class Loop:
         for _, block in blocks:
             pair = {step.side: step for step in block}
             first = next(iter(pair.values()))
-            if self._ledger.is_failed(first) or any(map(self._is_foreign, pair.values())):
+            if self._ledger.is_out(first) or any(map(self._is_foreign, pair.values())):
                 continue
             if len(pair) < len(SIDES):
                 self._execute(first)
