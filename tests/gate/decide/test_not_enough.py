@@ -147,6 +147,7 @@ def test_a_plan_that_cannot_reach_a_verdict(tmp_path: Path, done: int, budget: s
 
 def test_builds_of_several_sessions_count_together(tmp_path: Path) -> None:
     """Three jobs of two builds have six; of one build each they need one more."""
+    text = ""
     for builds, code in ((2, 0), (1, 4)):
         found: list[dict[str, Any]] = [
             {"type": "run", "sessions": 3, "config": {"plan": {"builds": builds, "budget": "5m"}}}
