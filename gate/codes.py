@@ -22,7 +22,7 @@ MEANINGS = {
     Exit.REGRESSION: "regression",
     Exit.USAGE: "bad command line, config or input file",
     Exit.INCONCLUSIVE: 'inconclusive, with gate.inconclusive = "fail"',
-    Exit.ERROR: "error: a build or a benchmark failed or is missing, or nothing was measured",
+    Exit.ERROR: "error: a build or a benchmark failed or is missing, or too little was measured",
     Exit.UNFIT: "the host is unfit (only with --strict)",
 }
 """As help shows them; of a command that gives no verdict 0 has words of its own."""

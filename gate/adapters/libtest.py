@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from gate.adapters.values import OutputError, Series, checked, refuse_cut_off, shown
+from gate.adapters.values import EmptyError, OutputError, Series, checked, refuse_cut_off, shown
 from gate.model import Better
 from gate.units import to_base
 
@@ -118,7 +118,7 @@ def parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:  #
         better: Better = "higher" if base.endswith("/s") else "lower"
         found[row.name] = Series(base, [checked(row.value * scale, base, row.name.encode())], better)
     if not found:
-        raise OutputError(
+        raise EmptyError(
             'no benchmark in the output: lines such as "test NAME ... bench: 12 ns/iter (+/- 3)" are expected'
         )
     refuse_cut_off(data, "the output")

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from gate.adapters.values import OutputError, Series, checked, usable
+from gate.adapters.values import EmptyError, OutputError, Series, checked, usable
 from gate.model.bounds import out_of_bounds, why_out_of_bounds
 from gate.model.visible import visible
 
@@ -119,7 +119,8 @@ def times(found: Iterable[tuple[str, float]], what: str) -> dict[str, Series]:
         what: what the output should be, for the message.
 
     Raises:
-        OutputError: there is none, two have one name, or one is not a usable time.
+        EmptyError: there is none.
+        OutputError: two have one name, or one is not a usable time.
     """
     series: dict[str, Series] = {}
     for name, seconds in found:
@@ -127,5 +128,5 @@ def times(found: Iterable[tuple[str, float]], what: str) -> dict[str, Series]:
             raise OutputError(f"two benchmarks are called {name!r}: give each a name of its own")
         series[name] = Series("s", [checked(seconds, "s", f"{name}: {seconds}".encode())])
     if not series:
-        raise OutputError(f"no benchmark in the output: {what}")
+        raise EmptyError(f"no benchmark in the output: {what}")
     return series

@@ -28,6 +28,10 @@ class OutputError(ValueError):
         super().__init__(line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…")
 
 
+class EmptyError(OutputError):
+    """The output of a tool that found no benchmark."""
+
+
 _SHOWN = 60
 _PART = 100_000
 _NO_NEGATIVES = ("s", "B")

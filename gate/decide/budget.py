@@ -1,10 +1,18 @@
-"""A budget that ended before one round was complete: what the report comes to."""
+"""A run that ended before one round was complete, or before a verdict was possible: what the report comes to."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
 from gate.config.rules import is_single, most_builds
-from gate.config.types import Config
-from gate.model import SIDES, Run, Unfinished, outcomes
+from gate.config.types import Config, Gate
+from gate.decide.estimates import BOOTSTRAP_BUILDS, Estimated, needed_builds
+from gate.decide.looks import Judged
+from gate.decide.steps import not_by_builds
+from gate.model import SIDES, Evidence, Finding, Run, Unfinished, outcomes
+from gate.units import Duration
 
 
 def budget_ended(spent: Unfinished, run: Run | None, config: Config) -> outcomes.BudgetEnded:
@@ -29,3 +37,79 @@ def budget_ended(spent: Unfinished, run: Run | None, config: Config) -> outcomes
 
 def _each(total: float, count: int, ended: float) -> float:
     return max(total / max(1, count), ended)
+
+
+def not_enough(
+    findings: Sequence[Finding],
+    judged: Sequence[Judged],
+    gate: Gate,
+    evidence: Evidence,
+    stopped: Literal["budget"] | None,
+) -> outcomes.NotEnoughMeasured | None:
+    """Say that a run ended before there were the builds that a verdict needs; None: what is open is so for its noise.
+
+    findings: in the order of `judged`. Result files of other tools have no plan that they could fall short of.
+    """
+    planned = planned_rounds(evidence)
+    lacking: list[tuple[int, int]] = []
+    for finding, each in zip(findings, judged, strict=True):
+        needed, builds = _needed(each.estimated, gate), each.estimated.builds
+        # what was given up would have been measured on, if the plan had the builds
+        given_up = finding.stopped is not None and (evidence.rounds.planned or 0) >= needed
+        if finding.is_open and builds < needed and not given_up and not_by_builds(finding) is None:
+            lacking.append((builds, needed))
+    if not lacking or not planned:
+        return None
+    builds, needed = min(each[0] for each in lacking), max(each[1] for each in lacking)
+    why = _why(planned, needed, evidence, stopped)
+    if why is None:
+        return None
+    round_ = evidence.slowest_round
+    return outcomes.NotEnoughMeasured(
+        builds=builds, needed=needed, why=why, round=round_, seconds=_seconds(needed, round_, evidence, stopped)
+    )
+
+
+def _needed(found: Estimated, gate: Gate) -> int:
+    """Return the builds a side from which on something may be called."""
+    if found.exact:
+        return 0
+    few = found.hold == "bootstrap" and found.unit == "build"
+    return max(needed_builds(found, gate), BOOTSTRAP_BUILDS if few else 0)
+
+
+def _why(
+    planned: int, needed: int, evidence: Evidence, stopped: Literal["budget"] | None
+) -> Literal["budget", "plan", "interrupted"] | None:
+    if planned < needed:
+        return "plan"
+    # an end is missing where measuring was interrupted
+    open_ended = any(state.when == "begin" for state in {s.session: s for s in evidence.states}.values())
+    return stopped or ("interrupted" if open_ended else None)
+
+
+def _seconds(needed: int, round_: float | None, evidence: Evidence, stopped: Literal["budget"] | None) -> float | None:
+    """Return what the builds needed take, in one of several jobs, if those to come take as long as the slowest."""
+    run, done = evidence.run, evidence.rounds.done
+    if round_ is None:
+        return None
+    configured = _plan_of(evidence).get("budget")
+    budget = float(Duration.parse(configured)) if isinstance(configured, str) else 0.0
+    least = budget if stopped else 0.0
+    if evidence.pace is None or evidence.seconds is None:
+        return max(least, round_ * math.ceil(needed / ((run.sessions if run else None) or 1)))
+    # looks are laid out at the pace of the first round, which will be as slow again
+    spent = max(evidence.seconds, budget if evidence.looks and done >= evidence.looks[-1] else 0.0)
+    return max(least, spent + max(1, needed - done) * round_)
+
+
+def planned_rounds(evidence: Evidence) -> int:
+    """Count the rounds of the plan, those of all sessions; 0: not known. Looks within a budget may be fewer."""
+    builds = _plan_of(evidence).get("builds")
+    most = builds.get("max") if isinstance(builds, Mapping) else None
+    return max(evidence.rounds.planned or 0, most if isinstance(most, int) else 0)
+
+
+def _plan_of(evidence: Evidence) -> Mapping[str, Any]:
+    plan = (evidence.run.config or {}).get("plan") if evidence.run else None
+    return plan if isinstance(plan, Mapping) else {}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -12,11 +11,11 @@ from gate.codes import Exit
 from gate.config.rules import Policy, default_floor, missing_fails
 from gate.config.schema import to_tables
 from gate.decide import reasons
-from gate.decide.budget import budget_ended
+from gate.decide.budget import budget_ended, not_enough, planned_rounds
 from gate.decide.contrasts import contrasts_of
 from gate.decide.creep import crept_of
 from gate.decide.design import Design, Subject, design_of, subject_of, subjects_of
-from gate.decide.estimates import estimates, needed_builds
+from gate.decide.estimates import estimates
 from gate.decide.explanations import explanations_of, unprofiled_of
 from gate.decide.findings import findings_of, ratio_interval, side_summary
 from gate.decide.identical import identical_of
@@ -87,6 +86,11 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     findings, identical = told.findings, identical_of(evidence, policy)
     verdict = _report_verdict([*findings, *identical], evidence, policy, why)
     stopped = _stopped(evidence, walked)
+    few = None
+    # nights of a creep check are judged together
+    if verdict == "inconclusive" and crept is None:
+        few = not_enough(findings, walked.judged, policy.config.gate, evidence, stopped)
+        verdict = "inconclusive" if few is None else "error"
     new = evidence.new if why is None else new_benchmarks(evidence)
     gate = policy.config.gate
     explanations = explanations_of(evidence, findings)
@@ -96,7 +100,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         exit_code=_exit_code(verdict, findings, policy),
         summary=summary(why, itself, len(new))
         if why is not None and verdict == "pass"
-        else _summary(verdict, stopped, evidence, policy, walked, told, identical),
+        else few or _summary(verdict, evidence, policy, told, identical),
         stopped=stopped,
         run=_run_facts(evidence, design, walked),
         policy=PolicyFacts(
@@ -154,13 +158,7 @@ def look(evidence: Evidence, policy: Policy) -> frozenset[str]:
 
 
 def _summary(
-    verdict: ReportVerdict,
-    stopped: Literal["budget"] | None,
-    evidence: Evidence,
-    policy: Policy,
-    walked: Walk,
-    told: Explained,
-    identical: Sequence[Identical],
+    verdict: ReportVerdict, evidence: Evidence, policy: Policy, told: Explained, identical: Sequence[Identical]
 ) -> outcomes.Summary:
     findings = told.findings
     if evidence.unfinished is not None and not (findings or evidence.failures or identical):
@@ -168,8 +166,7 @@ def _summary(
     held = [f for f in evidence.failures if f.kind == "lock"]
     if held and len(held) == len(evidence.failures) and not findings:
         return outcomes.MachineNotFree(status=held[0].status)
-    few = _not_enough(findings, walked, policy, evidence) if (verdict, stopped) == ("inconclusive", "budget") else None
-    return few or reasons.summary(verdict, findings, evidence, told.only, identical)
+    return reasons.summary(verdict, findings, evidence, told.only, identical)
 
 
 def _family_size(walked: Walk) -> int:
@@ -188,35 +185,12 @@ def _stopped(evidence: Evidence, walked: Walk) -> Literal["budget"] | None:
     # an end is missing where measuring was interrupted
     if (stops and "settled" not in stops) or any(state.when == "begin" for state in last):
         return None
-    done, wanted = evidence.rounds.done, _planned(evidence)
+    done, wanted = evidence.rounds.done, planned_rounds(evidence)
+    if "settled" in stops and evidence.looks and done < evidence.looks[-1]:
+        # by the rules that it was measured under, if not by these
+        return None
     settled = all(judged.settled for judged in walked.judged) if evidence.looks else False
     return "budget" if 0 < done < wanted and not evidence.failures and not settled else None
-
-
-def _planned(evidence: Evidence) -> int:
-    """Count the rounds of the plan; 0: not known. Looks within a budget may be fewer."""
-    plan = (evidence.run.config or {}).get("plan") if evidence.run else None
-    builds = plan.get("builds") if isinstance(plan, Mapping) else None
-    most = builds.get("max") if isinstance(builds, Mapping) else None
-    return max(evidence.rounds.planned or 0, most if isinstance(most, int) else 0)
-
-
-def _not_enough(
-    findings: Sequence[Finding], walked: Walk, policy: Policy, evidence: Evidence
-) -> outcomes.NotEnoughMeasured | None:
-    """Say that the budget ended before there were the builds that a verdict needs, where that is so."""
-    planned = _planned(evidence) or math.inf
-    lacking: list[tuple[int, int]] = []
-    for finding, judged in zip(findings, walked.judged, strict=True):
-        # remembered variance stands in for some
-        needed = int(min(needed_builds(judged.estimated, policy.config.gate), planned))
-        builds = min(finding.base.counts.build, finding.head.counts.build)
-        if finding.is_open and builds < needed:
-            lacking.append((builds, needed))
-    if not lacking:
-        return None
-    builds, needed = min(each[0] for each in lacking), max(each[1] for each in lacking)
-    return outcomes.NotEnoughMeasured(builds=builds, needed=needed, round=evidence.slowest_round)
 
 
 def _run_facts(evidence: Evidence, design: Design, walked: Walk) -> RunFacts:

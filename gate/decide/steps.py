@@ -10,7 +10,6 @@ from gate.codes import Exit
 from gate.decide.importance import ordered
 from gate.model import Finding, Report, reasons
 from gate.model import outcomes as steps
-from gate.model.cost import Pace
 from gate.model.creep import CreepFacts
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
 from gate.units import Duration
@@ -32,6 +31,8 @@ def blocks(finding: Finding, report: Report) -> bool:
 
 def next_step(report: Report) -> steps.Step | None:
     """Choose what a reader does now; None after a pass."""
+    if isinstance(report.summary, steps.NotEnoughMeasured):
+        return _allow_more_builds(report.summary, report)
     if report.verdict == "error" and report.failures:
         return _after_failures(report)
     if report.verdict == "regression" and report.creep is not None:
@@ -47,9 +48,6 @@ def next_step(report: Report) -> steps.Step | None:
 def _measure_otherwise(report: Report) -> steps.Step | None:
     """Choose what gives a verdict where there is none, by why there is none."""
     match report.summary:
-        case steps.NotEnoughMeasured(needed=needed, round=seconds):
-            # after one round alone nothing says what later ones take
-            return _allow_more_builds(needed, seconds, report.run.pace if report.run.rounds.done > 1 else None)
         case steps.BudgetEnded(least=least, rounds=rounds, spent=spent):
             # with room for what was not seen
             budget = _rounded(_ROOM * least)
@@ -117,11 +115,17 @@ def _after_failures(report: Report) -> steps.Step:
     return steps.RestoreBenchmark(benchmark=gone[0], merged=merged, label=label if merged and label else None)
 
 
-def _allow_more_builds(needed: int, round_: float | None, pace: Pace | None) -> steps.AllowMoreBuilds:
-    # what the first builds take longer comes once; a round may take longer than any so far
-    once = 0.0 if pace is None else pace.once
-    budget = None if round_ is None else _rounded(_SLACK * (once + needed * round_))
-    return steps.AllowMoreBuilds(needed=needed, round=round_, budget=budget)
+def _allow_more_builds(few: steps.NotEnoughMeasured, report: Report) -> steps.AllowMoreBuilds:
+    plan = (report.run.settings or {}).get("plan", {})
+    sessions = max((finding.base.counts.session for finding in report.findings), default=1)
+    budget = _budget(few.seconds, plan.get("budget")) if few.why != "interrupted" else None
+    return steps.AllowMoreBuilds(
+        needed=few.needed,
+        why=few.why,
+        round=few.round,
+        builds=math.ceil(few.needed / sessions) if few.why == "plan" else None,
+        budget=budget,
+    )
 
 
 def _rounded(seconds: float) -> float:
@@ -142,7 +146,7 @@ def _settle(report: Report) -> steps.Step:
         )
     if not still_open:
         return steps.NothingToDo()
-    declared = [step for f in still_open if (step := _declare(f, imported=bool(report.run.imported))) is not None]
+    declared = [step for f in still_open if (step := not_by_builds(f, imported=bool(report.run.imported))) is not None]
     if len(declared) == len(still_open):
         return declared[0]
     needed = sorted(_builds(f) + f.more_builds for f in still_open if f.more_builds)
@@ -168,7 +172,7 @@ def _settle(report: Report) -> steps.Step:
     )
 
 
-def _declare(finding: Finding, *, imported: bool) -> steps.Step | None:
+def not_by_builds(finding: Finding, *, imported: bool = False) -> steps.Step | None:
     """Return what a finding lacks that more builds do not give; None: they may settle it."""
     # of one of several machines that alone stands in the way, what it lacks
     reason = finding.reason.why if isinstance(finding.reason, reasons.OnMachine) else finding.reason

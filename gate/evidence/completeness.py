@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 import msgspec
 
 from gate.config.rules import is_single, matches
 from gate.config.types import Config
+from gate.evidence.cost import one_by_one
 from gate.evidence.factors import bound_factors, failed_at, is_study, settings, study_factors
 from gate.evidence.records import Located
 from gate.evidence.runs import Part
@@ -55,17 +57,18 @@ def presence(
     *,
     begun: bool = True,
     identical: Sequence[Same] = (),
+    absent: Mapping[Side, Collection[str]],
 ) -> Presence:
     """Compare what the run expects of each side with what was measured; what failed is not missing too.
 
     Of a benchmark that failed at some settings only, the others are missing where a side lacks it.
 
     begun: false where the budget ended before anything could give values. identical: what needs
-    no values.
+    no values. absent: suites that a side does not have.
     """
     measured: dict[Side, set[str]] = {side: {e.benchmark for e in executions if e.side == side} for side in SIDES}
     suites = {e.benchmark: e.suite for e in executions if e.suite is not None}
-    expected = _expected(run, measured, suites, select)
+    expected = _expected(run, measured, suites, select, absent)
     failed, proved = failed_at(failures), {same.benchmark for same in identical}
     named = {f.benchmark for f in failures}
     build_failed = any(f.kind in ("build", "tree", "lock") for f in failures)
@@ -90,15 +93,39 @@ def presence(
     return Presence(both=measured["base"] & measured["head"], new=new, missing=missing)
 
 
+def without_absent(
+    failures: Sequence[Failure], executions: Sequence[Execution]
+) -> tuple[list[Failure], dict[Side, set[str]]]:
+    """Name the suites in which a side's tool found no benchmark, in any execution, while the other side has some.
+
+    Returns the other failures, and these names by side.
+    """
+    measured: dict[Side, set[str]] = {
+        side: {name for e in executions if e.side == side for name in (e.benchmark, e.suite) if name} for side in SIDES
+    }
+    found: dict[Side, set[str]] = {side: set() for side in SIDES}
+    for f in failures:
+        if f.empty and f.side is not None and f.benchmark is not None and not f.factors:
+            base, head = (f.benchmark in measured[side] for side in SIDES)
+            if (base, head) == (f.side != "base", f.side != "head"):
+                found[f.side].add(f.benchmark)
+    left = [f for f in failures if not (f.empty and f.side is not None and f.benchmark in found[f.side])]
+    return left, found
+
+
 def _expected(
-    run: Run | None, measured: dict[Side, set[str]], suites: Mapping[str, str], select: Sequence[str]
+    run: Run | None,
+    measured: dict[Side, set[str]],
+    suites: Mapping[str, str],
+    select: Sequence[str],
+    absent: Mapping[Side, Collection[str]],
 ) -> dict[Side, dict[str, None]]:
     names = run.benchmarks if run and run.benchmarks else {}
     # a suite stands for what it names, which is known only by what it measured
     known = set(suites.values())
     expected: dict[Side, dict[str, None]] = {}
     for side in SIDES:
-        wanted = [n for n in names.get(side, []) if n not in known]
+        wanted = [n for n in names.get(side, []) if n not in known and n not in absent[side]]
         selected = [n for n in wanted if not select or any(matches(g, n) for g in select)]
         expected[side] = dict.fromkeys([*selected, *sorted(measured[side].difference(selected))])
     return expected
@@ -216,7 +243,8 @@ def round_warnings(
     reached = max((look for look in looks if look <= rounds.done), default=0)
     if 0 < reached < rounds.done:
         warnings.append(AfterLastLook(reached))
-    if rounds.planned is not None and rounds.done < rounds.planned and not stopped_early:
+    only_new = bool(counts) and not any(min(count.values()) for count in counts.values())
+    if rounds.planned is not None and rounds.done < rounds.planned and not (stopped_early or only_new):
         warnings.append(RoundsShort(rounds.done, rounds.planned))
     # an experiment has its replicates, and what is bound to sessions has theirs
     per_build = None if is_study(run, executions) or bound_factors(run) else _planned(run, "executions")
@@ -306,15 +334,19 @@ def _one_file(builds: Sequence[Build]) -> bool:
 
 
 def slowest_round(records: Sequence[Located]) -> float | None:
-    """Return the seconds that the builds and executions of the slowest round took, of one job; None: not known.
+    """Return the seconds that the slowest builds and the slowest executions of a round took, of one job; None: unknown.
 
-    The first, whose builds may do what later ones need not, counts where it is the only one.
+    Of first builds, which may do what later ones need not, where they are the only ones what they say of those.
     """
-    rounds: dict[tuple[str, int, int], float] = {}
-    for located in records:
-        record = located.record
-        if isinstance(record, (Build, Execution)) and record.seconds is not None:
-            place = (located.path, record.session, record.build)
-            rounds[place] = rounds.get(place, 0.0) + record.seconds
-    later = [seconds for (_, _, build), seconds in rounds.items() if build > 0]
-    return max(later or rounds.values(), default=None)
+    building: dict[tuple[str, int, int], float] = defaultdict(float)
+    executing: dict[tuple[str, int, int], float] = defaultdict(float)
+    for path, located in groupby(sorted(records, key=lambda each: each.path), key=lambda each: each.path):
+        own = [each.record for each in located]
+        for build in one_by_one(own):
+            building[path, build.session, build.build] += (build.seconds if build.build else build.following) or 0.0
+        for record in own:
+            if isinstance(record, Execution):
+                executing[path, record.session, record.build] += record.seconds or 0.0
+    later = [seconds for (_, _, number), seconds in building.items() if number > 0]
+    most = max(later or building.values(), default=0.0) + max(executing.values(), default=0.0)
+    return most or None

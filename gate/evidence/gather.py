@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Literal, TypeVar
 
 import msgspec
@@ -23,6 +23,7 @@ from gate.evidence.completeness import (
     rounds_of,
     settled_of,
     slowest_round,
+    without_absent,
 )
 from gate.evidence.cost import cost_of, pace_of, spent
 from gate.evidence.factors import at, bound_factors, failed_at, settings
@@ -64,6 +65,7 @@ from gate.model.warnings.measured import (
     UnknownDirection,
     UnknownUnit,
 )
+from gate.model.warnings.setup import NothingToCompare
 from gate.units import meant, to_base, whole_of
 
 Sampler = Callable[[list[Execution], str], Sample]
@@ -134,15 +136,14 @@ def _gathered(
     everything = [r.record for r in records]
     executions, builds = _of(everything, Execution), _of(everything, Build)
     same = _same(records, config) if separate and not one else None
-    failures = _failures(_of(everything, Failure), executions, config, run, one=one or same == "same")
+    known, absent = without_absent(_of(everything, Failure), executions)
+    failures = _failures(known, executions, config, run, one=one or same == "same")
     proofs = [] if one else identical(records, run)
-    found = presence(executions, failures, run, select, begun=cut is None, identical=proofs)
+    found = presence(executions, failures, run, select, begun=cut is None, identical=proofs, absent=absent)
     failures += [*missing_parts(parts), *_gaps(parts, select), *([] if _is_alone(run) else found.missing)]
     failed, named, both = failed_at(failures), {f.benchmark for f in failures}, found.both
     judged = [e for e in executions if e.benchmark in both and not failed(e.benchmark, e.factors, e.suite)]
-    # what others measured was not asked for any number of iterations
-    asked = 0 if run is not None and run.apart else config.plan.iterations
-    pairs = _pairs(judged, config, bound_factors(run), asked, sampled)
+    pairs = _pairs(judged, config, bound_factors(run), _asked(run, config), sampled)
     cases = [case for case in pairs.cases if case.exact or same != "same"]
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
     return Evidence(
@@ -162,6 +163,7 @@ def _gathered(
         unfinished=cut,
         warnings=[
             *with_machines(typed(run.warnings if run else ()), records),
+            *_only_new(run, absent["base"], found.new, compared=bool(cases or proofs or failures)),
             *look_warnings(looks, run, config),
             *round_warnings(rounds, executions, failures, run, config, settled_of(everything), looks),
             *part_warnings(whole, parts, run, config),
@@ -177,6 +179,20 @@ def _gathered(
         profiles=_of(explaining, Profile),
         unprofiled=_of(explaining, Unprofiled),
     )
+
+
+def _asked(run: Run | None, config: Config) -> int:
+    # what others measured was not asked for any number of iterations
+    return 0 if run is not None and run.apart else config.plan.iterations
+
+
+def _only_new(
+    run: Run | None, absent: Collection[str], new: Sequence[str], *, compared: bool
+) -> Iterator[NothingToCompare]:
+    """Say that nothing can be compared, where all that head has is in suites without a benchmark in base."""
+    if absent and new and not compared:
+        base = run.base.sha if run and run.base else None
+        yield NothingToCompare(base=base, itself=False, failed="missing", benchmark=min(absent), empty=True)
 
 
 def _is_alone(run: Run | None) -> bool:

@@ -242,14 +242,18 @@ class SomeInconclusive(Kind, frozen=True, kw_only=True):
 
 
 class NotEnoughMeasured(Kind, frozen=True, kw_only=True):
-    """The budget ended before there were the builds that a verdict needs."""
+    """Measuring ended before there were the builds that a verdict needs."""
 
     builds: int
-    """Builds a side of the inconclusive finding that has the fewest."""
+    """Builds a side of the open finding that has the fewest."""
     needed: int
     """Builds a side that a verdict needs."""
     round: float | None
     """Seconds that the slowest round took; None: not known."""
+    why: Literal["budget", "plan", "interrupted"] = "budget"
+    """budget: it ended first. plan: it has fewer builds. interrupted: somebody or something ended the run."""
+    seconds: float | None = None
+    """Seconds that all of measuring takes with the builds needed; None: not known."""
 
 
 class SomeAccepted(Kind, frozen=True, kw_only=True):
@@ -546,14 +550,18 @@ class MoreBuilds(Kind, frozen=True, kw_only=True):
 
 
 class AllowMoreBuilds(Kind, frozen=True, kw_only=True):
-    """A larger budget would allow the builds that a verdict needs."""
+    """A larger budget or plan, or the rest of the run, would give the builds that a verdict needs."""
 
     needed: int
     """Builds a side that a verdict needs."""
+    why: Literal["budget", "plan", "interrupted"]
+    """As of `not-enough-measured`."""
     round: float | None
     """Seconds that a round takes; None: not known."""
+    builds: int | None
+    """Builds of a plan that would do; None: the present one has enough."""
     budget: float | None
-    """Seconds that would do, rounded up; None: not known."""
+    """Seconds that would do, rounded up; None: the present budget does, or it is not known."""
 
 
 Step = (

@@ -339,6 +339,8 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True, tag="failure"):
     """What differs from the caller's environment: name -> value, "" for a name that was removed. None: not known."""
     hint: str | None = None
     """What probably went wrong and what to do; None: not known."""
+    empty: bool = False
+    """Whether its tool found no benchmark: what the other side has is new or missing then."""
 
 
 class Same(Proof, frozen=True, kw_only=True, tag="same"):

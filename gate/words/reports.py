@@ -51,7 +51,7 @@ def beside(report: Report) -> list[str]:
 def meaning(report: Report) -> str:
     """What the verdict of a report means, for a newcomer."""
     if isinstance(report.summary, outcomes.NotEnoughMeasured):
-        return "The budget ended before there were enough builds to tell a change from noise."
+        return "There are too few builds to tell a change from noise, so there is no answer; that is never a pass."
     if isinstance(report.summary, outcomes.NothingToCompare):
         return "Base runs no benchmark of head, so head is not judged. Head itself ran."
     if isinstance(report.summary, outcomes.AllIdentical):
@@ -84,10 +84,10 @@ def counts(report: Report) -> str:
 def could_have_shown(report: Report) -> str:
     """Say which changes the findings of an inconclusive report could have shown at all; no full stop.
 
-    Nothing for a single finding, whose sentence says it, and where the budget left too little.
+    Nothing for a single finding, whose sentence says it.
     """
     found = [f for f in report.findings if f.verdict in _SIZED and f.ratio.method != "exact"]
-    if report.verdict != "inconclusive" or isinstance(report.summary, outcomes.NotEnoughMeasured) or len(found) < 2:
+    if report.verdict != "inconclusive" or len(found) < 2:
         return ""
     sized = sorted((f for f in found if known(f.detectable)), key=lambda f: f.detectable or 0.0)
     if not sized:

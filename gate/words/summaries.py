@@ -172,13 +172,22 @@ def _all_identical(of: outcomes.AllIdentical) -> str:
     return f"{every} {same}, so nothing had to be measured"
 
 
+def _not_enough_measured(of: outcomes.NotEnoughMeasured) -> str:
+    cost = "" if of.seconds is None else f"; a verdict takes about {format_duration(of.seconds)}"
+    return f"not enough measured: {of.builds} of {plural(of.needed, 'build')}{cost}"
+
+
 def _allow_more_builds(step: outcomes.AllowMoreBuilds) -> str:
-    if step.round is None or step.budget is None:
-        return (
-            f"Run the same check again with a larger budget (`--set plan.budget=...`): {step.needed} builds are needed"
-        )
-    cost = f"a round takes about {format_duration(step.round)} and {step.needed} are needed"
-    return f"Run the same check again with `--set plan.budget={Duration(step.budget)}`: {cost}"
+    cost = f"{step.needed} builds are needed"
+    if step.round is not None:
+        cost = f"a round takes about {format_duration(step.round)} and {step.needed} are needed"
+    if step.why == "interrupted":
+        return f"Continue the interrupted run with `--resume`: {cost}"
+    builds = [] if step.builds is None else [f"--set plan.builds={step.builds}"]
+    budget = [] if step.budget is None else [f"--set plan.budget={Duration(step.budget)}"]
+    if not builds and not budget:
+        return f"Run the same check again with a larger budget (`--set plan.budget=...`): {cost}"
+    return f"Run the same check again with `{' '.join([*builds, *budget])}`: {cost}"
 
 
 def _name_sides(step: outcomes.NameSides) -> str:
@@ -310,7 +319,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     ),
     outcomes.Failed: _failed,
     outcomes.SomeInconclusive: _inconclusive,
-    outcomes.NotEnoughMeasured: lambda of: f"not enough measured: {of.builds} of {plural(of.needed, 'build')}",
+    outcomes.NotEnoughMeasured: _not_enough_measured,
     outcomes.SomeAccepted: _accepted,
     outcomes.AllIdentical: _all_identical,
     outcomes.NothingToCompare: _nothing_to_compare,

@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from gate.adapters import criterion
 from gate.adapters.criterion import Files
 from gate.adapters.suites import Suite
-from gate.adapters.values import OutputError
+from gate.adapters.values import EmptyError, OutputError
 from gate.model.visible import visible
 from gate.walking import walk
 from harness.instruments.declaration import built_in
@@ -66,7 +66,7 @@ class Criterion:
         # Criterion leaves such a benchmark out, and ends with 0
         left_out = {visible(name): "a measurement took zero time" for name in _ZERO.findall(call.stderr)}
         if not found and not left_out:
-            raise OutputError("Criterion wrote no results: no benchmark ran, or CRITERION_HOME did not reach it")
+            raise EmptyError("Criterion wrote no results: no benchmark ran, or CRITERION_HOME did not reach it")
         suite = criterion.parse(found)
         return Suite(suite.benchmarks, suite.errors | left_out)
 

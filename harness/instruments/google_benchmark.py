@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gate.adapters import google_benchmark
 from gate.adapters.suites import Suite
-from gate.adapters.values import OutputError
+from gate.adapters.values import EmptyError, OutputError
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import read_regular
 from harness.instruments.suite import Call, SuiteInstrument
@@ -43,7 +43,7 @@ class GoogleBenchmark:
                 "options that are added at the end of the command do not reach it"
             )
         if not data:
-            raise OutputError("Google Benchmark ran nothing: --benchmark_filter matches no benchmark")
+            raise EmptyError("Google Benchmark ran nothing: --benchmark_filter matches no benchmark")
         return google_benchmark.parse(data)
 
     def explain(self, outcome: Outcome, said: str) -> str:  # noqa: ARG002  # of the Protocol

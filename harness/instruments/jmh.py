@@ -17,6 +17,7 @@ _REASON = re.compile(
     r"^(?:No matching benchmarks\.|ERROR: .*JMH lock|Error parsing command line:\s*\S|Error: Unable to access jar).*",
     re.MULTILINE,
 )
+_NONE = re.compile(r"^No matching benchmarks\.", re.MULTILINE)
 _SHOWN = 120
 
 
@@ -53,6 +54,10 @@ class Jmh:
         if _given(call, "rff"):
             raise OutputError("the command has its own -rff: write `-rf json -rff {output}`, or leave both out")
         raise OutputError("JMH wrote nothing: its options, added at the end of the command, did not reach it")
+
+    def found_none(self, outcome: Outcome, said: str) -> bool:  # noqa: ARG002  # of the Protocol
+        """Return whether JMH says that no benchmark matches."""
+        return _NONE.search(said) is not None
 
     def explain(self, outcome: Outcome, said: str) -> str:
         """Name the benchmark that failed, or why none ran."""

@@ -57,12 +57,13 @@ class Context:
 class Unusable:
     """An execution that gave no usable values: why, in one line, and what the program said.
 
-    unstarted: because a program could not be started.
+    unstarted: because a program could not be started. empty: because its tool found no benchmark.
     """
 
     status: str
     stderr: str
     unstarted: bool = False
+    empty: bool = False
 
 
 def cannot_start(error: OSError, program: str, directory: Path, stderr: str) -> Unusable:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gate.adapters import pyperf
 from gate.adapters.suites import Suite
-from gate.adapters.values import OutputError
+from gate.adapters.values import EmptyError, OutputError
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import read_regular
 from harness.instruments.suite import Call, SuiteInstrument
@@ -43,7 +43,7 @@ class Pyperf:
             return pyperf.parse(data)
         if "command" in call.words and any("pyperf" in word for word in call.words):
             raise OutputError(f"pyperf wrote nothing: {_COMMAND}")
-        raise OutputError(
+        raise EmptyError(
             "pyperf wrote nothing: the program runs no benchmark, or the options that are added at the end of the "
             "command do not reach its Runner"
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gate.adapters import pytest_benchmark
 from gate.adapters.suites import Suite
-from gate.adapters.values import OutputError
+from gate.adapters.values import EmptyError
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import read_regular
 from harness.instruments.suite import Call, SuiteInstrument
@@ -55,11 +55,15 @@ class PytestBenchmark:
         """
         data = read_regular(call.output, call.limit)
         if not data:
-            raise OutputError(
+            raise EmptyError(
                 "pytest-benchmark wrote nothing: no test that ran uses its fixture, or the options that are added at "
                 "the end of the command do not reach pytest"
             )
         return pytest_benchmark.parse(data)
+
+    def found_none(self, outcome: Outcome, said: str) -> bool:  # noqa: ARG002  # of the Protocol
+        """Return whether pytest says that it collected no test."""
+        return outcome.code == 5
 
     def explain(self, outcome: Outcome, said: str) -> str:
         """Say what pytest's exit code means (https://docs.pytest.org/en/stable/reference/exit-codes.html)."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gate.adapters.suites import Suite
-from gate.adapters.values import OutputError
+from gate.adapters.values import EmptyError, OutputError
 from gate.config.commands import mentions
 from gate.config.rules import matches
 from gate.config.types import Benchmark
@@ -103,7 +103,10 @@ class SuiteInstrument:
         read: Callable[[Call], Suite] = self.tool.read
         if outcome.status:
             said = _said(outcome, call)
-            whole = Unusable(self.tool.explain(outcome, said), said, outcome.unstarted)
+            # some tools end so where they find no benchmark
+            none = getattr(self.tool, "found_none", None) if outcome.code is not None else None
+            empty = none is not None and none(outcome, said)
+            whole = Unusable(self.tool.explain(outcome, said), said, outcome.unstarted, empty)
             # a tool may tell what failed from what did not
             rest = getattr(self.tool, "rest", None) if outcome.code is not None else None
             if rest is None:
@@ -116,11 +119,11 @@ class SuiteInstrument:
             if whole is not None and not (benchmarks and errors):
                 return whole
             if not suite.benchmarks and not suite.errors:
-                raise OutputError("no benchmarks")
+                raise EmptyError("no benchmarks")
             if benchmarks:
                 refuse_absent(benchmark, {metric for each in benchmarks.values() for metric in each})
         except OutputError as error:
-            return whole or Unusable(str(error), _said(outcome, call))
+            return whole or Unusable(str(error), _said(outcome, call), empty=isinstance(error, EmptyError))
         stderr = whole.stderr if whole is not None else ""
         collected = Collected({}, {name: Unusable(why, stderr) for name, why in errors.items()})
         for name, series in benchmarks.items():

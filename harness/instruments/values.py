@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 
 from gate.adapters import csv_column, hdr, values
-from gate.adapters.values import Format, OutputError, Series
+from gate.adapters.values import EmptyError, Format, OutputError, Series
 from gate.config.commands import mentions
 from gate.config.types import Benchmark
 from gate.model import Metric
@@ -61,7 +61,7 @@ class Values:
         try:
             return metrics(benchmark, _parsed(benchmark, self._output(benchmark, context.scratch)), "")
         except OutputError as error:
-            return Unusable(str(error), told)
+            return Unusable(str(error), told, empty=isinstance(error, EmptyError))
 
     def _output(self, benchmark: Benchmark, scratch: Path) -> bytes:
         limit = benchmark.max_output.value

@@ -221,12 +221,16 @@ class Executions:
                 outcome = executor.run(command, lambda: living.complaint() or _too_long(benchmark, context))
             self.compared.append(outcome.seconds)
             told = "\n".join(part for part in (living.logs(), outcome.stderr) if part)
-        if not outcome.status:
+        if not outcome.status or (benchmark.measured.suite and self._found_none(attempt, outcome)):
             return Unmeasured(attempt, None, outcome.seconds)
         why = Unusable(outcome.status, told, outcome.unstarted)
         ended = outcome.timed_out and seconds < measured.command.timeout
         failure = self.failure(attempt, why, outcome.seconds)
         return Unmeasured(attempt, failure, outcome.seconds, ended, outcome.fault)
+
+    def _found_none(self, attempt: Attempt, outcome: Outcome) -> bool:
+        collected = self._collected(attempt.benchmark, attempt.context, outcome)
+        return isinstance(collected, Unusable) and collected.empty
 
     def end_round(self) -> None:
         """Stop the services that live as long as a build, and remove outputs."""
@@ -272,7 +276,8 @@ class Executions:
             # last stands what a report shows: the words of what ended first
             parts = (collected.stderr, living.logs()) if living.complaint() else (living.logs(), collected.stderr)
             told = "\n".join(part for part in parts if part)
-            why = Unusable(collected.status, told, collected.unstarted or living.unstarted())
+            empty = collected.empty and not living.complaint()
+            why = Unusable(collected.status, told, collected.unstarted or living.unstarted(), empty)
             failure = self.failure(attempt, why, outcome.seconds)
             return Executed([], [failure], outcome.seconds)
         if isinstance(collected, Collected):
@@ -355,6 +360,7 @@ class Executions:
             command=_to_repeat(attempt),
             directory=str(attempt.context.directory),
             environment=difference,
+            empty=why.empty,
         )
         return msgspec.structs.replace(failure, hint=self.hint(failure, why.unstarted))
 

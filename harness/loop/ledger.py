@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from gate.model import Build, Execution, Failure, HostState, Look, Record, Same, Side
+from gate.model import SIDES, Build, Execution, Failure, HostState, Look, Record, Same, Side
 from gate.model.case import canonical
 from harness.loop.steps import BuildStep, ExecutionStep
 
@@ -43,6 +43,8 @@ class Ledger:
         self._failed: set[Scope] = set()
         self._out: set[Scope] = set()
         self._identical: set[str] = set()
+        self._absent: dict[str, set[Side]] = {}
+        """The sides on which a suite found no benchmark."""
         self._named: dict[Scope, set[Scope]] = {}
         self._unbuilt: set[tuple[Side | None, str]] = set()
         self._built: set[tuple[Side, int, str]] = set()
@@ -87,6 +89,8 @@ class Ledger:
                 if record.kind == "tree":
                     self.changed = record.build if self.changed is None else min(self.changed, record.build or 0)
                 self._unbuilt.add((record.side, factors))
+            case Failure(empty=True, benchmark=str(), side="base" | "head") if self._is_absent(record):
+                pass
             case Failure(kind="execution" | "output" | "outside", benchmark=str()):
                 scope = self._scope(record)
                 self._failed.add(scope)
@@ -99,6 +103,16 @@ class Ledger:
             self._other += record.seconds or 0.0
         if record.build is not None:
             self._begun |= {(record.build, None), (record.build, getattr(record, "execution", None))}
+
+    def _is_absent(self, record: Failure) -> bool:
+        """Return whether a suite may be one that this side does not have; one that no side has fails, as in a study."""
+        if self._design or record.benchmark is None or record.side is None:
+            return False
+        absent = self._absent.setdefault(record.benchmark, set())
+        if any((name, side) == (record.benchmark, record.side) for name, side, *_ in self._made):
+            return False
+        absent.add(record.side)
+        return len(absent) < len(SIDES)
 
     def is_begun(self, benchmark: str) -> bool:
         """Return whether a benchmark was executed."""
@@ -119,7 +133,8 @@ class Ledger:
     def is_failed(self, step: ExecutionStep) -> bool:
         """Return whether a step's benchmark failed, of a suite each that it names; in an experiment also its build."""
         unbuilt = self._design and (step.side, canonical(step.building)) in self._unbuilt
-        return unbuilt or self._all_in(self._scope(step), self._failed)
+        absent = step.side in self._absent.get(step.benchmark, ())
+        return unbuilt or absent or self._all_in(self._scope(step), self._failed)
 
     def is_identical(self, step: ExecutionStep) -> bool:
         """Return whether a step's benchmark is proved the same on both sides."""
@@ -127,7 +142,9 @@ class Ledger:
 
     def is_out(self, step: ExecutionStep) -> bool:
         """Return whether a step's benchmark failed or needs no more; of a suite each that it names."""
-        return self.is_failed(step) or self._all_in(self._scope(step), self._out)
+        # what only one side has is executed once
+        once = bool(self._absent.get(step.benchmark)) and self.is_begun(step.benchmark)
+        return once or self.is_failed(step) or self._all_in(self._scope(step), self._out)
 
     def _all_in(self, scope: Scope, scopes: set[Scope]) -> bool:
         named = self._named.get(scope)

@@ -414,7 +414,7 @@ class Loop:
             # a suite of which nothing is wanted on either side need not run again
             sides = (step.side,) if self._design else SIDES
             empty = all((side, step.benchmark, canonical(step.factors)) in self._empty for side in sides)
-            if not empty and not self._ledger.is_failed(step) and not self._is_foreign(step):
+            if not empty and not self._ledger.is_out(step) and not self._is_foreign(step):
                 self._execute(step)
 
     def _execute_pairs(self, duets: Duets, steps: Sequence[ExecutionStep]) -> None:
@@ -423,7 +423,7 @@ class Loop:
         for _, block in blocks:
             pair = {step.side: step for step in block}
             first = next(iter(pair.values()))
-            if self._ledger.is_failed(first) or any(map(self._is_foreign, pair.values())):
+            if self._ledger.is_out(first) or any(map(self._is_foreign, pair.values())):
                 continue
             if len(pair) < len(SIDES):
                 self._execute(first)
@@ -488,7 +488,9 @@ class Loop:
         self._add(*failures, *executions)
         if not made.executions and not made.failures:
             self._empty.add((step.side, step.benchmark, canonical(step.factors)))
-        whole = failures[0] if failures and not made.executions else None
+        # a suite that only the other side has did not fail
+        failed = failures and not made.executions and self._ledger.has_failed(failures[0])
+        whole = failures[0] if failed else None
         self._progress(
             StepFinished(step.side, step.benchmark, made.seconds, whole, step.factors, executions=executions)
         )

@@ -129,9 +129,10 @@ def test_a_torn_line_is_cut_off_on_resume(project: Project) -> None:
 
 
 def test_resume_refuses_another_run(project: Project) -> None:
-    assert project.perfgate("check", "--seed", "5", "--set", "plan.builds=1").returncode == 0
+    # one build is no verdict
+    assert project.perfgate("check", "--seed", "5", "--set", "plan.builds=1").returncode == 4
     same = ("check", "--resume", "--set", "plan.builds=1")
-    assert project.perfgate(*same).returncode == 0
+    assert project.perfgate(*same).returncode == 4
     refused = [
         (("check", "--resume"), "plan.builds was 1, is "),
         ((*same, "--seed", "6"), "the seed was 5, is 6"),
@@ -233,7 +234,7 @@ def test_what_a_killed_run_was_executing_is_ended_by_the_next(project: Project, 
     running.communicate()
     assert Path(f"/proc/{orphan}").exists()
     project.bench(1.0)
-    assert project.perfgate("check", "--quiet", "--set", "plan.builds=1").returncode == 0
+    assert project.perfgate("check", "--quiet", "--set", "plan.builds=2", "--set", "gate.min_builds=2").returncode == 0
     state = Path(f"/proc/{orphan}/stat")
     assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
 

@@ -81,7 +81,8 @@ def test_each_benchmark_of_a_suite_has_a_verdict(project: Project) -> None:
 
 
 def test_one_benchmark_of_a_suite_is_selected_by_its_name(project: Project) -> None:
-    done = project.perfgate("check", "--base", "HEAD", "--benchmark", "py/*second*", "--set", "plan.builds=2")
+    few = ("--set", "plan.builds=2", "--set", "gate.min_builds=2")
+    done = project.perfgate("check", "--base", "HEAD", "--benchmark", "py/*second*", *few)
     assert done.returncode == 0, done.stdout + done.stderr
     assert [f["benchmark"] for f in project.report()["findings"]] == ["py/bench_py.py::test_second"]
 
@@ -140,3 +141,22 @@ def test_a_suite_half_of_which_fails_is_no_pass(project: Project) -> None:
     assert (failure["benchmark"], failure["side"]) == ("py", "head")
     assert failure["status"].startswith("exit 1: 1 failed")
     assert "assert 0" in failure["stderr"]
+
+
+@pytest.mark.parametrize(
+    "base",
+    ["", "def test_plain():\n    pass\n"],
+    ids=["no test: exit 5", "no test with the fixture"],
+)
+def test_the_first_benchmark_of_a_suite_is_new(project: Project, base: str) -> None:
+    """pytest ends with 5 where it collects nothing, and with 0 where it skips everything."""
+    project.write("bench_py.py", base)
+    project.commit("no benchmark yet")
+    project.write("bench_py.py", BENCH.replace("FIRST", "0.004"))
+    done = project.perfgate("check", "--base", "HEAD", "--set", "plan.executions=2")
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = project.report()
+    assert report["new"] == ["py/bench_py.py::test_first", "py/bench_py.py::test_second"]
+    assert (report["failures"], report["summary"]["kind"]) == ([], "nothing-to-compare")
+    assert done.stdout.startswith("○ Nothing to compare yet: py has no benchmark in base\n")
+    assert len(lines(project)) == 2

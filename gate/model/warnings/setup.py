@@ -76,7 +76,7 @@ class BaseBroken(Base, frozen=True):
 class NothingToCompare(Base, frozen=True):
     """Base runs none of head's benchmarks, so that there is nothing to compare with.
 
-    It has no configuration, or it is broken and so are its ancestors.
+    It has no configuration, or it is broken and so are its ancestors, or its suites have no benchmark.
     """
 
     weight: ClassVar[Weight] = "first"
@@ -92,6 +92,8 @@ class NothingToCompare(Base, frozen=True):
     """How it ended; empty: nothing failed to run."""
     broken: BaseBroken | None = None
     """How base is broken; None: it has no configuration."""
+    empty: bool = False
+    """Whether it has one, and `benchmark` is a suite in which it has no benchmark yet."""
 
 
 class HeadWithoutConfig(Base, frozen=True):

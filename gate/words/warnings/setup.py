@@ -92,6 +92,8 @@ def base_lacks(warning: kinds.NothingToCompare) -> str:
     """Say what base lacks: "base has no perfgate.toml, and head's build fails there (exit 2)"."""
     if warning.broken is not None:
         return f"{_broken(warning.broken)}{_nor_ancestors(warning.broken)}"
+    if warning.empty:
+        return f"{warning.benchmark} has no benchmark in base"
     first = "base has no perfgate.toml"
     if warning.failed == "missing":
         return f"{first}, nor the folder of the project"

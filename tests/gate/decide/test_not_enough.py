@@ -1,14 +1,18 @@
-"""A budget that ended before enough was measured has a headline of its own, and a next step with what it costs."""
+"""A run that ended before a verdict was possible is an error, with what a verdict costs and the setting that gives it."""
 
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from gate.cli.main import main
+from gate.github.publishing.publish import annotated
+from gate.report.json import read as read_report
 from tests.support import lines
 from tests.support.project import CONFIG, Project
 
@@ -23,18 +27,29 @@ def run(*argv: str) -> tuple[int, str]:
 
 
 def written(
-    folder: Path, rounds: int, plan: dict[str, Any], gate: dict[str, Any] | None = None, *, stop: str = "budget"
+    folder: Path,
+    rounds: int,
+    plan: dict[str, Any],
+    gate: dict[str, Any] | None = None,
+    *,
+    stop: str | None = "budget",
+    spread: float = 0.3,
+    change: float = 1.0,
 ) -> str:
-    """A run in which a round takes a minute of building and as long for executions, the second round 30 s more."""
+    """A run in which a round takes a minute of building and as long for executions, the second round 30 s more.
+
+    stop: None: it was interrupted. spread, change: of the values, and of head's.
+    """
     rng = np.random.default_rng(2)
     found: list[dict[str, Any]] = [{"type": "run", "config": {"plan": plan, "gate": gate or {}}}]
     for build in range(rounds):
         for side in ("base", "head"):
             found.append({"type": "build", "side": side, "build": build, "seconds": 30.0, "artifacts": {}})
-            value = rng.normal(1, 0.3, 3).tolist()
+            value = (rng.normal(1, spread, 3) * (change if side == "head" else 1)).tolist()
             seconds = 30.0 + 15.0 * (build == 1)
             found.append(lines.execution(side, value, build=build, seconds=seconds))
-    found.append({"type": "host", "when": "end", "time": "2026-11-20T09:09:00Z", "state": {}, "stop": stop})
+    end = {"when": "begin"} if stop is None else {"when": "end", "stop": stop}
+    found.append({"type": "host", "time": "2026-11-20T09:09:00Z", "state": {}, **end})
     (folder / "measurements.jsonl").write_text(lines.text(found))
     return str(folder)
 
@@ -47,33 +62,47 @@ def headline(text: str) -> str:
 def test_one_build(tmp_path: Path, plan: dict[str, Any]) -> None:
     folder = written(tmp_path, 1, plan)
     code, text = run("decide", folder)
-    assert (code, headline(text)) == (0, "◆ Not enough measured: 1 of 5 builds")
+    assert (code, headline(text)) == (4, "✖ Not enough measured: 1 of 5 builds; a verdict takes about 10 min")
     said = " ".join(text.split())
     step = "Run the same check again with `--set plan.budget=11m`: a round takes about 2 min and 5 are needed"
     assert f"next {step}" in said
-    for form, head in (("markdown", "⚠️ **"), ("summary", "⚠️ **"), ("html", "</span> ")):
-        _, written_as = run("report", folder, "--format", form)
-        assert f"{head}Not enough measured: 1 of 5 builds" in written_as
+    for form, head in (("markdown", "❌ **"), ("summary", "❌ **"), ("html", "</span> ")):
+        code, written_as = run("report", folder, "--format", form)
+        assert code == 4
+        assert f"{head}Not enough measured: 1 of 5 builds; a verdict takes about 10 min" in written_as
         assert "plan.budget=11m" in written_as
+    junit = ElementTree.fromstring(run("decide", folder, "--junit", "-")[1])
+    assert (junit.get("tests"), junit.get("errors"), junit.get("failures")) == ("2", "1", "0")
+    [error] = junit.iter("error")
+    assert error.get("message") == "Not enough measured: 1 of 5 builds; a verdict takes about 10 min"
+    assert annotated(read_report(run("decide", folder, "--json", "-")[1])) == [
+        "::error title=perfgate%3A not measured::Not enough measured: 1 of 5 builds; a verdict takes about 10 min\n"
+    ]
     report = json.loads(run("decide", folder, "--json", "-")[1])
-    assert (report["verdict"], report["stopped"]) == ("inconclusive", "budget")
+    assert (report["verdict"], report["exit_code"], report["stopped"]) == ("error", 4, "budget")
+    assert [finding["verdict"] for finding in report["findings"]] == ["inconclusive"]
+    assert report["next"]["kind"] == "allow-more-builds"
     assert (report["summary"]["kind"], report["summary"]["builds"], report["summary"]["needed"]) == (
         "not-enough-measured", 1, 5,
     )  # fmt: skip
     assert report["run"]["rounds"] == {"done": 1, "planned": report["run"]["rounds"]["planned"]}
-    assert report["summary"]["round"] == 120.0
+    assert (report["summary"]["why"], report["summary"]["round"], report["summary"]["seconds"]) == (
+        "budget", 120.0, 600.0,
+    )  # fmt: skip
 
 
-def test_it_fails_where_inconclusive_does(tmp_path: Path) -> None:
-    code, text = run("decide", written(tmp_path, 1, EARLY, {"inconclusive": "fail"}))
-    assert (code, headline(text)) == (3, "◆ Not enough measured: 1 of 5 builds")
+def test_it_is_no_matter_of_policy(tmp_path: Path) -> None:
+    for policy in ("pass", "fail"):
+        code, text = run("decide", written(tmp_path, 1, EARLY, {"inconclusive": policy}))
+        assert (code, headline(text)) == (4, "✖ Not enough measured: 1 of 5 builds; a verdict takes about 10 min")
 
 
 def test_the_slowest_round_says_what_another_costs(tmp_path: Path) -> None:
     _, text = run("decide", written(tmp_path, 3, {"builds": 12, "budget": "8m"}, {"min_builds": 10}))
-    assert headline(text) == "◆ Not enough measured: 3 of 10 builds"
+    assert headline(text) == "✖ Not enough measured: 3 of 10 builds; a verdict takes about 24 min"
     assert "a round takes about 2 min 30 s and 10 are needed" in " ".join(text.split())
-    assert "plan.budget=28m" in text
+    # 10% more than the 6 min 30 s that three rounds took, and seven as long as the slowest
+    assert "plan.budget=27m" in text
 
 
 def test_a_cold_first_build_is_paid_once(tmp_path: Path) -> None:
@@ -83,17 +112,150 @@ def test_a_cold_first_build_is_paid_once(tmp_path: Path) -> None:
     file.write_text(file.read_text().replace('"build": 0, "seconds": 30.0', '"build": 0, "seconds": 630.0', 1))
     text = " ".join(run("decide", folder)[1].split())
     assert "a round takes about 2 min 30 s and 10 are needed" in text
-    # 10% more than 10 min and ten rounds as long as the slowest of the later ones
-    assert "plan.budget=39m" in text
+    # 10% more than 16 min 30 s and seven rounds as long as the slowest of the later ones
+    assert "plan.budget=38m" in text
 
 
-def test_a_plan_of_fewer_builds_needs_no_more(tmp_path: Path) -> None:
-    assert headline(run("decide", written(tmp_path, 1, {"builds": 3}))[1]) == "◆ Not enough measured: 1 of 3 builds"
+def test_links_after_a_full_build_are_counted_as_links(tmp_path: Path) -> None:
+    folder = written(tmp_path, 1, {"builds": 5, "budget": "21m"})
+    file = Path(folder, "measurements.jsonl")
+    # ten minutes, and as the check of it says 1 s for the next
+    file.write_text(file.read_text().replace('"seconds": 30.0, "art', '"seconds": 600.0, "checked": 1.0, "art'))
+    text = " ".join(run("decide", folder)[1].split())
+    assert "a round takes about 1 min 02 s and 5 are needed" in text
+    # 20 min 2 s of building, five minutes of executions, 8 s of links, and 10%
+    assert "plan.budget=28m" in text
+
+
+@pytest.mark.parametrize(
+    ("done", "budget", "said"),
+    [
+        (3, "1h", "--set plan.builds=5`: a round takes about 2 min 30 s and 5 are needed"),
+        (3, "8m", "--set plan.builds=5 --set plan.budget=13m`: a round takes about 2 min 30 s and 5 are needed"),
+        (1, "3m", "--set plan.builds=5 --set plan.budget=11m`: a round takes about 2 min and 5 are needed"),
+    ],
+    ids=["the plan alone", "and the budget", "whose budget ended first"],
+)
+def test_a_plan_that_cannot_reach_a_verdict(tmp_path: Path, done: int, budget: str, said: str) -> None:
+    stop = "finished" if done == 3 else "budget"
+    for builds in (3, {"min": 2, "max": 3}):
+        code, text = run("decide", written(tmp_path, done, {"builds": builds, "budget": budget}, stop=stop))
+        assert code == 4
+        assert headline(text).startswith(f"✖ Not enough measured: {done} of 5 builds; a verdict takes about ")
+        assert f"next Run the same check again with `{said}" in " ".join(text.split())
+
+
+def test_builds_of_several_sessions_count_together(tmp_path: Path) -> None:
+    """Three jobs of two builds have six; of one build each they need one more."""
+    text = ""
+    for builds, code in ((2, 0), (1, 4)):
+        found: list[dict[str, Any]] = [
+            {"type": "run", "sessions": 3, "config": {"plan": {"builds": builds, "budget": "5m"}}}
+        ]
+        rng = np.random.default_rng(3)
+        found += [
+            lines.execution(side, rng.normal(1, 0.3, 3).tolist(), session=session, build=build, seconds=20.0)
+            for session in range(3)
+            for build in range(builds)
+            for side in ("base", "head")
+        ]
+        (tmp_path / "measurements.jsonl").write_text(lines.text(found))
+        exit_code, text = run("decide", str(tmp_path))
+        assert exit_code == code, text
+    assert headline(text) == "✖ Not enough measured: 3 of 5 builds; a verdict takes about 1 min 20 s"
+    assert "`--set plan.builds=2`: a round takes about 40 s and 5 are needed" in " ".join(text.split())
+
+
+def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
+    code, text = run("decide", written(tmp_path, 2, {"builds": 5, "budget": "1h"}, stop=None))
+    assert (code, headline(text)) == (4, "✖ Not enough measured: 2 of 5 builds; a verdict takes about 12 min")
+    said = "Continue the interrupted run with `--resume`: a round takes about 2 min 30 s and 5 are needed"
+    assert f"next {said}" in " ".join(text.split())
+
+
+def test_fewer_builds_may_show_that_nothing_changed(tmp_path: Path) -> None:
+    """What is decided is decided: only what may be a regression lacks builds."""
+    code, text = run("decide", written(tmp_path, 4, {"builds": 4}, stop="finished", spread=0.001))
+    assert (code, headline(text)) == (0, "✔ Pass: nothing regressed in 1 finding")
+    code, text = run("decide", written(tmp_path, 4, {"builds": 4}, stop="finished", spread=0.001, change=1.5))
+    assert (code, headline(text)[:38]) == (4, "✖ Not enough measured: 4 of 5 builds; ")
+    code, text = run("decide", written(tmp_path, 4, {"builds": 4}, stop="finished", spread=0.001, change=0.5))
+    assert code == 0
+
+
+def test_a_regression_comes_first(tmp_path: Path) -> None:
+    """One benchmark was measured to the end and regressed, of the other there is too little."""
+    folder = written(tmp_path, 5, {"builds": 8, "budget": "10m"}, spread=0.001, change=1.5)
+    file, rng = Path(folder, "measurements.jsonl"), np.random.default_rng(4)
+    more = [
+        lines.execution(side, rng.normal(1, 0.3, 3).tolist(), build=build, benchmark="other")
+        for build in range(2)
+        for side in ("base", "head")
+    ]
+    file.write_text(file.read_text() + lines.text(more))
+    code, text = run("decide", folder)
+    assert (code, headline(text)[:12]) == (1, "✖ Regression")
+    code, text = run("decide", folder, "--benchmark", "other")
+    assert (code, headline(text)[:37]) == (4, "✖ Not enough measured: 2 of 5 builds;")
+
+
+def test_missing_that_is_allowed_does_not_lead(tmp_path: Path) -> None:
+    folder = written(tmp_path, 2, {"builds": 5, "budget": "5m"}, {"missing": "pass"})
+    file = Path(folder, "measurements.jsonl")
+    file.write_text(
+        file.read_text().replace('"config"', '"benchmarks": {"base": ["bench", "gone"], "head": ["bench"]}, "config"')
+    )
+    code, text = run("decide", folder)
+    assert (code, headline(text)[:37]) == (4, "✖ Not enough measured: 2 of 5 builds;")
+    assert "next Run the same check again with `--set plan.budget=14m`" in " ".join(text.split())
+
+
+def test_what_was_given_up_does_not_lack_builds(tmp_path: Path) -> None:
+    """One of two benchmarks was too noisy to go on after four rounds; the other went on until none fitted the budget."""
+    plan = {"builds": {"min": 4, "max": 12}, "budget": "17m"}
+    found: list[dict[str, Any]] = [{"type": "run", "config": {"plan": plan}}]
+    rng = np.random.default_rng(5)
+    for build in range(8):
+        for side in ("base", "head"):
+            found.append({"type": "build", "side": side, "build": build, "seconds": 30.0, "artifacts": {}})
+            for name, spread in (("wild", 0.5), ("edge", 0.012)):
+                if name == "edge" or build < 4:
+                    values = (rng.normal(1, 0.001, 3) * rng.normal(1.035 if side == "head" else 1, spread)).tolist()
+                    found.append(lines.execution(side, values, build=build, benchmark=name, seconds=15.0))
+        found.append({"type": "look", "look": build + 1, "settled": ["wild"] if build >= 3 else [], "stop": None})
+    found.append({"type": "host", "when": "end", "state": {}, "stop": "budget"})
+    (tmp_path / "measurements.jsonl").write_text(lines.text(found))
+    code, text = run("decide", str(tmp_path), "--json", "-")
+    report = json.loads(text)
+    given_up = {finding["benchmark"]: finding["stopped"] for finding in report["findings"]}
+    assert given_up == {"wild": "futility", "edge": None}
+    assert (code, report["summary"]["kind"], report["stopped"]) == (0, "some-inconclusive", "budget")
+
+
+@pytest.mark.parametrize("late", [90.0, 600.0])
+def test_the_advised_budget_is_larger_than_the_one_that_was_too_small(tmp_path: Path, late: float) -> None:
+    """Looks are laid out by the first round; where that was the slowest, time is left when the last look came."""
+    plan = {"builds": {"min": 4, "max": 12}, "budget": "40m"}
+    found: list[dict[str, Any]] = [{"type": "run", "config": {"plan": plan}}]
+    rng = np.random.default_rng(5)
+    for build in range(3):
+        for side in ("base", "head"):
+            found.append({"type": "build", "side": side, "build": build, "seconds": 30.0, "artifacts": {}})
+            value = rng.normal(1, 0.3, 3).tolist()
+            found.append(lines.execution(side, value, build=build, seconds=late if build else 330.0))
+        found.append({"type": "look", "look": build + 1, "settled": [], "stop": None})
+    found.append({"type": "host", "when": "end", "state": {}, "stop": "settled"})
+    (tmp_path / "measurements.jsonl").write_text(lines.text(found))
+    code, text = run("decide", str(tmp_path), "--json", "-")
+    report = json.loads(text)
+    assert (code, report["summary"]["why"], report["run"]["looks"]["rounds"][-1]) == (4, "budget", 3)
+    # five rounds as long as the first: 60 min, of which the looks count 5% more
+    assert report["next"]["budget"] > 1.05 * 3600
 
 
 @pytest.mark.parametrize(
     ("rounds", "plan", "stop"),
-    [(5, {"builds": 12}, "budget"), (3, {"builds": 3}, "finished")],
+    [(5, {"builds": 12}, "budget"), (3, {"builds": 12}, "finished")],
     ids=["enough builds", "not the budget"],
 )
 def test_otherwise_it_is_inconclusive(tmp_path: Path, rounds: int, plan: dict[str, Any], stop: str) -> None:
@@ -157,8 +319,26 @@ def test_a_check_whose_budget_ends(tmp_path: Path) -> None:
     project.commit()
     project.bench(1.3)
     done = project.perfgate("check", "--set", "plan.budget=5.9s")
-    assert done.returncode == 0
-    assert headline(done.stdout) == "◆ Not enough measured: 1 of 5 builds"
+    assert done.returncode == 4
+    assert headline(done.stdout).startswith("✖ Not enough measured: 1 of 5 builds; a verdict takes about ")
     assert "Run the same check again with `--set plan.budget=" in " ".join(done.stdout.split())
     code = project.perfgate("decide", ".perfgate", "--set", "gate.inconclusive=fail").returncode
-    assert code == 3
+    assert code == 4
+
+
+@pytest.mark.endtoend
+@pytest.mark.parametrize("plan", [("budget", "4s"), ("builds", "2")], ids=["budget", "builds"])
+def test_the_next_step_gives_a_verdict(tmp_path: Path, plan: tuple[str, str]) -> None:
+    project = Project(tmp_path / "project")
+    project.write("perfgate.toml", f'{CONFIG}[build]\ncommand = "sleep 0.7"\nrelink = "off"\n')
+    project.bench(1.0)
+    project.commit()
+    project.bench(1.3)
+    done = project.perfgate("check", "--set", f"plan.{plan[0]}={plan[1]}")
+    assert (done.returncode, project.report()["summary"]["kind"]) == (4, "not-enough-measured"), done.stdout
+    said = " ".join(done.stdout.split())
+    asked = re.findall(r"--set plan\.\w+=\w+", said.partition("`")[2].partition("`")[0])
+    assert asked, said
+    again = project.perfgate("check", *" ".join(asked).split())
+    assert again.returncode == 1, again.stdout
+    assert again.stdout.startswith("✖ Regression: bench is ")

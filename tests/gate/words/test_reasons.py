@@ -259,6 +259,10 @@ HEADLINES: list[tuple[outcomes.Summary, str]] = [
         "1 of 1 finding inconclusive but not worse, none regressed",
     ),
     (outcomes.NotEnoughMeasured(builds=1, needed=5, round=None), "not enough measured: 1 of 5 builds"),
+    (
+        outcomes.NotEnoughMeasured(builds=2, needed=5, why="plan", round=120.0, seconds=600.0),
+        "not enough measured: 2 of 5 builds; a verdict takes about 10 min",
+    ),
     (outcomes.SomeAccepted(count=1, findings=2, labels=[]), "1 of 2 findings accepted, nothing else regressed"),
     (
         outcomes.SomeAccepted(count=1, findings=2, labels=["the label x"]),

@@ -8,7 +8,9 @@ import pytest
 from gate.adapters.suites import Suite
 from gate.adapters.values import Series
 from gate.config.types import Benchmark
+from harness.instruments.jmh import Jmh
 from harness.instruments.protocol import Collected, Context, Unusable
+from harness.instruments.pytest_benchmark import PytestBenchmark
 from harness.instruments.suite import Call, SuiteInstrument
 from harness.process.execute import Outcome
 
@@ -71,7 +73,7 @@ def test_the_warm_up_of_each_is_dropped_and_one_too_short_for_it_fails_alone(con
 
 
 def test_no_benchmark_at_all_or_a_failed_exit_is_no_result(context: Context) -> None:
-    assert collected(context, Suite({}, {})) == Unusable("no benchmarks", "said")
+    assert collected(context, Suite({}, {})) == Unusable("no benchmarks", "said", empty=True)
     assert collected(context, status="exit 1") == Unusable("exit 1: explained", "said")
     declared = collected(context, metric={"allocs": {}})
     assert declared == Unusable("no values of 'allocs'", "said")
@@ -120,3 +122,26 @@ def test_options_are_added_unless_the_command_has_its_own_output(
     benchmark = Benchmark(name="s", command=command, instrument="go", warmup=1)
     argv = SuiteInstrument(Tool(FOUR)).prepare(benchmark, context).argv
     assert tuple(part.replace(str(context.scratch / "output"), "OUT") for part in argv) == expected
+
+
+@pytest.mark.parametrize(
+    ("tool", "code", "said", "empty"),
+    [
+        (PytestBenchmark(), 5, "no tests ran in 0.01s", True),
+        (PytestBenchmark(), 1, "1 failed", False),
+        (Jmh(), 1, "No matching benchmarks. Miss-spelled regexp?\n", True),
+        (Jmh(), 1, "ERROR: Another JMH instance might be running.\n", False),
+    ],
+)
+def test_some_tools_fail_where_they_find_no_benchmark(
+    context: Context, tool: PytestBenchmark | Jmh, code: int, said: str, empty: bool
+) -> None:
+    benchmark = Benchmark(name="b", command=["run"], instrument="pytest-benchmark")
+    for outcome, none in (
+        (Outcome(f"exit {code}", "", 1.0, said, code), empty),
+        # killed: nobody's word
+        (Outcome("time-out after 10m", "", 1.0, said), False),
+    ):
+        found = SuiteInstrument(tool).collect(benchmark, context, outcome)
+        assert isinstance(found, Unusable)
+        assert found.empty == none

@@ -16,6 +16,7 @@ from harness.sandbox.sandbox import examined
 from tests.support.project import Project
 
 traces = pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what a program reads")
+GATE = "[gate]\nmin_builds = 2\n"
 PLAN = "[plan]\nbuilds = 2\nexecutions = 1\niterations = 1\n"
 
 
@@ -40,7 +41,7 @@ def checked(tmp_path: Path, shape: Shape, *options: str, sandbox: str = "off", *
     out.chmod(0o777)
     project = Project(tmp_path / "project")
     config = (
-        f'{shape.gate}{PLAN}sandbox = "{sandbox}"\n[build]\n{shape.build}\n{shape.table}'
+        f'{shape.gate or GATE}{PLAN}sandbox = "{sandbox}"\n[build]\n{shape.build}\n{shape.table}'
         f'[[benchmark]]\nname = "work"\ninstrument = "values"\ncommand = {json.dumps(shape.command)}\n'
     )
     for files in (
@@ -94,7 +95,7 @@ OVERWRITTEN = {
         "command = 'cp app $OUT/lib'", ["./run.sh"], "lib",
         files={"run.sh": "#!/bin/sh\ncat $OUT/lib\n"}, of_head={"run.sh": "#!/bin/sh\n# more\ncat $OUT/lib\n"},
     ),
-    "not proved": Shape("command = 'cp app $OUT/app'", "cat $OUT/app", gate='[gate]\nsameness = "off"\n'),
+    "not proved": Shape("command = 'cp app $OUT/app'", "cat $OUT/app", gate=f'{GATE}sameness = "off"\n'),
     "image": Shape("command = './docker build -t image'", "./docker run image", "images/image", files={"docker": DOCKER}),
     "shared": Shape(
         "command = 'cp app data/app'", "cat data/app", "../project/data/app", files={".gitignore": "data\n"},
@@ -240,7 +241,7 @@ def test_other_benchmarks_go_on(tmp_path: Path) -> None:
 def _config(tmp_path: Path, shape: Shape, more: str) -> Path:
     path = tmp_path / "both.toml"
     first = f'[[benchmark]]\nname = "work"\ninstrument = "values"\ncommand = {json.dumps(shape.command)}\n'
-    path.write_text(f'{PLAN}sandbox = "off"\n[build]\n{shape.build}\n{first}{more}')
+    path.write_text(f'{GATE}{PLAN}sandbox = "off"\n[build]\n{shape.build}\n{first}{more}')
     return path
 
 
