@@ -34,7 +34,7 @@ def fault(values: Sequence[float], unit: str) -> str | None:
 def usable(measured: Measured) -> Measured | Failed:
     """Leave out the metrics whose values cannot be computed with: none, too large or small, not finite, or below 0.
 
-    Where it is the one that the benchmark is about, all of it has failed. Names become printable.
+    Where it is the one that the benchmark is about, all of it has failed. All text becomes printable.
     """
     labels, benchmark = _visible(measured.labels), visible(measured.benchmark)
     faults = {name: why for name, metric in measured.metrics.items() if (why := fault(metric.values, metric.unit))}

@@ -66,7 +66,16 @@ def recognised(source: Source) -> str | None:
 
 
 def _recognised(source: Source) -> str | None:
-    return next((name for name in names() if adapter(name).recognises(source)), None)
+    return next((name for name in names() if _recognises(adapter(name), source)), None)
+
+
+def _recognises(own: Adapter, source: Source) -> bool:
+    try:
+        return own.recognises(source)
+    except (UserError, OSError, MemoryError):
+        raise
+    except Exception:  # noqa: BLE001  # whatever the bytes lead to, they are of no file of the tool
+        return False
 
 
 def is_result(source: Source) -> bool:
@@ -107,7 +116,7 @@ def read(source: Source, wanted: str | None = None) -> Reading:
     try:
         found: Reading | None = _read(source, own)
     except UserError as error:
-        if own.recognises(source) and not source.taken_whole:
+        if _recognises(own, source) and not source.taken_whole:
             raise
         found, failed = None, error
     if found is None or not _holds(found):
@@ -140,7 +149,7 @@ def _of_documents(source: Source, name: str) -> Reading | None:
     for document in found:
         place = f"line {document.line}"
         part = Source(source.name, source.path, document.text.encode(), place=place)
-        if own.recognises(part):
+        if _recognises(own, part):
             readings.append(_read(part, own))
         elif (other := _recognised(part)) is not None:
             tools = f"{adapter(other).FORMAT.tool}, beside those of {own.FORMAT.tool}"
@@ -198,17 +207,19 @@ def _read(source: Source, own: Adapter) -> Reading:
                 reading.left_out.append(visible(result.status))
             else:
                 _keep(reading, result)
-    except OutputError as error:
-        raise UserError(f"{source.full_name}: {own.FORMAT.tool}: {error}") from None
-    except (ValueError, OverflowError, csv.Error) as error:
-        if os.environ.get("PERFGATE_TRACEBACK"):
-            raise
-        why = visible(str(error))[:_LONGEST]
-        raise UserError(
-            f"{source.full_name}: {own.FORMAT.tool}: something in it is not as the tool writes it: {why}"
-        ) from None
+    except (UserError, MemoryError):
+        raise
     except OSError as error:
         raise UserError(f"{source.name}: cannot be read: {visible(error.strerror or str(error))}") from None
+    except OutputError as error:
+        raise UserError(f"{source.full_name}: {own.FORMAT.tool}: {error}") from None
+    except Exception as error:
+        # the bytes are of somebody else, so whatever they lead to is said of them
+        if os.environ.get("PERFGATE_TRACEBACK") or isinstance(error.__cause__, KeyboardInterrupt):
+            raise
+        kind = "" if isinstance(error, (ValueError, csv.Error)) else f"{type(error).__name__}, "
+        why = f"{source.at}something in it is not as the tool writes it: {kind}{visible(str(error))}"[:_LONGEST]
+        raise UserError(f"{source.full_name}: {own.FORMAT.tool}: {why}") from None
     return msgspec.structs.replace(reading, about=about)
 
 

@@ -9,7 +9,7 @@ import mmap
 import re
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from functools import cached_property
 from pathlib import Path
@@ -209,6 +209,13 @@ class Source:
         self.is_folder = data is None and path is not None and path.is_dir()
         self.unended = False
         """The line that was read last has no newline at its end, as that of a file that was cut off."""
+        self._place: tuple[str, int] | None = None
+        """What is being read: how its place is written, and its number."""
+
+    @property
+    def at(self) -> str:
+        """Where it is being read, for the beginning of a message: "line 12: "; "" where nobody knows."""
+        return "" if self._place is None else self._place[0].format(self._place[1])
 
     @cached_property
     def head(self) -> Head:
@@ -249,7 +256,7 @@ class Source:
             return
         is_log = self.head.is_log
         with self._open() as file:
-            for raw in file:
+            for raw in self._placed(file, "line {}: ", 1):
                 line, self.unended = raw.rstrip(b"\r\n"), raw[-1:] != b"\n"
                 if is_log or b"\x1b" in line:
                     line = self._bare(line.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
@@ -262,9 +269,17 @@ class Source:
             UserError: it cannot be read or unpacked.
         """
         with self._open() as file, io.TextIOWrapper(file, _encoding(self.head.data), "replace") as text:
-            for line in text:
+            for line in self._placed(text, "line {}: ", 1):
                 self.unended = line[-1:] != "\n"
                 yield self._bare(line.rstrip("\n"))
+
+    def _placed(self, parts: Iterable[T], written: str, first: int) -> Iterator[T]:
+        try:
+            for number, part in enumerate(parts, first):
+                self._place = written, number
+                yield part
+        finally:
+            self._place = None
 
     def _bare(self, line: str) -> str:
         """Leave colours out, and the time that a log has before each of its lines."""
@@ -348,9 +363,10 @@ class Source:
                 found = found.get(key) if isinstance(found, dict) else None
             if not isinstance(found, list):
                 raise OutputError(f"{what} is not as expected: it has no array {place!r}")
-            yield from found
+            parts: Iterable[Any] = found
         else:
-            yield from self._streamed(place, what)
+            parts = self._streamed(place, what)
+        yield from self._placed(parts, f"{visible(place)}[{{}}]: ", 0)
 
     def _streamed(self, place: str, what: str) -> Iterator[Any]:
         self.taken_whole = True
