@@ -125,7 +125,7 @@ def _times(rows: list[Row], key: str) -> Series:
 
 def is_counter(key: str, value: Any) -> bool:
     """Return whether a number of a row is a counter, rather than what describes the row."""
-    return key not in _OF_ROW and _is_number(value) and math.isfinite(value)
+    return key not in _OF_ROW and _is_number(value) and -math.inf < value < math.inf
 
 
 def _is_number(value: Any) -> TypeGuard[float]:

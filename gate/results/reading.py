@@ -14,7 +14,7 @@ import msgspec
 from gate.adapters.values import OutputError
 from gate.model import UserError
 from gate.model.visible import visible
-from gate.results.checking import checked, usable
+from gate.results.checking import checked, printable, usable
 from gate.results.formats import adapter, names
 from gate.results.result import About, Adapter, Aggregate, Failed, Format, LeftOut, Measured
 from gate.results.source import Source, documents
@@ -202,7 +202,7 @@ def _read(source: Source, own: Adapter) -> Reading:
     try:
         for result in own.read(source):
             if isinstance(result, About):
-                about = result
+                about = printable(result)
             elif isinstance(result, LeftOut):
                 reading.left_out.append(visible(result.status))
             else:
@@ -224,11 +224,11 @@ def _read(source: Source, own: Adapter) -> Reading:
 
 
 def _keep(reading: Reading, result: Measured | Aggregate | Failed) -> None:
-    kept: Measured | Aggregate | Failed = result
+    kept: Measured | Aggregate | Failed
     if isinstance(result, Measured):
         kept = usable(result)
-    elif isinstance(result, Aggregate):
-        kept = checked(result)
+    else:
+        kept = checked(result) if isinstance(result, Aggregate) else printable(result)
     if isinstance(kept, Measured):
         reading.measured.append(kept)
     elif isinstance(kept, Aggregate):

@@ -9,7 +9,6 @@ from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from gate.adapters.suites import NAME
 from gate.adapters.values import OutputError
-from gate.model.visible import visible
 from gate.results.result import About, Aggregate, Failed, Format, Result
 from gate.results.source import Source
 from gate.units import to_base
@@ -51,7 +50,7 @@ def read(source: Source) -> Iterator[Result]:
     """Yield the mean of each benchmark, named "test case/section/benchmark"."""
     is_xml = _is_xml(source.head.text)
     version = (_XML_VERSION if is_xml else _VERSION).search(source.head.text)
-    yield About(tool=f"Catch2 {visible(version[1])}" if version else "Catch2")
+    yield About(tool=f"Catch2 {version[1]}" if version else "Catch2")
     seen: dict[str, int] = {}
     for result in _xml(source) if is_xml else _table(source):
         name = result.benchmark or ""
@@ -91,7 +90,7 @@ def _xml(source: Source) -> Iterator[Aggregate | Failed]:
     except (ParseError, ValueError, LookupError) as error:
         cut = error
     if cut is not None:
-        yield Failed(benchmark=None, status=f"the XML is cut off or broken: {visible(str(cut))}")
+        yield Failed(benchmark=None, status=f"the XML is cut off or broken: {cut!s}")
 
 
 def _events(parser: XMLPullParser[Any], names: list[str]) -> Iterator[Aggregate | Failed]:
@@ -104,7 +103,7 @@ def _events(parser: XMLPullParser[Any], names: list[str]) -> Iterator[Aggregate 
             names.pop()
             element.clear()
         elif element.tag == "BenchmarkResults" and event == "end":
-            yield _result(element, visible("/".join((*names, element.get("name", "")))))
+            yield _result(element, "/".join((*names, element.get("name", ""))))
 
 
 def _result(element: Element, name: str) -> Aggregate | Failed:
@@ -112,7 +111,7 @@ def _result(element: Element, name: str) -> Aggregate | Failed:
     value = _nanoseconds(mean, "value")
     if failed is not None or mean is None or value is None:
         why = failed.get("message") if failed is not None else None
-        return Failed(benchmark=name, status=visible(why or "it has no mean"))
+        return Failed(benchmark=name, status=why or "it has no mean")
     samples = element.get("samples", "")
     confidence = mean.get("ci", "")
     return Aggregate(
@@ -168,7 +167,7 @@ class _Table:
         for part in (*self.parts, last):
             text += part.strip() if not text or text.endswith(_CLOSES) else f" {part.strip()}"
         self.parts = []
-        return visible("/".join((*self.above, text.strip())))
+        return "/".join((*self.above, text.strip()))
 
 
 def _table(source: Source) -> Iterator[Aggregate | Failed]:
@@ -222,7 +221,7 @@ def _line(table: _Table, line: str, number: int) -> Iterator[Aggregate | Failed]
         )  # fmt: skip
     elif failed:
         table.begun, table.mean = None, []
-        why = visible(failed["why"].strip().removesuffix(")"))
+        why = failed["why"].strip().removesuffix(")")
         yield Failed(benchmark=table.name(failed["name"]), status=why or "it failed")
     elif row and table.alone:
         yield Aggregate(
@@ -243,4 +242,4 @@ def _seconds(number: str, unit: str) -> float:
     try:
         return float(number) * to_base(unit)[1]
     except ValueError:
-        raise OutputError(f"{visible(number)} {unit} is not a time") from None
+        raise OutputError(f"{number} {unit} is not a time") from None

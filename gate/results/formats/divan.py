@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gate.adapters import divan
-from gate.model.visible import visible
 from gate.results.result import Aggregate, Failed, Format, Result
 from gate.results.source import Source
 
@@ -31,7 +30,7 @@ def read(source: Source) -> Iterator[Result]:
     """Yield the mean, the median and the minimum of each benchmark."""
     seen: dict[str, int] = {}
     for row in divan.rows(source.lines()):
-        name = visible(row.name)
+        name = row.name
         execution = seen[name] = seen.get(name, -1) + 1
         if row.problem:
             yield Failed(benchmark=name, status=row.problem, execution=execution)

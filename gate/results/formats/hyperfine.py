@@ -11,7 +11,6 @@ import msgspec
 
 from gate.adapters.values import OutputError
 from gate.model import Metric
-from gate.model.visible import visible
 from gate.results.checking import entry
 from gate.results.parts.requests import float_of
 from gate.results.result import Aggregate, Failed, Format, Measured, Result
@@ -87,7 +86,7 @@ def read(source: Source) -> Iterator[Result]:
 
 
 def _command(result: _Result) -> Iterator[Result]:
-    name, runs = visible(result.command), result.measurements
+    name, runs = result.command, result.measurements
     labels = {key: str(value) for key, value in result.parameters.items()}
     try:
         _refuse_failed(result.exit_codes or [r.exit_code for r in runs or () if r.exit_code is not msgspec.UNSET])
@@ -121,13 +120,13 @@ def _rows(source: Source) -> Iterator[Result]:
             if found["mean"] is None:
                 raise OutputError(f"line {number}: the mean is no number: is the file cut off?")
             labels = {
-                key.removeprefix(_PARAMETER): visible(value)
+                key.removeprefix(_PARAMETER): value
                 for key, value in row.items()
                 if isinstance(key, str) and key.startswith(_PARAMETER) and value
             }
             command = row.get("command") or ""
             result = msgspec.convert({"command": command, **found}, _Result)
-            yield from _aggregates(result, visible(command), labels, without_times=True)
+            yield from _aggregates(result, command, labels, without_times=True)
 
 
 def _version_1(result: _Result) -> dict[str, Metric]:
@@ -152,7 +151,7 @@ def _version_2(runs: list[_Run]) -> dict[str, Metric]:
 def _unit(name: str) -> tuple[str, float]:
     base, scale = to_base({"second": "s", "millisecond": "ms", "microsecond": "us", "byte": "B"}.get(name, name))
     if base not in ("s", "B"):
-        raise OutputError(f"a value in {visible(name)!r}, a unit this perfgate does not know")
+        raise OutputError(f"a value in {name!r}, a unit this perfgate does not know")
     return base, scale
 
 

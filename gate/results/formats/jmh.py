@@ -11,7 +11,6 @@ from gate.adapters.jmh import Number, Scores, forks, known_unit, named, number
 from gate.adapters.jmh import Result as Jmh
 from gate.adapters.values import OutputError
 from gate.model import Metric
-from gate.model.visible import visible
 from gate.results.checking import aggregate, entry, fault, measured, numbered
 from gate.results.result import About, Aggregate, Failed, Format, Measured, Result
 from gate.results.source import Source
@@ -87,7 +86,7 @@ def _benchmark(result: Jmh, name: str, labels: dict[str, str], first: int) -> It
         by_fork = [values for values in forks(result.primaryMetric) if values]
         secondaries = {key: _usable(own) for key, own in result.secondaryMetrics.items()}
     except OutputError as error:
-        yield Failed(benchmark=visible(name), status=str(error), labels=labels)
+        yield Failed(benchmark=name, status=str(error), labels=labels)
         return
     for fork, values in enumerate(by_fork):
         metrics = {metric: Metric(unit=unit, values=[value * scale for value in values])}
@@ -162,7 +161,7 @@ def _csv_rows(rows: Iterator[list[str]]) -> Iterator[Result]:
         if not any(row) or row[0] == "Benchmark":
             continue
         if len(row) < len(titles):
-            yield Failed(benchmark=visible(row[0]), status="its row is cut off")
+            yield Failed(benchmark=row[0], status="its row is cut off")
             continue
         labels = {name: row[at] for name, at in sorted(parameters.items()) if row[at]}
         yield _row(row, labels, row[error], row[unit])
@@ -180,7 +179,7 @@ def _row(row: list[str], params: dict[str, str], error: str, unit: str) -> Aggre
         named(own, params, mode), _metric(base) if not key or quantile else _secondary(key),
         f"p{float(quantile[1]) * 100:g}" if quantile else "mean", value, unit=base, scale=scale,
         low=low, high=high, confidence=_CONFIDENCE, labels={**params, "mode": mode, "threads": threads},
-        count=int(count) if count.isascii() and count.isdigit() and not quantile else None,
+        count=None if quantile else _decimal(count),
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ import msgspec
 from gate.adapters import nanobench as tables
 from gate.adapters.values import OutputError
 from gate.model import Metric
-from gate.model.visible import visible
+from gate.model.bounds import number
 from gate.results.result import Aggregate, Failed, Format, Measured, Result
 from gate.results.source import Source
 
@@ -69,8 +69,8 @@ def read(source: Source) -> Iterator[Result]:
     """Yield the epochs of each benchmark, or its median."""
     seen: dict[tuple[str, str], int] = {}
     for found in _results(source):
-        name = visible(tables.full_name(found.title, found.name))
-        labels = {"unit": visible(found.unit)} if found.unit not in ("op", "") else {}
+        name = tables.full_name(found.title, found.name)
+        labels = {"unit": found.unit} if found.unit not in ("op", "") else {}
         if found.complexity > 0:
             labels["complexityN"] = f"{found.complexity:.12g}"
         key = name, str(labels)
@@ -110,7 +110,7 @@ def _document(source: Source) -> list[_Result]:
     try:
         return msgspec.convert(results, list[_Result], strict=False)
     except msgspec.ValidationError as error:
-        raise OutputError(f"{what} is not as expected: {visible(str(error)).replace('`', '')}") from None
+        raise OutputError(f"{what} is not as expected: {str(error).replace('`', '')}") from None
 
 
 def _csv(source: Source) -> Iterator[_Result]:
@@ -150,5 +150,5 @@ def _one(found: _Result, name: str, labels: dict[str, str]) -> Result:
 
 def _values(epochs: list[dict[str, Any]], key: str, batch: float) -> list[float] | None:
     found = [epoch.get(key) for epoch in epochs]
-    numbers = [float(value) / batch for value in found if isinstance(value, (int, float))]
+    numbers = [value / batch for each in found if (value := number(each)) is not None]
     return numbers if numbers and len(numbers) == len(found) else None
