@@ -113,14 +113,11 @@ def read(text: str | bytes) -> Report:
         raise ReportError(f"not a report of perfgate: {why}")
     try:
         report = msgspec.convert(_restore(tables), Report)
-        # what they hold is read by its keys
-        # the floor may be of several instruments, in words
+        # what rules hold is read by their keys; the floor may be of several instruments, in words
         gate = {key: value for key, value in report.policy.gate.items() if key != "floor"}
         parse_types(from_tables({**(report.run.settings or {}), "gate": gate}, "its rules"), lenient=True)
     except (msgspec.ValidationError, UserError) as error:
         raise ReportError(f"not a report of perfgate: {error}") from None
-    if "min_builds" not in report.policy.gate:
-        raise ReportError("not a report of perfgate: policy.gate needs the key min_builds")
     if report.exit_code not in EXIT_CODES[report.verdict]:
         raise ReportError(f'its exit code {report.exit_code} does not go with its verdict "{report.verdict}"')
     return report

@@ -274,12 +274,10 @@ class Source:
                 yield self._bare(line.rstrip("\n"))
 
     def _placed(self, parts: Iterable[T], written: str, first: int) -> Iterator[T]:
-        try:
-            for number, part in enumerate(parts, first):
-                self._place = written, number
-                yield part
-        finally:
-            self._place = None
+        for number, part in enumerate(parts, first):
+            self._place = written, number
+            yield part
+        self._place = None
 
     def _bare(self, line: str) -> str:
         """Leave colours out, and the time that a log has before each of its lines."""
@@ -401,6 +399,7 @@ class Source:
 
     def _open(self) -> IO[bytes]:
         """Open it for its bytes, unpacked."""
+        self._place = None
         try:
             raw: IO[bytes] = io.BytesIO(self._data) if self._data is not None else self._file()
         except OSError as error:

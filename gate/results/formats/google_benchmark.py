@@ -65,14 +65,14 @@ class _Group(msgspec.Struct):
         if self.is_skipped or row.get("run_type", "iteration") != "iteration":
             return
         scale = rows_of.SCALES.get(str(row.get("time_unit", "ns")))
-        if scale is None or row.get("error_occurred") or not all(type(row.get(key)) in _NUMBERS for key in _TIMES):
+        if scale is None or row.get("error_occurred") or not all(rows_of.is_number(row.get(key)) for key in _TIMES):
             try:
                 rows_of.series([row])
             except OutputError as error:
                 self.error = self.error or str(error)
             return
         for key, value in row.items():
-            if type(value) in _NUMBERS and (key in _TIMES or rows_of.is_counter(key, value)):
+            if key in _TIMES or rows_of.is_counter(key, value):
                 self.values.setdefault(key, array("d")).append(value * scale if key in _TIMES else value)
 
 
@@ -259,11 +259,12 @@ def _aggregates(name: str, rows: dict[str, Row]) -> Iterator[Result]:
 def _values(row: Row) -> Iterator[tuple[str, float, str]]:
     scale = rows_of.SCALES.get(str(row.get("time_unit", "ns")))
     for key, name in _TIMES.items():
-        if (value := number(row.get(key))) is not None and scale is not None:
+        value = row.get(key)
+        if rows_of.is_number(value) and scale is not None:
             yield name, value * scale, "s"
     for key, value in row.items():
         if rows_of.is_counter(key, value):
-            yield key, number(value) or 0.0, rows_of.UNITS.get(key, "")
+            yield key, float(value), rows_of.UNITS.get(key, "")
 
 
 def _csv_rows(source: Source) -> Iterator[Row]:
