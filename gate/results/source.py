@@ -284,9 +284,14 @@ class Source:
         own = _COLOUR.sub("", line) if "\x1b" in line else line
         return _STAMP.sub("", own) if self.head.is_log else own
 
-    def text_file(self) -> IO[str]:
-        """Open it as text with its own line ends, as the csv module wants it; the caller closes it."""
-        return io.TextIOWrapper(self._open(), _encoding(self.head.data), "replace", newline="")
+    def raw_lines(self) -> Iterator[str]:
+        """Yield its lines with their own ends, as the csv module wants them, and an XML parser takes them.
+
+        Raises:
+            UserError: it cannot be read or unpacked.
+        """
+        with self._open() as file, io.TextIOWrapper(file, _encoding(self.head.data), "replace", newline="") as text:
+            yield from self._placed(text, "line {}: ", 1)
 
     def text(self) -> str:
         """Read all of it as text with plain newlines."""

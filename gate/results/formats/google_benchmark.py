@@ -270,15 +270,11 @@ def _values(row: Row) -> Iterator[tuple[str, float, str]]:
 def _csv_rows(source: Source) -> Iterator[Row]:
     columns: list[str] = []
     place = 0
-    try:
-        with source.text_file() as file:
-            for cells in csv.reader(file):
-                if _is_header(",".join(cells)) and "name" in cells:
-                    columns, place = cells, cells.index("name")
-                elif columns and len(cells) > place:
-                    yield {key: _cell(key, cell) for key, cell in zip(columns, cells, strict=False) if cell}
-    except csv.Error as error:
-        raise OutputError(f"Google Benchmark's CSV is not as expected: {error}") from None
+    for cells in csv.reader(source.raw_lines()):
+        if _is_header(",".join(cells)) and "name" in cells:
+            columns, place = cells, cells.index("name")
+        elif columns and len(cells) > place:
+            yield {key: _cell(key, cell) for key, cell in zip(columns, cells, strict=False) if cell}
 
 
 def _printed_rows(source: Source) -> Iterator[Row]:

@@ -114,19 +114,18 @@ def _refuse_failed(codes: Sequence[int | msgspec.UnsetType | None]) -> None:
 
 
 def _rows(source: Source) -> Iterator[Result]:
-    with source.text_file() as file:
-        for number, row in enumerate(csv.DictReader(file), 2):
-            found = {key: float_of(row.get(key) or "") for key in _HEADER.split(",")[1:]}
-            if found["mean"] is None:
-                raise OutputError(f"line {number}: the mean is no number: is the file cut off?")
-            labels = {
-                key.removeprefix(_PARAMETER): value
-                for key, value in row.items()
-                if isinstance(key, str) and key.startswith(_PARAMETER) and value
-            }
-            command = row.get("command") or ""
-            result = msgspec.convert({"command": command, **found}, _Result)
-            yield from _aggregates(result, command, labels, without_times=True)
+    for number, row in enumerate(csv.DictReader(source.raw_lines()), 2):
+        found = {key: float_of(row.get(key) or "") for key in _HEADER.split(",")[1:]}
+        if found["mean"] is None:
+            raise OutputError(f"line {number}: the mean is no number: is the file cut off?")
+        labels = {
+            key.removeprefix(_PARAMETER): value
+            for key, value in row.items()
+            if isinstance(key, str) and key.startswith(_PARAMETER) and value
+        }
+        command = row.get("command") or ""
+        result = msgspec.convert({"command": command, **found}, _Result)
+        yield from _aggregates(result, command, labels, without_times=True)
 
 
 def _version_1(result: _Result) -> dict[str, Metric]:

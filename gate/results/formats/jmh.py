@@ -140,15 +140,7 @@ def _secondary(name: str) -> str:
 
 
 def _read_csv(source: Source, separator: str) -> Iterator[Result]:
-    with source.text_file() as file:
-        rows = csv.reader(file, delimiter=separator)
-        try:
-            yield from _csv_rows(rows)
-        except csv.Error as error:
-            raise OutputError(f"line {rows.line_num}: {error}") from None
-
-
-def _csv_rows(rows: Iterator[list[str]]) -> Iterator[Result]:
+    rows = csv.reader(source.raw_lines(), delimiter=separator)
     titles = [title.strip() for title in next(rows, [])]
     places = {title.partition(" (")[0]: place for place, title in enumerate(titles)}
     parameters = {title.partition(": ")[2]: at for at, title in enumerate(titles) if title.startswith("Param: ")}

@@ -89,7 +89,9 @@ def test_a_long_run_where_a_value_is_expected(wanted: str, text: str) -> None:
 
 
 def test_what_no_reader_expects_is_one_line() -> None:
-    with pytest.raises(UserError, match=r"^x: hyperfine: something in it is not as the tool writes it: field larger"):
+    with pytest.raises(
+        UserError, match=r"^x: hyperfine: line 2: something in it is not as the tool writes it: field larger"
+    ):
         read(
             Source("x", None, b"command,mean,stddev,median,user,system,min,max\n" + b"a" * 140_000 + b",1\n"),
             "hyperfine",
