@@ -93,6 +93,14 @@ class Head:
         # a file that was cut off, by a crash or a full disk, is still one of its format
         return _closed(text) if whole is None else whole
 
+    def element(self, *keys: str) -> dict[str, Any]:
+        """Give the first element of a list in the JSON, by the keys that lead there; {} where it is no object."""
+        found = self.json
+        for key in keys:
+            found = found.get(key) if isinstance(found, dict) else None
+        first = found[0] if isinstance(found, list) and found else None
+        return first if isinstance(first, dict) else {}
+
     @cached_property
     def json_lines(self) -> list[dict[str, Any]]:
         """The objects of its lines, where each line is one and there are several; otherwise empty."""

@@ -62,14 +62,13 @@ def read(source: Source) -> Iterator[Result]:
     export, cut = _document(source)
     labels = {"baseline": export.name} if export.name else {}
     for key, value in export.benchmarks.items():
-        name = key
         try:
             found = msgspec.convert(value, _Exported, strict=False)
             if found.estimates is None:
                 raise OutputError("it has no estimates")
         except (msgspec.ValidationError, OutputError) as error:
-            yield Failed(benchmark=name, status=str(error).replace("`", ""), labels=labels)
+            yield Failed(benchmark=key, status=str(error).replace("`", ""), labels=labels)
             continue
-        yield from aggregates(found.estimates, (found.info.full_id or key), labels, amount(found.info.throughput))
+        yield from aggregates(found.estimates, found.info.full_id or key, labels, amount(found.info.throughput))
     if cut:
         yield Failed(benchmark=None, status="the file is cut off", labels=labels)

@@ -86,8 +86,8 @@ def recognises(source: Source) -> bool:
     if not isinstance(found, dict):
         return any(_is_header(line) or _is_table(line) for line in source.head.lines[:2000])
     rows, context = found.get("benchmarks"), found.get("context")
-    first = rows[0] if isinstance(rows, list) and rows else None
-    if isinstance(first, dict) and "name" in first:
+    first = source.head.element("benchmarks")
+    if "name" in first:
         return "cpu_time" in first or "error_occurred" in first or "skipped" in first or first.get("rms") is not None
     return rows in ([], None) and isinstance(context, dict) and "num_cpus" in context
 

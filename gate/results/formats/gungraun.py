@@ -162,32 +162,29 @@ def _summaries(source: Source) -> Iterator[_Summary]:
     """Read the summaries of a file: one, one a line, or several written over many lines; other lines may be between."""
     begun: list[bytes] = []
     ends: tuple[bytes, ...] = ()
-    for place, line in enumerate(source.bytes_lines(), 1):
+    for line in source.bytes_lines():
         text = line.strip()
         if text.startswith((b'{"', b"[{")):
             # what was begun before it was cut off
             begun = []
-            yield from _decoded(text, place)
+            yield from _decoded(text)
         elif begun or text in (b"{", b"["):
             if not begun:
                 indent = line[: len(line) - len(line.lstrip())]
                 ends = (indent + b"}", indent + b"]")
             begun.append(line)
             if line.rstrip() in ends:
-                yield from _decoded(b"\n".join(begun), place)
+                yield from _decoded(b"\n".join(begun))
                 begun = []
     if begun:
         raise OutputError("the last summary is cut off")
 
 
-def _decoded(data: bytes, place: int) -> Iterator[_Summary]:
-    try:
-        found = parse_json(data.decode("utf-8", "replace"), int)
-        for each in found if isinstance(found, list) else [found]:
-            if isinstance(each, dict) and "module_path" in each:
-                yield msgspec.convert(each, _Summary)
-    except (ValueError, RecursionError) as error:
-        raise OutputError(f"line {place}: {str(error).replace('`', '')}") from None
+def _decoded(data: bytes) -> Iterator[_Summary]:
+    found = parse_json(data.decode("utf-8", "replace"), int)
+    for each in found if isinstance(found, list) else [found]:
+        if isinstance(each, dict) and "module_path" in each:
+            yield msgspec.convert(each, _Summary)
 
 
 def _name(summary: _Summary) -> str:

@@ -69,10 +69,8 @@ def recognises(source: Source) -> bool:
     """Return whether it is a JSON document with "results" of commands, or begins with the header line of the CSV."""
     if source.head.text.startswith(_HEADER):
         return True
-    found = source.head.json
-    results = found.get("results") if isinstance(found, dict) else None
-    first = results[0] if isinstance(results, list) and results else None
-    return isinstance(first, dict) and "command" in first and ("mean" in first or "measurements" in first)
+    first = source.head.element("results")
+    return "command" in first and ("mean" in first or "measurements" in first)
 
 
 def read(source: Source) -> Iterator[Result]:

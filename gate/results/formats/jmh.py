@@ -33,10 +33,8 @@ _OF_PRIMARY = ("time", "throughput")
 
 def recognises(source: Source) -> bool:
     """Return whether it is JMH's JSON or its CSV."""
-    found = source.head.json
-    if isinstance(found, list):
-        first = found[0] if found else None
-        return isinstance(first, dict) and {"benchmark", "mode", "primaryMetric"} <= first.keys()
+    if isinstance(source.head.json, list):
+        return {"benchmark", "mode", "primaryMetric"} <= source.head.element().keys()
     return _CSV.match(source.head.text.lstrip()) is not None
 
 

@@ -45,11 +45,7 @@ class _Around(msgspec.Struct):
 
 def recognises(source: Source) -> bool:
     """Return whether it is an object with benchmarks that have runs, or stats of a kind."""
-    found = source.head.json
-    benchmarks = found.get("benchmarks") if isinstance(found, dict) else None
-    first = benchmarks[0] if isinstance(benchmarks, list) and benchmarks else None
-    if not isinstance(first, dict):
-        return False
+    first = source.head.element("benchmarks")
     if "runs" in first:
         return {"alias", "kind"} <= first.keys() and isinstance(first["runs"], list)
     return {"name", "group", "baseline", "async"} <= first.keys() and ("stats" in first or "error" in first)

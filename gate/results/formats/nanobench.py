@@ -50,9 +50,8 @@ def recognises(source: Source) -> bool:
     """Return whether it is JSON with medians or epochs, CSV by its header, or holds a table."""
     found = source.head.json
     if isinstance(found, (dict, list)):
-        results = found.get("results") if isinstance(found, dict) else found
-        first = results[0] if isinstance(results, list) and results else None
-        return isinstance(first, dict) and "name" in first and (_MEDIAN in first or _is_epochs(first))
+        first = source.head.element(*(["results"] if isinstance(found, dict) else []))
+        return "name" in first and (_MEDIAN in first or _is_epochs(first))
     text = source.head.text
     if text.lstrip().startswith(("{", "[")) and f'"{_MEDIAN}":' in text:
         return True
@@ -107,10 +106,7 @@ def _document(source: Source) -> list[_Result]:
                 raise error from None
             cut.pop()
     results = found.get("results") if isinstance(found, dict) else found
-    try:
-        return msgspec.convert(results, list[_Result], strict=False)
-    except msgspec.ValidationError as error:
-        raise OutputError(f"{what} is not as expected: {str(error).replace('`', '')}") from None
+    return msgspec.convert(results, list[_Result], strict=False)
 
 
 def _csv(source: Source) -> Iterator[_Result]:

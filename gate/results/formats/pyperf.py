@@ -52,10 +52,7 @@ class _Suite(msgspec.Struct):
 
 def recognises(source: Source) -> bool:
     """Return whether it is a JSON document of benchmarks with runs of values or warm-ups."""
-    found = source.head.json
-    benchmarks = found.get("benchmarks") if isinstance(found, dict) else None
-    first = benchmarks[0] if isinstance(benchmarks, list) and benchmarks else None
-    runs = first.get("runs") if isinstance(first, dict) else None
+    runs = source.head.element("benchmarks").get("runs")
     run = runs[0] if isinstance(runs, list) and runs else None
     return isinstance(run, dict) and any(isinstance(run.get(key), list) for key in ("values", "warmups"))
 

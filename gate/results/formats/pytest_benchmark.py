@@ -66,9 +66,8 @@ def recognises(source: Source) -> bool:
     found = source.head.json
     if not isinstance(found, dict) or "context" in found:
         return False
-    benchmarks = found.get("benchmarks")
-    first = benchmarks[0] if isinstance(benchmarks, list) and benchmarks else None
-    if isinstance(first, dict):
+    first = source.head.element("benchmarks")
+    if first:
         return "fullname" in first and ("stats" in first or "group" in first or "machine_info" in found)
     # the machine's description may be all that the beginning holds
     return "machine_info" in found and ("commit_info" in found or "benchmarks" in found)
