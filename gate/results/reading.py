@@ -218,10 +218,9 @@ def _read(source: Source, own: Adapter) -> Reading:
         if os.environ.get("PERFGATE_TRACEBACK") or isinstance(error.__cause__, KeyboardInterrupt):
             raise
         kind = "" if isinstance(error, (ValueError, csv.Error)) else f"{type(error).__name__}, "
-        why = f"{source.at}something in it is not as the tool writes it: {kind}{visible(str(error)).replace('`', '')}"[
-            :_LONGEST
-        ]
-        raise UserError(f"{source.full_name}: {own.FORMAT.tool}: {why}") from None
+        why = f"{kind}{visible(str(error))}"[:_LONGEST].replace("`", "")
+        what = f"{source.at}something in it is not as the tool writes it: {why}"
+        raise UserError(f"{source.full_name}: {own.FORMAT.tool}: {what}") from None
     return msgspec.structs.replace(reading, about=about)
 
 

@@ -246,13 +246,12 @@ def _aggregates(name: str, rows: dict[str, Row]) -> Iterator[Result]:
         except OutputError as error:
             yield Failed(benchmark=name, status=f"{statistic}: {error}")
             continue
-        count = row.get("repetitions", row.get("iterations"))
         for metric, value, unit in _values(row):
             spread = next((v for m, v, _ in _values(rows.get("stddev", {})) if m == metric), None)
             yield Aggregate(
                     benchmark=name, metric=metric, statistic=statistic, value=value, unit=unit,
                     sd=spread,
-                    count=number(count),
+                    count=number(row.get("repetitions", row.get("iterations"))),
                 )  # fmt: skip
 
 

@@ -61,10 +61,7 @@ def read(source: Source) -> Iterator[Result]:
 
 
 def _cells(line: str) -> list[str]:
-    try:
-        return [cell.strip() for cell in next(csv.reader([line], delimiter=_delimiter(line)), [])]
-    except csv.Error:
-        return []
+    return [cell.strip() for cell in next(csv.reader([line], delimiter=_delimiter(line)), [])]
 
 
 def _delimiter(line: str) -> str:

@@ -91,9 +91,8 @@ def _results(source: Source) -> Iterator[_Result]:
 
 
 def _document(source: Source) -> list[_Result]:
-    what = "nanobench's JSON"
     try:
-        found = source.document(object, what)
+        found = source.document(object, "nanobench's JSON")
     except OutputError as error:
         repaired = _NAME.sub(lambda m: f"{m[1]}{json.dumps(m[2])[1:]}", source.text())
         try:

@@ -65,8 +65,9 @@ def read(source: Source) -> Iterator[Result]:
     """
     suite = source.document(_Suite, "pyperf's JSON")
     if suite.version not in VERSIONS:
-        shown = str(suite.version)
-        raise OutputError(f"pyperf's JSON has version {shown!r}; this perfgate reads {VERSIONS[0]} and {VERSIONS[1]}")
+        raise OutputError(
+            f"pyperf's JSON has version {str(suite.version)!r}; this perfgate reads {VERSIONS[0]} and {VERSIONS[1]}"
+        )
     about = None
     for place, each in enumerate(suite.benchmarks):
         benchmark = entry(each, _Benchmark, f"benchmarks[{place}]")
