@@ -9,6 +9,7 @@ import msgspec
 
 from gate.adapters.suites import Suite, add, read_json
 from gate.adapters.values import OutputError, Series
+from gate.model.bounds import number
 from gate.model.visible import visible
 
 Row = dict[str, Any]
@@ -116,7 +117,7 @@ def _times(rows: list[Row], key: str) -> Series:
     for row in rows:
         # before 1.1 it was always ns, and not said
         value, unit = row.get(key), str(row.get("time_unit", "ns"))
-        if not _is_number(value) or unit not in SCALES:
+        if not is_number(value) or unit not in SCALES:
             shown = "null" if value is None else visible(repr(value))
             raise OutputError(f"its {key} is {shown} in {visible(unit)}, which is not a time")
         values.append(value * SCALES[unit])
@@ -125,8 +126,9 @@ def _times(rows: list[Row], key: str) -> Series:
 
 def is_counter(key: str, value: Any) -> bool:
     """Return whether a number of a row is a counter, rather than what describes the row."""
-    return key not in _OF_ROW and _is_number(value) and math.isfinite(value)
+    return key not in _OF_ROW and is_number(value) and math.isfinite(value)
 
 
-def _is_number(value: Any) -> TypeGuard[float]:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+def is_number(value: Any) -> TypeGuard[float]:
+    """Return whether a value is a number, and no integer beyond all floats."""
+    return isinstance(value, float) or (type(value) is int and abs(number(value) or 0.0) < math.inf)

@@ -34,11 +34,15 @@ UNQUOTED = re.compile(
     r'"(?:[^"\\]|\\.)*+"|(?<![\w.])-?(?:nan(?:\([\w ]*\))?|inf(?:inity)?|1\.#[A-Z]{3,4})(?!\w)',
     re.DOTALL | re.IGNORECASE,
 )
+_SURROGATES = re.compile(
+    r"\\\\|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|(\\ud[89a-f][0-9a-f]{2})", re.ASCII | re.IGNORECASE
+)
+"""Of JSON's text: a backslash, a pair, or half of one, which is no text and nothing can write."""
 """A string, or a number that is none as C, C++ and the library of Microsoft print it."""
 
 
 def parse_json(text: str, whole: Callable[[str], float] = float) -> Any:
-    """Read JSON that may hold NaN, Infinity, nan, inf and raw control characters.
+    """Read JSON that may hold NaN, Infinity, nan, inf, raw control characters and halves of a surrogate pair.
 
     Args:
         whole: reads an integer; one of any length fits into a float, if only as infinity.
@@ -47,6 +51,8 @@ def parse_json(text: str, whole: Callable[[str], float] = float) -> Any:
         ValueError: it is no JSON.
         RecursionError: it is too deep.
     """
+    if "\\ud" in text or "\\uD" in text:
+        text = _SURROGATES.sub(lambda found: f"\\{found[1]}" if found[1] else found[0], text)
     try:
         return json.loads(text, strict=False, parse_int=whole)
     except json.JSONDecodeError:

@@ -34,13 +34,13 @@ def parse(source: Source, *, lenient: bool = False) -> Config:
     return _parsed(source, lenient=lenient, checked=True)
 
 
-def parse_types(source: Source) -> Config:
+def parse_types(source: Source, *, lenient: bool = False) -> Config:
     """Turn the tables of a source into a Config as `parse` does, but for keys that contradict each other.
 
     Raises:
         ConfigError: unknown keys, or wrong types or values: all of them.
     """
-    return _parsed(source, lenient=False, checked=False)
+    return _parsed(source, lenient=lenient, checked=False)
 
 
 def _parsed(source: Source, *, lenient: bool, checked: bool) -> Config:

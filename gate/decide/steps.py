@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gate.codes import Exit
+from gate.config.types import Gate
 from gate.decide.importance import ordered
 from gate.model import Finding, Report, reasons
 from gate.model import outcomes as steps
@@ -53,7 +54,7 @@ def _measure_otherwise(report: Report) -> steps.Step | None:
             budget = _rounded(_ROOM * least)
             return steps.RaiseBudget(budget=budget, least=least, rounds=rounds, executions=spent.executions)
         case steps.OnlyAggregates(more=True):
-            return steps.ImportMore(builds=int(report.policy.gate["min_builds"]))
+            return steps.ImportMore(builds=_least(report))
         case steps.NothingMeasured():
             return steps.MeasureFirst()
         case steps.OneSideMeasured():
@@ -133,6 +134,10 @@ def _rounded(seconds: float) -> float:
     return math.ceil(seconds / step) * step
 
 
+def _least(report: Report) -> int:
+    return int(report.policy.gate.get("min_builds", Gate().min_builds))
+
+
 def _settle(report: Report) -> steps.Step:
     found = [f for f in report.findings if f.verdict == "inconclusive"]
     still_open = [f for f in found if f.is_open]
@@ -151,7 +156,7 @@ def _settle(report: Report) -> steps.Step:
         return declared[0]
     needed = sorted(_builds(f) + f.more_builds for f in still_open if f.more_builds)
     told = needed[: math.ceil(_SHARE * len(needed))]
-    least = int(report.policy.gate["min_builds"])
+    least = _least(report)
     hopeless = not told and all(_is_hopeless(f) for f in still_open)
     if report.run.imported and not hopeless:
         # of what is not known to lack some more, twice as many tell more

@@ -14,6 +14,7 @@ from gate.evidence.facts import differing
 from gate.evidence.records import Located
 from gate.evidence.runs import files_of
 from gate.model import SIDES, Execution, HostState, Run
+from gate.model.bounds import number
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.hosts import (
     Event,
@@ -80,14 +81,9 @@ def state_changes(begin: Mapping[str, Any], end: Mapping[str, Any]) -> list[Even
     return [*system, *(event for event in events if event is not None)]
 
 
-def _number(state: Mapping[str, Any], key: str) -> float | None:
-    value = state.get(key)
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
-
-
 def _grown(begin: Mapping[str, Any], end: Mapping[str, Any], key: str) -> float:
     """Return by how much a counter grew; 0 where that is not known."""
-    before, after = _number(begin, key), _number(end, key)
+    before, after = number(begin.get(key)), number(end.get(key))
     return max(0.0, after - before) if before is not None and after is not None else 0.0
 
 
@@ -120,10 +116,10 @@ def _quota(begin: Mapping[str, Any], end: Mapping[str, Any]) -> Throttled | None
 
 
 def _load(begin: Mapping[str, Any], end: Mapping[str, Any]) -> Load | None:
-    before, after = _number(begin, "load"), _number(end, "load")
+    before, after = number(begin.get("load")), number(end.get("load"))
     if before is None or after is None:
         return None
-    processors = _number(end, "processors")
+    processors = number(end.get("processors"))
     if processors is None:
         matters = after - before >= LOAD_RISE
     else:

@@ -18,7 +18,7 @@ from gate.checkout import refuse_tracked
 from gate.config.wrong import shown
 from gate.evidence.mismatch import mismatch_of
 from gate.model import SCHEMA, Execution, Record, Run, UserError
-from gate.model.bounds import out_of_bounds, why_out_of_bounds
+from gate.model.bounds import beyond, out_of_bounds, why_out_of_bounds
 from gate.model.profile import Profile
 
 _LONG = 1 << 20
@@ -108,6 +108,10 @@ def _refuse_unusable(record: Record, path: str, number: int) -> None:
             found = out_of_bounds(values)
             if found is not None:
                 raise RecordError(path, number, f"{name} holds {why_out_of_bounds(found)}")
+    # what else is computed with, and written as it is; of the many lines only what may hold anything
+    others = ("seconds", "factors") if isinstance(record, Execution) else record.__struct_fields__
+    if why := beyond({name: value for name in others if (value := getattr(record, name))}):
+        raise RecordError(path, number, why)
 
 
 def _newer(text: bytes) -> str:

@@ -46,10 +46,8 @@ def decode(data: bytes) -> HistoryRecord:
                 f"schema {version} is newer than this perfgate reads ({HISTORY_SCHEMA}): use a newer perfgate"
             )
         return msgspec.json.decode(data, type=HistoryRecord)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise RecordError(f"is damaged ({error})") from None
-    except UnicodeDecodeError:
-        raise RecordError("is damaged (no UTF-8)") from None
 
 
 def _rounded(change: Change) -> Change:

@@ -333,7 +333,7 @@ class History:
             rows = self._connection.execute(_SELECT.format(where), values).fetchall()
         try:
             return [_entry(row) for row in rows]
-        except (msgspec.MsgspecError, UnicodeDecodeError, TypeError) as error:
+        except (msgspec.MsgspecError, UnicodeDecodeError, TypeError, RecursionError) as error:
             raise HistoryError(_damaged(self._path, str(error))) from None
 
     def close(self) -> None:

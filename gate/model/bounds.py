@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
+
+import msgspec
 
 SMALLEST, LARGEST = 1e-60, 1e60
 """Of values other than 0, in base units: fourth powers, squared ratios and sums of a million of them are numbers."""
+
+_DEEPEST = 100
 
 
 def out_of_bounds(values: Sequence[float]) -> float | None:
@@ -20,3 +25,32 @@ def out_of_bounds(values: Sequence[float]) -> float | None:
 def why_out_of_bounds(value: float) -> str:
     """Say what a value that is out of bounds is not."""
     return f"{value:g}, which is neither 0 nor of a size from {SMALLEST:g} to {LARGEST:g}"
+
+
+def number(found: object) -> float | None:
+    """Return a number of JSON, one beyond all floats as infinity; None: it is none."""
+    if not isinstance(found, (int, float)) or isinstance(found, bool):
+        return None
+    try:
+        return float(found)
+    except OverflowError:
+        return math.inf
+
+
+def beyond(value: Any, where: str = "", depth: int = 0) -> str:
+    """Say where a decoded JSON value or a struct is deeper, or a number larger, than anything of ours; "": nowhere.
+
+    The largest number is the ratio of two values, or the square of one.
+    """
+    if depth > _DEEPEST:
+        return f"{where[:60]}... is nested more than {_DEEPEST} deep"
+    if isinstance(value, msgspec.Struct):
+        value = msgspec.structs.asdict(value)
+    if isinstance(value, dict):
+        inside = ((each, f"{where}.{key}" if where else str(key)) for key, each in value.items())
+    elif isinstance(value, (list, tuple)):
+        inside = ((each, f"{where}[{place}]") for place, each in enumerate(value))
+    else:
+        size = number(value)
+        return f"{where} is {size:g}, which no value of ours is" if size and abs(size) > LARGEST**2 else ""
+    return next((found for each, at in inside if (found := beyond(each, at, depth + 1))), "")

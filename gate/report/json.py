@@ -10,7 +10,10 @@ from typing import Any
 import msgspec
 
 from gate.codes import Exit
-from gate.model import REPORT_SCHEMA, Build, Failure, Report, ReportVerdict
+from gate.config.parse import parse_types
+from gate.config.source import from_tables
+from gate.model import REPORT_SCHEMA, Build, Failure, Report, ReportVerdict, UserError
+from gate.model.bounds import beyond
 from gate.model.study import StudyReport
 from gate.words.sentences import SENTENCES, say
 
@@ -106,9 +109,14 @@ def read(text: str | bytes) -> Report:
     if schema != REPORT_SCHEMA:
         what = "upgrade perfgate" if schema > REPORT_SCHEMA else "decide its measurements again with `perfgate decide`"
         raise ReportError(f"its schema is {schema}, and this perfgate reads schema {REPORT_SCHEMA}: {what}")
+    if why := beyond(tables):
+        raise ReportError(f"not a report of perfgate: {why}")
     try:
         report = msgspec.convert(_restore(tables), Report)
-    except msgspec.ValidationError as error:
+        # what rules hold is read by their keys; the floor may be of several instruments, in words
+        gate = {key: value for key, value in report.policy.gate.items() if key != "floor"}
+        parse_types(from_tables({**(report.run.settings or {}), "gate": gate}, "its rules"), lenient=True)
+    except (msgspec.ValidationError, UserError) as error:
         raise ReportError(f"not a report of perfgate: {error}") from None
     if report.exit_code not in EXIT_CODES[report.verdict]:
         raise ReportError(f'its exit code {report.exit_code} does not go with its verdict "{report.verdict}"')

@@ -12,11 +12,14 @@ import msgspec
 
 from gate.directions import told_or_known
 from gate.model import Better, Metric
-from gate.model.bounds import out_of_bounds, why_out_of_bounds
+from gate.model.bounds import number, out_of_bounds, why_out_of_bounds
 from gate.model.visible import visible
 from gate.results.result import About, Aggregate, Failed, LeftOut, Measured, Result
 
 T = TypeVar("T")
+F = TypeVar("F", Failed, About)
+MOST = 2**53
+"""The largest whole number that every reader of JSON keeps."""
 _NO_NEGATIVES = ("s", "B", "1/s", "B/s")
 
 
@@ -34,7 +37,7 @@ def fault(values: Sequence[float], unit: str) -> str | None:
 def usable(measured: Measured) -> Measured | Failed:
     """Leave out the metrics whose values cannot be computed with: none, too large or small, not finite, or below 0.
 
-    Where it is the one that the benchmark is about, all of it has failed. Names become printable.
+    Where it is the one that the benchmark is about, all of it has failed. All text becomes printable.
     """
     labels, benchmark = _visible(measured.labels), visible(measured.benchmark)
     faults = {name: why for name, metric in measured.metrics.items() if (why := fault(metric.values, metric.unit))}
@@ -52,7 +55,7 @@ def usable(measured: Measured) -> Measured | Failed:
 def checked(found: Aggregate) -> Aggregate | Failed:
     """Give an aggregate without an interval or deviation that is none, or a failure where its value is none.
 
-    Names become printable.
+    All text becomes printable.
     """
     labels, benchmark = _visible(found.labels), visible(found.benchmark)
     metric, statistic = visible(found.metric), visible(found.statistic)
@@ -70,12 +73,30 @@ def checked(found: Aggregate) -> Aggregate | Failed:
         low=low if is_interval else None, high=high if is_interval else None,
         confidence=found.confidence if is_interval else None,
         sd=sd if sd is not None and math.isfinite(sd) and sd >= 0 else None,
+        count=found.count if found.count is not None and 1 <= found.count <= MOST else None,
     )  # fmt: skip
 
 
 def _directed(name: str, metric: Metric) -> Metric:
-    better = told_or_known(metric.better, name, metric.unit)
-    return metric if better == metric.better else msgspec.structs.replace(metric, better=better)
+    better, unit = told_or_known(metric.better, name, metric.unit), visible(metric.unit)
+    alike = better == metric.better and unit == metric.unit
+    return metric if alike else msgspec.structs.replace(metric, better=better, unit=unit)
+
+
+def printable(found: F) -> F:
+    """Give a failure, or what a file says of itself, in text that prints and numbers that JSON has."""
+    own = {name: _printable(getattr(found, name)) for name in found.__struct_fields__ if name != "otherwise"}
+    return msgspec.structs.replace(found, **own)
+
+
+def _printable(value: Any) -> Any:
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, dict):
+        return {visible(str(key)): _printable(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_printable(each) for each in value]
+    return number(value) if isinstance(value, int) and abs(value) > MOST else value
 
 
 def measured(
@@ -88,7 +109,7 @@ def measured(
 def aggregate(
     benchmark: str, metric: str, statistic: str, value: float | None, *,
     unit: str = "", scale: float = 1.0, better: Better | None = None, low: float | None = None,
-    high: float | None = None, confidence: float | None = None, sd: float | None = None, count: int | None = None,
+    high: float | None = None, confidence: float | None = None, sd: float | None = None, count: float | None = None,
     execution: int = 0, labels: Mapping[str, str] | None = None,
 ) -> Aggregate | Failed:  # fmt: skip
     """Give a statistic of a benchmark, or say that it failed where it has no value.
@@ -141,16 +162,6 @@ def _visible(labels: Mapping[str, str] | None) -> dict[str, str]:
     if isinstance(labels, dict) and all(key.isprintable() and value.isprintable() for key, value in labels.items()):
         return labels
     return {visible(key): visible(value) for key, value in labels.items()} if labels else {}
-
-
-def number(found: object) -> float | None:
-    """Return a number of JSON; None where it is none: JavaScript writes NaN as null."""
-    if not isinstance(found, (int, float)) or isinstance(found, bool):
-        return None
-    try:
-        return float(found)
-    except OverflowError:
-        return math.inf
 
 
 def scaled(samples: Iterable[Any], scale: float) -> array[float] | None:

@@ -14,7 +14,7 @@ import msgspec
 from gate.adapters.values import OutputError
 from gate.model import UserError
 from gate.model.visible import visible
-from gate.results.checking import checked, usable
+from gate.results.checking import checked, printable, usable
 from gate.results.formats import adapter, names
 from gate.results.result import About, Adapter, Aggregate, Failed, Format, LeftOut, Measured
 from gate.results.source import Source, documents
@@ -66,7 +66,16 @@ def recognised(source: Source) -> str | None:
 
 
 def _recognised(source: Source) -> str | None:
-    return next((name for name in names() if adapter(name).recognises(source)), None)
+    return next((name for name in names() if _recognises(adapter(name), source)), None)
+
+
+def _recognises(own: Adapter, source: Source) -> bool:
+    try:
+        return own.recognises(source)
+    except (UserError, OSError, MemoryError):
+        raise
+    except Exception:  # noqa: BLE001  # whatever the bytes lead to, they are of no file of the tool
+        return False
 
 
 def is_result(source: Source) -> bool:
@@ -107,7 +116,7 @@ def read(source: Source, wanted: str | None = None) -> Reading:
     try:
         found: Reading | None = _read(source, own)
     except UserError as error:
-        if own.recognises(source) and not source.taken_whole:
+        if _recognises(own, source) and not source.taken_whole:
             raise
         found, failed = None, error
     if found is None or not _holds(found):
@@ -140,7 +149,7 @@ def _of_documents(source: Source, name: str) -> Reading | None:
     for document in found:
         place = f"line {document.line}"
         part = Source(source.name, source.path, document.text.encode(), place=place)
-        if own.recognises(part):
+        if _recognises(own, part):
             readings.append(_read(part, own))
         elif (other := _recognised(part)) is not None:
             tools = f"{adapter(other).FORMAT.tool}, beside those of {own.FORMAT.tool}"
@@ -193,31 +202,34 @@ def _read(source: Source, own: Adapter) -> Reading:
     try:
         for result in own.read(source):
             if isinstance(result, About):
-                about = result
+                about = printable(result)
             elif isinstance(result, LeftOut):
                 reading.left_out.append(visible(result.status))
             else:
                 _keep(reading, result)
-    except OutputError as error:
-        raise UserError(f"{source.full_name}: {own.FORMAT.tool}: {error}") from None
-    except (ValueError, OverflowError, csv.Error) as error:
-        if os.environ.get("PERFGATE_TRACEBACK"):
-            raise
-        why = visible(str(error))[:_LONGEST]
-        raise UserError(
-            f"{source.full_name}: {own.FORMAT.tool}: something in it is not as the tool writes it: {why}"
-        ) from None
+    except (UserError, MemoryError):
+        raise
     except OSError as error:
         raise UserError(f"{source.name}: cannot be read: {visible(error.strerror or str(error))}") from None
+    except OutputError as error:
+        raise UserError(f"{source.full_name}: {own.FORMAT.tool}: {error}") from None
+    except Exception as error:
+        # the bytes are of somebody else, so whatever they lead to is said of them
+        if os.environ.get("PERFGATE_TRACEBACK") or isinstance(error.__cause__, KeyboardInterrupt):
+            raise
+        kind = "" if isinstance(error, (ValueError, csv.Error)) else f"{type(error).__name__}, "
+        why = f"{kind}{visible(str(error))}"[:_LONGEST].replace("`", "")
+        what = f"{source.at}something in it is not as the tool writes it: {why}"
+        raise UserError(f"{source.full_name}: {own.FORMAT.tool}: {what}") from None
     return msgspec.structs.replace(reading, about=about)
 
 
 def _keep(reading: Reading, result: Measured | Aggregate | Failed) -> None:
-    kept: Measured | Aggregate | Failed = result
+    kept: Measured | Aggregate | Failed
     if isinstance(result, Measured):
         kept = usable(result)
-    elif isinstance(result, Aggregate):
-        kept = checked(result)
+    else:
+        kept = checked(result) if isinstance(result, Aggregate) else printable(result)
     if isinstance(kept, Measured):
         reading.measured.append(kept)
     elif isinstance(kept, Aggregate):

@@ -9,7 +9,7 @@ import mmap
 import re
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from functools import cached_property
 from pathlib import Path
@@ -93,6 +93,14 @@ class Head:
         whole = _parsed(text) if self.whole else None
         # a file that was cut off, by a crash or a full disk, is still one of its format
         return _closed(text) if whole is None else whole
+
+    def element(self, *keys: str) -> dict[str, Any]:
+        """Give the first element of a list in the JSON, by the keys that lead there; {} where it is no object."""
+        found = self.json
+        for key in keys:
+            found = found.get(key) if isinstance(found, dict) else None
+        first = found[0] if isinstance(found, list) and found else None
+        return first if isinstance(first, dict) else {}
 
     @cached_property
     def json_lines(self) -> list[dict[str, Any]]:
@@ -210,6 +218,13 @@ class Source:
         self.is_folder = data is None and path is not None and path.is_dir()
         self.unended = False
         """The line that was read last has no newline at its end, as that of a file that was cut off."""
+        self._place: tuple[str, int] | None = None
+        """What is being read: how its place is written, and its number."""
+
+    @property
+    def at(self) -> str:
+        """Where it is being read, for the beginning of a message: "line 12: "; "" where nobody knows."""
+        return "" if self._place is None else self._place[0].format(self._place[1])
 
     @cached_property
     def head(self) -> Head:
@@ -250,7 +265,7 @@ class Source:
             return
         is_log = self.head.is_log
         with self._open() as file:
-            for raw in file:
+            for raw in self._placed(file, "line {}: ", 1):
                 line, self.unended = raw.rstrip(b"\r\n"), raw[-1:] != b"\n"
                 if is_log or b"\x1b" in line:
                     line = self._bare(line.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
@@ -263,18 +278,29 @@ class Source:
             UserError: it cannot be read or unpacked.
         """
         with self._open() as file, io.TextIOWrapper(file, _encoding(self.head.data), "replace") as text:
-            for line in text:
+            for line in self._placed(text, "line {}: ", 1):
                 self.unended = line[-1:] != "\n"
                 yield self._bare(line.rstrip("\n"))
+
+    def _placed(self, parts: Iterable[T], written: str, first: int) -> Iterator[T]:
+        for number, part in enumerate(parts, first):
+            self._place = written, number
+            yield part
+        self._place = None
 
     def _bare(self, line: str) -> str:
         """Leave colours out, and the time that a log has before each of its lines."""
         own = _COLOUR.sub("", line) if "\x1b" in line else line
         return _STAMP.sub("", own) if self.head.is_log else own
 
-    def text_file(self) -> IO[str]:
-        """Open it as text with its own line ends, as the csv module wants it; the caller closes it."""
-        return io.TextIOWrapper(self._open(), _encoding(self.head.data), "replace", newline="")
+    def raw_lines(self) -> Iterator[str]:
+        """Yield its lines with their own ends, as the csv module wants them, and an XML parser takes them.
+
+        Raises:
+            UserError: it cannot be read or unpacked.
+        """
+        with self._open() as file, io.TextIOWrapper(file, _encoding(self.head.data), "replace", newline="") as text:
+            yield from self._placed(text, "line {}: ", 1)
 
     def text(self) -> str:
         """Read all of it as text with plain newlines, without the times of a log."""
@@ -350,9 +376,10 @@ class Source:
                 found = found.get(key) if isinstance(found, dict) else None
             if not isinstance(found, list):
                 raise OutputError(f"{what} is not as expected: it has no array {place!r}")
-            yield from found
+            parts: Iterable[Any] = found
         else:
-            yield from self._streamed(place, what)
+            parts = self._streamed(place, what)
+        yield from self._placed(parts, f"{visible(place)}[{{}}]: ", 0)
 
     def _streamed(self, place: str, what: str) -> Iterator[Any]:
         self.taken_whole = True
@@ -389,6 +416,7 @@ class Source:
 
     def _open(self) -> IO[bytes]:
         """Open it for its bytes, unpacked."""
+        self._place = None
         try:
             raw: IO[bytes] = io.BytesIO(self._data) if self._data is not None else self._file()
         except OSError as error:

@@ -68,7 +68,7 @@ def read_journal(folder: Path) -> list[Line]:
     cut_torn(file)
     try:
         return [msgspec.json.decode(line, type=Line) for line in file.read_bytes().splitlines()]
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise UserError(f"--resume: {file}: {error}; start without --resume") from None
 
 

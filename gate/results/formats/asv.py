@@ -19,7 +19,7 @@ import msgspec
 from gate.adapters.suites import read_json, why_unusable
 from gate.adapters.values import OutputError, Series
 from gate.model import Metric
-from gate.model.visible import visible
+from gate.model.bounds import number
 from gate.results.result import About, Aggregate, Failed, Format, Measured, Result
 from gate.results.source import Source
 from gate.units import meant, to_base
@@ -108,12 +108,12 @@ def read(source: Source) -> Iterator[Result]:
         # only what tells files of a commit apart: an environment changes its name with any requirement
         labels = {"machine": _machine(file)} if len(machines) > 1 else {}
         if environments.most_common(1)[0][1] > 1:
-            labels["env"] = visible(file.env_name)
+            labels["env"] = file.env_name
         yield from _results(file, known, labels)
 
 
 def _machine(file: _File) -> str:
-    return visible(str(file.params.get("machine", "")))
+    return str(file.params.get("machine", ""))
 
 
 def _machines(folder: Path) -> list[Path]:
@@ -168,7 +168,7 @@ def _about(file: _File, commit: str | None) -> About:
     if isinstance(python, str) and "/" not in python and "\\" not in python:
         host["python_version"] = python
     if file.env_name:
-        host["env"] = visible(file.env_name)
+        host["env"] = file.env_name
     started = [row[at] for at in _column(file, "started_at") for row in file.results.values() if len(row) > at]
     times = [each for each in started if isinstance(each, (int, float)) and 0 < each < 1e14]
     created = datetime.fromtimestamp(min(times) / 1000, UTC).isoformat(timespec="seconds") if times else None
@@ -182,7 +182,7 @@ def _column(file: _File, name: str) -> list[int]:
 
 
 def _results(file: _File, known: Mapping[str, _Known], others: dict[str, str]) -> Iterator[Result]:
-    labels = {"commit": visible(file.commit_hash[:8])} | others
+    labels = {"commit": file.commit_hash[:8]} | others
     for name, value in file.results.items():
         of = _of(file, value)
         names = known.get(name, _Known()).param_names
@@ -191,12 +191,12 @@ def _results(file: _File, known: Mapping[str, _Known], others: dict[str, str]) -
         # null alone stands for all combinations
         if of.result != [None] and len(of.result) != combinations:
             status = f"{len(of.result)} results for {combinations} combinations of its parameters"
-            yield Failed(benchmark=visible(name), status=status, labels=labels)
+            yield Failed(benchmark=name, status=status, labels=labels)
             continue
         for place, combination in enumerate(itertools.islice(itertools.product(*of.params), _COMBINATIONS)):
             shown = f"{name}({', '.join(combination)})" if combination else name
             own = {(names[i] if i < len(names) else f"param{i + 1}"): _plain(v) for i, v in enumerate(combination)}
-            one = _One(visible(shown), metric, unit, scale, own | labels)
+            one = _One(shown, metric, unit, scale, own | labels)
             yield from _one(one, _at(of.result, place), _at(of.stats, place) or {}, _at(of.samples, place))
 
 
@@ -243,7 +243,7 @@ def _one(one: _One, result: Any, stats: Any, samples: Any) -> Iterator[Result]:
     if value is None:
         # NotImplementedError in its setup
         if not (isinstance(result, float) and math.isnan(result)):
-            what = f"its result is {visible(repr(result))}" if result is not None else "no result"
+            what = f"its result is {result!r}" if result is not None else "no result"
             yield Failed(benchmark=one.name, status=f"{what}: it failed or timed out"[:_LONGEST], labels=one.labels)
         return
     values = [v for each in samples if (v := _number(each, one.scale)) is not None] if isinstance(samples, list) else []
@@ -264,10 +264,9 @@ def _aggregates(one: _One, value: float, stats: dict[str, Any]) -> Iterator[Aggr
     low, high = (_number(stats.get(key), one.scale) for key in ("ci_99_a", "ci_99_b"))
     both = low is not None and high is not None
     repeat = _number(stats.get("repeat"), 1.0)
-    count = int(repeat) if repeat is not None and repeat >= 1 else None
     yield Aggregate(
         benchmark=one.name, metric=one.metric, statistic="median", value=value, unit=one.unit,
-        low=low if both else None, high=high if both else None, confidence=0.99 if both else None, count=count,
+        low=low if both else None, high=high if both else None, confidence=0.99 if both else None, count=repeat,
         labels=one.labels,
     )  # fmt: skip
     for key, statistic in _QUARTILES.items():
@@ -275,7 +274,7 @@ def _aggregates(one: _One, value: float, stats: dict[str, Any]) -> Iterator[Aggr
         if quartile is not None:
             yield Aggregate(
                 benchmark=one.name, metric=one.metric, statistic=statistic, value=quartile, unit=one.unit,
-                count=count, labels=one.labels,
+                count=repeat, labels=one.labels,
             )  # fmt: skip
 
 
@@ -288,13 +287,13 @@ def _metric(name: str, known: _Known | None) -> tuple[str, str, float]:
         if match:
             return *(_TIME if match["time"] else _MEMORY), 1.0
     unit = known.unit if known is not None and known.unit != "unit" else ""
-    return "value", *to_base(meant(unit) or visible(unit))
+    return "value", *to_base(meant(unit) or unit)
 
 
 def _plain(text: str) -> str:
     """Write a parameter without the quotes of its repr(), as asv's tables do."""
     match = _QUOTED.fullmatch(text)
-    return visible(match[1] or match[2]) if match else visible(text)
+    return (match[1] or match[2]) if match else text
 
 
 def _at(values: Any, place: int) -> Any:
@@ -303,10 +302,5 @@ def _at(values: Any, place: int) -> Any:
 
 def _number(value: Any, scale: float) -> float | None:
     """Return a finite number in its base unit; None: it is none."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    try:
-        scaled = float(value) * scale
-    except OverflowError:
-        return None
-    return scaled if math.isfinite(scaled) else None
+    found = number(value)
+    return found * scale if found is not None and math.isfinite(found * scale) else None

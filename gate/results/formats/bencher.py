@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from gate.model import Better
-from gate.model.visible import visible
-from gate.results.checking import aggregate, number
+from gate.model.bounds import number
+from gate.results.checking import aggregate
 from gate.results.result import About, Failed, Format, Result
 from gate.results.source import Source
 
@@ -62,7 +62,7 @@ def read(source: Source) -> Iterator[Result]:
     yield About(tool="Bencher")
     for benchmark, measures in source.document(dict[str, Any], "the Bencher Metric Format").items():
         if not isinstance(measures, dict) or not measures:
-            yield Failed(benchmark=visible(benchmark), status="no measures")
+            yield Failed(benchmark=benchmark, status="no measures")
             continue
         for measure, metric in measures.items():
             yield _value(benchmark, measure, metric if isinstance(metric, dict) else {})

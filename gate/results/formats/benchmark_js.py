@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gate.adapters import benchmark_js as lines
-from gate.model.visible import visible
 from gate.results.checking import aggregate, entry, measured, numbered, scaled, times
 from gate.results.result import About, Aggregate, Failed, Format, Result
 from gate.results.source import Source
@@ -60,11 +59,11 @@ def _read(source: Source) -> Iterator[Result]:
 
 def _of_line(row: lines.Row) -> Aggregate | Failed:
     if row.problem:
-        return Failed(benchmark=visible(row.name), status=visible(row.problem))
+        return Failed(benchmark=row.name, status=row.problem)
     try:
         rate, margin = float(row.rate.replace(",", "")), float(row.margin) / 100
     except ValueError:
-        return Failed(benchmark=visible(row.name), status=f"{visible(row.rate)} is not a number")
+        return Failed(benchmark=row.name, status=f"{row.rate} is not a number")
     return aggregate(
         row.name, "throughput", "mean", rate, unit="1/s", better="higher", low=rate * (1 - margin),
         high=rate * (1 + margin), confidence=_CONFIDENCE, count=int(row.samples[:15]),
@@ -74,10 +73,10 @@ def _of_line(row: lines.Row) -> Aggregate | Failed:
 def _of_json(benchmark: Mapping[str, Any]) -> Result:
     name = str(benchmark.get("name") or f"benchmark {benchmark.get('id', '')}")
     if "error" in benchmark:
-        return Failed(benchmark=visible(name), status="it threw an error")
+        return Failed(benchmark=name, status="it threw an error")
     if not _has_sample(benchmark):
-        return Failed(benchmark=visible(name), status="no sample in the file")
+        return Failed(benchmark=name, status="no sample in the file")
     values = scaled(benchmark["stats"]["sample"], 1.0)
     if values is None:
-        return Failed(benchmark=visible(name), status="not all of its samples are numbers")
+        return Failed(benchmark=name, status="not all of its samples are numbers")
     return measured(name, {"time": times(values)})

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from gate.model import Better, Metric
-from gate.model.visible import visible
-from gate.results.checking import aggregate, entry, measured, number, numbered, scaled, times
+from gate.model.bounds import number
+from gate.results.checking import aggregate, entry, measured, numbered, scaled, times
 from gate.results.result import About, Failed, Format, Measured, Result
 from gate.results.source import Source
 from gate.units import to_base
@@ -119,9 +119,7 @@ def _about(environment: Any) -> About:
         if isinstance(value, (str, int, float)) and value != "":
             host[name] = value
     version = found.get("BenchmarkDotNetVersion")
-    return About(
-        host=host, tool=f"BenchmarkDotNet {visible(version)}" if isinstance(version, str) else "BenchmarkDotNet"
-    )
+    return About(host=host, tool=f"BenchmarkDotNet {version}" if isinstance(version, str) else "BenchmarkDotNet")
 
 
 def _benchmark(benchmark: _Benchmark, first: int) -> Iterator[Result]:
@@ -137,7 +135,7 @@ def _benchmark(benchmark: _Benchmark, first: int) -> Iterator[Result]:
                 metrics["memory"] = Metric(unit="B", values=[memory])
             yield measured(name, metrics, execution=first + execution, labels=labels)
     elif benchmark.Statistics is None:
-        yield Failed(benchmark=visible(name), status="no statistics (NA)", labels=labels)
+        yield Failed(benchmark=name, status="no statistics (NA)", labels=labels)
     else:
         yield from _statistics(name, benchmark.Statistics, labels, first)
         if memory is not None:
@@ -164,7 +162,7 @@ def _job(display: str) -> dict[str, str]:
         return {}
     own = match["id"].strip()
     job = match["rest"] if match["rest"] and own.startswith("Job-") else own
-    return {"job": visible(job)} if job else {}
+    return {"job": job} if job else {}
 
 
 def _times(benchmark: _Benchmark) -> dict[float, list[float]]:
@@ -196,12 +194,10 @@ def _statistics(name: str, statistics: dict[str, Any], labels: dict[str, str], f
         return
     found = statistics.get("ConfidenceInterval")
     interval = found if isinstance(found, dict) else {}
-    size = number(statistics.get("N"))
-    count = int(size) if size is not None and 0 <= size < 1e15 else None
     yield aggregate(
         name, "time", "mean", number(statistics.get("Mean")), unit="s", scale=_NS, low=number(interval.get("Lower")),
         high=number(interval.get("Upper")), confidence=_level(interval.get("Level")),
-        sd=number(statistics.get("StandardDeviation")), count=count, labels=labels,
+        sd=number(statistics.get("StandardDeviation")), count=number(statistics.get("N")), labels=labels,
     )  # fmt: skip
     quantiles = statistics.get("Percentiles")
     own = quantiles if isinstance(quantiles, dict) else {}

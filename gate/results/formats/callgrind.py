@@ -9,7 +9,6 @@ import msgspec
 
 from gate.adapters.values import OutputError
 from gate.model import Metric
-from gate.model.visible import visible
 from gate.results.result import About, Failed, Format, Measured, Result
 from gate.results.source import Source
 
@@ -56,13 +55,13 @@ def read(source: Source) -> Iterator[Result]:
     for process in processes:
         # wherever the program was built
         program, blank, arguments = process.command.partition(" ")
-        name = visible(f"{program.rpartition('/')[2]}{blank}{arguments}") or visible(source.name)
+        name = f"{program.rpartition('/')[2]}{blank}{arguments}" or source.name
         execution = seen[name] = seen.get(name, -1) + 1
         if not process.ended or not process.counts:
             yield Failed(benchmark=name, status="no totals: the file is cut off", execution=execution)
             continue
         metrics = {
-            visible(_NAMES.get(event, event)): Metric(unit="", better="lower", values=[float(count)], exact=True)
+            _NAMES.get(event, event): Metric(unit="", better="lower", values=[float(count)], exact=True)
             for event, count in process.counts.items()
         }
         yield Measured(benchmark=name, metrics=metrics, execution=execution)
@@ -87,7 +86,7 @@ def profiles(source: Source) -> tuple[str, list[Process]]:
         key, _, value = line.partition(b":")
         value = value.strip()
         if key == b"creator":
-            creator = visible(value.decode("utf-8", "replace"))
+            creator = value.decode("utf-8", "replace")
         elif key == b"pid":
             _end(process, summary)
             summary, process = None, found.setdefault(value, Process())
@@ -147,5 +146,5 @@ def _add(process: Process, numbers: list[int]) -> None:
 def _numbers(text: str, place: int) -> list[int]:
     words = text.replace(",", "").split()
     if not all(word.isdigit() and len(word) <= 20 for word in words):
-        raise OutputError(f"line {place}: {visible(text)!r} are no counts of events")
+        raise OutputError(f"line {place}: {text!r} are no counts of events")
     return [int(word) for word in words]

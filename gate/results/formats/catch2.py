@@ -9,7 +9,6 @@ from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from gate.adapters.suites import NAME
 from gate.adapters.values import OutputError
-from gate.model.visible import visible
 from gate.results.result import About, Aggregate, Failed, Format, Result
 from gate.results.source import Source
 from gate.units import to_base
@@ -52,14 +51,14 @@ def read(source: Source) -> Iterator[Result]:
     """Yield the mean of each benchmark, named "test case/section/benchmark"."""
     is_xml = _is_xml(source.head.text)
     version = (_XML_VERSION if is_xml else _VERSION).search(source.head.text)
-    yield About(tool=f"Catch2 {visible(version[1])}" if version else "Catch2")
+    yield About(tool=f"Catch2 {version[1]}" if version else "Catch2")
     seen: dict[str, int] = {}
     broken: set[str] = set()
     for result in _xml(source) if is_xml else _table(source):
         if isinstance(result, _Case):
             # a benchmark that failed lets its test case fail, and is there already
             if result.name.partition("/")[0] not in broken:
-                yield Failed(benchmark=visible(result.name) or None, status="the test case failed")
+                yield Failed(benchmark=result.name or None, status="the test case failed")
             continue
         name = result.benchmark or ""
         seen[name] = seen.get(name, 0) + 1
@@ -105,7 +104,7 @@ def _xml(source: Source) -> Iterator[Aggregate | Failed | _Case]:
     except (ParseError, ValueError, LookupError) as error:
         cut = error
     if cut is not None:
-        yield Failed(benchmark=None, status=f"the XML is cut off or broken: {visible(str(cut))}")
+        yield Failed(benchmark=None, status=f"the XML is cut off or broken: {cut!s}")
 
 
 def _events(parser: XMLPullParser[Any], names: list[str]) -> Iterator[Aggregate | Failed | _Case]:
@@ -118,7 +117,7 @@ def _events(parser: XMLPullParser[Any], names: list[str]) -> Iterator[Aggregate 
             names.pop()
             element.clear()
         elif element.tag == "BenchmarkResults" and event == "end":
-            yield _result(element, visible("/".join((*names, element.get("name", "")))))
+            yield _result(element, "/".join((*names, element.get("name", ""))))
         elif element.tag == "OverallResult" and event == "start" and element.get("success") == "false" and names:
             yield _Case(names[0])
 
@@ -128,7 +127,7 @@ def _result(element: Element, name: str) -> Aggregate | Failed:
     value = _nanoseconds(mean, "value")
     if failed is not None or mean is None or value is None:
         why = failed.get("message") if failed is not None else None
-        return Failed(benchmark=name, status=visible(why or "it has no mean"))
+        return Failed(benchmark=name, status=why or "it has no mean")
     samples = element.get("samples", "")
     confidence = mean.get("ci", "")
     return Aggregate(
@@ -193,7 +192,7 @@ class _Table:
         for part in (*self.parts, last):
             text += part.strip() if not text or text.endswith(_CLOSES) else f" {part.strip()}"
         self.parts = []
-        return visible("/".join((*self.above, text.strip())))
+        return "/".join((*self.above, text.strip()))
 
 
 def _table(source: Source) -> Iterator[Aggregate | Failed | _Case]:
@@ -249,7 +248,7 @@ def _line(table: _Table, line: str, number: int) -> Iterator[Aggregate | Failed]
         )  # fmt: skip
     elif failed:
         table.begun, table.mean = None, []
-        why = visible(failed["why"].strip().removesuffix(")"))
+        why = failed["why"].strip().removesuffix(")")
         yield Failed(benchmark=table.name(failed["name"]), status=why or "it failed")
     elif row and table.alone:
         yield Aggregate(
@@ -270,4 +269,4 @@ def _seconds(number: str, unit: str) -> float:
     try:
         return float(number) * to_base(unit)[1]
     except ValueError:
-        raise OutputError(f"{visible(number)} {unit} is not a time") from None
+        raise OutputError(f"{number} {unit} is not a time") from None

@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from gate.adapters.values import OutputError
-from gate.model.visible import visible
 from gate.results.parts.criterion_estimates import Estimates, aggregates, amount
 from gate.results.result import Failed, Format, Result
 from gate.results.source import Source
@@ -61,18 +60,15 @@ def _document(source: Source) -> tuple[_Export, bool]:
 def read(source: Source) -> Iterator[Result]:
     """Yield the estimates of each benchmark, labelled by the baseline."""
     export, cut = _document(source)
-    labels = {"baseline": visible(export.name)} if export.name else {}
+    labels = {"baseline": export.name} if export.name else {}
     for key, value in export.benchmarks.items():
-        name = visible(key)
         try:
             found = msgspec.convert(value, _Exported, strict=False)
             if found.estimates is None:
                 raise OutputError("it has no estimates")
         except (msgspec.ValidationError, OutputError) as error:
-            yield Failed(benchmark=name, status=visible(str(error)).replace("`", ""), labels=labels)
+            yield Failed(benchmark=key, status=str(error).replace("`", ""), labels=labels)
             continue
-        yield from aggregates(
-            found.estimates, visible(found.info.full_id or key), labels, amount(found.info.throughput)
-        )
+        yield from aggregates(found.estimates, found.info.full_id or key, labels, amount(found.info.throughput))
     if cut:
         yield Failed(benchmark=None, status="the file is cut off", labels=labels)

@@ -11,7 +11,6 @@ import msgspec
 from gate.adapters.suites import read_json
 from gate.adapters.values import OutputError
 from gate.model import Metric
-from gate.model.visible import visible
 from gate.results.parts.criterion_estimates import NANOSECOND, Amount, Estimates, aggregates, amount, throughput
 from gate.results.result import Failed, Format, Measured, Result
 from gate.results.source import Source
@@ -78,9 +77,9 @@ def read(source: Source) -> Iterator[Result]:
     clashing = _clashing(names)
     for baseline in _in_order(benchmarks):
         for place in (place for places in benchmarks for place in places if place.folder.name == baseline):
-            labels = {"baseline": visible(baseline)}
+            labels = {"baseline": baseline}
             if place.folder in clashing:
-                labels["folder"] = visible(str(place.folder.parent.relative_to(source.path)))
+                labels["folder"] = str(place.folder.parent.relative_to(source.path))
             yield from _one(place, names[place.folder], labels)
 
 
@@ -136,10 +135,10 @@ def _name(folder: Path, root: Path) -> tuple[str, Amount | None, str | None]:
     try:
         found = read_json((folder / _BENCHMARK).read_bytes(), _Id, _BENCHMARK)
     except FileNotFoundError:
-        return visible(own.as_posix()), None, None
+        return own.as_posix(), None, None
     except (OSError, OutputError) as error:
-        return visible(own.as_posix()), None, str(error)
-    return visible(found.full_id), amount(found.throughput), None
+        return own.as_posix(), None, str(error)
+    return found.full_id, amount(found.throughput), None
 
 
 def _clashing(names: dict[Path, tuple[str, Amount | None, str | None]]) -> set[Path]:
@@ -165,10 +164,10 @@ def _one(place: _Place, named: tuple[str, Amount | None, str | None], labels: di
 
 def _single(source: Source) -> Iterator[Result]:
     """Read sample.json or estimates.json alone, named by its neighbours where they are there."""
-    name, worked, labels = visible(source.name), None, {}
+    name, worked, labels = source.name, None, {}
     if source.path is not None and (source.path.parent / _BENCHMARK).is_file():
         name, worked, _ = _name(source.path.parent, source.path.parent)
-        labels = {"baseline": visible(source.path.parent.name)}
+        labels = {"baseline": source.path.parent.name}
     data = source.text().encode()
     if "iters" in source.document(dict[str, Any], "Criterion's JSON"):
         yield from _measured(name, _sample(data), "ns", worked, labels)
@@ -221,4 +220,4 @@ def _unit(folder: Path) -> str:
         header, first = (file.readline(1 << 16).rstrip("\n").split(",") for _ in range(2))
     # names in front of it may hold commas, in quotes: count from the end
     place = header.index("unit") - len(header) if "unit" in header else None
-    return visible(first[place]) if place is not None and len(first) >= -place and first[place] else "ns"
+    return first[place] if place is not None and len(first) >= -place and first[place] else "ns"

@@ -48,7 +48,7 @@ def read(source: Source) -> Iterator[Result]:
         if found:
             if found["what"] == "time":
                 # a name that is too long for the column stands on a line of its own
-                name, above = visible((found["name"] or above).strip()), ""
+                name, above = (found["name"] or above).strip(), ""
                 seen[name] = seen.get(name, -1) + 1
                 measured = found[4] if found.re is _LINE else ""
             yield _estimate(found, name, seen.get(name, 0), place, measured)
@@ -56,7 +56,7 @@ def read(source: Source) -> Iterator[Result]:
             yield Failed(benchmark=None, status="a benchmark panicked", stderr=visible(line[:500]))
         elif begins := _BEGUN.fullmatch(line):
             above = begins["name"]
-            begun.setdefault(visible(above), place)
+            begun.setdefault(above, place)
         elif line.strip() and not line.startswith((" ", *_NOT_A_NAME)):
             above = line
     for name, place in begun.items():
@@ -89,10 +89,10 @@ def _base(number: str, unit: str, place: int) -> tuple[float, str]:
     try:
         value = float(number)
     except ValueError:
-        raise OutputError(f"line {place}: {visible(number)} is not a number") from None
+        raise OutputError(f"line {place}: {number} is not a number") from None
     rate = _RATE.fullmatch(unit)
     if rate:
         scale = 1024.0 ** "KMGT".index(rate["prefix"]) * 1024 if rate["binary"] else _PREFIXES[rate["prefix"]]
         return value * scale, {"B": "B/s", "b": "bit/s", "bit": "bit/s"}.get(rate["unit"], "1/s")
     own = written(unit)
-    return value * own.scale, visible(own.unit)
+    return value * own.scale, own.unit

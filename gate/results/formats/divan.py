@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gate.adapters import divan
-from gate.model.visible import visible
 from gate.results.result import Aggregate, Failed, Format, Result
 from gate.results.source import Source
 
@@ -31,14 +30,13 @@ def read(source: Source) -> Iterator[Result]:
     """Yield the mean, the median and the minimum of each benchmark."""
     seen: dict[str, int] = {}
     for row in divan.rows(source.lines()):
-        name = visible(row.name)
-        execution = seen[name] = seen.get(name, -1) + 1
+        execution = seen[row.name] = seen.get(row.name, -1) + 1
         if row.problem:
-            yield Failed(benchmark=name, status=row.problem, execution=execution)
+            yield Failed(benchmark=row.name, status=row.problem, execution=execution)
             continue
         for statistic in ("mean", "median", "min"):
             if statistic in row.seconds:
                 yield Aggregate(
-                        benchmark=name, metric="time", statistic=statistic, value=row.seconds[statistic], unit="s",
+                        benchmark=row.name, metric="time", statistic=statistic, value=row.seconds[statistic], unit="s",
                         count=row.samples, execution=execution,
                     )  # fmt: skip

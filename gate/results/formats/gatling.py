@@ -10,7 +10,6 @@ from pathlib import Path
 
 from gate.adapters.values import OutputError
 from gate.model import Metric
-from gate.model.visible import visible
 from gate.results.checking import measured
 from gate.results.checking import times as times_of
 from gate.results.parts import gatling_stats as stats
@@ -137,7 +136,7 @@ def _about(run: _Run) -> About:
         created = datetime.fromtimestamp(run.start / 1000, UTC).isoformat(timespec="seconds") if run.start else None
     except (ValueError, OverflowError, OSError):
         created = None
-    return About(tool=f"Gatling {visible(run.version)}".strip(), created=created)
+    return About(tool=f"Gatling {run.version}".strip(), created=created)
 
 
 def _text(source: Source) -> _Run:
@@ -219,7 +218,7 @@ def _measured(name: str, labels: dict[str, str], times: array[float], failed: in
     count = len(times) + failed
     if not times:
         what = "requests" if labels["type"] == "request" else "passes"
-        return Failed(benchmark=visible(name), status=f"{failed} of {count} {what} failed", labels=labels)
+        return Failed(benchmark=name, status=f"{failed} of {count} {what} failed", labels=labels)
     metrics = {"time": times_of(times)}
     metrics["error_rate"] = Metric(values=[failed / count])
     if seconds is not None:

@@ -12,8 +12,8 @@ import msgspec
 
 from gate.adapters.values import OutputError
 from gate.model import Better
-from gate.model.visible import visible
-from gate.results.checking import aggregate, number, numbered
+from gate.model.bounds import number
+from gate.results.checking import aggregate, numbered
 from gate.results.result import About, Failed, Format, Result
 from gate.results.source import Source
 from gate.results.written_units import Written, written
@@ -106,7 +106,7 @@ def _read(source: Source) -> Iterator[Result]:
     labels: dict[str, str] = {}
     for suite, entry in found:
         commit = (entry.commit.id or "")[:_SHORT]
-        labels = {"suite": visible(suite), "commit": visible(commit), "date": _date(entry.date)}
+        labels = {"suite": suite, "commit": commit, "date": _date(entry.date)}
         execution = seen[suite, commit]
         seen[suite, commit] += 1
         names = {str(bench.name) for bench in entry.benches}

@@ -16,7 +16,7 @@ from gate.adapters.google_benchmark import Row
 from gate.adapters.suites import NAME, parse_json
 from gate.adapters.values import OutputError
 from gate.model import Metric
-from gate.model.visible import visible
+from gate.model.bounds import number
 from gate.results.result import About, Aggregate, Failed, Format, Measured, Result
 from gate.results.source import Source
 
@@ -66,14 +66,14 @@ class _Group(msgspec.Struct):
         if self.is_skipped or row.get("run_type", "iteration") != "iteration":
             return
         scale = rows_of.SCALES.get(str(row.get("time_unit", "ns")))
-        if scale is None or row.get("error_occurred") or not all(type(row.get(key)) in _NUMBERS for key in _TIMES):
+        if scale is None or row.get("error_occurred") or not all(rows_of.is_number(row.get(key)) for key in _TIMES):
             try:
                 rows_of.series([row])
             except OutputError as error:
                 self.error = self.error or str(error)
             return
         for key, value in row.items():
-            if type(value) in _NUMBERS and (key in _TIMES or rows_of.is_counter(key, value)):
+            if key in _TIMES or rows_of.is_counter(key, value):
                 self.values.setdefault(key, array("d")).append(value * scale if key in _TIMES else value)
 
 
@@ -87,8 +87,8 @@ def recognises(source: Source) -> bool:
     if not isinstance(found, dict):
         return any(_is_header(line) or _is_table(line) for line in source.head.lines[:2000])
     rows, context = found.get("benchmarks"), found.get("context")
-    first = rows[0] if isinstance(rows, list) and rows else None
-    if isinstance(first, dict) and "name" in first:
+    first = source.head.element("benchmarks")
+    if "name" in first:
         return "cpu_time" in first or "error_occurred" in first or "skipped" in first or first.get("rms") is not None
     return rows in ([], None) and isinstance(context, dict) and "num_cpus" in context
 
@@ -150,9 +150,7 @@ def _folded(groups: _Groups, rows: Iterator[Any]) -> _Groups:
 
 
 def _about(context: dict[str, Any]) -> About:
-    host = {
-        visible(k): _plain(v) for k, v in context.items() if k not in _OF_CONTEXT and isinstance(v, (str, int, float))
-    }
+    host = {k: _plain(v) for k, v in context.items() if k not in _OF_CONTEXT and isinstance(v, (str, int, float))}
     if isinstance(name := context.get("host_name"), str):
         host = {"hostname": name, **host}
     if caches := _caches(context.get("caches")):
@@ -161,7 +159,7 @@ def _about(context: dict[str, Any]) -> About:
     return About(
         host=host,
         created=created if isinstance(created, str) else None,
-        tool=f"Google Benchmark {visible(version.removeprefix('v'))}" if isinstance(version, str) else "",
+        tool=f"Google Benchmark {version.removeprefix('v')}" if isinstance(version, str) else "",
     )
 
 
@@ -169,7 +167,7 @@ def _caches(found: Any) -> str:
     """Write the caches in a line: "L1 Data 32 KiB, L2 Unified 1024 KiB"."""
     own = [c for c in found if isinstance(c, dict)] if isinstance(found, list) else []
     sizes = [(c, size) for c in own if isinstance(size := c.get("size"), _NUMBERS)]
-    return visible(", ".join(f"L{c.get('level')} {c.get('type')} {size / 1024:g} KiB" for c, size in sizes))
+    return ", ".join(f"L{c.get('level')} {c.get('type')} {size / 1024:g} KiB" for c, size in sizes)
 
 
 def _printed_context(lines: list[str]) -> dict[str, Any]:
@@ -202,19 +200,19 @@ def _results(groups: _Groups) -> Iterator[Result]:
         if name not in measured or group.is_skipped:
             continue
         if group.error is not None:
-            yield Failed(benchmark=visible(name) or None, status=group.error, labels=labels if name else {})
+            yield Failed(benchmark=name or None, status=group.error, labels=labels if name else {})
         else:
-            yield Measured(benchmark=visible(name), metrics=_metrics(group), labels=labels)
+            yield Measured(benchmark=name, metrics=_metrics(group), labels=labels)
     for owner, statistics in _by_owner(summaries).items():
         if owner not in measured:
-            yield from _aggregates(visible(owner), statistics)
+            yield from _aggregates(owner, statistics)
 
 
 def _metrics(group: _Group) -> dict[str, Metric]:
     # a counter of some repetitions only would shift the others
     whole = [key for key, values in group.values.items() if len(values) == group.count]
     return {
-        _TIMES.get(key) or visible(key): Metric(
+        _TIMES.get(key) or key: Metric(
             unit="s" if key in _TIMES else rows_of.UNITS.get(key, ""),
             values=group.values[key],
         )
@@ -253,15 +251,14 @@ def _aggregates(name: str, rows: dict[str, Row]) -> Iterator[Result]:
         try:
             rows_of.series([row])
         except OutputError as error:
-            yield Failed(benchmark=name, status=f"{visible(statistic)}: {error}")
+            yield Failed(benchmark=name, status=f"{statistic}: {error}")
             continue
-        count = row.get("repetitions", row.get("iterations"))
         for metric, value, unit in _values(row):
             spread = next((v for m, v, _ in _values(rows.get("stddev", {})) if m == metric), None)
             yield Aggregate(
-                    benchmark=name, metric=metric, statistic=visible(statistic), value=value, unit=unit,
+                    benchmark=name, metric=metric, statistic=statistic, value=value, unit=unit,
                     sd=spread,
-                    count=int(count) if isinstance(count, (int, float)) and 0 < count < 1e9 else None,
+                    count=number(row.get("repetitions", row.get("iterations"))),
                 )  # fmt: skip
 
 
@@ -269,25 +266,21 @@ def _values(row: Row) -> Iterator[tuple[str, float, str]]:
     scale = rows_of.SCALES.get(str(row.get("time_unit", "ns")))
     for key, name in _TIMES.items():
         value = row.get(key)
-        if isinstance(value, (int, float)) and scale is not None:
+        if rows_of.is_number(value) and scale is not None:
             yield name, value * scale, "s"
     for key, value in row.items():
         if rows_of.is_counter(key, value):
-            yield visible(key), float(value), rows_of.UNITS.get(key, "")
+            yield key, float(value), rows_of.UNITS.get(key, "")
 
 
 def _csv_rows(source: Source) -> Iterator[Row]:
     columns: list[str] = []
     place = 0
-    try:
-        with source.text_file() as file:
-            for cells in csv.reader(file):
-                if _is_header(",".join(cells)) and "name" in cells:
-                    columns, place = cells, cells.index("name")
-                elif columns and len(cells) > place:
-                    yield {key: _cell(key, cell) for key, cell in zip(columns, cells, strict=False) if cell}
-    except csv.Error as error:
-        raise OutputError(f"Google Benchmark's CSV is not as expected: {error}") from None
+    for cells in csv.reader(source.raw_lines()):
+        if _is_header(",".join(cells)) and "name" in cells:
+            columns, place = cells, cells.index("name")
+        elif columns and len(cells) > place:
+            yield {key: _cell(key, cell) for key, cell in zip(columns, cells, strict=False) if cell}
 
 
 def _printed_rows(source: Source) -> Iterator[Row]:

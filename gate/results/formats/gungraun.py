@@ -12,7 +12,7 @@ import msgspec
 from gate.adapters.suites import parse_json
 from gate.adapters.values import OutputError
 from gate.model import Better, Metric
-from gate.model.visible import visible
+from gate.model.bounds import number
 from gate.results.formats import callgrind
 from gate.results.result import Failed, Format, Measured, Result
 from gate.results.source import Source
@@ -111,7 +111,7 @@ def _metrics(values: dict[str, float]) -> dict[str, Metric]:
         # all it counts are costs, and what hits the memory missed the caches
         better: Better = "higher" if name.endswith("HitRate") and name != "RamHitRate" else "lower"
         unit = "%" if name.endswith("Rate") else "B" if name in _BYTES else ""
-        found[visible(name)] = Metric(unit=unit, better=better, values=[value], exact=not name.startswith(_OF_CLOCK))
+        found[name] = Metric(unit=unit, better=better, values=[value], exact=not name.startswith(_OF_CLOCK))
     return found
 
 
@@ -146,55 +146,52 @@ def _of_file(file: Path, source: Source) -> list[Side]:
         for event, count in process.counts.items():
             counts[event] = counts.get(event, 0.0) + count
     if not counts:
-        raise OutputError(f"{visible(file.name)} holds no counts")
+        raise OutputError(f"{file.name} holds no counts")
     folder = file.parent
-    return [Side(_by_folder(folder, source.path or folder), "", visible(baseline), baseline == "new", counts)]
+    return [Side(_by_folder(folder, source.path or folder), "", baseline, baseline == "new", counts)]
 
 
 def _by_folder(folder: Path, root: Path) -> str:
     """Name a benchmark by its folder, which is .../package/file/group/function.id, as its summary would."""
     parts = (folder.relative_to(root) if len(folder.relative_to(root).parts) > 2 else folder).parts[-3:]
     name, dot, own = "::".join(parts).partition(".")
-    return visible(f"{name} {own}" if dot else name)
+    return f"{name} {own}" if dot else name
 
 
 def _summaries(source: Source) -> Iterator[_Summary]:
     """Read the summaries of a file: one, one a line, or several written over many lines; other lines may be between."""
     begun: list[bytes] = []
     ends: tuple[bytes, ...] = ()
-    for place, line in enumerate(source.bytes_lines(), 1):
+    for line in source.bytes_lines():
         text = line.strip()
         if text.startswith((b'{"', b"[{")):
             # what was begun before it was cut off
             begun = []
-            yield from _decoded(text, place)
+            yield from _decoded(text)
         elif begun or text in (b"{", b"["):
             if not begun:
                 indent = line[: len(line) - len(line.lstrip())]
                 ends = (indent + b"}", indent + b"]")
             begun.append(line)
             if line.rstrip() in ends:
-                yield from _decoded(b"\n".join(begun), place)
+                yield from _decoded(b"\n".join(begun))
                 begun = []
     if begun:
         raise OutputError("the last summary is cut off")
 
 
-def _decoded(data: bytes, place: int) -> Iterator[_Summary]:
-    try:
-        found = parse_json(data.decode("utf-8", "replace"), int)
-        for each in found if isinstance(found, list) else [found]:
-            if isinstance(each, dict) and "module_path" in each:
-                yield msgspec.convert(each, _Summary)
-    except (ValueError, RecursionError) as error:
-        raise OutputError(f"line {place}: {visible(str(error)).replace('`', '')}") from None
+def _decoded(data: bytes) -> Iterator[_Summary]:
+    found = parse_json(data.decode("utf-8", "replace"), int)
+    for each in found if isinstance(found, list) else [found]:
+        if isinstance(each, dict) and "module_path" in each:
+            yield msgspec.convert(each, _Summary)
 
 
 def _name(summary: _Summary) -> str:
     name = summary.module_path
     if summary.function_name and not name.endswith(f"::{summary.function_name}"):
         name = f"{name}::{summary.function_name}"
-    return visible(f"{name} {summary.id}" if summary.id else name)
+    return f"{name} {summary.id}" if summary.id else name
 
 
 def _of_summary(summary: _Summary) -> list[Side]:
@@ -206,15 +203,15 @@ def _of_summary(summary: _Summary) -> list[Side]:
         for key, value in table.items():
             # what two tools count under one name
             event = f"{tool} {key}" if key in new or key in old or tool == _OF_CLOCK.strip() else key
-            for side, number in zip((new, old), _new_and_old(value), strict=True):
-                if number is not None:
-                    side[event] = number
+            for side, found in zip((new, old), _new_and_old(value), strict=True):
+                if found is not None:
+                    side[event] = found
     called = [*summary.baselines, None, None]
     before = called[1] or _old_name(summary) or "old"
-    package = visible(summary.package_dir)
+    package = summary.package_dir
     sides = [
-        Side(name, package, visible(called[0] or "new"), True, new),  # named by the type
-        Side(name, package, visible(before), False, old),
+        Side(name, package, (called[0] or "new"), True, new),  # named by the type
+        Side(name, package, before, False, old),
     ]
     return [side for side in sides if side.metrics]
 
@@ -249,9 +246,9 @@ def _tables(summary: _Summary) -> Iterator[tuple[str, dict[str, Any]]]:
             inner = next(iter(table.values()))
             table = inner if isinstance(inner, dict) and not {"metrics", "values"} & set(inner) else table
         if isinstance(table, dict):
-            yield visible(tool), table
+            yield tool, table
         elif isinstance(data, list) and len(data) == 1 and isinstance(costs := _at(data[0], "costs_summary"), dict):
-            yield visible(tool), costs
+            yield tool, costs
     total = _at(summary.callgrind_summary, "callgrind_run", "total", "summary")
     if isinstance(total, dict):
         yield "Callgrind", total
@@ -274,7 +271,7 @@ def _number(value: Any) -> float | None:
     if isinstance(value, dict):
         value = next((value[key] for key in ("Int", "Float", "value") if key in value), None)
         value = next(iter(value.values()), None) if isinstance(value, dict) else value
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    return number(value)
 
 
 def _at(value: Any, *keys: str) -> Any:

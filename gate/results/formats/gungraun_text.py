@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 
 from gate.adapters.values import shown
-from gate.model.visible import visible
 from gate.results.formats.gungraun import Side, results
 from gate.results.result import Failed, Format, Result
 from gate.results.source import Source
@@ -78,7 +77,7 @@ def _named(lines: list[str]) -> str:
     """Name a benchmark as its summary does: "file::group::function id", without the arguments behind it."""
     path, space, rest = lines[0].partition(" ")
     own = rest.partition(":")[0]
-    return visible(f"{path} {own}" if space and own and "::" in path else lines[0])
+    return f"{path} {own}" if space and own and "::" in path else lines[0]
 
 
 def _count(sides: list[Side], tool: str, found: re.Match[str] | None) -> None:

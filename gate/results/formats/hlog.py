@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from gate.adapters import hdr
 from gate.adapters.values import OutputError
 from gate.model import Metric
-from gate.model.visible import visible
 from gate.results import checking
 from gate.results.parts.requests import aggregates, float_of
 from gate.results.result import Format, LeftOut, Result
@@ -97,7 +96,7 @@ def _power(highest: bytes, counts: list[tuple[int, int]]) -> tuple[float, int | 
 
 def _results(tag: str | None, own: _Tagged, power: int | None, *, whole: bool) -> Iterator[Result]:
     scale = 1e-9 if power is None else _UNITS.get(power, 1.0)
-    name, metric, unit = visible(tag) if tag else _NAME, *(("value", "") if scale == 1.0 else ("time", "s"))
+    name, metric, unit = tag or _NAME, *(("value", "") if scale == 1.0 else ("time", "s"))
     if whole:
         metrics: dict[str, Metric] = {
             metric: Metric(unit=unit, values=array("d", (value * scale for value in own.values)))

@@ -11,7 +11,6 @@ import msgspec
 
 from gate.adapters.values import OutputError
 from gate.model import Metric
-from gate.model.visible import visible
 from gate.results.checking import entry
 from gate.results.parts.requests import float_of
 from gate.results.result import Aggregate, Failed, Format, Measured, Result
@@ -70,10 +69,8 @@ def recognises(source: Source) -> bool:
     """Return whether it is a JSON document with "results" of commands, or begins with the header line of the CSV."""
     if source.head.text.startswith(_HEADER):
         return True
-    found = source.head.json
-    results = found.get("results") if isinstance(found, dict) else None
-    first = results[0] if isinstance(results, list) and results else None
-    return isinstance(first, dict) and "command" in first and ("mean" in first or "measurements" in first)
+    first = source.head.element("results")
+    return "command" in first and ("mean" in first or "measurements" in first)
 
 
 def read(source: Source) -> Iterator[Result]:
@@ -87,7 +84,7 @@ def read(source: Source) -> Iterator[Result]:
 
 
 def _command(result: _Result) -> Iterator[Result]:
-    name, runs = visible(result.command), result.measurements
+    name, runs = result.command, result.measurements
     labels = {key: str(value) for key, value in result.parameters.items()}
     try:
         _refuse_failed(result.exit_codes or [r.exit_code for r in runs or () if r.exit_code is not msgspec.UNSET])
@@ -115,19 +112,18 @@ def _refuse_failed(codes: Sequence[int | msgspec.UnsetType | None]) -> None:
 
 
 def _rows(source: Source) -> Iterator[Result]:
-    with source.text_file() as file:
-        for number, row in enumerate(csv.DictReader(file), 2):
-            found = {key: float_of(row.get(key) or "") for key in _HEADER.split(",")[1:]}
-            if found["mean"] is None:
-                raise OutputError(f"line {number}: the mean is no number: is the file cut off?")
-            labels = {
-                key.removeprefix(_PARAMETER): visible(value)
-                for key, value in row.items()
-                if isinstance(key, str) and key.startswith(_PARAMETER) and value
-            }
-            command = row.get("command") or ""
-            result = msgspec.convert({"command": command, **found}, _Result)
-            yield from _aggregates(result, visible(command), labels, without_times=True)
+    for number, row in enumerate(csv.DictReader(source.raw_lines()), 2):
+        found = {key: float_of(row.get(key) or "") for key in _HEADER.split(",")[1:]}
+        if found["mean"] is None:
+            raise OutputError(f"line {number}: the mean is no number: is the file cut off?")
+        labels = {
+            key.removeprefix(_PARAMETER): value
+            for key, value in row.items()
+            if isinstance(key, str) and key.startswith(_PARAMETER) and value
+        }
+        command = row.get("command") or ""
+        result = msgspec.convert({"command": command, **found}, _Result)
+        yield from _aggregates(result, command, labels, without_times=True)
 
 
 def _version_1(result: _Result) -> dict[str, Metric]:
@@ -152,7 +148,7 @@ def _version_2(runs: list[_Run]) -> dict[str, Metric]:
 def _unit(name: str) -> tuple[str, float]:
     base, scale = to_base({"second": "s", "millisecond": "ms", "microsecond": "us", "byte": "B"}.get(name, name))
     if base not in ("s", "B"):
-        raise OutputError(f"a value in {visible(name)!r}, a unit this perfgate does not know")
+        raise OutputError(f"a value in {name!r}, a unit this perfgate does not know")
     return base, scale
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from contextlib import closing
-from typing import IO
 from xml.parsers import expat
 
 from gate.adapters.load_tests import succeeded
@@ -43,7 +41,6 @@ _ORDERS = {
 }
 _XML = {"latency": "lt", "connect": "ct", "bytes": "by"}
 _ELEMENTS = frozenset({"sample", "httpSample"})
-_CHUNK = 1 << 16
 _PART = 256
 """Rows that are read at once; more of them cost more, as they leave the processor's caches."""
 
@@ -64,10 +61,7 @@ def read(source: Source) -> Iterator[Result]:
 
 
 def _cells(line: str) -> list[str]:
-    try:
-        return [cell.strip() for cell in next(csv.reader([line], delimiter=_delimiter(line)), [])]
-    except csv.Error:
-        return []
+    return [cell.strip() for cell in next(csv.reader([line], delimiter=_delimiter(line)), [])]
 
 
 def _delimiter(line: str) -> str:
@@ -91,17 +85,12 @@ def _csv(source: Source) -> Iterator[Result]:
         raise OutputError("line 1: neither a header line with 'elapsed' nor JMeter's default columns")
     places = Places(names)
     table, execution = places.table(), 0
-    with closing(source.text_file()) as text:
-        reader = csv.reader(text, delimiter=_delimiter(head))
-        try:
-            for rows in _parts(reader, places):
-                if rows:
-                    add_rows(table, places, rows)
-                elif table:
-                    yield from _results(table, execution)
-                    table, execution = places.table(), execution + 1
-        except csv.Error as error:
-            raise OutputError(f"line {reader.line_num}: {error}") from None
+    for rows in _parts(csv.reader(source.raw_lines(), delimiter=_delimiter(head)), places):
+        if rows:
+            add_rows(table, places, rows)
+        elif table:
+            yield from _results(table, execution)
+            table, execution = places.table(), execution + 1
     yield from _results(table, execution)
 
 
@@ -181,21 +170,15 @@ def _xml(source: Source) -> Iterator[Result]:
     samples, parser = _Samples(), expat.ParserCreate()
     parser.StartElementHandler = samples.start
     parser.EntityDeclHandler = _refuse_entities
-    with closing(source.text_file()) as text:
-        try:
-            _feed(parser, text)
-        except expat.ExpatError as error:
-            raise OutputError(f"line {error.lineno}: no XML: {expat.ErrorString(error.code)}") from None
-        except OutputError as error:
-            raise OutputError(f"line {parser.CurrentLineNumber}: {error}") from None
+    try:
+        # a declared encoding is not that of text; a file that ends before its last element is of a run that was stopped
+        for line in source.raw_lines():
+            parser.Parse(line, False)  # it takes no keyword
+    except expat.ExpatError as error:
+        raise OutputError(f"line {error.lineno}: no XML: {expat.ErrorString(error.code)}") from None
+    except OutputError as error:
+        raise OutputError(f"line {parser.CurrentLineNumber}: {error}") from None
     yield from _results(samples.table, 0)
-
-
-def _feed(parser: expat.XMLParserType, text: IO[str]) -> None:
-    """Parse it all; a file that ends before its last element does is one of a run that was stopped."""
-    # a declared encoding is not that of text
-    while chunk := text.read(_CHUNK):
-        parser.Parse(chunk, False)  # it takes no keyword
 
 
 def _refuse_entities(*_: object) -> None:

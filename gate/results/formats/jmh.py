@@ -11,7 +11,6 @@ from gate.adapters.jmh import Number, Scores, forks, known_unit, named, number
 from gate.adapters.jmh import Result as Jmh
 from gate.adapters.values import OutputError
 from gate.model import Metric
-from gate.model.visible import visible
 from gate.results.checking import aggregate, entry, fault, measured, numbered
 from gate.results.result import About, Aggregate, Failed, Format, Measured, Result
 from gate.results.source import Source
@@ -34,10 +33,8 @@ _OF_PRIMARY = ("time", "throughput")
 
 def recognises(source: Source) -> bool:
     """Return whether it is JMH's JSON or its CSV."""
-    found = source.head.json
-    if isinstance(found, list):
-        first = found[0] if found else None
-        return isinstance(first, dict) and {"benchmark", "mode", "primaryMetric"} <= first.keys()
+    if isinstance(source.head.json, list):
+        return {"benchmark", "mode", "primaryMetric"} <= source.head.element().keys()
     return _CSV.match(source.head.text.lstrip()) is not None
 
 
@@ -88,7 +85,7 @@ def _benchmark(result: Jmh, name: str, labels: dict[str, str], first: int) -> It
         by_fork = [values for values in forks(result.primaryMetric) if values]
         secondaries = {key: _usable(own) for key, own in result.secondaryMetrics.items()}
     except OutputError as error:
-        yield Failed(benchmark=visible(name), status=str(error), labels=labels)
+        yield Failed(benchmark=name, status=str(error), labels=labels)
         return
     for fork, values in enumerate(by_fork):
         metrics = {metric: Metric(unit=unit, values=[value * scale for value in values])}
@@ -102,7 +99,7 @@ def _benchmark(result: Jmh, name: str, labels: dict[str, str], first: int) -> It
     if by_fork and lost > 0:
         # JMH goes on without a fork that failed, unless -foe says otherwise
         status = f"{lost} of {result.forks:g} forks gave no values"
-        yield Failed(benchmark=visible(name), status=status, labels=labels, execution=first + len(by_fork))
+        yield Failed(benchmark=name, status=status, labels=labels, execution=first + len(by_fork))
     if not by_fork:
         yield _mean(name, metric, result.primaryMetric, labels)
     for key, own in secondaries.items():
@@ -147,15 +144,7 @@ def _secondary(name: str) -> str:
 
 
 def _read_csv(source: Source, separator: str) -> Iterator[Result]:
-    with source.text_file() as file:
-        rows = csv.reader(file, delimiter=separator)
-        try:
-            yield from _csv_rows(rows)
-        except csv.Error as error:
-            raise OutputError(f"line {rows.line_num}: {error}") from None
-
-
-def _csv_rows(rows: Iterator[list[str]]) -> Iterator[Result]:
+    rows = csv.reader(source.raw_lines(), delimiter=separator)
     titles = [title.strip() for title in next(rows, [])]
     places = {title.partition(" (")[0]: place for place, title in enumerate(titles)}
     parameters = {title.partition(": ")[2]: at for at, title in enumerate(titles) if title.startswith("Param: ")}
@@ -168,7 +157,7 @@ def _csv_rows(rows: Iterator[list[str]]) -> Iterator[Result]:
         if not any(row) or row[0] == "Benchmark":
             continue
         if len(row) < len(titles):
-            yield Failed(benchmark=visible(row[0]), status="its row is cut off")
+            yield Failed(benchmark=row[0], status="its row is cut off")
             continue
         labels = {name: row[at] for name, at in sorted(parameters.items()) if row[at]}
         yield _row(row, labels, row[error], row[unit])
@@ -186,7 +175,7 @@ def _row(row: list[str], params: dict[str, str], error: str, unit: str) -> Aggre
         named(own, params, mode), _metric(base) if not key or quantile else _secondary(key),
         f"p{float(quantile[1]) * 100:g}" if quantile else "mean", value, unit=base, scale=scale,
         low=low, high=high, confidence=_CONFIDENCE, labels={**params, "mode": mode, "threads": threads},
-        count=int(count) if count.isascii() and count.isdigit() and not quantile else None,
+        count=None if quantile else _decimal(count),
     )  # fmt: skip
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
-from contextlib import closing
 from typing import Any
 
 import msgspec
@@ -125,22 +124,18 @@ def _take(points: Points, line: _Line) -> None:
 
 def _csv(source: Source) -> Iterator[Result]:
     points, torn = Points(), ""
-    with closing(source.text_file()) as text:
-        reader = csv.reader(text)
-        try:
-            names = header(reader)
-            places = [names.index(name) if name in names else None for name in _ORDER]
-            for row in reader:
-                if torn:
-                    raise OutputError(torn)
-                if len(row) == len(names) and (value := float_of(row[places[1] or 0])) is not None:
-                    cells = ["" if at is None else row[at] for at in places]
-                    name = cells[3] or cells[10]
-                    points.take(Point(cells[0], value, cells[2], name, *cells[4:10]))
-                elif row:
-                    torn = f"line {reader.line_num}: {shown(','.join(row).encode())} is no point of k6"
-        except csv.Error as error:
-            raise OutputError(f"line {reader.line_num}: {error}") from None
+    reader = csv.reader(source.raw_lines())
+    names = header(reader)
+    places = [names.index(name) if name in names else None for name in _ORDER]
+    for row in reader:
+        if torn:
+            raise OutputError(torn)
+        if len(row) == len(names) and (value := float_of(row[places[1] or 0])) is not None:
+            cells = ["" if at is None else row[at] for at in places]
+            name = cells[3] or cells[10]
+            points.take(Point(cells[0], value, cells[2], name, *cells[4:10]))
+        elif row:
+            torn = f"line {reader.line_num}: {shown(','.join(row).encode())} is no point of k6"
     yield from points.results()
 
 

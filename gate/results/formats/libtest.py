@@ -10,7 +10,6 @@ import msgspec
 from gate.adapters.libtest import Row, rows
 from gate.adapters.values import OutputError
 from gate.model import Better
-from gate.model.visible import visible
 from gate.results.result import Aggregate, Failed, Format, LeftOut, Result
 from gate.results.source import Source
 from gate.results.written_units import written
@@ -50,15 +49,15 @@ def read(source: Source) -> Iterator[Result]:
             yield LeftOut(row.problem)
             continue
         execution = seen[row.name] = seen.get(row.name, -1) + 1
-        name, own = visible(row.name), written(row.unit)
+        name, own = row.name, written(row.unit)
         if row.value is None:
             yield Failed(benchmark=name, status=row.problem, execution=execution)
             continue
         # a unit of one's own is a metric of its own
-        metric = visible(own.unit) if own.metric == "value" else own.metric
+        metric = own.unit if own.metric == "value" else own.metric
         better: Better = "higher" if own.metric == "throughput" else "lower"
         yield Aggregate(
-            benchmark=name, metric=metric, statistic="median", value=row.value * own.scale, unit=visible(own.unit),
+            benchmark=name, metric=metric, statistic="median", value=row.value * own.scale, unit=own.unit,
             better=better, execution=execution,
         )  # fmt: skip
         if row.rate:
@@ -84,5 +83,5 @@ def _event(line: str, place: int) -> _Event | None:
     except (msgspec.DecodeError, UnicodeDecodeError, UnicodeEncodeError) as error:
         if not _is_event(line):
             return None
-        raise OutputError(f"line {place}: {visible(str(error)).replace('`', '')}") from None
+        raise OutputError(f"line {place}: {str(error).replace('`', '')}") from None
     return event if event.type == "bench" or (event.type == "test" and event.event == "failed") else None

@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from gate.model.visible import visible
-from gate.results.checking import aggregate, entry, measured, number, numbered, scaled, times
+from gate.model.bounds import number
+from gate.results.checking import aggregate, entry, measured, numbered, scaled, times
 from gate.results.result import About, Failed, Format, Result
 from gate.results.source import Source
 
@@ -45,11 +45,7 @@ class _Around(msgspec.Struct):
 
 def recognises(source: Source) -> bool:
     """Return whether it is an object with benchmarks that have runs, or stats of a kind."""
-    found = source.head.json
-    benchmarks = found.get("benchmarks") if isinstance(found, dict) else None
-    first = benchmarks[0] if isinstance(benchmarks, list) and benchmarks else None
-    if not isinstance(first, dict):
-        return False
+    first = source.head.element("benchmarks")
     if "runs" in first:
         return {"alias", "kind"} <= first.keys() and isinstance(first["runs"], list)
     return {"name", "group", "baseline", "async"} <= first.keys() and ("stats" in first or "error" in first)
@@ -101,7 +97,7 @@ def _group_names(layout: Any) -> list[str | None]:
 def _group(group: Any, names: list[str | None]) -> dict[str, str]:
     """Name a group: 1.x has its place in the layout, 0.1 its name."""
     name = names[group] if isinstance(group, int) and 0 <= group < len(names) else group
-    return {"group": visible(name)} if isinstance(name, str) and name else {}
+    return {"group": name} if isinstance(name, str) and name else {}
 
 
 def _text(value: Any) -> str:
@@ -113,18 +109,18 @@ def _run(name: str, run: Mapping[str, Any], labels: dict[str, str]) -> Iterator[
     if not isinstance(statistics, dict):
         error = run.get("error")
         message = error.get("message") if isinstance(error, dict) else error
-        status = f"it threw: {visible(message)}"[:200] if isinstance(message, str) and message else "it threw an error"
-        yield Failed(benchmark=visible(name), status=status, labels=labels)
+        status = f"it threw: {message}"[:200] if isinstance(message, str) and message else "it threw an error"
+        yield Failed(benchmark=name, status=status, labels=labels)
         return
     samples = statistics.get("samples")
     if isinstance(samples, list) and samples:
         values = scaled(samples, _NS)
         if values is None:
-            yield Failed(benchmark=visible(name), status="not all of its samples are numbers", labels=labels)
+            yield Failed(benchmark=name, status="not all of its samples are numbers", labels=labels)
             return
         yield measured(name, {"time": times(values)}, labels=labels)
     elif number(statistics.get("avg")) is None:
-        yield Failed(benchmark=visible(name), status="no values", labels=labels)
+        yield Failed(benchmark=name, status="no values", labels=labels)
     else:
         yield from _aggregates(name, "time", "s", _NS, statistics, labels)
     yield from _beside(name, statistics, labels)

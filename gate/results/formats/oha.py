@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -114,29 +113,25 @@ def _is_percentile(name: str) -> bool:
 def _rows(source: Source) -> Iterator[Result]:
     """Yield the process of a CSV file; its last row may be cut off."""
     torn: str | None = None
-    with closing(source.text_file()) as text:
-        reader = csv.reader(text)
+    reader = csv.reader(source.raw_lines())
+    names = header(reader)
+    if not set(_HEADER) <= set(names):
+        raise OutputError(f"line 1: lacks a column of {', '.join(_HEADER)}")
+    places = {name: names.index(column) for name, column in _OTHERS.items() if column in names}
+    requests = Table[str](tuple(places))[""]
+    for row in reader:
+        if torn is not None:
+            raise OutputError(torn)
+        if len(row) != len(names):
+            torn = f"line {reader.line_num}: {len(row)} cells instead of {len(names)}" if row else None
+            continue
         try:
-            names = header(reader)
-            if not set(_HEADER) <= set(names):
-                raise OutputError(f"line 1: lacks a column of {', '.join(_HEADER)}")
-            places = {name: names.index(column) for name, column in _OTHERS.items() if column in names}
-            requests = Table[str](tuple(places))[""]
-            for row in reader:
-                if torn is not None:
-                    raise OutputError(torn)
-                if len(row) != len(names):
-                    torn = f"line {reader.line_num}: {len(row)} cells instead of {len(names)}" if row else None
-                    continue
-                try:
-                    _add(requests, dict(zip(names, row, strict=True)), places)
-                except OutputError as error:
-                    raise OutputError(f"line {reader.line_num}: {error}") from None
-                except ValueError:
-                    cells = shown(",".join(row).encode())
-                    raise OutputError(f"line {reader.line_num}: {cells} is no row of times") from None
-        except csv.Error as error:
+            _add(requests, dict(zip(names, row, strict=True)), places)
+        except OutputError as error:
             raise OutputError(f"line {reader.line_num}: {error}") from None
+        except ValueError:
+            cells = shown(",".join(row).encode())
+            raise OutputError(f"line {reader.line_num}: {cells} is no row of times") from None
     if requests.times or requests.failed:
         yield measured(UNNAMED, requests)
 

@@ -11,7 +11,6 @@ from gate.adapters.pyperf import METRICS, VERSIONS
 from gate.adapters.suites import why_unusable
 from gate.adapters.values import OutputError, Series
 from gate.model import Metric
-from gate.model.visible import visible
 from gate.results.checking import entry
 from gate.results.result import About, Failed, Format, Measured, Result
 from gate.results.source import Source
@@ -53,10 +52,7 @@ class _Suite(msgspec.Struct):
 
 def recognises(source: Source) -> bool:
     """Return whether it is a JSON document of benchmarks with runs of values or warm-ups."""
-    found = source.head.json
-    benchmarks = found.get("benchmarks") if isinstance(found, dict) else None
-    first = benchmarks[0] if isinstance(benchmarks, list) and benchmarks else None
-    runs = first.get("runs") if isinstance(first, dict) else None
+    runs = source.head.element("benchmarks").get("runs")
     run = runs[0] if isinstance(runs, list) and runs else None
     return isinstance(run, dict) and any(isinstance(run.get(key), list) for key in ("values", "warmups"))
 
@@ -69,8 +65,9 @@ def read(source: Source) -> Iterator[Result]:
     """
     suite = source.document(_Suite, "pyperf's JSON")
     if suite.version not in VERSIONS:
-        shown = visible(str(suite.version))
-        raise OutputError(f"pyperf's JSON has version {shown!r}; this perfgate reads {VERSIONS[0]} and {VERSIONS[1]}")
+        raise OutputError(
+            f"pyperf's JSON has version {str(suite.version)!r}; this perfgate reads {VERSIONS[0]} and {VERSIONS[1]}"
+        )
     about = None
     for place, each in enumerate(suite.benchmarks):
         benchmark = entry(each, _Benchmark, f"benchmarks[{place}]")
@@ -93,16 +90,16 @@ def _named(failed: Failed, found: Any) -> Failed:
     for part in (own, *(runs[:1] if isinstance(runs, list) else ())):
         metadata = part.get("metadata") if isinstance(part, dict) else None
         if isinstance(metadata, dict) and isinstance(metadata.get("name"), str):
-            return msgspec.structs.replace(failed, benchmark=visible(metadata["name"]))
+            return msgspec.structs.replace(failed, benchmark=metadata["name"])
     return failed
 
 
 def _results(benchmark: _Benchmark, metadata: dict[str, Any]) -> Iterator[Result]:
     # pyperf's own reader calls it so, too
-    name = visible(str(metadata.get("name", "<no name>")))
+    name = str(metadata.get("name", "<no name>"))
     unit = str(metadata.get("unit", "second"))
     if unit not in METRICS:
-        yield Failed(benchmark=name, status=f"its unit is {visible(unit)!r}, which this perfgate does not know")
+        yield Failed(benchmark=name, status=f"its unit is {unit!r}, which this perfgate does not know")
         return
     metric, base = METRICS[unit]
     # a run without values found the number of loops
@@ -110,7 +107,7 @@ def _results(benchmark: _Benchmark, metadata: dict[str, Any]) -> Iterator[Result
     if not runs:
         yield Failed(benchmark=name, status="only calibration runs: no worker gave values")
     tags = metadata.get("tags")
-    labels = {"tags": visible(" ".join(map(str, tags)))} if isinstance(tags, list) and tags else {}
+    labels = {"tags": " ".join(map(str, tags))} if isinstance(tags, list) and tags else {}
     for execution, run in enumerate(runs):
         dropped = [value for _, value in run.warmups]
         why = why_unusable(metric, Series(base, run.values))
@@ -126,7 +123,7 @@ def _results(benchmark: _Benchmark, metadata: dict[str, Any]) -> Iterator[Result
 def _about(metadata: dict[str, Any]) -> About:
     host = {name: metadata[key] for key, name in _HOST.items() if metadata.get(key) not in (None, "")}
     date = metadata.get("date")
-    tools = [f"{name} {visible(str(metadata[key]))}" for key, name in _TOOLS.items() if key in metadata]
+    tools = [f"{name} {metadata[key]!s}" for key, name in _TOOLS.items() if key in metadata]
     # pyperformance compile writes it
     commit = metadata.get("commit_id")
     return About(

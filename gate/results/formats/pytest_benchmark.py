@@ -11,7 +11,6 @@ import msgspec
 from gate.adapters.suites import why_unusable
 from gate.adapters.values import Series
 from gate.model import Metric
-from gate.model.visible import visible
 from gate.results.checking import entry
 from gate.results.result import About, Aggregate, Failed, Format, Measured, Result
 from gate.results.source import Source
@@ -67,9 +66,8 @@ def recognises(source: Source) -> bool:
     found = source.head.json
     if not isinstance(found, dict) or "context" in found:
         return False
-    benchmarks = found.get("benchmarks")
-    first = benchmarks[0] if isinstance(benchmarks, list) and benchmarks else None
-    if isinstance(first, dict):
+    first = source.head.element("benchmarks")
+    if first:
         return "fullname" in first and ("stats" in first or "group" in first or "machine_info" in found)
     # the machine's description may be all that the beginning holds
     return "machine_info" in found and ("commit_info" in found or "benchmarks" in found)
@@ -85,7 +83,7 @@ def read(source: Source) -> Iterator[Result]:
         if isinstance(each, Failed):
             yield each
             continue
-        name = visible(each.fullname or each.name)
+        name = each.fullname or each.name
         labels = _labels(each)
         stats = each.stats
         if stats is None:
@@ -112,16 +110,16 @@ def _rounds(stats: _Stats) -> list[float]:
 
 
 def _labels(benchmark: _Benchmark) -> dict[str, str]:
-    labels = {visible(key): _text(value) for key, value in (benchmark.params or {}).items()}
+    labels = {key: _text(value) for key, value in (benchmark.params or {}).items()}
     if benchmark.group is not None:
-        labels["group"] = visible(benchmark.group)
+        labels["group"] = benchmark.group
     if benchmark.param is not None:
         labels["param"] = _text(benchmark.param)
     return labels
 
 
 def _text(value: Any) -> str:
-    return visible(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _aggregates(name: str, labels: dict[str, str], stats: _Stats) -> Iterator[Result]:
@@ -132,13 +130,12 @@ def _aggregates(name: str, labels: dict[str, str], stats: _Stats) -> Iterator[Re
     if why := why_unusable("time", Series("s", list(values.values()))):
         yield Failed(benchmark=name, status=why, labels=labels)
         return
-    count = int(stats.rounds) if stats.rounds is not None and 0 < stats.rounds < 1e15 else None
     sd = stats.stddev
     usable = sd is not None and why_unusable("time", Series("s", [sd])) is None
     for statistic, value in values.items():
         yield Aggregate(
-            benchmark=name, metric="time", statistic=statistic, value=value, unit="s", count=count, labels=labels,
-            sd=sd if usable and statistic == "mean" else None,
+            benchmark=name, metric="time", statistic=statistic, value=value, unit="s", labels=labels,
+            sd=sd if usable and statistic == "mean" else None, count=stats.rounds,
         )  # fmt: skip
 
 
@@ -149,11 +146,11 @@ def _about(report: _Report) -> About:
     brands = [cpu.get(key) for key in _BRANDS] if isinstance(cpu, dict) else [cpu]
     brand = next((each for each in (*brands, machine.get("processor")) if isinstance(each, str) and each), None)
     if brand is not None:
-        host["cpu"] = visible(brand)
+        host["cpu"] = brand
     if isinstance(cpu, dict) and isinstance(count := cpu.get("count"), int):
         host["cpu_count"] = count
     commit = (report.commit_info or {}).get("id")
-    version = visible(str(report.version)) if report.version is not None else ""
+    version = str(report.version) if report.version is not None else ""
     return About(
         host=host,
         commit=commit if isinstance(commit, str) else None,

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gate.adapters.values import OutputError
-from gate.model.visible import visible
-from gate.results.checking import aggregate, entry, number, numbered
+from gate.model.bounds import number
+from gate.results.checking import aggregate, entry, numbered
 from gate.results.parts.tinybench_statistics import CONFIDENCE, of_rates, of_times
 from gate.results.result import About, Failed, Format, Result
 from gate.results.source import Source
@@ -92,30 +92,30 @@ def _read(source: Source) -> Iterator[Result]:
             about = About(host=host, tool="tinybench")
             yield about
         if "error" in result or result.get("state") == "errored":
-            yield Failed(benchmark=visible(name), status=_error(result.get("error")), labels=labels)
+            yield Failed(benchmark=name, status=_error(result.get("error")), labels=labels)
         elif _is_result(result):
             yield from _times(name, result, labels)
         # what stands beside tasks that are named by their keys may be anything
         elif "name" in own or not key:
-            yield Failed(benchmark=visible(name), status="no values: it did not run", labels=labels)
+            yield Failed(benchmark=name, status="no values: it did not run", labels=labels)
 
 
 def _host(result: Mapping[str, Any]) -> dict[str, str]:
     """Give what a result says of the runtime, from 4 on."""
     told = {"runtime": result.get("runtime"), "version": result.get("runtimeVersion")}
-    return {key: visible(value) for key, value in told.items() if isinstance(value, str) and value}
+    return {key: value for key, value in told.items() if isinstance(value, str) and value}
 
 
 def _labels(entry: Mapping[str, Any]) -> dict[str, str]:
     bench = entry.get("bench")
     suite = bench.get("name") if isinstance(bench, dict) else None
-    return {"bench": visible(suite)} if isinstance(suite, str) and suite else {}
+    return {"bench": suite} if isinstance(suite, str) and suite else {}
 
 
 def _error(error: Any) -> str:
     """Say what a task threw: an Error becomes {} in JSON unless the user wrote its message."""
     message = error.get("message") if isinstance(error, dict) else error
-    return f"it threw: {visible(message)}"[:200] if isinstance(message, str) and message else "it threw an error"
+    return f"it threw: {message}"[:200] if isinstance(message, str) and message else "it threw an error"
 
 
 def _times(name: str, result: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[Result]:
@@ -133,10 +133,9 @@ def _times(name: str, result: Mapping[str, Any], labels: Mapping[str, str]) -> I
 def _row(row: Mapping[str, Any]) -> Iterator[Result]:
     name = str(row.get("Task name", row.get("Task Name", "")))
     if "Error" in row:
-        yield Failed(benchmark=visible(name), status=_error(row["Error"]))
+        yield Failed(benchmark=name, status=_error(row["Error"]))
         return
-    count = number(row.get("Samples"))
-    samples = int(count) if count is not None and 0 <= count < 1e15 else None
+    samples = number(row.get("Samples"))
     margin = str(row.get("Margin", "")).strip("± ")
     cells = row
     if row.keys() >= _OLD:
@@ -148,13 +147,13 @@ def _row(row: Mapping[str, Any]) -> Iterator[Result]:
             yield _cell(name, match, cell, samples)
 
 
-def _cell(name: str, title: re.Match[str], cell: Any, samples: int | None) -> Result:
+def _cell(name: str, title: re.Match[str], cell: Any, samples: float | None) -> Result:
     text = _NUMBER.fullmatch(str(cell).strip())
     try:
         value = float(text[1].replace(",", "")) if text else None
         half = float(text[2].replace(",", "")) if text and text[2] else None
     except ValueError:
-        raise OutputError(f"{visible(str(cell))!r} in {title[0]!r} of {visible(name)} is not a number") from None
+        raise OutputError(f"{str(cell)!r} in {title[0]!r} of {name} is not a number") from None
     is_mean = title[2].lower().startswith("av")
     is_time = title[1].lower() == "latency"
     # beside a median stands its median absolute deviation, which is no interval

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator
-from contextlib import closing
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -149,19 +148,15 @@ def _objects(source: Source, decoder: msgspec.json.Decoder[T]) -> Iterator[T]:
 
 def _csv(source: Source) -> Iterator[_Line]:
     torn: str | None = None
-    with closing(source.text_file()) as text:
-        reader = csv.reader(text)
+    reader = csv.reader(source.raw_lines())
+    for row in reader:
+        if torn is not None:
+            raise OutputError(torn)
         try:
-            for row in reader:
-                if torn is not None:
-                    raise OutputError(torn)
-                try:
-                    if row:
-                        yield _row(row)
-                except (ValueError, IndexError):
-                    torn = f"line {reader.line_num}: {shown(','.join(row).encode())} is no result of vegeta"
-        except csv.Error as error:
-            raise OutputError(f"line {reader.line_num}: {error}") from None
+            if row:
+                yield _row(row)
+        except (ValueError, IndexError):
+            torn = f"line {reader.line_num}: {shown(','.join(row).encode())} is no result of vegeta"
 
 
 def _row(row: list[str]) -> _Line:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from gate.model.visible import visible
-from gate.results.checking import number, numbered
+from gate.model.bounds import number
+from gate.results.checking import numbered
 from gate.results.parts.tinybench_statistics import of_rates, of_times
 from gate.results.result import About, Failed, Format, Result
 from gate.results.source import Source
@@ -77,7 +77,7 @@ def _failed(results: Any) -> Iterator[Result]:
                 name = _SEPARATOR.join(_parts(file, test))
                 messages = _texts(test.get("failureMessages"))
                 why = f": {messages[0].partition(chr(10))[0]}" if messages else ""
-                yield Failed(benchmark=visible(name), status=visible(f"its test failed{why}")[:200])
+                yield Failed(benchmark=name, status=f"its test failed{why}"[:200])
 
 
 def _parts(file: Mapping[str, Any], test: Mapping[str, Any]) -> list[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gate.model.visible import visible
-from gate.results.checking import aggregate, number
+from gate.model.bounds import number
+from gate.results.checking import aggregate
 from gate.results.result import About, Failed, Result
 from gate.results.source import Source
 
@@ -55,7 +55,7 @@ def _node(node: Mapping[str, Any], groups: list[str], depth: int) -> Iterator[Re
             yield from _results(name, statistics, labels)
     contents = node.get("contents", {})
     if not isinstance(contents, dict):
-        yield Failed(benchmark=visible(name), status="its contents are no object")
+        yield Failed(benchmark=name, status="its contents are no object")
     elif depth < _DEEPEST:
         for key, own in contents.items():
             inside = own if isinstance(own, dict) else {"name": key}
@@ -65,20 +65,20 @@ def _node(node: Mapping[str, Any], groups: list[str], depth: int) -> Iterator[Re
 def _results(name: str, statistics: Mapping[str, Any], labels: dict[str, str]) -> Iterator[Result]:
     total, good = (_number(statistics, "numberOfRequests", which) for which in ("total", "ok"))
     if total is None or good is None or total < 1 or good > total:
-        yield Failed(benchmark=visible(name), status="no count of its requests", labels=labels)
+        yield Failed(benchmark=name, status="no count of its requests", labels=labels)
         return
     if good < 1:
         status = f"{total:.0f} of {total:.0f} requests failed"
-        yield Failed(benchmark=visible(name), status=status, labels=labels)
+        yield Failed(benchmark=name, status=status, labels=labels)
         return
     sd = _number(statistics, "standardDeviation", "ok")
     times = {statistic: _number(statistics, key, "ok") for key, statistic in _STATISTICS.items()}
     if all(value is None for value in times.values()):
-        yield Failed(benchmark=visible(name), status="no response times that are numbers", labels=labels)
+        yield Failed(benchmark=name, status="no response times that are numbers", labels=labels)
     for statistic, value in times.items():
         if value is not None:
             yield aggregate(
-                name, "time", statistic, value, unit="s", scale=_MS, count=int(good) if good < 1e15 else None,
+                name, "time", statistic, value, unit="s", scale=_MS, count=good,
                 sd=sd if statistic == "mean" else None, labels=labels,
             )  # fmt: skip
     yield aggregate(name, "error_rate", "value", (total - good) / total, labels=labels)

@@ -92,7 +92,7 @@ def _add(requests: Requests, places: Places, rows: list[list[str]], *, whole: bo
         for at, scale in places.others
     ]
     if places.stamp is not None and all(map(str.isdecimal, columns[places.stamp])):
-        starts = [int(stamp) * 1e-3 for stamp in columns[places.stamp]]
+        starts = [float(stamp) * 1e-3 for stamp in columns[places.stamp]]
         requests.lasted(min(starts), max(map(add, starts, elapsed)))
     requests.failed += sum(bad)
     requests.times.extend(elapsed if good is None else compress(elapsed, good))

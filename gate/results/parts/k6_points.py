@@ -9,7 +9,6 @@ from datetime import datetime
 
 from gate.directions import direction
 from gate.model import Better, Metric
-from gate.model.visible import visible
 from gate.results import checking
 from gate.results.parts.requests import UNNAMED, Requests, Table, measured, place_of
 from gate.results.result import Failed, Measured
@@ -152,7 +151,7 @@ class Points:
                 labels = {"host": host, **_labels(group, scenario)}
                 yield measured(f"{method} {path or UNNAMED}".strip(), requests, labels=labels)
         for (metric, name, group, scenario), own in self.own.items():
-            labels = _labels(group, scenario) | ({"name": visible(name)} if name else {})
+            labels = _labels(group, scenario) | ({"name": name} if name else {})
             yield from self._own_results(metric, own, labels)
 
     def _own_results(self, metric: str, own: _Own, labels: dict[str, str]) -> Iterator[Measured | Failed]:
@@ -189,7 +188,7 @@ def _throughput(own: _Own) -> dict[str, Metric]:
 
 def _labels(group: str, scenario: str) -> dict[str, str]:
     labels = {"group": group.removeprefix("::"), "scenario": "" if scenario == "default" else scenario}
-    return {key: visible(value) for key, value in labels.items() if value}
+    return {key: value for key, value in labels.items() if value}
 
 
 def _lasted(requests: Requests, first: str, took: float, last: str) -> None:

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from gate.model.visible import visible
 from gate.results.parts.k6_points import DURATION, FAILED, LEFT_OUT, PARTS, better_of, kind_of
 from gate.results.parts.requests import aggregates, error_rate, percentile
 from gate.results.result import Aggregate, Failed
@@ -69,7 +68,7 @@ def results(found: dict[str, Any]) -> Iterator[Aggregate | Failed]:
         yield from own
         base = name.partition("{")[0]
         if not own and base not in LEFT_OUT - {FAILED, _HTTP} and not base.startswith("checks_"):
-            yield Failed(benchmark=visible(name), status="no value in the summary that is a number")
+            yield Failed(benchmark=name, status="no value in the summary that is a number")
 
 
 def _rate(numbers: dict[str, float]) -> float | None:
@@ -122,8 +121,7 @@ def _trend(
         statistic = _MEANT.get(said) or (percentile(match[1]) if match and match[1].count(".") < 2 else None)
         if statistic:
             found[statistic] = value * 1e-3 if time else value
-    count = numbers.get("count")
     yield from aggregates(
         name, metric, found, unit="s" if time else "", better=better, labels=labels,
-        count=None if count is None or not 0 <= count < 1e18 else int(count),
+        count=numbers.get("count"),
     )  # fmt: skip

@@ -13,7 +13,6 @@ from typing import Generic, TypeVar
 
 from gate.adapters.values import OutputError
 from gate.model import Better, Metric
-from gate.model.visible import visible
 from gate.results import checking
 from gate.results.result import Aggregate, Failed, Measured
 from gate.units import plural, to_base
@@ -23,7 +22,6 @@ UNNAMED = "requests"
 MOST_NAMES = 100_000
 """Different requests of one file: more are one URL a request, which nobody compares."""
 K = TypeVar("K")
-_INTEGERS = 1 << 63
 _SECONDS = {"sec": "s", "secs": "s"}
 _PART = re.compile(r"([-+]?[\d.]+(?:e[-+]?\d+)?)\s*(ns|us|µs|μs|ms|secs?|s|m|h)")  # both are printed
 _DURATION = re.compile(rf"(?:{_PART.pattern}\s*)+")
@@ -85,7 +83,7 @@ def measured(
     benchmark: str, requests: Requests, *, execution: int = 0, labels: Mapping[str, str] | None = None
 ) -> Measured | Failed:
     """Give what was measured of the requests of one name in one process."""
-    name, own = visible(benchmark) or UNNAMED, {key: visible(value) for key, value in (labels or {}).items() if value}
+    name, own = benchmark or UNNAMED, {key: value for key, value in (labels or {}).items() if value}
     count = len(requests.times)
     if not count:
         return Failed(benchmark=name, status=all_failed(requests.failed), execution=execution, labels=own)
@@ -108,20 +106,18 @@ def all_failed(count: int) -> str:
 
 def aggregates(
     benchmark: str, metric: str, found: Mapping[str, float | None], *, unit: str = "s", better: Better | None = None,
-    count: int | None = None, labels: Mapping[str, str] | None = None, sd: float | None = None,
+    count: float | None = None, labels: Mapping[str, str] | None = None, sd: float | None = None,
     execution: int = 0,
 ) -> Iterator[Aggregate]:  # fmt: skip
     """Yield aggregates of one metric by their statistic; those that are no usable values are left out."""
-    if count is not None and count >= _INTEGERS:
-        count = None
     if sd is not None and checking.fault([sd], unit) is not None:
         sd = None
     for statistic, value in found.items():
         if value is not None and checking.fault([value], unit) is None:
             yield Aggregate(
-                benchmark=visible(benchmark) or UNNAMED, metric=metric, statistic=statistic, value=value, unit=unit,
+                benchmark=benchmark or UNNAMED, metric=metric, statistic=statistic, value=value, unit=unit,
                 better=better, count=count, sd=sd if statistic == "mean" else None, execution=execution,
-                labels={key: visible(text) for key, text in (labels or {}).items() if text},
+                labels={key: text for key, text in (labels or {}).items() if text},
             )  # fmt: skip
 
 

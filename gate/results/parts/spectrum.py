@@ -18,7 +18,7 @@ class Spectrum:
     found: dict[str, float | None] = field(default_factory=dict)
     """By statistic, in the order of the table."""
     sd: float | None = None
-    count: int | None = None
+    count: float | None = None
     rows: int = 0
 
     def take(self, line: str) -> bool:
@@ -40,8 +40,8 @@ class Spectrum:
         for name, wanted in _WANTED.items():
             if name not in self.found and share >= wanted:
                 self.found[name] = value
-        if 0 < count < 1e18:
-            self.count = int(count)
+        if count > 0:
+            self.count = count
         self.found["max"] = value if share >= 1 else self.found.get("max")
 
     def _footer(self, said: dict[str, str]) -> None:

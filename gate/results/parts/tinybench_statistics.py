@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gate.model.visible import visible
-from gate.results.checking import aggregate, measured, number, scaled, times
+from gate.model.bounds import number
+from gate.results.checking import aggregate, measured, scaled, times
 from gate.results.result import Failed, Result
 
 CONFIDENCE = 0.95
@@ -24,19 +24,18 @@ def of_times(name: str, statistics: Mapping[str, Any], labels: Mapping[str, str]
     if isinstance(samples, list) and samples:
         values = scaled(samples, _MS)
         if values is None:
-            yield Failed(benchmark=visible(name), status="not all of its samples are numbers", labels=dict(labels))
+            yield Failed(benchmark=name, status="not all of its samples are numbers", labels=dict(labels))
         else:
             yield measured(name, {"time": times(values)}, labels=labels)
         return
     mean, margin = number(statistics.get("mean")), number(statistics.get("moe"))
     if mean is None:
-        yield Failed(benchmark=visible(name), status="no values: it failed, or did not run", labels=dict(labels))
+        yield Failed(benchmark=name, status="no values: it failed, or did not run", labels=dict(labels))
         return
-    count = number(statistics.get("samplesCount", statistics.get("sampleCount")))
     yield aggregate(
         name, "time", "mean", mean, unit="s", scale=_MS, low=None if margin is None else mean - margin,
         high=None if margin is None else mean + margin, confidence=CONFIDENCE, sd=number(statistics.get("sd")),
-        count=None if count is None or count != count else int(min(count, 1e15)), labels=labels,
+        count=number(statistics.get("samplesCount", statistics.get("sampleCount"))), labels=labels,
     )  # fmt: skip
     known = dict[str, float]()
     for key, statistic in _QUANTILES.items():

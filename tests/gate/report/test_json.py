@@ -110,3 +110,31 @@ def test_another_file_is_refused_in_one_line(text: str, message: str) -> None:
 def test_bytes_that_are_no_text_are_refused() -> None:
     with pytest.raises(ReportError):
         json.read(b"\xff\xfe{}")
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        (("policy", "gate", "min_builds"), "x", 'its rules: gate.min_builds: expected a whole number, got "x"'),
+        (("policy", "gate"), {}, ""),
+        (("run", "settings"), {"plan": 5}, "its rules: plan: expected a table, got 5"),
+        (("run", "settings"), {"plan": {"budget": 10**400}}, "run.settings.plan.budget is inf"),
+        (("run", "seconds"), 1e308, "run.seconds is 1e+308, which no value of ours is"),
+        (("run", "host"), {"a": [[]]}, ""),
+    ],
+)
+def test_what_it_holds_without_a_type_is_checked_where_it_is_read(
+    place: tuple[str, ...], value: Any, message: str
+) -> None:
+    tables: dict[str, Any] = plain.loads(json.render(examples.regression()))
+    inside = tables
+    for key in place[:-1]:
+        inside = inside[key]
+    inside[place[-1]] = value
+    try:
+        json.read(plain.dumps(tables))
+        why = ""
+    except ReportError as error:
+        why = str(error)
+    assert message in why
+    assert bool(message) == bool(why)

@@ -1,12 +1,14 @@
 """A file of any format read as any other: refused in one line, or nothing is wrong with it."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from gate.model import UserError
-from gate.results.formats import names
-from gate.results.reading import read
+from gate.results.formats import asv, bencher, names
+from gate.results.reading import read, recognised
+from gate.results.result import Result
 from gate.results.source import Source
 from tests.support.foreign import DATA, files
 from tests.support.long_lines import at_once, stretched
@@ -32,13 +34,13 @@ def refused(data: bytes, wanted: str | None) -> str:
 
 @pytest.mark.parametrize("name", names())
 def test_a_mangled_file_is_read_or_refused_in_one_line(name: str) -> None:
-    assert read_or_refuse(name, 4)
+    assert read_or_refuse(name, 2)
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("name", names())
 def test_a_file_mangled_in_many_ways_is_read_or_refused_in_one_line(name: str) -> None:
-    assert read_or_refuse(name, 60)
+    assert read_or_refuse(name, 40)
 
 
 @pytest.mark.parametrize("name", names())
@@ -87,7 +89,9 @@ def test_a_long_run_where_a_value_is_expected(wanted: str, text: str) -> None:
 
 
 def test_what_no_reader_expects_is_one_line() -> None:
-    with pytest.raises(UserError, match=r"^x: hyperfine: something in it is not as the tool writes it: field larger"):
+    with pytest.raises(
+        UserError, match=r"^x: hyperfine: line 2: something in it is not as the tool writes it: field larger"
+    ):
         read(
             Source("x", None, b"command,mean,stddev,median,user,system,min,max\n" + b"a" * 140_000 + b",1\n"),
             "hyperfine",
@@ -101,3 +105,64 @@ def test_json_that_is_cut_off_is_said_to_be(text: str) -> None:
     assert str(raised.value) == (
         "x.json: hyperfine: hyperfine's JSON is cut off: copy the file again, or measure again"
     )
+
+
+@pytest.mark.parametrize("error", [TypeError, KeyError, AttributeError, RecursionError, OverflowError, AssertionError])
+def test_whatever_a_reader_stumbles_over_names_the_file_and_the_line(
+    monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    def stumbles(source: Source) -> Iterator[Result]:
+        for line in source.lines():
+            if line == "b":
+                raise error("of\nwhat")
+        yield from ()
+
+    monkeypatch.setattr(bencher, "read", stumbles)
+    with pytest.raises(UserError) as caught:
+        read(Source("x.txt", None, b"a\nb\n"), "bencher")
+    assert str(caught.value).startswith(
+        "x.txt: Bencher Metric Format: line 2: something in it is not as the tool writes it: "
+    )
+    assert str(caught.value).isprintable()
+
+
+def test_what_recognition_stumbles_over_is_no_file_of_the_tool(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stumbles(_source: Source) -> bool:
+        raise TypeError
+
+    monkeypatch.setattr(asv, "recognises", stumbles)
+    assert recognised(Source("x", None, b"BenchmarkA 1 2 ns/op\n")) == "go_bench"
+
+
+def test_a_lack_of_memory_says_nothing_of_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lacks(_source: Source) -> Iterator[Result]:
+        raise MemoryError
+
+    monkeypatch.setattr(bencher, "read", lacks)
+    with pytest.raises(MemoryError):
+        read(Source("x", None, b"{}"), "bencher")
+
+
+LARGE = "1" + "0" * 400
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "status"),
+    [
+        ("hyperfine", '{"results":[{"command":"c","measurements":[{"time_wall_clock":{"unit":"second"}}]}]}', "1 of 1 runs have no"),
+        ("hyperfine", '{"results":[{"command":"c","measurements":[{"time_wall_clock":[1]}]}]}', "results[0]: Expected object"),
+        ("nanobench", '[{"name":"c","median(elapsed)":1,"measurements":[{"elapsed":' + LARGE + "}]}]", "time: inf, which is not"),
+        ("google_benchmark", '{"context":{},"benchmarks":[{"name":"c","real_time":' + LARGE + ',"cpu_time":1}]}', "its real_time is 1000"),
+    ],
+)  # fmt: skip
+def test_a_value_that_is_none_fails_its_benchmark_alone(name: str, text: str, status: str) -> None:
+    (failed,) = read(Source("x", None, text.encode()), name).failed
+    assert (failed.benchmark or "").endswith("c")
+    assert failed.status.startswith(status)
+
+
+def test_halves_of_surrogate_pairs_and_what_does_not_print_are_written_out() -> None:
+    text = '{"version":"1.0","metadata":{"name":"\\ud800\\u202e","cpu_model_name":"\\udc00"},"benchmarks":[{"runs":[{"values":[1.0]}]}]}'
+    found = read(Source("x", None, text.encode()), "pyperf")
+    assert [measured.benchmark for measured in found.measured] == ["\\ud800\\u202e"]
+    assert found.about.host == {"cpu": "\\udc00"}

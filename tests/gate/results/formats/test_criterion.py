@@ -3,15 +3,12 @@
 import json
 import os
 import shutil
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from gate.model import UserError
 from gate.results.reading import Reading, columns, read, recognised
 from gate.results.source import Source
-from tests.support.mangled import mangled
 
 DATA = Path(__file__).parents[3] / "data/results/criterion"
 
@@ -151,14 +148,3 @@ def test_other_folders_are_none_of_criterion(tmp_path: Path) -> None:
     (tmp_path / "data/sample.json").write_text("[]")
     (tmp_path / "report").mkdir()
     assert recognised(Source("x", tmp_path)) is None
-
-
-def test_garbled_files_of_a_folder_are_read_or_refused(folder: Path) -> None:
-    for name in ("sample.json", "benchmark.json", "estimates.json"):
-        place = folder / "sum/after" / name
-        data = place.read_bytes()
-        for each in mangled(data, 4):
-            place.write_bytes(each)
-            with suppress(UserError):
-                of(folder)
-        place.unlink()
