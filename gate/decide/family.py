@@ -1,4 +1,4 @@
-"""The error shared over a report at a look: all its findings and interactions, each in two one-sided families."""
+"""The error shared over a report at a look: all its findings, each in two one-sided families."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Share(msgspec.Struct, frozen=True):
 
 
 class Member(msgspec.Struct, frozen=True):
-    """What of a finding or an interaction the families share.
+    """What of a finding the families share.
 
     p, p_improvement: two-sided, at its last look, 1 where nothing may be called. look: number of that look, from 0.
     settled: more data of it can change nothing. before: what it got at the look before.

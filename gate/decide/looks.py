@@ -12,12 +12,10 @@ import msgspec
 
 from gate.config.rules import accepts_of
 from gate.config.types import Accept
-from gate.decide.contrasts import Contrast
 from gate.decide.design import Design, Subject
 from gate.decide.estimates import AS_REMEMBERED, ONLY_REPORTS, Estimated, Estimates, estimates
 from gate.decide.family import NOT_TESTED, Member, Share, beyond, shared, tails
 from gate.decide.futility import asks_for_no_sign, in_sight, is_futile
-from gate.decide.interaction_tests import Crossed, crossings
 from gate.model import Accepted
 from gate.stats.family import Tested
 from gate.stats.ratio import WITHHELD, Limits
@@ -66,41 +64,25 @@ class Walk(msgspec.Struct, frozen=True, eq=False):
     """The end of all looks that were reached. factor: how much noisier than remembered the host is, at the last one."""
 
     judged: list[Judged]
-    crossed: list[Crossed]
     factor: float
 
 
-def walk(subjects: Sequence[Subject], design: Design, contrasts: Sequence[Contrast] = ()) -> Walk:
-    """Judge every subject at every look that was reached, in order; what is settled keeps its data and its verdict.
-
-    contrasts: interactions, tested at the same looks on what was measured until then, in the same families.
-    """
+def walk(subjects: Sequence[Subject], design: Design) -> Walk:
+    """Judge every subject at every look that was reached, in order; what is settled keeps its data and its verdict."""
     judged: list[Judged | None] = [None] * len(subjects)
-    crossed: list[Crossed | None] = [None] * len(contrasts)
     factors = AS_REMEMBERED
     for look, rounds in enumerate(design.reached or (None,)):
         still_open = [i for i, j in enumerate(judged) if j is None or (not j.settled and _goes_on(subjects[i], rounds))]
-        asked = [
-            i
-            for i, c in enumerate(crossed)
-            if c is None or (not c.settled and all(_goes_on(p.subject, rounds) for p in contrasts[i].parts))
-        ]
-        if not still_open and not asked:
+        if not still_open:
             break
-        if still_open:
-            kept = [j.estimated for i, j in enumerate(judged) if j is not None and i not in set(still_open)]
-            now = estimates([subjects[i] for i in still_open], design, rounds, factors, kept)
-            factors = now.factors
-            for i, found in zip(still_open, _tests(now, design, look), strict=True):
-                judged[i] = found
-        others = [c for i, c in enumerate(crossed) if c is not None and i not in set(asked)]
-        tested = crossings([contrasts[i] for i in asked], design, look, rounds, others)
-        for i, each in zip(asked, tested, strict=True):
-            crossed[i] = each
-        after = _families([j for j in judged if j is not None], [c for c in crossed if c is not None], design)
-        judged, crossed = list(after.judged), list(after.crossed)
+        kept = [j.estimated for i, j in enumerate(judged) if j is not None and i not in set(still_open)]
+        now = estimates([subjects[i] for i in still_open], design, rounds, factors, kept)
+        factors = now.factors
+        for i, found in zip(still_open, _tests(now, design, look), strict=True):
+            judged[i] = found
+        judged = [*_families([j for j in judged if j is not None], design)]
     ended = [_stopped(j, design) for j in judged if j is not None]
-    return Walk(ended, [c for c in crossed if c is not None], factors.rounds)
+    return Walk(ended, factors.rounds)
 
 
 def _stopped(judged: Judged, design: Design) -> Judged:
@@ -200,22 +182,14 @@ def _effective(judged: Judged, *, improvement: bool) -> float:
     return p
 
 
-class _After(msgspec.Struct, frozen=True):
-    """What all findings and interactions have become after a look."""
-
-    judged: list[Judged]
-    crossed: list[Crossed]
-
-
-def _families(judged: Sequence[Judged], crossed: Sequence[Crossed], design: Design) -> _After:
-    """Share the error over all findings and interactions after a look.
+def _families(judged: Sequence[Judged], design: Design) -> list[Judged]:
+    """Share the error over all findings after a look.
 
     A finding that was rejected stays so and is the first of its family; one that was settled as not worse keeps its
     place and can no longer regress. Exact ones decide as numbers and take no share.
     """
-    shares = shared([*map(_member, judged), *(c.member for c in crossed)], design)
     found = []
-    for j, each in zip(judged, shares, strict=False):
+    for j, each in zip(judged, shared([*map(_member, judged)], design), strict=True):
         if j.settled:
             # its improvement may still come, when others of that family are found
             found.append(msgspec.structs.replace(j, improvement=each.improvement))
@@ -231,7 +205,7 @@ def _families(judged: Sequence[Judged], crossed: Sequence[Crossed], design: Desi
                 j, regression=each.regression, improvement=each.improvement, settled=settled, futile=futile
             )
         )
-    return _After(found, [c.with_share(each) for c, each in zip(crossed, shares[len(judged) :], strict=True)])
+    return found
 
 
 def _member(judged: Judged) -> Member:

@@ -6,14 +6,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-import msgspec
-
 from gate.codes import Exit
 from gate.config.rules import Policy, default_floor, missing_fails
 from gate.config.schema import to_tables
 from gate.decide import reasons
 from gate.decide.budget import budget_ended
-from gate.decide.contrasts import contrasts_of
 from gate.decide.creep import crept_of
 from gate.decide.design import Design, Subject, design_of, subject_of, subjects_of
 from gate.decide.estimates import estimates, needed_builds
@@ -21,7 +18,6 @@ from gate.decide.explanations import explanations_of, unprofiled_of
 from gate.decide.findings import findings_of, ratio_interval, side_summary
 from gate.decide.identical import identical_of
 from gate.decide.importance import curves_of
-from gate.decide.interactions import Explained, explained
 from gate.decide.looks import Walk, walk
 from gate.decide.nothing_to_compare import new_benchmarks, nothing_to_compare, summary
 from gate.decide.overall import overall_of, without_case
@@ -72,19 +68,17 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     evidence: samples in base units, and the looks there were. policy: the rules, with today's date for accepts.
     """
     subjects = subjects_of(evidence, policy)
-    contrasts = contrasts_of(subjects, evidence.run)
-    design = design_of(evidence, policy, subjects, len(contrasts.found))
-    walked = walk(subjects, design, contrasts.found)
-    size = _family_size(walked)
-    told = explained(walked, findings_of(walked.judged, design, size))
-    crept = crept_of(told.findings, evidence.run, policy)
+    design = design_of(evidence, policy, subjects)
+    walked = walk(subjects, design)
+    size = sum(not j.estimated.exact for j in walked.judged)
+    itself = findings_of(walked.judged, design, size)
+    crept = crept_of(itself, evidence.run, policy)
     if crept is not None:
-        told = msgspec.structs.replace(told, findings=crept.findings)
-    itself, why = told.findings, nothing_to_compare(evidence)
-    if why is not None:
-        # of head against itself, which show its noise and judge nothing
-        told = Explained([], [], {})
-    findings, identical = told.findings, identical_of(evidence, policy)
+        itself = crept.findings
+    why = nothing_to_compare(evidence)
+    # of head against itself, which show its noise and judge nothing
+    findings = itself if why is None else []
+    identical = identical_of(evidence, policy)
     verdict = _report_verdict([*findings, *identical], evidence, policy, why)
     stopped = _stopped(evidence, walked)
     new = evidence.new if why is None else new_benchmarks(evidence)
@@ -96,7 +90,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         exit_code=_exit_code(verdict, findings, policy),
         summary=summary(why, itself, len(new))
         if why is not None and verdict == "pass"
-        else _summary(verdict, stopped, evidence, policy, walked, told, identical),
+        else _summary(verdict, stopped, evidence, policy, walked, findings, identical),
         stopped=stopped,
         run=_run_facts(evidence, design, walked),
         policy=PolicyFacts(
@@ -109,7 +103,6 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         family=Family(method=gate.family, size=size),
         findings=findings,
         identical=identical,
-        interactions=told.interactions,
         recorded=[
             *_recorded([case for case in evidence.cases if why is not None or not case.decided], design),
             *_without_values(evidence, design),
@@ -122,7 +115,6 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
             *implausible(findings, policy.config),
             *_missing_allowed(evidence.failures, policy),
             *evidence.warnings,
-            *contrasts.warnings,
             *_expired(policy),
             *_zero_threshold(subjects, policy),
             *_memory_warnings(design, walked),
@@ -145,9 +137,7 @@ def look(evidence: Evidence, policy: Policy) -> frozenset[str]:
         return frozenset(names | {failure.benchmark for failure in evidence.failures if failure.benchmark})
     if evidence.rounds.done < min(evidence.looks, default=0):
         return frozenset()
-    contrasts = contrasts_of(subjects, evidence.run).found
-    # they share the error, and nothing is measured for their sake
-    judged = walk(subjects, design_of(evidence, policy, subjects, len(contrasts)), contrasts).judged
+    judged = walk(subjects, design_of(evidence, policy, subjects)).judged
     # the loop knows of no failure that only the values of several executions show
     repeated = {failure.benchmark for failure in evidence.failures if failure.kind == "repeated" and failure.benchmark}
     return frozenset((names - {j.subject.case.benchmark for j in judged if not j.settled}) | repeated)
@@ -159,21 +149,16 @@ def _summary(
     evidence: Evidence,
     policy: Policy,
     walked: Walk,
-    told: Explained,
+    findings: Sequence[Finding],
     identical: Sequence[Identical],
 ) -> outcomes.Summary:
-    findings = told.findings
     if evidence.unfinished is not None and not (findings or evidence.failures or identical):
         return budget_ended(evidence.unfinished, evidence.run, policy.config)
     held = [f for f in evidence.failures if f.kind == "lock"]
     if held and len(held) == len(evidence.failures) and not findings:
         return outcomes.MachineNotFree(status=held[0].status)
     few = _not_enough(findings, walked, policy, evidence) if (verdict, stopped) == ("inconclusive", "budget") else None
-    return few or reasons.summary(verdict, findings, evidence, told.only, identical)
-
-
-def _family_size(walked: Walk) -> int:
-    return sum(not j.estimated.exact for j in walked.judged) + sum(not c.exact for c in walked.crossed)
+    return few or reasons.summary(verdict, findings, evidence, identical)
 
 
 def _stopped(evidence: Evidence, walked: Walk) -> Literal["budget"] | None:

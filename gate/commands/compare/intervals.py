@@ -117,4 +117,4 @@ def _walked(evidence: Evidence, policy: Policy, statistic: str | None) -> _Walke
 
     subjects = [subject_of(case, name, policy, {}) for case in evidence.cases for name in names(case)]
     design = design_of(evidence, policy, subjects)
-    return _Walked(walk(subjects, design, []), design)
+    return _Walked(walk(subjects, design), design)
