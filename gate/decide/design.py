@@ -15,6 +15,7 @@ from gate.model import Better, Case, Evidence, FindingMemory, Layouts, Memory
 from gate.model.case import CaseId, case_id, quantile_of
 from gate.stats.estimate import Method
 from gate.stats.prior import remembered_correlation
+from gate.stats.ratio import Tail
 from gate.stats.round_ratio import INDEPENDENT, KEYED, UNKNOWN, is_paired
 from gate.stats.sequential import Spending, spending
 from gate.stats.shared_variance import FEWEST_CASES
@@ -49,6 +50,11 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
     def better(self) -> Better:
         """Return which direction is better; of what has none, and so is compared and not decided, lower."""
         return self.case.better or "lower"
+
+    @property
+    def tails(self) -> tuple[Tail, Tail]:
+        """Return the direction of the ratio that is worse, and the one that is better."""
+        return ("above", "below") if self.lower else ("below", "above")
 
 
 class Design(msgspec.Struct, frozen=True, eq=False):
