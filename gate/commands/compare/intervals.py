@@ -1,4 +1,4 @@
-"""Evidence -> estimates with intervals: what decide does, without a gate's corrections, curves and interactions."""
+"""Evidence -> estimates with intervals: what decide does, without a gate's corrections and curves."""
 
 from __future__ import annotations
 
