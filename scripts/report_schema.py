@@ -20,7 +20,7 @@ import msgspec
 
 from gate.model import REPORT_SCHEMA, Record, Report
 from gate.model.choice import AnyHow
-from gate.model.outcomes import Outcome, Step, Summary, Where
+from gate.model.outcomes import Step, Summary
 from gate.model.reasons import Reason
 from gate.model.report import Finding, Identical, SideSummary
 from gate.model.warnings import AnyWarning
@@ -61,8 +61,6 @@ UNIONS: Mapping[str, Any] = {
     "Summary": Summary,
     "Step": Step,
     "Reason": Reason,
-    "Where": Where,
-    "Outcome": Outcome,
     "Warning": AnyWarning,
     "How": AnyHow,
     "Problem": Problem,

@@ -331,6 +331,10 @@ def _option_names(parser: argparse.ArgumentParser) -> list[str]:
     return [name for action in parser._actions for name in action.option_strings]  # it lists them nowhere else
 
 
+_GONE = {"--interaction": "the gate decides without factors: `perfgate study plan` shows what a study of them finds"}
+"""Options that there were, and what to do instead."""
+
+
 def _advice(name: str, value: str, known: Sequence[str], *, of_study: bool) -> str:
     """Say what an option that there is not was probably meant to be: an option, a key of the config, another command's.
 
@@ -340,6 +344,8 @@ def _advice(name: str, value: str, known: Sequence[str], *, of_study: bool) -> s
         known: the options that there are.
         of_study: whether the keys of [study] come before those of [plan].
     """
+    if name in _GONE:
+        return f"; {_GONE[name]}"
     keys = _config_keys(of_study=of_study) if "--set" in known else {}
     owners = _owners(name) if name not in keys else []
     if owners:

@@ -122,7 +122,3 @@ class Study(Table, frozen=True, kw_only=True):
         bool | str,
         Meta(description="Measure a second block with all two-setting factors, or the one named, the other way round."),
     ] = False
-    gate: Annotated[
-        bool,
-        Meta(description="`perfgate check` measures every treatment, on both sides."),
-    ] = False

@@ -52,6 +52,12 @@ class Advice(NamedTuple):
     meant: str | None
 
 
+_GONE: Mapping[Path, str] = {
+    ("study", "gate"): "the gate decides without factors: remove it, and run `perfgate study` to measure them"
+}
+"""Keys that there were, and what to do instead."""
+
+
 def advice(key: str, known: Sequence[str], path: Path) -> Advice:
     """Say what an unknown key was probably meant to be.
 
@@ -60,6 +66,9 @@ def advice(key: str, known: Sequence[str], path: Path) -> Advice:
         known: the keys of its table.
         path: of its table.
     """
+    gone = _GONE.get((*path, key))
+    if gone is not None:
+        return Advice(gone, None)
     near = closest(key, known)
     here = _other_word(key, known)
     # another word for it tells more than a similar one

@@ -144,9 +144,7 @@ class _Judge:
         more = more_nights(series.ratios, series.variances, edge, self.alpha, self.cases, series.before)
         why = reasons.Unconfirmed(threshold=finding.threshold, nights=len(series.days), more=more)
         # its own interval is beyond the threshold at the nominal level; it is the alarm that waits
-        waiting = msgspec.structs.replace(
-            finding, verdict="inconclusive", reason=why, shown="ratio", not_worse=False, where=[]
-        )
+        waiting = msgspec.structs.replace(finding, verdict="inconclusive", reason=why, shown="ratio", not_worse=False)
         return _Judged(waiting, self._case(finding, key, "unconfirmed", series, found, more))
 
     def _accepted(self, finding: Finding, series: _Series) -> tuple[Accepted | None, Accepted | None]:
@@ -182,7 +180,7 @@ class _Judge:
         )  # fmt: skip
         return msgspec.structs.replace(
             finding, ratio=ratio, decided_at=decided, shown="decided_at", verdict=verdict, accepted=accept, reason=why,
-            p=None, p_adjusted=float(found.p[-1]), not_worse=False, more_builds=None, detectable=None, where=[],
+            p=None, p_adjusted=float(found.p[-1]), not_worse=False, more_builds=None, detectable=None,
         )  # fmt: skip
 
     def _case(

@@ -15,6 +15,7 @@ from gate.model import Better, Case, Evidence, FindingMemory, Layouts, Memory
 from gate.model.case import CaseId, case_id, quantile_of
 from gate.stats.estimate import Method
 from gate.stats.prior import remembered_correlation
+from gate.stats.ratio import Tail
 from gate.stats.round_ratio import INDEPENDENT, KEYED, UNKNOWN, is_paired
 from gate.stats.sequential import Spending, spending
 from gate.stats.shared_variance import FEWEST_CASES
@@ -50,6 +51,11 @@ class Subject(msgspec.Struct, frozen=True, eq=False):
         """Return which direction is better; of what has none, and so is compared and not decided, lower."""
         return self.case.better or "lower"
 
+    @property
+    def tails(self) -> tuple[Tail, Tail]:
+        """Return the direction of the ratio that is worse, and the one that is better."""
+        return ("above", "below") if self.lower else ("below", "above")
+
 
 class Design(msgspec.Struct, frozen=True, eq=False):
     """How every finding of a report is judged.
@@ -58,7 +64,7 @@ class Design(msgspec.Struct, frozen=True, eq=False):
     rounds. layouts: of both sides of a round; None: not known. moderate: whether memory moderates it. looks: the rounds
     of all looks planned; spending: their levels. reached: the rounds of the looks that were reached; () and one level
     for a fixed design. complete: whether all that was planned was measured, as far as it was not settled before. size:
-    findings and interactions of the report. sessions: that measured, or were to; where they are several no finding goes
+    findings of the report. sessions: that measured, or were to; where they are several no finding goes
     by builds alone. machines: these sessions, where the verdict is over them and each goes by its own builds; () where
     sessions are a sample of others. bound: factors of which some sessions lack a setting. seed: of the bootstrap. now:
     when it was measured.
@@ -128,11 +134,8 @@ def subject_of(case: Case, statistic: str, policy: Policy, remembered: dict[Case
     )
 
 
-def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject], interactions: int = 0) -> Design:
-    """Choose the intervals and the looks, from the plan and the number of findings only: never from values.
-
-    interactions: how many share the error with the findings.
-    """
+def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject]) -> Design:
+    """Choose the intervals and the looks, from the plan and the number of findings only: never from values."""
     run, gate = evidence.run, policy.config.gate
     bootstrap = gate.interval if gate.interval in ("bootstrap", "bootstrap-bca") else None
     memory = run.memory if run else None
@@ -142,7 +145,7 @@ def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject], inter
     if looks and not reached:
         # nothing has been spent yet: what there is is judged once
         looks = reached = (max(evidence.rounds.done, 1),)
-    size = max(len(subjects) + interactions, 1)
+    size = max(len(subjects), 1)
     every = _sessions(evidence)
     sessions = len(every)
     planned = evidence.looks[-1] if looks else evidence.rounds.planned or _most_builds(subjects)

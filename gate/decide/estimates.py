@@ -37,7 +37,7 @@ from gate.stats.ratio import LogPair, MeanPair, Ratio, paired_units
 from gate.stats.round_ratio import LEAST_COMPLETE, Rounds, rounds_of
 from gate.stats.shared_variance import FEWEST_BUILDS, share_variance
 from gate.stats.shared_variance import Shared as SharedVariance
-from gate.stats.subsample import Shared, of_rounds, of_shared_sessions
+from gate.stats.subsample import of_rounds, of_shared_sessions
 
 FEWEST_DEGREES = 3.0
 """Degrees below which a memory moderates, and does not stand in for builds: one calibration gives about 5."""
@@ -200,20 +200,15 @@ def _with_variance(found: Estimated, shared: SharedVariance | None) -> Estimated
     return msgspec.structs.replace(found, ratio=ratio, method=SHARED)
 
 
-def measured(subject: Subject, rounds: int | None) -> Shared:
-    """Return both sides in the first rounds (None: in all there are), of the sessions that have both."""
-    return of_shared_sessions(*first_rounds(subject, rounds))
-
-
 def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
     if design.machines:
         return _over_machines(subject, design, rounds)
-    shared = measured(subject, rounds)
+    shared = of_shared_sessions(*_first_rounds(subject, rounds))
     base, head = shared.base, shared.head
     reduced = reduce(base, head, subject.tau, exact=subject.case.exact, sessions=design.sessions > 1)
     method = design.method
     gate = design.policy.config.gate
-    if method == "paired" and gate.interval == "auto" and too_few_complete(reduced):
+    if method == "paired" and gate.interval == "auto" and _too_few_complete(reduced):
         # a pairing chosen for rounds that are complete does not throw away most of what has no partner; a session on
         # another machine is no part of a ratio without one
         method = "fieller"
@@ -244,7 +239,7 @@ def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
 _NO_ROUNDS = ("negative", "zero-base", "zero-quantile")
 
 
-def too_few_complete(reduced: Reduced) -> bool:
+def _too_few_complete(reduced: Reduced) -> bool:
     """Return whether so many rounds are of one side only that pairing would leave out too much."""
     base, head = reduced.base.units, reduced.head.units
     if base == head or not all(isinstance(unit, tuple) for unit in (*base, *head)):
@@ -252,7 +247,7 @@ def too_few_complete(reduced: Reduced) -> bool:
     return len(set(base) & set(head)) < LEAST_COMPLETE * max(len(base), len(head))
 
 
-def first_rounds(subject: Subject, rounds: int | None) -> tuple[Sample, Sample]:
+def _first_rounds(subject: Subject, rounds: int | None) -> tuple[Sample, Sample]:
     """Return base and head in the first rounds of each session (None: in all there are), shares as differences."""
     base, head = (of_rounds(side, rounds) for side in (subject.case.base, subject.case.head))
     if not subject.shift:
@@ -265,7 +260,7 @@ def _shifted(sample: Sample, by: float) -> Sample:
 
 
 def _over_machines(subject: Subject, design: Design, rounds: int | None) -> Estimated:
-    found = over_its_machines(subject, design, *first_rounds(subject, rounds))
+    found = over_its_machines(subject, design, *_first_rounds(subject, rounds))
     return Estimated(
         subject=subject,
         base=found.base,

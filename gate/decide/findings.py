@@ -239,7 +239,6 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
         verdict="accepted" if accept else verdict,
         accepted=accept,
         reason=reasons.finding(facts),
-        where=[],
         warnings=_warnings(judged, verdict, suspicious, design),
         not_worse=judged.position.not_worse and by_floor != "worse",
         more_builds=more,

@@ -11,7 +11,6 @@ import math
 from gate.decide.design import Design
 from gate.decide.detectable import detectable
 from gate.decide.estimates import ONLY_REPORTS, Estimated
-from gate.decide.family import tails
 from gate.stats.futility import FEWEST_BUILDS, largest_futile, z_of
 
 
@@ -47,7 +46,7 @@ def is_beyond(found: Estimated, *, floor: bool = True) -> bool:
 
 def in_sight(found: Estimated, alpha: float, *, floor: bool = True) -> bool:
     """Return whether a slowdown is shown at the plain level, and its estimate is beyond threshold and floor."""
-    p = found.ratio.p(1.0, tails(found.subject)[0])
+    p = found.ratio.p(1.0, found.subject.tails[0])
     return p is not None and p < alpha and is_beyond(found, floor=floor)
 
 
@@ -71,7 +70,7 @@ def unseen(found: Estimated, look: int, *, futile: bool, design: Design) -> floa
 def _one_sided(found: Estimated, *, floor: bool) -> float | None:
     """Return the p, one-sided and not cut at 1, of "worse by more than the threshold", and than the floor if asked."""
     subject, ratio = found.subject, found.ratio
-    worse, better = tails(subject)
+    worse, better = subject.tails
     known = [_upper(ratio.p(edge(found), worse), ratio.p(edge(found), better))]
     if floor and subject.floor is not None:
         least = subject.floor if worse == "above" else -subject.floor

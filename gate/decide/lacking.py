@@ -7,7 +7,6 @@ import math
 from gate.decide.design import Design
 from gate.decide.detectable import POWER, degrees, size_at
 from gate.decide.estimates import Estimated, needed_builds
-from gate.decide.family import tails
 from gate.decide.futility import asks_for_no_sign, edge, in_sight, is_beyond
 from gate.decide.looks import Judged
 from gate.stats.ratio import t_quantile
@@ -74,7 +73,7 @@ def _until_seen(found: Estimated, design: Design) -> int | None:
 def _p(found: Estimated, *, beyond: bool) -> float | None:
     """Return the p of what is to be shown: beyond needs threshold and floor, not worse is either of them."""
     subject, ratio = found.subject, found.ratio
-    worse, better = tails(subject)
+    worse, better = subject.tails
     tail = worse if beyond else better
     p = ratio.p(edge(found), tail)
     if subject.floor is None or p is None:

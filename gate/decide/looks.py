@@ -12,15 +12,14 @@ import msgspec
 
 from gate.config.rules import accepts_of
 from gate.config.types import Accept
-from gate.decide.contrasts import Contrast
 from gate.decide.design import Design, Subject
 from gate.decide.estimates import AS_REMEMBERED, ONLY_REPORTS, Estimated, Estimates, estimates
-from gate.decide.family import NOT_TESTED, Member, Share, beyond, shared, tails
 from gate.decide.futility import asks_for_no_sign, in_sight, is_futile
-from gate.decide.interaction_tests import Crossed, crossings
 from gate.model import Accepted
-from gate.stats.family import Tested
-from gate.stats.ratio import WITHHELD, Limits
+from gate.stats.family import Tested, share
+from gate.stats.ratio import WITHHELD, Limits, Tail
+
+_NOT_TESTED = Tested(1.0, 1.0, rejected=False)
 
 
 class Position(msgspec.Struct, frozen=True):
@@ -66,41 +65,25 @@ class Walk(msgspec.Struct, frozen=True, eq=False):
     """The end of all looks that were reached. factor: how much noisier than remembered the host is, at the last one."""
 
     judged: list[Judged]
-    crossed: list[Crossed]
     factor: float
 
 
-def walk(subjects: Sequence[Subject], design: Design, contrasts: Sequence[Contrast] = ()) -> Walk:
-    """Judge every subject at every look that was reached, in order; what is settled keeps its data and its verdict.
-
-    contrasts: interactions, tested at the same looks on what was measured until then, in the same families.
-    """
+def walk(subjects: Sequence[Subject], design: Design) -> Walk:
+    """Judge every subject at every look that was reached, in order; what is settled keeps its data and its verdict."""
     judged: list[Judged | None] = [None] * len(subjects)
-    crossed: list[Crossed | None] = [None] * len(contrasts)
     factors = AS_REMEMBERED
     for look, rounds in enumerate(design.reached or (None,)):
         still_open = [i for i, j in enumerate(judged) if j is None or (not j.settled and _goes_on(subjects[i], rounds))]
-        asked = [
-            i
-            for i, c in enumerate(crossed)
-            if c is None or (not c.settled and all(_goes_on(p.subject, rounds) for p in contrasts[i].parts))
-        ]
-        if not still_open and not asked:
+        if not still_open:
             break
-        if still_open:
-            kept = [j.estimated for i, j in enumerate(judged) if j is not None and i not in set(still_open)]
-            now = estimates([subjects[i] for i in still_open], design, rounds, factors, kept)
-            factors = now.factors
-            for i, found in zip(still_open, _tests(now, design, look), strict=True):
-                judged[i] = found
-        others = [c for i, c in enumerate(crossed) if c is not None and i not in set(asked)]
-        tested = crossings([contrasts[i] for i in asked], design, look, rounds, others)
-        for i, each in zip(asked, tested, strict=True):
-            crossed[i] = each
-        after = _families([j for j in judged if j is not None], [c for c in crossed if c is not None], design)
-        judged, crossed = list(after.judged), list(after.crossed)
+        kept = [j.estimated for i, j in enumerate(judged) if j is not None and i not in set(still_open)]
+        now = estimates([subjects[i] for i in still_open], design, rounds, factors, kept)
+        factors = now.factors
+        for i, found in zip(still_open, _tests(now, design, look), strict=True):
+            judged[i] = found
+        judged = [*_families([j for j in judged if j is not None], design)]
     ended = [_stopped(j, design) for j in judged if j is not None]
-    return Walk(ended, [c for c in crossed if c is not None], factors.rounds)
+    return Walk(ended, factors.rounds)
 
 
 def _stopped(judged: Judged, design: Design) -> Judged:
@@ -127,13 +110,13 @@ def _tested(found: Estimated, design: Design, look: int) -> Judged:
     subject, reduced, ratio = found.subject, found.reduced, found.ratio
     d = subject.threshold
     worse, better = (1 + d, 1 / (1 + d)) if subject.lower else (1 / (1 + d), 1 + d)
-    worse_tail, better_tail = tails(subject)
+    worse_tail, better_tail = subject.tails
     p: float | None = None
     p_improvement: float | None = None
     if found.exact and not reduced.trouble:
         value = ratio.y / ratio.x
-        p = float(not (beyond(value, worse, worse_tail) and _beyond_floor(found)))
-        p_improvement = float(not (beyond(value, better, better_tail) and _beyond_floor(found, improvement=True)))
+        p = float(not (_beyond(value, worse, worse_tail) and _beyond_floor(found)))
+        p_improvement = float(not (_beyond(value, better, better_tail) and _beyond_floor(found, improvement=True)))
     elif not reduced.trouble:
         p, p_improvement = ratio.p(worse, worse_tail), ratio.p(better, better_tail)
     elif reduced.trouble == "zero-base" and ratio.y > 0:
@@ -147,8 +130,8 @@ def _tested(found: Estimated, design: Design, look: int) -> Judged:
         look=look,
         p=p,
         p_improvement=p_improvement,
-        regression=NOT_TESTED,
-        improvement=NOT_TESTED,
+        regression=_NOT_TESTED,
+        improvement=_NOT_TESTED,
         nominal_alpha=nominal_alpha,
         nominal=nominal,
         position=_position(found, p, p_improvement, nominal, nominal_alpha, design.alpha),
@@ -167,6 +150,12 @@ def _from_zero(found: Estimated) -> float | None:
     if declared and found.base.values.max() == 0 < found.head.values.min():
         return float(not found.head.values.min() > (floor or 0.0))
     return None if floor is None else found.ratio.p_difference(floor, "above")
+
+
+def _beyond(value: float, limit: float, tail: Tail) -> bool:
+    """Return whether an exact ratio lies beyond a limit; of numbers written in decimals a hair of rounding is not."""
+    hair = 1e-12 * limit
+    return value > limit + hair if tail == "above" else value < limit - hair
 
 
 def limits_of(found: Estimated, alpha: float) -> Limits:
@@ -194,57 +183,57 @@ def _effective(judged: Judged, *, improvement: bool) -> float:
     if p is None or found.hold:
         return 1.0
     if subject.floor is not None and not found.exact and not found.reduced.trouble:
-        tail = tails(subject)[int(improvement)]
+        tail = subject.tails[int(improvement)]
         p_floor = found.ratio.p_difference(subject.floor if tail == "above" else -subject.floor, tail)
         return 1.0 if p_floor is None else max(p, p_floor)
     return p
 
 
-class _After(msgspec.Struct, frozen=True):
-    """What all findings and interactions have become after a look."""
-
-    judged: list[Judged]
-    crossed: list[Crossed]
-
-
-def _families(judged: Sequence[Judged], crossed: Sequence[Crossed], design: Design) -> _After:
-    """Share the error over all findings and interactions after a look.
+def _families(judged: Sequence[Judged], design: Design) -> list[Judged]:
+    """Share the error over all findings after a look.
 
     A finding that was rejected stays so and is the first of its family; one that was settled as not worse keeps its
     place and can no longer regress. Exact ones decide as numbers and take no share.
     """
-    shares = shared([*map(_member, judged), *(c.member for c in crossed)], design)
     found = []
-    for j, each in zip(judged, shares, strict=False):
+    both = (_shared(judged, design, improvement=improvement) for improvement in (False, True))
+    for j, regression, improvement in zip(judged, *both, strict=True):
         if j.settled:
             # its improvement may still come, when others of that family are found
-            found.append(msgspec.structs.replace(j, improvement=each.improvement))
+            found.append(msgspec.structs.replace(j, improvement=improvement))
             continue
         # a promising one waits for its verdict: it costs time only where head is faster
         settled = j.estimated.hold not in ONLY_REPORTS and (
-            each.regression.rejected or each.improvement.rejected or (j.position.not_worse and not j.position.promising)
+            regression.rejected or improvement.rejected or (j.position.not_worse and not j.position.promising)
         )
-        futile = is_futile(j.estimated, j.look, each.regression.alpha, design)
+        futile = is_futile(j.estimated, j.look, regression.alpha, design)
         settled = settled or j.estimated.exact or (futile and not j.position.promising)
         found.append(
-            msgspec.structs.replace(
-                j, regression=each.regression, improvement=each.improvement, settled=settled, futile=futile
-            )
+            msgspec.structs.replace(j, regression=regression, improvement=improvement, settled=settled, futile=futile)
         )
-    return _After(found, [c.with_share(each) for c, each in zip(crossed, shares[len(judged) :], strict=True)])
+    return found
 
 
-def _member(judged: Judged) -> Member:
-    found = judged.estimated
-    return Member(
-        p=_effective(judged, improvement=False),
-        p_improvement=_effective(judged, improvement=True),
-        look=judged.look,
-        paired=found.paired,
-        exact=found.exact,
-        settled=judged.settled,
-        before=Share(judged.regression, judged.improvement),
-    )
+def _shared(judged: Sequence[Judged], design: Design, *, improvement: bool) -> list[Tested]:
+    """Share the error over all findings in one direction, in their order; alphas are what all looks spend together.
+
+    What was rejected at a look before stays so, and exact findings take no share.
+    """
+    ps = [_effective(j, improvement=improvement) for j in judged]
+    before = [j.improvement if improvement else j.regression for j in judged]
+    sharing = [i for i, j in enumerate(judged) if not j.estimated.exact]
+    spent = []
+    for i in sharing:
+        if before[i].rejected:
+            spent.append(0.0)
+        elif judged[i].settled and not improvement:
+            spent.append(1.0)
+        else:
+            spent.append(design.spending.spent(judged[i].look, ps[i], paired=judged[i].estimated.paired))
+    found = [Tested(p, design.alpha, p < design.alpha) for p in ps]
+    for i, tested in zip(sharing, share(design.policy.config.gate.family, spent, design.alpha), strict=True):
+        found[i] = before[i] if before[i].rejected else tested
+    return found
 
 
 def _position(
@@ -280,7 +269,7 @@ def _position(
 def _within_floor(found: Estimated) -> bool:
     """Return whether an exact change is beyond the threshold, but no larger than the floor."""
     ratio, d, floor = found.ratio, found.subject.threshold, found.subject.floor
-    outside = beyond(ratio.y / ratio.x, 1 + d, "above") or beyond(ratio.y / ratio.x, 1 / (1 + d), "below")
+    outside = _beyond(ratio.y / ratio.x, 1 + d, "above") or _beyond(ratio.y / ratio.x, 1 / (1 + d), "below")
     return floor is not None and outside and abs(ratio.y - ratio.x) <= floor
 
 
@@ -313,9 +302,9 @@ def _entry(accept: Accept) -> Accepted:
 def _exceeds(judged: Judged, size: float, design: Design) -> bool:
     found, subject = judged.estimated, judged.subject
     limit = 1 + size if subject.lower else 1 / (1 + size)
-    tail = tails(subject)[0]
+    tail = subject.tails[0]
     if found.exact:
-        return beyond(found.ratio.y / found.ratio.x, limit, tail)
+        return _beyond(found.ratio.y / found.ratio.x, limit, tail)
     p = found.ratio.p(limit, tail)
     return p is not None and p < decided_alpha(judged, judged.regression, design)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from math import inf, log
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -32,7 +32,7 @@ class Facts(msgspec.Struct, frozen=True, eq=False):
     corrected: bool
     """Whether that confidence is more than the nominal one."""
     comparisons: int
-    """Findings and interactions that share the error."""
+    """Findings that share the error."""
     position: Position
     hidden: Literal["worse", "better"] | None
     """The direction of a change that the floor alone hides."""
@@ -197,33 +197,26 @@ def _size(finding: Finding) -> float:
     return abs(log(ratio)) if ratio else inf
 
 
-def _places(
-    regressed: Sequence[Finding], findings: Sequence[Finding], only: Mapping[int, Mapping[str, Any]]
-) -> list[outcomes.Place]:
-    """Name what regressed, the largest first: once for what one benchmark, metric and statistic is confined to.
-
-    findings: all there are. only: id of a finding -> the settings under which alone it is found.
-    """
+def _places(regressed: Sequence[Finding], findings: Sequence[Finding]) -> list[outcomes.Place]:
+    """Name what regressed, the largest first: each benchmark, metric and statistic once; findings: all there are."""
     several = Counter(f.benchmark for f in findings)
     every: dict[CaseId, list[Finding]] = {}
     for finding in findings:
         every.setdefault(_everywhere(finding), []).append(finding)
-    groups: dict[Hashable, list[Finding]] = {}
+    groups: dict[CaseId, list[Finding]] = {}
     for finding in sorted(regressed, key=_size, reverse=True):
-        confined = repr(sorted(only.get(id(finding), {}).items()))
-        groups.setdefault((_everywhere(finding), confined), []).append(finding)
+        groups.setdefault(_everywhere(finding), []).append(finding)
     return [
         outcomes.Place(
             benchmark=own[0].benchmark,
             metric=None if several[own[0].benchmark] == 1 else own[0].metric,
             statistic=own[0].statistic,
-            only=dict(only.get(id(own[0]), {})),
             most=own[0].factors,
             findings=len(own),
-            of=len(every[_everywhere(own[0])]),
-            varied=_varied(own[0], every[_everywhere(own[0])]),
+            of=len(every[name]),
+            varied=_varied(own[0], every[name]),
         )
-        for own in groups.values()
+        for name, own in groups.items()
     ]
 
 
@@ -267,18 +260,14 @@ def summary(
     verdict: ReportVerdict,
     findings: Sequence[Finding],
     evidence: Evidence,
-    only: Mapping[int, Mapping[str, Any]] | None = None,
     identical: Sequence[Identical] = (),
 ) -> outcomes.Summary:
-    """Say what the report comes to.
-
-    only: id of a finding -> the settings under which alone it regressed.
-    """
+    """Say what the report comes to."""
     counts = Counter(f.verdict for f in findings)
     total = len(findings) + len(identical)
     if verdict == "regression":
         regressed = [f for f in findings if f.verdict == "regression"]
-        places = _places(regressed, findings, only or {})
+        places = _places(regressed, findings)
         more = max(0, len(places) - _NAMED)
         return outcomes.Regressed(count=len(regressed), findings=total, worst=places[:_NAMED], more=more)
     if verdict == "error":

@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-import msgspec
-
 from gate.codes import Exit
 from gate.config.rules import Policy, default_floor, missing_fails
 from gate.config.schema import to_tables
 from gate.decide import reasons
 from gate.decide.budget import budget_ended, not_enough, planned_rounds
-from gate.decide.contrasts import contrasts_of
 from gate.decide.creep import crept_of
 from gate.decide.design import Design, Subject, design_of, subject_of, subjects_of
 from gate.decide.estimates import estimates
@@ -20,7 +17,6 @@ from gate.decide.explanations import explanations_of, unprofiled_of
 from gate.decide.findings import findings_of, ratio_interval, side_summary
 from gate.decide.identical import identical_of
 from gate.decide.importance import curves_of
-from gate.decide.interactions import Explained, explained
 from gate.decide.looks import Walk, walk
 from gate.decide.nothing_to_compare import new_benchmarks, nothing_to_compare, summary
 from gate.decide.overall import overall_of, without_case
@@ -71,19 +67,17 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     evidence: samples in base units, and the looks there were. policy: the rules, with today's date for accepts.
     """
     subjects = subjects_of(evidence, policy)
-    contrasts = contrasts_of(subjects, evidence.run)
-    design = design_of(evidence, policy, subjects, len(contrasts.found))
-    walked = walk(subjects, design, contrasts.found)
-    size = _family_size(walked)
-    told = explained(walked, findings_of(walked.judged, design, size))
-    crept = crept_of(told.findings, evidence.run, policy)
+    design = design_of(evidence, policy, subjects)
+    walked = walk(subjects, design)
+    size = sum(not j.estimated.exact for j in walked.judged)
+    itself = findings_of(walked.judged, design, size)
+    crept = crept_of(itself, evidence.run, policy)
     if crept is not None:
-        told = msgspec.structs.replace(told, findings=crept.findings)
-    itself, why = told.findings, nothing_to_compare(evidence)
-    if why is not None:
-        # of head against itself, which show its noise and judge nothing
-        told = Explained([], [], {})
-    findings, identical = told.findings, identical_of(evidence, policy)
+        itself = crept.findings
+    why = nothing_to_compare(evidence)
+    # of head against itself, which show its noise and judge nothing
+    findings = itself if why is None else []
+    identical = identical_of(evidence, policy)
     verdict = _report_verdict([*findings, *identical], evidence, policy, why)
     stopped = _stopped(evidence, walked)
     few = None
@@ -100,7 +94,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         exit_code=_exit_code(verdict, findings, policy),
         summary=summary(why, itself, len(new))
         if why is not None and verdict == "pass"
-        else few or _summary(verdict, evidence, policy, told, identical),
+        else few or _summary(verdict, evidence, policy, findings, identical),
         stopped=stopped,
         run=_run_facts(evidence, design, walked),
         policy=PolicyFacts(
@@ -113,7 +107,6 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         family=Family(method=gate.family, size=size),
         findings=findings,
         identical=identical,
-        interactions=told.interactions,
         recorded=[
             *_recorded([case for case in evidence.cases if why is not None or not case.decided], design),
             *_without_values(evidence, design),
@@ -126,7 +119,6 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
             *implausible(findings, policy.config),
             *_missing_allowed(evidence.failures, policy),
             *evidence.warnings,
-            *contrasts.warnings,
             *_expired(policy),
             *_zero_threshold(subjects, policy),
             *_memory_warnings(design, walked),
@@ -149,28 +141,25 @@ def look(evidence: Evidence, policy: Policy) -> frozenset[str]:
         return frozenset(names | {failure.benchmark for failure in evidence.failures if failure.benchmark})
     if evidence.rounds.done < min(evidence.looks, default=0):
         return frozenset()
-    contrasts = contrasts_of(subjects, evidence.run).found
-    # they share the error, and nothing is measured for their sake
-    judged = walk(subjects, design_of(evidence, policy, subjects, len(contrasts)), contrasts).judged
+    judged = walk(subjects, design_of(evidence, policy, subjects)).judged
     # the loop knows of no failure that only the values of several executions show
     repeated = {failure.benchmark for failure in evidence.failures if failure.kind == "repeated" and failure.benchmark}
     return frozenset((names - {j.subject.case.benchmark for j in judged if not j.settled}) | repeated)
 
 
 def _summary(
-    verdict: ReportVerdict, evidence: Evidence, policy: Policy, told: Explained, identical: Sequence[Identical]
+    verdict: ReportVerdict,
+    evidence: Evidence,
+    policy: Policy,
+    findings: Sequence[Finding],
+    identical: Sequence[Identical],
 ) -> outcomes.Summary:
-    findings = told.findings
     if evidence.unfinished is not None and not (findings or evidence.failures or identical):
         return budget_ended(evidence.unfinished, evidence.run, policy.config)
     held = [f for f in evidence.failures if f.kind == "lock"]
     if held and len(held) == len(evidence.failures) and not findings:
         return outcomes.MachineNotFree(status=held[0].status)
-    return reasons.summary(verdict, findings, evidence, told.only, identical)
-
-
-def _family_size(walked: Walk) -> int:
-    return sum(not j.estimated.exact for j in walked.judged) + sum(not c.exact for c in walked.crossed)
+    return reasons.summary(verdict, findings, evidence, identical)
 
 
 def _stopped(evidence: Evidence, walked: Walk) -> Literal["budget"] | None:

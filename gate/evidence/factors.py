@@ -54,8 +54,7 @@ def bound_factors(run: Run | None) -> frozenset[str]:
 
 def is_study(run: Run | None, executions: Iterable[Execution]) -> bool:
     """Return whether values are of a designed experiment, whose replicates take the place of [plan]'s counts."""
-    study = _study(run)
-    return bool(study) and not study.get("gate") and any(e.factors for e in executions)
+    return bool(_study(run)) and any(e.factors for e in executions)
 
 
 def _study(run: Run | None) -> Mapping[str, Any]:
@@ -84,11 +83,6 @@ def _like_a_number(text: str) -> bool:
     return True
 
 
-def pair(factor: str, setting: Any) -> str:
-    """Write one setting with its factor: "load=busy"."""
-    return f"{factor}={shown(setting)}"
-
-
 def pairs(factors: Mapping[str, Any], between: str = ", ") -> str:
     """Write settings: "load=busy, size=10"; "" where there are none."""
-    return between.join(pair(factor, setting) for factor, setting in factors.items())
+    return between.join(f"{factor}={shown(setting)}" for factor, setting in factors.items())

@@ -1,4 +1,4 @@
-"""What a factor and a report come to: data, of which gate/words makes the sentences; as in gate.model.reasons."""
+"""What a report comes to: data, of which gate/words makes the sentences; as in gate.model.reasons."""
 
 from __future__ import annotations
 
@@ -8,125 +8,8 @@ import msgspec
 
 from gate.model.evidence import Unfinished
 from gate.model.names import Side
-from gate.model.reasons import IncompleteBuilds, Kind, NoSpreadOrRounds, Trouble, ZeroValue
+from gate.model.reasons import Kind
 from gate.model.warnings import setup
-
-# --- factors ----------------------------------------------------------------------------------------------------------
-
-
-class OnlyUnder(Kind, frozen=True, kw_only=True):
-    """A case regressed under these settings alone."""
-
-    settings: dict[str, Any]
-    """Setting of each factor."""
-
-
-class MoreUnder(Kind, frozen=True, kw_only=True):
-    """A case regressed under all settings of a factor, and more under this one."""
-
-    settings: dict[str, Any]
-    """Setting of the factor."""
-    ratio: float | None
-    """Ratio of the change there to that at the others; None: not known."""
-    over: list[str]
-    """The other factors, over whose settings that is an average."""
-
-
-Where = OnlyUnder | MoreUnder
-
-At = Literal["setting", "others"]
-"""A side of an interaction: its setting, or those against it."""
-
-
-class Span(msgspec.Struct, frozen=True, kw_only=True):
-    """The ratios head/base of the findings with the smallest and the largest change."""
-
-    least: float
-    """The ratio of the finding with the smallest change."""
-    most: float
-    """The ratio of the finding with the largest change."""
-
-
-class NotKnown(Kind, frozen=True, kw_only=True):
-    """There is no interval of the interaction."""
-
-    at: dict[str, Any]
-    """The settings where something stands in the way; empty: it is not at some."""
-    why: Trouble | ZeroValue | IncompleteBuilds | NoSpreadOrRounds
-    """What stands in the way."""
-
-
-class ChangedOnlyUnder(Kind, frozen=True, kw_only=True):
-    """Head changed under these settings alone."""
-
-    settings: dict[str, Any]
-    """Setting of each factor."""
-    span: Span | None
-    """How much it changed there; None: not known."""
-
-
-class ChangedNotUnder(Kind, frozen=True, kw_only=True):
-    """Head changed under all settings but that of the interaction."""
-
-    span: Span | None
-    """How much it changed at the others; None: not known."""
-
-
-class Opposite(Kind, frozen=True, kw_only=True):
-    """Head is worse on one side of the interaction and better on the other."""
-
-    worse: At
-    """The side of the interaction on which head is worse."""
-    worse_span: Span | None
-    """How much it changed there; None: not known."""
-    better_span: Span | None
-    """How much it changed on the other side; None: not known."""
-
-
-Shown = Literal["both", "worse", "better", "neither"]
-
-
-class Differs(Kind, frozen=True, kw_only=True):
-    """Head's change is a worse one on one side of the interaction; ratios are geometric means over the findings."""
-
-    worse: At
-    """The side of the interaction whose change is the worse one."""
-    worse_ratio: float | None
-    """Ratio head/base there; None: not known."""
-    better_ratio: float | None
-    """Ratio head/base on the other side; None: not known."""
-    over: list[str]
-    """The other factors, over whose settings both are averages."""
-    both_regress: bool
-    """Whether all findings regressed, on one side more than on the other."""
-    matters: bool
-    """Whether the difference is beyond the findings' threshold."""
-    both_improve: bool = False
-    """Whether all findings improved, on one side less than on the other."""
-    shown: Shown = "both"
-    """On which sides a finding is shown to have changed by itself; a report of an older program does not say."""
-
-
-class Same(Kind, frozen=True, kw_only=True):
-    """Any difference is below the findings' threshold."""
-
-    over: list[str]
-    """The other factors, over whose settings the ratios are averages."""
-
-
-class Open(Kind, frozen=True, kw_only=True):
-    """Whether the change differs is open."""
-
-    over: list[str]
-    """The other factors, over whose settings the ratios are averages."""
-    looks_real: bool
-    """Whether the interval excludes "no difference" on its own."""
-    few_builds: int | None
-    """Builds that a side has, where these are too few for a verdict; None: there are enough."""
-
-
-Outcome = NotKnown | ChangedOnlyUnder | ChangedNotUnder | Opposite | Differs | Same | Open
-
 
 # --- the report -------------------------------------------------------------------------------------------------------
 
@@ -138,8 +21,6 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     metric: str | None
     """Name of the metric; None: the benchmark has no other finding."""
     statistic: str
-    only: dict[str, Any]
-    """The settings that the regression is confined to; empty: to none."""
     most: dict[str, Any]
     """The settings with the largest change."""
     findings: int

@@ -89,17 +89,6 @@ class ZeroBase(Kind, frozen=True, kw_only=True):
     unit: str
 
 
-class IncompleteBuilds(Kind, frozen=True, kw_only=True):
-    """Too few builds or sessions of a side measured every setting."""
-
-    has: Literal["none", "one", "few"]
-    """How many measured every setting."""
-
-
-class NoSpreadOrRounds(Kind, frozen=True):
-    """There is no spread, or there are fewer than two rounds of both sides."""
-
-
 class ZeroValue(Kind, frozen=True):
     """A build's mean is 0, which has no logarithm."""
 

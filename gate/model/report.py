@@ -12,15 +12,13 @@ from gate.model.creep import CreepFacts
 from gate.model.evidence import Round
 from gate.model.explanation import Explanation
 from gate.model.names import Better, IntervalKind, Layouts, Level, ReportVerdict, Verdict
-from gate.model.outcomes import Outcome, Summary, Where
+from gate.model.outcomes import Summary
 from gate.model.profile import Unprofiled
 from gate.model.reasons import Accepted, BelowFloor, FloorOpen, Reason, SameProgram
 from gate.model.records import Build, Commit, Failure, HostState, Whose
 from gate.model.sameness import Proof
 from gate.model.sandbox import Sandboxed
 from gate.model.warnings import AnyWarning
-
-InteractionVerdict = Literal["worse", "better", "same", "inconclusive"]
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True):
@@ -201,8 +199,6 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """What let a regression pass; None: nothing did."""
     reason: Reason
     """Why it has its verdict."""
-    where: list[Where]
-    """Settings of factors that a regression is confined to, or larger at; empty: of none."""
     warnings: list[AnyWarning]
     """What to mind about this finding."""
     not_worse: bool
@@ -290,8 +286,6 @@ class Identical(msgspec.Struct, frozen=True, kw_only=True):
     """There is nothing to accept."""
     reason: SameProgram
     """Why it cannot differ."""
-    where: list[Where] = []
-    """There is none."""
     warnings: list[AnyWarning] = []
     """What to mind about this finding."""
     not_worse: bool = True
@@ -310,38 +304,6 @@ class Identical(msgspec.Struct, frozen=True, kw_only=True):
     """It was not measured."""
     pairing: None = None
     """It was not measured."""
-
-
-class Interaction(msgspec.Struct, frozen=True, kw_only=True):
-    """How much the change of one case, statistic and factor depends on the factor: one setting against others."""
-
-    benchmark: str
-    metric: str
-    unit: str
-    better: Better
-    statistic: str
-    factor: str
-    """Name of the factor."""
-    setting: Any
-    """The setting that is compared with the others."""
-    against: list[Any]
-    """Those others."""
-    ratio: RatioInterval
-    """Ratio head/base at the setting, divided by that at the others (their geometric mean), each the geometric mean
-    over the settings of all other factors."""
-    threshold: float
-    """That of the findings, as a share: a smaller difference may be real and is not worth failing for."""
-    p: float | None
-    """Of 1, two-sided; None: there is none."""
-    p_adjusted: float | None
-    """The same after correction in the report's family."""
-    verdict: InteractionVerdict
-    """worse or better: head's change at the setting is shown to be so, compared with the others. same: any difference
-    is below the threshold."""
-    only: bool
-    """Whether the case regressed (or improved) at the setting, or at the others, alone."""
-    outcome: Outcome
-    """What it comes to."""
 
 
 class Recorded(msgspec.Struct, frozen=True, kw_only=True):
@@ -366,12 +328,12 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Family(msgspec.Struct, frozen=True, kw_only=True):
-    """How the error is shared over the report, and over how many findings and interactions."""
+    """How the error is shared over the report, and over how many findings."""
 
     method: str
     """none, holm or bh, as `gate.family`."""
     size: int
-    """Findings and interactions that share the error."""
+    """Findings that share the error."""
 
 
 class QuantileEffect(msgspec.Struct, frozen=True, kw_only=True):
@@ -529,8 +491,6 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     """Of what was measured."""
     identical: list[Identical]
     """Of what needed no measuring; in report.json they stand at the end of `findings`."""
-    interactions: list[Interaction]
-    """How much a change depends on a factor; empty without factors."""
     recorded: list[Recorded]
     """Metrics that were measured and are shown, but not decided."""
     failures: list[Failure]

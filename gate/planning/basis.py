@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -32,26 +31,16 @@ from gate.model import (
     Case,
     FindingMemory,
     Layouts,
-    MeanSquare,
     Memory,
     Remembered,
     Run,
     Sample,
     UserError,
 )
-from gate.model.case import MEAN, CaseId, canonical, case_id, quantile_of
-from gate.model.study import Setting
+from gate.model.case import MEAN, CaseId, case_id, quantile_of
 from gate.model.warnings import typed
-from gate.planning.costs import Spending, about_costs, builds_a_round, planned_costs, spent_once
+from gate.planning.costs import Spending, about_costs, planned_costs, spent_once
 from gate.planning.known import Known
-from gate.planning.treatments import (
-    Interaction,
-    InteractionId,
-    interactions_of,
-    measured_contrasts,
-    planned_treatments,
-    questions,
-)
 from gate.stats.components import correlation_of, estimate, shared_share, squares_of
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
 from gate.stats.planning import Costs, build_variance
@@ -68,16 +57,8 @@ class Gathered:
     """All that planning goes by."""
 
     known: tuple[Known, ...]
-    interactions: tuple[Interaction, ...]
-    """With the factors of the treatments that are measured."""
-    treatments: int
-    """Combinations of settings that each benchmark is measured at; 1: there are no factors."""
-    builds: int
-    """Of a side in a round: more than one where builds depend on a setting."""
-    findings: int
-    """Findings of a report."""
     size: int
-    """The same, and the interactions that share the error with them."""
+    """Findings of a report."""
     config: Config
     notes: tuple[str, ...]
     """What the reader must know."""
@@ -95,7 +76,7 @@ def _nothing(_executions: float, _iterations: float) -> float:
 
 @dataclass(slots=True, eq=False)
 class _Finding:
-    """What has been gathered of one finding so far; assumed: of another treatment of the same benchmark."""
+    """What has been gathered of one finding so far."""
 
     benchmark: str
     metric: str
@@ -105,7 +86,6 @@ class _Finding:
     samples: list[Sample] = field(default_factory=list)
     degrees: Callable[[float, float], float] = _nothing
     one_build: bool = False
-    assumed: bool = False
 
     @property
     def tau(self) -> float | None:
@@ -146,7 +126,6 @@ def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Poli
     exact: dict[CaseId, str] = {}
     notes = []
     undecided = False
-    contrasts: dict[InteractionId, list[MeanSquare]] = defaultdict(list)
     for inputs in readings:
         evidence = gather(inputs.records, policy.config, select)
         undecided |= bool(evidence.cases)
@@ -157,17 +136,14 @@ def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Poli
         # one program against itself shares all that its layouts do, and two programs share less
         two = are_two_programs(evidence.run, evidence.builds) if evidence.run else False
         layouts = (layouts_of(evidence.run, evidence.builds) if two else None) or "independent"
-        subjects = subjects_of(evidence, policy)
-        for name, square in measured_contrasts(subjects, evidence.run):
-            contrasts[name].append(square)
-        for subject in subjects:
+        for subject in subjects_of(evidence, policy):
             case = case_id(subject.case, subject.statistic)
             finding = findings.setdefault(case, _begun(subject))
             if subject.case.exact and not _has_spread(subject.case):
                 exact[case] = finding.name
             _add_run(finding, subject, evidence.run, layouts)
     records = [located.record for inputs in readings for located in inputs.records]
-    costs = Spending(costs_of(records), costs_at_treatments(records), contrasts, builds_a_round(records))
+    costs = Spending(costs_of(records), costs_at_treatments(records))
     origin = ", ".join(names)
     if not findings:
         none = "no metric is decided" if undecided else "both sides have no benchmark in common"
@@ -236,7 +212,7 @@ def from_memory(
         raise UserError(f"nothing is remembered about {listed([*unknown]) or 'any benchmark'}: {why}")
     notes = [f"{listed([*unknown])}: nothing is remembered, so the plan leaves it out"] if unknown else []
     notes += map(say, unused)
-    found = _gathered(findings, Spending(costs, {}, {}, 1), config, notes, origin, more=len(unknown))
+    found = _gathered(findings, Spending(costs, {}), config, notes, origin, more=len(unknown))
     return replace(found, correlation=remembered_correlation(memory.findings, config.build.layouts))
 
 
@@ -284,18 +260,13 @@ def _gathered(
     every = [session for finding in findings for session in finding.sessions]
     share = shared_share([session for session in every if session.layouts == config.build.layouts])
     notes = list(dict.fromkeys(notes))
-    wanted = planned_treatments(config)
-    builds = spent.builds if wanted is None else wanted.builds
-    if wanted is not None:
-        findings = _at_treatments(findings, wanted.settings)
-        notes += _assumed(findings)
     known = []
     silent = [finding for finding in findings if not squares_of(finding.sessions)]
     if silent:
         notes.append(f"{listed([f.name for f in silent])}: left out, no spread over builds from which to plan")
     for finding in findings:
         measured = finding.sessions[0].iterations if finding.sessions else 1.0
-        costs = planned_costs(spent.of_treatment(finding.benchmark, finding.factors), measured, builds)
+        costs = planned_costs(spent.of_case(finding.benchmark, finding.factors), measured)
         if costs is None:
             raise UserError(f"{origin}: has no durations for the executions of {finding.benchmark}")
         if finding not in silent:
@@ -303,53 +274,14 @@ def _gathered(
     if not known:
         raise UserError(f"{origin}: nothing to plan from: {notes[-1]}")
     used = {k.benchmark: spent.of[k.benchmark] for k in known}
-    treatments = max(Counter((k.benchmark, k.metric, k.statistic) for k in known).values())
-    interactions = interactions_of(known, spent.contrasts, config)
     return Gathered(
         known=tuple(known),
-        interactions=tuple(interactions),
-        treatments=treatments,
-        builds=builds,
-        findings=len(findings) + more * treatments,
-        size=len(findings) + len(interactions) + more * questions(config),
+        size=len(findings) + more,
         config=config,
         notes=(*notes, *about_costs(used), *_of_sessions(config)),
         origin=origin,
         once=spent_once(used),
     )
-
-
-def _at_treatments(findings: Sequence[_Finding], wanted: Sequence[Mapping[str, Setting]]) -> list[_Finding]:
-    """Return what a check of these treatments finds: what was not measured is taken from the noisiest that was."""
-    groups: dict[CaseId, list[_Finding]] = {}
-    for finding in findings:
-        groups.setdefault(CaseId(finding.benchmark, finding.metric, "", finding.statistic), []).append(finding)
-    found = []
-    for group in groups.values():
-        measured = {canonical(finding.factors): finding for finding in group}
-        noisiest = max(group, key=_noise_of)
-        for settings in wanted:
-            own, factors = measured.get(canonical(settings)), dict(settings)
-            found.append(replace(own or noisiest, factors=factors, assumed=own is None))
-    return found
-
-
-def _noise_of(finding: _Finding) -> float:
-    squares = squares_of(finding.sessions)
-    return squares[-1][1].s2 if squares else -math.inf
-
-
-def _assumed(findings: Sequence[_Finding]) -> list[str]:
-    notes = []
-    for name in dict.fromkeys(finding.benchmark for finding in findings if finding.assumed):
-        own = {canonical(finding.factors): finding.assumed for finding in findings if finding.benchmark == name}
-        count = sum(own.values())
-        some = f"none of {count} treatments was" if all(own.values()) else f"{count} of {len(own)} treatments were not"
-        notes.append(
-            f"{name}: {some} measured, so the plan assumes the noise of the noisiest measurement. A check measures "
-            "them: plan again from its run."
-        )
-    return notes
 
 
 def _of_sessions(config: Config) -> list[str]:

@@ -2,52 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from gate.memory.entries import Costs
-from gate.model import Build, MeanSquare, Record
 from gate.model.case import canonical
-from gate.planning.treatments import InteractionId
 from gate.stats import planning
 from gate.words.phrases import listed
 
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """What was spent, and how interactions spread.
-
-    of: by benchmark. at: by benchmark and treatment, where that is known. contrasts: variance of interactions over
-    rounds. builds: of a side in a round, as they were measured.
-    """
+    """What was spent. of: by benchmark. at: by benchmark and its settings, where that is known."""
 
     of: Mapping[str, Costs]
     at: Mapping[tuple[str, str], Costs]
-    contrasts: Mapping[InteractionId, Sequence[MeanSquare]]
-    builds: int
 
-    def of_treatment(self, benchmark: str, factors: Mapping[str, Any]) -> Costs | None:
-        """Return the costs of a benchmark's executions at a treatment."""
+    def of_case(self, benchmark: str, factors: Mapping[str, Any]) -> Costs | None:
+        """Return the costs of a benchmark's executions at its settings."""
         return self.at.get((benchmark, canonical(factors)), self.of.get(benchmark))
 
 
-def builds_a_round(records: Sequence[Record]) -> int:
-    """Count the builds that a side had in a round: one for each combination of the settings that builds depend on."""
-    return len({canonical(record.factors) for record in records if isinstance(record, Build)}) or 1
-
-
-def planned_costs(spent: Costs | None, iterations: float, builds: int) -> planning.Costs | None:
-    """Return what a plan counts with, given the iterations that were measured and the builds of a side in a round."""
+def planned_costs(spent: Costs | None, iterations: float) -> planning.Costs | None:
+    """Return what a plan counts with, given the iterations that were measured."""
     if spent is None or spent.iteration is None:
         return None
     # of an execution whose start is not known all may be its start: a plan that takes longer than it says is worse
     # than one that takes less
     start = spent.iteration * iterations if spent.start is None else spent.start
     start += spent.other or 0.0
-    return planning.Costs(
-        build=builds * (spent.build or 0.0), start=start, warmup=spent.warmup or 0.0, iteration=spent.iteration
-    )
+    return planning.Costs(build=spent.build or 0.0, start=start, warmup=spent.warmup or 0.0, iteration=spent.iteration)
 
 
 def spent_once(used: Mapping[str, Costs]) -> float:

@@ -19,8 +19,7 @@ from gate.model.case import MEAN
 from gate.model.warnings.setup import PlannedAsConfigured, PlannedFromMemory
 from gate.planning.basis import Gathered, from_memory
 from gate.planning.known import Known
-from gate.planning.text import POWER, InteractionRow, Planned, Row
-from gate.planning.treatments import Interaction
+from gate.planning.text import POWER, Planned, Row
 from gate.stats.cheapest import cheapest
 from gate.stats.plan_types import Aim, Choice, Limits, Plan, PlannedCase, Terms, seconds
 from gate.stats.planning import Counts, build_variance, half_width, optimum, without_shared
@@ -44,32 +43,21 @@ class Wanted:
     budget: Duration | None
     target: Share | None
     detect: Share | None
-    interaction: Share | None = None
-    """A difference between the changes at two settings that must be found; None: any."""
 
 
 def planned(gathered: Gathered, wanted: Wanted) -> Planned:
     """Plan for what is wanted and say what the plan means for each finding.
 
     Raises:
-        UserError: a threshold of 0 without a target, a change within the threshold, no factor that could interact, or
-            a budget below two rounds.
+        UserError: a threshold of 0 without a target, a change within the threshold, or a budget below two rounds.
     """
-    if wanted.interaction is not None and not gathered.interactions:
-        raise UserError(
-            f"--interaction {wanted.interaction}: the check measures no factor at several settings: set study.gate = "
-            "true, with factors in [study.factor]"
-        )
-    if wanted.interaction is not None and float(wanted.interaction) <= 0:
-        raise UserError("--interaction 0: no plan finds one that small: write a share above 0, such as 5%")
     aims = [(_aim(known, wanted),) for known in gathered.known]
-    # a benchmark that is settled early is not measured on for its interactions
-    early = _may_stop_early(gathered.config) and wanted.interaction is None
+    # a bootstrap has no looks
+    early = not gathered.config.gate.interval.startswith("bootstrap")
     found = _search(gathered, aims, wanted, early=early)
     terms = _terms(gathered)
     rows = [_row(known, case, found.plan, terms) for known, case in zip(gathered.known, found.cases, strict=True)]
-    interactions = [_interaction_row(each, case, found.plan, terms) for each, case in _interactions(gathered, ())]
-    return _planned(gathered, wanted, found, tuple(rows), tuple(interactions))
+    return _planned(gathered, wanted, found, tuple(rows))
 
 
 def advised(gathered: Gathered) -> Planned:
@@ -84,16 +72,11 @@ def advised(gathered: Gathered) -> Planned:
     wanted = Wanted(None, None, None)
     hardest = {id(known) for known in sorted(gathered.known, key=_difficulty, reverse=True)[:_HARDEST]}
     aims = [(_aim(known, wanted),) if id(known) in hardest else () for known in gathered.known]
-    return _planned(gathered, wanted, _search(gathered, aims, wanted, early=False), (), ())
+    return _planned(gathered, wanted, _search(gathered, aims, wanted, early=False), ())
 
 
 def _difficulty(known: Known) -> float:
     return build_variance(known.estimated.components, 1, 1) / max(known.threshold, 1e-9) ** 2
-
-
-def _may_stop_early(config: Config) -> bool:
-    # a bootstrap has no looks
-    return not config.gate.interval.startswith("bootstrap")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +87,8 @@ class _Found:
     budget: float
 
 
-def _planned(
-    gathered: Gathered,
-    wanted: Wanted,
-    found: _Found,
-    rows: tuple[Row, ...],
-    interactions: tuple[InteractionRow, ...],
-) -> Planned:
-    aim = _aim_in_words(wanted, gathered)
-    return Planned(gathered, found.plan, rows, interactions, aim, found.budget, found.instead)
+def _planned(gathered: Gathered, wanted: Wanted, found: _Found, rows: tuple[Row, ...]) -> Planned:
+    return Planned(gathered, found.plan, rows, _aim_in_words(wanted, gathered), found.budget, found.instead)
 
 
 def _search(gathered: Gathered, aims: Sequence[tuple[Aim, ...]], wanted: Wanted, *, early: bool) -> _Found:
@@ -124,9 +100,7 @@ def _search(gathered: Gathered, aims: Sequence[tuple[Aim, ...]], wanted: Wanted,
         _case(known, own, known.degrees(known.repeated.executions, known.repeated.iterations), terms)
         for known, own in zip(gathered.known, aims, strict=True)
     ]
-    asked = () if wanted.interaction is None else (Aim(None, float(wanted.interaction), POWER),)
-    crossed = [case for _, case in _interactions(gathered, asked)] if asked else []
-    plan = cheapest([*cases, *crossed], terms, limits)
+    plan = cheapest(cases, terms, limits)
     for _ in range(_TRIES):
         # a memory may be worth less for other counts than for those that it was measured with
         worth = [known.degrees(plan.executions, plan.iterations) if plan else 0.0 for known in gathered.known]
@@ -136,14 +110,14 @@ def _search(gathered: Gathered, aims: Sequence[tuple[Aim, ...]], wanted: Wanted,
             msgspec.structs.replace(case, degrees=min(now, case.degrees))
             for now, case in zip(worth, cases, strict=True)
         ]
-        plan = cheapest([*cases, *crossed], terms, limits)
+        plan = cheapest(cases, terms, limits)
     if plan is None:
         least = seconds(cases, Counts(2, 1, 1)) + gathered.once
         raise UserError(
             f"two rounds of one execution with one iteration take {format_duration(least)}, more than the budget of "
             f"{format_duration(budget)} leaves: raise it with --budget"
         )
-    instead = None if plan.reached else cheapest([*cases, *crossed], terms, Limits(budget=None, early=early))
+    instead = None if plan.reached else cheapest(cases, terms, Limits(budget=None, early=early))
     found = _Found(cases, plan, instead if instead is not None and instead.reached else None, budget)
     return _with(gathered.once, found)
 
@@ -159,20 +133,13 @@ def _with(once: float, found: _Found) -> _Found:
 
 def _aim_in_words(wanted: Wanted, gathered: Gathered) -> str:
     found, size = f"found in {POWER:.0%} of the runs", _detectable(gathered)
-    more = f"an interaction of {format_share(float(wanted.interaction))} {found}" if wanted.interaction else None
     if wanted.detect is not None:
-        change = f"a change of {format_share(float(wanted.detect))}"
-    elif wanted.target is not None:
-        return _both(f"a half-width of {format_share(float(wanted.target))}", more)
-    elif size is None:
-        return _both("half-widths of half the thresholds", more)
-    else:
-        change = f"a change of {format_share(size)} (gate.detectable)"
-    return f"{change} and {more}" if more else f"{change} {found}"
-
-
-def _both(aim: str, more: str | None) -> str:
-    return f"{aim}, and {more}" if more else aim
+        return f"a change of {format_share(float(wanted.detect))} {found}"
+    if wanted.target is not None:
+        return f"a half-width of {format_share(float(wanted.target))}"
+    if size is None:
+        return "half-widths of half the thresholds"
+    return f"a change of {format_share(size)} (gate.detectable) {found}"
 
 
 def _detectable(gathered: Gathered) -> float | None:
@@ -196,27 +163,6 @@ def _case(known: Known, aims: tuple[Aim, ...], degrees: float, terms: Terms) -> 
         values=known.values,
         treatment=known.treatment,
     )
-
-
-def _interactions(gathered: Gathered, aims: tuple[Aim, ...]) -> list[tuple[Interaction, PlannedCase]]:
-    """Plan an interaction as a finding whose threshold is 0, by the executions of what it compares."""
-    alike = Counter(each.statistic for each in gathered.interactions)
-    return [
-        (
-            each,
-            PlannedCase(
-                benchmark=each.benchmark,
-                components=each.components,
-                costs=each.at.costs,
-                threshold=0.0,
-                aims=aims,
-                values=each.values,
-                treatment=each.at.treatment,
-                sharing=alike[each.statistic],
-            ),
-        )
-        for each in gathered.interactions
-    ]
 
 
 def _aim(known: Known, wanted: Wanted) -> Aim:
@@ -296,23 +242,6 @@ def _row(known: Known, case: PlannedCase, plan: Plan, terms: Terms) -> Row:
         ),
         settled=float(detection(-t, builds, nominal, interval)),
         degrees=case.degrees,
-    )
-
-
-def _interaction_row(interaction: Interaction, case: PlannedCase, plan: Plan, terms: Terms) -> InteractionRow:
-    interval = terms.interval_of(case, plan.counts.builds)
-    return InteractionRow(
-        interaction=interaction,
-        half_width=half_width(case.components, plan.counts, terms.nominal_levels(plan.looks, interval)[-1], interval),
-        smallest=minimum_detectable_change(
-            case.components,
-            plan.counts,
-            threshold=0.0,
-            alpha=terms.family_levels(plan.looks, interval)[-1],
-            interval=interval,
-            min_builds=terms.min_builds,
-            wanted=POWER,
-        ),
     )
 
 

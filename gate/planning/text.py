@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from gate.config.types import Builds
-from gate.evidence.factors import pair, pairs, shown
+from gate.evidence.factors import pairs
 from gate.model.case import MEAN
 from gate.planning.basis import Gathered
 from gate.planning.known import Known
-from gate.planning.treatments import Interaction
 from gate.stats.components import PlannedLevel
 from gate.stats.plan_types import Plan
 from gate.stats.planning import Optimum, optimum
@@ -48,23 +47,12 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class InteractionRow:
-    """What a plan means for one interaction, measured to its last round."""
-
-    interaction: Interaction
-    half_width: float
-    smallest: float
-    """The difference found with POWER at the family's level; inf: none."""
-
-
-@dataclass(frozen=True, slots=True)
 class Planned:
     """A plan and what it means."""
 
     gathered: Gathered
     plan: Plan
     rows: tuple[Row, ...]
-    interactions: tuple[InteractionRow, ...]
     aim: str
     """What it was to reach, in words."""
     budget: float
@@ -92,10 +80,8 @@ def render(planned: Planned, width: int) -> str:
     """Write everything for a terminal, ending with the section to copy."""
     gathered = planned.gathered
     lines = _top(planned, width)
-    lines += ["", *_noise(gathered.known, width), "", *_costs(gathered.known, gathered.builds, width)]
+    lines += ["", *_noise(gathered.known, width), "", *_costs(gathered.known, width)]
     lines += ["", *_plan(planned, width), "", *_precision(planned, width)]
-    if planned.interactions:
-        lines += ["", *_interactions(planned, width)]
     notes = [*gathered.notes, *_known_within(gathered.known)]
     lines += [line for note in notes for line in ["", *wrap(visible(note), width)]]
     return "\n".join(lines) + "\n\n" + section(planned.plan, planned.budget, gathered.config.plan.metrics)
@@ -113,9 +99,7 @@ def advice(planned: Planned) -> list[str]:
 def _top(planned: Planned, width: int) -> list[str]:
     gathered = planned.gathered
     gate = gathered.config.gate
-    size = plural(gathered.findings, "finding")
-    if gathered.interactions:
-        size += f" and {plural(len(gathered.interactions), 'interaction')}"
+    size = plural(gathered.size, "finding")
     level = format_percent(gate.confidence)
     text = f"from {visible(gathered.origin)}: {size}, confidence {level}, family {gate.family}; wanted: {planned.aim}"
     return wrap(text, width, rest="  ")
@@ -181,7 +165,7 @@ def _optimum(known: Known) -> str:
     return " x ".join("many" if count is None else str(count) for count in (found.executions, found.iterations))
 
 
-def _costs(known: Sequence[Known], of_round: int, width: int) -> list[str]:
+def _costs(known: Sequence[Known], width: int) -> list[str]:
     costs = {" ".join([k.benchmark, *([pairs(k.factors)] if k.factors else [])]): k.costs for k in known}
     head = [Column("benchmark"), *(Column(name, right=True) for name in ("start", "warm-up", "iteration"))]
     rows = [
@@ -189,14 +173,12 @@ def _costs(known: Sequence[Known], of_round: int, width: int) -> list[str]:
         for name, c in costs.items()
     ]
     build = format_duration(max(c.build for c in costs.values()))
-    builds = f"a build takes {build}" if of_round == 1 else f"the {of_round} builds of a side in a round take {build}"
-    return _table(f"time of an execution; {builds}", head, rows, width)
+    return _table(f"time of an execution; a build takes {build}", head, rows, width)
 
 
 def _plan(planned: Planned, width: int) -> list[str]:
-    plan, treatments = planned.plan, planned.gathered.treatments
-    counts = f"{plural(treatments, 'treatment')} x " if treatments > 1 else ""
-    counts += f"{plural(plan.looks[-1], 'build')} x {plural(plan.executions, 'execution')} x "
+    plan = planned.plan
+    counts = f"{plural(plan.looks[-1], 'build')} x {plural(plan.executions, 'execution')} x "
     counts += f"{plural(plan.iterations, 'iteration')} a side"
     if len(plan.looks) > 1:
         looks = ", ".join(map(str, plan.looks[:-1]))
@@ -245,53 +227,7 @@ def _one_of(planned: Planned) -> str:
     size = planned.gathered.size
     if size == 1 or planned.gathered.config.gate.family == "none":
         return ""
-    return f", as one of {size} {'findings and interactions' if planned.interactions else 'findings'}"
-
-
-def _interactions(planned: Planned, width: int) -> list[str]:
-    titles = [("half-width", True), ("finds", True), ("noise", False), ("over", False)]
-    head = [Column("benchmark"), Column("settings"), *(Column(title, right=right) for title, right in titles)]
-    statistics = {(row.interaction.metric, row.interaction.statistic) for row in planned.interactions}
-    rows = [
-        [
-            _case(row.interaction, several=len(statistics) > 1),
-            visible(_settings(row.interaction)),
-            f"±{format_share(row.half_width)}" if math.isfinite(row.half_width) else "unbounded",
-            format_share(row.smallest) if math.isfinite(row.smallest) else "nothing",
-            _noise_of(row.interaction),
-            visible(", ".join(row.interaction.over)) or "-",
-        ]
-        for row in planned.interactions
-    ]
-    title = "by factor: expected half-width of the interaction (how much the change differs between settings); the "
-    title += f"difference found in {POWER:.0%} of the runs{_one_of(planned)}; the noise that it is compared with"
-    lines = _table(title, head, rows, width)
-    last, first = planned.plan.looks[-1], planned.plan.looks[0]
-    told = []
-    if first < last:
-        told.append(
-            f"That is with all {last} builds. A benchmark is measured no further when its findings are settled, from "
-            f"{first} builds on: `builds = {last}` measures all of them."
-        )
-    if not all(row.interaction.builds_df for row in planned.interactions):
-        told.append(
-            "How much of the noise of builds the settings have in common is not known, so the figures count all of it. "
-            "A check measures it: plan again from its run."
-        )
-    return [*lines, *(f"  {line}" for text in told for line in wrap(text, width - 2))]
-
-
-def _case(of: Interaction, *, several: bool) -> str:
-    words = [of.benchmark, *([of.metric] if several else []), *([of.statistic] if of.statistic != MEAN else [])]
-    return visible(" ".join(words))
-
-
-def _settings(of: Interaction) -> str:
-    return f"{pair(of.factor, of.setting)} against {', '.join(map(shown, of.against))}"
-
-
-def _noise_of(of: Interaction) -> str:
-    return "builds" if of.own_builds else f"builds x {visible(of.factor)}"
+    return f", as one of {size} findings"
 
 
 def as_json(planned: Planned) -> str:
@@ -311,10 +247,7 @@ def as_json(planned: Planned) -> str:
                 "looks": list(plan.looks),
                 "seconds": {"most": plan.most, "expected": plan.expected},
             },
-            "treatments": gathered.treatments,
-            "builds_per_round": gathered.builds,
             "findings": [_finding(row) for row in planned.rows],
-            "interactions": [_interaction(row) for row in planned.interactions],
             "family": gathered.size,
             "notes": list(gathered.notes),
             "toml": section(plan, planned.budget, gathered.config.plan.metrics),
@@ -351,24 +284,3 @@ def _finding(row: Row) -> dict[str, Any]:
         "power": POWER,
         "not_worse": row.settled,
     }  # fmt: skip
-
-
-def _interaction(row: InteractionRow) -> dict[str, Any]:
-    of, components = row.interaction, row.interaction.components
-    return {
-        "benchmark": of.benchmark,
-        "metric": of.metric,
-        "statistic": of.statistic,
-        "factor": of.factor,
-        "setting": of.setting,
-        "against": list(of.against),
-        "over": list(of.over),
-        "stratum": "build" if of.own_builds else "build-by-setting",
-        "variance": {
-            "planned": {level: getattr(components, level) for level in reversed(_LEVELS)},
-            "build_df": of.builds_df,
-        },
-        "half_width": row.half_width if math.isfinite(row.half_width) else None,
-        "smallest_difference": row.smallest if math.isfinite(row.smallest) else None,
-        "power": POWER,
-    }

@@ -21,18 +21,14 @@ _QUIET = 0.1
 """The share of all processors' time that others may take where wall time decides."""
 
 
-def refuse_duet(settings: Settings, *, planned: bool) -> tuple[AnyWarning, ...]:
+def refuse_duet(settings: Settings) -> tuple[AnyWarning, ...]:
     """Refuse benchmarks that cannot be measured on both sides at once; return what the reader must know.
-
-    planned: treatments are measured.
 
     Raises:
         UserError: naming the benchmark, and what to do.
     """
     if settings.rules.plan.pairing != "duet":
         return ()
-    if planned:
-        raise UserError('plan.pairing = "duet" measures no treatments of [study]: use "interleaved", or gate = false')
     selected = {name for names in settings.benchmarks.values() for name in names}
     benchmarks = [b for side in SIDES for b in settings.sides[side].benchmark if b.name in selected]
     for benchmark in benchmarks:

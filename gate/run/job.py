@@ -33,7 +33,7 @@ from gate.run.first_comparison import as_begun
 from gate.run.memory import Recalled, costs_here, recall_memory
 from gate.run.plan_warnings import plan_warnings
 from gate.run.project import Project, of_shard
-from gate.run.treatments import NONE, JobTreatments, gate_treatments
+from gate.run.treatments import NONE, JobTreatments
 from gate.run.trust import is_foreign
 from gate.words.choice import chosen
 from gate.words.sandbox import sandbox_text
@@ -62,9 +62,9 @@ class Earlier:
 class Job:
     """What will be measured: the schedule and everything that a resumed run must find unchanged.
 
-    part: which part of the gate, where several jobs measure; None: all of it. treated: the treatments that are
-    measured. resumes: whether it goes on with the run in its folder. costs: what is remembered, by benchmark.
-    earlier: of a plan of what is left of a study; None: the rounds are all of it.
+    part: which part of the gate, where several jobs measure; None: all of it. treated: of a study, the
+    treatments that are measured. resumes: whether it goes on with the run in its folder. costs: what is remembered, by
+    benchmark. earlier: of a plan of what is left of a study; None: the rounds are all of it.
     """
 
     project: Project
@@ -91,7 +91,7 @@ class Job:
             benchmarks=_expected(project),
             warnings=[*now, *(each for each in self.run.warnings if each not in before)],
         )
-        return replace(self, project=project, run=run, rounds=_rounds(project, run, self.treated))
+        return replace(self, project=project, run=run, rounds=_rounds(project, run))
 
     def told(self, *warnings: AnyWarning) -> Job:
         """Return the job whose report begins with more warnings."""
@@ -103,13 +103,10 @@ class Job:
         return self.part.session if self.part else 0
 
 
-def prepare(
-    project: Project, options: MeasureOptions, out: Path, *, remembers: bool = True, gates: bool = False
-) -> Job:
+def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: bool = True) -> Job:
     """Lay out the run; for --resume with the seed of the run that was interrupted, if there is one.
 
-    out: the folder of the run. remembers: whether what is remembered of this host counts. gates: whether both sides are
-    measured at the treatments of [study], where study.gate wants it; else all factors keep their first setting.
+    out: the folder of the run. remembers: whether what is remembered of this host counts.
 
     Raises:
         UserError: nothing to measure, or a run that cannot be resumed.
@@ -121,9 +118,8 @@ def prepare(
     part = part_of(options.shard, options.session, options.sessions, settings.rules.plan)
     if part is not None:
         project = of_shard(project, part.shard)
-    treated = gate_treatments(project.settings, part.session if part else None) if gates else NONE
-    told = refuse_duet(project.settings, planned=bool(treated.planned))
-    project = replace(project, settings=treated.with_baseline(project.settings))
+    told = refuse_duet(project.settings)
+    project = replace(project, settings=NONE.with_baseline(project.settings))
     past = folder.interrupted(out) if options.resume else None
     if past is not None:
         project = as_begun(project, past)
@@ -153,14 +149,14 @@ def prepare(
         refuse_other_part(past, run, out)
         folder.refuse_other(past, run, out)
         run = past
-    rounds = _rounds(planned.project, run, treated)
+    rounds = _rounds(planned.project, run)
     costs = costs_here(options.history, project, host) if remembers else {}
     if past is None:
         run = msgspec.structs.replace(run, warnings=[*run.warnings, *budget_warnings(rounds, out, rules, costs)])
-    return Job(planned.project, run, out, rounds, instruments, part, treated, past is not None, costs)
+    return Job(planned.project, run, out, rounds, instruments, part, resumes=past is not None, costs=costs)
 
 
-def _rounds(project: Project, run: Run, treated: JobTreatments) -> tuple[Round, ...]:
+def _rounds(project: Project, run: Run) -> tuple[Round, ...]:
     rules = project.settings.rules
     return schedule(
         project.settings.benchmarks,
@@ -168,7 +164,6 @@ def _rounds(project: Project, run: Run, treated: JobTreatments) -> tuple[Round, 
         rules.plan.executions,
         run.seed or 0,
         {b.name for b in rules.benchmark if is_single(rules, b.name)},
-        treated.planned,
         rules.build.layouts,
     )
 

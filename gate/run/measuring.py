@@ -158,7 +158,7 @@ class Measuring:
             return with_nights(prepare(project, self._options, self.settle(project)), self._options.history)
         project = self.enter(open_project(self._options.base, self._options.head, rules, self.outputs(outputs)))
         self._gates = True
-        return prepare(project, self._options, self.settle(project), gates=True)
+        return prepare(project, self._options, self.settle(project))
 
     def begin(self, job: Job, lines: Iterable[str]) -> None:
         """Make the folder of the run, and say what will be measured.
@@ -434,8 +434,7 @@ def _unproved(job: Job) -> UnprovedKind | None:
         return "same-commit"
     if rules.plan.pairing == "duet":
         return "duet"
-    experiment = job.treated.study is not None or job.treated.planned
-    return "off" if rules.gate.sameness == "off" or experiment else None
+    return "off" if rules.gate.sameness == "off" or job.treated.study is not None else None
 
 
 def _with_warnings(run: Run, more: Iterable[AnyWarning]) -> Run:

@@ -16,7 +16,6 @@ from gate.run.duration import Expected, expected_time
 from gate.run.job import Job
 from gate.run.plan_warnings import quantile_warnings
 from gate.units import format_duration
-from gate.words.effects import settings_text
 from gate.words.numbers import plural
 from gate.words.plain import visible
 from gate.words.reports import commit
@@ -24,9 +23,6 @@ from gate.words.sandbox import sandbox_text
 from gate.words.sentences import say
 from harness.loop.schedule import Round
 from harness.source.shared import shared_paths
-
-_TREATMENTS = 40
-"""So many are named."""
 
 
 def announce(job: Job) -> str:
@@ -40,7 +36,6 @@ def announce(job: Job) -> str:
         builds = f"{plan.builds.min} to {builds}"
     counts = (
         plural(both, "benchmark"),
-        *([plural(job.treated.settings, "treatment")] if job.treated.planned else []),
         builds,
         plural(plan.executions, "execution"),
         plural(plan.iterations, "iteration"),
@@ -192,11 +187,6 @@ def _shell(command: Command) -> str:
 
 
 def _totals(job: Job) -> Iterator[str]:
-    if job.treated.planned:
-        names = dict.fromkeys(settings_text(each.settings) for each in job.treated.planned)
-        yield "\ntreatments, each in every build that has its settings"
-        yield from (f"  {visible(name)}" for name in [*names][:_TREATMENTS])
-        yield from [f"  and {len(names) - _TREATMENTS:,} more"] if len(names) > _TREATMENTS else []
     builds = _times(job, lambda each: len(each.builds), "build")
     executions = _times(job, lambda each: len(each.executions), "execution")
     yield f"\nin all: {builds}, {executions}, {expected(job)}"

@@ -93,7 +93,7 @@ def profile_run(
     with ExitStack() as held:
         project = held.enter_context(_project_of(run))
         options = MeasureOptions(out=folder, seed=run.seed)
-        job = prepare(project, options, folder, remembers=False, gates=True)
+        job = prepare(project, options, folder, remembers=False)
         rules = project.settings.rules
         found = _asked(records, benchmarks) if benchmarks else regressed(records, run, config_of(run) or rules)
         # what could not be profiled before may be now: a profiler was installed

@@ -1,4 +1,4 @@
-"""The treatments that a job measures, of a study or of a gate with factors."""
+"""The treatments that a job of a study measures; a gate measures at the first setting of every factor."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ import msgspec
 
 from gate.config.resolve import Settings
 from gate.config.study import Study
-from gate.config.treatments import Planned, baseline, measured_by, treatments
+from gate.config.treatments import Planned, baseline
 from gate.config.types import Config
-from gate.model import UserError
 from gate.model.study import Setting
 from gate.words.effects import settings_text
 
@@ -23,11 +22,6 @@ class JobTreatments:
 
     study: Study | None
     planned: tuple[Planned, ...]
-
-    @property
-    def settings(self) -> int:
-        """Count the treatments, those of base and head at the same settings as one."""
-        return len({settings_text(each.settings) for each in self.planned})
 
     def with_baseline(self, settings: Settings) -> Settings:
         """Give every factor that is not varied its first setting, so that what its commands say can be run."""
@@ -47,26 +41,6 @@ class JobTreatments:
 
 
 NONE = JobTreatments(None, ())
-
-
-def gate_treatments(settings: Settings, session: int | None) -> JobTreatments:
-    """Return the treatments that a gate measures on both sides: those of [study], where study.gate wants it.
-
-    Args:
-        settings: of the gate, whose rules say it.
-        session: of several; None: the only one.
-
-    Raises:
-        UserError: there are none for this session.
-    """
-    study = settings.rules.study
-    if study is None or not study.gate:
-        return NONE
-    every = treatments(study, settings.sides["head"].build, settings.sides["base"].build)
-    planned = measured_by(study, every, session, None)
-    if not planned:
-        raise UserError(f"study.gate: no treatment is measured in session {session or 0}, on a runner that has no name")
-    return JobTreatments(study, planned)
 
 
 def treatment_name(benchmark: str, factors: Mapping[str, Setting]) -> str:

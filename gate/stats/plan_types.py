@@ -41,8 +41,6 @@ class PlannedCase(msgspec.Struct, frozen=True):
     """Fewest values of a build, for a quantile."""
     treatment: str = ""
     """Cases of one benchmark at one treatment share executions."""
-    sharing: int | None = None
-    """How many share their variance with it; None: as many as the terms say."""
 
 
 class Terms(msgspec.Struct, frozen=True):
@@ -76,8 +74,7 @@ class Terms(msgspec.Struct, frozen=True):
             return Interval("fieller")
         if self.interval == "fieller-paired":
             return Interval("fieller-paired", case.shared)
-        sharing = self.cases if case.sharing is None else case.sharing
-        degrees = expected_degrees(sharing, builds) if self.interval in ("auto", "paired-shared") else 0.0
+        degrees = expected_degrees(self.cases, builds) if self.interval in ("auto", "paired-shared") else 0.0
         if degrees:
             return Interval("paired-shared", case.shared, degrees)
         chosen = self.interval in ("paired", "paired-shared")

@@ -77,7 +77,7 @@ def conclusion(finding: Finding) -> str:
     """
     between = " " if finding.verdict in ("accepted", "no-sign") else ", "
     reason = why(finding)
-    end = "".join([between + reason if reason else "", *(f", {say(where)}" for where in finding.where)])
+    end = between + reason if reason else ""
     if finding.ratio.kind == "withheld":
         measured = " as measured" if known(finding.ratio.estimate) else ""
         said = f"{_changed(finding)}{measured}: {numbers.verdict(finding.verdict)}{end}"

@@ -116,7 +116,7 @@ def side_interval(side: SideSummary, unit: str, like: float) -> str:
 
 
 class Measured(Protocol):
-    """What has a direction: a finding, a recorded metric, an interaction."""
+    """What has a direction: a finding, a recorded metric."""
 
     @property
     def unit(self) -> str:

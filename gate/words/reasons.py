@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
-from gate.evidence.factors import pairs
-from gate.model import Finding, MemoryUse, outcomes, reasons
+from gate.model import Finding, MemoryUse, reasons
 from gate.units import agree, format_confidence, format_number, format_share
 from gate.words import numbers
 from gate.words.machines import machine
 from gate.words.numbers import as_configured, floor, format_percent, nouns, plural
-from gate.words.phrases import joined
 from gate.words.plain import clip, visible
 
 _NAMED = 3
@@ -164,25 +162,6 @@ def _only(why: reasons.TooNoisy) -> str:
     return f"only {least} would have shown (gate.detectable asks for {wanted})"
 
 
-def over(factors: Sequence[str]) -> str:
-    """Say over which other factors something is an average: ", on average over n"; "" where over none."""
-    if not factors:
-        return ""
-    if len(factors) > _NAMED:
-        return f", on average over the other {len(factors)} factors"
-    return f", on average over {joined(factors)}"
-
-
-def times(ratio: float | None) -> str:
-    """Write a factor: "x1.08", with as many digits as distinguish it from 1."""
-    if ratio is None:
-        return "x?"
-    if numbers.is_extreme(ratio):
-        return numbers.changed(ratio)
-    digits = 2 if abs(ratio - 1) >= 0.02 else 3 if abs(ratio - 1) >= 0.002 else 4
-    return f"x{ratio:.{digits}f}"
-
-
 def _memory(use: MemoryUse) -> str:
     remembered, present = format_share(use.remembered), "" if use.present is None else format_share(use.present)
     when = use.last if use.first == use.last else f"{use.first} to {use.last}"
@@ -199,11 +178,6 @@ def _memory(use: MemoryUse) -> str:
     return f"remembered variance is not used: {present} now does not agree with {remembered} ({count})"
 
 
-_HAS = {
-    "none": "no build or session",
-    "one": "one build or session",
-    "few": "too few builds or sessions",
-}
 SENTENCES: dict[type, Callable[[Any], str]] = {
     reasons.NegativeValues: lambda _: "negative values have no ratio",
     reasons.DifferentSessions: lambda _: (
@@ -254,15 +228,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     reasons.TooWide: _too_wide,
     reasons.TooNoisy: _too_noisy,
     reasons.NoSign: _no_sign,
-    outcomes.OnlyUnder: lambda where: f"only under {pairs(where.settings)}",
-    outcomes.MoreUnder: lambda where: (
-        f"more under {pairs(where.settings)} ({times(where.ratio)} of the others{over(where.over)})"
-    ),
     reasons.ZeroValue: lambda _: "there is a value of 0, which has no logarithm",
-    reasons.IncompleteBuilds: lambda why: (
-        f"{_HAS[why.has]} of a side measured all settings, so the variation between them is unknown"
-    ),
-    reasons.NoSpreadOrRounds: lambda _: "there is no spread, or there are fewer than two rounds of both sides",
     MemoryUse: _memory,
 }
 """The sentence of each type, without a full stop."""

@@ -218,8 +218,7 @@ def memory(report: Report) -> str:
     if found is None:
         return ""
     days = visible(found.first) + (f" to {visible(found.last)}" if found.last != found.first else "")
-    of = report.family.size - sum(i.ratio.method != "exact" for i in report.interactions)
-    used = f"used for {found.findings} of {plural(of, 'finding')}"
+    used = f"used for {found.findings} of {plural(report.family.size, 'finding')}"
     if found.checks is not None:
         from gate.stats.prior import FEWEST_COMMON
 
@@ -256,7 +255,7 @@ def error_level(report: Report) -> str:
     family = report.family
     confidence = report.policy.gate.get("confidence")
     levels = [confidence] if isinstance(confidence, (int, float)) else [f.ratio.confidence for f in report.findings[:1]]
-    over = f"{plural(family.size, 'finding')}{' and interactions' if report.interactions else ''}"
+    over = plural(family.size, "finding")
     if not levels or not known(levels[0]):
         return f"{visible(family.method)} over {over}"
     both, one = format_percent(1 - levels[0]), format_percent((1 - levels[0]) / 2)

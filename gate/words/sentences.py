@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gate.words import interactions, reasons, sameness, summaries, warnings
+from gate.words import reasons, sameness, summaries, warnings
 
 SENTENCES: dict[type, Callable[[Any], str]] = {
     **reasons.SENTENCES,
     **summaries.SENTENCES,
-    **interactions.SENTENCES,
     **sameness.SENTENCES,
     **warnings.SENTENCES,
 }

@@ -36,8 +36,6 @@ def _place(place: outcomes.Place) -> str:
 
 def _at(place: outcomes.Place) -> list[str]:
     """Say at which of its settings a case regressed."""
-    if place.only:
-        return [f"only under {pairs(place.only, ' ')}"]
     most = pairs(place.most, " ")
     if place.findings == 1:
         return [most] if most else []

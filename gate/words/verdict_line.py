@@ -34,9 +34,7 @@ def verdict_line(report: Report) -> VerdictLine:
     word, beside = reports.verdict(report), reports.beside(report)
     if worst is not None:
         said = "; ".join([_changed(worst), *_more(report, worst), *_hidden(report, worst), *beside])
-        # where it regressed is said of it, if it is known
-        name = clip(visible(worst.benchmark), _NAME) if worst.where else finding_words.label(worst)
-        return VerdictLine(word, name, said)
+        return VerdictLine(word, finding_words.label(worst), said)
     summary = clip(visible(say(report.summary)), _SAID)
     said = "; ".join([summary, *_failed(report), *_improved(report), *_hidden(report, None), *beside])
     return VerdictLine(word, "", said if word else reports.capitalized(said))
@@ -70,8 +68,7 @@ def subject(report: Report) -> Finding | None:
 def _changed(finding: Finding) -> str:
     found = finding_words.why(finding)
     why = [f": {found}" if finding.verdict == "inconclusive" else f", {found}"] if found else []
-    where = [f", {say(each)}" for each in finding.where]
-    return clip(visible("".join([finding_words.sized(finding), *why, *where])), _SAID)
+    return clip(visible("".join([finding_words.sized(finding), *why])), _SAID)
 
 
 def _more(report: Report, worst: Finding) -> list[str]:

@@ -14,7 +14,7 @@ from gate.model import Layouts, Side
 from gate.model.case import canonical
 from harness.process.execute import MAX_PADDING
 
-T = TypeVar("T", bound=int | tuple[str, ...])
+T = TypeVar("T", bound=int | str | tuple[str, ...])
 
 
 @dataclass(frozen=True, slots=True)

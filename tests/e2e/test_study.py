@@ -202,7 +202,7 @@ def test_jobs_of_several_runners_measure_their_own_treatments(tmp_path: Path) ->
     assert sorted(sessions) == [(0, "one", 1), (0, "one", 2), (1, "two", 1), (1, "two", 2)]
 
 
-def test_a_gate_over_treatments_and_one_without(tmp_path: Path) -> None:
+def test_a_gate_measures_the_first_setting_of_each_factor(tmp_path: Path) -> None:
     factors = '[study.factor]\nside = ["base", "head"]\nclients = [8, 1]\nopt = { O2 = { build_env = { LEVEL = "2" } }, O0 = { build_env = { LEVEL = "0" } } }\n'
     project = made(
         tmp_path, f"{CONFIG.replace('builds = 2', 'builds = 1')}[env]\nset = {{ LEVEL = '5' }}\n[study]\n{factors}"
@@ -215,19 +215,3 @@ def test_a_gate_over_treatments_and_one_without(tmp_path: Path) -> None:
     assert [(e.factors, e.metrics["clients"].values, e.metrics["opt"].values) for e in found] == [
         ({}, [8] * 2, [5] * 2)
     ] * 2
-    text = (project.top / "perfgate.toml").read_text()
-    project.write("perfgate.toml", text.replace("[study]\n", "[study]\ngate = true\n"))
-    project.commit("gate")
-    gated = project.perfgate("measure", "--base", "HEAD~1", "--head", "HEAD")
-    assert gated.returncode == 0, gated.stderr
-    assert "1 benchmark x 4 treatments x 1 build x 1 execution x 2 iterations a side" in gated.stderr
-    found = of(Execution, records(project, ".perfgate"))
-    assert Counter((e.side, e.factors["clients"], e.factors["opt"]) for e in found) == {
-        (side, clients, opt): 1 for side in ("base", "head") for clients in (1, 8) for opt in ("O0", "O2")
-    }
-    for e in found:
-        assert e.metrics["clients"].values == [e.factors["clients"]] * 2
-        assert e.metrics["opt"].values == [VALUES[e.factors["opt"]]] * 2
-    planned = project.perfgate("check", "--base", "HEAD~1", "--dry-run").stdout
-    assert "\ntreatments, each in every build that has its settings\n  clients=" in planned
-    assert "\n  clients=8, opt=O0\n" in planned

@@ -92,7 +92,7 @@ def run(options: CalibrateOptions, rules: RulesOptions, out: TextIO, err: TextIO
     measuring = _measuring(options)
     with opened(measuring, _FOLDER, err, quiet=options.quiet) as run:
         project = run.enter(open_itself(options.head, rules, run.outputs(written)))
-        job = prepare(_planned(project, options), measuring, run.settle(project), remembers=False, gates=True)
+        job = prepare(_planned(project, options), measuring, run.settle(project), remembers=False)
         if options.dry_run:
             write_preview(job, out)
             return 0
@@ -164,7 +164,6 @@ def _introduction(job: Job) -> list[str]:
         plural(count, noun)
         for count, noun in (
             (len(job.project.settings.benchmarks["head"]), "benchmark"),
-            (job.treated.settings, "treatment"),
             (len(job.rounds), "build"),
             (plan.executions, "execution"),
             (plan.iterations, "iteration"),

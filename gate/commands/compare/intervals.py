@@ -1,4 +1,4 @@
-"""Evidence -> estimates with intervals: what decide does, without a gate's corrections, curves and interactions."""
+"""Evidence -> estimates with intervals: what decide does, without a gate's corrections and curves."""
 
 from __future__ import annotations
 
@@ -117,4 +117,4 @@ def _walked(evidence: Evidence, policy: Policy, statistic: str | None) -> _Walke
 
     subjects = [subject_of(case, name, policy, {}) for case in evidence.cases for name in names(case)]
     design = design_of(evidence, policy, subjects)
-    return _Walked(walk(subjects, design, []), design)
+    return _Walked(walk(subjects, design), design)

@@ -41,12 +41,6 @@ class PlanOptions:
         parse=values.share,
         exclusive="aim",
     )
-    interaction: Share | None = option(
-        "difference between the changes at the settings of a factor to be found in 80%% of the runs as well (with "
-        "study.gate)",
-        metavar="SHARE",
-        parse=values.share,
-    )
     json: str | None = option("write the plan as JSON (-: print it)", metavar="FILE")
 
 
@@ -112,7 +106,7 @@ def _plan(options: PlanOptions, rules: RulesOptions, out: TextIO, err: TextIO) -
         history = [options.history] if options.history is not None and not options.runs else []
         refuse_inputs([*map(Path, options.runs), *history], [Path(options.json)])
     gathered = from_runs(options.runs, rules) if options.runs else _remembered(options.history, rules)
-    found = planned(gathered, Wanted(options.budget, options.target, options.detect, options.interaction))
+    found = planned(gathered, Wanted(options.budget, options.target, options.detect))
     if options.json is not None and options.json != "-":
         write(Path(options.json), as_json(found))
     if options.json == "-":

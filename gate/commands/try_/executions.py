@@ -20,7 +20,7 @@ from gate.run.workshop import Workshop
 from harness.instruments.declaration import declared
 from harness.loop.execution import Executed, Executions
 from harness.loop.probe import SECONDS
-from harness.loop.steps import BuildStep, ExecutionStep
+from harness.loop.steps import ExecutionStep
 from harness.process.budget import Budget, BudgetEndedError
 
 _MOST_ITERATIONS = 5
@@ -56,13 +56,12 @@ class Trying:
 
 
 def each_tried(
-    made: Workshop, built: BuildStep, begin: Callable[[Trying], None], seconds: float = SECONDS
+    made: Workshop, begin: Callable[[Trying], None], seconds: float = SECONDS
 ) -> Iterator[tuple[Tried, list[Execution]]]:
     """Execute each benchmark of head that the first round has; give what came out, and the records to plan from.
 
     Args:
         made: what executes.
-        built: how head was built; of several treatments one that needs this build.
         begin: called before each.
         seconds: for all benchmarks together.
 
@@ -72,9 +71,9 @@ def each_tried(
     head = {b.name: b for b in made.job.project.settings.sides["head"].benchmark}
     steps: dict[str, ExecutionStep] = {}
     for step in made.job.rounds[0].executions:
-        if step.side == "head" and step.building == built.factors:
+        if step.side == "head":
             steps.setdefault(step.benchmark, step)
-    directory = made.builder.directory("head", built.factors)
+    directory = made.builder.directory("head")
     # in the order of the file, not of chance
     names = [name for name in head if name in steps]
     whole = Budget(seconds)

@@ -19,7 +19,6 @@ from gate.planning.basis import from_memory
 from gate.planning.known import Known
 from gate.planning.plan import terms_of
 from gate.planning.text import POWER
-from gate.planning.treatments import planned_treatments, questions
 from gate.stats.plan_types import PlannedCase
 from gate.stats.planning import Components, Costs, Counts
 from gate.stats.power import minimum_detectable_change
@@ -32,13 +31,8 @@ _SPARE = 3
 """Builds beyond those that a regression needs: rounds differ."""
 
 
-def round_cost(
-    built: Built, tried: Sequence[Tried], rules: Config, *, builds: int = 1, treatments: int = 1
-) -> RoundCost | None:
-    """Add up what rounds cost, of both sides; None where no benchmark can be executed.
-
-    builds: of a side in a round, one for each setting that builds depend on. treatments: at which all are executed.
-    """
+def round_cost(built: Built, tried: Sequence[Tried], rules: Config) -> RoundCost | None:
+    """Add up what rounds cost, of both sides; None where no benchmark can be executed."""
     known = [each for each in tried if each.execution is not None]
     if not known:
         return None
@@ -46,9 +40,9 @@ def round_cost(
         (1 if is_single(rules, each.benchmark) else rules.plan.executions) * (each.execution or 0.0) for each in known
     )
     return RoundCost(
-        once=builds * sum(first_builds(built).values()) - 2 * builds * built.later,
-        builds=2 * builds * built.later,
-        executions=2 * treatments * seconds,
+        once=sum(first_builds(built).values()) - 2 * built.later,
+        builds=2 * built.later,
+        executions=2 * seconds,
         least=any(each.longer_than is not None for each in known),
     )
 
@@ -100,7 +94,7 @@ def plans(
         except UserError as error:
             why = str(error)
     wanted = {case: metric_rules(rules, case.benchmark, case.metric).statistics for case in cases}
-    size = sum(map(len, wanted.values())) * questions(rules)
+    size = sum(map(len, wanted.values()))
     # one execution says nothing of a quantile
     noise = [
         _noise(case, remembered.get((case.benchmark, case.metric)), rules)
@@ -232,9 +226,7 @@ def _smallest(noise: _Noise, builds: int, size: int, rules: Config) -> float:
     planned = noise.planned
     if noise.exact:
         return planned.threshold
-    treated = planned_treatments(rules)
-    findings = size // questions(rules) * (len(treated.settings) if treated else 1)
-    terms = terms_of(rules, size, sharing=findings)
+    terms = terms_of(rules, size)
     interval = terms.interval_of(planned, builds)
     return minimum_detectable_change(
         planned.components,

@@ -42,7 +42,6 @@ from harness.host.fitness import QUICK_WINDOW, STILL_BUSY, examine, others_load,
 from harness.host.lock import NotFreeError
 from harness.instruments.declaration import declared
 from harness.instruments.protocol import by_hand
-from harness.loop.steps import BuildStep
 from harness.process.budget import Budget
 from harness.source.trees import open_trees
 
@@ -71,7 +70,7 @@ def run(options: MeasureOptions, outputs: OutputOptions, rules: RulesOptions, ou
         refuse_unfit(problems())
     with opened(options, _FOLDER, err, quiet=outputs.quiet) as making:
         project = making.enter(open_itself(options.head, rules, making.outputs(targets(outputs))))
-        job = prepare(project, options, making.settle(project), gates=True)
+        job = prepare(project, options, making.settle(project))
         trial = _tried(making, job, err, quiet=outputs.quiet)
         _keep(trial, job.project.settings.rules.plan.iterations, project.repository.project / DEFAULT_FOLDER)
     _show(trial, job, outputs, out)
@@ -116,35 +115,30 @@ def _tried(making: Measuring, job: Job, err: TextIO, *, quiet: bool) -> Trial:
     ):
         warnings += trees.warnings
         say(words.building(head.build))
-        step = _builds(job)[0]
-        record = made.builder.build("head", 0, step.seed, step.factors)
+        step = next(each for each in job.rounds[0].builds if each.side == "head")
+        record = made.builder.build("head", 0, step.seed)
         if isinstance(record, Failure):
             return _trial(job, host, warnings, failure=record)
         built = _built(job, record, kept=made.builder.keeps("head"))
-        return _executed(made, step, built, _trial(job, host, warnings, built=built), say)
+        return _executed(made, built, _trial(job, host, warnings, built=built), say)
 
 
-def _builds(job: Job) -> list[BuildStep]:
-    """Return the first builds of head: one, or one for each setting that builds depend on."""
-    return [each for each in job.rounds[0].builds if each.side == "head"]
-
-
-def _executed(made: Workshop, step: BuildStep, built: Built, begun: Trial, say: words.Say) -> Trial:
+def _executed(made: Workshop, built: Built, begun: Trial, say: words.Say) -> Trial:
     """Execute the benchmarks, and put what follows from that into a trial."""
     job = made.job
     settings = job.project.settings
-    directory = made.builder.directory("head", step.factors)
+    directory = made.builder.directory("head")
     tried: list[Tried] = []
     records: list[Execution] = []
 
     def begin(each: Trying) -> None:
         say(words.trying(each))
 
-    for each, own in each_tried(made, step, begin):
+    for each, own in each_tried(made, begin):
         tried.append(each)
         records += own
     changed = next(iter(made.builder.changed(0, executed=True)), None)
-    cost = round_cost(built, tried, settings.rules, builds=len(_builds(job)), treatments=max(job.treated.settings, 1))
+    cost = round_cost(built, tried, settings.rules)
     later = Build(side="head", build=1, seconds=built.later)
     spent = costs_of([later, *records])
     notes = _notes(job, tried)

@@ -47,7 +47,6 @@ AnyWarning = (
     | estimates.UnlikeSpreads
     | estimates.NoisierThanRemembered
     | estimates.NoisyHost
-    | estimates.CombinationsLeftOut
     | hosts.UnfitHost
     | hosts.Event
     | hosts.SeveralMachines

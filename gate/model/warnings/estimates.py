@@ -243,25 +243,3 @@ class NoisyHost(Base, frozen=True):
     weight: ClassVar[Weight] = "first"
     factor: float
     """How many times as noisy."""
-
-
-class Combination(msgspec.Struct, frozen=True):
-    """Settings of factors, as "load=busy", and those that were not measured with them on both sides."""
-
-    at: tuple[str, ...]
-    """The settings, as "load=busy"."""
-    lacking: tuple[str, ...]
-    """Settings of the compared factor that were not measured with them."""
-
-
-class CombinationsLeftOut(Base, frozen=True):
-    """Combinations of settings that a comparison by factor leaves out."""
-
-    benchmark: str
-    metric: str
-    factor: str
-    """Name of the factor that is compared."""
-    compared: bool
-    """Whether others remain."""
-    combinations: tuple[Combination, ...]
-    """Those left out."""

@@ -16,7 +16,7 @@ from gate.report.markdown.explanations import functions_table, why
 from gate.report.markdown.opening import Room, compared, new, next_step, opening, shown_of, weigh, write
 from gate.report.markdown.tables import Part
 from gate.words import findings as finding_words
-from gate.words import interactions, numbers, reports, sameness
+from gate.words import numbers, reports, sameness
 from gate.words.failures import FailureGroup, grouped
 
 LIMIT = 60_000
@@ -77,13 +77,11 @@ def _folded(
         pasted,
         Part("Functions that add to the changes", "profile", why(report, 3, _WIDTH), 0.3),
         functions_table(report, share=0.3),
-        Part("By factor", "interaction", parts.by_factor(interactions.proven(report)), 0.3),
         parts.listed(numbers.plural(len(report.warnings), "warning"), "warning", [*warned.shown, *warned.rest], 0.3),
         outputs,
         parts.findings_table(parts.more_findings(found, shown), found[shown:], common, share=0.8),
         parts.identical(report, share=0.5, first=sameness.not_measured(report)),
         parts.machines_table(found, share=0.6),
-        parts.interactions_table(report, share=0.6),
         parts.recorded_table(report.recorded, share=0.6),
         _measured(report, found[:shown]),
     ]

@@ -11,7 +11,7 @@ from gate.report.markdown.escape import escape, prose, size
 from gate.report.markdown.explanations import functions_table, why
 from gate.report.markdown.opening import Room, compared, new, next_step, opening, shown_of, weigh, write
 from gate.words import findings as finding_words
-from gate.words import interactions, reports, sameness
+from gate.words import reports, sameness
 from gate.words.failures import grouped
 
 LIMIT = 900_000
@@ -43,7 +43,6 @@ def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) ->
         ],
         "compared": compared(report),
         "why": why(report, 3, _WIDTH),
-        "by_factor": parts.by_factor(interactions.proven(report)[:_MOST], _WIDTH),
         "warnings": parts.bullets(warned.shown, _WIDTH),
         "new": new(report, 20),
     }
@@ -55,7 +54,6 @@ def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) ->
         parts.findings_table(parts.more_findings(found, shown), found[shown:], common, share=0.6),
         parts.identical(report, share=0.4),
         parts.machines_table(found, share=0.6),
-        parts.interactions_table(report, share=0.6),
         parts.recorded_table(report.recorded, share=0.6),
         parts.listed("More warnings", "warning", warned.rest, share=0.3),
         parts.rules(report, share=0.8),

@@ -9,12 +9,10 @@ from typing import Any
 import msgspec
 
 from gate.model import Failure, Finding, RatioInterval, Recorded, Report
-from gate.model.report import Interaction
 from gate.report.markdown.escape import Md, block, brief, code, escape, short, size
 from gate.units import format_confidence
-from gate.words import bars, cost, failures, interactions, marks, numbers, reports, sameness
+from gate.words import bars, cost, failures, marks, numbers, reports, sameness
 from gate.words import findings as finding_words
-from gate.words import interactions as words
 from gate.words.failures import FailureGroup
 from gate.words.machines import machine
 from gate.words.plain import last_lines, visible
@@ -191,29 +189,6 @@ def recorded_table(recorded: Sequence[Recorded], share: float = 1.0) -> Part:
 def _recorded_row(case: Recorded, *, at: bool) -> Md:
     change = _change(case.ratio, at=at)
     return _row(named(case), brief(case.metric, 40), Md(numbers.in_points(case, change)), _values(case))
-
-
-def interactions_table(report: Report, share: float = 1.0) -> Part:
-    """Write what every factor does to the change of every case as a table."""
-    found = interactions.ordered(report)
-    title = f"By factor: {numbers.plural(len(found), 'interaction')}"
-    opening = "| verdict | case | setting | difference | in words |\n|:--|:--|:--|:--|:--|\n"
-    return Part(title, "interaction", Written(found, _interaction_row), share, opening)
-
-
-def _interaction_row(of: Interaction) -> Md:
-    return _row(
-        of.verdict,
-        code(words.name(of)),
-        code(words.setting(of)),
-        escape(words.change(of)),
-        brief(words.sentence(of), _TEXT),
-    )
-
-
-def by_factor(found: Sequence[Interaction], width: int = _TEXT) -> list[Md]:
-    """Write interactions that are shown as items of a list; width: the characters a sentence may take."""
-    return [Md(f"- {code(words.name(of))}: {brief(words.sentence(of), width)}") for of in found]
 
 
 def _row(*cells: str) -> Md:

@@ -12,7 +12,6 @@ from markupsafe import Markup
 from gate.decide.importance import MOST, ordered
 from gate.model import Commit, Finding, QuantileCurve, Report
 from gate.model.case import case_id
-from gate.model.report import Interaction
 from gate.model.warnings.hosts import HostWarning
 from gate.report.measurements import Material
 from gate.report.page.builds import Builds, builds_of
@@ -25,7 +24,7 @@ from gate.report.page.pictures import pictures_of, readings
 from gate.report.page.reproduce import Again, again_of, is_dirty, whose_rules
 from gate.report.templates import Fact, prose
 from gate.units import format_value
-from gate.words import cost, creep, explanations, failures, interactions, numbers, reports
+from gate.words import cost, creep, explanations, failures, numbers, reports
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.phrases import listed
@@ -58,7 +57,6 @@ class Page(msgspec.Struct, frozen=True):
     rows: tuple[Row, ...]
     whys: tuple[Why, ...]
     unprofiled: tuple[Markup, ...]
-    crossed: tuple[Interaction, ...]
     without_values: bool
     loose_curves: tuple[QuantileCurve, ...]
     overall: tuple[Fact, ...]
@@ -105,7 +103,6 @@ def page_of(report: Report, material: Material) -> Page:
         whys=whys,
         trees=tuple(dict.fromkeys(text for why in whys if why.flame is not None for text in why.flame.reading)),
         unprofiled=tuple(prose(explanations.unprofiled(each)) for each in report.unprofiled),
-        crossed=tuple(interactions.ordered(report)),
         without_values=any(f.ratio.method != "exact" for f in found) and not material.cases,
         loose_curves=tuple(curve for curve in report.curves if case_id(curve) not in keys),
         overall=tuple(_overall(report)),

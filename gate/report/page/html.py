@@ -9,7 +9,7 @@ from gate.model import Failure, Report, outcomes
 from gate.report.measurements import Material
 from gate.report.templates import render_template
 from gate.units import format_confidence, format_number
-from gate.words import failures, interactions, marks, numbers, reports, sameness, verdict_line
+from gate.words import failures, marks, numbers, reports, sameness, verdict_line
 from gate.words import findings as finding_words
 from gate.words.numbers import known
 from gate.words.plain import clip, last_lines, visible
@@ -49,7 +49,6 @@ def render(report: Report, material: Material | None = None) -> str:
         "finding_words": finding_words,
         "say": say,
         "failures": failures,
-        "interactions": interactions,
         "sameness": sameness,
         "visible": visible,
         "short": lambda text: clip(visible(text), NAME),

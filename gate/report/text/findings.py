@@ -115,8 +115,7 @@ class FindingsTable:
         said = id(finding) in self._told or isinstance(finding.reason, Exceeds)
         explained = plain(finding) or (said and not self._every)
         warnings = [*map(say, finding.warnings)] if self._every else finding_words.warnings(finding)
-        reasons = [visible(text) for text in map(say, (finding.reason, *finding.where))]
-        return [*([] if explained else reasons), *map(visible, warnings)]
+        return [*([] if explained else [visible(say(finding.reason))]), *map(visible, warnings)]
 
     def _case(self, row: Mapping[str, Cell], absent: set[str]) -> Cell:
         names = ("benchmark", "metric", "factors")

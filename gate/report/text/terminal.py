@@ -12,9 +12,8 @@ from gate.report.text.explanations import explanation_lines
 from gate.report.text.findings import FindingsTable
 from gate.report.text.machines import lines_by_machine
 from gate.units import format_confidence
-from gate.words import cost, creep, failures, interactions, marks, numbers, reports, sameness, verdict_line
+from gate.words import cost, creep, failures, marks, numbers, reports, sameness, verdict_line
 from gate.words import findings as finding_words
-from gate.words import interactions as words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.grid import Cell, Column, lay_out, paint
 from gate.words.phrases import listed, more_are
@@ -26,7 +25,6 @@ _TOLD = 5
 _TOLD_OF_ALL = 20
 _UNCHANGED = 20
 _CHANGED = 50
-_FACTORS = 10
 _BY_MACHINE = 5
 _EXPLAINED = 3
 _IDENTICAL = 20
@@ -65,7 +63,7 @@ class _Text:
         first, later = (failed, []) if self.report.verdict == "error" else ([], failed)
         parts = (
             first, self.findings(), self.step(), later, self.conclusions(), self.explanations(), self.suspects(),
-            self.identical(), self.machines(), self.factors(), self.more(), self.warnings(), self.facts(),
+            self.identical(), self.machines(), self.more(), self.warnings(), self.facts(),
         )  # fmt: skip
         for part in parts:
             if part:
@@ -196,18 +194,6 @@ class _Text:
         """Write the change on each machine, where each is judged by itself; of many findings of the first ones."""
         found = sorted((f for f in ordered(self.report.findings) if f.sessions), key=_is_quiet)
         return lines_by_machine(found, None if self.every else _BY_MACHINE, self.width, self.bold) if found else []
-
-    def factors(self) -> list[str]:
-        """What the settings of factors do to the change: what is shown, else a count."""
-        found = self.report.interactions
-        if not found:
-            return []
-        told = interactions.ordered(self.report) if self.every else interactions.proven(self.report)[:_FACTORS]
-        texts = [f"{words.name(i)}: {words.sentence(i)}; {words.both(i)}" for i in told]
-        lines = [self.title("by factor"), *(line for t in texts for line in self.wrap(t, first="  ", rest="    "))]
-        if not told:
-            lines += self.wrap("no change is shown to depend on a setting", first="  ", rest="  ")
-        return lines + self.left_out(len(found) - len(told))
 
     # --- the rest ---------------------------------------------------------------------------------------------------
 

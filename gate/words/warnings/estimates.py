@@ -10,7 +10,7 @@ from gate.units import format_number, format_share
 from gate.words import numbers
 from gate.words.machines import machine
 from gate.words.numbers import plural
-from gate.words.phrases import joined, listed
+from gate.words.phrases import joined
 
 _MOST_TIMES = 1000
 
@@ -154,14 +154,6 @@ def _noisy_host(warning: kinds.NoisyHost) -> str:
     return f"the host is {format_number(warning.factor, 2)} times as noisy as calibrated: every interval allows for it"
 
 
-def _combinations_left_out(warning: kinds.CombinationsLeftOut) -> str:
-    what = "compared without combinations that one side lacks" if warning.compared else "not compared"
-    left_out = [
-        f"{', '.join(each.at)} lacks {warning.factor}={', '.join(each.lacking)}" for each in warning.combinations
-    ]
-    return f"{warning.benchmark} {warning.metric}, by {warning.factor}: {what}: {listed(left_out, between='; ')}"
-
-
 SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.NotExact: _not_exact,
     kinds.BuildsCut: lambda _: "builds differ in their number of values: surplus executions are left out",
@@ -193,6 +185,5 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.NoisierThanRemembered: lambda _: "noisier than calibrated: the remembered variance is not used",
     kinds.UnlikeSpreads: _unlike_spreads,
     kinds.NoisyHost: _noisy_host,
-    kinds.CombinationsLeftOut: _combinations_left_out,
 }
 """The sentence of each type, without a full stop."""

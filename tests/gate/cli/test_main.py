@@ -58,6 +58,10 @@ def test_version_and_help() -> None:
         (("decide", "--nope"), "perfgate decide: --nope is not an option; see"),
         (("study", "plna"), "'plna' is not one of plan, measure, analyse (did you mean plan?)"),
         (("chekc",), "'chekc' is not a command (did you mean check?)"),
+        (
+            ("plan", "--interaction", "5%"),
+            "perfgate plan: --interaction is not an option; the gate decides without factors: `perfgate study plan` shows what a study",
+        ),
         (("check", "--bench", "x"), "--bench is not an option (did you mean --benchmark?)"),
         # the keys of the config are options to many a reader
         (("check", "--thresold", "3%"), "--thresold is not an option (did you mean --set gate.threshold=3%?); see perfgate check --help"),

@@ -52,8 +52,6 @@ def test_words_do_not_stand_behind_several_commands_or_a_comment(command: str) -
     # where no setting has words, and in what the study does not measure, all of it stays
     assert study(benchmark(command) + PLAIN).factor
     assert study(f'{benchmark(command)}[study]\nbenchmarks = ["t"]\n{GIVING}').factor
-    # but a gate measures all
-    assert why in error(f'{benchmark(command)}[study]\nbenchmarks = ["t"]\ngate = true\n{GIVING}')
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,6 @@ iterations = 10
 budget     = "1h"
 order      = 2
 exclude    = [{ clients = 1, load = "busy" }]
-gate       = false
 
 [study.factor]
 clients = [1, 8]
@@ -85,7 +84,7 @@ def test_every_key_parses_and_settings_keep_their_type() -> None:
 def test_what_is_left_out_has_its_default() -> None:
     found = study("[study.factor]\na = [1, 2]")
     assert found == Study(factor={"a": [1, 2]})
-    assert (found.replicates, found.builds, found.iterations, found.order, found.gate) == (5, None, None, 2, False)
+    assert (found.replicates, found.builds, found.iterations, found.order) == (5, None, None, 2)
     assert (found.benchmarks, found.responses, found.exclude, found.treatments) == (["*"], None, [], None)
     assert parse(source("")).study is None
 

@@ -98,6 +98,11 @@ def test_what_is_like_nothing_gets_the_list(key: str) -> None:
             f"{BENCHMARK}[study.plan]\nbuilds = 3\n{FACTOR}",
             "perfgate.toml:4: study.plan: unknown key; [plan] is a table of its own, not one of [study]",
         ),
+        (
+            f"{BENCHMARK}[study]\ngate = true\n{FACTOR}",
+            ("perfgate.toml:5: study.gate: unknown key; the gate decides without factors: remove it, and run "
+            "`perfgate study` to measure them"),
+        ),
     ],
 )  # fmt: skip
 def test_whole_messages(text: str, message: str) -> None:

@@ -304,11 +304,11 @@ def test_the_headline_names_a_benchmark_once_and_says_at_which_settings() -> Non
         return only
 
     at = outcomes.Place(
-        benchmark="bench", metric="time", statistic="mean", only={}, most={"size": 4}, findings=5, of=5, varied=1
+        benchmark="bench", metric="time", statistic="mean", most={"size": 4}, findings=5, of=5, varied=1
     )
     assert place(1.2, 1.21, 1.22, 1.23, 1.24) == at
     assert place(1.2, 1.21, 0.8) == msgspec.structs.replace(at, most={"size": 1}, findings=2, of=3)
-    alone = msgspec.structs.replace(at, only={"size": 2}, most={"size": 2}, findings=1, of=3)
+    alone = msgspec.structs.replace(at, most={"size": 2}, findings=1, of=3)
     assert place(0.8, 0.8, 1.2) == alone
     lines = [line for i in range(5) for line in pair(1.2 + i / 100, benchmark=f"b{i}")]
     five = report(lines)

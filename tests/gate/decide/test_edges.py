@@ -160,14 +160,6 @@ def test_an_exact_metric_stays_exact(tmp_path: Path) -> None:
     assert (found["verdict"], found["reason"]["kind"], found["warnings"]) == ("regression", "exact-exceeds", [])
 
 
-def test_a_setting_whose_values_differ_by_rounding_has_no_interaction(tmp_path: Path) -> None:
-    lines = [
-        {**line, "factors": {"load": load}} for seed, load in enumerate(("idle", "busy")) for line in ticking(seed)
-    ]
-    (told,) = decided(tmp_path, lines)["interactions"]
-    assert (told["verdict"], told["outcome"]["why"]["kind"]) == ("inconclusive", "no-spread")
-
-
 # --- the same values twice --------------------------------------------------------------------------------------------
 
 TWICE = "bench failed on head: the same values of time twice: was a file of an earlier run read?"

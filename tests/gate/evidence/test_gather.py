@@ -388,8 +388,6 @@ def test_an_experiment_has_replicates_in_place_of_the_plan() -> None:
     evidence = gather(located(run_line(config=config), *at("idle"), *at("busy", executions=2)), Config())
     assert (evidence.rounds.done, evidence.rounds.planned) == (2, None)
     assert [w for w in evidence.warnings if isinstance(w, (ExecutionsShort, RoundsShort))] == []
-    gate = {**config, "study": {**config["study"], "gate": True}}
-    assert gather(located(run_line(config=gate), *at("idle"), *at("busy")), Config()).rounds.planned == 12
 
 
 @pytest.mark.parametrize("bound", [True, False])

@@ -50,7 +50,7 @@ from gate.model import (
 )  # fmt: skip
 from gate.model.creep import CreepCase, CreepFacts, CreepVerdict, Pin, Suspect
 from gate.model.profile import Frame, Profile, Stack, Unprofiled
-from gate.model.report import Interaction, Pairing, SessionRatio
+from gate.model.report import Pairing, SessionRatio
 from gate.model.warnings.base import Said
 from gate.model.warnings.estimates import (
     DependsOnMachine,
@@ -145,7 +145,6 @@ def finding(benchmark: str = "parse-large", verdict: Verdict = "unchanged", **ch
         "p_improvement_adjusted": 1.0,
         "accepted": None,
         "reason": reasons.Within(threshold=0.03),
-        "where": [],
         "warnings": [],
         "not_worse": verdict in ("unchanged", "improvement"),
         "more_builds": None,
@@ -334,7 +333,6 @@ def report(verdict: ReportVerdict, findings: list[Finding], **changes: Any) -> R
         "run": run_facts(),
         "policy": policy(),
         "family": Family(method="holm", size=len(findings)),
-        "interactions": [],
         "recorded": [],
         "failures": [],
         "overall": [],
@@ -353,8 +351,7 @@ def summary(
         run=None, cases=[], failures=failures, new=[], rounds=Round(done=5, planned=5), looks=[], seconds=None, slowest_round=None,
         builds=[], states=[], warnings=[],
     )  # fmt: skip
-    confined = {id(f): each.settings for f in findings for each in f.where if isinstance(each, outcomes.OnlyUnder)}
-    return decide_summary(verdict, findings, evidence, confined, identical)
+    return decide_summary(verdict, findings, evidence, identical)
 
 
 def regression() -> Report:
@@ -527,7 +524,6 @@ def hostile() -> Report:
             unit=name,
             factors={name: name},
             warnings=[Said(f"mind {name}")],
-            where=[outcomes.OnlyUnder(settings={name: name})],
             reason=msgspec.structs.replace(EXCEEDS, outgrown=Accepted(up_to=0.01, until=name, reason=name)),
         )
         for name in HOSTILE
@@ -703,62 +699,22 @@ def quantiles() -> Report:
     return report("regression", findings)
 
 
-def interaction(benchmark: str = "request", **changes: Any) -> Interaction:
-    """One interaction; estimate and half set its ratio, every other keyword replaces a field."""
-    fields: dict[str, Any] = {
-        "metric": "time",
-        "unit": "s",
-        "better": "lower",
-        "statistic": "mean",
-        "factor": "load",
-        "setting": "busy",
-        "against": ["idle"],
-        "ratio": interval(changes.pop("estimate", 1.118), changes.pop("half", 0.031), method="fieller-paired"),
-        "threshold": 0.03,
-        "p": 0.00002,
-        "p_adjusted": 0.0009,
-        "verdict": "worse",
-        "only": True,
-        "outcome": outcomes.ChangedOnlyUnder(settings={"load": "busy"}, span=outcomes.Span(least=1.12, most=1.12)),
-    }
-    return Interaction(benchmark=benchmark, **(fields | changes))
-
-
 def factors() -> Report:
-    """Findings at settings of factors, what depends on them, and a build and a failure that have settings."""
+    """Findings at settings of factors, and a build and a failure that have settings."""
     busy, idle = {"load": "busy"}, {"load": "idle"}
     findings = [
-        regressed("request", estimate=1.12, factors=busy, where=[outcomes.OnlyUnder(settings=busy)]),
+        regressed("request", estimate=1.12, factors=busy),
         finding("request", factors=idle),
         finding("parse", factors=busy),
         finding("parse", factors=idle),
     ]
-    hostile: dict[str, Any] = {
-        "benchmark": HOSTILE[0],
-        "setting": HOSTILE[1],
-        "against": [HOSTILE[2], HOSTILE[3], 1, 2.5, "e", "f"],
-    }
-    interactions = [
-        interaction("parse", estimate=1.001, half=0.008, p=0.8, p_adjusted=1.0, verdict="same", only=False,
-                    outcome=outcomes.Same(over=[])),
-        interaction(),
-        interaction(
-            **hostile, factor=HOSTILE[4], metric="latency", statistic="p99", estimate=0.9, verdict="better", only=False,
-            outcome=outcomes.Differs(
-                worse="others", worse_ratio=1.01, better_ratio=0.9, over=[HOSTILE[5]], both_regress=False, matters=True,
-                both_improve=False, shown="both",
-            ),
-        ),
-        interaction("tiny", estimate=None, half=None, p=None, p_adjusted=None, verdict="inconclusive", only=False,
-                    outcome=outcomes.NotKnown(at=idle, why=reasons.NoSpread())),
-    ]  # fmt: skip
     failure = Failure(
         kind="execution", benchmark="encode", side="head", build=2, execution=1, factors=busy, status="exit 1"
     )
     builds = [Build(side=side, build=0, factors={"opt": opt}) for opt in ("O2", "O3") for side in SIDES]
     return report(
         "regression", findings,
-        interactions=interactions, family=Family(method="holm", size=8), failures=[failure],
+        family=Family(method="holm", size=4), failures=[failure],
         run=msgspec.structs.replace(run_facts(), builds=builds),
     )  # fmt: skip
 

@@ -13,8 +13,7 @@ from gate.report.markdown import comment, summary
 from gate.report.measurements import Material
 from gate.report.page import html
 from gate.report.text import terminal
-from gate.words import findings, interactions, numbers
-from gate.words.reasons import times
+from gate.words import findings, numbers
 from tests.gate.report import examples
 
 HUGE, TINY = 3e120, 3e-120
@@ -84,11 +83,3 @@ def test_a_change(ratio: float, said: str, drawn: str, as_ratio: str) -> None:
     assert numbers.effect(ratio) == said
     assert numbers.drawn(ratio) == drawn
     assert numbers.format_ratio(ratio) == as_ratio
-
-
-def test_factors() -> None:
-    assert times(HUGE) == MORE
-    assert times(TINY) == LESS
-    assert times(1.08) == "x1.08"
-    found = examples.interaction(estimate=HUGE)
-    assert MORE in interactions.change(found)

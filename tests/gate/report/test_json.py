@@ -19,7 +19,7 @@ def test_keys_are_those_of_the_contract() -> None:
     text = json.render(examples.regression())
     tables = plain.loads(text)
     assert list(tables) == [
-        "schema", "verdict", "exit_code", "summary", "stopped", "run", "policy", "family", "findings", "interactions", "recorded",
+        "schema", "verdict", "exit_code", "summary", "stopped", "run", "policy", "family", "findings", "recorded",
         "failures", "overall", "curves", "new", "warnings", "explanations", "unprofiled", "creep", "next",
     ]  # fmt: skip
     assert list(tables["findings"][0])[:6] == ["benchmark", "metric", "unit", "better", "statistic", "factors"]
@@ -29,14 +29,11 @@ def test_keys_are_those_of_the_contract() -> None:
 
 def test_what_has_a_sentence_has_it_as_its_text() -> None:
     tables = plain.loads(json.render(examples.factors()))
-    (found, *_), (_, one, *_) = tables["findings"], tables["interactions"]
+    found = tables["findings"][0]
     assert tables["summary"]["kind"] == "regressed"
-    assert tables["summary"]["text"] == "1 of 4 findings regressed: request time only under load=busy"
+    assert tables["summary"]["text"] == "1 of 4 findings regressed: request time load=busy"
     assert (found["reason"]["kind"], found["reason"]["comparisons"], found["shown"]) == ("exceeds", 12, "decided_at")
     assert found["reason"]["text"].startswith("beyond the threshold of 3% with 99.58% confidence")
-    assert found["where"] == [{"kind": "only-under", "settings": {"load": "busy"}, "text": "only under load=busy"}]
-    assert one["outcome"]["kind"] == "changed-only-under"
-    assert one["text"] == "head is 12.0% slower only under load=busy"
     memory = plain.loads(json.render(examples.early()))["findings"][0]["memory"]
     assert (memory["kind"], memory["text"].partition(":")[0]) == ("moderated", "moderated by remembered variance")
 

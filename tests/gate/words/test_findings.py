@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from gate.model import Accepted, Counts, DecidedAt, Finding, Verdict, outcomes, reasons
+from gate.model import Accepted, Counts, DecidedAt, Finding, Verdict, reasons
 from gate.words import findings as words
 from gate.words import numbers
 from tests.gate.report import examples
@@ -32,10 +32,6 @@ EXPECTED = [
     (
         examples.regressed(reason=msgspec.structs.replace(examples.EXCEEDS, outgrown=OUTGROWN)),
         ("8.3% slower (at least 4.9%), threshold 3%: regression, beyond the 5% accepted until 2026-12-31 (see #123)"),
-    ),
-    (
-        examples.regressed(where=[outcomes.OnlyUnder(settings={"load": "busy"})]),
-        "8.3% slower (at least 4.9%), threshold 3%: regression, only under load=busy",
     ),
     (
         examples.finding("x", "improvement", estimate=0.9, half=0.02, reason=examples.EXCEEDS),
@@ -264,7 +260,7 @@ def test_what_comes_from_elsewhere_cannot_leave_its_line() -> None:
         label = reasons.AcceptedByLabel(label=name, outgrown=Accepted(up_to=0.1, until=name, reason=name))
         found = [
             examples.accepted(reason=entry),
-            examples.accepted(reason=label, where=[outcomes.OnlyUnder(settings={name: name})]),
+            examples.accepted(reason=label),
             examples.withheld(metric=name, unit=name, statistic=name),
         ]
         assert all(words.conclusion(f).isprintable() for f in found)

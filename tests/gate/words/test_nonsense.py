@@ -101,7 +101,7 @@ VERDICTS = r"regression|inconclusive|accepted|improvement|no sign|unchanged"
 
 def of_text(report: Report) -> list[Any]:
     lines = terminal.render(report, width=3000, every=True).splitlines()
-    titles = [line for line in lines if line in ("by factor", "failures", "warnings", "recorded, not decided")]
+    titles = [line for line in lines if line in ("failures", "warnings", "recorded, not decided")]
     rows = [
         found.groups() for line in lines if (found := re.search(rf"^(\S+) .*  \S ({VERDICTS})((?: [⁰-⁹¹²³]+)*)$", line))
     ]
@@ -112,8 +112,7 @@ def of_text(report: Report) -> list[Any]:
 
 
 def of_markdown(render: Callable[[Report], str], report: Report) -> list[Any]:
-    # interactions have verdicts too, and names that words give them
-    lines = re.sub(r"<summary>By factor.*?</details>", "<summary>", render(report), flags=re.DOTALL).splitlines()
+    lines = render(report).splitlines()
     # the name of the benchmark, and a verdict
     row = re.compile(rf"\| \S+&nbsp;(`[^`]*`|<code>.*?</code>)[^|]*<br>(?:\*\*)?({VERDICTS})")
     rows = [found.groups() for line in lines if (found := row.match(line))]

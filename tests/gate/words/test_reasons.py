@@ -1,11 +1,10 @@
-"""The sentence of every reason, of every outcome of an interaction, and of every headline; once."""
+"""The sentence of every reason and of every headline; once."""
 
 from typing import Any, get_args
 
 import msgspec
 
 from gate.model import Accepted, Cut, MemoryUse, Phase, Unfinished, outcomes, reasons
-from gate.model.report import Interaction
 from gate.model.warnings.setup import NothingToCompare
 from gate.words.sentences import SENTENCES, say
 from tests.gate.report import examples
@@ -153,21 +152,9 @@ REASONS: list[tuple[msgspec.Struct, str]] = [
         examples.wide("both"),
         "the interval is too wide: it reaches beyond the threshold of 3% in both directions",
     ),
-    (outcomes.OnlyUnder(settings={"load": "busy", "n": "1"}), 'only under load=busy, n="1"'),
-    (
-        outcomes.MoreUnder(settings={"load": "busy"}, ratio=1.083, over=["n", "sched"]),
-        "more under load=busy (x1.08 of the others, on average over n and sched)",
-    ),
     (reasons.ZeroValue(), "there is a value of 0, which has no logarithm"),
-    (
-        reasons.IncompleteBuilds(has="one"),
-        "one build or session of a side measured all settings, so the variation between them is unknown",
-    ),
-    (reasons.NoSpreadOrRounds(), "there is no spread, or there are fewer than two rounds of both sides"),
 ]
-PLACE = outcomes.Place(
-    benchmark="b", metric="time", statistic="p99", only={}, most={"n": 1}, findings=2, of=3, varied=1
-)
+PLACE = outcomes.Place(benchmark="b", metric="time", statistic="p99", most={"n": 1}, findings=2, of=3, varied=1)
 
 
 def regressed(**changes: Any) -> outcomes.Regressed:
@@ -188,7 +175,6 @@ HEADLINES: list[tuple[outcomes.Summary, str]] = [
     (regressed(varied=2), "2 of 3 findings regressed: b time p99 at 2 of 3 combinations of settings (most at n=1)"),
     (regressed(findings=3), "2 of 3 findings regressed: b time p99 at every setting"),
     (regressed(findings=1, statistic="mean"), "2 of 3 findings regressed: b time n=1"),
-    (regressed(only={"n": 1, "load": "x"}), "2 of 3 findings regressed: b time p99 only under n=1 load=x"),
     (
         outcomes.Regressed(count=5, findings=5, worst=[msgspec.structs.replace(PLACE, metric=None)], more=4),
         "5 of 5 findings regressed: b and 4 more",
@@ -311,133 +297,6 @@ HEADLINES: list[tuple[outcomes.Summary, str]] = [
     ),
     (outcomes.NothingRegressed(findings=1), "nothing regressed in 1 finding"),
 ]
-SPAN = outcomes.Span(least=1.2, most=1.3)
-
-
-def differs(**changes: Any) -> outcomes.Differs:
-    fields: dict[str, Any] = {"worse": "setting", "worse_ratio": 1.3, "better_ratio": 1.1, "over": []}
-    return outcomes.Differs(
-        **(fields | {"both_regress": True, "both_improve": False, "matters": True, "shown": "both"} | changes)
-    )
-
-
-OUTCOMES: list[tuple[Interaction, str]] = [
-    (
-        examples.interaction(outcome=outcomes.ChangedOnlyUnder(settings={"load": "busy"}, span=SPAN)),
-        "head is 20.0% to 30.0% slower only under load=busy",
-    ),
-    (
-        examples.interaction(
-            statistic="p99", outcome=outcomes.ChangedOnlyUnder(settings={"load": "busy", "n": 1}, span=None)
-        ),
-        "head's p99 time is changed only under load=busy, n=1",
-    ),
-    (
-        examples.interaction(against=["idle", "mid"], outcome=outcomes.ChangedNotUnder(span=SPAN)),
-        "head is 20.0% to 30.0% slower under the other settings, not under load=busy",
-    ),
-    (
-        examples.interaction(
-            metric="rate",
-            unit="1/s",
-            better="higher",
-            outcome=outcomes.Opposite(worse="others", worse_span=outcomes.Span(least=0.8, most=0.8), better_span=SPAN),
-        ),
-        "head is 20.0% lower in rate under load=idle and 20.0% to 30.0% higher in rate under load=busy",
-    ),
-    (
-        examples.interaction(outcome=differs(), estimate=1.182),
-        "head is 30.0% slower under load=busy and 10.0% slower under load=idle: more under load=busy (x1.18 of the others)",
-    ),
-    (
-        examples.interaction(
-            outcome=differs(worse="others", better_ratio=1.0, both_regress=False, over=list("abcd")), estimate=0.8
-        ),
-        (
-            "head is 30.0% slower under load=idle and the same as base under load=busy, on average over the other 4 "
-            "factors: worse under load=idle (x1.25 of the others)"
-        ),
-    ),
-    (
-        examples.interaction(outcome=differs(worse="others", matters=False), against=["a", "b"], estimate=0.8),
-        (
-            "head is 30.0% slower under the other settings and 10.0% slower under load=busy: less under load=busy "
-            "(x0.80 of the others), which is real, but below the threshold of 3%"
-        ),
-    ),
-    (
-        examples.interaction(outcome=differs(both_regress=False, both_improve=True, worse_ratio=0.9, better_ratio=0.8)),
-        (
-            "head is 10.0% faster under load=busy and 20.0% faster under load=idle: less under load=busy (x1.12 of the "
-            "others)"
-        ),
-    ),
-    (
-        examples.interaction(outcome=differs(both_regress=False, better_ratio=1.01, shown="worse", over=["n"])),
-        (
-            "head is 30.0% slower under load=busy and not shown to have changed under load=idle (1.0% slower), on average "
-            "over n: worse under load=busy (x1.12 of the others)"
-        ),
-    ),
-    (
-        examples.interaction(outcome=differs(both_regress=False, worse_ratio=1.01, better_ratio=0.8, shown="better")),
-        (
-            "head is 20.0% faster under load=idle and not shown to have changed under load=busy (1.0% slower): worse under "
-            "load=busy (x1.12 of the others)"
-        ),
-    ),
-    (
-        examples.interaction(outcome=differs(both_regress=False, worse_ratio=1.05, better_ratio=0.95, shown="neither")),
-        (
-            "head is 5.0% slower under load=busy and 5.0% faster under load=idle, neither shown by itself: worse under "
-            "load=busy (x1.12 of the others)"
-        ),
-    ),
-    (
-        examples.interaction(outcome=differs(worse_ratio=None, better_ratio=None, over=["n"])),
-        "the change is worse under load=busy than under load=idle, on average over n",
-    ),
-    (
-        examples.interaction(outcome=outcomes.Same(over=[])),
-        (
-            "the change does not depend on load: between load=idle and load=busy any difference is below the threshold "
-            "of 3%"
-        ),
-    ),
-    (
-        examples.interaction(ratio=examples.interval(1.0, 0.0, method="exact"), outcome=outcomes.Same(over=["n"])),
-        "the change does not depend on load, on average over n",
-    ),
-    (
-        examples.interaction(outcome=outcomes.Open(over=["n"], looks_real=False, few_builds=None)),
-        "whether the change under load=busy differs from the one under load=idle, on average over n, is open",
-    ),
-    (
-        examples.interaction(outcome=outcomes.Open(over=[], looks_real=True, few_builds=4)),
-        (
-            "whether the change under load=busy differs from the one under load=idle is open: it looks real, but this has "
-            "4 builds a side, too few for a verdict"
-        ),
-    ),
-    (
-        examples.interaction(outcome=outcomes.Open(over=[], looks_real=True, few_builds=None)),
-        (
-            "whether the change under load=busy differs from the one under load=idle is open: it differs on its own, but "
-            "not after correction for multiple comparisons"
-        ),
-    ),
-    (
-        examples.interaction(outcome=outcomes.NotKnown(at={"load": "busy"}, why=reasons.ZeroValue())),
-        "whether the change depends on load is not known: at load=busy, there is a value of 0, which has no logarithm",
-    ),
-    (
-        examples.interaction(outcome=outcomes.NotKnown(at={}, why=reasons.NoSpreadOrRounds())),
-        (
-            "whether the change depends on load is not known: there is no spread, or there are fewer than two rounds of "
-            "both sides"
-        ),
-    ),
-]
 USE = MemoryUse(
     kind="alone", used=True, df=14.2, sessions=3, first="2026-09-01", last="2026-11-02", remembered=0.0123,
     present=None, without=None,
@@ -471,7 +330,7 @@ MEMORY: list[tuple[MemoryUse, str]] = [
         "remembered variance is not used: one side's builds spread more than the other's (6.1% together)",
     ),
 ]
-ALL: list[tuple[Any, str]] = [*REASONS, *HEADLINES, *OUTCOMES, *MEMORY]
+ALL: list[tuple[Any, str]] = [*REASONS, *HEADLINES, *MEMORY]
 
 
 def test_each_has_a_sentence() -> None:
@@ -480,9 +339,7 @@ def test_each_has_a_sentence() -> None:
 
 def test_no_member_of_a_union_is_without_a_sentence() -> None:
     """The unions are closed: a type that is added without a sentence, or without one proved here, fails."""
-    members = {*get_args(reasons.Reason), *get_args(outcomes.Where), *get_args(outcomes.Summary)}
-    whys = {reasons.FewRoundsThere, reasons.ZeroValue, reasons.IncompleteBuilds, reasons.NoSpreadOrRounds}
-    ours = {MemoryUse, Interaction}
-    assert members | whys | ours <= SENTENCES.keys()
-    assert members | whys | ours == {type(what) for what, _ in ALL}
-    assert set(get_args(outcomes.Outcome)) == {type(of.outcome) for of, _ in OUTCOMES}
+    members = {*get_args(reasons.Reason), *get_args(outcomes.Summary)}
+    members |= {reasons.FewRoundsThere, reasons.ZeroValue, MemoryUse}
+    assert members <= SENTENCES.keys()
+    assert members == {type(what) for what, _ in ALL}

@@ -260,66 +260,6 @@ def test_settings_as_text(factors: dict[str, str | int | float], text: str) -> N
     assert canonical(factors) == text
 
 
-# --- the gate at several settings -----------------------------------------------------------------------------------
-
-
-def both(*names: str) -> dict[Side, list[str]]:
-    return {"base": list(names), "head": list(names)}
-
-
-@pytest.mark.parametrize("side", [False, True])
-@pytest.mark.parametrize("executions", [1, 2, 5])
-def test_the_gate_has_a_block_of_both_sides_at_every_treatment(executions: int, side: bool) -> None:
-    plan = planned(2, side=side, opt=OPT)
-    rounds = schedule(both("x", "y"), 3, executions, 3, planned=plan)
-    settings = {canonical(p.settings) for p in plan}
-    assert len(settings) == 4
-    for each in rounds:
-        assert each.replicates == 0
-        assert Counter((b.side, b.factors["opt"]) for b in each.builds) == dict.fromkeys(
-            itertools.product(SIDES, ["O2", "O3"]), 1
-        )
-        pairs = list(zip(each.executions[::2], each.executions[1::2], strict=True))
-        assert all(
-            (a.benchmark, a.factors, a.execution) == (b.benchmark, b.factors, b.execution) and a.side != b.side
-            for a, b in pairs
-        )
-        assert [a.execution for a, _ in pairs] == [k for k in range(executions) for _ in range(8)]
-        assert Counter((*cell(a)[::2], a.execution) for a, _ in pairs) == dict.fromkeys(
-            itertools.product("xy", settings, range(executions)), 1
-        )
-        first = Counter(cell(a)[::2] for a, _ in pairs if a.side == "base")
-        assert all(first[name, each] - executions / 2 in (-0.5, 0, 0.5) for name in "xy" for each in settings)
-        # where side is a factor the number is that of the step's own side
-        numbers = {(p.side if side else s, canonical(p.settings)): p.number for p in plan for s in SIDES}
-        assert all(s.treatment == numbers[s.side, canonical(s.factors)] for s in each.executions)
-        assert all(s.building == {"opt": s.factors["opt"]} for s in each.executions)
-    if executions % 2:
-        odd = [[a.side for a, _ in zip(r.executions[::2], r.executions[1::2], strict=True)] for r in rounds]
-        assert len({tuple(sides) for sides in odd}) > 1
-    assert [s.order for each in rounds for s in each.executions] == list(range(3 * 16 * executions))
-
-
-def test_a_new_benchmark_is_tried_once_at_each_treatment() -> None:
-    rounds = schedule({"base": ["x"], "head": ["x", "new"]}, 2, 3, 1, planned=planned(3))
-    tried = [(s.side, s.build, s.execution, s.factors["a"]) for r in rounds for s in r.executions if s.benchmark != "x"]
-    assert sorted(tried) == [("head", 0, 0, a) for a in range(3)]
-
-
-def test_treatments_of_a_gate_do_not_change_each_other() -> None:
-    def of_zero(rounds: Sequence[Round]) -> list[tuple[object, ...]]:
-        return [
-            (s.side, s.execution, s.build, s.seed, s.padding)
-            for each in rounds
-            for s in each.executions
-            if s.factors["a"] == 0
-        ]
-
-    assert of_zero(schedule(both("x"), 2, 4, 1, planned=planned(2))) == of_zero(
-        schedule(both("x"), 2, 4, 1, planned=planned(5))
-    )
-
-
 def orders(count: int, builds: int, seed: int) -> list[tuple[object, ...]]:
     """The settings in the order in which each round builds them."""
     opt: FactorTable = {f"O{k}": SettingTable(build_env={"C": f"-O{k}"}) for k in range(count)}

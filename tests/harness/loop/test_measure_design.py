@@ -21,7 +21,7 @@ from harness.instruments.protocol import Collected, Context, Unusable
 from harness.loop.events import RoundStarted, StepFinished, StepStarted
 from harness.loop.execution import Executions
 from harness.loop.measure import Loop, Measured
-from harness.loop.schedule import Round, design_schedule, schedule
+from harness.loop.schedule import Round, design_schedule
 from harness.process.budget import BoundedExecutor, Budget
 from harness.process.execute import Command, Outcome
 from tests.support.fakes import Clock, NoTrees, taking
@@ -109,7 +109,6 @@ class Bench:
     instrument: FakeInstrument = field(default_factory=FakeInstrument)
     builder: FakeBuilder = field(default_factory=FakeBuilder)
     kind: str = "hyperfine"
-    gates: bool = False
     replicates: int = 5
     shares: Sequence[int] = ()
     appended: list[Record] = field(default_factory=list)
@@ -121,8 +120,6 @@ class Bench:
 
     @property
     def rounds(self) -> tuple[Round, ...]:
-        if self.gates:
-            return schedule({"base": ["a", "b"], "head": ["a", "b"]}, 2, 2, seed=4, planned=self.planned)
         return design_schedule(["a", "b"], self.planned, self.shares or spread(self.replicates, 2), seed=4)
 
     def run(self, records: Sequence[Record] = ()) -> Measured:
@@ -436,18 +433,6 @@ def with_failing_builds(tmp_path: Path) -> Bench:
     return small(tmp_path, builder=FakeBuilder(broken={("head", "O3", 0), ("base", "O2", 1)}))
 
 
-def a_gate(tmp_path: Path) -> Bench:
-    return small(tmp_path, gates=True)
-
-
-def a_gate_that_fails(tmp_path: Path) -> Bench:
-    return replace(with_failing_treatment(tmp_path), gates=True)
-
-
-def an_unbuildable_gate(tmp_path: Path) -> Bench:
-    return replace(small(tmp_path, builder=FakeBuilder(broken={("base", "O2", 1)})), gates=True)
-
-
 @pytest.mark.parametrize(
     "make",
     [
@@ -455,9 +440,6 @@ def an_unbuildable_gate(tmp_path: Path) -> Bench:
         with_failing_treatment,
         with_failing_from_the_start,
         with_failing_builds,
-        a_gate,
-        a_gate_that_fails,
-        an_unbuildable_gate,
     ],
 )
 @pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.nightly)])
@@ -473,8 +455,6 @@ def test_resume_at_every_cut_gives_the_same_records(tmp_path: Path, make: Callab
         assert before + rest.appended == whole.appended
         # what was built again has the seed it had, and only what is needed was built
         assert all(seeds[call[:3]] == call[3] for call in rest.builder.calls)
-        if finished.stop == "build-failure":
-            continue  # what a round needs is built up to the build that fails
         needed = {(e.side, canonical({"opt": e.factors["opt"]}), e.build) for e in executions(rest.appended)}
         needed |= {
             (f.side or "head", canonical({"opt": f.factors["opt"]}), f.build or 0) for f in failures(rest.appended)
@@ -520,33 +500,6 @@ def test_a_build_that_fails_only_when_made_again_takes_out_its_treatments(bench:
     assert again.run(bench.appended[:6]) == Measured(2, 2, "finished", 5, 5)
     assert [f.factors for f in failures(again.appended)] == [{"opt": "O3"}]
     assert not [p for p in places(again.appended) if p[1] == "head" and p[2] in (at(1, "O3"), at(8, "O3"))]
-
-
-# --- the gate at several settings -----------------------------------------------------------------------------------
-
-
-def test_in_the_gate_a_failed_execution_ends_its_benchmark_everywhere(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, gates=True)
-    bench.instrument.fails = fails_at(8, "O2", "base", after=2)
-    assert bench.run() == Measured(2, 2, "finished")
-    (failure,) = failures(bench.appended)
-    assert failure.factors == {"load": 8, "opt": "O2"}
-    after = bench.appended[bench.appended.index(failure) :]
-    assert {e.benchmark for e in executions(after)} == {"a"}
-    assert [p for p in places(bench.appended) if p[0] == "a"] == [p for p in wanted(bench.rounds) if p[0] == "a"]
-
-
-def test_in_the_gate_a_failed_build_ends_measuring(tmp_path: Path) -> None:
-    bench = Bench(tmp_path, gates=True, builder=FakeBuilder(broken={("head", "O3", 1)}))
-    assert bench.run() == Measured(1, 2, "build-failure")
-    assert isinstance(bench.appended[-1], Failure)
-    assert {p[3] for p in places(bench.appended)} == {0}
-
-
-def test_in_the_gate_the_budget_ends_between_rounds(tmp_path: Path) -> None:
-    # 4 builds and 2 executions of 2 benchmarks at 4 treatments on 2 sides: 36 s a round
-    assert Bench(tmp_path, gates=True, budget=71).run() == Measured(1, 2, "budget")
-    assert Bench(tmp_path, gates=True, budget=72).run() == Measured(2, 2, "finished")
 
 
 # --- progress -------------------------------------------------------------------------------------------------------

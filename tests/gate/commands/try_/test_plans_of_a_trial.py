@@ -111,13 +111,6 @@ def test_what_is_kept_for_the_next_check_adds_up_to_the_cost_of_rounds(tmp_path:
     assert trial_seconds(rounds, 10, tmp_path) is None
 
 
-def test_treatments_multiply_what_a_round_takes() -> None:
-    one, four = (round_cost(BUILT, [tried()], config(), builds=n // 2, treatments=n) for n in (2, 8))
-    assert one is not None
-    assert four is not None
-    assert (four.once, four.builds, four.executions) == (4 * one.once, 4 * one.builds, 4 * one.executions)
-
-
 def test_a_head_that_is_kept_is_not_compiled_again() -> None:
     cost = round_cost(msgspec.structs.replace(BUILT, kept=True), [tried()], config())
     assert cost is not None

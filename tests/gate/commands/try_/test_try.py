@@ -11,8 +11,6 @@ import pytest
 
 from gate.commands.try_ import executions, try_
 from gate.commands.try_.executions import each_tried
-from gate.commands.try_.plans import round_cost
-from gate.commands.try_.result import RoundCost
 from harness.host.fitness import Check
 from harness.process.budget import BoundedExecutor, Budget, BudgetEndedError
 from harness.process.execute import Command, Outcome
@@ -195,31 +193,6 @@ def test_a_service_that_is_not_ready_in_time_is_named(project: Project, monkeypa
     text = " ".join(project.perfgate("try").stdout.split())
     # not 20 times that: a service starts once an execution
     assert "bench: its service is not ready after 2.0 s a start; an execution of the plan takes at least 2.0 s" in text
-
-
-STUDY = """\
-[study]
-gate = true
-[study.factor]
-level = ["O1", "O2"]
-[study.factor.load]
-idle = { args = ["idle"] }
-busy = { args = ["busy"] }
-"""
-
-
-def test_every_treatment_of_a_gate_counts(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    counts: list[dict[str, Any]] = []
-
-    def counting(*known: Any, **more: Any) -> RoundCost | None:
-        counts.append(more)
-        return round_cost(*known, **more)
-
-    monkeypatch.setattr(try_, "round_cost", counting)
-    project.write("perfgate.toml", CONFIG.replace("cp bench.sh", ": {level} && cp bench.sh") + STUDY)
-    assert tried(project)["plans"] is not None
-    # two builds of a side, and four treatments
-    assert counts == [{"builds": 2, "treatments": 4}]
 
 
 def test_a_build_that_fails_ends_it(project: Project) -> None:

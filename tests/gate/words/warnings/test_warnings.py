@@ -198,18 +198,6 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
         (e.NoisierThanRemembered(), "noisier than calibrated: the remembered variance is not used")
     ],
     "noisy-host": [(e.NoisyHost(2.34), "the host is 2.3 times as noisy as calibrated: every interval allows for it")],
-    "combinations-left-out": [
-        (
-            e.CombinationsLeftOut("b", "time", "load", True, (e.Combination(("sched=b",), ("idle", "busy")),)),
-            "b time, by load: compared without combinations that one side lacks: sched=b lacks load=idle, busy",
-        ),
-        (
-            e.CombinationsLeftOut(
-                "b", "time", "load", False, tuple(e.Combination((f"n={n}",), ("idle",)) for n in range(5))
-            ),
-            "b time, by load: not compared: n=0 lacks load=idle; n=1 lacks load=idle; n=2 lacks load=idle and 2 more",
-        ),
-    ],
     # --- hosts
     "unfit-host": [
         (
