@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import sys
 from array import array
 from pathlib import Path
 from queue import SimpleQueue
@@ -109,8 +110,12 @@ def _refuse_unusable(record: Record, path: str, number: int) -> None:
             if found is not None:
                 raise RecordError(path, number, f"{name} holds {why_out_of_bounds(found)}")
     # what else is computed with, and written as it is; of the many lines only what may hold anything
-    others = ("seconds", "factors") if isinstance(record, Execution) else record.__struct_fields__
-    if why := beyond({name: value for name in others if (value := getattr(record, name))}):
+    others = ("seconds",) if isinstance(record, Execution) else record.__struct_fields__
+    why = beyond({name: value for name in others if (value := getattr(record, name))})
+    if isinstance(record, Execution):
+        # of a setting only the order counts
+        why = why or beyond(record.factors, "factors", largest=sys.float_info.max)
+    if why:
         raise RecordError(path, number, why)
 
 

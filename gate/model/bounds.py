@@ -37,10 +37,10 @@ def number(found: object) -> float | None:
         return math.inf
 
 
-def beyond(value: Any, where: str = "", depth: int = 0) -> str:
+def beyond(value: Any, where: str = "", depth: int = 0, largest: float = LARGEST**2) -> str:
     """Say where a decoded JSON value or a struct is deeper, or a number larger, than anything of ours; "": nowhere.
 
-    The largest number is the ratio of two values, or the square of one.
+    largest: number; by default the ratio of two values, or the square of one.
     """
     if depth > _DEEPEST:
         return f"{where[:60]}... is nested more than {_DEEPEST} deep"
@@ -52,5 +52,5 @@ def beyond(value: Any, where: str = "", depth: int = 0) -> str:
         inside = ((each, f"{where}[{place}]") for place, each in enumerate(value))
     else:
         size = number(value)
-        return f"{where} is {size:g}, which no value of ours is" if size and abs(size) > LARGEST**2 else ""
-    return next((found for each, at in inside if (found := beyond(each, at, depth + 1))), "")
+        return f"{where} is {size:g}, which no value of ours is" if size and abs(size) > largest else ""
+    return next((found for each, at in inside if (found := beyond(each, at, depth + 1, largest))), "")

@@ -29,7 +29,7 @@ from gate.results.written_units import Written, written
         ("MB/s", Written("B/s", 1e6, "throughput")),
         ("MiB/s", Written("B/s", 1024.0**2, "throughput")),
         ("triangles/s", Written("triangles/s", 1.0, "throughput")),
-        ("Percent", Written("Percent")),
+        ("Percent", Written("%")),
         ("allocs/op", Written("allocs/op")),
         ("m", Written("m")),
         ("", Written("")),

@@ -370,7 +370,10 @@ def test_one_commit_on_both_sides_is_measured(tmp_path: Path) -> None:
 
 
 def test_what_fails_is_measured_and_fails_there(tmp_path: Path) -> None:
-    base = {**RUN, "run.sh": "exit 3\n"}
+    count = tmp_path / "count"
+    # base alone is started once before
+    once = f"echo >> {count}; [ $(wc -l < {count}) = 1 ] || exit 3\n"
+    base = {**RUN, "perfgate.toml": OPEN + benchmark(), "run.sh": once}
     assert checked(tmp_path, base, {"README.md": "more\n"}) == (set(), {"work": "failed"})
 
 

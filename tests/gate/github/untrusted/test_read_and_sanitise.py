@@ -147,7 +147,7 @@ BAD: dict[str, tuple[bytes | dict[str, Any], str]] = {
     "order": (with_key("order", "9" * 30), "order: expected a whole number"),
     "order below 0": (execution(order=-1), "order is not from 0"),
     "seconds below 0": (execution(seconds=-1.0), "seconds is neither 0 nor from 1e-9 to 1e+09"),
-    "many seconds": (execution(seconds=1e200), "seconds is neither"),
+    "many seconds": (execution(seconds=1e30), "seconds is neither"),
     "few seconds": (execution(seconds=1e-200), "seconds is neither"),
     "long name": (execution("n" * 501), "benchmark is longer than 500 characters"),
     "blank name": (execution(" \t"), "benchmark is blank"),

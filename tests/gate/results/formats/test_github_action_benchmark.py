@@ -58,7 +58,7 @@ def test_units_and_ranges() -> None:
     assert only("Catch", "Fibonacci 20", "time").low is None
     used = only("Smaller", "used", "value")
     assert (used.value, used.unit, used.low) == (100e6, "B", 97e6)
-    assert (only("Bigger", "free", "value").value, only("Bigger", "free", "value").unit) == (31, "Percent")
+    assert (only("Bigger", "free", "value").value, only("Bigger", "free", "value").unit) == (31, "%")
     assert only("Bigger", "no unit", "value").unit == ""
 
 
