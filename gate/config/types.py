@@ -116,6 +116,7 @@ class Gate(Table, frozen=True, kw_only=True):
         int,
         Meta(
             ge=2,
+            le=1000,
             description="Fewest builds per side for a regression or an improvement; at most 4 where cases share their "
             "variance, 3 where the interval uses the memory of a calibrated host.",
         ),
