@@ -127,30 +127,23 @@ def test_links_after_a_full_build_are_counted_as_links(tmp_path: Path) -> None:
     assert "plan.budget=28m" in text
 
 
-@pytest.mark.parametrize(
-    ("done", "budget", "said"),
-    [
-        (3, "1h", "--set plan.builds=5`: a round takes about 2 min 30 s and 5 are needed"),
-        (3, "8m", "--set plan.builds=5 --set plan.budget=13m`: a round takes about 2 min 30 s and 5 are needed"),
-        (1, "3m", "--set plan.builds=5 --set plan.budget=11m`: a round takes about 2 min and 5 are needed"),
-    ],
-    ids=["the plan alone", "and the budget", "whose budget ended first"],
-)
-def test_a_plan_that_cannot_reach_a_verdict(tmp_path: Path, done: int, budget: str, said: str) -> None:
-    stop = "finished" if done == 3 else "budget"
-    for builds in (3, {"min": 2, "max": 3}):
-        code, text = run("decide", written(tmp_path, done, {"builds": builds, "budget": budget}, stop=stop))
-        assert code == 4
-        assert headline(text).startswith(f"✖ Not enough measured: {done} of 5 builds; a verdict takes about ")
-        assert f"next Run the same check again with `{said}" in " ".join(text.split())
+@pytest.mark.parametrize("builds", [3, {"min": 2, "max": 3}], ids=["fixed", "range"])
+def test_a_plan_of_too_few_builds(tmp_path: Path, builds: Any) -> None:
+    """It is what somebody wants; where its budget ends first, that alone would not do."""
+    code, text = run("decide", written(tmp_path, 1, {"builds": builds, "budget": "3m"}, stop="budget"))
+    assert (code, headline(text).partition(";")[0]) == (4, "✖ Not enough measured: 1 of 5 builds")
+    said = "--set plan.builds=5 --set plan.budget=11m`: a round takes about 2 min and 5 are needed"
+    assert f"next Run the same check again with `{said}" in " ".join(text.split())
+    code, text = run("decide", written(tmp_path, 3, {"builds": builds, "budget": "1h"}, stop="finished"))
+    assert code == 0 and headline(text).startswith("◆ Inconclusive: ")
 
 
 def test_builds_of_several_sessions_count_together(tmp_path: Path) -> None:
-    """Three jobs of two builds have six; of one build each they need one more."""
+    """Three jobs of two builds have six; of one build each they lack two."""
     text = ""
     for builds, code in ((2, 0), (1, 4)):
         found: list[dict[str, Any]] = [
-            {"type": "run", "sessions": 3, "config": {"plan": {"builds": builds, "budget": "5m"}}}
+            {"type": "run", "sessions": 3, "config": {"plan": {"builds": 2, "budget": "30s"}}}
         ]
         rng = np.random.default_rng(3)
         found += [
@@ -163,7 +156,7 @@ def test_builds_of_several_sessions_count_together(tmp_path: Path) -> None:
         exit_code, text = run("decide", str(tmp_path))
         assert exit_code == code, text
     assert headline(text) == "✖ Not enough measured: 3 of 5 builds; a verdict takes about 1 min 20 s"
-    assert "`--set plan.builds=2`: a round takes about 40 s and 5 are needed" in " ".join(text.split())
+    assert "a round takes about 40 s and 5 are needed" in " ".join(text.split())
 
 
 def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
@@ -327,14 +320,13 @@ def test_a_check_whose_budget_ends(tmp_path: Path) -> None:
 
 
 @pytest.mark.endtoend
-@pytest.mark.parametrize("plan", [("budget", "4s"), ("builds", "2")], ids=["budget", "builds"])
-def test_the_next_step_gives_a_verdict(tmp_path: Path, plan: tuple[str, str]) -> None:
+def test_the_next_step_gives_a_verdict(tmp_path: Path) -> None:
     project = Project(tmp_path / "project")
     project.write("perfgate.toml", f'{CONFIG}[build]\ncommand = "sleep 0.7"\nrelink = "off"\n')
     project.bench(1.0)
     project.commit()
     project.bench(1.3)
-    done = project.perfgate("check", "--set", f"plan.{plan[0]}={plan[1]}")
+    done = project.perfgate("check", "--set", "plan.budget=4s")
     assert (done.returncode, project.report()["summary"]["kind"]) == (4, "not-enough-measured"), done.stdout
     said = " ".join(done.stdout.split())
     asked = re.findall(r"--set plan\.\w+=\w+", said.partition("`")[2].partition("`")[0])
