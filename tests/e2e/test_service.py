@@ -205,14 +205,13 @@ def test_the_next_run_ends_what_a_killed_one_left(project: Served) -> None:
     assert len(left) == 3
     assert all(map(runs, left))
     done = project.check("", "", "--set", "plan.builds=1")
-    # one build is no verdict
-    assert (done.returncode, project.report()["failures"]) == (4, []), done.stdout + done.stderr
+    assert (done.returncode, project.report()["failures"]) == (0, []), done.stdout + done.stderr
     assert not any(map(runs, left))
 
 
 def test_ports_are_free_and_equally_long(project: Served) -> None:
     done = project.check("client.py {port} {output} ask", "port.py {output}", "--set", "plan.builds=1")
-    assert (done.returncode, project.report()["failures"]) == (4, []), done.stderr
+    assert (done.returncode, project.report()["failures"]) == (0, []), done.stderr
     lines = (project.top / ".perfgate/measurements.jsonl").read_text().splitlines()
     executions = [record for record in map(json.loads, lines) if record["type"] == "execution"]
     ports = [int(record["metrics"]["time"]["values"][0]) for record in executions]
