@@ -270,7 +270,7 @@ def _undecided_warnings(cases: Sequence[Case], config: Config) -> list[Undecided
 
 
 def _unknown_directions(cases: Sequence[Case], config: Config) -> list[UnknownDirection]:
-    """Name the metrics that are not decided for want of a direction alone."""
+    """Name the metrics that would be decided if their direction were known."""
     found = [c for c in cases if c.better is None and is_decided(config, c.benchmark, c.metric)]
     metrics, benchmarks = (tuple(dict.fromkeys(getattr(c, of) for c in found)) for of in ("metric", "benchmark"))
     return [UnknownDirection(metrics, benchmarks)] if found else []

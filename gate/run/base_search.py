@@ -91,7 +91,7 @@ def settled(job: Job, first: Started, start: Start) -> Settled:
         return Settled(job, first.failures, head.failures)
     again = start(job, job.project.sources, "base")
     if not again.failures:
-        # such as a server that did not answer for a while: head can break base by now, and not mend it
+        # such as a server that did not answer for a while: by now it is head that may break base
         now = _BUDGET if again.cut is not None else "works now: it is not reliable"
         return Settled(job, _hinted(first, now, "base was broken when it was tried first"))
     runs = Runs(frozenset(), failure)
