@@ -40,7 +40,7 @@ _KEPT_APART = {
     r"\b(mvnw?|gradlew?|sbt)\b": '`mvn -Dmaven.repo.local="$PWD/.m2" install`',
     r"\bcmake\b": '`cmake --install build --prefix "$PWD/inst"`',
     r"\b(make|ninja|meson)\b": '`make install PREFIX="$PWD/inst"`',
-    r"": 'below `"$PWD"`, where it runs',
+    r"": 'write below `$PWD`, for example with `PREFIX="$PWD/inst"`',
 }
 """By what a build runs: how it writes into its own tree. The first that fits counts."""
 _PRIVILEGES = re.compile(r"no new privileges|operation not permitted", re.IGNORECASE)
