@@ -39,8 +39,8 @@ def test_other_failures(told: str) -> None:
         (["docker build -t app ."], "app:$PERFGATE_SIDE"),
         (["mvn -q install"], "-Dmaven.repo.local"),
         (["cmake --install build"], "--prefix"),
-        (["mkdir -p $PREFIX && cp app.py $PREFIX"], 'what is there: write below `$PWD`'),
-        ([], '`$PWD`'),
+        (["mkdir -p $PREFIX && cp app.py $PREFIX"], "what is there: write below `$PWD`"),
+        ([], "`$PWD`"),
     ],
 )
 def test_how_a_build_writes_into_its_tree(commands: list[str], cure: str) -> None:
