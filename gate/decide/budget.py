@@ -12,7 +12,6 @@ from gate.decide.estimates import BOOTSTRAP_BUILDS, Estimated, needed_builds
 from gate.decide.looks import Judged
 from gate.decide.steps import not_by_builds
 from gate.model import SIDES, Evidence, Finding, Run, Unfinished, outcomes
-from gate.model.reasons import FewBuilds
 from gate.units import Duration
 
 
@@ -53,18 +52,16 @@ def not_enough(
     """
     planned = planned_rounds(evidence)
     lacking: list[tuple[int, int]] = []
-    hides = False
     for finding, each in zip(findings, judged, strict=True):
         needed, builds = _needed(each.estimated, gate), each.estimated.builds
         # what was given up would have been measured on, if the plan had the builds
         given_up = finding.stopped is not None and (evidence.rounds.planned or 0) >= needed
         if finding.is_open and builds < needed and not given_up and not_by_builds(finding) is None:
             lacking.append((builds, needed))
-            hides = hides or isinstance(finding.reason, FewBuilds)
     if not lacking or not planned:
         return None
     builds, needed = min(each[0] for each in lacking), max(each[1] for each in lacking)
-    why = _why(planned, needed, evidence, stopped, hides=hides)
+    why = _why(planned, needed, evidence, stopped)
     if why is None:
         return None
     round_ = evidence.slowest_round
@@ -82,13 +79,13 @@ def _needed(found: Estimated, gate: Gate) -> int:
 
 
 def _why(
-    planned: int, needed: int, evidence: Evidence, stopped: Literal["budget"] | None, *, hides: bool
+    planned: int, needed: int, evidence: Evidence, stopped: Literal["budget"] | None
 ) -> Literal["budget", "plan", "interrupted"] | None:
     # an end is missing where measuring was interrupted
     open_ended = any(state.when == "begin" for state in {s.session: s for s in evidence.states}.values())
     ended: Literal["budget", "interrupted"] | None = stopped or ("interrupted" if open_ended else None)
-    # a plan of so few builds is what somebody wants, and a warning says what it cannot show, unless it hides a change
-    return "plan" if (ended is not None or hides) and planned < needed else ended
+    # a plan of so few builds is what somebody wants, and a warning says what it cannot show
+    return "plan" if ended is not None and planned < needed else ended
 
 
 def _seconds(needed: int, round_: float | None, evidence: Evidence, stopped: Literal["budget"] | None) -> float | None:

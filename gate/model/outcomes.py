@@ -132,7 +132,7 @@ class NotEnoughMeasured(Kind, frozen=True, kw_only=True):
     round: float | None
     """Seconds that the slowest round took; None: not known."""
     why: Literal["budget", "plan", "interrupted"] = "budget"
-    """budget, interrupted: what ended the run. plan: it has fewer builds, and it ended early or a change looks real."""
+    """budget, interrupted: what ended the run. plan: either, and it has fewer builds."""
     seconds: float | None = None
     """Seconds that all of measuring takes with the builds needed; None: not known."""
 

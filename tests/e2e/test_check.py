@@ -15,7 +15,7 @@ from tests.support.project import BENCH, CONFIG, Project, Step, committed, perfg
 pytestmark = pytest.mark.xdist_group("measures")
 
 
-FEW = ("--set", "plan.builds=2", "--set", "gate.min_builds=2")
+FEW = ("--set", "plan.builds=2")
 """Where no verdict is expected that takes more."""
 
 

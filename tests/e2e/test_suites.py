@@ -81,14 +81,14 @@ def test_each_benchmark_of_a_suite_has_a_verdict(project: Project) -> None:
 
 
 def test_one_benchmark_of_a_suite_is_selected_by_its_name(project: Project) -> None:
-    few = ("--set", "plan.builds=2", "--set", "gate.min_builds=2")
+    few = ("--set", "plan.builds=2")
     done = project.perfgate("check", "--base", "HEAD", "--benchmark", "py/*second*", *few)
     assert done.returncode == 0, done.stdout + done.stderr
     assert [f["benchmark"] for f in project.report()["findings"]] == ["py/bench_py.py::test_second"]
 
 
 def test_a_glob_that_names_no_case_is_said(project: Project) -> None:
-    once = ("check", "--base", "HEAD", "--set", "plan.builds=2", "--set", "gate.min_builds=2")
+    once = ("check", "--base", "HEAD", "--set", "plan.builds=2")
     done = project.perfgate(*once, "--benchmark", "*secnod*")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.endswith(

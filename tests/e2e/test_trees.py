@@ -94,7 +94,7 @@ def test_a_build_that_rewrites_a_tracked_file(project: Project) -> None:
     project.commit()
     project.write("bench.py", (project.top / "bench.py").read_text() + "# another\n")
     project.commit()
-    few = ("--base", "HEAD~1", "--head", "HEAD", "--set", "plan.builds=2", "--set", "gate.min_builds=2")
+    few = ("--base", "HEAD~1", "--head", "HEAD", "--set", "plan.builds=2")
     assert project.perfgate("check", *few).returncode == 4
     assert {failure["kind"] for failure in failures(project)} == {"tree"}
     hints = {failure["hint"] for failure in failures(project)}
@@ -132,7 +132,6 @@ def test_cargo_writes_its_lock_anew_where_a_version_was_raised(tmp_path: Path) -
     assert 'changes = ["Cargo.lock"]' in text
     (directory / "Cargo.toml").write_text(package.replace("VERSION", "0.2.0"))
     few = [f"--set=plan.{key}={count}" for key, count in (("builds", 2), ("executions", 1), ("iterations", 1))]
-    few.append("--set=gate.min_builds=2")
     done = perfgate(directory, "check", *few)
     assert done.returncode == 0, done.stdout + done.stderr
     (directory / "perfgate.toml").write_text(text.replace('changes = ["Cargo.lock"]', ""))

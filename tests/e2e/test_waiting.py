@@ -23,9 +23,7 @@ HOLD = (
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
     made = Project(tmp_path / "repo")
-    made.bench(
-        1.0, **{"perfgate.toml": CONFIG.replace("builds = 5", "builds = 2").replace("[gate]", "[gate]\nmin_builds = 2")}
-    )
+    made.bench(1.0, **{"perfgate.toml": CONFIG.replace("builds = 5", "builds = 2")})
     made.commit()
     made.bench(1.0, other="")
     made.commit()
