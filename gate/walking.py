@@ -100,7 +100,7 @@ def descend(
     Args:
         dir_fd: the open directory that a relative name is of.
         enter: opens a directory.
-        failed: is told what cannot be entered or looked at, by its names below the top.
+        failed: gets what cannot be entered or looked at, by its names below the top.
 
     Raises:
         OSError: the top cannot be opened, or a directory was moved meanwhile.

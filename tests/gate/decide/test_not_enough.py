@@ -171,7 +171,7 @@ def test_fewer_builds_may_show_that_nothing_changed(tmp_path: Path) -> None:
     code, text = run("decide", written(tmp_path, 4, {"builds": 4}, stop="finished", spread=0.001))
     assert (code, headline(text)) == (0, "✔ Pass: nothing regressed in 1 finding")
     code, text = run("decide", written(tmp_path, 4, {"builds": 4}, stop="finished", spread=0.001, change=1.5))
-    # somebody planned so, and is told what a verdict needs
+    # it was planned so; the headline says what a verdict needs
     assert code == 0 and "looks real, but a verdict needs 5 builds a side and there are 4" in " ".join(text.split())
     code, text = run("decide", written(tmp_path, 4, {"builds": 4}, stop="finished", spread=0.001, change=0.5))
     assert code == 0
