@@ -10,6 +10,7 @@ import msgspec
 
 from gate.config.rules import better_of, decides, is_decided, is_exact, matches
 from gate.config.types import Config
+from gate.digits import shortest_step
 from gate.directions import told_or_known
 from gate.evidence.aggregates import aggregates, figure_warnings, figures_of, with_figures
 from gate.evidence.apart import apart
@@ -45,6 +46,7 @@ from gate.model import (
     Execution,
     Failure,
     HostState,
+    Metric,
     Record,
     Run,
     Same,
@@ -521,4 +523,18 @@ def _sample(executions: list[Execution], metric: str) -> Sample:
     known = None if None in orders else np.array(orders, dtype=np.int64)
     levels = ([len(each.values) for each in measured], list(builds.values()), list(sessions.values()))
     iterations, executions_of, builds_of = map(np.array, levels)
-    return Sample(np.concatenate(parts), (iterations, executions_of, builds_of), tuple(builds), known)
+    counts = (iterations, executions_of, builds_of)
+    return Sample(np.concatenate(parts), counts, tuple(builds), known, _step(measured))
+
+
+def _step(measured: Sequence[Metric]) -> float:
+    """Return the step that values are written to, in the base unit; 0: not known, or counts, which nothing rounds.
+
+    Where the lines do not tell, what they have themselves is the most that it can be.
+    """
+    if any(each.exact for each in measured):
+        return 0.0
+    told = [each.step * to_base(each.unit)[1] for each in measured if each.step is not None]
+    if told:
+        return max(told) if min(told) > 0 else 0.0
+    return min(shortest_step(each.values) * to_base(each.unit)[1] for each in measured)

@@ -104,8 +104,9 @@ def _by_line(metrics: dict[str, Metric]) -> list[dict[str, Metric]]:
 
 
 def _counted(metric: Metric) -> Metric:
-    """Mark counts and sizes, which need no clock."""
-    return msgspec.structs.replace(metric, exact=True) if metric.unit in COUNTS and not metric.exact else metric
+    """Mark counts and sizes, which need no clock; what is scaled to a base unit does not show the digits written."""
+    exact, step = metric.exact or metric.unit in COUNTS, metric.step or 0.0
+    return msgspec.structs.replace(metric, exact=exact, step=step)
 
 
 def _values(
@@ -138,7 +139,7 @@ def _values(
             benchmark=one.benchmark, side=side, session=place["session"], build=place["build"],
             execution=execution, factors=own, metric=one.metric, statistic=one.statistic,
             value=one.value, unit=one.unit, better=one.better, low=one.low, high=one.high, confidence=one.confidence,
-            sd=one.sd, count=None if one.count is None else int(one.count), labels=one.labels,
+            sd=one.sd, step=one.step, count=None if one.count is None else int(one.count), labels=one.labels,
         )  # fmt: skip
     for failed in reading.failed:
         yield Failure(
