@@ -9,6 +9,9 @@ _LONGEST = 6
 """Digits of an exponent, beyond which no float has it."""
 _GLANCE = 100
 """Values that are looked at before all are."""
+COARSE = 1e-3
+"""A step of this share of a value or more may hide all of its noise. Values that are the same to more than three digits
+are of one run that was copied, or of a clock whose ticks are coarser than what is written."""
 FEW = 2
 """Different values of which the rounding may not average out."""
 
@@ -56,10 +59,9 @@ def _step_of(text: str) -> float:
     return float(f"1e{int(exponent or 0) - len(mantissa.partition('.')[2])}")
 
 
-def step_of(values: Sequence[float]) -> float:
-    """Return the coarsest step that numbers know of themselves; 0: one knows none."""
-    steps = [value.step if isinstance(value, Digits) else 0.0 for value in values]
-    return max(steps, default=0.0) if min(steps, default=0.0) > 0 else 0.0
+def step_of(values: Sequence[float]) -> float | None:
+    """Return the coarsest step that numbers know of themselves; None: they know none."""
+    return max((value.step for value in values if isinstance(value, Digits)), default=None)
 
 
 def shortest_step(values: Sequence[float]) -> float:

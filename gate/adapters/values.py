@@ -180,7 +180,7 @@ def number(line: bytes) -> Digits:
         raise OutputError(f"{shown(line)} is not a number") from None
 
 
-def _json(line: bytes) -> tuple[str, float, str | None]:
+def _json(line: bytes) -> tuple[str, Digits, str | None]:
     try:
         read = _DECODER.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -188,7 +188,7 @@ def _json(line: bytes) -> tuple[str, float, str | None]:
         raise OutputError(f"{shown(line)}: {reason}") from None
     if not read.metric:
         raise OutputError(f"{shown(line)}: the metric has no name")
-    return read.metric, read.value, read.unit
+    return read.metric, Digits.shortest(read.value), read.unit
 
 
 def _scale(name: str, unit: str | None, units: Mapping[str, str | None], found: dict[str, Series]) -> float:

@@ -193,8 +193,8 @@ def not_by_builds(finding: Finding, *, imported: bool = False) -> steps.Step | N
         spreads = any(level.s2 for level in finding.variance.head)
         floor = finding.head.value / 2 if spreads and not isinstance(reason, reasons.BothZero) else None
         return steps.DeclareZero(metric=finding.metric, floor=floor, unit=finding.unit)
-    if isinstance(reason, reasons.NoSpread):
-        return steps.DeclareExact(metric=finding.metric)
+    if isinstance(reason, (reasons.NoSpread, reasons.Rounded)):
+        return steps.DeclareExact(metric=finding.metric, rounded=isinstance(reason, reasons.Rounded))
     if isinstance(reason, reasons.FewValues):
         return steps.MoreValues(statistic=reason.statistic, has=reason.has, needs=reason.needs, imported=imported)
     return None

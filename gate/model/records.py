@@ -47,8 +47,8 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     exact: bool = False
     """Of a result file: a count or share that needs no clock. Without spread over builds it is compared as a number."""
     step: Annotated[float, msgspec.Meta(ge=0)] | None = None
-    """The coarsest step of the last digits that the tool wrote of the values, in their unit; 0: not known. None: that
-    of the values as they stand here."""
+    """The coarsest step of the last digits that the tool wrote of the values, in their unit. None: that of the digits
+    that the values have here."""
     steady: bool | None = None
     """Whether a steady state was found, with warmup = "auto"; None: not looked for."""
 

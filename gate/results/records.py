@@ -104,9 +104,8 @@ def _by_line(metrics: dict[str, Metric]) -> list[dict[str, Metric]]:
 
 
 def _counted(metric: Metric) -> Metric:
-    """Mark counts and sizes, which need no clock; what is scaled to a base unit does not show the digits written."""
-    exact, step = metric.exact or metric.unit in COUNTS, metric.step or 0.0
-    return msgspec.structs.replace(metric, exact=exact, step=step)
+    """Mark counts and sizes, which need no clock."""
+    return msgspec.structs.replace(metric, exact=True) if metric.unit in COUNTS and not metric.exact else metric
 
 
 def _values(

@@ -9,6 +9,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from gate.digits import COARSE
 from gate.model import Sample
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.estimates import BuildsCut, BuildsUnlike, FewExecutions, NotExact
@@ -16,7 +17,7 @@ from gate.stats.levels import LevelVariance, Tops, sessions_of, summarize, tops_
 from gate.stats.quantile import needed_values, quantile_pair, type8
 from gate.stats.ratio import LogPair, MeanPair, Ratio, matched, paired, rounded, unpaired
 from gate.stats.round_ratio import rounds_of
-from gate.stats.rounding import COARSE, ROUNDING, same, unknown_rounding
+from gate.stats.rounding import ROUNDING, same, unknown_rounding
 from gate.stats.subsample import measured_together
 
 Method = Literal["fieller", "fieller-kj", "fieller-paired", "paired"]

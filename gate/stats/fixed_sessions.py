@@ -218,9 +218,9 @@ def stacked(machines: Sequence[Machine]) -> Reduced:
     trouble: Trouble = "machine" if any(each.trouble for each in machines) else ""
     exact = all(each.exact for each in reduced)
     # machines count alike, each by its share
-    shares = [[own.rounding[0] / own.x, own.rounding[1] / own.y] for own in reduced if own.x > 0 and own.y > 0]
-    rounding = [x * y for x, y in zip((x, y), np.mean(shares, axis=0), strict=True)] if shares else [0.0, 0.0]
-    return Reduced(base, head, x, y, exact, trouble, None, warnings, (rounding[0], rounding[1]))
+    shares = [(own.rounding[0] / own.x, own.rounding[1] / own.y) for own in reduced if own.x > 0 and own.y > 0]
+    unknown = [sum(own) / len(shares) for own in zip(*shares, strict=True)] or [0.0, 0.0]
+    return Reduced(base, head, x, y, exact, trouble, None, warnings, (x * unknown[0], y * unknown[1]))
 
 
 def _stack(sides: Sequence[Tops], values: Sequence[float], sessions: tuple[int, ...], *, log: bool) -> Tops:

@@ -240,6 +240,16 @@ class Rounded(msgspec.Struct, frozen=True):
         return (self.least if tail == "above" else self.most).p_difference(floor, tail)
 
     @property
+    def bounds(self) -> tuple[float, float]:
+        """The smallest and the largest ratio of any values that are written like these, were there no noise."""
+        return self.least.y / self.least.x, self.most.y / self.most.x
+
+    def leaves_open(self, theta: float) -> bool:
+        """Return whether rounding alone hides on which side of theta the ratio is."""
+        low, high = self.bounds
+        return low <= theta <= high
+
+    @property
     def logs(self) -> MeanPair:
         """The logarithms; what rounding hides counts as the variance of an even spread between its bounds."""
         logs = self.middle.logs

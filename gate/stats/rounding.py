@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from gate.digits import COARSE
+
 if TYPE_CHECKING:
     import numpy.typing as npt
 
@@ -27,11 +29,6 @@ def smallest_step(ordered: npt.NDArray[np.float64], *, log: bool = False) -> flo
     sizes = 1.0 if log else np.maximum(np.abs(ordered[1:]), np.abs(ordered[:-1]))
     steps = steps[steps > ROUNDING * sizes]
     return float(steps.min()) if len(steps) else 0.0
-
-
-COARSE = 1e-3
-"""A step of this share of a value or more may hide all of its noise. Values that are the same to more digits than three
-are of one run that was copied, or of a clock that ticks more coarsely than is written."""
 
 
 def unknown_rounding(values: npt.NDArray[np.float64], step: float) -> float:

@@ -136,6 +136,11 @@ def _too_wide(why: reasons.TooWide) -> str:
     return f"the interval is too wide: the change may exceed the threshold of {threshold}"
 
 
+def _rounded(why: reasons.Rounded) -> str:
+    step, low, high = as_configured(why.step, why.unit), numbers.changed(why.low), numbers.changed(why.high)
+    return f"all values are written in steps of {step}: by rounding alone the change may be {low} to {high}"
+
+
 def _no_sign(why: reasons.NoSign) -> str:
     return f"no sign {_shown(why)}; {_at_worst(why)} ({format_confidence(why.confidence)})"
 
@@ -185,7 +190,10 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     ),
     reasons.ZeroQuantile: lambda _: "a quantile of 0 has no logarithm, so there is no ratio of quantiles",
     reasons.FewRounds: lambda _: "fewer than two rounds were measured on both sides: a paired interval needs them",
-    reasons.NoSpread: lambda _: "no spread: the timer may be too coarse (declare a count or size with `exact = true`)",
+    reasons.NoSpread: lambda _: (
+        "no spread: all values are the same to the last digit, as a coarse timer or copies of one run give them "
+        "(declare a count or size with `exact = true`)"
+    ),
     reasons.OneUnit: _one_unit,
     reasons.FewValues: _few_values,
     reasons.FewRoundsThere: _few_rounds_there,
@@ -225,6 +233,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     reasons.BetterUncorrected: _better_uncorrected,
     reasons.NotWorse: _not_worse,
     reasons.FloorOpen: _floor_open,
+    reasons.Rounded: _rounded,
     reasons.TooWide: _too_wide,
     reasons.TooNoisy: _too_noisy,
     reasons.NoSign: _no_sign,

@@ -207,6 +207,14 @@ def _find_creep(step: outcomes.FindCreep) -> str:
     )
 
 
+def _declare_exact(step: outcomes.DeclareExact) -> str:
+    otherwise = "or write more digits" if step.rounded else "and see that each is of a run of its own"
+    return (
+        f"If {step.metric} is a count or a size, write `exact = true` in {_table(step.metric)}; of a time, let each "
+        f"value be of more work, {otherwise}"
+    )
+
+
 def _lower_floor(step: outcomes.LowerFloor) -> str:
     said = f"If a change below {as_configured(step.floor, step.unit)} matters, lower the floor"
     if step.share is None:
@@ -354,10 +362,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.NothingToDo: lambda _: "Nothing to do: the inconclusive results are not worse than the threshold allows",
     outcomes.LowerFloor: _lower_floor,
     outcomes.DeclareZero: _declare_zero,
-    outcomes.DeclareExact: lambda step: (
-        f"If {step.metric} is a count or a size, write `exact = true` in {_table(step.metric)}; of a time, let each "
-        "value be of more work, or write more digits"
-    ),
+    outcomes.DeclareExact: _declare_exact,
     outcomes.MoreValues: _more_values,
     outcomes.OtherStatistic: lambda step: (
         f'Compare another statistic of {step.metric}, such as `statistics = ["mean"]` in {_table(step.metric)}: its '

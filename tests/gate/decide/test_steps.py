@@ -88,7 +88,7 @@ FLOOR = Situation([1.0, 1.02], [1.5, 1.52], BENCHMARK + "[benchmark.metric.leaks
         ),
         (
             Situation([5.0], [6.0]),
-            outcomes.DeclareExact(metric="leaks"),
+            outcomes.DeclareExact(metric="leaks", rounded=True),
             Situation([5.0], [6.0], BENCHMARK + "[benchmark.metric.leaks]\nexact = true\n"),
             "regression",
         ),
@@ -167,10 +167,17 @@ def test_a_change_of_the_rules_says_when_it_counts(kind: Any, more: bool) -> Non
             ),
         ),
         (
-            outcomes.DeclareExact(metric="n"),
+            outcomes.DeclareExact(metric="n", rounded=True),
             (
                 "If n is a count or a size, write `exact = true` in `[benchmark.metric.n]`; of a time, let each value be of "
                 "more work, or write more digits"
+            ),
+        ),
+        (
+            outcomes.DeclareExact(metric="n", rounded=False),
+            (
+                "If n is a count or a size, write `exact = true` in `[benchmark.metric.n]`; of a time, let each value be of "
+                "more work, and see that each is of a run of its own"
             ),
         ),
         (
