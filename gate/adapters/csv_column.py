@@ -11,7 +11,7 @@ from typing import Protocol
 
 from gate.adapters.load_tests import Header, header_of, succeeded
 from gate.adapters.values import OutputError, Series, checked, number, plain_metric, refuse_cut_off, shown, usable
-from gate.digits import FEW, Digits
+from gate.model.digits import FEW, Digits
 from gate.model.names import SUCCESS
 from gate.units import to_base
 

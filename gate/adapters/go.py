@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 
 from gate.adapters.suites import Suite, add
 from gate.adapters.values import OutputError, Series, refuse_cut_off, shown
-from gate.digits import Digits
 from gate.model import Better
+from gate.model.digits import Digits
 from gate.model.visible import visible
 from gate.units import to_base
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from gate.adapters.values import EmptyError, OutputError, Series, checked, refuse_cut_off, shown
-from gate.digits import Digits
 from gate.model import Better
+from gate.model.digits import Digits
 from gate.units import to_base
 
 _RESULT = re.compile(

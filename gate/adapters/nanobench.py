@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from gate.adapters.suites import times
 from gate.adapters.values import OutputError, Series, refuse_cut_off, shown
-from gate.digits import Digits
+from gate.model.digits import Digits
 from gate.units import to_base
 
 # a mark, ":hand:" or ":wavy_dash:" of what is unstable, ":boom:" of what was not measured, and why

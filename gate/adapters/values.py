@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import msgspec
 
-from gate.digits import FEW, Digits
 from gate.model import Better
 from gate.model.bounds import out_of_bounds, why_out_of_bounds
+from gate.model.digits import FEW, Digits
 from gate.model.visible import visible
 from gate.units import meant, to_base
 

@@ -10,7 +10,6 @@ import msgspec
 
 from gate.config.rules import better_of, decides, is_decided, is_exact, matches
 from gate.config.types import Config
-from gate.digits import shortest_step
 from gate.directions import told_or_known
 from gate.evidence.aggregates import aggregates, figure_warnings, figures_of, with_figures
 from gate.evidence.apart import apart
@@ -54,6 +53,7 @@ from gate.model import (
     Unsampled,
 )
 from gate.model.case import CaseId, canonical, case_id
+from gate.model.digits import shortest_step
 from gate.model.names import ERROR_RATE
 from gate.model.profile import Profile, Unprofiled
 from gate.model.warnings import AnyWarning, typed

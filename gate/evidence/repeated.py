@@ -12,9 +12,9 @@ import msgspec
 
 from gate.config.rules import decides, is_exact
 from gate.config.types import Config
-from gate.digits import COARSE
 from gate.model import SIDES, Execution, Failure, Metric, Record, Side, Unsampled
 from gate.model.case import CaseId, canonical
+from gate.model.digits import COARSE
 from gate.model.names import COUNTS
 from gate.units import to_base
 

@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from gate.digits import Digits
 from gate.directions import told_or_known
 from gate.model import Better, Metric
 from gate.model.bounds import number, out_of_bounds, why_out_of_bounds
+from gate.model.digits import Digits
 from gate.model.visible import visible
 from gate.results.result import About, Aggregate, Failed, LeftOut, Measured, Result
 

@@ -9,8 +9,8 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from gate.digits import COARSE
 from gate.model import Sample
+from gate.model.digits import COARSE
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.estimates import BuildsCut, BuildsUnlike, FewExecutions, NotExact
 from gate.stats.levels import LevelVariance, Tops, sessions_of, summarize, tops_of, variances_of_all

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gate.digits import COARSE
+from gate.model.digits import COARSE
 
 if TYPE_CHECKING:
     import numpy.typing as npt

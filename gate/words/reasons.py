@@ -138,7 +138,7 @@ def _too_wide(why: reasons.TooWide) -> str:
 
 def _rounded(why: reasons.Rounded) -> str:
     step, low, high = as_configured(why.step, why.unit), numbers.changed(why.low), numbers.changed(why.high)
-    return f"all values are written in steps of {step}: by rounding alone the change may be {low} to {high}"
+    return f"all values are rounded to {step}, which alone leaves the change between {low} and {high}"
 
 
 def _no_sign(why: reasons.NoSign) -> str:

@@ -15,9 +15,9 @@ from typing import Protocol
 from gate.adapters.values import OutputError, Series
 from gate.config.commands import filled
 from gate.config.types import Benchmark
-from gate.digits import step_of
 from gate.directions import told_or_known
 from gate.model import Metric, Side
+from gate.model.digits import step_of
 from gate.units import plural
 from harness.instruments.steady import steady_from
 from harness.process.execute import PADDING, Command, Outcome, start_error

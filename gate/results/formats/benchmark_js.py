@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gate.adapters import benchmark_js as lines
-from gate.digits import Digits
+from gate.model.digits import Digits
 from gate.results.checking import aggregate, entry, measured, numbered, scaled, times
 from gate.results.result import About, Aggregate, Failed, Format, Result
 from gate.results.source import Source

@@ -9,7 +9,7 @@ from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from gate.adapters.suites import NAME
 from gate.adapters.values import OutputError
-from gate.digits import Digits
+from gate.model.digits import Digits
 from gate.results.result import About, Aggregate, Failed, Format, Result
 from gate.results.source import Source
 from gate.units import to_base

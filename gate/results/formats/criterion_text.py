@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from gate.adapters.suites import NAME
 from gate.adapters.values import OutputError, shown
-from gate.digits import Digits
 from gate.model import Better
+from gate.model.digits import Digits
 from gate.model.visible import visible
 from gate.results.result import Aggregate, Failed, Format, Result
 from gate.results.source import Source

@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from gate.adapters.values import OutputError
-from gate.digits import Digits
 from gate.model import Better
 from gate.model.bounds import number
+from gate.model.digits import Digits
 from gate.results.checking import aggregate, numbered
 from gate.results.result import About, Failed, Format, Result
 from gate.results.source import Source

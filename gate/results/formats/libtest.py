@@ -9,8 +9,8 @@ import msgspec
 
 from gate.adapters.libtest import Row, rows
 from gate.adapters.values import OutputError
-from gate.digits import Digits
 from gate.model import Better
+from gate.model.digits import Digits
 from gate.results.result import Aggregate, Failed, Format, LeftOut, Result
 from gate.results.source import Source
 from gate.results.written_units import written

@@ -12,8 +12,8 @@ import msgspec
 
 from gate.adapters import go
 from gate.adapters.values import OutputError
-from gate.digits import Digits
 from gate.model import Better
+from gate.model.digits import Digits
 from gate.model.visible import visible
 from gate.results.source import Source
 

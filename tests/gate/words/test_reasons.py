@@ -28,7 +28,7 @@ REASONS: list[tuple[msgspec.Struct, str]] = [
     ),
     (
         reasons.Rounded(step=1e-9, unit="s", low=1.0, high=13.5 / 11.5),
-        "all values are written in steps of 1 ns: by rounding alone the change may be +0.0% to +17.4%",
+        "all values are rounded to 1 ns, which alone leaves the change between +0.0% and +17.4%",
     ),
     (examples.ONE_UNIT, "one build a side gives no interval, because the variation between builds is unknown"),
     (

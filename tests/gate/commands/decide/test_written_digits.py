@@ -121,7 +121,7 @@ def test_what_rounding_hides_says_so_and_the_way_on_works() -> None:
     assert code == 0
     assert finding["reason"] == {
         "kind": "rounded", "step": 1e-9, "unit": "s", "low": 1.0, "high": pytest.approx(13.5 / 11.5),
-        "text": "all values are written in steps of 1 ns: by rounding alone the change may be +0.0% to +17.4%",
+        "text": "all values are rounded to 1 ns, which alone leaves the change between +0.0% and +17.4%",
     }  # fmt: skip
     assert finding["more_builds"] is None
     assert "let each value be of more work, or write more digits" in text

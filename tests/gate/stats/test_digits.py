@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from gate.digits import Digits, shortest_step, step_of
+from gate.model.digits import Digits, shortest_step, step_of
 
 
 @pytest.mark.parametrize(
