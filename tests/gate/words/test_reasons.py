@@ -27,8 +27,8 @@ REASONS: list[tuple[msgspec.Struct, str]] = [
         ),
     ),
     (
-        reasons.Rounded(step=1e-9, unit="s", low=1.0, high=13.5 / 11.5),
-        "all values are rounded to 1 ns, which alone leaves the change between +0.0% and +17.4%",
+        reasons.Rounded(step=1e-6, unit="s", low=1.0, high=13.5 / 11.5),
+        "all values are rounded to 1 us, which alone leaves the change between +0.0% and +17.4%",
     ),
     (examples.ONE_UNIT, "one build a side gives no interval, because the variation between builds is unknown"),
     (
