@@ -355,7 +355,7 @@ class _Recalled(msgspec.Struct, frozen=True):
 
 
 def _recalled(found: Estimated, design: Design) -> _Recalled | None:
-    if found.exact or found.reduced.trouble not in ("", "one-unit"):
+    if found.exact or found.reduced.trouble not in ("", "one-unit") or any(found.reduced.rounding):
         return None
     base, head = found.reduced.base, found.reduced.head
     by_round = paired_units(base, head)
