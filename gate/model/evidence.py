@@ -50,6 +50,10 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     warnings: list[AnyWarning]
     hosts: dict[int, str] = {}
     """The machine of each session by name, where the measurements tell."""
+    turns: bool = False
+    """Whether both sides took turns: executions of one number of a build are neighbours in time."""
+    one_task: bool | None = None
+    """Whether one task does the work of the command on both sides; None: not known."""
 
 
 class Amount(msgspec.Struct, frozen=True, kw_only=True):

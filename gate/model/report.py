@@ -158,6 +158,16 @@ class SessionRatio(msgspec.Struct, frozen=True, kw_only=True):
     """Its ratio, with the interval over its own rounds."""
 
 
+class View(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a finding stands for its benchmark, of which another view was decided too."""
+
+    why: Literal["sharper", "regression", "tasks"]
+    """sharper: the first round showed it to vary least. regression: it shows a regression, and the sharper view none.
+    tasks: several tasks do the work, so that nothing but wall time is valid."""
+    times: float | None
+    """How many times as much the other view varied in the first round; None: not known."""
+
+
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """One case, one statistic, its interval and its verdict; what is not measured is Identical."""
 
@@ -221,6 +231,10 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """What remembered variance did for it; None: nothing is remembered about it."""
     pairing: Pairing | None = None
     """What both sides of its rounds have in common; None: rounds do not pair them, or there are fewer than three."""
+    view: View | None = None
+    """Why this view of the benchmark decided; None: there was no other."""
+    beside: list[Finding] = []
+    """The other views of the benchmark, which did not decide."""
 
     @property
     def is_bound_by_floor(self) -> bool:
