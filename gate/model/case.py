@@ -8,7 +8,11 @@ from typing import Any, NamedTuple, Protocol
 import msgspec
 
 MEAN = "mean"
-"""The statistic that is no quantile."""
+"""The statistic of K&J's model: it sees all of a distribution."""
+TYPICAL = "typical"
+"""The 20% trimmed mean of neighbours' ratios head/base in a round: bursts of noise hardly move it."""
+ACTIVE = "active"
+"""The metric of a command: wall time without the waits for a processor."""
 
 
 class HasCase(Protocol):
@@ -44,8 +48,8 @@ def case_id(found: HasCase, statistic: str = "") -> CaseId:
 
 
 def quantile_of(statistic: str) -> float | None:
-    """Return the quantile that a statistic is, 0.99 of "p99"; None of the mean."""
-    return None if statistic == MEAN else float(statistic[1:]) / 100
+    """Return the quantile that a statistic is, 0.99 of "p99"; None of the mean and the typical value."""
+    return None if statistic in (MEAN, TYPICAL) else float(statistic[1:]) / 100
 
 
 def canonical(factors: Mapping[str, Any]) -> str:

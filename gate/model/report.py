@@ -38,7 +38,7 @@ class SideSummary(msgspec.Struct, frozen=True, kw_only=True):
     """One side of a finding: its value and its own interval, in the metric's base unit."""
 
     value: float
-    """The mean or the quantile, in the metric's base unit; None: it is no number."""
+    """The mean, the typical value or the quantile, in the metric's base unit; None: it is no number."""
     low: float | None
     """Lower end of its own interval, at the confidence of `ratio`; None: there is none."""
     high: float | None
@@ -237,6 +237,11 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """The other views of the benchmark, which did not decide."""
 
     @property
+    def views(self) -> list[Finding]:
+        """All views of its benchmark that were decided, this one first."""
+        return [self, *self.beside]
+
+    @property
     def is_bound_by_floor(self) -> bool:
         """Whether its floor asks for more than its threshold does."""
         return self.floor is not None and self.floor > self.threshold * abs(self.base.value) > 0
@@ -317,6 +322,10 @@ class Identical(msgspec.Struct, frozen=True, kw_only=True):
     memory: None = None
     """It was not measured."""
     pairing: None = None
+    """It was not measured."""
+    view: None = None
+    """It was not measured."""
+    beside: list[Finding] = []
     """It was not measured."""
 
 

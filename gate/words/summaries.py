@@ -11,6 +11,7 @@ from gate.config.source import dotted
 from gate.evidence.factors import pairs
 from gate.model import Cut, outcomes
 from gate.units import DIMENSIONS, Duration, format_duration, format_share
+from gate.words import views
 from gate.words.numbers import as_configured, plural
 from gate.words.phrases import joined, toml_text
 from gate.words.plain import benchmark_option, clip, visible
@@ -30,8 +31,7 @@ def _of(count: int, findings: int) -> str:
 def _place(place: outcomes.Place) -> str:
     if place.metric is None:
         return place.benchmark
-    statistic = [place.statistic] if place.statistic != "mean" else []
-    return " ".join([place.benchmark, place.metric, *statistic, *_at(place)])
+    return " ".join([place.benchmark, views.quantity(place.metric, place.statistic), *_at(place)])
 
 
 def _at(place: outcomes.Place) -> list[str]:

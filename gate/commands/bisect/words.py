@@ -14,6 +14,7 @@ from gate.model.case import MEAN, CaseId
 from gate.run.live import say_line
 from gate.stats.bisection import ENOUGH
 from gate.units import agree, format_duration, format_share, plural
+from gate.words import views
 from gate.words.numbers import changed
 from gate.words.plain import benchmark_option, clip, visible
 
@@ -51,9 +52,9 @@ def change(of: Change) -> str:
 
 def case_name(case: CaseId) -> str:
     """Name what was searched for: "parse-large", "request latency p99"."""
-    more = [case.metric] if case.metric != "time" else []
-    more += [case.statistic] if case.statistic not in (MEAN, "") else []
-    return visible(" ".join([case.benchmark, *more, *([case.factors] if case.factors else [])]))
+    what = views.quantity(case.metric, case.statistic or MEAN)
+    more = [text for text in (what if what != "time" else "", case.factors) if text]
+    return visible(" ".join([case.benchmark, *more]))
 
 
 def short(sha: str) -> str:
