@@ -12,11 +12,11 @@ import msgspec
 
 from gate.config.rules import accepts_of
 from gate.config.types import Accept
-from gate.decide.design import Design, Subject
+from gate.decide.design import Design, Subject, by_question
 from gate.decide.estimates import AS_REMEMBERED, ONLY_REPORTS, Estimated, Estimates, estimates
 from gate.decide.futility import asks_for_no_sign, in_sight, is_futile
 from gate.model import Accepted
-from gate.stats.family import Tested, share
+from gate.stats.family import Tested, share, within
 from gate.stats.ratio import WITHHELD, Limits, Tail
 
 _NOT_TESTED = Tested(1.0, 1.0, rejected=False)
@@ -193,7 +193,8 @@ def _families(judged: Sequence[Judged], design: Design) -> list[Judged]:
     """Share the error over all findings after a look.
 
     A finding that was rejected stays so and is the first of its family; one that was settled as not worse keeps its
-    place and can no longer regress. Exact ones decide as numbers and take no share.
+    place and can no longer regress. Exact ones decide as numbers and take no share. The views of a question are settled
+    together: by the sharp one, or by a regression of the other.
     """
     found = []
     both = (_shared(judged, design, improvement=improvement) for improvement in (False, True))
@@ -202,22 +203,35 @@ def _families(judged: Sequence[Judged], design: Design) -> list[Judged]:
             # its improvement may still come, when others of that family are found
             found.append(msgspec.structs.replace(j, improvement=improvement))
             continue
-        # a promising one waits for its verdict: it costs time only where head is faster
-        settled = j.estimated.hold not in ONLY_REPORTS and (
-            regression.rejected or improvement.rejected or (j.position.not_worse and not j.position.promising)
-        )
         futile = is_futile(j.estimated, j.look, regression.alpha, design)
-        settled = settled or j.estimated.exact or (futile and not j.position.promising)
-        found.append(
-            msgspec.structs.replace(j, regression=regression, improvement=improvement, settled=settled, futile=futile)
-        )
+        found.append(msgspec.structs.replace(j, regression=regression, improvement=improvement, futile=futile))
+    for views in by_question([j.subject for j in found]):
+        if any(_settles(found[i]) for i in views):
+            for i in views:
+                found[i] = msgspec.structs.replace(found[i], settled=True)
     return found
+
+
+def _settles(judged: Judged) -> bool:
+    """Return whether more data of a finding can change nothing, or it is the view that a regression was found in."""
+    if judged.settled or judged.estimated.exact:
+        return True
+    position = judged.position
+    decides = judged.estimated.hold not in ONLY_REPORTS
+    if not judged.subject.sharp:
+        return decides and judged.regression.rejected
+    # a promising one waits for its verdict: it costs time only where head is faster
+    shown = judged.regression.rejected or judged.improvement.rejected
+    return (decides and (shown or (position.not_worse and not position.promising))) or (
+        judged.futile and not position.promising
+    )
 
 
 def _shared(judged: Sequence[Judged], design: Design, *, improvement: bool) -> list[Tested]:
     """Share the error over all findings in one direction, in their order; alphas are what all looks spend together.
 
-    What was rejected at a look before stays so, and exact findings take no share.
+    What was rejected at a look before stays so, and exact findings take no share. The views of a question share what
+    the family gives it by their weights (Bonferroni): it is tested with the smallest of its p over their weights.
     """
     ps = [_effective(j, improvement=improvement) for j in judged]
     before = [j.improvement if improvement else j.regression for j in judged]
@@ -231,8 +245,15 @@ def _shared(judged: Sequence[Judged], design: Design, *, improvement: bool) -> l
         else:
             spent.append(design.spending.spent(judged[i].look, ps[i], paired=judged[i].estimated.paired))
     found = [Tested(p, design.alpha, p < design.alpha) for p in ps]
-    for i, tested in zip(sharing, share(design.policy.config.gate.family, spent, design.alpha), strict=True):
-        found[i] = before[i] if before[i].rejected else tested
+    subjects = [judged[i].subject for i in sharing]
+    questions = by_question(subjects)
+    weighted = [p / subject.weight for p, subject in zip(spent, subjects, strict=True)]
+    smallest = [min(1.0, *(weighted[k] for k in views)) for views in questions]
+    for views, tested in zip(questions, share(design.policy.config.gate.family, smallest, design.alpha), strict=True):
+        for k in views:
+            i = sharing[k]
+            own = tested if len(views) == 1 else within(tested, weighted[k], subjects[k].weight, design.alpha)
+            found[i] = before[i] if before[i].rejected else own
     return found
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
 
 MEAN = "mean"
-"""The statistic of K&J's model: it sees all of a distribution."""
-TYPICAL = "typical"
-"""The 20% trimmed mean of neighbours' ratios head/base in a round: bursts of noise hardly move it."""
-ACTIVE = "active"
-"""The metric of a command: wall time without the waits for a processor."""
+TYPICAL: Literal["typical"] = "typical"
+"""The trimmed mean of neighbours' ratios: a statistic of both sides together."""
+Center = float | Literal["typical"] | None
+"""What of the values is compared: a quantile, the typical value, or None: the mean."""
 
 
 class HasCase(Protocol):
@@ -48,8 +47,13 @@ def case_id(found: HasCase, statistic: str = "") -> CaseId:
 
 
 def quantile_of(statistic: str) -> float | None:
-    """Return the quantile that a statistic is, 0.99 of "p99"; None of the mean and the typical value."""
+    """Return the quantile that a statistic is, 0.99 of "p99"; None of the mean and of the typical value."""
     return None if statistic in (MEAN, TYPICAL) else float(statistic[1:]) / 100
+
+
+def center_of(statistic: str) -> Center:
+    """Return what a statistic compares; p50 and p50.0 are one question."""
+    return TYPICAL if statistic == TYPICAL else quantile_of(statistic)
 
 
 def canonical(factors: Mapping[str, Any]) -> str:

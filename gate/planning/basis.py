@@ -37,7 +37,7 @@ from gate.model import (
     Sample,
     UserError,
 )
-from gate.model.case import CaseId, case_id, quantile_of
+from gate.model.case import CaseId, Center, case_id, center_of, quantile_of
 from gate.model.warnings import typed
 from gate.planning.costs import Spending, about_costs, planned_costs, spent_once
 from gate.planning.known import Known
@@ -89,9 +89,9 @@ class _Finding:
     one_build: bool = False
 
     @property
-    def tau(self) -> float | None:
-        """The quantile; None for the mean."""
-        return quantile_of(self.statistic)
+    def center(self) -> Center:
+        """What is compared."""
+        return center_of(self.statistic)
 
     @property
     def name(self) -> str:
@@ -174,7 +174,7 @@ def _add_run(finding: _Finding, subject: Subject, run: Run | None, layouts: Layo
     name, created = (run.id if run else None) or "", (run.created if run else None) or ""
     for base, head in by_session(case.base, case.head).values():
         finding.one_build |= min(len(base.builds), len(head.builds)) < 2
-        found = remember(base, head, subject.tau, session=name, created=created, layouts=layouts)
+        found = remember(base, head, subject.center, session=name, created=created, layouts=layouts)
         if found is not None:
             finding.sessions.append(found)
     finding.samples += [case.base, case.head]
@@ -203,7 +203,7 @@ def from_memory(
         for found in memory.findings
         if _owner(config, found.benchmark) in benchmarks
         and is_decided(config, found.benchmark, found.metric)
-        and found.statistic in metric_rules(config, found.benchmark, found.metric).statistics
+        and found.statistic in metric_rules(config, found.benchmark, found.metric).compared
     ]
     known = {_owner(config, each.benchmark) for each in findings}
     unknown = [name for name in benchmarks if name not in known]
@@ -302,13 +302,14 @@ def _of_sessions(config: Config) -> list[str]:
 
 def _known(finding: _Finding, costs: Costs, share: float, config: Config) -> Known:
     squares = squares_of(finding.sessions)
-    estimated = estimate(squares, correlation_of(finding.samples) if finding.tau is None else 0.0)
+    estimated = estimate(squares, correlation_of(finding.samples) if finding.center is None else 0.0)
     newest = finding.sessions[0]
     variance = build_variance(estimated.components, newest.executions, newest.iterations)
     values = 1
-    if finding.tau is not None:
+    if finding.center is not None:
         # the levels of a quantile are not known apart: no fewer values a build than were measured
-        values = max(needed_values(finding.tau), round(newest.executions * newest.iterations))
+        tau = quantile_of(finding.statistic)
+        values = max(0 if tau is None else needed_values(tau), round(newest.executions * newest.iterations))
     return Known(
         benchmark=finding.benchmark,
         metric=finding.metric,

@@ -85,6 +85,18 @@ def bh(p: Sequence[float], alpha: float) -> list[Tested]:
     return [Tested(adjusted[i], level, i in rejected) for i in range(m)]
 
 
+def within(question: Tested, p: float, weight: float, alpha: float) -> Tested:
+    """Give one of the hypotheses of a question its share of the alpha at which the question was tested.
+
+    Args:
+        question: tested with the smallest p over its weight that one of them has (weighted Bonferroni).
+        p: of this one, over its weight.
+        alpha: of the family.
+    """
+    adjusted = max(question.p_adjusted, min(1.0, p * alpha / question.alpha))
+    return Tested(adjusted, question.alpha * weight, question.rejected and p < question.alpha)
+
+
 def share(method: Literal["holm", "bh", "none"], p: Sequence[float], alpha: float) -> list[Tested]:
     """Share alpha over hypotheses by the named method."""
     methods = {"holm": holm, "bh": bh, "none": unshared}

@@ -6,7 +6,8 @@ import math
 
 from gate.evidence.factors import pairs
 from gate.model import Finding, Level, Overall, QuantileCurve, Recorded, reasons
-from gate.model.case import ACTIVE, MEAN, TYPICAL
+from gate.model.case import MEAN, TYPICAL
+from gate.model.names import ACTIVE
 from gate.units import format_confidence, format_share, whole_of
 from gate.words import numbers, views
 from gate.words.numbers import known, plural, threshold

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gate.model import Finding
-from gate.model.case import ACTIVE, MEAN, TYPICAL
+from gate.model.case import MEAN, TYPICAL
+from gate.model.names import ACTIVE
 from gate.model.report import View
 from gate.words import numbers
 from gate.words.numbers import known

@@ -12,7 +12,8 @@ import numpy as np
 from gate.config.rules import Policy, most_builds
 from gate.config.types import Builds, Config, Gate
 from gate.decide import decide
-from gate.decide.design import choose, statistics_of
+from gate.decide.design import choose
+from gate.decide.views import questions_of
 from gate.model import Case, Evidence, Report, Round, Sample
 from gate.model.case import case_id
 from gate.stats.proportion import Proportion, clopper_pearson
@@ -86,7 +87,7 @@ def _as_a_check(config: Config, cases: Sequence[Case]) -> Gate:
     gate = config.gate
     if gate.interval != "auto":
         return gate
-    size = sum(len(statistics_of(config, case.benchmark, case.metric)) for case in cases)
+    size = len(questions_of(cases, config))
     chosen = choose(gate, most_builds(config.plan), size, config.build.layouts)
     return msgspec.structs.replace(gate, interval="paired-shared" if chosen.shares else chosen.method)
 

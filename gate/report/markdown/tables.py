@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from gate.model import Failure, Finding, RatioInterval, Recorded, Report
-from gate.model.case import ACTIVE, MEAN, TYPICAL
+from gate.model.case import MEAN, TYPICAL
+from gate.model.names import ACTIVE
 from gate.report.markdown.escape import Md, block, brief, code, escape, short, size
 from gate.units import format_confidence
 from gate.words import bars, cost, failures, marks, numbers, reports, sameness, views
