@@ -161,9 +161,10 @@ class SessionRatio(msgspec.Struct, frozen=True, kw_only=True):
 class View(msgspec.Struct, frozen=True, kw_only=True):
     """Why a finding stands for its benchmark, of which another view was decided too."""
 
-    why: Literal["sharper", "regression", "tasks"]
+    why: Literal["sharper", "regression", "tasks", "nights"]
     """sharper: the first round showed it to vary least. regression: it shows a regression, and the sharper view none.
-    tasks: several tasks do the work, so that nothing but wall time is valid."""
+    tasks: several tasks do the work, so that nothing but wall time is valid. nights: of a creep check, which judges all
+    nights by one view, whatever each shows."""
     times: float | None
     """How many times as much the other view varied in the first round; None: not known."""
 

@@ -89,6 +89,8 @@ def _because(why: str, other: str, found: Sequence[View]) -> str:
         return "several tasks do the work, so active time is not valid"
     if why == "regression":
         return f"{other} shows no regression"
+    if why == "nights":
+        return "all nights are judged by one view"
     times = sorted(each.times for each in found if known(each.times))
     if len(times) < len(found):
         return f"{other} varied more"

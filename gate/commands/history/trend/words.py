@@ -144,6 +144,11 @@ def notes(trend: Trend) -> Iterator[str]:
             "levels of days together. Both with their 95% interval."
         )
         yield "± are standard deviations: of the ratio of one run, and of its level from day to day."
+    if trend.views:
+        yield (
+            "Of each benchmark that has several views, the one is shown that decided most often. Where another decided "
+            f"alone, its ratio stands in. `perfgate history export` has {plural(trend.views, 'other view')}."
+        )
     gaps = sum(link.gap for link in chain.links)
     if gaps:
         yield (
