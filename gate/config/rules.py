@@ -102,6 +102,40 @@ def is_single(config: Config, benchmark: str) -> bool:
     return rules is not None and rules.measured.exact
 
 
+class Repeats(msgspec.Struct, frozen=True):
+    """How often a benchmark is repeated in a build of a side."""
+
+    executions: int
+    iterations: int
+    """Of each execution."""
+
+
+def repeats_of(config: Config, benchmark: str, *, turns: bool = True) -> Repeats:
+    """Return how often the plan repeats a benchmark: of what goes start by start each start is an execution.
+
+    turns: whether such a run is meant; a run line of before says that it is not.
+    """
+    plan = config.plan
+    if is_single(config, benchmark):
+        return Repeats(1, plan.iterations)
+    if turns and goes_by_starts(config, benchmark):
+        return Repeats(plan.executions * plan.iterations, 1)
+    return Repeats(plan.executions, plan.iterations)
+
+
+def goes_by_starts(config: Config, benchmark: str) -> bool:
+    """Return whether base and head of a benchmark take turns start by start.
+
+    What runs as long as an execution, a load or a service, would run beside the other side's; a steady state is looked
+    for in the iterations of one execution.
+    """
+    rules = benchmark_rules(config, benchmark)
+    if rules is None or not rules.measured.starts or rules.warmup == "auto":
+        return False
+    able = rules.load is None and (rules.service is None or rules.service.per == "build")
+    return able and config.plan.pairing != "duet" and config.study is None
+
+
 def most_builds(plan: Plan) -> int:
     """Count the rounds that a plan has at most."""
     return plan.builds.max if isinstance(plan.builds, Builds) else plan.builds
