@@ -54,7 +54,7 @@ def expected_time(
     seconds = _measured(rounds, past, config, kept)
     if seconds is not None:
         return Expected(seconds, "last-run")
-    tried = trial_seconds(rounds, config.plan.iterations, folder)
+    tried = trial_seconds(rounds, config, folder)
     if tried is not None:
         return Expected(tried, "trial")
     remembered = _remembered(rounds, config, costs, kept)

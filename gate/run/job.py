@@ -156,6 +156,12 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
     return Job(planned.project, run, out, rounds, instruments, part, resumes=past is not None, costs=costs)
 
 
+def by_starts(job: Job) -> list[str]:
+    """Name the benchmarks that go start by start in a job."""
+    rules = job.project.settings.rules
+    return [b.name for b in rules.benchmark if job.run.turns and goes_by_starts(rules, b.name)]
+
+
 def _rounds(project: Project, run: Run) -> tuple[Round, ...]:
     rules = project.settings.rules
     return schedule(
