@@ -318,6 +318,10 @@ class Identical(msgspec.Struct, frozen=True, kw_only=True):
     """It was not measured."""
     pairing: None = None
     """It was not measured."""
+    view: None = None
+    """It was not measured."""
+    beside: list[Finding] = []
+    """It was not measured."""
 
 
 class Recorded(msgspec.Struct, frozen=True, kw_only=True):

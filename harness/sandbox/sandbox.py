@@ -294,6 +294,24 @@ class Landlocked:
         return {self._at[side]: self._place(side)} if self._ground.one_path else {}
 
     @contextmanager
+    def taking_turns(self) -> Iterator[None]:
+        """Set both homes aside; meanwhile another process lets them stand by turns, as `standing` says."""
+        for side in SIDES:
+            self._home(side)
+        if not self._ground.one_path:
+            yield
+            return
+        self._set_aside()
+        self._apart = True
+        try:
+            yield
+        finally:
+            self._apart = False
+            for side, at in self._at.items():
+                if not os.path.lexists(at):
+                    self._at[side] = self._place(side)
+
+    @contextmanager
     def apart(self) -> Iterator[None]:
         """Set both homes aside, so that commands of both sides can be run at once, each with its own in its place."""
         for side in SIDES:
