@@ -52,8 +52,15 @@ KNOWN: Mapping[str, Traits] = {
 }
 """The instruments whose traits no run line carries."""
 
-COMMAND_METRICS = {"time": "s", "user": "s", "system": "s", "memory": "B"}
+COMMAND_METRICS = {"time": "s", "active": "s", "user": "s", "system": "s", "memory": "B"}
 """Metrics of hyperfine and spawn, with their units."""
+
+
+def command_metrics(instrument: str) -> list[str]:
+    """Name what an instrument measures of any command; nothing: of its values only a tool knows."""
+    if instrument == "hyperfine":
+        return [name for name in COMMAND_METRICS if name != "active"]
+    return list(COMMAND_METRICS) if instrument == "spawn" else []
 
 
 def module_of(name: str) -> str:
