@@ -216,7 +216,7 @@ def _at(side: Sequence[Any], work: Callable[[Once], Any], starts: Sequence[Any])
     Raises:
         _UnreadyError: it cannot be done there.
     """
-    argv, environment, directory, places, inside = side
+    _, environment, directory, places, inside = side
     what = "directory"
     try:
         if not places:
