@@ -62,6 +62,13 @@ COMMAND_METRICS = {"time": "s", "active": "s", "user": "s", "system": "s", "memo
 """Metrics of hyperfine and spawn, with their units; active of spawn alone."""
 
 
+def command_metrics(instrument: str) -> list[str]:
+    """Name what an instrument measures of any command; nothing: of its values only a tool knows."""
+    if instrument == "hyperfine":
+        return [name for name in COMMAND_METRICS if name != "active"]
+    return list(COMMAND_METRICS) if instrument == "spawn" else []
+
+
 def module_of(name: str) -> str:
     """Return the name of an instrument's module in harness/instruments."""
     return name.replace("-", "_")

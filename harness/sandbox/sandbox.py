@@ -90,6 +90,10 @@ class Sandbox(Protocol):
         """Set aside what stands by turns, so that commands of both sides can be run at once."""
         ...
 
+    def taking_turns(self) -> AbstractContextManager[None]:
+        """Set aside what stands by turns; meanwhile another process lets it stand, as `standing` says."""
+        ...
+
     def standing(self, side: Side) -> Mapping[Path, Path]:
         """Return directories, and where they are to stand for a command that is run beside the other side's."""
         ...
@@ -118,6 +122,10 @@ class Unconfined:
         """Enter nothing."""
 
     def apart(self) -> AbstractContextManager[None]:
+        """Move nothing."""
+        return nullcontext()
+
+    def taking_turns(self) -> AbstractContextManager[None]:
         """Move nothing."""
         return nullcontext()
 
