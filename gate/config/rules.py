@@ -74,10 +74,10 @@ def is_decided(config: Config, benchmark: str, metric: str, *, turns: bool = Fal
     return chief is None or metric in chief or (turns and metric in rules.measured.views)
 
 
-def decides(config: Config, benchmark: str, name: str, metric: Metric, *, turns: bool = False) -> bool:
+def decides(config: Config, benchmark: str, name: str, metric: Metric) -> bool:
     """Return whether a metric is decided, and something tells which direction of it is better."""
     better = better_of(config, benchmark, name) or told_or_known(metric.better, name, metric.unit)
-    return better is not None and is_decided(config, benchmark, name, turns=turns)
+    return better is not None and is_decided(config, benchmark, name)
 
 
 def is_studied(config: Config, benchmark: str) -> bool:
@@ -103,6 +103,40 @@ def is_single(config: Config, benchmark: str) -> bool:
     """Return whether a benchmark is executed once a build, whatever the plan: its instrument counts exactly."""
     rules = benchmark_rules(config, benchmark)
     return rules is not None and rules.measured.exact
+
+
+class Repeats(msgspec.Struct, frozen=True):
+    """How often a benchmark is repeated in a build of a side."""
+
+    executions: int
+    iterations: int
+    """Of each execution."""
+
+
+def repeats_of(config: Config, benchmark: str, *, turns: bool = True) -> Repeats:
+    """Return how often the plan repeats a benchmark: of what goes start by start each start is an execution.
+
+    turns: whether such a run is meant; a run line of before says that it is not.
+    """
+    plan = config.plan
+    if is_single(config, benchmark):
+        return Repeats(1, plan.iterations)
+    if turns and goes_by_starts(config, benchmark):
+        return Repeats(plan.executions * plan.iterations, 1)
+    return Repeats(plan.executions, plan.iterations)
+
+
+def goes_by_starts(config: Config, benchmark: str) -> bool:
+    """Return whether base and head of a benchmark take turns start by start.
+
+    What runs as long as an execution, a load or a service, would run beside the other side's; a steady state is looked
+    for in the iterations of one execution.
+    """
+    rules = benchmark_rules(config, benchmark)
+    if rules is None or not rules.measured.starts or rules.warmup == "auto":
+        return False
+    able = rules.load is None and (rules.service is None or rules.service.per == "build")
+    return able and config.plan.pairing != "duet" and config.study is None
 
 
 def most_builds(plan: Plan) -> int:

@@ -268,7 +268,7 @@ class Plan(Table, frozen=True, kw_only=True):
         Meta(
             examples=[["time"]],
             description="Metrics that the gate decides on; the rest is recorded and shown. "
-            'Default: "time" of hyperfine and spawn ("cpu" in a duet), all metrics of values.',
+            'Default: "time" and "active" of commands ("cpu" in a duet), all metrics of values.',
         ),
     ] = None
     shards: Annotated[
@@ -423,12 +423,13 @@ class Benchmark(Table, frozen=True, kw_only=True):
     instrument: Annotated[
         str,
         Meta(
-            description='"hyperfine" and "spawn" time process starts, "values" reads the numbers the program writes, '
+            description='"spawn" times single starts of a command, base and head by turns, and "hyperfine" several at '
+            'a time; "values" reads the numbers the program writes, '
             '"perf_stat" reads the counters of Linux, "callgrind" counts instructions; the others run a suite of many '
             "benchmarks and read its output (docs/suites.md). If hyperfine is not installed, spawn measures, with a "
             "warning."
         ),
-    ] = "hyperfine"
+    ] = "spawn"
     traits: Traits | None = None
     """Traits of an instrument that is not in KNOWN; only perfgate writes them, into the run line."""
     warmup: Annotated[

@@ -43,6 +43,7 @@ from gate.model.warnings.estimates import (
     UnlikeSpreads,
 )
 from gate.stats import diagnostics
+from gate.stats.diagnostics.carry_over import carry_over
 from gate.stats.diagnostics.screen import suspects
 from gate.stats.estimate import all_level_variances
 from gate.stats.family import Tested
@@ -367,6 +368,9 @@ def _warnings(judged: Judged, verdict: Verdict, suspicious: bool, design: Design
         told.append(UnlikeSpreads(spread.side, spread.times, found.unit))
     if found.moderation is not None and found.moderation.result is not None and found.moderation.result.noisier:
         told.append(NoisierThanRemembered())
+    if judged.subject.role is not None and judged.subject.sharp:
+        carried = carry_over(found.base, found.head)
+        told += [carried] if carried is not None else []
     if suspicious and judged.subject.center is None:
         of_values = diagnostics.warnings(found.base, found.head, judged.subject.case.unit)
         # fixed sessions may differ in level; whether the change differs between them has a warning of its own

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gate.config.instruments import COMMAND_METRICS
+from gate.config.instruments import COMMAND_METRICS, command_metrics
 from gate.config.rules import (
     Policy,
     benchmark_rules,
@@ -42,7 +42,7 @@ def _metrics(config: Config, benchmark: str) -> list[str]:
     chief = rules.measured.chief
     default = chief[0] if chief else "time"
     # a value of a benchmark that declares no metric is a time
-    own = list(COMMAND_METRICS) if rules.instrument in ("hyperfine", "spawn") else [] if rules.metric else [default]
+    own = command_metrics(rules.instrument) or ([] if rules.metric else [default])
     found = [metric for metric in dict.fromkeys([*own, *rules.metric]) if is_decided(config, benchmark, metric)]
     return found or [default]
 

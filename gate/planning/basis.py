@@ -138,6 +138,9 @@ def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Poli
         two = are_two_programs(evidence.run, evidence.builds) if evidence.run else False
         layouts = (layouts_of(evidence.run, evidence.builds) if two else None) or "independent"
         for subject in subjects_of(evidence, policy):
+            if not subject.first:
+                # the sharp view settles its question: a plan for the others would measure in vain
+                continue
             case = case_id(subject.case, subject.statistic)
             finding = findings.setdefault(case, _begun(subject))
             if subject.case.exact and not _has_spread(subject.case):

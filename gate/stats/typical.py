@@ -44,6 +44,15 @@ def trimmed_mean(values: Array) -> float:
     return float(np.add.reduce(kept) / len(kept))
 
 
+def squared_error(values: Array) -> float:
+    """Return the squared standard error of a trimmed mean of two values or more (Yuen 1974)."""
+    n, cut = len(values), int(TRIMMED * len(values))
+    ordered = np.sort(values)
+    winsorized = np.clip(ordered, ordered[cut], ordered[n - 1 - cut])
+    kept = n - 2 * cut
+    return float(winsorized.var(ddof=1)) * (n - 1) / (kept * (kept - 1))
+
+
 def typical_pair(base: Sample, head: Sample, *, sessions: bool) -> TypicalPair | None:
     """Reduce both sides together; None where a value is not above 0, or no round has both sides.
 
@@ -71,8 +80,8 @@ def _tops(sample: Sample, logs: Array, units: tuple[Unit, ...]) -> Tops:
 def first_round_noise(base: Sample, head: Sample, center: Center) -> float | None:
     """Return the standard error of ln(head/base) in the first round that both sides have; None: it is not known.
 
-    It tells how sharp a view is, by values of pairs alone: of their ratios (the typical value, Tukey and McLaughlin
-    1963), or of their differences from each side's mean (all else). How large the change is does not enter.
+    It tells how sharp a view is: by the ratios of pairs for the typical value, otherwise by the differences of pairs,
+    each side as a share of its mean. How large the change is does not enter.
     """
     pairs = next(iter(_rounds(base, head).values()), None)
     if pairs is None or len(pairs[0]) < FEWEST_PAIRS:
@@ -84,10 +93,7 @@ def first_round_noise(base: Sample, head: Sample, center: Center) -> float | Non
         return None if min(means) <= 0 else float((y / means[1] - x / means[0]).std(ddof=1)) / math.sqrt(n)
     if min(x.min(), y.min()) <= 0:
         return None
-    cut = int(TRIMMED * n)
-    ordered = np.sort(np.log(y / x))
-    winsorized = np.clip(ordered, ordered[cut], ordered[n - 1 - cut])
-    return float(winsorized.std(ddof=1)) / (1 - 2 * cut / n) / math.sqrt(n)
+    return math.sqrt(squared_error(np.log(y / x)))
 
 
 def _rounds(base: Sample, head: Sample) -> dict[tuple[int, int], tuple[Array, Array]]:

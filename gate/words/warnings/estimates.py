@@ -139,6 +139,13 @@ def _early_stop(warning: kinds.EarlyStop) -> str:
     return f"stopped at round {warning.round} of {warning.of}: early stopping tends to exaggerate the change"
 
 
+def _carry_over(warning: kinds.CarryOver) -> str:
+    other = "head" if warning.side == "base" else "base"
+    slower = "slower" if warning.change > 0 else "faster"
+    change = format_share(abs(warning.change))
+    return f"{warning.side} is {change} {slower} after {other} than after itself: half of that is in the ratio"
+
+
 def _unlike_spreads(warning: kinds.UnlikeSpreads) -> str:
     other = "head" if warning.side == "base" else "base"
     if warning.times is None:
@@ -182,6 +189,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.NormalTail: _normal_tail,
     kinds.Implausible: _implausible,
     kinds.EarlyStop: _early_stop,
+    kinds.CarryOver: _carry_over,
     kinds.NoisierThanRemembered: lambda _: "noisier than calibrated: the remembered variance is not used",
     kinds.UnlikeSpreads: _unlike_spreads,
     kinds.NoisyHost: _noisy_host,
