@@ -48,6 +48,8 @@ def quantity(case: Finding | Recorded) -> str:
     """Name what is compared: "time", "latency p99", "active time"; the usual statistic is not said."""
     if isinstance(case, Finding) and case.view is not None:
         return views.called(case, case)
+    if isinstance(case, Recorded) and case.statistic == MEAN:
+        return visible(views.metric(case.metric))
     return visible(views.quantity(case.metric, case.statistic))
 
 
@@ -58,7 +60,7 @@ def factors(case: Finding | Recorded | QuantileCurve) -> str:
 
 def overall_name(item: Overall) -> str:
     """Name a group of cases: "overall, time", "overall, time of parsers"."""
-    return visible(f"overall, {item.metric}" + ("" if item.group == "all" else f" of {item.group}"))
+    return visible(f"overall, {views.metric(item.metric)}" + ("" if item.group == "all" else f" of {item.group}"))
 
 
 def overall(item: Overall) -> str:

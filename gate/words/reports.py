@@ -255,7 +255,7 @@ def error_level(report: Report) -> str:
     family = report.family
     confidence = report.policy.gate.get("confidence")
     levels = [confidence] if isinstance(confidence, (int, float)) else [f.ratio.confidence for f in report.findings[:1]]
-    over = plural(family.size, "comparison" if any(f.beside for f in report.findings) else "finding")
+    over = plural(family.size, "finding")
     if not levels or not known(levels[0]):
         return f"{visible(family.method)} over {over}"
     both, one = format_percent(1 - levels[0]), format_percent((1 - levels[0]) / 2)

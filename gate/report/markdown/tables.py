@@ -190,7 +190,7 @@ def recorded_table(recorded: Sequence[Recorded], share: float = 1.0) -> Part:
 
 def _recorded_row(case: Recorded, *, at: bool) -> Md:
     change = _change(case.ratio, at=at)
-    return _row(named(case), brief(case.metric, 40), Md(numbers.in_points(case, change)), _values(case))
+    return _row(named(case), brief(views.metric(case.metric), 40), Md(numbers.in_points(case, change)), _values(case))
 
 
 def views_table(findings: Sequence[Finding], share: float = 1.0) -> Part:

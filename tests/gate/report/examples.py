@@ -751,7 +751,7 @@ def views() -> Report:
         by_wall(finding("serve", "no-sign", estimate=1.003, half=0.014, detectable=0.028), "tasks"),
         finding("startup", "no-sign", estimate=1.001, half=0.013, detectable=0.024),
     ]  # fmt: skip
-    return report("regression", findings, family=Family(method="holm", size=13))
+    return report("regression", findings)
 
 
 HOSTS = ("ci-amd-1", "ci-arm-1", None)
