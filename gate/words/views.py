@@ -50,6 +50,16 @@ def _is_usual(name: str, statistic: str) -> bool:
     return statistic == (TYPICAL if name == ACTIVE else MEAN)
 
 
+def meanings(findings: Sequence[Finding]) -> list[str]:
+    """Say what active and typical mean, where a table has these words; no full stops."""
+    active = any(each.metric == ACTIVE for each in findings)
+    typical = any(each.statistic == TYPICAL and each.metric != ACTIVE for each in findings)
+    return [
+        *(["active time is the time without waits for a processor"] if active else []),
+        *(["a typical change is the mean of the ratios of neighbours, without the outer fifths"] if typical else []),
+    ]
+
+
 # --- why a view decided -----------------------------------------------------------------------------------------------
 
 

@@ -72,6 +72,7 @@ class FindingsTable:
         self._shown = reports.no_sign(found)
         sharper = [f for f in found if f.view is not None and f.view.why == "sharper"]
         self._views = [] if all(id(f) in self._told for f in sharper) else views.clauses(sharper)
+        self._views += views.meanings(found)
         title = f"change ({confidence} interval)" if confidence else "change (interval)"
         direction = f"{same_better} is better" if same_better else "↑ higher is better, the others lower"
         shared = [text for text in (same_metric, direction, f"threshold {threshold}" if threshold else "") if text]

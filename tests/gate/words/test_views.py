@@ -12,6 +12,7 @@ from gate.model import Finding, Report
 from gate.model.report import View
 from gate.report import json, junit
 from gate.report.markdown import comment, summary
+from gate.report.markdown.accept import accept
 from gate.report.page import html
 from gate.report.text import terminal
 from gate.words import findings as finding_words
@@ -159,3 +160,19 @@ def test_a_number_that_is_none_comes_back_in_a_view_that_did_not_decide() -> Non
     report = examples.report("pass", [replace(examples.active(UNCHANGED), beside=[gone])])
     again = json.read(json.render(report)).findings[0].beside[0]
     assert again.base.value != again.base.value
+
+
+def test_a_regression_is_accepted_in_every_view_of_its_benchmark() -> None:
+    found = examples.active(examples.regressed("encode", estimate=1.062))
+    alone = accept(examples.report("regression", [found])).text
+    assert alone.count("[[accept]]") == 1 and "metric" not in alone
+    beside = accept(examples.report("regression", [found, examples.finding("encode", metric="memory", unit="B")])).text
+    assert beside.count('up_to = "7%"') == 2
+    assert 'metric = "active"\nstatistic = "typical"' in beside and 'metric = "time"\nstatistic = "mean"' in beside
+
+
+def test_a_reader_is_told_what_active_and_typical_mean() -> None:
+    said = " ".join(terminal.render(examples.views()).split())
+    assert "Active time is the time without waits for a processor." in said
+    assert "A typical change is the mean of the ratios of neighbours, without the outer fifths." in said
+    assert views.meanings([UNCHANGED]) == []
