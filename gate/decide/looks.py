@@ -245,15 +245,14 @@ def _shared(judged: Sequence[Judged], design: Design, *, improvement: bool) -> l
         else:
             spent.append(design.spending.spent(judged[i].look, ps[i], paired=judged[i].estimated.paired))
     found = [Tested(p, design.alpha, p < design.alpha) for p in ps]
-    subjects = [judged[i].subject for i in sharing]
-    questions = by_question(subjects)
-    weighted = [p / subject.weight for p, subject in zip(spent, subjects, strict=True)]
-    smallest = [min(1.0, *(weighted[k] for k in views)) for views in questions]
+    questions = [[sharing[k] for k in views] for views in by_question([judged[i].subject for i in sharing])]
+    p_of = dict(zip(sharing, spent, strict=True))
+    weight = {i: judged[i].subject.weight for i in sharing}
+    smallest = [min(1.0, *(p_of[i] / weight[i] for i in views)) for views in questions]
     for views, tested in zip(questions, share(design.policy.config.gate.family, smallest, design.alpha), strict=True):
-        for k in views:
-            i = sharing[k]
-            own = tested if len(views) == 1 else within(tested, weighted[k], subjects[k].weight, design.alpha)
-            found[i] = before[i] if before[i].rejected else own
+        own = within(tested, [p_of[i] for i in views], [weight[i] for i in views], design.alpha)
+        for i, each in zip(views, own, strict=True):
+            found[i] = before[i] if before[i].rejected else each
     return found
 
 

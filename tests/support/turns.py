@@ -93,7 +93,9 @@ def case(name: str, metric: str, base: Sample, head: Sample, *, one_task: bool |
     )  # fmt: skip
 
 
-def drawn(rng: np.random.Generator, setting: Setting, name: str = "parse", *, one_task: bool | None = True) -> list[Case]:
+def drawn(
+    rng: np.random.Generator, setting: Setting, name: str = "parse", *, one_task: bool | None = True
+) -> list[Case]:
     """One command: wall time, and active time where one task does its work."""
     n, rounds = setting.starts, setting.rounds
     heads = np.array([abba(rng, n) for _ in range(rounds)])
@@ -103,10 +105,10 @@ def drawn(rng: np.random.Generator, setting: Setting, name: str = "parse", *, on
     tails = np.where((rng.random(heads.shape) < setting.tail) & heads, 2.0, 1.0)
     for metric, spread in (("time", setting.wall), ("active", setting.active)):
         noise = np.array([HOSTS[setting.host](rng, 2 * n) for _ in range(rounds)]) * spread
-        values = 0.02 * np.exp(noise + np.where(heads, layouts, -layouts)) * np.where(heads, setting.change, 1.0) * tails
-        sides = [
-            of_values(values[mine].reshape(rounds, n), orders[mine].ravel()) for mine in (~heads, heads)
-        ]
+        values = (
+            0.02 * np.exp(noise + np.where(heads, layouts, -layouts)) * np.where(heads, setting.change, 1.0) * tails
+        )
+        sides = [of_values(values[mine].reshape(rounds, n), orders[mine].ravel()) for mine in (~heads, heads)]
         found.append(case(name, metric, sides[0], sides[1], one_task=one_task))
     return found
 
