@@ -194,7 +194,7 @@ def _families(judged: Sequence[Judged], design: Design) -> list[Judged]:
 
     A finding that was rejected stays so and is the first of its family; one that was settled as not worse keeps its
     place and can no longer regress. Exact ones decide as numbers and take no share. The views of a question are settled
-    together: by the sharp one, or by a regression of the other.
+    together.
     """
     found = []
     both = (_shared(judged, design, improvement=improvement) for improvement in (False, True))
@@ -206,24 +206,36 @@ def _families(judged: Sequence[Judged], design: Design) -> list[Judged]:
         futile = is_futile(j.estimated, j.look, regression.alpha, design)
         found.append(msgspec.structs.replace(j, regression=regression, improvement=improvement, futile=futile))
     for views in by_question([j.subject for j in found]):
-        if any(_settles(found[i]) for i in views):
+        if _is_settled([found[i] for i in views], design):
             for i in views:
                 found[i] = msgspec.structs.replace(found[i], settled=True)
     return found
 
 
-def _settles(judged: Judged) -> bool:
-    """Return whether more data of a finding can change nothing, or it is the view that a regression was found in."""
-    if judged.settled or judged.estimated.exact:
+def _is_settled(views: Sequence[Judged], design: Design) -> bool:
+    """Return whether more data of a question can change nothing.
+
+    The sharp view alone settles it: a dull one would often keep it open to the end. But it waits for a dull one that
+    has a slowdown in sight, which min_builds or the look may still forbid; without any change that is rare.
+    """
+    if any(each.settled for each in views):
         return True
+    sharp = next(each for each in views if each.subject.sharp)
+    dull = [each for each in views if each is not sharp]
+    if any(each.regression.rejected and each.estimated.hold not in ONLY_REPORTS for each in dull):
+        return True
+    return _settles(sharp) and not any(in_sight(each.estimated, design.alpha) for each in dull)
+
+
+def _settles(judged: Judged) -> bool:
     position = judged.position
-    decides = judged.estimated.hold not in ONLY_REPORTS
-    if not judged.subject.sharp:
-        return decides and judged.regression.rejected
     # a promising one waits for its verdict: it costs time only where head is faster
     shown = judged.regression.rejected or judged.improvement.rejected
-    return (decides and (shown or (position.not_worse and not position.promising))) or (
-        judged.futile and not position.promising
+    decides = judged.estimated.hold not in ONLY_REPORTS
+    return (
+        judged.estimated.exact
+        or (decides and (shown or (position.not_worse and not position.promising)))
+        or (judged.futile and not position.promising)
     )
 
 

@@ -76,7 +76,8 @@ def abba(rng: np.random.Generator, starts: int) -> npt.NDArray[np.bool_]:
     """Draw whose turn each start is: ABBA or BAAB for each four; true: head's. Starts of a side are even."""
     first = np.repeat(rng.random(starts // 2 + starts % 2) < 0.5, 4)
     flipped = np.tile([False, True, True, False], len(first) // 4)
-    return (first ^ flipped)[: 2 * starts]
+    drawn_: npt.NDArray[np.bool_] = np.logical_xor(first, flipped)[: 2 * starts]
+    return drawn_
 
 
 def of_values(values: Array, orders: npt.NDArray[np.int64] | None = None) -> Sample:

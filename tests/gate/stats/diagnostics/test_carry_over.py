@@ -32,7 +32,8 @@ def sides(seed: int, *, after: dict[str, float], spread: float = 0.005, **more: 
 def test_what_one_side_leaves_behind_is_warned_of(side: str, change: float) -> None:
     found = carry_over(*sides(1, after={side: change}))
     assert isinstance(found, CarryOver)
-    assert (found.side, found.change) == (side, pytest.approx(change, abs=0.005))
+    assert found.side == side
+    assert found.change == pytest.approx(change, abs=0.005)
 
 
 def test_a_change_is_none() -> None:
