@@ -22,6 +22,19 @@ ENVIRONMENT = {"PATH": os.environ["PATH"]}
 PYTHON = (sys.executable, "-I", "-S", "-c")
 BENCHMARK = Benchmark(name="b", command=["x"], instrument="spawn", warmup=1)
 COMPUTES = "for _ in range(1_000_000): pass"
+TWO_THREADS = """
+import hashlib, threading
+def work(): hashlib.pbkdf2_hmac("sha256", b"x", b"y", 400_000)
+one = threading.Thread(target=work); one.start(); work(); one.join()
+"""
+UNREAPED = """
+import os
+pid = os.fork()
+if not pid:
+    for _ in range(2_000_000): pass
+    os._exit(0)
+os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+"""
 Made = Callable[..., Starts]
 
 
@@ -96,18 +109,12 @@ def test_active_time_does_not_count_how_long_others_had_the_processor(made: Made
         ([*PYTHON, COMPUTES], 0.95, 1.0),
         (["sh", "-c", f"{sys.executable} -I -S -c '{COMPUTES}'; :"], 0.0, 0.3),
         # hashing lets the other thread run
-        (
-            [*PYTHON, "import hashlib, threading\ndef work(): hashlib.pbkdf2_hmac('sha256', b'x', b'y', 400_000)\n"
-             "one = threading.Thread(target=work); one.start(); work(); one.join()"], 0.3, 0.75,
-        ),
+        ([*PYTHON, TWO_THREADS], 0.3, 0.75),
         # nobody waits for the child, whose work the system then counts for nobody
-        (
-            [*PYTHON, f"import os\nif not (pid := os.fork()):\n    {COMPUTES}\n    {COMPUTES}\n    os._exit(0)\n"
-             "os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)"], 0.0, 0.6,
-        ),
+        ([*PYTHON, UNREAPED], 0.0, 0.6),
     ],
     ids=["one task", "child of a shell", "two threads", "child that nobody reaps"],
-)  # fmt: skip
+)
 def test_own_is_the_share_of_the_first_task(made: Made, command: list[str], least: float, most: float) -> None:
     for start in good(made(command)):
         assert start.own is not None
