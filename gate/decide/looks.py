@@ -218,23 +218,20 @@ def _is_settled(views: Sequence[Judged], design: Design) -> bool:
     The sharp view alone settles it: a dull one would often keep it open to the end. But it waits for a dull one that
     has a slowdown in sight, which min_builds or the look may still forbid; without any change that is rare.
     """
-    if any(each.settled for each in views):
+    if any(each.settled or each.regression.rejected for each in views):
         return True
     sharp = next(each for each in views if each.subject.sharp)
     dull = [each for each in views if each is not sharp]
-    if any(each.regression.rejected and each.estimated.hold not in ONLY_REPORTS for each in dull):
-        return True
     return _settles(sharp) and not any(in_sight(each.estimated, design.alpha) for each in dull)
 
 
 def _settles(judged: Judged) -> bool:
     position = judged.position
     # a promising one waits for its verdict: it costs time only where head is faster
-    shown = judged.regression.rejected or judged.improvement.rejected
-    decides = judged.estimated.hold not in ONLY_REPORTS
+    shown = judged.improvement.rejected or (position.not_worse and not position.promising)
     return (
         judged.estimated.exact
-        or (decides and (shown or (position.not_worse and not position.promising)))
+        or (shown and judged.estimated.hold not in ONLY_REPORTS)
         or (judged.futile and not position.promising)
     )
 
