@@ -194,7 +194,7 @@ def _families(judged: Sequence[Judged], design: Design) -> list[Judged]:
 
     A finding that was rejected stays so and is the first of its family; one that was settled as not worse keeps its
     place and can no longer regress. Exact ones decide as numbers and take no share. The views of a question are settled
-    together: by the sharp one, or by a regression of the other.
+    together.
     """
     found = []
     both = (_shared(judged, design, improvement=improvement) for improvement in (False, True))
@@ -206,24 +206,33 @@ def _families(judged: Sequence[Judged], design: Design) -> list[Judged]:
         futile = is_futile(j.estimated, j.look, regression.alpha, design)
         found.append(msgspec.structs.replace(j, regression=regression, improvement=improvement, futile=futile))
     for views in by_question([j.subject for j in found]):
-        if any(_settles(found[i]) for i in views):
+        if _is_settled([found[i] for i in views], design):
             for i in views:
                 found[i] = msgspec.structs.replace(found[i], settled=True)
     return found
 
 
-def _settles(judged: Judged) -> bool:
-    """Return whether more data of a finding can change nothing, or it is the view that a regression was found in."""
-    if judged.settled or judged.estimated.exact:
+def _is_settled(views: Sequence[Judged], design: Design) -> bool:
+    """Return whether more data of a question can change nothing.
+
+    The sharp view alone settles it: a dull one would often keep it open to the end. But it waits for a dull one that
+    has a slowdown in sight, which min_builds or the look may still forbid; without any change that is rare.
+    """
+    if any(each.settled or each.regression.rejected for each in views):
         return True
+    sharp = next(each for each in views if each.subject.sharp)
+    dull = [each for each in views if each is not sharp]
+    return _settles(sharp) and not any(in_sight(each.estimated, design.alpha) for each in dull)
+
+
+def _settles(judged: Judged) -> bool:
     position = judged.position
-    decides = judged.estimated.hold not in ONLY_REPORTS
-    if not judged.subject.sharp:
-        return decides and judged.regression.rejected
     # a promising one waits for its verdict: it costs time only where head is faster
-    shown = judged.regression.rejected or judged.improvement.rejected
-    return (decides and (shown or (position.not_worse and not position.promising))) or (
-        judged.futile and not position.promising
+    shown = judged.improvement.rejected or (position.not_worse and not position.promising)
+    return (
+        judged.estimated.exact
+        or (shown and judged.estimated.hold not in ONLY_REPORTS)
+        or (judged.futile and not position.promising)
     )
 
 
@@ -245,15 +254,14 @@ def _shared(judged: Sequence[Judged], design: Design, *, improvement: bool) -> l
         else:
             spent.append(design.spending.spent(judged[i].look, ps[i], paired=judged[i].estimated.paired))
     found = [Tested(p, design.alpha, p < design.alpha) for p in ps]
-    subjects = [judged[i].subject for i in sharing]
-    questions = by_question(subjects)
-    weighted = [p / subject.weight for p, subject in zip(spent, subjects, strict=True)]
-    smallest = [min(1.0, *(weighted[k] for k in views)) for views in questions]
+    questions = [[sharing[k] for k in views] for views in by_question([judged[i].subject for i in sharing])]
+    p_of = dict(zip(sharing, spent, strict=True))
+    weight = {i: judged[i].subject.weight for i in sharing}
+    smallest = [min(1.0, *(p_of[i] / weight[i] for i in views)) for views in questions]
     for views, tested in zip(questions, share(design.policy.config.gate.family, smallest, design.alpha), strict=True):
-        for k in views:
-            i = sharing[k]
-            own = tested if len(views) == 1 else within(tested, weighted[k], subjects[k].weight, design.alpha)
-            found[i] = before[i] if before[i].rejected else own
+        own = within(tested, [p_of[i] for i in views], [weight[i] for i in views], design.alpha)
+        for i, each in zip(views, own, strict=True):
+            found[i] = before[i] if before[i].rejected else each
     return found
 
 

@@ -23,7 +23,8 @@ from gate.stats.typical import first_round_noise
 
 _SHARPER = 2.0
 """How many times as sharp a view must be for the larger share of the error."""
-_SHARE = 0.8
+_WEIGHTS = (0.8, 0.2)
+"""Of the sharp view, and of the other."""
 _TIME = "time"
 _WALL = ("real_time", "manual_time")
 """The last part of names of Google Benchmark whose author wants wall time."""
@@ -116,22 +117,16 @@ def roles_of(questions: Sequence[Sequence[Asked]]) -> list[list[Role | None]]:
 
     An effect never decides here, nor do the rounds that are tested: that would be a second look at them.
     """
-    return [
-        [None] if len(views) == 1 else _roles(number, views) for number, views in enumerate(questions)
-    ]  # fmt: skip
+    return [[None] if len(views) == 1 else [*_roles(number, *views)] for number, views in enumerate(questions)]
 
 
-def _roles(number: int, views: Sequence[Asked]) -> list[Role | None]:
-    noises = [first_round_noise(case.base, case.head, center_of(statistic)) for case, statistic in views]
-    known = [math.inf if noise is None else noise for noise in noises]
-    sharp = known.index(min(known))
-    least_dull = min(noise for i, noise in enumerate(known) if i != sharp)
-    # where nothing is known, inf is not above inf
-    share = _SHARE if math.isfinite(least_dull) and least_dull > _SHARPER * known[sharp] else 1 / len(views)
-    rest = (1 - share) / (len(views) - 1)
-    return [
-        Role(
-            question=number, first=i == 0, weight=share if i == sharp else rest, sharp=i == sharp, noise=noise
-        )
-        for i, noise in enumerate(noises)
-    ]  # fmt: skip
+def _roles(number: int, first: Asked, second: Asked) -> tuple[Role, Role]:
+    noises = [first_round_noise(case.base, case.head, center_of(statistic)) for case, statistic in (first, second)]
+    one, other = (math.inf if noise is None else noise for noise in noises)
+    weights = (0.5, 0.5)
+    if math.isfinite(max(one, other)) and max(one, other) > _SHARPER * min(one, other):
+        weights = _WEIGHTS if one < other else _WEIGHTS[::-1]
+    return (
+        Role(question=number, first=True, weight=weights[0], sharp=one <= other, noise=noises[0]),
+        Role(question=number, first=False, weight=weights[1], sharp=one > other, noise=noises[1]),
+    )

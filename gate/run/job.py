@@ -216,7 +216,7 @@ def instruments_of(project: Project) -> Instruments:
     used = {b.instrument for side in SIDES for b in project.settings.sides[side].benchmark}
     if project.settings.rules.plan.pairing == "duet":
         # starts both sides by itself, whatever measures them by turns
-        return Instruments(dict.fromkeys(used, Spawn(cpu=True)), (), {})
+        return Instruments(dict.fromkeys(used, Spawn(duet=True)), (), {})
     if "hyperfine" in used and is_foreign():
         # hyperfine runs inside with the program, which could change what it writes
         found = choose({*used, "spawn"} - {"hyperfine"}, os.environ)

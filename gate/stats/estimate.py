@@ -174,8 +174,7 @@ def _typical(base: Sample, head: Sample, warnings: tuple[AnyWarning, ...], *, se
     if pair is None or negative:
         x, y = (tops_of(side, sessions=sessions) for side in (base, head))
         trouble: Trouble = "negative" if negative else "zero-quantile"
-        if not negative and min(x.values.min(), y.values.min()) > 0:
-            # every value has a logarithm, and none a partner
+        if not negative and not measured_together(base, head):
             trouble = "no-rounds" if _share_a_session(base, head) else "apart"
         return Reduced(x, y, x.mean, y.mean, False, trouble, None, warnings)
     trouble = _too_little(base, head, pair.base, pair.head)

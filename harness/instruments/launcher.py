@@ -16,7 +16,7 @@ start that fails is the last one; timeout: seconds of one start, 0: none.
 One side alone is started by this process. Two have a process each, so that each has its own sandbox, and this one tells
 them whose turn it is.
 
-The result: {"runs": [[side, ns, user s, system s, ru_maxrss, delay ns, waited ns, ran ns, rest s, outlived], ...],
+The result: {"runs": [[ns, user s, system s, ru_maxrss, delay ns, waited ns, ran ns, rest s, outlived, side], ...],
 "own": [what a child of each side inherits of ru_maxrss, ...], "failed": null or [side, start, what, number]}.
 delay: how long the program's first task could have run, and others did. waited: the same of whoever waited for its end.
 ran: for how long that task ran. All three -1: not known. rest: processor seconds of what the program did not wait for.
@@ -102,7 +102,7 @@ def _repeat(
         failed, run = once(number)
         if failed:
             return [start[_SIDE], number, *failed]
-        runs.append([start[_SIDE], *run])
+        runs.append([*run, start[_SIDE]])
     return None
 
 

@@ -45,16 +45,17 @@ _NEAR = 1.05
 class _Run(msgspec.Struct, array_like=True, frozen=True):
     """One start, as harness/instruments/launcher.py writes it: nanoseconds, but for seconds of processors."""
 
-    side: int
     ns: int
     user: float
     system: float
     rss: int
-    delay: int
-    waited: int
-    ran: int
-    rest: float
-    outlived: int
+    # of a duet all else is not known
+    delay: int = -1
+    waited: int = -1
+    ran: int = -1
+    rest: float = 0.0
+    outlived: int = 0
+    side: int = 0
 
     @property
     def active(self) -> float:
@@ -92,6 +93,20 @@ class _Result(msgspec.Struct):
     failed: _Failed | None
 
 
+class _OfDuet(msgspec.Struct):
+    """What harness/instruments/duet_launcher.py writes."""
+
+    runs: list[_Run]
+    own: int
+    code: int
+    errno: int
+
+    def as_result(self) -> _Result:
+        what: Literal["exit", "start"] = "start" if self.errno else "exit"
+        number = self.errno or self.code
+        return _Result(self.runs, [self.own], _Failed(0, len(self.runs), what, number) if number else None)
+
+
 @dataclass(frozen=True, slots=True)
 class Start:
     """What one start gave."""
@@ -122,12 +137,12 @@ class Starts:
 class Spawn:
     """Times a command by starting it from a small process.
 
-    cpu: whether user and system time together are a metric of their own.
+    duet: whether both sides run at once: user and system time together then are a metric of their own.
     """
 
-    def __init__(self, *, cpu: bool = False) -> None:
+    def __init__(self, *, duet: bool = False) -> None:
         """See the class."""
-        self._cpu = cpu
+        self._duet = duet
 
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         """Return a call of the launcher."""
@@ -141,12 +156,12 @@ class Spawn:
         if outcome.status:
             return failed("spawn", outcome)
         try:
-            result = _read(context.told / RESULT)
+            result = _read(context.told / RESULT, duet=self._duet)
             if result.failed is not None:
                 side = LaunchSide(words(benchmark, context), {}, context.directory)
                 return _why(result.failed, side.argv[0], side, benchmark.timeout, outcome.stderr)
             refuse_other_count(len(result.runs), wanted_values(benchmark, context.iterations), "spawn")
-            series = _series(result.runs, memory=_has_memory(result.runs, result.own[0]), cpu=self._cpu)
+            series = _series(result.runs, memory=_has_memory(result.runs, result.own[0]), cpu=self._duet)
             return metrics(benchmark, series, "" if "memory" in series else _too_small(result.own[0]))
         except OutputError as error:
             return Unusable(str(error), outcome.stderr)
@@ -173,7 +188,7 @@ class Spawn:
         for run in result.runs:
             side = run.side
             try:
-                series = _series([run], active=active[side], memory=memory[side], cpu=self._cpu)
+                series = _series([run], active=active[side], memory=memory[side], cpu=self._duet)
                 found = metrics(rules[side], series, "" if memory[side] else _too_small(result.own[side]))
             except OutputError as error:
                 return Starts(made, Unusable(str(error), outcome.stderr), side)
@@ -193,14 +208,17 @@ def launched(launch: Launch, timeout: float) -> Command:
     return Command(launch.argv, directory, dict(first.environment), timeout, launch=launch, confined=first.confined)
 
 
-def _read(path: Path) -> _Result:
+def _read(path: Path, *, duet: bool = False) -> _Result:
     """Read the launcher's result.
 
     Raises:
         OutputError: there is none.
     """
     try:
-        return msgspec.json.decode(read_regular(path, _MAX_RESULT) or b"", type=_Result)
+        data = read_regular(path, _MAX_RESULT) or b""
+        if duet:
+            return msgspec.json.decode(data, type=_OfDuet).as_result()
+        return msgspec.json.decode(data, type=_Result)
     except msgspec.DecodeError:
         raise OutputError("spawn: no result") from None
 

@@ -76,7 +76,8 @@ def abba(rng: np.random.Generator, starts: int) -> npt.NDArray[np.bool_]:
     """Draw whose turn each start is: ABBA or BAAB for each four; true: head's. Starts of a side are even."""
     first = np.repeat(rng.random(starts // 2 + starts % 2) < 0.5, 4)
     flipped = np.tile([False, True, True, False], len(first) // 4)
-    return (first ^ flipped)[: 2 * starts]
+    drawn_: npt.NDArray[np.bool_] = np.logical_xor(first, flipped)[: 2 * starts]
+    return drawn_
 
 
 def of_values(values: Array, orders: npt.NDArray[np.int64] | None = None) -> Sample:
@@ -93,7 +94,9 @@ def case(name: str, metric: str, base: Sample, head: Sample, *, one_task: bool |
     )  # fmt: skip
 
 
-def drawn(rng: np.random.Generator, setting: Setting, name: str = "parse", *, one_task: bool | None = True) -> list[Case]:
+def drawn(
+    rng: np.random.Generator, setting: Setting, name: str = "parse", *, one_task: bool | None = True
+) -> list[Case]:
     """One command: wall time, and active time where one task does its work."""
     n, rounds = setting.starts, setting.rounds
     heads = np.array([abba(rng, n) for _ in range(rounds)])
@@ -103,10 +106,10 @@ def drawn(rng: np.random.Generator, setting: Setting, name: str = "parse", *, on
     tails = np.where((rng.random(heads.shape) < setting.tail) & heads, 2.0, 1.0)
     for metric, spread in (("time", setting.wall), ("active", setting.active)):
         noise = np.array([HOSTS[setting.host](rng, 2 * n) for _ in range(rounds)]) * spread
-        values = 0.02 * np.exp(noise + np.where(heads, layouts, -layouts)) * np.where(heads, setting.change, 1.0) * tails
-        sides = [
-            of_values(values[mine].reshape(rounds, n), orders[mine].ravel()) for mine in (~heads, heads)
-        ]
+        values = (
+            0.02 * np.exp(noise + np.where(heads, layouts, -layouts)) * np.where(heads, setting.change, 1.0) * tails
+        )
+        sides = [of_values(values[mine].reshape(rounds, n), orders[mine].ravel()) for mine in (~heads, heads)]
         found.append(case(name, metric, sides[0], sides[1], one_task=one_task))
     return found
 

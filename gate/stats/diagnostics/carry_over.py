@@ -7,6 +7,7 @@ half of it. Unlike the order of a pair, no drawing of turns removes it (docs/met
 from __future__ import annotations
 
 import math
+
 import numpy as np
 
 from gate.model import SIDES, Sample, Side

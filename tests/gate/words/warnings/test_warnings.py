@@ -201,7 +201,7 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
         ),
         (
             e.CarryOver("base", -0.006),
-            "base is 0.6% faster after head than after itself: half of that is in the ratio",
+            "base is 0.60% faster after head than after itself: half of that is in the ratio",
         ),
     ],
     "noisier-than-remembered": [
