@@ -117,13 +117,11 @@ def _facts(finding: Finding) -> list[str]:
     like = numbers.larger(finding)
     base, head = (numbers.value(side, finding.unit, like) for side in (finding.base, finding.head))
     basis = finding_words.basis(finding)
+    decided = finding_words.decided(finding)
     return [
         f"base {base}, head {head}, change {numbers.in_points(finding, numbers.change(finding.ratio))}",
-        *(
-            [f"interval: {numbers.in_points(finding, numbers.interval(numbers.shown(finding)))}, {basis}"]
-            if basis
-            else []
-        ),
+        *([f"interval: {numbers.in_points(finding, numbers.interval(finding.ratio))}, {basis}"] if basis else []),
+        *([f"decided by: {decided}"] if decided else []),
         *(clip(visible(f"warning: {each}"), _TEXT) for each in finding_words.warnings(finding)),
     ]
 

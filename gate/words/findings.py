@@ -121,12 +121,21 @@ def why(finding: Finding) -> str:
 
 
 def basis(finding: Finding) -> str:
-    """Say what the interval rests on: "99.58% confidence after correction for 12 comparisons, over 5 builds a side"."""
-    if finding.shown is None:
+    """Say what the interval rests on: "95% confidence, over 5 builds a side"."""
+    return "" if finding.shown is None else f"{corrected(finding.ratio.confidence, None)}, {_over(finding)}"
+
+
+def decided(finding: Finding) -> str:
+    """Write the interval that decided where it is not the one that is shown; otherwise nothing.
+
+    "+4.0% or more at 99.58% confidence after correction for 12 comparisons, look 1 of 4".
+    """
+    ratio, reason, at = numbers.decided(finding), finding.reason, finding.decided_at
+    if ratio is None:
         return ""
-    reason, confidence = finding.reason, numbers.shown(finding).confidence
-    held = corrected(confidence, reason.comparisons if isinstance(reason, reasons.Exceeds) else None)
-    return f"{held}, {_over(finding)}"
+    held = corrected(ratio.confidence, reason.comparisons if isinstance(reason, reasons.Exceeds) else None)
+    look = f", look {at.look} of {at.looks}" if at.looks > 1 else ""
+    return f"{numbers.in_points(finding, numbers.interval(ratio))} at {held}{look}"
 
 
 def _changed(finding: Finding) -> str:
@@ -150,13 +159,14 @@ def _from_zero(finding: Finding) -> str:
 
 
 def _spread(finding: Finding) -> str:
-    """Write the interval that the verdict rests on: " (at least 14.2%)", " (1.0% faster to 3.0% slower)"."""
+    """Write the least of a change that is called, else the interval: " (at least 14.2%)", " (1.0% to 3.0%)"."""
     if finding.ratio.method == "exact":
         return " (exact)"
-    ratio = numbers.shown(finding)
-    low, high = numbers.ends(ratio.low, ratio.high)
+    ratio, at = finding.ratio, finding.decided_at
+    called = finding.shown == "decided_at" and numbers.is_called(finding)
+    low, high = numbers.ends(at.low, at.high) if called else numbers.ends(ratio.low, ratio.high)
     note = "; higher is better" if finding.better == "higher" else ""
-    if finding.shown == "decided_at":
+    if called:
         end = low if _is_above(finding) else high
         if end is None:
             return f" (no bounds{note})"

@@ -250,7 +250,7 @@ def legend(table: Table) -> str:
     text = "; ".join(parts)
     if table.alone:
         text += ". Changes are as `perfgate decide` shows them"
-        return f"{text}: {table.confidences}." if table.confidences else f"{text}."
+        return f"{text}; {table.confidences}." if table.confidences else f"{text}."
     confidence = reports.uniform(numbers.format_percent(c.confidence) for c in with_intervals)
     if len(with_intervals) < 2 or not confidence:
         return f"{text}."

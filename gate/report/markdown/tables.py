@@ -10,7 +10,6 @@ import msgspec
 
 from gate.model import Failure, Finding, RatioInterval, Recorded, Report
 from gate.report.markdown.escape import Md, block, brief, code, escape, short, size
-from gate.units import format_confidence
 from gate.words import bars, cost, failures, marks, numbers, reports, sameness
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup
@@ -124,10 +123,13 @@ def in_common(findings: Sequence[Finding]) -> Marked:
 def findings_table(title: str, findings: Sequence[Finding], common: Marked, share: float = 1.0) -> Part:
     """Write findings as a table, each with a bar of its interval against the threshold."""
     ends = bars.ends(common.scale, _BAR, NO_BREAK)
-    titles = ["benchmark", f"`{ends}`", _titled(reports.confidence(findings))]
+    confidence = reports.confidence(findings)
+    titles = ["benchmark", f"`{ends}`", reports.titled(confidence)]
     titles += [*([] if common.threshold else ["threshold"]), "base → head"]
     opening = f"{_row(*titles)}\n|{':--|' * len(titles)}\n"
-    return Part(title, "finding", Written(findings, lambda each: _finding_row(each, common)), share, opening)
+    return Part(
+        title, "finding", Written(findings, lambda each: _finding_row(each, common, confidence)), share, opening
+    )
 
 
 def more_findings(found: Sequence[Finding], shown: int) -> str:
@@ -135,11 +137,7 @@ def more_findings(found: Sequence[Finding], shown: int) -> str:
     return numbers.plural(len(found) - shown, "more finding" if shown else "finding")
 
 
-def _titled(confidence: str) -> str:
-    return f"change ({confidence} interval)" if confidence else "change (interval)"
-
-
-def _finding_row(finding: Finding, common: Marked) -> Md:
+def _finding_row(finding: Finding, common: Marked, confidence: float | None) -> Md:
     # a phone shows the first two columns
     verdict = numbers.verdict_of(finding) + finding_words.apart(finding)
     quantity = "" if common.quantity else f" {_quantity(finding, finding.statistic, better=not common.better)}"
@@ -147,7 +145,7 @@ def _finding_row(finding: Finding, common: Marked) -> Md:
         f"{marks.emoji(finding)}&nbsp;{named(finding)}{quantity}"
         f"<br>{f'**{verdict}**' if finding.verdict == 'regression' else verdict}",
         f"`{bars.bar(finding, common.scale, _BAR, NO_BREAK)}`",
-        Md(numbers.in_points(finding, _change(numbers.shown(finding)))),
+        Md(numbers.in_points(finding, _change(finding.ratio, confidence))),
         *([] if common.threshold else [escape(numbers.threshold(finding))]),
         _values(finding),
     )
@@ -156,8 +154,8 @@ def _finding_row(finding: Finding, common: Marked) -> Md:
 def machines_table(findings: Sequence[Finding], share: float = 1.0) -> Part:
     """Write the change of each finding on each machine as a table, where each machine is judged by itself."""
     found = [each for each in findings if each.sessions]
-    confidence = reports.uniform(format_confidence(at.ratio.confidence) for f in found for at in f.sessions)
-    opening = f"| benchmark | machine | {_titled(confidence or '')} | rounds |\n|:--|:--|:--|--:|\n"
+    title = reports.titled(next((at.ratio.confidence for f in found for at in f.sessions), None))
+    opening = f"| benchmark | machine | {title} | rounds |\n|:--|:--|:--|--:|\n"
     title = f"Each machine by itself: {numbers.plural(len(found), 'finding')}"
     return Part(title, "finding by machine", Written(found, _machine_rows), share, opening)
 
@@ -178,17 +176,16 @@ def _machine_rows(finding: Finding) -> Md:
 
 def recorded_table(recorded: Sequence[Recorded], share: float = 1.0) -> Part:
     """Write the metrics that are shown and not decided as a table."""
-    confidence = reports.uniform(format_confidence(case.ratio.confidence) for case in recorded) or ""
-    opening = f"| benchmark | metric | {_titled(confidence)} | base → head |\n|:--|:--|:--|:--|\n"
-    title = f"{numbers.plural(len(recorded), 'metric')} recorded, not decided"
-    return Part(
-        title, "recorded metric", Written(recorded, lambda c: _recorded_row(c, at=not confidence)), share, opening
+    opening = (
+        f"| benchmark | metric | {reports.titled(reports.confidence(recorded))} | base → head |\n|:--|:--|:--|:--|\n"
     )
+    title = f"{numbers.plural(len(recorded), 'metric')} recorded, not decided"
+    return Part(title, "recorded metric", Written(recorded, _recorded_row), share, opening)
 
 
-def _recorded_row(case: Recorded, *, at: bool) -> Md:
-    change = _change(case.ratio, at=at)
-    return _row(named(case), brief(case.metric, 40), Md(numbers.in_points(case, change)), _values(case))
+def _recorded_row(case: Recorded) -> Md:
+    change = Md(numbers.in_points(case, _change(case.ratio)))
+    return _row(named(case), brief(case.metric, 40), change, _values(case))
 
 
 def _row(*cells: str) -> Md:
@@ -208,10 +205,10 @@ def _quantity(case: Finding | Recorded, statistic: str, *, better: bool = True) 
     return Md(f"{brief(case.metric, 40)}&nbsp;{shown}{note}")
 
 
-def _change(ratio: RatioInterval, *, at: bool = False) -> Md:
-    # where the column is narrow it breaks before the confidence
-    said = f" {unbroken(f'at {format_confidence(ratio.confidence)}')}" if at and numbers.has_ends(ratio) else ""
-    return Md(f"{escape(numbers.change(ratio))} ({unbroken(numbers.interval(ratio))}{said})")
+def _change(ratio: RatioInterval, column: float | None = None) -> Md:
+    """Write a change with its interval; column: the confidence that its title names, if the interval may have another."""
+    said = numbers.interval(ratio) if column is None else numbers.interval_in(ratio, column)
+    return Md(f"{escape(numbers.change(ratio))} ({unbroken(said)})")
 
 
 def _values(case: Finding | Recorded) -> Md:

@@ -62,8 +62,8 @@ class Row(msgspec.Struct, frozen=True):
     """A finding in the page. number: from 1, by importance; id: its anchor; name: short; label: what of it, if needed.
 
     notes: the warnings. basis: what the interval rests on. open: shown without a click.
-    command: the exact one, nothing where it is not known. draws: the command that draws its pictures. interval: the one
-    that the verdict rests on; confidence: why its is not the configured one, nothing where it is.
+    command: the exact one, nothing where it is not known. draws: the command that draws its pictures. decided: the
+    interval that decided, nothing where it is `interval`; confidence: why its is not the configured one.
     machines: each by itself, where they are judged so.
     used: what it rests on, where that is not all that was measured. by_build: of the cases that are drawn.
     """
@@ -79,6 +79,7 @@ class Row(msgspec.Struct, frozen=True):
     interval: str
     confidence: str
     basis: str
+    decided: str
     conclusion: str
     notes: tuple[str, ...]
     open: bool
@@ -110,7 +111,7 @@ def rows_of(
     same = reports.uniform(finding_words.quantity(f) for f in found)
     curves = {case_id(curve): curve for curve in report.curves}
     measured = {case_id(case): case for case in values}
-    few = len(found) <= _FEW
+    few, confidence = len(found) <= _FEW, reports.confidence(found)
     rows = []
     for number, (finding, bar, pictures) in enumerate(zip(found, forest.bars, shown, strict=True), 1):
         case = measured.get(case_id(finding))
@@ -124,10 +125,11 @@ def rows_of(
                 name=clip(visible(finding.benchmark), NAME),
                 whole=visible(finding.benchmark),
                 label=label_of(finding, same=same is not None),
-                interval=numbers.in_points(finding, numbers.interval(numbers.shown(finding))),
+                interval=numbers.in_points(finding, numbers.interval_in(finding.ratio, confidence)),
                 confidence=_confidence(report, finding),
                 conclusion=finding_words.conclusion(finding),
                 basis=finding_words.basis(finding),
+                decided=finding_words.decided(finding),
                 notes=tuple(visible(say(each)) for each in finding.warnings),
                 open=few or not plain(finding),
                 machines=tuple(_of_machine(finding, at) for at in finding.sessions),
@@ -154,7 +156,7 @@ def _of_machine(finding: Finding, at: SessionRatio) -> OfMachine:
 def _confidence(report: Report, finding: Finding) -> str:
     """Explain a confidence that the looks raise above the configured one; else nothing."""
     wanted, at = report.policy.gate.get("confidence"), finding.decided_at
-    if not isinstance(wanted, float) or at.looks == 1 or finding.shown is None:
+    if not isinstance(wanted, float) or at.looks == 1 or numbers.decided(finding) is None:
         return ""
     return (
         f"Measuring may stop at any of {at.looks} looks. Each look uses more than the configured confidence of "
@@ -193,7 +195,7 @@ def _difference(finding: Finding) -> Difference | None:
         text = numbers.amount(number, unit, like)
         return f"+{text}" if number > 0 else text
 
-    ratio = numbers.shown(finding)
+    ratio = finding.ratio
     low, high = ratio.low, ratio.high
     if ratio.kind != "bounded" or ratio.method == "exact" or not (known(low) and known(high)):
         return Difference(signed(head - base), "")

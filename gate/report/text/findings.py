@@ -51,6 +51,7 @@ class FindingsTable:
         self._every = every
         self._notes = Footnotes(None if every else _NOTES)
         self._scale = bars.Scale(-1.0, 1.0)
+        self._confidence: float | None = None
         self._legend = ""
         self._shown = ""
         self._drawn = False
@@ -62,17 +63,16 @@ class FindingsTable:
         # what all rows share stands above the table: it has to fit 80 columns
         threshold = reports.uniform(numbers.threshold(f) for f in found)
         self._scale = bars.scale(found)
-        rows = [self._row(f, mark_better=not same_better) for f in found]
         absent = {name for name, shared in (("metric", same_metric), ("threshold", threshold)) if shared}
         if not any(f.factors for f in found):
             absent.add("factors")
-        confidence = reports.confidence(found)
+        self._confidence = reports.confidence(found)
         self._legend = reports.confidences(found)
         self._shown = reports.no_sign(found)
-        title = f"change ({confidence} interval)" if confidence else "change (interval)"
+        rows = [self._row(f, mark_better=not same_better) for f in found]
         direction = f"{same_better} is better" if same_better else "↑ higher is better, the others lower"
         shared = [text for text in (same_metric, direction, f"threshold {threshold}" if threshold else "") if text]
-        return [*self._wrap(", ".join(shared)), *self._laid_out(found, rows, absent, title)]
+        return [*self._wrap(", ".join(shared)), *self._laid_out(found, rows, absent, reports.titled(self._confidence))]
 
     def _laid_out(
         self, found: Sequence[Finding], rows: Sequence[dict[str, Cell]], absent: set[str], title: str
@@ -97,7 +97,7 @@ class FindingsTable:
         arrow = " ↑" if mark_better and finding.better == "higher" else ""
         like = numbers.larger(finding)
         style = STYLES[finding.verdict] if self._color else ""
-        change = f"{numbers.change(finding.ratio)} ({numbers.interval(numbers.shown(finding))})"
+        change = f"{numbers.change(finding.ratio)} ({numbers.interval_in(finding.ratio, self._confidence)})"
         verdict = f"{SHAPES[finding.verdict]} {numbers.verdict_of(finding)}"
         return {
             "benchmark": Cell(visible(finding.benchmark)),

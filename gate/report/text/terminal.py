@@ -11,7 +11,6 @@ from gate.model.warnings.estimates import DependsOnMachine
 from gate.report.text.explanations import explanation_lines
 from gate.report.text.findings import FindingsTable
 from gate.report.text.machines import lines_by_machine
-from gate.units import format_confidence
 from gate.words import cost, creep, failures, marks, numbers, reports, sameness, verdict_line
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
@@ -242,25 +241,23 @@ class _Text:
         if not shown:
             return []
         head = [Column("benchmark"), Column("metric"), Column("base", right=True), Column("head", right=True)]
-        same = reports.uniform(format_confidence(case.ratio.confidence) for case in shown)
-        head.append(Column(f"change ({same} interval)" if same else "change (interval)"))
-        rows = [self.recorded_row(case, at=not same) for case in shown]
+        head.append(Column(reports.titled(reports.confidence(shown))))
+        rows = [self.recorded_row(case) for case in shown]
         lines = lay_out(head, rows, self.width - 2, style=self.bold)
         if lines is None:
             lines = [line for row in rows for line in self.recorded_stacked(row)]
         lines = [self.title("recorded, not decided"), *(f"  {line}" for line in lines)]
         return lines + self.left_out(len(found) - len(shown))
 
-    def recorded_row(self, case: Recorded, *, at: bool) -> list[Cell]:
+    def recorded_row(self, case: Recorded) -> list[Cell]:
         name = ", ".join(text for text in (visible(case.benchmark), finding_words.factors(case)) if text)
         like = numbers.larger(case)
-        limits = numbers.interval_at(case.ratio) if at else numbers.interval(case.ratio)
         return [
             Cell(name),
             Cell(clip(finding_words.quantity(case), 30)),
             Cell(numbers.value(case.base, case.unit, like)),
             Cell(numbers.value(case.head, case.unit, like)),
-            Cell(numbers.in_points(case, f"{numbers.change(case.ratio)} ({limits})")),
+            Cell(numbers.in_points(case, f"{numbers.change(case.ratio)} ({numbers.interval(case.ratio)})")),
         ]
 
     def recorded_stacked(self, row: Sequence[Cell]) -> list[str]:
