@@ -217,8 +217,6 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
         accepted=accept,
         exceeded=known.exceeded,
     )
-    corrected = verdict in ("regression", "improvement") or (verdict == "unchanged" and alpha < design.alpha)
-    shown: Literal["ratio", "decided_at"] = "decided_at" if corrected else "ratio"
     return Finding(
         benchmark=case.benchmark,
         metric=case.metric,
@@ -226,13 +224,12 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
         better=subject.better,
         statistic=subject.statistic,
         factors=case.factors,
-        # one confidence for all findings, whatever their look: they stand below each other
         base=side_summary(found, "base", design.alpha),
         head=side_summary(found, "head", design.alpha),
         ratio=ratio_interval(found, design.alpha),
         sessions=session_ratios(found.machines, subject, design.alpha),
         decided_at=_decided_at(judged, decided, alpha, design),
-        shown=None if found.exact or found.reduced.trouble else shown,
+        shown=_shown(found, verdict, alpha < design.alpha),
         threshold=subject.threshold,
         floor=subject.floor,
         p=judged.p,
@@ -252,6 +249,14 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
         memory=memory_use(found, design.alpha, design),
         pairing=_pairing(found, design),
     )
+
+
+def _shown(found: Estimated, verdict: Verdict, corrected: bool) -> Literal["ratio", "decided_at"] | None:
+    """Name the interval that the verdict rests on; `ratio` has one confidence for all findings, whatever their look."""
+    if found.exact or found.reduced.trouble:
+        return None
+    called = verdict in ("regression", "improvement") or (verdict == "unchanged" and corrected)
+    return "decided_at" if called else "ratio"
 
 
 def _detectable(found: Estimated, size: float | None, verdict: Verdict, design: Design) -> float | None:

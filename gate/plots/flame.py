@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from gate.model.explanation import Explanation, FlameNode
-from gate.plots.picture import Picture, elide, legal
+from gate.plots.picture import Picture, legal
 from gate.words import explanations as words
+from gate.words.plain import clip
 
 _WIDTH = 1000.0
 _ROW = 20
@@ -129,7 +130,7 @@ def _box(box: _Box, found: Explanation, total: float, shade: str) -> str:
     name = words.name(node.frame) if box.level else "all"
     mark = {"more": "▲ ", "less": "▼ "}.get(shade[:4], "") if shade[4:] in ("3", "4") else ""
     label = f"{mark}{name}"
-    shown = elide(label, int((box.width - 6) / _LETTER)) if box.width >= _SHOWN else ""
+    shown = clip(label, int((box.width - 6) / _LETTER)) if box.width >= _SHOWN else ""
     y = _TOP + _ROW * box.level
     said = legal(words.box(node, box.own, found, total, name))
     return (

@@ -206,7 +206,7 @@ def _quantity(case: Finding | Recorded, statistic: str, *, better: bool = True) 
 
 
 def _change(ratio: RatioInterval, column: float | None = None) -> Md:
-    """Write a change with its interval; column: the confidence that its title names, if the interval may have another."""
+    """Write a change with its interval; column: the confidence that its title names."""
     said = numbers.interval(ratio) if column is None else numbers.interval_in(ratio, column)
     return Md(f"{escape(numbers.change(ratio))} ({unbroken(said)})")
 
