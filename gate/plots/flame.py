@@ -42,7 +42,7 @@ class _Box(msgspec.Struct, frozen=True):
     """Change of what it spends itself, small callees included."""
 
 
-def flame_graph(found: Explanation, prefix: str) -> Picture | None:
+def flame_graph(found: Explanation, title: str, prefix: str) -> Picture | None:
     """Draw the call tree of an explanation; None: it has none.
 
     The width of a box is the larger of both sides' costs with all below it; where the boxes below a box are wider than
@@ -65,7 +65,7 @@ def flame_graph(found: Explanation, prefix: str) -> Picture | None:
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" id="{prefix}-svg" class="picture flame-graph" role="img" '
         f'viewBox="0 0 {_WIDTH:g} {height}" aria-labelledby="{prefix}-title">'
-        f'<title id="{prefix}-title">{legal(f"Call tree of {words.title(found)}: {said}")}</title>\n'
+        f'<title id="{prefix}-title">{legal(f"Call tree of {title}: {said}")}</title>\n'
         f"<style>{style}</style>\n{''.join(_key())}\n{body}\n</svg>"
     )
     return Picture(svg, _APPROXIMATE if found.approximate else "", _READING)

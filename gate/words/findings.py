@@ -88,12 +88,6 @@ def conclusion(finding: Finding) -> str:
     return clip(visible(said + _more(finding)), _LONGEST)
 
 
-def label(finding: Finding) -> str:
-    """Name a finding: "parse-large (size=10)"."""
-    settings = clip(factors(finding), 40)
-    return clip(visible(finding.benchmark), 60) + (f" ({settings})" if settings else "")
-
-
 def sized(finding: Finding, *, limit: bool = True) -> str:
     """Say how a benchmark changed, behind its name: "is 32.1% slower (at least 14.2%), threshold 10%"; no verdict.
 

@@ -9,11 +9,12 @@ from typing import Any
 import msgspec
 
 from gate.model import Failure, Finding, RatioInterval, Recorded, Report
-from gate.report.markdown.escape import Md, block, brief, code, escape, short, size
+from gate.report.markdown.escape import NAME, Md, block, brief, code, escape, short, size
 from gate.words import bars, cost, failures, marks, numbers, reports, sameness
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup
 from gate.words.machines import machine
+from gate.words.names import Names
 from gate.words.plain import last_lines, visible
 from gate.words.sandbox import sandbox_text
 
@@ -108,15 +109,18 @@ class Marked(msgspec.Struct, frozen=True):
     quantity: str | None
     better: str | None
     threshold: str | None
+    names: Names
+    """Of the whole report."""
 
 
-def in_common(findings: Sequence[Finding]) -> Marked:
+def in_common(report: Report, findings: Sequence[Finding]) -> Marked:
     """Find what a column would repeat, and the scale of the bars of all tables."""
     return Marked(
         bars.scale(findings),
         reports.uniform(map(finding_words.quantity, findings)),
         reports.uniform(f.better for f in findings),
         reports.uniform(map(numbers.threshold, findings)),
+        Names(report),
     )
 
 
@@ -142,7 +146,7 @@ def _finding_row(finding: Finding, common: Marked, confidence: float | None) -> 
     verdict = numbers.verdict_of(finding) + finding_words.apart(finding)
     quantity = "" if common.quantity else f" {_quantity(finding, finding.statistic, better=not common.better)}"
     return _row(
-        f"{marks.emoji(finding)}&nbsp;{named(finding)}{quantity}"
+        f"{marks.emoji(finding)}&nbsp;{named(finding, common.names)}{quantity}"
         f"<br>{f'**{verdict}**' if finding.verdict == 'regression' else verdict}",
         f"`{bars.bar(finding, common.scale, _BAR, NO_BREAK)}`",
         Md(numbers.in_points(finding, _change(finding.ratio, confidence))),
@@ -151,20 +155,20 @@ def _finding_row(finding: Finding, common: Marked, confidence: float | None) -> 
     )
 
 
-def machines_table(findings: Sequence[Finding], share: float = 1.0) -> Part:
+def machines_table(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Part:
     """Write the change of each finding on each machine as a table, where each machine is judged by itself."""
     found = [each for each in findings if each.sessions]
     title = reports.titled(next((at.ratio.confidence for f in found for at in f.sessions), None))
     opening = f"| benchmark | machine | {title} | rounds |\n|:--|:--|:--|--:|\n"
     title = f"Each machine by itself: {numbers.plural(len(found), 'finding')}"
-    return Part(title, "finding by machine", Written(found, _machine_rows), share, opening)
+    return Part(title, "finding by machine", Written(found, lambda each: _machine_rows(each, names)), share, opening)
 
 
-def _machine_rows(finding: Finding) -> Md:
+def _machine_rows(finding: Finding, names: Names) -> Md:
     return Md(
         "\n".join(
             _row(
-                f"{named(finding)} {_quantity(finding, finding.statistic)}",
+                f"{named(finding, names)} {_quantity(finding, finding.statistic)}",
                 code(machine(at.session, at.host)),
                 Md(numbers.in_points(finding, _change(at.ratio))),
                 escape(str(at.rounds)),
@@ -174,28 +178,28 @@ def _machine_rows(finding: Finding) -> Md:
     )
 
 
-def recorded_table(recorded: Sequence[Recorded], share: float = 1.0) -> Part:
+def recorded_table(recorded: Sequence[Recorded], names: Names, share: float = 1.0) -> Part:
     """Write the metrics that are shown and not decided as a table."""
     opening = (
         f"| benchmark | metric | {reports.titled(reports.confidence(recorded))} | base → head |\n|:--|:--|:--|:--|\n"
     )
     title = f"{numbers.plural(len(recorded), 'metric')} recorded, not decided"
-    return Part(title, "recorded metric", Written(recorded, _recorded_row), share, opening)
+    return Part(title, "recorded metric", Written(recorded, lambda each: _recorded_row(each, names)), share, opening)
 
 
-def _recorded_row(case: Recorded) -> Md:
+def _recorded_row(case: Recorded, names: Names) -> Md:
     change = Md(numbers.in_points(case, _change(case.ratio)))
-    return _row(named(case), brief(case.metric, 40), change, _values(case))
+    return _row(named(case, names), brief(case.metric, 40), change, _values(case))
 
 
 def _row(*cells: str) -> Md:
     return Md(f"| {' | '.join(cells)} |")
 
 
-def named(case: Finding | Recorded) -> Md:
+def named(case: Finding | Recorded, names: Names) -> Md:
     """Write the benchmark and its factors."""
-    settings = finding_words.factors(case)
-    return Md(f"{code(case.benchmark)} {code(settings)}" if settings else code(case.benchmark))
+    settings, name = names.settings(case, NAME), code(names.benchmark(case.benchmark, NAME))
+    return Md(f"{name} {code(settings)}" if settings else name)
 
 
 def _quantity(case: Finding | Recorded, statistic: str, *, better: bool = True) -> Md:
@@ -224,27 +228,29 @@ def unbroken(text: str) -> Md:
 # --- lists ----------------------------------------------------------------------------------------------------------
 
 
-def reasons(findings: Sequence[Finding], share: float = 1.0) -> Part:
+def reasons(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Part:
     """Say of each finding what happened and what to mind, in sentences for a newcomer."""
     title = f"In words, with warnings: {numbers.plural(len(findings), 'finding')}"
-    return Part(title, "finding in words", Written(findings, _reason), share)
+    return Part(title, "finding in words", Written(findings, lambda each: _reason(each, names)), share)
 
 
-def _reason(finding: Finding) -> Md:
+def _reason(finding: Finding, names: Names) -> Md:
     return Md(
-        "\n".join([f"- {concluded(finding)}", *(f"  {item}" for item in bullets(finding_words.warnings(finding)[:5]))])
+        "\n".join(
+            [f"- {concluded(finding, names)}", *(f"  {item}" for item in bullets(finding_words.warnings(finding)[:5]))]
+        )
     )
 
 
-def concluded(finding: Finding) -> Md:
+def concluded(finding: Finding, names: Names) -> Md:
     """Name a finding and say what happened, in a sentence for a newcomer."""
-    return Md(f"{named(finding)}: {escape(short(finding_words.conclusion(finding), _TEXT))}")
+    return Md(f"{named(finding, names)}: {escape(short(finding_words.conclusion(finding), _TEXT))}")
 
 
-def failed(group: FailureGroup, width: int = _TEXT) -> Md:
+def failed(group: FailureGroup, names: Names, width: int = _TEXT) -> Md:
     """Write a group of failures as an item of a list: what, where, and what probably went wrong."""
     places = failures.places(group, 3)
-    title = f"- {brief(failures.heading(group), width)}{f' ({escape(places)})' if places else ''}"
+    title = f"- {brief(failures.heading(group, names), width)}{f' ({escape(places)})' if places else ''}"
     said = failures.last_words(group.first)
     told = [Md(f"- last output: {code(said, width)}")] if said else []
     if failures.is_difference(group.first):
@@ -280,12 +286,12 @@ def listed(title: str, noun: str, texts: Iterable[str], share: float = 1.0) -> P
     return Part(title, noun, Written(shown, lambda text: bullets([text])[0]), share)
 
 
-def identical(report: Report, share: float = 1.0, first: str = "") -> Part:
+def identical(report: Report, names: Names, share: float = 1.0, first: str = "") -> Part:
     """List what was not measured because it cannot differ, below what differs between the sides; first: said before."""
     found = sameness.each(report)
     opening = "\n".join(f"{brief(each, _TEXT)}.\n" for each in (first, *sameness.proof(report)) if each)
     title = f"Identical, not measured: {numbers.plural(len(found), 'benchmark')}"
-    written = Written(found, lambda own: Md(f"- {code(own[0])}: {escape(own[1])}"))
+    written = Written(found, lambda own: Md(f"- {code(names.benchmark(own[0], NAME))}: {escape(own[1])}"))
     return Part(title, "identical benchmark", written, share, f"{opening}\n" if opening else "")
 
 

@@ -23,6 +23,7 @@ from gate.words import findings as finding_words
 from gate.words import numbers, reports
 from gate.words.machines import machine
 from gate.words.marks import SHAPES
+from gate.words.names import Names
 from gate.words.numbers import known
 from gate.words.plain import clip, visible
 from gate.words.sentences import say
@@ -98,6 +99,7 @@ class Row(msgspec.Struct, frozen=True):
 
 def rows_of(
     report: Report,
+    names: Names,
     found: Sequence[Finding],
     forest: Forest,
     shown: Sequence[Shown],
@@ -122,9 +124,9 @@ def rows_of(
                 finding=finding,
                 bar=bar,
                 shape=SHAPES[finding.verdict],
-                name=clip(visible(finding.benchmark), NAME),
+                name=names.benchmark(finding.benchmark, NAME),
                 whole=visible(finding.benchmark),
-                label=label_of(finding, same=same is not None),
+                label=label_of(finding, names, same=same is not None),
                 interval=numbers.in_points(finding, numbers.interval_in(finding.ratio, confidence)),
                 confidence=_confidence(report, finding),
                 conclusion=finding_words.conclusion(finding),
@@ -164,10 +166,10 @@ def _confidence(report: Report, finding: Finding) -> str:
     )
 
 
-def label_of(finding: Finding, *, same: bool) -> str:
+def label_of(finding: Finding, names: Names, *, same: bool) -> str:
     """Say what of a benchmark is compared; same: the quantity, which all share, need not be said."""
     words = [] if same else [clip(finding_words.quantity(finding), NAME)]
-    return ", ".join([*words, *([clip(finding_words.factors(finding), 2 * NAME)] if finding.factors else [])])
+    return ", ".join([*words, *([names.settings(finding, 2 * NAME)] if finding.factors else [])])
 
 
 def command_of(benchmark: str, commands: Mapping[str, str]) -> str:

@@ -13,8 +13,9 @@ from gate.words import bars, numbers, reports
 from gate.words import findings as finding_words
 from gate.words.grid import Cell, Column, Footnotes, lay_out, paint, superscript
 from gate.words.marks import SHAPES, STYLES
+from gate.words.names import Names
 from gate.words.phrases import joined, more_are
-from gate.words.plain import clip, visible, wrap
+from gate.words.plain import distinct, visible, wrap
 from gate.words.sentences import say
 
 _NOTES = 40
@@ -43,10 +44,11 @@ _OPTIONAL = ("base", "head", "threshold", "bar")
 class FindingsTable:
     """One table: which findings are told of in sentences (their reasons need no footnote), and how it is to look."""
 
-    def __init__(self, told: Sequence[Finding], color: bool, width: int, every: bool) -> None:
+    def __init__(self, told: Sequence[Finding], color: bool, width: int, every: bool, names: Names) -> None:
         """Set up the table; every: all notes, also those for experts."""
         self._told = {id(finding) for finding in told}
         self._color = color
+        self._names = names
         self._width = width
         self._every = every
         self._notes = Footnotes(None if every else _NOTES)
@@ -91,7 +93,8 @@ class FindingsTable:
                 missing = [name for name in _OPTIONAL if name not in (*names, *absent)]
                 more = f"(a wider terminal also shows {joined(missing)})"
                 return lines + (self._wrap(more) if missing else [])
-        return [line for row in rows for line in self._stacked(row, absent)]
+        names = distinct([self._case(row, absent).text for row in rows], 2 * self._width)
+        return [line for name, row in zip(names, rows, strict=True) for line in self._stacked(name, row, absent)]
 
     def _row(self, finding: Finding, *, mark_better: bool) -> dict[str, Cell]:
         arrow = " ↑" if mark_better and finding.better == "higher" else ""
@@ -101,8 +104,8 @@ class FindingsTable:
         verdict = f"{SHAPES[finding.verdict]} {numbers.verdict_of(finding)}"
         return {
             "benchmark": Cell(visible(finding.benchmark)),
-            "metric": Cell(clip(finding_words.quantity(finding), 30) + arrow),
-            "factors": Cell(clip(finding_words.factors(finding), 40)),
+            "metric": Cell(self._names.quantity(finding) + arrow),
+            "factors": Cell(self._names.settings(finding)),
             "base": Cell(numbers.value(finding.base, finding.unit, like)),
             "head": Cell(numbers.value(finding.head, finding.unit, like)),
             "change": Cell(numbers.in_points(finding, change)),
@@ -121,13 +124,13 @@ class FindingsTable:
         names = ("benchmark", "metric", "factors")
         return Cell(" ".join(row[name].text for name in names if name not in absent and row[name].text))
 
-    def _stacked(self, row: Mapping[str, Cell], absent: set[str]) -> list[str]:
+    def _stacked(self, name: str, row: Mapping[str, Cell], absent: set[str]) -> list[str]:
         """A block a finding, for a terminal too narrow for any table."""
         verdict = row["verdict"]
         text = f"{row['base'].text} to {row['head'].text}, {row['change'].text}"
         text += f", threshold {row['threshold'].text}" if "threshold" not in absent else ""
         return [
-            *self._wrap(clip(self._case(row, absent).text, 2 * self._width), rest="  "),
+            *self._wrap(name, rest="  "),
             f"  {paint(verdict.text, verdict.style)}{verdict.note}",
             *self._wrap(text, first="  ", rest="    "),
         ]
