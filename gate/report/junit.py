@@ -12,7 +12,7 @@ import msgspec
 from gate.decide.steps import blocks
 from gate.model import Finding, Identical, Report, outcomes
 from gate.model.warnings.measured import MissingAllowed
-from gate.words import failures, numbers, reports, sameness, verdict_line
+from gate.words import failures, notes, numbers, reports, sameness, verdict_line
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.names import Names
@@ -127,7 +127,7 @@ def _facts(finding: Finding) -> list[str]:
         f"base {base}, head {head}, change {numbers.in_points(finding, numbers.change(finding.ratio))}",
         *([f"interval: {numbers.in_points(finding, numbers.interval(finding.ratio))}, {basis}"] if basis else []),
         *([f"decided by: {decided}"] if decided else []),
-        *(clip(visible(f"warning: {each}"), _TEXT) for each in finding_words.warnings(finding)),
+        *(clip(visible(f"warning: {each.text}"), _TEXT) for each in notes.notes(finding)),
     ]
 
 
@@ -192,6 +192,6 @@ def _said(report: Report) -> list[str]:
         reports.counts(report),
         *([same] if (same := sameness.not_measured(report)) else []),
         reports.measured(report),
-        *(clip(visible(f"warning: {each}"), _TEXT) for each in map(say, report.warnings)),
+        *(clip(visible(f"warning: {each}"), _TEXT) for each in notes.once(report.warnings)),
         *(clip(visible(f"new in head, not compared: {name}"), _TEXT) for name in report.new),
     ]

@@ -88,6 +88,11 @@ def conclusion(finding: Finding) -> str:
     return clip(visible(said + _more(finding)), _LONGEST)
 
 
+def reason(finding: Finding) -> str:
+    """Say why a finding has its verdict and what follows, in a sentence of its own."""
+    return clip(visible(say(finding.reason) + _more(finding)), _LONGEST)
+
+
 def sized(finding: Finding, *, limit: bool = True) -> str:
     """Say how a benchmark changed, behind its name: "is 32.1% slower (at least 14.2%), threshold 10%"; no verdict.
 
@@ -294,13 +299,7 @@ def without_memory(finding: Finding) -> str:
     return numbers.interval(memory.without) if memory is not None and memory.without is not None else ""
 
 
-def warnings(case: Finding | Recorded) -> list[str]:
-    """Say what every reader of a finding should mind; what only experts need is in the page's details."""
-    apart = _from_columns(case)
-    return [*([apart] if apart else []), *(say(each) for each in case.warnings if not each.for_experts)]
-
-
-def _from_columns(case: Finding | Recorded) -> str:
+def from_columns(case: Finding | Recorded) -> str:
     """Say why the change is not that of base and head as they are shown; nothing where a reader would not see it."""
     base, head, ratio = case.base.value, case.head.value, case.ratio.estimate
     # the difference of shares is that of the columns

@@ -8,7 +8,7 @@ from typing import Literal, Protocol, TypeGuard
 
 from msgspec import structs
 
-from gate.model import Better, Finding, IntervalKind, RatioInterval, Recorded, SideSummary, Verdict
+from gate.model import Better, Finding, IntervalKind, RatioInterval, Recorded, SideSummary, Verdict, reasons
 from gate.units import format_confidence, format_number, format_share, format_value, shown_unit, whole_of
 from gate.units import plural as plural  # whoever writes a number finds it here
 from gate.words.plain import clip, visible
@@ -276,10 +276,17 @@ def verdict(name: Verdict) -> str:
 
 
 def verdict_of(finding: Finding) -> str:
-    """Write the verdict of a row: "regression", "no sign of 4.1%", "inconclusive (floor)"."""
-    known_size = finding.verdict == "no-sign" and known(finding.detectable)
-    said = f"{verdict(finding.verdict)} of {detectable(finding)}" if known_size else verdict(finding.verdict)
-    return f"{said} (floor)" if by_floor(finding) else said
+    """Write the verdict of a row: "regression", "no sign of 4.1%", "inconclusive <42%", "inconclusive (floor)"."""
+    return f"{verdict(finding.verdict)}{resolution(finding)}{' (floor)' if by_floor(finding) else ''}"
+
+
+def resolution(finding: Finding) -> str:
+    """Say what could be seen, behind a verdict that rests on it: " of 4.1%", " <42%"; otherwise nothing."""
+    if not known(finding.detectable):
+        return ""
+    if finding.verdict == "no-sign":
+        return f" of {detectable(finding)}"
+    return f" <{detectable(finding)}" if isinstance(finding.reason, reasons.TooNoisy) else ""
 
 
 def by_floor(finding: Finding) -> bool:

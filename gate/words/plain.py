@@ -144,9 +144,9 @@ def _around(name: str, begin: int, end: int, width: int) -> str:
     """Shorten a name to what is between its begin and its end, with as much of these as there is room for."""
     middle, rest = name[begin : len(name) - end], name[len(name) - end :]
     room = width - bool(begin) - bool(end)
+    if not middle or room < 1:
+        return clip(name, width)
     if _is_over(middle, room):
-        if room < 2:
-            return clip(name, width)
         # the end of a name tells cases apart as often as its begin, which says more where there is little room
         kept = (room - 1) // 2 if room >= _ROOM else 0
         return f"{'…' if begin else ''}{_clip(middle, room, kept)}{'…' if end else ''}"

@@ -113,10 +113,12 @@ def _nights(findings: Sequence[Finding]) -> str:
 
 
 def no_sign(found: Iterable[Finding]) -> str:
-    """Say what "no sign of 4.1%" means, where a finding has that verdict; no full stop."""
-    if not any(finding.verdict == "no-sign" for finding in found):
-        return ""
-    return "no sign of N%: a change for the worse of N% or more would have shown in 80 of 100 such runs"
+    """Say what "no sign of 4.1%" and "inconclusive <42%" mean, where findings have these verdicts; no full stop."""
+    every = list(found)
+    seen = any(finding.verdict == "no-sign" for finding in every)
+    hidden = any(isinstance(finding.reason, reasons.TooNoisy) for finding in every)
+    told = ["no sign of N%: a change for the worse of N% or more would have shown in 80 of 100 such runs"] * seen
+    return "; ".join([*told, *["inconclusive <N%: a change for the worse below N% may not have shown"] * hidden])
 
 
 def _apart(tally: Tally) -> str:

@@ -15,10 +15,10 @@ from gate.report.markdown.escape import Md, escape, html_prose, prose, size
 from gate.report.markdown.explanations import functions_table, why
 from gate.report.markdown.opening import Room, compared, new, next_step, opening, shown_of, weigh, write
 from gate.report.markdown.tables import Part
-from gate.words import findings as finding_words
 from gate.words import numbers, reports, sameness
 from gate.words.failures import FailureGroup, grouped
 from gate.words.names import Names
+from gate.words.notes import notes
 
 LIMIT = 60_000
 """Bytes a comment may have, and so at most as many characters; GitHub refuses more than 65,536 characters."""
@@ -64,7 +64,7 @@ def _folded(
     groups: list[FailureGroup],
     common: parts.Marked,
 ) -> _Folded:
-    told = [f for f in found[:shown] if not plain(f) or finding_words.warnings(f)]
+    told = [f for f in found[:shown] if not plain(f) or notes(f)]
     sentences, pasted = parts.reasons(told, common.names, share=0.5), accept(report, share=0.2)
     outputs = parts.outputs(groups, _LINES, share=0.5)
     # what to do stands as the title of what it needs
@@ -72,13 +72,14 @@ def _folded(
     said = next_step(report, links, pull=bool(pasted.items))
     folded = [] if needed is None or not needed.items or not said else [needed]
     titled = [msgspec.structs.replace(part, title=Md(f"<b>Next</b>: {html_prose(said)}")) for part in folded]
-    warned = weigh(report.warnings, len(report.warnings))
+    weighed = weigh(report.warnings, len(report.warnings))
+    warned = [*weighed.shown, *weighed.rest]
     rest = [
         sentences,
         pasted,
         Part("Functions that add to the changes", "profile", why(report, 3, _WIDTH, common.names), 0.3),
         functions_table(report, common.names, share=0.3),
-        parts.listed(numbers.plural(len(report.warnings), "warning"), "warning", [*warned.shown, *warned.rest], 0.3),
+        parts.listed(numbers.plural(len(warned), "warning"), "warning", warned, 0.3),
         outputs,
         parts.findings_table(parts.more_findings(found, shown), found[shown:], common, share=0.8),
         parts.identical(report, common.names, share=0.5, first=sameness.not_measured(report)),

@@ -20,7 +20,7 @@ from gate.words import bars, creep, reports
 from gate.words.failures import FailureGroup
 from gate.words.marks import emoji_of_report
 from gate.words.names import Names
-from gate.words.sentences import say
+from gate.words.notes import once
 from gate.words.verdict_line import verdict_line
 
 
@@ -35,7 +35,7 @@ def weigh(warnings: Sequence[AnyWarning], most: int) -> Weighed:
     """Divide warnings, those that matter first: at most so many are shown at once."""
     first, middle, later = ([each for each in warnings if each.weight == weight] for weight in WEIGHTS)
     found = [*first, *middle]
-    return Weighed([*map(say, found[:most])], [*map(say, [*found[most:], *later])])
+    return Weighed(once(found)[:most], [*once(found)[most:], *once(later)])
 
 
 class Room(msgspec.Struct, frozen=True):

@@ -10,9 +10,9 @@ from gate.report.markdown.accept import accept
 from gate.report.markdown.escape import escape, prose, size
 from gate.report.markdown.explanations import functions_table, why
 from gate.report.markdown.opening import Room, compared, new, next_step, opening, shown_of, weigh, write
-from gate.words import findings as finding_words
 from gate.words import reports, sameness
 from gate.words.failures import grouped
+from gate.words.notes import notes
 
 LIMIT = 900_000
 """Bytes a summary may have; GitHub refuses more than 1 MiB a step."""
@@ -30,7 +30,7 @@ def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) ->
     What matters least is left out first, and the summary says so.
     """
     found, groups = ordered(report.findings), grouped(report.failures, by_output=False)
-    told = [f for f in found if not plain(f) or finding_words.warnings(f)]
+    told = [f for f in found if not plain(f) or notes(f)]
     common, shown = parts.in_common(report, found), shown_of(found, _ROOM.rows)
     warned = weigh(report.warnings, _MOST)
     values = {

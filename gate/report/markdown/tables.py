@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +10,12 @@ import msgspec
 
 from gate.model import Failure, Finding, RatioInterval, Recorded, Report
 from gate.report.markdown.escape import NAME, Md, block, brief, code, escape, short, size
-from gate.words import bars, cost, failures, marks, numbers, reports, sameness
+from gate.words import bars, cost, failures, marks, notes, numbers, reports, sameness
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup
 from gate.words.machines import machine
 from gate.words.names import Names
+from gate.words.notes import Shared, shared
 from gate.words.plain import last_lines, visible
 from gate.words.sandbox import sandbox_text
 
@@ -22,6 +23,7 @@ NO_BREAK = "\u00a0"
 """The blank of a bar: a narrow column breaks at others."""
 _BAR = 21
 _TEXT = 400
+_NAMED = 20
 # of the tags and blank lines around a part, and of what its title gets when it is cut
 _FRAME = 120
 
@@ -69,9 +71,9 @@ def fit(parts: Sequence[Part], room: int) -> Fitted:
     First each part gets its share at most, so that no long one takes all; then what is left goes to the first.
     """
     kept: list[list[Md]] = [[] for _ in parts]
-    for shared in (True, False):
+    for limited in (True, False):
         for part, items in zip(parts, kept, strict=True):
-            room -= _add(part, items, part.share * room if shared else room)
+            room -= _add(part, items, part.share * room if limited else room)
     left = [(len(part.items) - len(items), part.noun) for part, items in zip(parts, kept, strict=True)]
     return Fitted(
         [_cut(part, items) for part, items in zip(parts, kept, strict=True) if items],
@@ -229,17 +231,29 @@ def unbroken(text: str) -> Md:
 
 
 def reasons(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Part:
-    """Say of each finding what happened and what to mind, in sentences for a newcomer."""
+    """Say of each finding what happened and what to mind, in sentences for a newcomer; what many share is said once."""
+    why, minded = shared(findings, notes.why), shared(findings, notes.notes)
+    once = {*why, *minded}
+    items: list[Finding | Shared] = [*why.values()]
+    items += [f for f in findings if not _said(f, why) or any(note.kind not in once for note in notes.notes(f))]
+    items += minded.values()
     title = f"In words, with warnings: {numbers.plural(len(findings), 'finding')}"
-    return Part(title, "finding in words", Written(findings, lambda each: _reason(each, names)), share)
+    return Part(title, "sentence", Written(items, lambda each: _reason(each, names, once)), share)
 
 
-def _reason(finding: Finding, names: Names) -> Md:
-    return Md(
-        "\n".join(
-            [f"- {concluded(finding, names)}", *(f"  {item}" for item in bullets(finding_words.warnings(finding)[:5]))]
-        )
-    )
+def _said(finding: Finding, once: Collection[Hashable]) -> bool:
+    return any(note.kind in once for note in notes.why(finding))
+
+
+def _reason(each: Finding | Shared, names: Names, once: Collection[Hashable]) -> Md:
+    if isinstance(each, Shared):
+        more = len(each.of) - _NAMED
+        listed = ", ".join(named(finding, names) for finding in each.of[:_NAMED])
+        return Md(f"- {listed}{f' and {more} more' if more > 0 else ''}: {escape(short(each.text, _TEXT))}")
+    minded = bullets([note.text for note in notes.notes(each) if note.kind not in once][:5])
+    if not _said(each, once):
+        return Md("\n".join([f"- {concluded(each, names)}", *(f"  {item}" for item in minded)]))
+    return Md("\n".join([f"- {named(each, names)}", *(f"  {item}" for item in minded)]))
 
 
 def concluded(finding: Finding, names: Names) -> Md:

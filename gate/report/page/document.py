@@ -17,7 +17,7 @@ from gate.report.measurements import Material
 from gate.report.page.builds import Builds, builds_of
 from gate.report.page.embedded import Data, data_of, embedded_report
 from gate.report.page.explanations import Why, whys_of
-from gate.report.page.findings import NAME, Row, rows_of, thresholds
+from gate.report.page.findings import NAME, Row, rows_of, shared_notes, thresholds
 from gate.report.page.forest import Forest, forest_of
 from gate.report.page.host import Span, spans
 from gate.report.page.pictures import pictures_of, readings
@@ -57,6 +57,8 @@ class Page(msgspec.Struct, frozen=True):
     readings: tuple[tuple[str, str], ...]
     trees: tuple[str, ...]
     rows: tuple[Row, ...]
+    shared: tuple[tuple[str, tuple[Row, ...]], ...]
+    """What is said once of several findings, and of which."""
     whys: tuple[Why, ...]
     unprofiled: tuple[Markup, ...]
     without_values: bool
@@ -91,6 +93,8 @@ def page_of(report: Report, material: Material) -> Page:
     names = Names(report)
     whys = tuple(whys_of(report, names))
     keys = {case_id(finding) for finding in found}
+    rows = rows_of(report, names, found, forest, shown, material.cases, again)
+    of = {id(row.finding): row for row in rows}
     return Page(
         report=report,
         names=names,
@@ -103,7 +107,8 @@ def page_of(report: Report, material: Material) -> Page:
         ways=(_way(found, 0.5), _way(found, 2.0)),
         has_median=any(f.statistic == "p50" for f in found),
         readings=tuple(readings(figure for each in shown for figure in each.figures)),
-        rows=tuple(rows_of(report, names, found, forest, shown, material.cases, again)),
+        rows=tuple(rows),
+        shared=tuple((each.text, tuple(of[id(f)] for f in each.of)) for each in shared_notes(found).values()),
         whys=whys,
         trees=tuple(dict.fromkeys(text for why in whys if why.flame is not None for text in why.flame.reading)),
         unprofiled=tuple(prose(explanations.unprofiled(each, names)) for each in report.unprofiled),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 import msgspec
 
@@ -20,13 +20,12 @@ from gate.report.page.values import ByBuild, by_build, used
 from gate.report.page.variance import LevelRow, Shares, level_rows, share_bars
 from gate.units import format_confidence
 from gate.words import findings as finding_words
-from gate.words import numbers, reports
+from gate.words import notes, numbers, reports
 from gate.words.machines import machine
 from gate.words.marks import SHAPES
 from gate.words.names import Names
 from gate.words.numbers import known
 from gate.words.plain import clip, visible
-from gate.words.sentences import say
 
 NAME = 80
 """Columns of a name outside of its own finding."""
@@ -62,9 +61,10 @@ class SortKeys(msgspec.Struct, frozen=True):
 class Row(msgspec.Struct, frozen=True):
     """A finding in the page. number: from 1, by importance; id: its anchor; name: short; label: what of it, if needed.
 
-    notes: the warnings. basis: what the interval rests on. open: shown without a click.
-    command: the exact one, nothing where it is not known. draws: the command that draws its pictures. decided: the
-    interval that decided, nothing where it is `interval`; confidence: why its is not the configured one.
+    notes: the warnings that few others have; minded: how many there are that every reader should mind. basis: what the
+    interval rests on. open: shown without a click. command: the exact one, nothing where it is not known. draws: the
+    command that draws its pictures. decided: the interval that decided, nothing where it is `interval`; confidence: why
+    its is not the configured one.
     machines: each by itself, where they are judged so.
     used: what it rests on, where that is not all that was measured. by_build: of the cases that are drawn.
     """
@@ -83,6 +83,7 @@ class Row(msgspec.Struct, frozen=True):
     decided: str
     conclusion: str
     notes: tuple[str, ...]
+    minded: int
     open: bool
     machines: tuple[OfMachine, ...]
     used: str
@@ -114,6 +115,7 @@ def rows_of(
     curves = {case_id(curve): curve for curve in report.curves}
     measured = {case_id(case): case for case in values}
     few, confidence = len(found) <= _FEW, reports.confidence(found)
+    once = shared_notes(found)
     rows = []
     for number, (finding, bar, pictures) in enumerate(zip(found, forest.bars, shown, strict=True), 1):
         case = measured.get(case_id(finding))
@@ -132,7 +134,8 @@ def rows_of(
                 conclusion=finding_words.conclusion(finding),
                 basis=finding_words.basis(finding),
                 decided=finding_words.decided(finding),
-                notes=tuple(visible(say(each)) for each in finding.warnings),
+                notes=tuple(note.text for note in notes.notes(finding, every=True) if note.kind not in once),
+                minded=len(notes.notes(finding)),
                 open=few or not plain(finding),
                 machines=tuple(_of_machine(finding, at) for at in finding.sessions),
                 used=used(case, finding) if case is not None else "",
@@ -148,6 +151,11 @@ def rows_of(
             )
         )
     return rows
+
+
+def shared_notes(found: Sequence[Finding]) -> dict[Hashable, notes.Shared]:
+    """Find the warnings that many findings have, which the page says once."""
+    return notes.shared(found, lambda finding: notes.notes(finding, every=True))
 
 
 def _of_machine(finding: Finding, at: SessionRatio) -> OfMachine:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 import msgspec
 
 from gate.decide.importance import plain
 from gate.model import Finding
-from gate.model.reasons import Exceeds
-from gate.words import bars, numbers, reports
+from gate.words import bars, notes, numbers, reports
 from gate.words import findings as finding_words
 from gate.words.grid import Cell, Column, Footnotes, lay_out, paint, superscript
 from gate.words.marks import SHAPES, STYLES
@@ -51,6 +50,7 @@ class FindingsTable:
         self._names = names
         self._width = width
         self._every = every
+        self._shared: dict[Hashable, notes.Shared] = {}
         self._notes = Footnotes(None if every else _NOTES)
         self._scale = bars.Scale(-1.0, 1.0)
         self._confidence: float | None = None
@@ -71,6 +71,7 @@ class FindingsTable:
         self._confidence = reports.confidence(found)
         self._legend = reports.confidences(found)
         self._shown = reports.no_sign(found)
+        self._shared = notes.shared(found, notes.why) | notes.shared(found, self._minded)
         rows = [self._row(f, mark_better=not same_better) for f in found]
         direction = f"{same_better} is better" if same_better else "↑ higher is better, the others lower"
         shared = [text for text in (same_metric, direction, f"threshold {threshold}" if threshold else "") if text]
@@ -114,11 +115,17 @@ class FindingsTable:
         }
 
     def _texts(self, finding: Finding) -> list[str]:
-        # that an interval is beyond the threshold is to be seen, and its confidence is said of all
-        said = id(finding) in self._told or isinstance(finding.reason, Exceeds)
+        said = id(finding) in self._told
         explained = plain(finding) or (said and not self._every)
-        warnings = [*map(say, finding.warnings)] if self._every else finding_words.warnings(finding)
-        return [*([] if explained else [visible(say(finding.reason))]), *map(visible, warnings)]
+        why = [] if explained else notes.why(finding)
+        if not any(note.kind in self._shared for note in why):
+            # a row by itself: what follows is in the details
+            why = [notes.Note(note.kind, visible(say(finding.reason))) for note in why]
+        told = [*why, *self._minded(finding)]
+        return [self._shared[note.kind].text if note.kind in self._shared else note.text for note in told]
+
+    def _minded(self, finding: Finding) -> list[notes.Note]:
+        return notes.notes(finding, every=self._every)
 
     def _case(self, row: Mapping[str, Cell], absent: set[str]) -> Cell:
         names = ("benchmark", "metric", "factors")

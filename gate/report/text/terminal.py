@@ -11,7 +11,7 @@ from gate.model.warnings.estimates import DependsOnMachine
 from gate.report.text.explanations import explanation_lines
 from gate.report.text.findings import FindingsTable
 from gate.report.text.machines import lines_by_machine
-from gate.words import cost, creep, failures, marks, numbers, reports, sameness, verdict_line
+from gate.words import cost, creep, failures, marks, notes, numbers, reports, sameness, verdict_line
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.grid import Cell, Column, lay_out, paint
@@ -19,7 +19,6 @@ from gate.words.names import Names, named
 from gate.words.phrases import more_are
 from gate.words.plain import clip, distinct, last_lines, visible, wrap
 from gate.words.sandbox import sandbox_text
-from gate.words.sentences import say
 
 _TOLD = 5
 _TOLD_OF_ALL = 20
@@ -56,7 +55,10 @@ class _Text:
         self.bold = "1" if color else ""
         self.names = Names(report)
         decided = [f for f in ordered(report.findings) if not plain(f)]
-        self.told = decided if every and len(decided) <= _TOLD_OF_ALL else decided[:_TOLD]
+        # what is said of many is a footnote of their rows
+        once = {id(f) for each in notes.shared(decided, notes.why).values() for f in each.of}
+        apart = [f for f in decided if id(f) not in once]
+        self.told = apart if every and len(apart) <= _TOLD_OF_ALL else apart[:_TOLD]
 
     def lines(self) -> list[str]:
         lines = self.top()
@@ -271,10 +273,10 @@ class _Text:
         return [name, *wrap(text, self.width - 2, first="  ", rest="    ")]
 
     def warnings(self) -> list[str]:
-        found = self.report.warnings
-        texts = [visible(say(each)) for each in (found if self.every else found[:_WARNINGS])]
+        found = notes.once(self.report.warnings)
+        texts = found if self.every else found[:_WARNINGS]
         lines = [self.title("warnings")] if texts else []
-        lines += [line for each in texts for line in self.wrap(each, first="  - ", rest="    ")]
+        lines += [line for each in texts for line in self.wrap(visible(each), first="  - ", rest="    ")]
         return lines + self.left_out(len(found) - len(texts))
 
     def entries(self, name: str, tables: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
