@@ -15,7 +15,7 @@ from gate.units import DIMENSIONS, Duration, format_duration, format_share
 from gate.words import views
 from gate.words.numbers import as_configured, plural
 from gate.words.phrases import joined, toml_text
-from gate.words.plain import benchmark_option, clip, visible
+from gate.words.plain import benchmark_option, distinct, visible
 from gate.words.warnings.measured import give_direction
 from gate.words.warnings.setup import base_lacks
 
@@ -84,7 +84,7 @@ _IMPORT_OTHERS = {
 
 def _nothing_in_common(of: outcomes.NothingInCommon) -> str:
     if len(of.base) == len(of.head) == 1:
-        base, head = (clip(visible(names[0]), _LONGEST_NAME) for names in (of.base, of.head))
+        base, head = distinct([visible(names[0]) for names in (of.base, of.head)], _LONGEST_NAME)
         return f"nothing was compared: base has only {base}, and head only {head}"
     return "nothing was compared: base and head have no benchmark of one name"
 

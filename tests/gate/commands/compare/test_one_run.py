@@ -29,12 +29,9 @@ with open(sys.argv[1], "w") as out:
 
 
 def shown(report: Line) -> Shown:
-    """What a reader of a report sees: the interval that each verdict rests on, and those of recorded metrics."""
+    """What a reader of a report sees: the intervals of findings and of recorded metrics."""
     found = {}
-    for f in report["findings"]:
-        interval = f["decided_at"] if f["shown"] == "decided_at" else f["ratio"]
-        found[f["benchmark"], f["metric"]] = (interval["low"], interval["high"], interval["confidence"])
-    for f in report["recorded"]:
+    for f in [*report["findings"], *report["recorded"]]:
         found[f["benchmark"], f["metric"]] = (f["ratio"]["low"], f["ratio"]["high"], f["ratio"]["confidence"])
     return found
 
@@ -193,4 +190,4 @@ def test_views_are_blocks_of_their_own_and_a_note_names_the_one_that_decided(tmp
     shown_by_compare = rows_of(run("compare", str(tmp_path), "--format", "csv"))
     low = {row["metric"]: float(row["ratio_low"]) for row in shown_by_compare if row["row"] == "benchmark"}
     for view in (decided[0], *decided[0]["beside"]):
-        assert low[view["metric"]] == pytest.approx(view[view["shown"]]["low"], rel=1e-9)
+        assert low[view["metric"]] == pytest.approx(view["ratio"]["low"], rel=1e-9)
