@@ -12,7 +12,7 @@ from gate.commands.try_.result import Built, Case, RoundCost, Tried
 from gate.config.parse import parse
 from gate.config.source import from_tables
 from gate.config.types import Config
-from gate.model import Execution, Metric
+from gate.model import Execution, Metric, Side
 from gate.run.trial import TrialTimes, keep_times, trial_seconds
 from harness.loop.execution import Executed
 from harness.loop.schedule import schedule
@@ -122,7 +122,7 @@ def test_what_is_kept_for_the_next_check_adds_up_to_the_cost_of_rounds(tmp_path:
 
 def test_what_goes_start_by_start_takes_what_each_start_takes(tmp_path: Path) -> None:
     keep_times(TrialTimes(first_builds(BUILT), BUILT.later, {"a": 1.0}, iterations=10, each={"a": 0.05}), tmp_path)
-    names = {"base": ["a"], "head": ["a"]}
+    names: dict[Side, list[str]] = {"base": ["a"], "head": ["a"]}
     whole, started = schedule(names, 6, 5, 7), schedule(names, 6, 5, 7, starts={"a": 10})
     alone = trial_seconds(whole, planned(10), tmp_path)
     assert alone is not None
