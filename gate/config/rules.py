@@ -57,10 +57,13 @@ def metric_rules(config: Config, benchmark: str, metric: str) -> MetricRules:
     return rules.metric.get(metric, MetricRules()) if rules else MetricRules()
 
 
-def is_decided(config: Config, benchmark: str, metric: str) -> bool:
+def is_decided(config: Config, benchmark: str, metric: str, *, turns: bool = False) -> bool:
     """Return whether a metric is decided.
 
     That is what plan.metrics names, else what is declared, and the chief metrics of its instrument.
+
+    Args:
+        turns: base and head took turns, so that its sharper views are decided too.
     """
     if config.plan.metrics is not None:
         return any(matches(glob, metric) for glob in config.plan.metrics)
@@ -68,7 +71,7 @@ def is_decided(config: Config, benchmark: str, metric: str) -> bool:
     if rules is None or metric in rules.metric:
         return True
     chief = DUET_CHIEF if config.plan.pairing == "duet" else rules.measured.chief
-    return chief is None or metric in chief
+    return chief is None or metric in chief or (turns and metric in rules.measured.views)
 
 
 def decides(config: Config, benchmark: str, name: str, metric: Metric) -> bool:

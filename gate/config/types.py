@@ -19,6 +19,7 @@ from gate.config.instruments import KNOWN, Traits
 from gate.config.study import Study
 from gate.config.tables import Command, Cpus, Load, Service, Table, default
 from gate.model import Better
+from gate.model.case import MEAN
 from gate.units import Duration, Quantity, Share
 
 __all__ = [
@@ -49,8 +50,8 @@ __all__ = [
 Statistic = Annotated[
     str,
     Meta(
-        pattern=r"^(mean|p[0-9]{1,2}(\.[0-9]+)?)$",
-        extra={"else": "not a statistic: write mean, p50, p99 or p99.9"},
+        pattern=r"^(mean|typical|p[0-9]{1,2}(\.[0-9]+)?)$",
+        extra={"else": "not a statistic: write mean, typical, p50, p99 or p99.9"},
     ),
 ]
 Interval = Literal[
@@ -382,9 +383,15 @@ class MetricRules(Table, frozen=True, kw_only=True):
             "tells."
         ),
     ] = None
-    statistics: Annotated[list[Statistic], Meta(min_length=1, description="What to compare.")] = msgspec.field(
-        default_factory=lambda: ["mean"]
-    )
+    statistics: Annotated[
+        Annotated[list[Statistic], Meta(min_length=1)] | None,
+        Meta(
+            examples=[["mean", "p99"]],
+            description="What to compare, each with its own verdict: mean, quantiles such as p99, or typical, the "
+            "trimmed mean of neighbours' ratios. Default: mean; of times, where base and head took turns, typical and "
+            "mean as two views with one verdict (docs/method.md).",
+        ),
+    ] = None
     threshold: Annotated[Share | None, Meta(description="Replaces gate.threshold and overrides.")] = None
     floor: Annotated[Quantity | None, Meta(description="Replaces gate.floor and overrides.")] = None
     exact: Annotated[
@@ -394,6 +401,11 @@ class MetricRules(Table, frozen=True, kw_only=True):
             "callgrind, otherwise false."
         ),
     ] = None
+
+    @property
+    def compared(self) -> list[str]:
+        """The statistics that are compared where base and head took no turns."""
+        return self.statistics or [MEAN]
 
 
 class Benchmark(Table, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from gate.config.rules import (
     threshold_of,
 )
 from gate.config.types import Config
-from gate.decide.design import statistics_of
+from gate.decide.views import statistics_of
 from gate.directions import direction
 from gate.model import Evidence, Identical, Same, reasons
 from gate.units import to_base

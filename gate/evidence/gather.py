@@ -143,8 +143,8 @@ def _gathered(
     failures += [*missing_parts(parts), *_gaps(parts, select), *([] if _is_alone(run) else found.missing)]
     failed, named, both = failed_at(failures), {f.benchmark for f in failures}, found.both
     judged = [e for e in executions if e.benchmark in both and not failed(e.benchmark, e.factors, e.suite)]
-    pairs = _pairs(judged, config, bound_factors(run), _asked(run, config), sampled)
     turns = run is not None and run.turns
+    pairs = _pairs(judged, config, bound_factors(run), _asked(run, config), sampled, turns=turns)
     cases = [msgspec.structs.replace(each, turns=turns) for each in pairs.cases if each.exact or same != "same"]
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
     return Evidence(
@@ -363,7 +363,13 @@ class _Pairs(msgspec.Struct, frozen=True):
 
 
 def _pairs(
-    executions: Sequence[Execution], config: Config, bound: frozenset[str], asked: int, sampled: Sampler
+    executions: Sequence[Execution],
+    config: Config,
+    bound: frozenset[str],
+    asked: int,
+    sampled: Sampler,
+    *,
+    turns: bool,
 ) -> _Pairs:
     """Make the samples of both sides.
 
@@ -373,6 +379,7 @@ def _pairs(
     Args:
         bound: factors of which a session has some settings by design.
         asked: iterations that each execution was to have; 0: it was not asked for any number.
+        turns: base and head took turns.
     """
     sides: dict[CaseId, dict[Side, list[Execution]]] = defaultdict(lambda: {"base": [], "head": []})
     for e in executions:
@@ -385,7 +392,7 @@ def _pairs(
     for case, by_side in sides.items():
         benchmark, metric = case.benchmark, case.metric
         better = _better(benchmark, metric, by_side, config)
-        decided = better is not None and is_decided(config, benchmark, metric)
+        decided = better is not None and is_decided(config, benchmark, metric, turns=turns)
         what = f"metric {metric}{at(case)}"
         if not by_side["base"]:
             found.new.append(f"{benchmark}: {what}")

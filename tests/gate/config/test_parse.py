@@ -125,7 +125,7 @@ def test_an_empty_file_is_all_defaults() -> None:
         ("[plan]\nbuilds = {min = 5, max = 4}", "perfgate.toml:2: plan.builds: min = 5 is above max = 4"),
         ("[plan]\nbuilds = {min = 5}", "perfgate.toml:2: plan.builds: needs the key max; write e.g. max = 12"),
         ("[plan]\nbuilds = {min = 1, max = 4}", "perfgate.toml:2: plan.builds.min: expected a whole number of 2 or more, got 1; write e.g. min = 4"),
-        (METRIC + 'statistics = ["mean", "median"]', 'perfgate.toml:6: benchmark[0].metric.l.statistics: "median" is not a statistic: write mean, p50, p99 or p99.9'),
+        (METRIC + 'statistics = ["mean", "median"]', 'perfgate.toml:6: benchmark[0].metric.l.statistics: "median" is not a statistic: write mean, typical, p50, p99 or p99.9'),
         (METRIC + 'unit = "usec"', 'perfgate.toml:6: benchmark[0].metric.l.unit: "usec" is not a known unit: did you mean "us"?'),
         (METRIC + 'statistics = ["p0"]', 'perfgate.toml:6: benchmark[0].metric.l.statistics: "p0" is not a quantile: write p50, p99 or p99.9'),
         ("[plan]\nexecutions = 2.5", "perfgate.toml:2: plan.executions: expected a whole number, got 2.5; write e.g. executions = 5"),
