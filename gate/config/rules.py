@@ -57,10 +57,13 @@ def metric_rules(config: Config, benchmark: str, metric: str) -> MetricRules:
     return rules.metric.get(metric, MetricRules()) if rules else MetricRules()
 
 
-def is_decided(config: Config, benchmark: str, metric: str) -> bool:
+def is_decided(config: Config, benchmark: str, metric: str, view_of: str | None = None) -> bool:
     """Return whether a metric is decided.
 
     That is what plan.metrics names, else what is declared, and the chief metrics of its instrument.
+
+    Args:
+        view_of: the metric that it is a view of; where all metrics of an instrument are decided, views are not.
     """
     if config.plan.metrics is not None:
         return any(matches(glob, metric) for glob in config.plan.metrics)
@@ -68,13 +71,13 @@ def is_decided(config: Config, benchmark: str, metric: str) -> bool:
     if rules is None or metric in rules.metric:
         return True
     chief = DUET_CHIEF if config.plan.pairing == "duet" else rules.measured.chief
-    return chief is None or metric in chief
+    return view_of is None if chief is None else metric in chief
 
 
 def decides(config: Config, benchmark: str, name: str, metric: Metric) -> bool:
     """Return whether a metric is decided, and something tells which direction of it is better."""
     better = better_of(config, benchmark, name) or told_or_known(metric.better, name, metric.unit)
-    return better is not None and is_decided(config, benchmark, name)
+    return better is not None and is_decided(config, benchmark, name, metric.view_of)
 
 
 def is_studied(config: Config, benchmark: str) -> bool:

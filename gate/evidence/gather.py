@@ -258,7 +258,7 @@ def _undecided_warnings(cases: Sequence[Case], config: Config) -> list[Undecided
 
     Where a direction is all that lacks, the warning that asks for it says so.
     """
-    decided = {case.benchmark for case in cases if is_decided(config, case.benchmark, case.metric)}
+    decided = {case.benchmark for case in cases if is_decided(config, case.benchmark, case.metric, case.view_of)}
     metrics: dict[str, list[str]] = defaultdict(list)
     for case in cases:
         if case.benchmark not in decided:
@@ -271,7 +271,7 @@ def _undecided_warnings(cases: Sequence[Case], config: Config) -> list[Undecided
 
 def _unknown_directions(cases: Sequence[Case], config: Config) -> list[UnknownDirection]:
     """Name the metrics that would be decided if their direction were known."""
-    found = [c for c in cases if c.better is None and is_decided(config, c.benchmark, c.metric)]
+    found = [c for c in cases if c.better is None and is_decided(config, c.benchmark, c.metric, c.view_of)]
     metrics, benchmarks = (tuple(dict.fromkeys(getattr(c, of) for c in found)) for of in ("metric", "benchmark"))
     return [UnknownDirection(metrics, benchmarks)] if found else []
 
@@ -384,7 +384,8 @@ def _pairs(
     for case, by_side in sides.items():
         benchmark, metric = case.benchmark, case.metric
         better = _better(benchmark, metric, by_side, config)
-        decided = better is not None and is_decided(config, benchmark, metric)
+        shown = next(e.metrics[metric] for side in SIDES for e in by_side[side])
+        decided = better is not None and is_decided(config, benchmark, metric, shown.view_of)
         what = f"metric {metric}{at(case)}"
         if not by_side["base"]:
             found.new.append(f"{benchmark}: {what}")
@@ -485,7 +486,8 @@ def _case(
     *,
     decided: bool,
 ) -> Case:
-    unit, _ = to_base(by_side["base"][0].metrics[metric].unit)
+    one = by_side["base"][0].metrics[metric]
+    unit, _ = to_base(one.unit)
     exact = is_exact(config, benchmark, metric) or all(_repeats(by_side[side], metric) for side in SIDES)
     return Case(
         benchmark=benchmark,
@@ -498,6 +500,8 @@ def _case(
         base=sampled(by_side["base"], metric),
         head=sampled(by_side["head"], metric),
         warnings=iteration_warnings([*by_side["base"], *by_side["head"]], metric, asked),
+        view_of=one.view_of,
+        sharp=one.sharp,
     )
 
 
