@@ -117,7 +117,7 @@ def series(rows: list[Row]) -> dict[str, Series]:
 
 
 def is_sharp(name: str) -> bool:
-    """Return whether the processor time of a benchmark shows its work, by its name."""
+    """Return whether the CPU time of a benchmark shows its work, by its name."""
     return not _OWN_CLOCK & {*name.split("/")}
 
 

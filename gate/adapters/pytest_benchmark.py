@@ -29,7 +29,7 @@ def parse(data: bytes) -> Suite:
     """Read the rounds of each benchmark, named by its node id ("tests/test_x.py::test_y[1]").
 
     A value is a round's time divided by its iterations, as pytest-benchmark already gives it, in seconds. Its metric is
-    "time", or "cpu_time" where the timer was a clock of processor time.
+    "time", or "cpu_time" where the timer was a clock of CPU time.
 
     Raises:
         OutputError: not such a file.

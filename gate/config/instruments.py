@@ -43,7 +43,7 @@ KNOWN: Mapping[str, Traits] = {
     "values": Traits(chief=None),
     "perf_stat": Traits(chief=("task-clock",), floor=_FLOOR),
     "callgrind": Traits(chief=("instructions",), exact=True),
-    # of a project's one timer, which may be of processor time
+    # what the one timer measures, which may be of CPU time
     "pytest-benchmark": Traits(chief=("time", "cpu_time"), suite=True),
     "pyperf": _SUITE,
     "google-benchmark": _SUITE,

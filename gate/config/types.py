@@ -267,7 +267,7 @@ class Plan(Table, frozen=True, kw_only=True):
         Meta(
             examples=[["time"]],
             description="Metrics that the gate decides on; the rest is recorded and shown. "
-            'Default: "time" of hyperfine and spawn ("cpu" in a duet), all metrics of values.',
+            'Default: "time" of hyperfine and spawn ("cpu" in a duet), all metrics of values but the views of another.',
         ),
     ] = None
     shards: Annotated[

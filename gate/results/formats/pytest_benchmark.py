@@ -22,7 +22,7 @@ FORMAT = Format(
     iteration="one round; its value is the mean over the `iterations` of the round",
     trap=(
         "saved without `--benchmark-save-data` there are no rounds, only aggregates; tests that failed are not in the "
-        "file; what a timer of processor time measured is `cpu_time`"
+        "file; what a timer of CPU time measured is `cpu_time`"
     ),
 )
 _HOST = {

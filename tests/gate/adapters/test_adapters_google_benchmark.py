@@ -102,7 +102,7 @@ def test_a_counter_of_some_repetitions_only_and_a_skipped_benchmark_are_left_out
     assert suite.benchmarks == {"a": {"time": one, "cpu_time": cpu, "x": Series("", [1.0, 2.0])}}
 
 
-def test_processor_time_is_a_view_of_time_and_sharp_unless_the_name_says_that_another_time_counts() -> None:
+def test_cpu_time_is_a_view_of_time_and_sharp_unless_the_name_says_that_another_time_counts() -> None:
     found = parse((DATA / "1.7.1.json").read_bytes()).benchmarks
     assert {metric: each.view_of for metric, each in found["Copy/1024"].items() if each.view_of} == {"cpu_time": "time"}
     assert not any(each["time"].sharp for each in found.values())

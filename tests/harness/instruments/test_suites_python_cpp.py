@@ -142,7 +142,7 @@ def test_the_real_pytest_benchmark(context: Context, as_text: bool) -> None:
     assert not (context.directory / ".benchmarks").exists()
 
 
-def test_pytest_benchmark_with_a_clock_of_processor_time(context: Context) -> None:
+def test_pytest_benchmark_with_a_clock_of_cpu_time(context: Context) -> None:
     (context.directory / "test_b.py").write_text(
         "import time\ndef test_a(benchmark): benchmark.pedantic(time.sleep, (0.05,), rounds=2)\n"
     )

@@ -21,7 +21,7 @@ _NAMES = re.compile(r"pytest[-_](benchmark|codspeed)", re.IGNORECASE)
 _CODSPEED = re.compile(r"pytest[-_]codspeed", re.IGNORECASE)
 # Options that a project sets for all its test runs and that do not go with measuring.
 _HINDERS = re.compile(r"(?:^|\s)(-n\s*\w+|--numprocesses|--dist|--benchmark-(?:disable|skip)|--cov)")
-# What processor time does not see, or what other threads add to it.
+# What CPU time does not see, or what other threads add to it.
 _WAITS = re.compile(
     r"^\s*(?:import|from)\s+(?P<module>aiohttp|anyio|asyncio|concurrent|ftplib|grpc|http\.client|http\.server|httpx|joblib|"
     r"multiprocessing|numba|paramiko|requests|selectors|smtplib|socket|sqlite3|subprocess|tensorflow|torch|trio|"
@@ -70,7 +70,7 @@ def found(tree: Tree) -> Found:
 
 
 def _clock(tree: Tree, tests: list[str]) -> tuple[list[str], list[str]]:
-    """Return the option for the clock of processor time, none if something waits, and what to know of the choice."""
+    """Return the option for the clock of CPU time, none if something waits, and what to know of the choice."""
     files = {path for test in tests for path in reached(tree, test)[0]}
     files.update(path for path in tree.ending(".py") if PurePosixPath(path).name == "conftest.py")
     for path in sorted(files):
@@ -78,12 +78,12 @@ def _clock(tree: Tree, tests: list[str]) -> tuple[list[str], list[str]]:
         if found:
             uses = found["module"] or f"{found['call']}()"
             return [], [
-                f"Wall time, since {path} uses {uses}, and processor time sees no waiting. If these tests only",
+                f"Wall time, since {path} uses {uses}, and CPU time sees no waiting. If these tests only",
                 f"compute, write {_TIMER} into the command: other programs on the machine disturb it less.",
             ]
     return [_TIMER], [
-        "Processor time (cpu_time), which other programs on the machine disturb little. It sees no waiting, no other",
-        f"process: take {_TIMER} out if a test sleeps, locks, starts a program or uses a network.",
+        "CPU time (cpu_time), which other programs on the machine disturb little. It sees neither waiting nor other",
+        f"processes: take {_TIMER} out if a test sleeps, locks, starts a program or uses a network.",
     ]
 
 

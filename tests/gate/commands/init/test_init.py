@@ -295,14 +295,14 @@ WAITS = {
 
 
 @pytest.mark.parametrize("case", WAITS)
-def test_processor_time_is_for_what_does_not_wait(project: Project, case: str) -> None:
+def test_cpu_time_is_for_what_does_not_wait(project: Project, case: str) -> None:
     files, why = WAITS[case]
     test = {"tests/test_b.py": f"import my_pkg\n{BENCH}", "src/my_pkg/__init__.py": ""}
     found = detected(project({"pyproject.toml": DECLARED, **test, **files}))
     command, comment = str(found.benchmark.command), " ".join(found.benchmark.comment)
     assert ("--benchmark-timer=time.process_time" in command) == (why is None)
     # the file says what the chosen clock does not see, and what to do if the choice is wrong
-    assert (f"Wall time, since {why}" if why else "It sees no waiting") in comment
+    assert (f"Wall time, since {why}" if why else "It sees neither waiting") in comment
     assert "--benchmark-timer=time.process_time" in comment
 
 

@@ -71,7 +71,7 @@ def test_saved_without_data_there_are_aggregates_only() -> None:
     assert {(a.metric, a.unit, a.better) for a in reading.aggregates} == {("time", "s", "lower")}
 
 
-def test_processor_time_and_wall_time_are_never_one_metric() -> None:
+def test_cpu_time_and_wall_time_are_never_one_metric() -> None:
     clock = {"options": {"timer": "process_time"}}
     rounds, means = entry("a", data=[0.25, 0.5]), entry("b", mean=0.5, median=0.25)
     reading = read_json({"machine_info": {}, "benchmarks": [rounds | clock, rounds, means | clock, means]})
