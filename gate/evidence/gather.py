@@ -53,7 +53,7 @@ from gate.model import (
     Unsampled,
 )
 from gate.model.case import CaseId, canonical, case_id
-from gate.model.names import ERROR_RATE
+from gate.model.names import ACTIVE, ERROR_RATE
 from gate.model.profile import Profile, Unprofiled
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.measured import (
@@ -259,7 +259,11 @@ def _undecided_warnings(cases: Sequence[Case], config: Config) -> list[Undecided
 
     Where a direction is all that lacks, the warning that asks for it says so.
     """
-    decided = {case.benchmark for case in cases if is_decided(config, case.benchmark, case.metric)}
+    decided = {
+        case.benchmark
+        for case in cases
+        if is_decided(config, case.benchmark, case.metric, case.view_of, sharp=case.sharp)
+    }
     metrics: dict[str, list[str]] = defaultdict(list)
     for case in cases:
         if case.benchmark not in decided:
@@ -272,7 +276,7 @@ def _undecided_warnings(cases: Sequence[Case], config: Config) -> list[Undecided
 
 def _unknown_directions(cases: Sequence[Case], config: Config) -> list[UnknownDirection]:
     """Name the metrics that would be decided if their direction were known."""
-    found = [c for c in cases if c.better is None and is_decided(config, c.benchmark, c.metric)]
+    found = [c for c in cases if c.better is None and is_decided(config, c.benchmark, c.metric, c.view_of)]
     metrics, benchmarks = (tuple(dict.fromkeys(getattr(c, of) for c in found)) for of in ("metric", "benchmark"))
     return [UnknownDirection(metrics, benchmarks)] if found else []
 
@@ -392,7 +396,9 @@ def _pairs(
     for case, by_side in sides.items():
         benchmark, metric = case.benchmark, case.metric
         better = _better(benchmark, metric, by_side, config)
-        decided = better is not None and is_decided(config, benchmark, metric, turns=turns)
+        sharp = turns and _is_sharp(metric, by_side)
+        shown = next(e.metrics[metric] for side in SIDES for e in by_side[side])
+        decided = better is not None and is_decided(config, benchmark, metric, shown.view_of, sharp=sharp)
         what = f"metric {metric}{at(case)}"
         if not by_side["base"]:
             found.new.append(f"{benchmark}: {what}")
@@ -493,7 +499,8 @@ def _case(
     *,
     decided: bool,
 ) -> Case:
-    unit, _ = to_base(by_side["base"][0].metrics[metric].unit)
+    one = by_side["base"][0].metrics[metric]
+    unit, _ = to_base(one.unit)
     exact = is_exact(config, benchmark, metric) or all(_repeats(by_side[side], metric) for side in SIDES)
     return Case(
         benchmark=benchmark,
@@ -506,12 +513,23 @@ def _case(
         base=sampled(by_side["base"], metric),
         head=sampled(by_side["head"], metric),
         warnings=iteration_warnings([*by_side["base"], *by_side["head"]], metric, asked),
+        view_of=one.view_of,
+        sharp=_is_sharp(metric, by_side),
         one_task=_one_task(by_side),
     )
 
 
 _OWN = 0.95
 """Of its processor time a command's first task has so much, or several tasks do its work (docs/method.md, active)."""
+
+
+def _is_sharp(metric: str, by_side: dict[Side, list[Execution]]) -> bool:
+    """Return whether a metric is a view that is disturbed less than what it is a view of.
+
+    Active time is known of one task only.
+    """
+    shown = all(e.metrics[metric].sharp for of_side in by_side.values() for e in of_side)
+    return shown and (metric != ACTIVE or _one_task(by_side) is True)
 
 
 def _one_task(by_side: dict[Side, list[Execution]]) -> bool | None:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TextIO, TypeVar
 
 import msgspec
-from harness.loop.turns import Turns
 
 from gate.cli.groups import MeasureOptions, RulesOptions
 from gate.codes import Exit
@@ -45,6 +44,7 @@ from harness.host.lock import NotFreeError, host_lock, lock_file
 from harness.host.state import state
 from harness.loop.duet import Duets
 from harness.loop.measure import Loop, Measured
+from harness.loop.turns import Turns
 from harness.process.budget import Budget
 from harness.source.base_and_head import Sources
 from harness.source.trees import Trees, open_trees

@@ -14,6 +14,7 @@ import msgspec
 from gate.adapters.values import OutputError, Series
 from gate.config.types import Benchmark
 from gate.model import Metric
+from gate.model.names import ACTIVE
 from gate.units import Duration
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import (
@@ -254,7 +255,7 @@ def _series(runs: Sequence[_Run], *, active: bool | None = None, memory: bool, c
         "system": Series("s", [run.system for run in runs]),
     }
     if all(run.delay >= 0 for run in runs) if active is None else active:
-        series["active"] = Series("s", [run.active for run in runs])
+        series[ACTIVE] = Series("s", [run.active for run in runs], view_of="time", sharp=True)
     if cpu:
         series["cpu"] = Series("s", [run.user + run.system for run in runs])
     if memory:
