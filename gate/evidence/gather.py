@@ -262,7 +262,7 @@ def _undecided_warnings(cases: Sequence[Case], config: Config) -> list[Undecided
     decided = {
         case.benchmark
         for case in cases
-        if is_decided(config, case.benchmark, case.metric, case.view_of, sharp=case.sharp)
+        if is_decided(config, case.benchmark, case.metric, case.view_of, sharp=case.turns and case.sharp)
     }
     metrics: dict[str, list[str]] = defaultdict(list)
     for case in cases:
