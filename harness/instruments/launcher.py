@@ -58,7 +58,7 @@ HEAD = 8
 _GRACE, _LONGEST = 500_000_000, 2_500_000_000
 """Nanoseconds until what outlived a command is killed, and until it is left to perfgate."""
 _PAUSE = 0.001
-_SIDE, _ENVIRONMENT, _PLACES, _INSIDE = 0, 1, 3, 4
+_SIDE, _PLACES, _INSIDE = 0, 3, 4
 
 
 class _UnreadyError(Exception):
