@@ -145,7 +145,7 @@ def _gathered(
     judged = [e for e in executions if e.benchmark in both and not failed(e.benchmark, e.factors, e.suite)]
     turns = run is not None and run.turns
     pairs = _pairs(judged, config, bound_factors(run), _asked(run, config), sampled, turns=turns)
-    cases = [msgspec.structs.replace(each, turns=turns) for each in pairs.cases if each.exact or same != "same"]
+    cases = [case for case in pairs.cases if case.exact or same != "same"]
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
     return Evidence(
         run=run,
@@ -262,7 +262,7 @@ def _undecided_warnings(cases: Sequence[Case], config: Config) -> list[Undecided
     decided = {
         case.benchmark
         for case in cases
-        if is_decided(config, case.benchmark, case.metric, case.view_of, sharp=case.turns and case.sharp)
+        if is_decided(config, case.benchmark, case.metric, case.view_of, sharp=case.sharp)
     }
     metrics: dict[str, list[str]] = defaultdict(list)
     for case in cases:
@@ -412,7 +412,8 @@ def _pairs(
                 MetricMissing(benchmark, metric, case.factors or "{}", each.session or 0) for each in lacking
             )
             found.warnings.extend(_units(metric, by_side))
-            found.cases.append(_case(benchmark, metric, by_side, config, asked, sampled, better, decided=decided))
+            made = _case(benchmark, metric, by_side, config, asked, sampled, better, decided=decided)
+            found.cases.append(msgspec.structs.replace(made, turns=turns, sharp=sharp))
         elif decided:
             of, status = by_side["base"][0].factors, f"metric {metric}{unlike}"
             found.failures.append(Failure(kind="execution", benchmark=benchmark, factors=of, status=status))
@@ -514,7 +515,6 @@ def _case(
         head=sampled(by_side["head"], metric),
         warnings=iteration_warnings([*by_side["base"], *by_side["head"]], metric, asked),
         view_of=one.view_of,
-        sharp=_is_sharp(metric, by_side),
         one_task=_one_task(by_side),
     )
 
