@@ -211,7 +211,7 @@ def _answer(views: Sequence[Answer], *, steady: bool) -> Answer:
     subject = chosen.judged.subject
     tasks = any(each.judged.subject.case.one_task is False for each in views)
     view = View(
-        why="regression" if not (steady or subject.sharp) else "tasks" if tasks else "sharper",
+        why="regression" if not (steady or subject.sharp) else "tasks" if tasks else "nights" if steady else "sharper",
         times=_times(subject.role, others[0].judged.subject.role),
     )
     beside = [each.finding for each in others]

@@ -37,7 +37,7 @@ from gate.model import (
     Sample,
     UserError,
 )
-from gate.model.case import MEAN, CaseId, Center, case_id, center_of, quantile_of
+from gate.model.case import CaseId, Center, case_id, center_of, quantile_of
 from gate.model.warnings import typed
 from gate.planning.costs import Spending, about_costs, planned_costs, spent_once
 from gate.planning.known import Known
@@ -48,6 +48,7 @@ from gate.stats.prior import prior_of, remembered_correlation
 from gate.stats.quantile import needed_values
 from gate.stats.remembered_variance import Repetitions, remember
 from gate.stats.subsample import by_session
+from gate.words import views
 from gate.words.phrases import listed
 from gate.words.sentences import say
 
@@ -95,7 +96,7 @@ class _Finding:
     @property
     def name(self) -> str:
         """Name it for a reader."""
-        words = [self.benchmark, self.metric, *([] if self.statistic == MEAN else [self.statistic])]
+        words = [self.benchmark, views.quantity(self.metric, self.statistic)]
         return " ".join([*words, *(f"{key}={value}" for key, value in sorted(self.factors.items()))])
 
 

@@ -128,6 +128,9 @@ class _Turns:
             posix.close(asked)
             posix.close(tell)
             self._helpers.append((process, ask, told))
+        if any(side[_INSIDE][0] >= 0 for side in sides):
+            # not before: a process that cannot be looked into gets no user namespace, in which directories stand
+            enter.hide()
         if timeout:
             import select  # not before the sides have their processes: it would be memory that every child begins with
 

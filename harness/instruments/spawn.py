@@ -204,7 +204,8 @@ class Spawn:
 def launched(launch: Launch, timeout: float) -> Command:
     """Return the process that makes a launch; timeout: seconds of all its starts."""
     first = launch.sides[0]
-    directory = first.directory
+    # what stands by turns is not there yet
+    directory = launch.output.parent if first.places else first.directory
     return Command(launch.argv, directory, dict(first.environment), timeout, launch=launch, confined=first.confined)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from gate.model.warnings import estimates as kinds
 from gate.units import format_number, format_share
-from gate.words import numbers
+from gate.words import numbers, views
 from gate.words.machines import machine
 from gate.words.numbers import plural
 from gate.words.phrases import joined
@@ -130,8 +130,8 @@ def _implausible(warning: kinds.Implausible) -> str:
 
 
 def _improvement(of: kinds.Improvement) -> str:
-    metric = "" if of.metric == "time" else f" {of.metric}"
-    name = f"{of.benchmark}{metric}{'' if of.statistic == 'mean' else f' {of.statistic}'}"
+    what = views.quantity(of.metric, of.statistic)
+    name = of.benchmark if what == "time" else f"{of.benchmark} {what}"
     return f"{name} is {numbers.size(of.ratio)} {numbers.direction(of, of.ratio)}"
 
 
