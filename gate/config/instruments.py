@@ -12,7 +12,6 @@ from importlib import import_module
 import msgspec
 
 from gate.cli.listing import declaring
-from gate.model.names import ACTIVE
 from gate.units import Quantity
 
 _FLOOR = Quantity.parse("1us")
@@ -25,8 +24,6 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
 
     chief: tuple[str, ...] | None = ("time", "throughput")
     """The metrics that are decided where the config names none; None: all."""
-    views: tuple[str, ...] = ()
-    """Metrics that tell of the same time with less noise: decided beside it where base and head took turns."""
     floor: Quantity | None = None
     """The floor of a gate that names none; None: there is none, since what is measured may be of any size."""
     suite: bool = False
@@ -43,15 +40,15 @@ _SUITE = Traits(suite=True)
 # then, and without importing one. An instrument that is added declares its traits in its own file, and its run lines
 # carry them.
 KNOWN: Mapping[str, Traits] = {
-    # without hyperfine on the host, spawn measures in its place
-    "hyperfine": Traits(views=(ACTIVE,), floor=_FLOOR),
-    "spawn": Traits(views=(ACTIVE,), floor=_FLOOR, starts=True),
+    "hyperfine": Traits(floor=_FLOOR),
+    "spawn": Traits(floor=_FLOOR, starts=True),
     "values": Traits(chief=None),
     "perf_stat": Traits(chief=("task-clock",), floor=_FLOOR),
     "callgrind": Traits(chief=("instructions",), exact=True),
-    "pytest-benchmark": _SUITE,
+    # what the one timer measures, which may be of CPU time
+    "pytest-benchmark": Traits(chief=("time", "cpu_time"), suite=True),
     "pyperf": _SUITE,
-    "google-benchmark": Traits(views=("cpu_time",), suite=True),
+    "google-benchmark": _SUITE,
     "go": _SUITE,
     "criterion": _SUITE,
     "jmh": _SUITE,

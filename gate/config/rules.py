@@ -57,13 +57,14 @@ def metric_rules(config: Config, benchmark: str, metric: str) -> MetricRules:
     return rules.metric.get(metric, MetricRules()) if rules else MetricRules()
 
 
-def is_decided(config: Config, benchmark: str, metric: str, *, turns: bool = False) -> bool:
+def is_decided(config: Config, benchmark: str, metric: str, view_of: str | None = None, *, sharp: bool = False) -> bool:
     """Return whether a metric is decided.
 
     That is what plan.metrics names, else what is declared, and the chief metrics of its instrument.
 
     Args:
-        turns: base and head took turns, so that its sharper views are decided too.
+        view_of: the metric that it is a view of; where all metrics of an instrument are decided, views are not.
+        sharp: it is the view that is disturbed least, of what base and head measured by turns.
     """
     if config.plan.metrics is not None:
         return any(matches(glob, metric) for glob in config.plan.metrics)
@@ -71,13 +72,13 @@ def is_decided(config: Config, benchmark: str, metric: str, *, turns: bool = Fal
     if rules is None or metric in rules.metric:
         return True
     chief = DUET_CHIEF if config.plan.pairing == "duet" else rules.measured.chief
-    return chief is None or metric in chief or (turns and metric in rules.measured.views)
+    return sharp or (view_of is None if chief is None else metric in chief)
 
 
 def decides(config: Config, benchmark: str, name: str, metric: Metric) -> bool:
     """Return whether a metric is decided, and something tells which direction of it is better."""
     better = better_of(config, benchmark, name) or told_or_known(metric.better, name, metric.unit)
-    return better is not None and is_decided(config, benchmark, name)
+    return better is not None and is_decided(config, benchmark, name, metric.view_of)
 
 
 def is_studied(config: Config, benchmark: str) -> bool:

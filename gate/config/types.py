@@ -268,7 +268,7 @@ class Plan(Table, frozen=True, kw_only=True):
         Meta(
             examples=[["time"]],
             description="Metrics that the gate decides on; the rest is recorded and shown. "
-            'Default: "time" and "active" of commands ("cpu" in a duet), all metrics of values.',
+            'Default: "time" and "active" of commands ("cpu" in a duet), all metrics of values but views of another.',
         ),
     ] = None
     shards: Annotated[

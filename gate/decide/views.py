@@ -8,26 +8,21 @@ one finding. Source: docs/method.md, views.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import msgspec
 
-from gate.config.rules import benchmark_rules, metric_rules
+from gate.config.rules import metric_rules
 from gate.config.types import Config
 from gate.model import Case
 from gate.model.case import MEAN, TYPICAL, CaseId, case_id, center_of
-from gate.model.names import ACTIVE
 from gate.stats.typical import first_round_noise
 
 _SHARPER = 2.0
 """How many times as sharp a view must be for the larger share of the error."""
 _WEIGHTS = (0.8, 0.2)
 """Of the sharp view, and of the other."""
-_TIME = "time"
-_WALL = ("real_time", "manual_time")
-"""The last part of names of Google Benchmark whose author wants wall time."""
 
 
 class Asked(NamedTuple):
@@ -55,61 +50,33 @@ class Role(msgspec.Struct, frozen=True, eq=False):
 def questions_of(cases: Iterable[Case], config: Config) -> list[list[Asked]]:
     """List what is decided: the views of each question, of which there is one where no turns were taken."""
     decided = [case for case in cases if case.decided]
-    timed = {_place(case) for case in decided if case.metric == _TIME}
-    viewed: dict[CaseId, dict[str, Case]] = defaultdict(dict)
+    known = {case_id(case) for case in decided}
+    sharper: dict[CaseId, Case] = {}
     for case in decided:
-        # who names statistics wants a verdict on each
-        if case.turns and case.unit == "s" and not case.exact and not _declared(case, config):
-            viewed[_place(case)][case.metric] = case
+        if case.sharp and case.view_of is not None and _has_views(case, config):
+            sharper.setdefault(case_id(case)._replace(metric=case.view_of), case)
     found: list[list[Asked]] = []
     for case in decided:
-        own = viewed.get(_place(case), {})
-        sharper = _sharper(case.benchmark, own, config)
-        time = own.get(_TIME)
-        if case.metric in _views(case.benchmark, config) and not _is_valid(case) and _place(case) in timed:
-            continue
-        if case.metric not in own:
+        viewed = case.view_of is not None and case_id(case)._replace(metric=case.view_of) in known
+        if not _has_views(case, config):
             found += [[Asked(case, name)] for name in statistics_of(config, case.benchmark, case.metric)]
-        elif time is None or sharper is None or case not in (time, sharper):
+        elif case_id(case) in sharper:
+            found.append([Asked(sharper[case_id(case)], TYPICAL), Asked(case, MEAN)])
+        elif not viewed:
             found.append([Asked(case, TYPICAL), Asked(case, MEAN)])
-        elif case is time:
-            found.append([Asked(sharper, TYPICAL), Asked(time, MEAN)])
     return found
 
 
-def _place(case: Case) -> CaseId:
-    return case_id(case)._replace(metric="")
-
-
-def _declared(case: Case, config: Config) -> bool:
-    return metric_rules(config, case.benchmark, case.metric).statistics is not None
+def _has_views(case: Case, config: Config) -> bool:
+    """Return whether a case is seen by its typical value and its mean; who names statistics wants a verdict on each."""
+    declared = metric_rules(config, case.benchmark, case.metric).statistics is not None
+    return case.turns and case.unit == "s" and not case.exact and not declared
 
 
 def statistics_of(config: Config, benchmark: str, metric: str) -> list[str]:
     """List the statistics of a case that are compared where no turns were taken."""
     once = {center_of(s): s for s in reversed(metric_rules(config, benchmark, metric).compared)}
     return list(reversed(once.values()))
-
-
-def _views(benchmark: str, config: Config) -> tuple[str, ...]:
-    rules = benchmark_rules(config, benchmark)
-    return rules.measured.views if rules else ()
-
-
-def _sharper(benchmark: str, own: dict[str, Case], config: Config) -> Case | None:
-    """Return the case of the metric that tells of the same time with less noise; None: there is none that may."""
-    found = [own[name] for name in _views(benchmark, config) if name in own]
-    return next((case for case in found if _is_valid(case)), None)
-
-
-def _is_valid(case: Case) -> bool:
-    """Return whether a sharper metric may stand for wall time.
-
-    Active time is known of one task only; processor time, unless the author of the benchmark asked for wall time.
-    """
-    if case.metric == ACTIVE:
-        return case.one_task is True
-    return not set(_WALL) & set(case.benchmark.split("/"))
 
 
 def roles_of(questions: Sequence[Sequence[Asked]]) -> list[list[Role | None]]:

@@ -48,6 +48,10 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Of a result file: a count or share that needs no clock. Without spread over builds it is compared as a number."""
     steady: bool | None = None
     """Whether a steady state was found, with warmup = "auto"; None: not looked for."""
+    view_of: str | None = None
+    """The metric that this one shows by another clock or statistic, and beside which it is no verdict of its own."""
+    sharp: bool = False
+    """Of such a view: what else runs on the host disturbs it less."""
 
 
 class Whose(msgspec.Struct, frozen=True):

@@ -257,7 +257,7 @@ def run_line(project: Project, part: Part | None, seed: int | None, host: dict[s
             b.name: b.command if isinstance(b.command, str) else _shell(b.command) for b in settings.rules.benchmark
         },
         warnings=list(settings.warnings),
-        turns=settings.rules.study is None,
+        turns=settings.rules.study is None and plan.pairing != "duet",
     )
 
 

@@ -14,6 +14,7 @@ import msgspec
 from gate.adapters.values import OutputError, Series
 from gate.config.types import Benchmark
 from gate.model import Metric
+from gate.model.names import ACTIVE
 from gate.units import Duration
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import (
@@ -204,7 +205,8 @@ class Spawn:
 def launched(launch: Launch, timeout: float) -> Command:
     """Return the process that makes a launch; timeout: seconds of all its starts."""
     first = launch.sides[0]
-    directory = first.directory
+    # what stands by turns is not there yet
+    directory = launch.output.parent if first.places else first.directory
     return Command(launch.argv, directory, dict(first.environment), timeout, launch=launch, confined=first.confined)
 
 
@@ -238,7 +240,7 @@ def _why(ended: _Failed, program: str, side: LaunchSide, timeout: float, stderr:
         case "sandbox":
             return Unusable("cannot start: the sandbox cannot be entered", stderr, unstarted=True)
         case "launcher":
-            return Unusable("spawn: no result", stderr)
+            return Unusable("spawn: the process that starts the command has ended", stderr)
 
 
 def _series(runs: Sequence[_Run], *, active: bool | None = None, memory: bool, cpu: bool) -> dict[str, Series]:
@@ -253,7 +255,7 @@ def _series(runs: Sequence[_Run], *, active: bool | None = None, memory: bool, c
         "system": Series("s", [run.system for run in runs]),
     }
     if all(run.delay >= 0 for run in runs) if active is None else active:
-        series["active"] = Series("s", [run.active for run in runs])
+        series[ACTIVE] = Series("s", [run.active for run in runs], view_of="time", sharp=True)
     if cpu:
         series["cpu"] = Series("s", [run.user + run.system for run in runs])
     if memory:

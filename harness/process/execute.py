@@ -69,7 +69,8 @@ class Command:
     group is killed. stdout: the file that takes standard output; None discards it. max_stdout: bytes beyond which the
     process group is killed. cpus: the processors it may use, "0,2-3". priority: its nice value. None: perfgate's own.
     launch: what argv does, in an interpreter of its own that is given it, and a fork of one can do as well. confined:
-    its sandbox; None: it has none. enters: descriptors of what argv enters itself, once it has done what cannot be done inside.
+    its sandbox; None: it has none. enters: descriptors of what argv enters itself, once it has done what cannot be done
+    inside.
     """
 
     argv: tuple[str, ...]

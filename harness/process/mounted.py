@@ -2,74 +2,57 @@
 
 Started by itself (`python -I -S mounted.py WHERE RULESET USER NETWORK COUNT DIRECTORY PATH ... COMMAND...`), so it
 imports nothing of perfgate but what a sandbox needs, which it enters in the end: nobody inside can mount. RULESET,
-USER and NETWORK as in harness/instruments/launcher.py, which lets directories stand, too: to import ctypes, os and
-signal would take ten times as long, and be memory that its programs begin with. mount_namespaces(7) and
-user_namespaces(7) are the sources.
+USER and NETWORK as in harness/instruments/launcher.py. mount_namespaces(7) and user_namespaces(7) are the sources.
 """
 
-import _ctypes
-import posix
+import ctypes
+import os
+import signal
 import sys
 
 if __name__ == "__main__":
-    sys.path.append(f"{__file__.rpartition('/')[0]}/../..")
+    sys.path.append(os.path.normpath(f"{__file__}/../../.."))
 
 from harness.sandbox import enter
 
 _NEW_MOUNTS, _NEW_USER = 0x00020000, 0x10000000  # linux/sched.h
 _BIND, _REC, _SLAVE = 4096, 16384, 1 << 19  # linux/mount.h
-_NOW = 2  # RTLD_NOW
 
 
-class _Int(_ctypes._SimpleCData):  # type: ignore[type-arg]
-    _type_ = "i"
+def _do(done: int) -> None:
+    if done != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
 
 
-class _Function(_ctypes.CFuncPtr):
-    """A function of the C library, as ctypes.CDLL(None, use_errno=True) has them."""
-
-    _flags_ = _ctypes.FUNCFLAG_CDECL | _ctypes.FUNCFLAG_USE_ERRNO
-    _restype_ = _Int
-
-
-def _call(name: str, *arguments: int | bytes | None) -> None:
-    # the program itself, and with it the C library
-    function = _Function(_ctypes.dlsym(_ctypes.dlopen(None, _NOW), name))  # type: ignore[arg-type]
-    if function(*arguments) != 0:
-        number = _ctypes.get_errno()
-        raise OSError(number, posix.strerror(number))
-
-
-def stand(pairs: list[tuple[bytes, bytes]]) -> None:
+def stand(pairs: list[tuple[str, str]]) -> None:
     """Let directories stand at paths, which are directories, for this process and its children.
 
     Raises:
         OSError: the system refuses it.
     """
-    user, group = posix.geteuid(), posix.getegid()
+    libc = ctypes.CDLL(None, use_errno=True)
+    user, group = os.geteuid(), os.getegid()
     try:
-        _call("unshare", _NEW_MOUNTS)
+        _do(libc.unshare(_NEW_MOUNTS))
     except PermissionError:
-        _call("unshare", _NEW_MOUNTS | _NEW_USER)
+        _do(libc.unshare(_NEW_MOUNTS | _NEW_USER))
         # user_namespaces(7): without privileges one id can be mapped, and the group only when groups are given up
         for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
             with open(f"/proc/self/{name}", "w", encoding="ascii") as file:  # noqa: PTH123  # no pathlib: it costs
                 file.write(text)
     # nobody else sees what is mounted here; what others mount is seen
-    _call("mount", b"none", b"/", None, _REC | _SLAVE, None)
+    _do(libc.mount(b"none", b"/", None, _REC | _SLAVE, None))
     for directory, path in pairs:
-        _call("mount", directory, path, None, _BIND | _REC, None)
+        _do(libc.mount(os.fsencode(directory), os.fsencode(path), None, _BIND | _REC, None))
 
 
 def main(where: str, inside: tuple[int, int, int], count: int, rest: list[str]) -> None:
     """Let them stand, and become the command in a directory below."""
-    import os
-    import signal
-
     paths, command = rest[: 2 * count], rest[2 * count :]
     pairs = list(zip(paths[::2], paths[1::2], strict=True))
     try:
-        stand([(os.fsencode(directory), os.fsencode(path)) for directory, path in pairs])
+        stand(pairs)
         os.chdir(where)
         if inside[0] >= 0:
             enter.enter(*inside)

@@ -316,6 +316,7 @@ class Landlocked:
         finally:
             self._apart = False
             for side, at in self._at.items():
+                # whoever let it stand was killed
                 if not os.path.lexists(at):
                     self._at[side] = self._place(side)
 

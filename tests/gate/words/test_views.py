@@ -51,7 +51,9 @@ CLAUSES = {
     "by active time: wall time varied 1,200 times as much": examples.active(UNCHANGED, 1234.0),
     "by active time: wall time varied 1.4 times as much": examples.active(UNCHANGED, 1.36),
     "by active time: wall time varied about as much": examples.active(UNCHANGED, 0.98),
-    "by active time: wall time varied more": replace(examples.active(UNCHANGED), view=View(why="sharper", times=None)),
+    "by active time: the first round does not show which view varies less": replace(
+        examples.active(UNCHANGED), view=View(why="sharper", times=None)
+    ),
     "by mean wall time: active time shows no regression": examples.by_wall(examples.regressed(), "regression"),
     "by typical wall time: several tasks do the work, so active time is not valid": examples.by_wall(
         UNCHANGED, "tasks"
@@ -176,3 +178,18 @@ def test_a_reader_is_told_what_active_and_typical_mean() -> None:
     assert "Active time is the time without waits for a processor." in said
     assert "A typical change is the mean of the ratios of neighbours, without the outer fifths." in said
     assert views.meanings([UNCHANGED]) == []
+
+
+@pytest.mark.parametrize("name", examples.HOSTILE)
+def test_names_made_to_break_a_format_stay_names(name: str) -> None:
+    other = examples.finding("lex", metric=name, estimate=0.97)
+    found = replace(examples.active(UNCHANGED), beside=[other])
+    report = examples.report("pass", [found])
+    assert len(views.clause(found)) < 200
+    assert "\n" not in views.clause(found) and "\x1b" not in views.clause(found)
+    assert "<script>" not in html.render(report).partition("<script>")[0]
+    for render in (comment.render, summary.render):
+        assert "<script>" not in render(report) and "@team" not in render(report)
+    assert json.read(json.render(report)) == report
+    junit.render(report)
+    terminal.render(report, every=True)

@@ -14,7 +14,6 @@ from harness.instruments.protocol import Context, Unusable
 from harness.instruments.spawn import LAUNCHER, RESULT, Spawn, Start, Starts, launched
 from harness.process.execute import Outcome, ProcessExecutor
 from harness.process.forkserver import Launch, LaunchSide, LaunchStart
-from harness.process.mounts import mounts_here
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel tells no delays elsewhere")
 
@@ -186,6 +185,12 @@ def test_a_start_that_takes_too_long_ends_the_launch(made: Made, tmp_path: Path)
         os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
+def test_a_command_that_ends_what_started_it(made: Made) -> None:
+    found = made(["true"], ["sh", "-c", "kill -KILL $PPID"], starts=[0, 1, 0])
+    assert (len(found.made), found.side) == (1, 1)
+    assert found.failed == Unusable("spawn: the process that starts the command has ended", "")
+
+
 def test_what_cannot_start(made: Made, tmp_path: Path) -> None:
     found = made(["true"], ["./missing"], starts=[0, 1])
     assert (len(found.made), found.side) == (1, 1)
@@ -204,10 +209,8 @@ def test_a_side_whose_directory_is_missing(executor: ProcessExecutor, tmp_path: 
     )
 
 
-@pytest.mark.skipif(not mounts_here(), reason="directories cannot stand elsewhere here")
 def test_both_sides_stand_at_one_path(executor: ProcessExecutor, tmp_path: Path) -> None:
     place = tmp_path / "tree"
-    place.mkdir()
     for name in ("base", "head"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "name").write_text(name)
@@ -220,16 +223,33 @@ def test_both_sides_stand_at_one_path(executor: ProcessExecutor, tmp_path: Path)
     assert all("active" in start.metrics for start in found)
     assert [(tmp_path / name / "all").read_text() for name in ("base", "head")] == ["basebase", "headhead"]
     assert {(tmp_path / name / "seen").read_text() for name in ("base", "head")} == {f"{place}\n"}
-    assert list(place.iterdir()) == []
+    assert not place.exists()
 
 
-@pytest.mark.skipif(not mounts_here(), reason="directories cannot stand elsewhere here")
+def test_both_are_set_aside_after_a_failure(executor: ProcessExecutor, tmp_path: Path) -> None:
+    place = tmp_path / "tree"
+    for name in ("base", "head"):
+        (tmp_path / name).mkdir()
+    commands = {"base": ("true",), "head": ("sh", "-c", "exit 3")}
+    sides = tuple(
+        LaunchSide(commands[name], ENVIRONMENT, place, None, {tmp_path / name: place}) for name in ("base", "head")
+    )
+    launch = Launch(LAUNCHER, tmp_path / RESULT, sides, [LaunchStart(each) for each in (0, 1, 1, 0)])
+    found = Spawn().starts([BENCHMARK] * 2, launch, executor.run(launched(launch, 30.0)))
+    assert (len(found.made), found.side) == (1, 1)
+    assert found.failed is not None
+    assert found.failed.status == "exit 3"
+    assert sorted(each.name for each in tmp_path.iterdir() if each.is_dir()) == ["base", "head"]
+
+
 def test_a_side_that_cannot_stand_at_its_path(executor: ProcessExecutor, tmp_path: Path) -> None:
-    side = LaunchSide(("true",), ENVIRONMENT, tmp_path, None, {tmp_path: tmp_path / "gone"})
+    side = LaunchSide(("true",), ENVIRONMENT, tmp_path, None, {tmp_path / "gone": tmp_path / "place"})
     launch = Launch(LAUNCHER, tmp_path / RESULT, (side,), [LaunchStart()])
     failed = Spawn().starts([BENCHMARK], launch, executor.run(launched(launch, 30.0))).failed
     assert failed is not None
-    assert failed.status.startswith(f"cannot start: {tmp_path} cannot stand at {tmp_path / 'gone'}: no such file")
+    assert failed.status.startswith(
+        f"cannot start: {tmp_path / 'gone'} cannot stand at {tmp_path / 'place'}: no such file"
+    )
     assert failed.unstarted
 
 

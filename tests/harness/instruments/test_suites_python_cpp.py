@@ -142,6 +142,20 @@ def test_the_real_pytest_benchmark(context: Context, as_text: bool) -> None:
     assert not (context.directory / ".benchmarks").exists()
 
 
+def test_pytest_benchmark_with_a_clock_of_cpu_time(context: Context) -> None:
+    (context.directory / "test_b.py").write_text(
+        "import time\ndef test_a(benchmark): benchmark.pedantic(time.sleep, (0.05,), rounds=2)\n"
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "test_b.py", "--benchmark-timer=time.process_time"]
+    benchmark = Benchmark(name="b", command=command, instrument="pytest-benchmark")
+    instrument = SuiteInstrument(PytestBenchmark())
+    found = instrument.collect(benchmark, context, ProcessExecutor().run(instrument.prepare(benchmark, context)))
+    assert isinstance(found, Collected), found
+    # named for what it is: it does not see the test wait
+    assert list(found.benchmarks["test_b.py::test_a"]) == ["cpu_time"]
+    assert max(found.benchmarks["test_b.py::test_a"]["cpu_time"].values) < 0.05
+
+
 def test_failing_tests_are_counted(context: Context) -> None:
     (context.directory / "test_b.py").write_text("def test_a(benchmark):\n    benchmark(len, '')\n    assert 0\n")
     command = [sys.executable, "-m", "pytest", "-q", "test_b.py", "--benchmark-min-time=0.0001"]

@@ -13,11 +13,8 @@ from gate.model import SIDES
 from harness.instruments.spawn import LAUNCHER, RESULT, Spawn, Starts, launched
 from harness.process.execute import ProcessExecutor
 from harness.process.forkserver import Launch, LaunchSide, LaunchStart
-from harness.process.mounts import mounts_here
 from harness.sandbox.sandbox import Landlocked
 from tests.harness.sandbox.conftest import LIBRARY, Arena
-
-pytestmark = pytest.mark.skipif(not mounts_here(), reason="directories cannot stand elsewhere here")
 
 
 @pytest.fixture(params=["forked", "by itself"])
@@ -31,9 +28,8 @@ def executor(request: pytest.FixtureRequest, arena: Arena) -> Iterator[ProcessEx
 def by_turns(arena: Arena, sandbox: Landlocked, executor: ProcessExecutor, *argv: str) -> Starts:
     """Start a command of both sides by turns, at one path and without a network."""
     place = arena.work / "tree"
-    place.mkdir(exist_ok=True)
     confined = {side: sandbox.confined(side, arena.tree(side), building=False, network=False) for side in SIDES}
-    with sandbox.apart():
+    with sandbox.taking_turns():
         sides = tuple(
             LaunchSide(
                 argv,
