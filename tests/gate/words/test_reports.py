@@ -111,7 +111,7 @@ def test_the_confidence_of_intervals_is_said_once() -> None:
     regressed, alone = examples.regressed(), [examples.finding(), examples.finding()]
     assert (reports.confidence(alone), reports.confidences(alone)) == (0.95, "")
     assert reports.confidence([regressed, *alone]) == 0.95
-    said = "regressions and improvements are called, and their least change told, at 99.58% confidence"
+    said = 'regressions and improvements, and their "at least", are called at 99.58% confidence'
     assert reports.confidences([regressed, *alone]) == f"{said}, after correction for 12 comparisons"
     nominal = msgspec.structs.replace(examples.EXCEEDS, comparisons=None)
     assert reports.confidences([examples.regressed(reason=nominal)]) == said
