@@ -37,14 +37,19 @@ class _Quieter(msgspec.Struct, frozen=True):
 def less_noise(
     report: Report, still_open: Sequence[Finding], more: steps.MoreBuilds | None
 ) -> steps.ReduceNoise | None:
-    """Choose what reduces the noise, where more builds would not, or not within reason; None: they would.
+    """Choose what reduces the noise, where more builds would not within reason; None: they would, or nothing tells.
 
     more: the plan that would settle some of the open findings; None: none is known.
     """
     busy = next((w.share for w in report.warnings if isinstance(w, Pressure) and w.resource == "cpu"), 0.0)
     waited = busy if busy >= _BUSY else None
     quieter, duet = _quieter(report, still_open), _can_run_at_once(report)
-    if more is not None and not _is_too_much(report, more) and (waited is None or not (quieter or duet)):
+    other = quieter is not None or duet
+    if more is None:
+        told = other or waited is not None
+    else:
+        told = _is_too_much(report, more) or (other and waited is not None)
+    if not told:
         return None
     return steps.ReduceNoise(
         builds=more.builds if more else None,

@@ -165,7 +165,7 @@ def _settle(report: Report) -> steps.Step:
         return steps.ImportMore(builds=max([least, *(told or ([2 * most] if most >= least else []))]))
     if not told:
         quieter = less_noise(report, still_open, None) if hopeless else None
-        return _more_machines(still_open) or quieter or steps.MeasureMore()
+        return _more_machines(still_open) or quieter or steps.MeasureMore(hopeless=hopeless)
     seconds = _seconds(report, told[-1])
     plan = (report.run.settings or {}).get("plan", {})
     more = steps.MoreBuilds(

@@ -373,6 +373,9 @@ class MoreValues(Kind, frozen=True, kw_only=True):
 class MeasureMore(Kind, frozen=True, kw_only=True):
     """Nothing is known of how many builds would settle it."""
 
+    hopeless: bool = False
+    """Whether no reasonable number would, of any finding."""
+
 
 class ReduceNoise(Kind, frozen=True, kw_only=True):
     """More builds would not settle it, or not within reason: the noise has to be less."""

@@ -382,8 +382,10 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.CheckValues: lambda _: (
         "Check the program that writes the values: some are below 0. Compare the amounts, not their difference"
     ),
-    outcomes.MeasureMore: lambda _: (
-        "Raise `plan.budget` or `plan.builds`, or use a quieter host (`perfgate doctor` examines it)"
+    outcomes.MeasureMore: lambda step: (
+        "Use a quieter host (`perfgate doctor` examines it): at this noise level more builds will not settle it"
+        if step.hopeless
+        else "Raise `plan.budget` or `plan.builds`, or use a quieter host (`perfgate doctor` examines it)"
     ),
     outcomes.ReduceNoise: _reduce_noise,
     outcomes.ImportMore: lambda step: (
