@@ -44,12 +44,9 @@ def less_noise(
     busy = next((w.share for w in report.warnings if isinstance(w, Pressure) and w.resource == "cpu"), 0.0)
     waited = busy if busy >= _BUSY else None
     quieter, duet = _quieter(report, still_open), _can_run_at_once(report)
-    other = quieter is not None or duet
-    if more is None:
-        told = other or waited is not None
-    else:
-        told = _is_too_much(report, more) or (other and waited is not None)
-    if not told:
+    loaded, other = waited is not None, quieter is not None or duet
+    too_much = loaded if more is None else _is_too_much(report, more)
+    if not too_much and not (other and (more is None or loaded)):
         return None
     return steps.ReduceNoise(
         builds=more.builds if more else None,
