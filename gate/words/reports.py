@@ -345,7 +345,7 @@ def confidences(findings: Iterable[Finding]) -> str:
     after = [] if corrected is None else [f"correction for {plural(corrected, 'comparison')}"]
     after += ["interim looks"] if any(f.decided_at.looks > 1 for f in called) else []
     held = " to ".join(dict.fromkeys(map(format_confidence, (found[0], found[-1]))))
-    said = f"regressions and improvements are called, and their least change told, at {held} confidence"
+    said = f'regressions and improvements, and their "at least", are called at {held} confidence'
     return f"{said}, after {' and '.join(after)}" if after else said
 
 

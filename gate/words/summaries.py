@@ -257,17 +257,30 @@ def _more_builds(step: outcomes.MoreBuilds) -> str:
     cost = "" if step.seconds is None else f" (about {format_duration(step.seconds)})"
     budget = "" if step.budget is None else f" --set plan.budget={Duration(step.budget)}"
     again = f"`--set plan.builds={step.builds}{budget}`{cost}"
-    if step.seconds is not None and step.seconds > _LONG:
-        duet = "" if step.duet else '`plan.pairing = "duet"`, '
-        return (
-            f"Reduce the noise: a quieter host (`perfgate doctor` examines it), {duet}or a program that writes its own "
-            f"times (`values`). Builds alone take long: {again} would probably settle {which}"
-        )
     return f"Run again with {again}: at this noise level it would probably settle {which}"
 
 
-_LONG = 3600.0
-"""Seconds of a check beyond which more builds are no good advice."""
+def _reduce_noise(step: outcomes.ReduceNoise) -> str:
+    why = "at this noise level more builds will not settle it"
+    if step.builds is not None:
+        takes = "" if step.seconds is None else f", about {format_duration(step.seconds)}"
+        why += f" within reason ({step.builds} a side{takes})"
+    if step.waited is not None:
+        why += f" (some program waited for a processor {format_share(step.waited)} of the time)"
+    if step.metric is not None:
+        every = "the inconclusive finding" if step.may_be_worse == 1 else f"{step.findings} of {step.may_be_worse}"
+        by = "exact" if step.narrower is None else f"at least {step.narrower:.2g} times narrower"
+        metrics = shlex.quote(f'plan.metrics=["{step.metric}"]')
+        return (
+            f"Decide on {step.metric} instead, which this run recorded: its interval is {by} in {every}: "
+            f"`perfgate decide .perfgate --set {metrics}`; {why}"
+        )
+    if step.duet:
+        return (
+            'Set `pairing = "duet"` in [plan], which runs both sides at once and compares their CPU time, or use a '
+            f"quieter host (`perfgate doctor` examines it): {why}"
+        )
+    return f"Use a quieter host (`perfgate doctor` examines it): {why}"
 
 
 def _fix_regression(step: outcomes.FixRegression) -> str:
@@ -377,6 +390,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
         if step.hopeless
         else "Raise `plan.budget` or `plan.builds`, or use a quieter host (`perfgate doctor` examines it)"
     ),
+    outcomes.ReduceNoise: _reduce_noise,
     outcomes.ImportMore: lambda step: (
         f"Build and measure each side {step.builds} times, in turns, and name all files: "
         "`perfgate decide base=B1 base=B2 ... head=H1 head=H2 ...`. `perfgate check` does all of it"

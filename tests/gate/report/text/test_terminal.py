@@ -78,7 +78,7 @@ def test_the_first_lines_tell_the_story() -> None:
     out = terminal.render(examples.regression())
     verdict, table, notes, step, said = out.split("\n\n")[:5]
     assert (len(verdict.splitlines()), len(table.splitlines())) == (1, 10)
-    assert notes.startswith("Regressions and improvements are called, and their least change told, at 99.58% ")
+    assert notes.startswith('Regressions and improvements, and their "at least", are called at 99.58% ')
     assert step.startswith("next      Fix the regression (`perfgate explain` names the functions: ")
     # what decided, in its order, and no more than a few; all of the first stands in the line of verdict
     assert [line.partition(":")[0] for line in said.splitlines() if "er (" in line or "as measured" in line] == [
