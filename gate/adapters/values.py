@@ -48,9 +48,7 @@ class Series:
     whole: bool = False
     """Its one value is of the whole output, which has no warm-up to drop."""
     view_of: str | None = None
-    """The metric that it shows by another clock or statistic; None: it is one of its own."""
-    sharp: bool = False
-    """Of such a view: what else runs on the host disturbs it less."""
+    """The metric of which it is another statistic; None: it is of none."""
 
 
 Format = Callable[[bytes, Mapping[str, str | None]], dict[str, Series]]

@@ -24,6 +24,8 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
 
     chief: tuple[str, ...] | None = ("time", "throughput")
     """The metrics that are decided where the config names none; None: all."""
+    views: tuple[str, ...] = ()
+    """Metrics that tell of the same time with less noise: decided beside it where base and head took turns."""
     floor: Quantity | None = None
     """The floor of a gate that names none; None: there is none, since what is measured may be of any size."""
     suite: bool = False
@@ -40,16 +42,18 @@ _SUITE = Traits(suite=True)
 KNOWN: Mapping[str, Traits] = {
     "hyperfine": Traits(floor=_FLOOR),
     "spawn": Traits(floor=_FLOOR),
-    "values": Traits(chief=None),
+    # NAME.median of what benchmark libraries print
+    "values": Traits(chief=None, views=("median",)),
     "perf_stat": Traits(chief=("task-clock",), floor=_FLOOR),
     "callgrind": Traits(chief=("instructions",), exact=True),
     # what the one timer measures, which may be of CPU time
-    "pytest-benchmark": Traits(chief=("time", "cpu_time"), suite=True),
+    "pytest-benchmark": Traits(chief=("time", "cpu_time"), views=("active",), suite=True),
     "pyperf": _SUITE,
-    "google-benchmark": _SUITE,
+    "google-benchmark": Traits(views=("cpu_time",), suite=True),
     "go": _SUITE,
     "criterion": _SUITE,
-    "jmh": _SUITE,
+    # of mode sample
+    "jmh": Traits(views=("p0.50",), suite=True),
 }
 """The instruments whose traits no run line carries."""
 

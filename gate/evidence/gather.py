@@ -501,7 +501,6 @@ def _case(
         head=sampled(by_side["head"], metric),
         warnings=iteration_warnings([*by_side["base"], *by_side["head"]], metric, asked),
         view_of=one.view_of,
-        sharp=one.sharp,
     )
 
 

@@ -42,6 +42,19 @@ def test_the_timer_says_what_was_measured(timer: str, metric: str) -> None:
     assert suite.benchmarks == {"t.py::test_a": {metric: Series("s", [0.5, 0.25])}}
 
 
+@pytest.mark.parametrize(
+    ("active", "own", "known"),
+    [([0.25, 0.125], 1.0, True), ([0.25, 0.125], 0.95, True), ([0.25, 0.125], 0.94, False), ([0.25, 0.0], 1.0, False), ([], 1.0, False)],
+)  # fmt: skip
+def test_active_time_stands_beside_wall_time_where_one_thread_did_the_work(
+    active: list[float], own: float, known: bool
+) -> None:
+    each = {"fullname": "a", "stats": {"data": [0.5, 0.25]}, "perfgate": {"active": active, "own": own}}
+    suite = parse(json.dumps({"benchmarks": [each]}).encode())
+    assert suite.benchmarks["a"]["time"] == Series("s", [0.5, 0.25])
+    assert suite.benchmarks["a"].get("active") == (Series("s", active) if known else None)
+
+
 def test_what_cannot_be_used_is_an_error_of_its_benchmark() -> None:
     data = rb"""{"benchmarks": [
         {"fullname": "a", "stats": {"data": [1, NaN]}},

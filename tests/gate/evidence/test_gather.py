@@ -363,11 +363,11 @@ def test_a_view_is_shown_and_decided_where_it_is_named(
     config = msgspec.convert({"benchmark": [benchmark], "plan": plan}, Config)
     lines = [execution(side, [1.0], benchmark="b", metric="sort") for side in ("base", "head")]
     for line in lines:
-        line["metrics"]["sort.median"] = {"unit": "s", "values": [0.5], "view_of": "sort", "sharp": True}
+        line["metrics"]["sort.median"] = {"unit": "s", "values": [0.5], "view_of": "sort"}
         line["metrics"]["sort.fastest"] = {"unit": "s", "values": [0.25], "view_of": "sort"}
     cases = gather(located(*lines), config).cases
-    assert {case.metric: (case.view_of, case.sharp) for case in cases} == {
-        "sort": (None, False), "sort.median": ("sort", True), "sort.fastest": ("sort", False)
+    assert {case.metric: case.view_of for case in cases} == {
+        "sort": None, "sort.median": "sort", "sort.fastest": "sort"
     }  # fmt: skip
     assert [case.metric for case in cases if case.decided] == decided
 
