@@ -31,6 +31,7 @@ class Reading(float):
     """The wall time when the timer was called, and what was read meanwhile; the difference of two is a round."""
 
     after: float
+    at: float
     waited: float
     own: float
     whole: float
@@ -41,13 +42,16 @@ class Reading(float):
             return float(self) - start
         wall = float(self) - start.after
         if len(_rounds) < _MOST:
-            _rounds.append((wall, self.waited - start.waited, self.own - start.own, self.whole - start.whole))
+            active = (self.at - start.at) - (self.waited - start.waited)
+            _rounds.append((wall, active, self.own - start.own, self.whole - start.whole))
         return wall
 
 
 _MOST = 200_000
 _rounds: list[tuple[float, float, float, float]] = []
-"""Of the rounds that were timed, in their order: seconds of wall time, waiting, this thread, and all."""
+"""Of the rounds that were timed, in their order: seconds of wall time, without waiting, of this thread, and of all."""
+_calls: list[float] = [1.0]
+"""The seconds of the shortest call of the timer; the two of a round add about one to what is read in them."""
 
 
 def perf_counter() -> float:
@@ -55,11 +59,20 @@ def perf_counter() -> float:
     if get_ident() != _thread:
         return time.perf_counter()
     reading = Reading(time.perf_counter())
-    reading.waited = int(os.pread(_schedstat, _LONGEST, 0).split()[1]) * 1e-9
+    waited = -1.0
+    # a thread is stopped where it calls the kernel: again until it was not, between the time and what was waited then
+    while waited != (waiting := _waited()):
+        waited, reading.at = waiting, time.perf_counter()
+    reading.waited = waited
     reading.own, children = time.thread_time(), os.times()
     reading.whole = time.process_time() + children.children_user + children.children_system
     reading.after = time.perf_counter()
+    _calls[0] = min(_calls[0], reading.after - float(reading))
     return reading
+
+
+def _waited() -> float:
+    return int(os.pread(_schedstat, _LONGEST, 0).split()[1]) * 1e-9
 
 
 def pytest_configure(config: Any) -> None:
@@ -94,7 +107,7 @@ class Writer:
             if place <= len(_rounds) and whole > 0:
                 begin = place
                 others = sum(max(0.0, every - own - _APART) for _, _, own, every in found)
-                active = [(wall - waited) / iterations for wall, waited, _, _ in found]
+                active = [(ran - _calls[0]) / iterations for _, ran, _, _ in found]
                 benchmark["perfgate"] = {"active": active, "own": 1 - others / whole}
 
 
