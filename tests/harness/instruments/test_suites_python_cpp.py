@@ -203,7 +203,8 @@ def test_a_round_is_known_without_what_it_waited_for_a_processor(context: Contex
     for metrics in (found[name] for name in found if len(found[name]) == 2):
         time, active = metrics["time"], metrics["active"]
         assert (active.unit, active.better, len(active.values)) == ("s", "lower", len(time.values))
-        assert all(0 < own <= wall for own, wall in zip(active.values, time.values, strict=True))
+        # but for what it takes to ask the kernel
+        assert all(0 < own < wall + 1e-4 for own, wall in zip(active.values, time.values, strict=True))
     # it is no processor time: a sleep is seen
     assert min(found["test_sleep"]["active"].values) > 0.019
 
