@@ -40,8 +40,8 @@ def parse(data: bytes) -> Suite:
     """Read the rounds of each benchmark, named by its node id ("tests/test_x.py::test_y[1]").
 
     A value is a round's time divided by its iterations, as pytest-benchmark already gives it, in seconds. Its metric is
-    "time", or "cpu_time" where the timer was a clock of CPU time. Where one thread did the work, "active" is beside
-    "time": without what that thread waited for a processor.
+    "time", or "cpu_time" where the timer was a clock of CPU time. "active" is its view without what the thread
+    waited for a processor, sharp where one thread did the work.
 
     Raises:
         OutputError: not such a file.
@@ -50,8 +50,8 @@ def parse(data: bytes) -> Suite:
     for each in read_json(data, _Report, "pytest-benchmark's JSON").benchmarks:
         metric, clock = metric_of(each.options), each.perfgate
         series = {metric: Series("s", each.stats.data)}
-        if clock is not None and clock.own >= _ONE_TASK and min(clock.active, default=0.0) > 0:
-            series["active"] = Series("s", clock.active)
+        if clock is not None and min(clock.active, default=0.0) > 0:
+            series["active"] = Series("s", clock.active, view_of=metric, sharp=clock.own >= _ONE_TASK)
         add(suite, each.fullname, series)
     return suite
 

@@ -123,7 +123,7 @@ def times(found: Iterable[tuple[str, float, *tuple[float | None, ...]]], what: s
 
     Args:
         found: the name and the mean of each; behind it its median and its fastest time, where they are printed, too.
-            They become NAME.median and NAME.fastest, views of the mean.
+            They become NAME.median and NAME.fastest, views of the mean, of which load disturbs the median less.
         what: what the output should be, for the message.
 
     Raises:
@@ -139,7 +139,7 @@ def times(found: Iterable[tuple[str, float, *tuple[float | None, ...]]], what: s
         for view, value in zip(("median", "fastest"), others, strict=False):
             # of what a clock does not resolve there is no ratio
             if value is not None and value > 0 and usable([value], "s"):
-                views[f"{name}.{view}"] = Series("s", [value], view_of=name)
+                views[f"{name}.{view}"] = Series("s", [value], view_of=name, sharp=view == "median")
     if not series:
         raise EmptyError(f"no benchmark in the output: {what}")
     # a benchmark may have the name of another one's view

@@ -48,7 +48,9 @@ class Series:
     whole: bool = False
     """Its one value is of the whole output, which has no warm-up to drop."""
     view_of: str | None = None
-    """The metric of which it is another statistic; None: it is of none."""
+    """The metric that it shows by another clock or statistic; None: it is one of its own."""
+    sharp: bool = False
+    """Of such a view: what else runs on the host disturbs it less."""
 
 
 Format = Callable[[bytes, Mapping[str, str | None]], dict[str, Series]]

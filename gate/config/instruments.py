@@ -24,14 +24,14 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
 
     chief: tuple[str, ...] | None = ("time", "throughput")
     """The metrics that are decided where the config names none; None: all."""
-    views: tuple[str, ...] = ()
-    """Metrics that tell of the same time with less noise: decided beside it where base and head took turns."""
     floor: Quantity | None = None
     """The floor of a gate that names none; None: there is none, since what is measured may be of any size."""
     suite: bool = False
     """One command yields many benchmarks."""
     exact: bool = False
     """It counts the same each time: executed once a build, without perturbation, and compared as numbers."""
+    starts: bool = False
+    """It starts a command by itself, so that base and head take turns start by start: each is an execution."""
 
 
 _SUITE = Traits(suite=True)
@@ -41,24 +41,29 @@ _SUITE = Traits(suite=True)
 # carry them.
 KNOWN: Mapping[str, Traits] = {
     "hyperfine": Traits(floor=_FLOOR),
-    "spawn": Traits(floor=_FLOOR),
-    # NAME.median of what benchmark libraries print
-    "values": Traits(chief=None, views=("median",)),
+    "spawn": Traits(floor=_FLOOR, starts=True),
+    "values": Traits(chief=None),
     "perf_stat": Traits(chief=("task-clock",), floor=_FLOOR),
     "callgrind": Traits(chief=("instructions",), exact=True),
     # what the one timer measures, which may be of CPU time
-    "pytest-benchmark": Traits(chief=("time", "cpu_time"), views=("active",), suite=True),
+    "pytest-benchmark": Traits(chief=("time", "cpu_time"), suite=True),
     "pyperf": _SUITE,
-    "google-benchmark": Traits(views=("cpu_time",), suite=True),
+    "google-benchmark": _SUITE,
     "go": _SUITE,
     "criterion": _SUITE,
-    # of mode sample
-    "jmh": Traits(views=("p0.50",), suite=True),
+    "jmh": _SUITE,
 }
 """The instruments whose traits no run line carries."""
 
-COMMAND_METRICS = {"time": "s", "user": "s", "system": "s", "memory": "B"}
-"""Metrics of hyperfine and spawn, with their units."""
+COMMAND_METRICS = {"time": "s", "active": "s", "user": "s", "system": "s", "memory": "B"}
+"""Metrics of hyperfine and spawn, with their units; active of spawn alone."""
+
+
+def command_metrics(instrument: str) -> list[str]:
+    """Name what an instrument measures of any command; nothing: of its values only a tool knows."""
+    if instrument == "hyperfine":
+        return [name for name in COMMAND_METRICS if name != "active"]
+    return list(COMMAND_METRICS) if instrument == "spawn" else []
 
 
 def module_of(name: str) -> str:

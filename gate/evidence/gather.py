@@ -53,7 +53,7 @@ from gate.model import (
     Unsampled,
 )
 from gate.model.case import CaseId, canonical, case_id
-from gate.model.names import ERROR_RATE
+from gate.model.names import ACTIVE, ERROR_RATE
 from gate.model.profile import Profile, Unprofiled
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.measured import (
@@ -143,8 +143,9 @@ def _gathered(
     failures += [*missing_parts(parts), *_gaps(parts, select), *([] if _is_alone(run) else found.missing)]
     failed, named, both = failed_at(failures), {f.benchmark for f in failures}, found.both
     judged = [e for e in executions if e.benchmark in both and not failed(e.benchmark, e.factors, e.suite)]
-    pairs = _pairs(judged, config, bound_factors(run), _asked(run, config), sampled)
-    cases = [case for case in pairs.cases if case.exact or same != "same"]
+    turns = run is not None and run.turns
+    pairs = _pairs(judged, config, bound_factors(run), _asked(run, config), sampled, turns=turns)
+    cases = [msgspec.structs.replace(each, turns=turns) for each in pairs.cases if each.exact or same != "same"]
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
     return Evidence(
         run=run,
@@ -258,7 +259,11 @@ def _undecided_warnings(cases: Sequence[Case], config: Config) -> list[Undecided
 
     Where a direction is all that lacks, the warning that asks for it says so.
     """
-    decided = {case.benchmark for case in cases if is_decided(config, case.benchmark, case.metric, case.view_of)}
+    decided = {
+        case.benchmark
+        for case in cases
+        if is_decided(config, case.benchmark, case.metric, case.view_of, sharp=case.turns and case.sharp)
+    }
     metrics: dict[str, list[str]] = defaultdict(list)
     for case in cases:
         if case.benchmark not in decided:
@@ -362,7 +367,13 @@ class _Pairs(msgspec.Struct, frozen=True):
 
 
 def _pairs(
-    executions: Sequence[Execution], config: Config, bound: frozenset[str], asked: int, sampled: Sampler
+    executions: Sequence[Execution],
+    config: Config,
+    bound: frozenset[str],
+    asked: int,
+    sampled: Sampler,
+    *,
+    turns: bool,
 ) -> _Pairs:
     """Make the samples of both sides.
 
@@ -372,6 +383,7 @@ def _pairs(
     Args:
         bound: factors of which a session has some settings by design.
         asked: iterations that each execution was to have; 0: it was not asked for any number.
+        turns: base and head took turns.
     """
     sides: dict[CaseId, dict[Side, list[Execution]]] = defaultdict(lambda: {"base": [], "head": []})
     for e in executions:
@@ -384,14 +396,17 @@ def _pairs(
     for case, by_side in sides.items():
         benchmark, metric = case.benchmark, case.metric
         better = _better(benchmark, metric, by_side, config)
+        sharp = turns and _is_sharp(metric, by_side)
         shown = next(e.metrics[metric] for side in SIDES for e in by_side[side])
-        decided = better is not None and is_decided(config, benchmark, metric, shown.view_of)
+        decided = better is not None and is_decided(config, benchmark, metric, shown.view_of, sharp=sharp)
         what = f"metric {metric}{at(case)}"
         if not by_side["base"]:
             found.new.append(f"{benchmark}: {what}")
             continue
         lacking = _lacking(case, by_side, sessions, bound)
         unlike = _unlike(benchmark, metric, by_side, config)
+        # where a view lacks, what it is a view of is decided alone
+        decided = decided and not (lacking and shown.view_of is not None)
         if decided and lacking:
             found.failures.extend(lacking)
         elif by_side["head"] and not unlike:
@@ -501,7 +516,32 @@ def _case(
         head=sampled(by_side["head"], metric),
         warnings=iteration_warnings([*by_side["base"], *by_side["head"]], metric, asked),
         view_of=one.view_of,
+        sharp=_is_sharp(metric, by_side),
+        one_task=_one_task(by_side),
     )
+
+
+_OWN = 0.95
+"""Of its processor time a command's first task has so much, or several tasks do its work (docs/method.md, active)."""
+
+
+def _is_sharp(metric: str, by_side: dict[Side, list[Execution]]) -> bool:
+    """Return whether a metric is a view that is disturbed less than what it is a view of.
+
+    Active time is known of one task only, which a suite's own reader has seen to.
+    """
+    both = [e for of_side in by_side.values() for e in of_side]
+    is_known = metric != ACTIVE or all(e.suite is not None for e in both) or _one_task(by_side) is True
+    return is_known and all(e.metrics[metric].sharp for e in both)
+
+
+def _one_task(by_side: dict[Side, list[Execution]]) -> bool | None:
+    """Return whether one task does a command's work on both sides and ends with it; None: a side does not tell."""
+    shares = [sorted(e.own for e in of_side if e.own is not None) for of_side in by_side.values()]
+    if not all(shares):
+        return None
+    middle = min(own[len(own) // 2] for own in shares)
+    return middle >= _OWN and not any(e.outlived for of_side in by_side.values() for e in of_side)
 
 
 def _repeats(executions: Sequence[Execution], metric: str) -> bool:

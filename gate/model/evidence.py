@@ -49,7 +49,9 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     head: Sample
     warnings: list[AnyWarning]
     view_of: str | None = None
-    """The metric of which this one is another statistic; None: it is of none."""
+    """The metric that this one shows by another clock or statistic; None: it is one of its own."""
+    sharp: bool = False
+    """Of such a view: what else runs on the host disturbs it less."""
     hosts: dict[int, str] = {}
     """The machine of each session by name, where the measurements tell."""
     turns: bool = False

@@ -49,7 +49,9 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     steady: bool | None = None
     """Whether a steady state was found, with warmup = "auto"; None: not looked for."""
     view_of: str | None = None
-    """The metric of which this one is another statistic, so that it has no verdict of its own; None: it is of none."""
+    """The metric that this one shows by another clock or statistic, and beside which it is no verdict of its own."""
+    sharp: bool = False
+    """Of such a view: what else runs on the host disturbs it less."""
 
 
 class Whose(msgspec.Struct, frozen=True):

@@ -12,7 +12,7 @@ import msgspec
 from gate.decide.steps import blocks
 from gate.model import Finding, Identical, Report, outcomes
 from gate.model.warnings.measured import MissingAllowed
-from gate.words import failures, numbers, reports, sameness, verdict_line
+from gate.words import failures, numbers, reports, sameness, verdict_line, views
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.numbers import known
@@ -83,7 +83,10 @@ def _write(suite: ET.Element, case: _Case) -> None:
 
 def _finding(finding: Finding, report: Report) -> _Case:
     settings = finding_words.factors(finding)
-    name = f"{visible(finding.metric)} {visible(finding.statistic)}{f' [{settings}]' if settings else ''}"
+    # of a name that stays, whichever view decides
+    several = len({each.metric for each in finding.views}) > 1
+    what = f"{finding.metric} {finding.statistic}" if finding.view is None else "time" if several else finding.metric
+    name = f"{visible(what)}{f' [{settings}]' if settings else ''}"
     outcome = _outcome(finding, report)
     conclusion = finding_words.conclusion(finding)
     return _Case(
@@ -124,6 +127,7 @@ def _facts(finding: Finding) -> list[str]:
             if basis
             else []
         ),
+        *views.others(finding),
         *(clip(visible(f"warning: {each}"), _TEXT) for each in finding_words.warnings(finding)),
     ]
 

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from gate.model import Sample
+from gate.model.case import TYPICAL, Center
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.estimates import BuildsCut, BuildsUnlike, FewExecutions, NotExact
 from gate.stats.levels import LevelVariance, Tops, summarize, tops_of, variances_of_all
@@ -18,6 +19,7 @@ from gate.stats.ratio import LogPair, MeanPair, Ratio, matched, paired, unpaired
 from gate.stats.round_ratio import rounds_of
 from gate.stats.rounding import ROUNDING, same
 from gate.stats.subsample import measured_together
+from gate.stats.typical import typical_pair
 
 Method = Literal["fieller", "fieller-kj", "fieller-paired", "paired"]
 """Those that need nothing but the case itself."""
@@ -65,13 +67,13 @@ class Reduced(msgspec.Struct, frozen=True):
     warnings: tuple[AnyWarning, ...]
 
 
-def reduce(base: Sample, head: Sample, tau: float | None, *, exact: bool, sessions: bool = False) -> Reduced:
+def reduce(base: Sample, head: Sample, center: Center, *, exact: bool, sessions: bool = False) -> Reduced:
     """Reduce both sides to one number for each top unit, and say what stands in the way of a ratio.
 
     Source: docs/method.md, degenerate data and tails.
 
     Args:
-        tau: of the quantile; None for the mean.
+        center: what is compared: a quantile, the typical value, or None: the mean.
         exact: the metric is declared exact; one that shows spread is treated as measured, with a warning.
         sessions: whether session is the top level, as it is anyway where a side has several.
     """
@@ -80,10 +82,12 @@ def reduce(base: Sample, head: Sample, tau: float | None, *, exact: bool, sessio
     differing = _differing(base, head, x, y) if exact else None
     warnings = (NotExact(differing),) if differing else ()
     is_exact = exact and not differing
-    if tau is not None and not is_exact:
-        return _quantile(base, head, tau, warnings, sessions=sessions)
-    trouble = _trouble(base, head, x, y, exact=is_exact)
-    return Reduced(x, y, x.mean, y.mean, is_exact, trouble, None, warnings)
+    if center is None or is_exact:
+        trouble = _trouble(base, head, x, y, exact=is_exact)
+        return Reduced(x, y, x.mean, y.mean, is_exact, trouble, None, warnings)
+    if center == TYPICAL:
+        return _typical(base, head, warnings, sessions=sessions)
+    return _quantile(base, head, center, warnings, sessions=sessions)
 
 
 def _differing(base: Sample, head: Sample, x: Tops, y: Tops) -> Literal["values", "ratio"] | None:
@@ -164,8 +168,23 @@ def _quantile(base: Sample, head: Sample, tau: float, warnings: tuple[AnyWarning
     return Reduced(*tops, x_value, y_value, False, trouble, shortage, warnings)
 
 
+def _typical(base: Sample, head: Sample, warnings: tuple[AnyWarning, ...], *, sessions: bool) -> Reduced:
+    pair = typical_pair(base, head, sessions=sessions)
+    negative = min(base.values.min(), head.values.min()) < 0
+    if pair is None or negative:
+        x, y = (tops_of(side, sessions=sessions) for side in (base, head))
+        trouble: Trouble = "negative" if negative else "zero-quantile"
+        if not negative and not measured_together(base, head):
+            trouble = "no-rounds" if _share_a_session(base, head) else "apart"
+        return Reduced(x, y, x.mean, y.mean, False, trouble, None, warnings)
+    trouble = _too_little(base, head, pair.base, pair.head)
+    return Reduced(
+        pair.base, pair.head, math.exp(pair.base.mean), math.exp(pair.head.mean), False, trouble, None, warnings
+    )
+
+
 def level_variances(sample: Sample, tops: Tops) -> tuple[LevelVariance, ...]:
-    """Return the variance of one side by level: of a mean at each, of a quantile (tops.log) at the top level only."""
+    """Return the variance of one side by level: of a mean at each, of logarithms at the top level only."""
     sessions = _of_sessions(tops)
     if not tops.log:
         return summarize(sample, sessions=sessions).variances

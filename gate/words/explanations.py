@@ -10,7 +10,7 @@ import msgspec
 from gate.explain.names import plain
 from gate.model.explanation import Amounts, Candidate, Explanation, FlameNode, Moved, Part
 from gate.model.profile import Frame, Unprofiled
-from gate.words import numbers
+from gate.words import numbers, views
 from gate.words.phrases import joined
 from gate.words.plain import clip, columns, visible
 
@@ -118,7 +118,7 @@ def tool(found: Explanation) -> str:
 
 def agreement(found: Explanation) -> str:
     """Say whether the profile shows the measured change; "" where there is nothing to compare, or it does."""
-    more, metric = grown(found.total), visible(found.metric or "")
+    more, metric = grown(found.total), visible(views.metric(found.metric or ""))
     measured = numbers.changed(found.measured) if found.measured is not None else ""
     match found.agreement:
         case "less":

@@ -6,8 +6,10 @@ import math
 
 from gate.evidence.factors import pairs
 from gate.model import Finding, Level, Overall, QuantileCurve, Recorded, reasons
+from gate.model.case import MEAN, TYPICAL
+from gate.model.names import ACTIVE
 from gate.units import format_confidence, format_share, whole_of
-from gate.words import numbers
+from gate.words import numbers, views
 from gate.words.numbers import known, plural, threshold
 from gate.words.plain import clip, visible
 from gate.words.reasons import ENDINGS, corrected
@@ -43,9 +45,12 @@ _NOT_SHARED = (
 
 
 def quantity(case: Finding | Recorded) -> str:
-    """Name what is compared: "time", "latency p99"; the mean is not said."""
-    statistic = case.statistic if case.statistic != "mean" else ""
-    return visible(f"{case.metric} {statistic}".rstrip())
+    """Name what is compared: "time", "latency p99", "active time"; the usual statistic is not said."""
+    if isinstance(case, Finding) and case.view is not None:
+        return views.called(case, case)
+    if isinstance(case, Recorded) and case.statistic == MEAN:
+        return visible(views.metric(case.metric))
+    return visible(views.quantity(case.metric, case.statistic))
 
 
 def factors(case: Finding | Recorded | QuantileCurve) -> str:
@@ -55,7 +60,7 @@ def factors(case: Finding | Recorded | QuantileCurve) -> str:
 
 def overall_name(item: Overall) -> str:
     """Name a group of cases: "overall, time", "overall, time of parsers"."""
-    return visible(f"overall, {item.metric}" + ("" if item.group == "all" else f" of {item.group}"))
+    return visible(f"overall, {views.metric(item.metric)}" + ("" if item.group == "all" else f" of {item.group}"))
 
 
 def overall(item: Overall) -> str:
@@ -85,7 +90,8 @@ def conclusion(finding: Finding) -> str:
         spread = numbers.in_points(finding, _spread(finding))
         limit = f"threshold {_limit(finding)}"
         said = f"{_changed(finding)}{spread}, {limit}: {numbers.verdict(finding.verdict)}{end}"
-    return clip(visible(said + _more(finding)), _LONGEST)
+    decided_by = views.because(finding)
+    return clip(visible(said + _more(finding) + (f"; {decided_by}" if decided_by else "")), _LONGEST)
 
 
 def label(finding: Finding) -> str:
@@ -100,13 +106,15 @@ def sized(finding: Finding, *, limit: bool = True) -> str:
     limit: with the threshold.
     """
     ratio = finding.ratio.estimate
-    named = "" if finding.metric == "time" and finding.statistic == "mean" else f"{clip(quantity(finding), 60)} "
+    name, within = _named(finding)
+    named = f"{name} " if name else ""
     if not known(ratio) or ratio == 1:
         changed = (_from_zero(finding) or "has no ratio") if not known(ratio) else "has no change"
     elif numbers.is_tiny(ratio):
         changed = f"is {numbers.changed(ratio)} of base"
     else:
         changed = f"is {numbers.in_points(finding, numbers.size(ratio))} {numbers.direction(finding, ratio)}"
+    changed += within
     if finding.ratio.kind == "withheld":
         return f"{named}{changed}{' as measured' if known(ratio) else ''}"
     return f"{named}{changed}{numbers.in_points(finding, _spread(finding))}" + (
@@ -130,16 +138,29 @@ def basis(finding: Finding) -> str:
 
 
 def _changed(finding: Finding) -> str:
-    named = "" if finding.metric == "time" and finding.statistic == "mean" else clip(quantity(finding), 60)
+    named, within = _named(finding)
     ratio = finding.ratio.estimate
     if not known(ratio):
         from_zero = _from_zero(finding)
-        return f"{named} {from_zero or 'has no ratio'}".lstrip() if named or from_zero else "no ratio"
+        return f"{named} {from_zero or 'has no ratio'}".lstrip() + within if named or from_zero else f"no ratio{within}"
     if ratio == 1:
-        return f"no change in {named}" if named else "no change"
+        return f"no change in {named}" if named else f"no change{within}"
     if numbers.is_tiny(ratio):
-        return f"{named} {numbers.changed(ratio)} of base".lstrip()
-    return f"{named} {numbers.in_points(finding, numbers.size(ratio))} {numbers.direction(finding, ratio)}".lstrip()
+        return f"{named} {numbers.changed(ratio)} of base".lstrip() + within
+    size, direction = numbers.in_points(finding, numbers.size(ratio)), numbers.direction(finding, ratio)
+    return f"{named} {size} {direction}".lstrip() + within
+
+
+def _named(finding: Finding) -> tuple[str, str]:
+    """Name what changed, as its words stand before and behind the change: "latency p99 ", "", or "", " in active time".
+
+    Time is not said of a benchmark that has no other view of it.
+    """
+    if finding.view is None and (finding.metric, finding.statistic) == ("time", MEAN):
+        return "", ""
+    name = clip(quantity(finding), 60)
+    one_of_several = finding.view is not None or finding.metric == ACTIVE or finding.statistic == TYPICAL
+    return ("", f" in {name}") if one_of_several and numbers.is_time(finding) else (name, "")
 
 
 def _from_zero(finding: Finding) -> str:
@@ -258,7 +279,9 @@ def method(name: str) -> str:
 
 def finding_method(finding: Finding) -> str:
     """Name the method of a finding's interval; of a quantile it is a t interval of logarithms."""
-    if finding.statistic == "mean" or finding.ratio.method in ("exact", *_OVER_MACHINES):
+    if finding.statistic == TYPICAL:
+        return "t interval over rounds; the value of a round is the 20% trimmed mean of the log ratios of neighbours"
+    if finding.statistic == MEAN or finding.ratio.method in ("exact", *_OVER_MACHINES):
         return method(finding.ratio.method)
     extra = {
         "fieller-paired": ", base and head of each round as a pair",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gate.model import Commit, Counts, Finding, Recorded, Report, outcomes, reasons
 from gate.model.names import AGGREGATE
 from gate.units import format_confidence, format_duration, format_number, format_value
-from gate.words import numbers
+from gate.words import numbers, views
 from gate.words.numbers import format_percent, known, plural
 from gate.words.plain import clip, visible
 from gate.words.sentences import say
@@ -103,7 +103,7 @@ def could_have_shown(report: Report) -> str:
 
 def basis(findings: Sequence[Finding]) -> str:
     """Say what intervals and verdicts of a table rest on, as far as its title does not; no full stop."""
-    said = (confidences(findings), no_sign(findings), _nights(findings))
+    said = (confidences(findings), no_sign(findings), *views.meanings(findings), _nights(findings))
     return ". ".join(capitalized(text) for text in said if text)
 
 

@@ -10,7 +10,9 @@ from typing import Any
 from gate.config.source import dotted
 from gate.evidence.factors import pairs
 from gate.model import Cut, outcomes
+from gate.model.case import TYPICAL
 from gate.units import DIMENSIONS, Duration, format_duration, format_share
+from gate.words import views
 from gate.words.numbers import as_configured, plural
 from gate.words.phrases import joined, toml_text
 from gate.words.plain import benchmark_option, clip, visible
@@ -30,8 +32,7 @@ def _of(count: int, findings: int) -> str:
 def _place(place: outcomes.Place) -> str:
     if place.metric is None:
         return place.benchmark
-    statistic = [place.statistic] if place.statistic != "mean" else []
-    return " ".join([place.benchmark, place.metric, *statistic, *_at(place)])
+    return " ".join([place.benchmark, views.quantity(place.metric, place.statistic), *_at(place)])
 
 
 def _at(place: outcomes.Place) -> list[str]:
@@ -64,7 +65,9 @@ def _nothing_to_compare(of: outcomes.NothingToCompare) -> str:
     least, most = format_share(of.quietest.detectable), format_share(of.noisiest.detectable)
     # two metrics of one benchmark need their names
     several = of.noisiest.metric != of.quietest.metric
-    quietest, noisiest = (f"{n.benchmark} {n.metric}" if several else n.benchmark for n in (of.quietest, of.noisiest))
+    quietest, noisiest = (
+        f"{n.benchmark} {views.metric(n.metric)}" if several else n.benchmark for n in (of.quietest, of.noisiest)
+    )
     noise = f"a change of {least} or more would show in {quietest}"
     if of.noisiest != of.quietest:
         among = f" of {of.benchmarks:,} benchmarks" if of.benchmarks > 1 else ""
@@ -361,7 +364,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.MoreValues: _more_values,
     outcomes.OtherStatistic: lambda step: (
         f'Compare another statistic of {step.metric}, such as `statistics = ["mean"]` in {_table(step.metric)}: its '
-        f"{step.statistic} is 0"
+        f"{step.statistic}{' value' if step.statistic == TYPICAL else ''} is 0"
     ),
     outcomes.MeasureTogether: lambda _: (
         "Measure base and head together, as `perfgate check` does: each was measured in sessions of its own"

@@ -207,7 +207,10 @@ def _metric(benchmark: Benchmark, name: str, series: Series) -> Metric:
     if len(series.values) <= warmup:
         raise OutputError(f"{plural(len(series.values), 'value')} of {name!r}, and warmup takes {warmup}")
     kept, dropped = series.values[warmup:], series.values[:warmup]
-    return Metric(unit=series.unit, better=better, values=kept, dropped=dropped, steady=steady, view_of=series.view_of)
+    return Metric(
+        unit=series.unit, better=better, values=kept, dropped=dropped, steady=steady, view_of=series.view_of,
+        sharp=series.sharp,
+    )  # fmt: skip
 
 
 def read_regular(path: Path, limit: float) -> bytes | None:

@@ -11,9 +11,8 @@ from gate.commands.compare.geomeans import ALL
 from gate.commands.compare.table import Block, Cell, Change, Column, Row, Table
 from gate.evidence.factors import pairs
 from gate.model import RatioInterval
-from gate.model.case import MEAN
 from gate.units import format_number, shown_unit, whole_of
-from gate.words import numbers, reports
+from gate.words import numbers, reports, views
 from gate.words.numbers import known
 from gate.words.plain import clip, distinct, visible
 
@@ -94,8 +93,7 @@ def _block(block: Block, table: Table) -> Written:
 
 def _title(block: Block, scaled: _Scaled | None) -> str:
     name = scaled.name if scaled else ""
-    statistic = _NAMED.get(block.statistic, block.statistic)
-    what = clip(visible(block.metric if block.statistic == MEAN else f"{block.metric} {statistic}"), _METRIC)
+    what = clip(visible(views.quantity(block.metric, _NAMED.get(block.statistic, block.statistic))), _METRIC)
     unit = f" in {name}" if name and name != block.metric else ""
     title = f"{what}{unit}, {f'{block.better} is better' if block.better else 'direction unknown'}"
     points = "" if whole_of(block.metric, block.unit) is None else ", changes in percentage points"

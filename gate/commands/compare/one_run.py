@@ -40,7 +40,7 @@ def as_decided(found: Sequence[Estimate], gate: Report) -> list[Estimate]:
     They allow for looks, remembered variance and multiple comparisons, as those of a comparison do not. What the gate
     has no interval for (counts, values in trouble, other statistics) stays.
     """
-    decided = {case_id(f, f.statistic): f for f in gate.findings if f.shown is not None}
+    decided = {case_id(v, v.statistic): v for f in gate.findings for v in f.views if v.shown is not None}
     recorded = {case_id(r, MEAN): r for r in gate.recorded if r.statistic == MEAN}
 
     return [_shown(each, decided.get(each.key) or recorded.get(each.key)) for each in found]

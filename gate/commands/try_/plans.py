@@ -93,7 +93,7 @@ def plans(
             remembered = {(known.benchmark, known.metric): known for known in gathered.known if known.statistic == MEAN}
         except UserError as error:
             why = str(error)
-    wanted = {case: metric_rules(rules, case.benchmark, case.metric).statistics for case in cases}
+    wanted = {case: metric_rules(rules, case.benchmark, case.metric).compared for case in cases}
     size = sum(map(len, wanted.values()))
     # one execution says nothing of a quantile
     noise = [

@@ -82,6 +82,7 @@ def _folded(
         parts.findings_table(parts.more_findings(found, shown), found[shown:], common, share=0.8),
         parts.identical(report, share=0.5, first=sameness.not_measured(report)),
         parts.machines_table(found, share=0.6),
+        parts.views_table(found, share=0.6),
         parts.recorded_table(report.recorded, share=0.6),
         _measured(report, found[:shown]),
     ]

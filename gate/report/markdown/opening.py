@@ -16,7 +16,7 @@ from gate.report.links import Links
 from gate.report.markdown.escape import Md, brief, code, escape, link, prose, short
 from gate.report.markdown.tables import Marked, failed, findings_table
 from gate.report.templates import render_template
-from gate.words import bars, creep, reports
+from gate.words import bars, creep, reports, views
 from gate.words.failures import FailureGroup
 from gate.words.marks import emoji_of_report
 from gate.words.sentences import say
@@ -84,9 +84,14 @@ def _line(report: Report, links: Links | None, width: int) -> Md:
 
 def _caption(report: Report, links: Links | None, common: Marked) -> Md:
     """Say in small print what all rows have in common, how to read their bars, how many there are, and where all is."""
-    shared = [common.quantity, f"{common.better} is better" if common.better else None]
+    # a row says itself what holds for it alone
+    of_all = common.quantity is not None
+    decided = views.clauses(f for f in report.findings if f.view is not None and (of_all or f.view.why == "sharper"))
+    quantity = None if common.quantity and len(decided) == 1 else common.quantity
+    shared = [quantity, f"{common.better} is better" if common.better else None]
     shared += [f"threshold {common.threshold}" if common.threshold else None]
-    of_rows = [brief(", ".join(filter(None, shared)), 200), prose(bars.legend("`"))] if report.findings else []
+    texts = [*decided, ", ".join(filter(None, shared))]
+    of_rows = [*(brief(text, 200) for text in texts), prose(bars.legend("`"))] if report.findings else []
     return Md(" · ".join(filter(None, [*of_rows, escape(reports.counts(report)), linked(links, report)])))
 
 

@@ -54,6 +54,7 @@ def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) ->
         parts.findings_table(parts.more_findings(found, shown), found[shown:], common, share=0.6),
         parts.identical(report, share=0.4),
         parts.machines_table(found, share=0.6),
+        parts.views_table(found, share=0.6),
         parts.recorded_table(report.recorded, share=0.6),
         parts.listed("More warnings", "warning", warned.rest, share=0.3),
         parts.rules(report, share=0.8),

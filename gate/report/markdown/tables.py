@@ -9,9 +9,11 @@ from typing import Any
 import msgspec
 
 from gate.model import Failure, Finding, RatioInterval, Recorded, Report
+from gate.model.case import MEAN, TYPICAL
+from gate.model.names import ACTIVE
 from gate.report.markdown.escape import Md, block, brief, code, escape, short, size
 from gate.units import format_confidence
-from gate.words import bars, cost, failures, marks, numbers, reports, sameness
+from gate.words import bars, cost, failures, marks, numbers, reports, sameness, views
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup
 from gate.words.machines import machine
@@ -188,7 +190,28 @@ def recorded_table(recorded: Sequence[Recorded], share: float = 1.0) -> Part:
 
 def _recorded_row(case: Recorded, *, at: bool) -> Md:
     change = _change(case.ratio, at=at)
-    return _row(named(case), brief(case.metric, 40), Md(numbers.in_points(case, change)), _values(case))
+    return _row(named(case), brief(views.metric(case.metric), 40), Md(numbers.in_points(case, change)), _values(case))
+
+
+def views_table(findings: Sequence[Finding], share: float = 1.0) -> Part:
+    """Write the views that did not decide as a table, with why another one did."""
+    found = [each for each in findings if each.beside]
+    title = f"Other views, which did not decide: {numbers.plural(len(found), 'benchmark')}"
+    opening = "| benchmark | other view | change (interval) | base → head |\n|:--|:--|:--|:--|\n"
+    return Part(title, "benchmark with other views", Written(found, _view_rows), share, opening)
+
+
+def _view_rows(finding: Finding) -> Md:
+    rows = [
+        _row(
+            f"{named(finding)}<br>{escape(views.clause(finding))}",
+            f"{escape(views.called(each, finding))}<br>{escape(numbers.verdict_of(each))}",
+            Md(numbers.in_points(each, _change(each.ratio))),
+            _values(each),
+        )
+        for each in finding.beside
+    ]
+    return Md("\n".join(rows))
 
 
 def _row(*cells: str) -> Md:
@@ -203,8 +226,13 @@ def named(case: Finding | Recorded) -> Md:
 
 def _quantity(case: Finding | Recorded, statistic: str, *, better: bool = True) -> Md:
     # a tail stands out from the mean of the same metric
-    shown = brief(statistic, 12) if statistic == "mean" else f"**{brief(statistic, 12)}**"
     note = "<br>higher is better" if better and case.better == "higher" else ""
+    view = case.view if isinstance(case, Finding) else None
+    if isinstance(case, Finding) and view is not None and view.why != "sharper":
+        return Md(f"<br>{escape(views.clause(case))}{note}")
+    if view is not None or case.metric == ACTIVE or statistic == TYPICAL:
+        return Md(f"{unbroken(finding_words.quantity(case))}{note}")
+    shown = brief(statistic, 12) if statistic == MEAN else f"**{brief(statistic, 12)}**"
     return Md(f"{brief(case.metric, 40)}&nbsp;{shown}{note}")
 
 

@@ -20,7 +20,7 @@ from gate.report.page.values import ByBuild, by_build, used
 from gate.report.page.variance import LevelRow, Shares, level_rows, share_bars
 from gate.units import format_confidence
 from gate.words import findings as finding_words
-from gate.words import numbers, reports
+from gate.words import numbers, reports, views
 from gate.words.machines import machine
 from gate.words.marks import SHAPES
 from gate.words.numbers import known
@@ -48,6 +48,17 @@ class OfMachine(msgspec.Struct, frozen=True):
     rounds: str
 
 
+class OtherView(msgspec.Struct, frozen=True):
+    """A view of the benchmark that did not decide, written."""
+
+    name: str
+    verdict: str
+    change: str
+    interval: str
+    base: str
+    head: str
+
+
 class SortKeys(msgspec.Struct, frozen=True):
     """What the columns of the table sort by; nothing: last."""
 
@@ -64,7 +75,8 @@ class Row(msgspec.Struct, frozen=True):
     notes: the warnings. basis: what the interval rests on. open: shown without a click.
     command: the exact one, nothing where it is not known. draws: the command that draws its pictures. interval: the one
     that the verdict rests on; confidence: why its is not the configured one, nothing where it is.
-    machines: each by itself, where they are judged so.
+    machines: each by itself, where they are judged so. by: which view decided, and why where that matters.
+    others: the views that did not; told: what they show, in words.
     used: what it rests on, where that is not all that was measured. by_build: of the cases that are drawn.
     """
 
@@ -76,6 +88,9 @@ class Row(msgspec.Struct, frozen=True):
     name: str
     whole: str
     label: str
+    by: str
+    others: tuple[OtherView, ...]
+    told: str
     interval: str
     confidence: str
     basis: str
@@ -123,7 +138,10 @@ def rows_of(
                 shape=SHAPES[finding.verdict],
                 name=clip(visible(finding.benchmark), NAME),
                 whole=visible(finding.benchmark),
-                label=label_of(finding, same=same is not None),
+                label=label_of(finding, same=same is not None or finding.view is not None),
+                by=_by(finding),
+                others=tuple(_other(view, finding) for view in finding.beside),
+                told="; ".join(views.others(finding)),
                 interval=numbers.in_points(finding, numbers.interval(numbers.shown(finding))),
                 confidence=_confidence(report, finding),
                 conclusion=finding_words.conclusion(finding),
@@ -144,6 +162,20 @@ def rows_of(
             )
         )
     return rows
+
+
+def _by(finding: Finding) -> str:
+    """Say which view decided; of a benchmark that changed, or that the sharper view did not decide, with why."""
+    if finding.view is None:
+        return ""
+    known_for_all = plain(finding) and finding.view.why == "sharper"
+    return f"by {finding_words.quantity(finding)}" if known_for_all else views.clause(finding)
+
+
+def _other(view: Finding, finding: Finding) -> OtherView:
+    change, limits = (numbers.in_points(view, text(view.ratio)) for text in (numbers.change, numbers.interval))
+    base, head = (numbers.value(side, view.unit, numbers.larger(view)) for side in (view.base, view.head))
+    return OtherView(views.called(view, finding), numbers.verdict_of(view), change, limits, base, head)
 
 
 def _of_machine(finding: Finding, at: SessionRatio) -> OfMachine:

@@ -9,7 +9,7 @@ import msgspec
 from gate.decide.importance import plain
 from gate.model import Finding
 from gate.model.reasons import Exceeds
-from gate.words import bars, numbers, reports
+from gate.words import bars, numbers, reports, views
 from gate.words import findings as finding_words
 from gate.words.grid import Cell, Column, Footnotes, lay_out, paint, superscript
 from gate.words.marks import SHAPES, STYLES
@@ -53,6 +53,7 @@ class FindingsTable:
         self._scale = bars.Scale(-1.0, 1.0)
         self._legend = ""
         self._shown = ""
+        self._views: list[str] = []
         self._drawn = False
 
     def lines(self, found: Sequence[Finding]) -> list[str]:
@@ -69,6 +70,9 @@ class FindingsTable:
         confidence = reports.confidence(found)
         self._legend = reports.confidences(found)
         self._shown = reports.no_sign(found)
+        sharper = [f for f in found if f.view is not None and f.view.why == "sharper"]
+        self._views = [] if all(id(f) in self._told for f in sharper) else views.clauses(sharper)
+        self._views += views.meanings(found)
         title = f"change ({confidence} interval)" if confidence else "change (interval)"
         direction = f"{same_better} is better" if same_better else "↑ higher is better, the others lower"
         shared = [text for text in (same_metric, direction, f"threshold {threshold}" if threshold else "") if text]
@@ -115,7 +119,13 @@ class FindingsTable:
         said = id(finding) in self._told or isinstance(finding.reason, Exceeds)
         explained = plain(finding) or (said and not self._every)
         warnings = [*map(say, finding.warnings)] if self._every else finding_words.warnings(finding)
-        return [*([] if explained else [visible(say(finding.reason))]), *map(visible, warnings)]
+        # that a view varies less is said of all at once
+        apart = finding.view is not None and finding.view.why != "sharper" and id(finding) not in self._told
+        return [
+            *([views.clause(finding)] if apart else []),
+            *([] if explained else [visible(say(finding.reason))]),
+            *map(visible, warnings),
+        ]
 
     def _case(self, row: Mapping[str, Cell], absent: set[str]) -> Cell:
         names = ("benchmark", "metric", "factors")
@@ -138,6 +148,8 @@ class FindingsTable:
         if self._drawn:
             lines += [*([] if lines else [""]), *self._wrap(bars.legend())]
         lines += self._wrap(f"{reports.capitalized(self._shown)}.") if self._shown else []
+        for clause in self._views:
+            lines += self._wrap(f"{reports.capitalized(clause)}.")
         lines += [""] if self._notes.texts and not lines else []
         for text, number in self._notes.texts.items():
             mark = superscript(number)

@@ -12,7 +12,7 @@ from gate.report.text.explanations import explanation_lines
 from gate.report.text.findings import FindingsTable
 from gate.report.text.machines import lines_by_machine
 from gate.units import format_confidence
-from gate.words import cost, creep, failures, marks, numbers, reports, sameness, verdict_line
+from gate.words import cost, creep, failures, marks, numbers, reports, sameness, verdict_line, views
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.grid import Cell, Column, lay_out, paint
@@ -63,7 +63,7 @@ class _Text:
         first, later = (failed, []) if self.report.verdict == "error" else ([], failed)
         parts = (
             first, self.findings(), self.step(), later, self.conclusions(), self.explanations(), self.suspects(),
-            self.identical(), self.machines(), self.more(), self.warnings(), self.facts(),
+            self.identical(), self.machines(), self.other_views(), self.more(), self.warnings(), self.facts(),
         )  # fmt: skip
         for part in parts:
             if part:
@@ -101,6 +101,7 @@ class _Text:
             ("rules", f"{visible(policy.source)}: {reports.settings(policy.gate)}"),
             ("alpha", reports.error_level(report)),
         ]
+        others = "other views, " if any(finding.beside for finding in report.findings) else ""
         facts = [
             ("findings", reports.counts(report)),
             ("same", sameness.not_measured(report)),
@@ -114,7 +115,11 @@ class _Text:
             ("memory", reports.memory(report)),
             *self.entries("override", policy.override),
             *self.entries("accept", policy.accept),
-            *(asked if self.every else [("more", "`perfgate report --all`: rules, looks, error level, sandbox")]),
+            *(
+                asked
+                if self.every
+                else [("more", f"`perfgate report --all`: {others}rules, looks, error level, sandbox")]
+            ),
         ]
         return self.dim(self.named(facts))
 
@@ -124,12 +129,13 @@ class _Text:
         """The sentences of what decided: the few findings that matter most."""
         # all of a regression stands in the line of verdict
         first = verdict_line.subject(self.report) if self.report.verdict == "regression" else None
-        lines = [
-            line
-            for finding in self.told
-            if finding is not first
-            for line in self.wrap(f"{finding_words.label(finding)}: {finding_words.conclusion(finding)}", rest="  ")
-        ]
+        lines = []
+        for finding in self.told:
+            name, because = finding_words.label(finding), views.because(finding)
+            said = f"{name}: {finding_words.conclusion(finding)}" if finding is not first else f"{name}: {because}"
+            lines += self.wrap(said, rest="  ") if finding is not first or because else []
+            for other in views.others(finding):
+                lines += self.wrap(other, first="  ", rest="    ")
         shown = reports.could_have_shown(self.report)
         return lines + (self.wrap(f"{shown}.") if shown else [])
 
@@ -194,6 +200,15 @@ class _Text:
         """Write the change on each machine, where each is judged by itself; of many findings of the first ones."""
         found = sorted((f for f in ordered(self.report.findings) if f.sessions), key=_is_quiet)
         return lines_by_machine(found, None if self.every else _BY_MACHINE, self.width, self.bold) if found else []
+
+    def other_views(self) -> list[str]:
+        """Write the views of benchmarks that did not decide, of all that are not told of in sentences."""
+        untold = [f for f in ordered(self.report.findings) if f.beside and f not in self.told] if self.every else []
+        lines = [self.title("other views, which did not decide")] if untold else []
+        for finding in untold:
+            for other in views.others(finding):
+                lines += self.wrap(f"{finding_words.label(finding)}, {other}", first="  ", rest="    ")
+        return lines
 
     # --- the rest ---------------------------------------------------------------------------------------------------
 

@@ -363,13 +363,34 @@ def test_a_view_is_shown_and_decided_where_it_is_named(
     config = msgspec.convert({"benchmark": [benchmark], "plan": plan}, Config)
     lines = [execution(side, [1.0], benchmark="b", metric="sort") for side in ("base", "head")]
     for line in lines:
-        line["metrics"]["sort.median"] = {"unit": "s", "values": [0.5], "view_of": "sort"}
+        line["metrics"]["sort.median"] = {"unit": "s", "values": [0.5], "view_of": "sort", "sharp": True}
         line["metrics"]["sort.fastest"] = {"unit": "s", "values": [0.25], "view_of": "sort"}
     cases = gather(located(*lines), config).cases
-    assert {case.metric: case.view_of for case in cases} == {
-        "sort": None, "sort.median": "sort", "sort.fastest": "sort"
+    assert {case.metric: (case.view_of, case.sharp) for case in cases} == {
+        "sort": (None, False), "sort.median": ("sort", True), "sort.fastest": ("sort", False)
     }  # fmt: skip
     assert [case.metric for case in cases if case.decided] == decided
+
+
+@pytest.mark.parametrize("sharp", [(True, True), (True, False)])
+def test_active_time_of_a_suite_is_decided_where_one_thread_does_the_work_on_both_sides(
+    sharp: tuple[bool, bool],
+) -> None:
+    config = msgspec.convert({"benchmark": [{"name": "s", "command": "x", "instrument": "pytest-benchmark"}]}, Config)
+    lines = [execution(side, [1.0], benchmark="s/a", suite="s") for side in ("base", "head")]
+    for line, known in zip(lines, sharp, strict=True):
+        line["metrics"]["active"] = {"unit": "s", "values": [0.5], "view_of": "time", "sharp": known}
+    cases = gather(located(run_line(turns=True), *lines), config).cases
+    assert [case.metric for case in cases if case.decided] == (["time", "active"] if all(sharp) else ["time"])
+
+
+def test_a_view_that_one_side_lacks_fails_nothing() -> None:
+    config = msgspec.convert({"benchmark": [{"name": "b", "command": "x", "instrument": "values"}]}, Config)
+    base, head = (execution(side, [1.0], benchmark="b", metric="sort") for side in ("base", "head"))
+    base["metrics"]["sort.median"] = {"unit": "s", "values": [0.5], "view_of": "sort", "sharp": True}
+    evidence = gather(located(run_line(turns=True), base, head), config)
+    assert not evidence.failures
+    assert [case.metric for case in evidence.cases] == ["sort"]
 
 
 def test_a_benchmark_of_which_nothing_is_decided_is_named() -> None:

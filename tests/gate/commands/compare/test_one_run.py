@@ -155,3 +155,42 @@ def test_sides_that_were_swapped_are_compared_without_the_gate(tmp_path: Path) -
     text = " ".join(run("compare", folder, folder, "--side-a", "head", "--side-b", "base").split())
     assert "measured with early stopping" in text
     assert "No correction for multiple comparisons" in text
+
+
+def test_views_are_blocks_of_their_own_and_a_note_names_the_one_that_decided(tmp_path: Path) -> None:
+    rng = np.random.default_rng(7)
+    benchmark = {"name": "parse", "command": "x", "instrument": "spawn"}
+    config = {"benchmark": [benchmark], "plan": {"builds": 6, "executions": 10, "iterations": 1}}
+    run_line = {"type": "run", "created": "2026-11-20T09:00:00Z", "turns": True, "config": config}
+    found: list[Line] = []
+    for build in range(6):
+        for execution in range(10):
+            for side, work in (
+                (("base", 0.02), ("head", 0.0212)) if execution % 2 else (("head", 0.0212), ("base", 0.02))
+            ):
+                active = work * rng.normal(1, 0.001)
+                metrics = {
+                    name: {"unit": "s", "better": "lower", "values": [value]}
+                    for name, value in (
+                        ("time", active * rng.lognormal(0.2, 0.2)),
+                        ("active", active),
+                        ("user", active),
+                    )
+                }
+                found.append({
+                    "type": "execution", "benchmark": "parse", "side": side, "build": build, "execution": execution,
+                    "order": len(found), "own": 1.0, "metrics": metrics,
+                })  # fmt: skip
+    (tmp_path / "measurements.jsonl").write_text(lines.text([run_line, *found]))
+    decided = json.loads(run("decide", str(tmp_path), "--json", "-"))["findings"]
+    assert [(f["metric"], f["statistic"], f["verdict"]) for f in decided] == [("active", "typical", "regression")]
+    text = run("compare", str(tmp_path))
+    titles = [text for text in text.splitlines() if "lower is better" in text]
+    assert titles == [
+        "time in ms, lower is better", "active time in ms, lower is better", "user in ms, lower is better, recorded only"
+    ]  # fmt: skip
+    assert "the gate decides by active time: wall time varied" in " ".join(text.split())
+    shown_by_compare = rows_of(run("compare", str(tmp_path), "--format", "csv"))
+    low = {row["metric"]: float(row["ratio_low"]) for row in shown_by_compare if row["row"] == "benchmark"}
+    for view in (decided[0], *decided[0]["beside"]):
+        assert low[view["metric"]] == pytest.approx(view[view["shown"]]["low"], rel=1e-9)

@@ -12,7 +12,7 @@ from gate.commands.try_.result import Built, Case, RoundCost, Tried
 from gate.config.parse import parse
 from gate.config.source import from_tables
 from gate.config.types import Config
-from gate.model import Execution, Metric
+from gate.model import Execution, Metric, Side
 from gate.run.trial import TrialTimes, keep_times, trial_seconds
 from harness.loop.execution import Executed
 from harness.loop.schedule import schedule
@@ -38,6 +38,15 @@ def config(**plan: Any) -> Config:
     ]
     table = {"builds": {"min": 4, "max": 12}, "executions": 5, "iterations": 10, "budget": "10m", **plan}
     return parse(from_tables({"plan": table, "benchmark": benchmarks}, "here"))
+
+
+def planned(iterations: int) -> Config:
+    """Of blocks of starts."""
+    tables = {
+        "plan": {"iterations": iterations},
+        "benchmark": [{"name": "a", "command": "a", "instrument": "hyperfine"}],
+    }
+    return parse(from_tables(tables, "here"))
 
 
 def case(benchmark: str = "a", spread: float | None = 0.02, **more: Any) -> Case:
@@ -103,12 +112,21 @@ def test_what_is_kept_for_the_next_check_adds_up_to_the_cost_of_rounds(tmp_path:
     assert cost is not None
     keep_times(TrialTimes(first_builds(BUILT), BUILT.later, {"a": 1.0}, iterations=10, each={"a": 0.05}), tmp_path)
     rounds = schedule({"base": ["a"], "head": ["a"]}, 6, 5, 7)
-    assert trial_seconds(rounds, 10, tmp_path) == pytest.approx(cost.of(6))
+    assert trial_seconds(rounds, planned(10), tmp_path) == pytest.approx(cost.of(6))
     # 6 builds x 5 executions x 2 sides, each with 4 iterations fewer
-    assert trial_seconds(rounds, 6, tmp_path) == pytest.approx(cost.of(6) - 60 * 4 * 0.05)
-    assert trial_seconds(schedule({"base": ["a", "b"], "head": ["a", "b"]}, 6, 5, 7), 10, tmp_path) is None
+    assert trial_seconds(rounds, planned(6), tmp_path) == pytest.approx(cost.of(6) - 60 * 4 * 0.05)
+    assert trial_seconds(schedule({"base": ["a", "b"], "head": ["a", "b"]}, 6, 5, 7), planned(10), tmp_path) is None
     (tmp_path / "trial.json").write_text("{")
-    assert trial_seconds(rounds, 10, tmp_path) is None
+    assert trial_seconds(rounds, planned(10), tmp_path) is None
+
+
+def test_what_goes_start_by_start_takes_what_each_start_takes(tmp_path: Path) -> None:
+    keep_times(TrialTimes(first_builds(BUILT), BUILT.later, {"a": 1.0}, iterations=10, each={"a": 0.05}), tmp_path)
+    names: dict[Side, list[str]] = {"base": ["a"], "head": ["a"]}
+    whole, started = schedule(names, 6, 5, 7), schedule(names, 6, 5, 7, starts={"a": 10})
+    alone = trial_seconds(whole, planned(10), tmp_path)
+    assert alone is not None
+    assert trial_seconds(started, config(), tmp_path) == pytest.approx(alone - 60 * 0.5)
 
 
 def test_a_head_that_is_kept_is_not_compiled_again() -> None:
