@@ -53,7 +53,7 @@ def questions_of(cases: Iterable[Case], config: Config) -> list[list[Asked]]:
     known = {case_id(case) for case in decided}
     sharper: dict[CaseId, Case] = {}
     for case in decided:
-        if case.turns and case.sharp and case.view_of is not None and _has_views(case, config):
+        if case.sharp and case.view_of is not None and _has_views(case, config):
             sharper.setdefault(case_id(case)._replace(metric=case.view_of), case)
     found: list[list[Asked]] = []
     for case in decided:

@@ -143,9 +143,8 @@ def _gathered(
     failures += [*missing_parts(parts), *_gaps(parts, select), *([] if _is_alone(run) else found.missing)]
     failed, named, both = failed_at(failures), {f.benchmark for f in failures}, found.both
     judged = [e for e in executions if e.benchmark in both and not failed(e.benchmark, e.factors, e.suite)]
-    turns = run is not None and run.turns
-    pairs = _pairs(judged, config, bound_factors(run), _asked(run, config), sampled, turns=turns)
-    cases = [msgspec.structs.replace(each, turns=turns) for each in pairs.cases if each.exact or same != "same"]
+    pairs = _pairs(judged, config, run, sampled)
+    cases = [case for case in pairs.cases if case.exact or same != "same"]
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
     return Evidence(
         run=run,
@@ -262,7 +261,7 @@ def _undecided_warnings(cases: Sequence[Case], config: Config) -> list[Undecided
     decided = {
         case.benchmark
         for case in cases
-        if is_decided(config, case.benchmark, case.metric, case.view_of, sharp=case.turns and case.sharp)
+        if is_decided(config, case.benchmark, case.metric, case.view_of, sharp=case.sharp)
     }
     metrics: dict[str, list[str]] = defaultdict(list)
     for case in cases:
@@ -366,25 +365,14 @@ class _Pairs(msgspec.Struct, frozen=True):
     warnings: list[AnyWarning]
 
 
-def _pairs(
-    executions: Sequence[Execution],
-    config: Config,
-    bound: frozenset[str],
-    asked: int,
-    sampled: Sampler,
-    *,
-    turns: bool,
-) -> _Pairs:
+def _pairs(executions: Sequence[Execution], config: Config, run: Run | None, sampled: Sampler) -> _Pairs:
     """Make the samples of both sides.
 
     A decided metric (or factor setting) that head lacks, or a session, or whose unit changes, is a failure; one that
     base lacks is new.
-
-    Args:
-        bound: factors of which a session has some settings by design.
-        asked: iterations that each execution was to have; 0: it was not asked for any number.
-        turns: base and head took turns.
     """
+    # factors of which a session has some settings by design
+    bound, asked, turns = bound_factors(run), _asked(run, config), run is not None and run.turns
     sides: dict[CaseId, dict[Side, list[Execution]]] = defaultdict(lambda: {"base": [], "head": []})
     for e in executions:
         factors = canonical(e.factors)
@@ -414,7 +402,8 @@ def _pairs(
                 MetricMissing(benchmark, metric, case.factors or "{}", each.session or 0) for each in lacking
             )
             found.warnings.extend(_units(metric, by_side))
-            found.cases.append(_case(benchmark, metric, by_side, config, asked, sampled, better, decided=decided))
+            made = _case(benchmark, metric, by_side, config, asked, sampled, better, decided=decided, turns=turns)
+            found.cases.append(msgspec.structs.replace(made, sharp=sharp))
         elif decided:
             of, status = by_side["base"][0].factors, f"metric {metric}{unlike}"
             found.failures.append(Failure(kind="execution", benchmark=benchmark, factors=of, status=status))
@@ -500,6 +489,7 @@ def _case(
     better: Better | None,
     *,
     decided: bool,
+    turns: bool,
 ) -> Case:
     one = by_side["base"][0].metrics[metric]
     unit, _ = to_base(one.unit)
@@ -516,7 +506,7 @@ def _case(
         head=sampled(by_side["head"], metric),
         warnings=iteration_warnings([*by_side["base"], *by_side["head"]], metric, asked),
         view_of=one.view_of,
-        sharp=_is_sharp(metric, by_side),
+        turns=turns,
         one_task=_one_task(by_side),
     )
 

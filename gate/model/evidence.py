@@ -51,7 +51,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     view_of: str | None = None
     """The metric that this one shows by another clock or statistic; None: it is one of its own."""
     sharp: bool = False
-    """Of such a view: what else runs on the host disturbs it less."""
+    """Of such a view, where both sides took turns: what else runs on the host disturbs it less, so it is decided."""
     hosts: dict[int, str] = {}
     """The machine of each session by name, where the measurements tell."""
     turns: bool = False

@@ -10,11 +10,13 @@ from gate.model.names import ACTIVE
 from gate.model.report import View
 from gate.words import numbers
 from gate.words.numbers import known
-from gate.words.plain import visible
+from gate.words.plain import clip, visible
 
 _METRICS = {ACTIVE: "active time"}
 _APART = {"time": "wall time", "cpu_time": "CPU time"}
 """Times of one benchmark, which "time" would not tell apart."""
+_NAME = 60
+"""Columns of a name."""
 _ALIKE = 1.1
 """A view that varies at most so many times as much varies about as much."""
 
@@ -37,7 +39,8 @@ def called(view: Finding, of: Finding) -> str:
     name = (_APART.get(view.metric) if times else None) or metric(view.metric)
     # a regression that the other view does not show may be one of the mean alone
     said = metrics.count(view.metric) > 1 or (why == "regression" and view.statistic == MEAN)
-    return visible(_quantity(name, view.statistic, said=said or not _is_usual(view.metric, view.statistic)))
+    told = _quantity(name, view.statistic, said=said or not _is_usual(view.metric, view.statistic))
+    return clip(visible(told), _NAME)
 
 
 def _quantity(name: str, statistic: str, *, said: bool) -> str:

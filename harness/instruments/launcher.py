@@ -20,7 +20,9 @@ The result: {"runs": [[ns, user s, system s, ru_maxrss, delay ns, waited ns, ran
 "own": [what a child of each side inherits of ru_maxrss, ...], "failed": null or [side, start, what, number]}.
 delay: how long the program's first task could have run, and others did. waited: the same of whoever waited for its end.
 ran: for how long that task ran. All three -1: not known. rest: processor seconds of what the program did not wait for.
-outlived: 1 where something that it started went on after its end, and was ended. failed: see `FAILURES`.
+outlived: 1 where something that it started went on after its end, and was ended. failed: what is "exit" with a code (a
+signal is negative), "timeout" or "launcher" (the side's process has ended) with 0, else "start", "directory", "stand"
+or "sandbox" with an errno, -1 where there is none.
 
 `python -I -S launcher.py --serve SOCKET` forks for each request one that does the same: to start an interpreter takes
 several times as long. harness/process/forkserver.py asks it.
@@ -53,17 +55,14 @@ SIGKILL, SIGPIPE, SIGTERM, SIGXFSZ = 9, 13, 15, 25
 """On Linux and macOS alike."""
 HEAD = 8
 """Bytes of the length of a request."""
-FAILURES = ("exit", "start", "timeout", "directory", "stand", "sandbox", "launcher")
-"""What a side failed with. Their numbers: of an exit its code, a signal is negative; of a time-out and of a side's
-process that has ended 0; else an errno, -1 where there is none."""
 _GRACE, _LONGEST = 500_000_000, 2_500_000_000
 """Nanoseconds until what outlived a command is killed, and until it is left to perfgate."""
 _PAUSE = 0.001
-_SIDE, _ENVIRONMENT, _PLACES, _INSIDE = 0, 1, 3, 4
+_SIDE, _PLACES, _INSIDE = 0, 3, 4
 
 
 class _UnreadyError(Exception):
-    """A side's command cannot be started anywhere: one of FAILURES, and its number."""
+    """A side's command cannot be started at all: what failed, and its number."""
 
 
 def main(request: tuple[Any, ...]) -> None:

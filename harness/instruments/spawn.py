@@ -240,7 +240,7 @@ def _why(ended: _Failed, program: str, side: LaunchSide, timeout: float, stderr:
         case "sandbox":
             return Unusable("cannot start: the sandbox cannot be entered", stderr, unstarted=True)
         case "launcher":
-            return Unusable("spawn: no result", stderr)
+            return Unusable("spawn: the process that starts the command has ended", stderr)
 
 
 def _series(runs: Sequence[_Run], *, active: bool | None = None, memory: bool, cpu: bool) -> dict[str, Series]:

@@ -41,7 +41,7 @@ def check_coverage(host: str, rounds: int, starts: int, reports: int) -> None:
 
 @pytest.mark.parametrize("host", ["bursts", "load steps"])
 def test_coverage_quick(host: str) -> None:
-    check_coverage(host, 5, 10, 300)
+    check_coverage(host, 5, 10, 150)
 
 
 @pytest.mark.promise
@@ -114,7 +114,7 @@ UNEQUAL, ALIKE = Setting(), Setting(active=0.03, wall=0.05)
 
 @pytest.mark.parametrize("setting", [replace(UNEQUAL, host="bursts"), ALIKE])
 def test_false_alarms_quick(setting: Setting) -> None:
-    at_most(rates(Gates(setting, threshold=0.0), 120).called, 0.025, 120)
+    at_most(rates(Gates(setting, threshold=0.0), 60).called, 0.025, 60)
 
 
 @pytest.mark.promise
@@ -128,7 +128,7 @@ def test_false_alarms(host: str, setting: Setting, commands: int, reports: int) 
 
 @pytest.mark.parametrize("host", ["normal", "load steps"])
 def test_more_work_is_found_within_six_rounds_quick(host: str) -> None:
-    assert rates(Gates(work(host, 1.06)), 60).early >= 0.95 - 3 * standard_error(0.95, 60)
+    assert rates(Gates(work(host, 1.06)), 40).early >= 0.95 - 3 * standard_error(0.95, 40)
 
 
 def work(host: str, change: float, layout: float = 0.004) -> Setting:

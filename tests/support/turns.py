@@ -88,9 +88,11 @@ def of_values(values: Array, orders: npt.NDArray[np.int64] | None = None) -> Sam
 
 
 def case(name: str, metric: str, base: Sample, head: Sample, *, one_task: bool | None = True) -> Case:
+    view = metric != "time"
+    sharp = view and (metric != "active" or one_task is True)
     return Case(
-        benchmark=name, metric=metric, factors={}, unit="s", better="lower", exact=False, decided=True, base=base,
-        head=head, warnings=[], turns=True, one_task=one_task,
+        benchmark=name, metric=metric, factors={}, unit="s", better="lower", exact=False, decided=sharp or not view,
+        base=base, head=head, warnings=[], turns=True, one_task=one_task, view_of="time" if view else None, sharp=sharp,
     )  # fmt: skip
 
 

@@ -203,7 +203,8 @@ class _Text:
 
     def other_views(self) -> list[str]:
         """Write the views of benchmarks that did not decide, of all that are not told of in sentences."""
-        untold = [f for f in ordered(self.report.findings) if f.beside and f not in self.told] if self.every else []
+        told = {id(finding) for finding in self.told}
+        untold = [f for f in ordered(self.report.findings) if f.beside and id(f) not in told] if self.every else []
         lines = [self.title("other views, which did not decide")] if untold else []
         for finding in untold:
             for other in views.others(finding):

@@ -16,9 +16,13 @@ from gate.decide.design import design_of, subjects_of
 from gate.decide.looks import walk
 from gate.decide.views import questions_of
 from gate.evidence.gather import gather
-from gate.model import Case, Commit, Evidence, Finding, Report, Run
+from gate.evidence.inputs import Inputs
+from gate.evidence.records import Located
+from gate.model import Case, Commit, Report, Run
 from gate.model.creep import CreepRun, Pin
 from gate.model.warnings.estimates import CarryOver
+from gate.planning.basis import from_readings
+from gate.stats.estimate import reduce
 from gate.units import Quantity, Share
 from tests.support import turns
 from tests.support.lines import located
@@ -114,23 +118,32 @@ def test_processor_time_stands_beside_the_time_of_a_suite_unless_its_author_want
     assert asked([of("time", "other"), of("rss", "other", unit="B")], rules) == [*TIME_ALONE, [("rss", "mean")]]
 
 
-def test_the_lines_of_a_run_say_which_metrics_are_decided() -> None:
-    def lines(**run: Any) -> Evidence:
-        config = {"benchmark": [{"name": "parse", "command": "x", "instrument": "spawn"}]}
-        found: list[dict[str, Any]] = [{"type": "run", "seed": 1, "config": config, **run}]
-        rng = np.random.default_rng(0)
-        for build in range(2):
-            for number in range(4):
-                for side in ("base", "head"):
-                    metrics = {name: {"unit": "s", "values": [rng.random()]} for name in ("time", "active")}
-                    found.append({
-                        "type": "execution", "benchmark": "parse", "side": side, "build": build, "execution": number,
-                        "metrics": metrics, "own": 0.99,
-                    })  # fmt: skip
-        return gather(located(*found), policy().config)
+def lines(**run: Any) -> list[Located]:
+    """What a run of a command holds, which spawn starts."""
+    config = {"benchmark": [{"name": "parse", "command": "x", "instrument": "spawn"}]}
+    found: list[dict[str, Any]] = [{"type": "run", "seed": 1, "config": config, **run}]
+    rng = np.random.default_rng(0)
+    for build in range(3):
+        for number in range(4):
+            for side in ("base", "head"):
+                metrics = {name: {"unit": "s", "values": [1 + rng.random()]} for name in ("time", "active")}
+                found.append({
+                    "type": "execution", "benchmark": "parse", "side": side, "build": build, "execution": number,
+                    "metrics": metrics, "own": 0.99, "seconds": 1.0,
+                })  # fmt: skip
+    return located(*found)
 
-    assert asked(lines(turns=True).cases) == ACTIVE_AND_TIME
-    assert asked(lines().cases) == [[("time", "mean")]]
+
+def test_the_lines_of_a_run_say_which_metrics_are_decided() -> None:
+    assert asked(gather(lines(turns=True), policy().config).cases) == ACTIVE_AND_TIME
+    assert asked(gather(lines(), policy().config).cases) == [[("time", "mean")]]
+
+
+def test_a_plan_goes_by_one_view_of_each_question() -> None:
+    for run, statistic in (({"turns": True}, "typical"), ({}, "mean")):
+        found = from_readings([Inputs(lines(**run), [], [])], ["run"], policy(), ())
+        assert [each.statistic for each in found.known] == [statistic]
+        assert found.size == 1
 
 
 def test_one_finding_a_benchmark_with_the_other_view_beside_it() -> None:
@@ -250,6 +263,14 @@ def test_the_overall_change_is_that_of_one_view_of_all() -> None:
     (overall,) = decide(evidence(cases), policy(names=names)).overall
     assert (overall.metric, overall.cases, overall.ratio.method) == ("active", 5, "paired")
     assert overall.ratio.estimate == pytest.approx(1.1, abs=0.005)
+    # of wall time by two views that are about as sharp: whichever decides each
+    cases = [case for name in names for case in drawn(rng, Setting(wall=0.02), name, one_task=False)]
+    found = decide(evidence(cases, looks=False), policy(names=names))
+    assert {each.statistic for each in found.findings} == {"typical", "mean"}
+    times = [case for case in cases if case.metric == "time"]
+    reduced = [reduce(case.base, case.head, "typical", exact=False) for case in times]
+    wanted = np.exp(np.mean([each.head.mean - each.base.mean for each in reduced]))
+    assert found.overall[0].ratio.estimate == pytest.approx(float(wanted))
 
 
 def test_nights_are_judged_by_one_view_whatever_each_shows() -> None:
@@ -262,20 +283,31 @@ def test_nights_are_judged_by_one_view_whatever_each_shows() -> None:
 
 
 def test_variances_are_shared_by_view() -> None:
-    # as many cases as share, whose wall time varies a hundred times as much
-    names = tuple(f"b{k}" for k in range(6))
+    quiet, wild = tuple(f"quiet{k}" for k in range(5)), tuple(f"wild{k}" for k in range(5))
     rng = np.random.default_rng(9)
-    cases = [case for name in names for case in drawn(rng, Setting(wall=1.0), name)]
-    run = msgspec.structs.replace(evidence(cases).run or Run(), config={"build": {"layouts": "common"}})
-    found = decide(msgspec.structs.replace(evidence(cases), run=run), policy(names=names))
-    assert {each.ratio.method for each in found.findings} == {"paired-shared"}
-    assert max(width(each) for each in found.findings) < 0.06
-    assert min(width(each.beside[0]) for each in found.findings) > 0.3
+    of_one = [case for name in quiet for case in drawn(rng, Setting(), name)]
+    of_several = [case for name in wild for case in drawn(rng, Setting(wall=1.0), name, one_task=False)]
+
+    def intervals(cases: list[Case]) -> list[Any]:
+        found = evidence(cases, looks=False)
+        run = msgspec.structs.replace(found.run or Run(), config={"build": {"layouts": "common"}})
+        decided = decide(msgspec.structs.replace(found, run=run), policy(names=(*quiet, *wild)))
+        return [each.ratio for each in decided.findings if each.benchmark in quiet]
+
+    # both are typical values, of active time and of wall time
+    alone = intervals(of_one)
+    assert {each.method for each in alone} == {"paired-shared"}
+    assert intervals([*of_one, *of_several]) == alone
 
 
-def width(finding: Finding) -> float:
-    assert finding.ratio.low is not None and finding.ratio.high is not None
-    return finding.ratio.high - finding.ratio.low
+def test_what_could_have_shown_goes_by_the_share_of_the_view() -> None:
+    cases = drawn(np.random.default_rng(11), Setting())
+    (finding,) = decide(evidence(cases, looks=False), policy()).findings
+    toml = '[plan]\nmetrics = ["active"]\n[[benchmark]]\nname = "parse"\ncommand = "x"\nmetric.active.statistics = ["typical"]'
+    # four fifths of 5%
+    alone = decide(evidence(cases[1:], looks=False), policy(toml, confidence=0.96)).findings[0]
+    assert (finding.statistic, alone.statistic) == ("typical", "typical")
+    assert finding.detectable == pytest.approx(alone.detectable)
 
 
 def test_carry_over_is_warned_of_in_the_view_that_decides() -> None:

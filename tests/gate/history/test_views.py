@@ -116,7 +116,7 @@ def decided_by_views(folder: Path) -> Decided:
     timed = [msgspec.structs.replace(case, turns=True, one_task=True) for case in found.evidence.cases]
     active = [
         msgspec.structs.replace(
-            case, metric="active",
+            case, metric="active", view_of="time", sharp=True,
             base=msgspec.structs.replace(case.base, values=quiet(case.base.values)),
             head=msgspec.structs.replace(case.head, values=quiet(case.head.values)),
         )

@@ -176,3 +176,18 @@ def test_a_reader_is_told_what_active_and_typical_mean() -> None:
     assert "Active time is the time without waits for a processor." in said
     assert "A typical change is the mean of the ratios of neighbours, without the outer fifths." in said
     assert views.meanings([UNCHANGED]) == []
+
+
+@pytest.mark.parametrize("name", examples.HOSTILE)
+def test_names_made_to_break_a_format_stay_names(name: str) -> None:
+    other = examples.finding("lex", metric=name, estimate=0.97)
+    found = replace(examples.active(UNCHANGED), beside=[other])
+    report = examples.report("pass", [found])
+    assert len(views.clause(found)) < 200
+    assert "\n" not in views.clause(found) and "\x1b" not in views.clause(found)
+    assert "<script>" not in html.render(report).partition("<script>")[0]
+    for render in (comment.render, summary.render):
+        assert "<script>" not in render(report) and "@team" not in render(report)
+    assert json.read(json.render(report)) == report
+    junit.render(report)
+    terminal.render(report, every=True)

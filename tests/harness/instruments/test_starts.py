@@ -185,6 +185,12 @@ def test_a_start_that_takes_too_long_ends_the_launch(made: Made, tmp_path: Path)
         os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
+def test_a_command_that_ends_what_started_it(made: Made) -> None:
+    found = made(["true"], ["sh", "-c", "kill -KILL $PPID"], starts=[0, 1, 0])
+    assert (len(found.made), found.side) == (1, 1)
+    assert found.failed == Unusable("spawn: the process that starts the command has ended", "")
+
+
 def test_what_cannot_start(made: Made, tmp_path: Path) -> None:
     found = made(["true"], ["./missing"], starts=[0, 1])
     assert (len(found.made), found.side) == (1, 1)

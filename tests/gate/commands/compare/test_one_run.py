@@ -163,24 +163,17 @@ def test_views_are_blocks_of_their_own_and_a_note_names_the_one_that_decided(tmp
     config = {"benchmark": [benchmark], "plan": {"builds": 6, "executions": 10, "iterations": 1}}
     run_line = {"type": "run", "created": "2026-11-20T09:00:00Z", "turns": True, "config": config}
     found: list[Line] = []
-    for build in range(6):
-        for execution in range(10):
-            for side, work in (
-                (("base", 0.02), ("head", 0.0212)) if execution % 2 else (("head", 0.0212), ("base", 0.02))
-            ):
-                active = work * rng.normal(1, 0.001)
-                metrics = {
-                    name: {"unit": "s", "better": "lower", "values": [value]}
-                    for name, value in (
-                        ("time", active * rng.lognormal(0.2, 0.2)),
-                        ("active", active),
-                        ("user", active),
-                    )
-                }
-                found.append({
-                    "type": "execution", "benchmark": "parse", "side": side, "build": build, "execution": execution,
-                    "order": len(found), "own": 1.0, "metrics": metrics,
-                })  # fmt: skip
+    for number in range(120):
+        place, at = divmod(number, 2)
+        side = ("base", "head")[(place + at) % 2]
+        active = {"base": 0.02, "head": 0.0212}[side] * rng.normal(1, 0.001)
+        times = {"time": active * rng.lognormal(0.2, 0.2), "active": active, "user": active}
+        metrics: Line = {name: {"unit": "s", "better": "lower", "values": [value]} for name, value in times.items()}
+        metrics["active"] |= {"view_of": "time", "sharp": True}
+        found.append({
+            "type": "execution", "benchmark": "parse", "side": side, "build": place // 10, "execution": place % 10,
+            "order": number, "own": 1.0, "metrics": metrics,
+        })  # fmt: skip
     (tmp_path / "measurements.jsonl").write_text(lines.text([run_line, *found]))
     decided = json.loads(run("decide", str(tmp_path), "--json", "-"))["findings"]
     assert [(f["metric"], f["statistic"], f["verdict"]) for f in decided] == [("active", "typical", "regression")]
