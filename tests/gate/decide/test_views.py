@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from gate.adapters.google_benchmark import is_sharp
 from gate.config.parse import parse
 from gate.config.rules import Policy
 from gate.config.source import read_source
@@ -50,8 +51,8 @@ def asked(cases: list[Case], rules: Policy | None = None) -> list[list[tuple[str
     return [[(case.metric, statistic) for case, statistic in views] for views in found]
 
 
-def command(**changes: Any) -> list[Case]:
-    time, active = drawn(np.random.default_rng(0), Setting(rounds=2))
+def command(one_task: bool | None = True, **changes: Any) -> list[Case]:
+    time, active = drawn(np.random.default_rng(0), Setting(rounds=2), one_task=one_task)
     return [msgspec.structs.replace(case, **changes) for case in (time, active)]
 
 
@@ -71,7 +72,7 @@ def test_a_command_is_seen_by_active_time_and_by_wall_time() -> None:
 
 @pytest.mark.parametrize("one_task", [False, None])
 def test_of_several_tasks_wall_time_alone_is_decided(one_task: bool | None) -> None:
-    assert asked(command(one_task=one_task)) == TIME_ALONE
+    assert asked(command(one_task)) == TIME_ALONE
     found = report(Setting(), one_task=one_task)
     assert [each.metric for each in found.recorded] == ["active"]
     (finding,) = found.findings
@@ -114,7 +115,8 @@ def test_processor_time_stands_beside_the_time_of_a_suite_unless_its_author_want
         ("suite/BM_sort/real_time", TIME_ALONE),
         ("suite/BM_sort/manual_time/threads:2", TIME_ALONE),
     ):
-        assert asked([of("time", name), of("cpu_time", name)], rules) == wanted
+        view = of("cpu_time", name, sharp=is_sharp(name), decided=is_sharp(name))
+        assert asked([of("time", name), view], rules) == wanted
     assert asked([of("time", "other"), of("rss", "other", unit="B")], rules) == [*TIME_ALONE, [("rss", "mean")]]
 
 
@@ -127,6 +129,7 @@ def lines(**run: Any) -> list[Located]:
         for number in range(4):
             for side in ("base", "head"):
                 metrics = {name: {"unit": "s", "values": [1 + rng.random()]} for name in ("time", "active")}
+                metrics["active"] |= {"view_of": "time", "sharp": True}
                 found.append({
                     "type": "execution", "benchmark": "parse", "side": side, "build": build, "execution": number,
                     "metrics": metrics, "own": 0.99, "seconds": 1.0,

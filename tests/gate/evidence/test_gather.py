@@ -366,10 +366,12 @@ def test_a_view_is_shown_and_decided_where_it_is_named(
         line["metrics"]["sort.median"] = {"unit": "s", "values": [0.5], "view_of": "sort", "sharp": True}
         line["metrics"]["sort.fastest"] = {"unit": "s", "values": [0.25], "view_of": "sort"}
     cases = gather(located(*lines), config).cases
-    assert {case.metric: (case.view_of, case.sharp) for case in cases} == {
-        "sort": (None, False), "sort.median": ("sort", True), "sort.fastest": ("sort", False)
+    assert {case.metric: case.view_of for case in cases} == {
+        "sort": None, "sort.median": "sort", "sort.fastest": "sort"
     }  # fmt: skip
     assert [case.metric for case in cases if case.decided] == decided
+    by_turns = gather(located({"type": "run", "turns": True}, *lines), config).cases
+    assert [case.metric for case in by_turns if case.sharp] == ["sort.median"]
 
 
 @pytest.mark.parametrize("sharp", [(True, True), (True, False)])
