@@ -383,18 +383,16 @@ def _pairs(executions: Sequence[Execution], config: Config, run: Run | None, sam
     sessions = _sessions(executions, bound)
     for case, by_side in sides.items():
         benchmark, metric = case.benchmark, case.metric
-        better = _better(benchmark, metric, by_side, config)
-        sharp = turns and _is_sharp(metric, by_side)
-        shown = next(e.metrics[metric] for side in SIDES for e in by_side[side])
-        decided = better is not None and is_decided(config, benchmark, metric, shown.view_of, sharp=sharp)
-        what = f"metric {metric}{at(case)}"
         if not by_side["base"]:
-            found.new.append(f"{benchmark}: {what}")
+            found.new.append(f"{benchmark}: metric {metric}{at(case)}")
             continue
+        better = _better(benchmark, metric, by_side, config)
         lacking = _lacking(case, by_side, sessions, bound)
-        unlike = _unlike(benchmark, metric, by_side, config)
         # where a view lacks, what it is a view of is decided alone
-        decided = decided and not (lacking and shown.view_of is not None)
+        sharp = turns and not lacking and _is_sharp(metric, by_side)
+        shown = by_side["base"][0].metrics[metric]
+        decided = better is not None and is_decided(config, benchmark, metric, shown.view_of, sharp=sharp)
+        unlike = _unlike(benchmark, metric, by_side, config)
         if decided and lacking:
             found.failures.extend(lacking)
         elif by_side["head"] and not unlike:

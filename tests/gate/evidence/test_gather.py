@@ -386,12 +386,15 @@ def test_active_time_of_a_suite_is_decided_where_one_thread_does_the_work_on_bot
     assert [case.metric for case in cases if case.decided] == (["time", "active"] if all(sharp) else ["time"])
 
 
-def test_a_view_that_one_side_lacks_fails_nothing() -> None:
-    config = msgspec.convert({"benchmark": [{"name": "b", "command": "x", "instrument": "values"}]}, Config)
+@pytest.mark.parametrize("named", [False, True])
+def test_a_view_that_one_side_lacks_fails_only_if_it_was_asked_for(named: bool) -> None:
+    plan = {"metrics": ["sort", "*.median"]} if named else {}
+    benchmark = {"name": "b", "command": "x", "instrument": "values"}
+    config = msgspec.convert({"benchmark": [benchmark], "plan": plan}, Config)
     base, head = (execution(side, [1.0], benchmark="b", metric="sort") for side in ("base", "head"))
     base["metrics"]["sort.median"] = {"unit": "s", "values": [0.5], "view_of": "sort", "sharp": True}
     evidence = gather(located(run_line(turns=True), base, head), config)
-    assert not evidence.failures
+    assert [each.kind for each in evidence.failures] == (["missing"] if named else [])
     assert [case.metric for case in evidence.cases] == ["sort"]
 
 
