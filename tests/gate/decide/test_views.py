@@ -128,7 +128,9 @@ def lines(**run: Any) -> list[Located]:
     for build in range(3):
         for number in range(4):
             for side in ("base", "head"):
-                metrics = {name: {"unit": "s", "values": [1 + rng.random()]} for name in ("time", "active")}
+                metrics: dict[str, dict[str, Any]] = {
+                    name: {"unit": "s", "values": [1 + rng.random()]} for name in ("time", "active")
+                }
                 metrics["active"] |= {"view_of": "time", "sharp": True}
                 found.append({
                     "type": "execution", "benchmark": "parse", "side": side, "build": build, "execution": number,
