@@ -33,21 +33,21 @@ class Row(NamedTuple):
 
 
 def parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:  # noqa: ARG001 - as all formats
-    """Read the mean time of each benchmark, in seconds, named by its path in the tree ("sort::100").
+    """Read the mean time of each benchmark, in seconds, named by its path in the tree ("sort::100"), and its views.
 
     Raises:
         OutputError: there is no benchmark, two have one name, times cannot be read, or the last line has no newline.
     """
-    read = times(_means(data.decode("utf-8", "replace")), "the tree that divan prints is expected")
+    read = times(_times(data.decode("utf-8", "replace")), "the tree that divan prints is expected")
     refuse_cut_off(data, "the output")
     return read
 
 
-def _means(text: str) -> Iterator[tuple[str, float]]:
+def _times(text: str) -> Iterator[tuple[str, float, float | None, float | None]]:
     for row in rows(text.splitlines()):
         if row.problem:
             raise OutputError(f"benchmark {row.name!r}: {row.problem}")
-        yield row.name, row.seconds["mean"]
+        yield row.name, row.seconds["mean"], row.seconds.get("median"), row.seconds.get("min")
 
 
 def rows(lines: Iterable[str]) -> Iterator[Row]:

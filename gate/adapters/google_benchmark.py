@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, TypeGuard
 
 import msgspec
@@ -22,6 +23,8 @@ _OF_ROW = {
     "family_index", "per_family_instance_index", "repetitions", "repetition_index", "threads", "iterations",
     "real_time", "cpu_time", "time",
 }  # fmt: skip
+_OWN_CLOCK = {"real_time", "manual_time"}
+"""In a name: its author says that another time than the thread's counts, since it waits or has threads of its own."""
 UNITS = {
     "items_per_second": "1/s",
     "bytes_per_second": "B/s",
@@ -37,7 +40,7 @@ class _Report(msgspec.Struct):
 def parse(data: bytes) -> Suite:
     """Read one value of each metric for each repetition; aggregates and fitted complexities are passed over.
 
-    Metrics: "time" (real_time, which UseManualTime sets) and "cpu_time" in seconds; items_per_second and
+    Metrics: "time" (real_time, which UseManualTime sets) and its view "cpu_time" in seconds; items_per_second and
     bytes_per_second; and each counter under its own name. A counter that is not a finite number in every repetition is
     left out.
     A benchmark that was skipped without an error is left out, like a test that is skipped.
@@ -104,12 +107,18 @@ def series(rows: list[Row]) -> dict[str, Series]:
     for row in rows:
         if row.get("error_occurred"):
             raise OutputError(visible(str(row.get("error_message") or "it reports an error")))
-    found = {name: _times(rows, key) for name, key in (("time", "real_time"), ("cpu_time", "cpu_time"))}
+    found = {"time": _times(rows, "real_time"), "cpu_time": _times(rows, "cpu_time")}
+    found["cpu_time"] = replace(found["cpu_time"], view_of="time", sharp=is_sharp(row_name(rows[0])))
     # in every repetition, or its values would not belong to those of the others
     counters = {key for key in rows[0] if all(is_counter(key, row.get(key)) for row in rows)}
     for key in sorted(counters):
         found[visible(key)] = Series(UNITS.get(key, ""), [float(row[key]) for row in rows])
     return found
+
+
+def is_sharp(name: str) -> bool:
+    """Return whether the CPU time of a benchmark shows its work, by its name."""
+    return not _OWN_CLOCK & {*name.split("/")}
 
 
 def _times(rows: list[Row], key: str) -> Series:

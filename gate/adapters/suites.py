@@ -118,10 +118,12 @@ def why_unusable(metric: str, series: Series) -> str | None:
     return None
 
 
-def times(found: Iterable[tuple[str, float]], what: str) -> dict[str, Series]:
+def times(found: Iterable[tuple[str, float, *tuple[float | None, ...]]], what: str) -> dict[str, Series]:
     """Make metrics of named times in seconds, as a program prints one of each benchmark.
 
     Args:
+        found: the name and the mean of each; behind it its median and its fastest time, where they are printed, too.
+            They become NAME.median and NAME.fastest, views of the mean, of which load disturbs the median less.
         what: what the output should be, for the message.
 
     Raises:
@@ -129,10 +131,16 @@ def times(found: Iterable[tuple[str, float]], what: str) -> dict[str, Series]:
         OutputError: two have one name, or one is not a usable time.
     """
     series: dict[str, Series] = {}
-    for name, seconds in found:
+    views: dict[str, Series] = {}
+    for name, seconds, *others in found:
         if name in series:
             raise OutputError(f"two benchmarks are called {name!r}: give each a name of its own")
         series[name] = Series("s", [checked(seconds, "s", f"{name}: {seconds}".encode())])
+        for view, value in zip(("median", "fastest"), others, strict=False):
+            # of what a clock does not resolve there is no ratio
+            if value is not None and value > 0 and usable([value], "s"):
+                views[f"{name}.{view}"] = Series("s", [value], view_of=name, sharp=view == "median")
     if not series:
         raise EmptyError(f"no benchmark in the output: {what}")
-    return series
+    # a benchmark may have the name of another one's view
+    return views | series if views.keys() & series.keys() else series | views

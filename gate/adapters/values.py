@@ -50,6 +50,10 @@ class Series:
     """What the tool says; None: its name and unit are all there is."""
     whole: bool = False
     """Its one value is of the whole output, which has no warm-up to drop."""
+    view_of: str | None = None
+    """The metric that it shows by another clock or statistic; None: it is one of its own."""
+    sharp: bool = False
+    """Of such a view: what else runs on the host disturbs it less."""
 
 
 Format = Callable[[bytes, Mapping[str, str | None]], dict[str, Series]]

@@ -15,6 +15,9 @@ _MILLISECOND = 1e-3
 class _Benchmark(msgspec.Struct):
     name: str
     mean: float | None = None
+    median: float | None = None
+    """Written since vitest 2."""
+    min: float | None = None
 
 
 class _Group(msgspec.Struct, rename="camel"):
@@ -31,22 +34,23 @@ class _Document(msgspec.Struct):
 
 
 def parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:  # noqa: ARG001 - as all formats
-    """Read the mean time of one call of each benchmark, in seconds, named "file > suite > name".
+    """Read the mean time of one call of each benchmark, in seconds, named "file > suite > name", and its views.
 
     Raises:
         OutputError: it is no such JSON, there is no benchmark, one failed, or two have one name.
     """
     document = read_json(data, _Document, "the JSON of vitest bench")
-    return times(_means(document), "the JSON of `vitest bench --outputJson` is expected")
+    return times(_times(document), "the JSON of `vitest bench --outputJson` is expected")
 
 
-def _means(document: _Document) -> Iterator[tuple[str, float]]:
+def _times(document: _Document) -> Iterator[tuple[str, float, *tuple[float | None, ...]]]:
     for group in (group for file in document.files for group in file.groups):
         for benchmark in group.benchmarks:
             name = f"{group.full_name} > {benchmark.name}"
             if benchmark.mean is None:
                 raise OutputError(f"benchmark {name!r} failed")
-            yield name, benchmark.mean * _MILLISECOND
+            views = (None if each is None else each * _MILLISECOND for each in (benchmark.median, benchmark.min))
+            yield name, benchmark.mean * _MILLISECOND, *views
 
 
 FORMAT = parse

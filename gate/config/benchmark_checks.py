@@ -27,7 +27,7 @@ def check_benchmark(benchmark: Benchmark, path: Path) -> Iterator[Fault]:
         known = meant(rules.unit or "")
         if known is not None:
             yield Fault((*path, "metric", name, "unit"), f'"{rules.unit}" is not a known unit: did you mean "{known}"?')
-        for statistic in rules.statistics:
+        for statistic in rules.compared:
             tau = quantile_of(statistic)
             if tau is not None and not 0 < tau < 1:
                 yield Fault(

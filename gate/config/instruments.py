@@ -30,6 +30,8 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     """One command yields many benchmarks."""
     exact: bool = False
     """It counts the same each time: executed once a build, without perturbation, and compared as numbers."""
+    starts: bool = False
+    """It starts a command by itself, so that base and head take turns start by start: each is an execution."""
 
 
 _SUITE = Traits(suite=True)
@@ -39,11 +41,12 @@ _SUITE = Traits(suite=True)
 # carry them.
 KNOWN: Mapping[str, Traits] = {
     "hyperfine": Traits(floor=_FLOOR),
-    "spawn": Traits(floor=_FLOOR),
+    "spawn": Traits(floor=_FLOOR, starts=True),
     "values": Traits(chief=None),
     "perf_stat": Traits(chief=("task-clock",), floor=_FLOOR),
     "callgrind": Traits(chief=("instructions",), exact=True),
-    "pytest-benchmark": _SUITE,
+    # what the one timer measures, which may be of CPU time
+    "pytest-benchmark": Traits(chief=("time", "cpu_time"), suite=True),
     "pyperf": _SUITE,
     "google-benchmark": _SUITE,
     "go": _SUITE,
@@ -52,8 +55,15 @@ KNOWN: Mapping[str, Traits] = {
 }
 """The instruments whose traits no run line carries."""
 
-COMMAND_METRICS = {"time": "s", "user": "s", "system": "s", "memory": "B"}
-"""Metrics of hyperfine and spawn, with their units."""
+COMMAND_METRICS = {"time": "s", "active": "s", "user": "s", "system": "s", "memory": "B"}
+"""Metrics of hyperfine and spawn, with their units; active of spawn alone."""
+
+
+def command_metrics(instrument: str) -> list[str]:
+    """Name what an instrument measures of any command; nothing: of its values only a tool knows."""
+    if instrument == "hyperfine":
+        return [name for name in COMMAND_METRICS if name != "active"]
+    return list(COMMAND_METRICS) if instrument == "spawn" else []
 
 
 def module_of(name: str) -> str:

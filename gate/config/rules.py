@@ -57,10 +57,14 @@ def metric_rules(config: Config, benchmark: str, metric: str) -> MetricRules:
     return rules.metric.get(metric, MetricRules()) if rules else MetricRules()
 
 
-def is_decided(config: Config, benchmark: str, metric: str) -> bool:
+def is_decided(config: Config, benchmark: str, metric: str, view_of: str | None = None, *, sharp: bool = False) -> bool:
     """Return whether a metric is decided.
 
     That is what plan.metrics names, else what is declared, and the chief metrics of its instrument.
+
+    Args:
+        view_of: the metric that it is a view of; where all metrics of an instrument are decided, views are not.
+        sharp: it is the view that is disturbed least, of what base and head measured by turns.
     """
     if config.plan.metrics is not None:
         return any(matches(glob, metric) for glob in config.plan.metrics)
@@ -68,13 +72,13 @@ def is_decided(config: Config, benchmark: str, metric: str) -> bool:
     if rules is None or metric in rules.metric:
         return True
     chief = DUET_CHIEF if config.plan.pairing == "duet" else rules.measured.chief
-    return chief is None or metric in chief
+    return sharp or (view_of is None if chief is None else metric in chief)
 
 
 def decides(config: Config, benchmark: str, name: str, metric: Metric) -> bool:
     """Return whether a metric is decided, and something tells which direction of it is better."""
     better = better_of(config, benchmark, name) or told_or_known(metric.better, name, metric.unit)
-    return better is not None and is_decided(config, benchmark, name)
+    return better is not None and is_decided(config, benchmark, name, metric.view_of)
 
 
 def is_studied(config: Config, benchmark: str) -> bool:
@@ -100,6 +104,40 @@ def is_single(config: Config, benchmark: str) -> bool:
     """Return whether a benchmark is executed once a build, whatever the plan: its instrument counts exactly."""
     rules = benchmark_rules(config, benchmark)
     return rules is not None and rules.measured.exact
+
+
+class Repeats(msgspec.Struct, frozen=True):
+    """How often a benchmark is repeated in a build of a side."""
+
+    executions: int
+    iterations: int
+    """Of each execution."""
+
+
+def repeats_of(config: Config, benchmark: str, *, turns: bool = True) -> Repeats:
+    """Return how often the plan repeats a benchmark: of what goes start by start each start is an execution.
+
+    turns: whether such a run is meant; a run line of before says that it is not.
+    """
+    plan = config.plan
+    if is_single(config, benchmark):
+        return Repeats(1, plan.iterations)
+    if turns and goes_by_starts(config, benchmark):
+        return Repeats(plan.executions * plan.iterations, 1)
+    return Repeats(plan.executions, plan.iterations)
+
+
+def goes_by_starts(config: Config, benchmark: str) -> bool:
+    """Return whether base and head of a benchmark take turns start by start.
+
+    What runs as long as an execution, a load or a service, would run beside the other side's; a steady state is looked
+    for in the iterations of one execution.
+    """
+    rules = benchmark_rules(config, benchmark)
+    if rules is None or not rules.measured.starts or rules.warmup == "auto":
+        return False
+    able = rules.load is None and (rules.service is None or rules.service.per == "build")
+    return able and config.plan.pairing != "duet" and config.study is None
 
 
 def most_builds(plan: Plan) -> int:

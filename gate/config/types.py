@@ -19,6 +19,7 @@ from gate.config.instruments import KNOWN, Traits
 from gate.config.study import Study
 from gate.config.tables import Command, Cpus, Load, Service, Table, default
 from gate.model import Better
+from gate.model.case import MEAN
 from gate.units import Duration, Quantity, Share
 
 __all__ = [
@@ -49,8 +50,8 @@ __all__ = [
 Statistic = Annotated[
     str,
     Meta(
-        pattern=r"^(mean|p[0-9]{1,2}(\.[0-9]+)?)$",
-        extra={"else": "not a statistic: write mean, p50, p99 or p99.9"},
+        pattern=r"^(mean|typical|p[0-9]{1,2}(\.[0-9]+)?)$",
+        extra={"else": "not a statistic: write mean, typical, p50, p99 or p99.9"},
     ),
 ]
 Interval = Literal[
@@ -267,7 +268,7 @@ class Plan(Table, frozen=True, kw_only=True):
         Meta(
             examples=[["time"]],
             description="Metrics that the gate decides on; the rest is recorded and shown. "
-            'Default: "time" of hyperfine and spawn ("cpu" in a duet), all metrics of values.',
+            'Default: "time" and "active" of commands ("cpu" in a duet), all metrics of values but views of another.',
         ),
     ] = None
     shards: Annotated[
@@ -382,9 +383,15 @@ class MetricRules(Table, frozen=True, kw_only=True):
             "tells."
         ),
     ] = None
-    statistics: Annotated[list[Statistic], Meta(min_length=1, description="What to compare.")] = msgspec.field(
-        default_factory=lambda: ["mean"]
-    )
+    statistics: Annotated[
+        Annotated[list[Statistic], Meta(min_length=1)] | None,
+        Meta(
+            examples=[["mean", "p99"]],
+            description="What to compare, each with its own verdict: mean, quantiles such as p99, or typical, the "
+            "trimmed mean of neighbours' ratios. Default: mean; of times, where base and head took turns, typical and "
+            "mean as two views with one verdict (docs/method.md).",
+        ),
+    ] = None
     threshold: Annotated[Share | None, Meta(description="Replaces gate.threshold and overrides.")] = None
     floor: Annotated[Quantity | None, Meta(description="Replaces gate.floor and overrides.")] = None
     exact: Annotated[
@@ -394,6 +401,11 @@ class MetricRules(Table, frozen=True, kw_only=True):
             "callgrind, otherwise false."
         ),
     ] = None
+
+    @property
+    def compared(self) -> list[str]:
+        """The statistics that are compared where base and head took no turns."""
+        return self.statistics or [MEAN]
 
 
 class Benchmark(Table, frozen=True, kw_only=True):
@@ -411,12 +423,13 @@ class Benchmark(Table, frozen=True, kw_only=True):
     instrument: Annotated[
         str,
         Meta(
-            description='"hyperfine" and "spawn" time process starts, "values" reads the numbers the program writes, '
+            description='"spawn" times single starts of a command, base and head by turns, and "hyperfine" several at '
+            'a time; "values" reads the numbers the program writes, '
             '"perf_stat" reads the counters of Linux, "callgrind" counts instructions; the others run a suite of many '
             "benchmarks and read its output (docs/suites.md). If hyperfine is not installed, spawn measures, with a "
             "warning."
         ),
-    ] = "hyperfine"
+    ] = "spawn"
     traits: Traits | None = None
     """Traits of an instrument that is not in KNOWN; only perfgate writes them, into the run line."""
     warmup: Annotated[

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from gate.config.rules import is_single, most_builds
+from gate.config.rules import most_builds, repeats_of
 from gate.config.types import Config, Gate
 from gate.decide.estimates import BOOTSTRAP_BUILDS, Estimated, needed_builds
 from gate.decide.looks import Judged
@@ -29,7 +29,8 @@ def budget_ended(spent: Unfinished, run: Run | None, config: Config) -> outcomes
     executing = _each(spent.executing, spent.executions, cut.seconds if of_execution else 0.0)
     names = (run.benchmarks if run else None) or {}
     both = {*names.get("base", ())} & {*names.get("head", ())}
-    executions = sum(1 if is_single(config, name) else config.plan.executions for name in both)
+    turns = run is not None and run.turns
+    executions = sum(repeats_of(config, name, turns=turns).executions for name in both)
     rounds = min(config.gate.min_builds, most_builds(config.plan))
     least = len(SIDES) * (preparing + rounds * (building + executions * executing))
     return outcomes.BudgetEnded(spent=spent, least=least, rounds=rounds)

@@ -14,6 +14,7 @@ from gate.config.types import Accept
 from gate.model import Accepted, DecidedAt, Finding, RatioInterval, Run, Verdict, reasons
 from gate.model.case import CaseId, case_id
 from gate.model.creep import CaseSuspects, CreepCase, CreepFacts, CreepRun, CreepVerdict, Night, Suspect
+from gate.model.report import View
 from gate.stats.creep import QUIET, Array, Creeping, Spread, creeping, more_nights, spread_of
 from gate.stats.special import stdtrit
 
@@ -39,7 +40,7 @@ def crept_of(findings: Sequence[Finding], run: Run | None, policy: Policy) -> Cr
         return None
     measured = [finding for finding in findings if night_of(finding, run) is not None]
     judge = _Judge(run, run.creep, policy, max(len(measured), 1))
-    judged = [judge.judged(finding) for finding in findings]
+    judged = [judge.judged(judge.followed(finding)) for finding in findings]
     cases = [each.case for each in judged]
     return Crept(
         [each.finding for each in judged],
@@ -98,11 +99,27 @@ class _Judge:
 
     def __init__(self, run: Run, creep: CreepRun, policy: Policy, cases: int) -> None:
         self.run = run
+        self.creep = creep
         self.policy = policy
         self.cases = cases
         self.alpha = 1 - policy.config.gate.confidence
         self.known = {case_id(each, each.statistic): each.nights for each in creep.cases}
         self.suspects = {case_id(each, each.statistic): each for each in creep.suspects or ()}
+
+    def followed(self, finding: Finding) -> Finding:
+        """Return the view of the benchmark that has the most nights against this pin; of equals the one that decides.
+
+        What tonight shows does not choose it. A view that some nights lack does not begin anew.
+        """
+        best = max(finding.views, key=self._nights)
+        if best is finding:
+            return finding
+        alone = msgspec.structs.replace(finding, view=None, beside=[])
+        others = [alone if each is finding else each for each in finding.views if each is not best]
+        return msgspec.structs.replace(best, view=View(why="nights", times=None), beside=others)
+
+    def _nights(self, view: Finding) -> int:
+        return sum(night.pin == self.creep.pin.sha for night in self.known.get(case_id(view, view.statistic), ()))
 
     def judged(self, finding: Finding) -> _Judged:
         """Return the finding as all nights have it, and the nights."""

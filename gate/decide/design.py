@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from typing import Literal
 
 import msgspec
 
-from gate.config.rules import Policy, detectable_of, floor_of, metric_rules, show_of, threshold_of
-from gate.config.types import Config, Gate, Show
+from gate.config.rules import Policy, detectable_of, floor_of, show_of, threshold_of
+from gate.config.types import Gate, Show
+from gate.decide.views import Role, questions_of, roles_of
 from gate.evidence.factors import bound_factors
 from gate.evidence.layouts import layouts_of
 from gate.model import Better, Case, Evidence, FindingMemory, Layouts, Memory
-from gate.model.case import CaseId, case_id, quantile_of
+from gate.model.case import CaseId, Center, case_id, center_of
 from gate.stats.estimate import Method
 from gate.stats.prior import remembered_correlation
 from gate.stats.ratio import Tail
@@ -25,21 +27,38 @@ from gate.units import whole_of
 class Subject(msgspec.Struct, frozen=True, eq=False):
     """What one finding will be about, and its rules.
 
-    tau: of the quantile; None for the mean. floor: in the base unit. show: what it must show to pass. wanted: the size
+    center: what of the values is compared. floor: in the base unit. show: what it must show to pass. wanted: the size
     of a slowdown that must have shown, where no sign of one is enough. memory: what earlier sessions on the same
     machine tell of its variance. shift: what is added to the values of both sides; of a share what brings base to the
-    whole, so that a ratio of 1.02 is a difference of 2 percentage points, and base may be 0; else 0.
+    whole, so that a ratio of 1.02 is a difference of 2 percentage points, and base may be 0; else 0. role: among the
+    views of its question; None: it is the only one.
     """
 
     case: Case
     statistic: str
-    tau: float | None
+    center: Center
     threshold: float
     floor: float | None
     show: Show
     wanted: float
     memory: FindingMemory | None
     shift: float
+    role: Role | None = None
+
+    @property
+    def weight(self) -> float:
+        """Return its share of the error that its question has in the report."""
+        return 1.0 if self.role is None else self.role.weight
+
+    @property
+    def sharp(self) -> bool:
+        """Return whether it settles its question."""
+        return self.role is None or self.role.sharp
+
+    @property
+    def first(self) -> bool:
+        """Return whether it stands for its question in every run."""
+        return self.role is None or self.role.first
 
     @property
     def lower(self) -> bool:
@@ -64,10 +83,10 @@ class Design(msgspec.Struct, frozen=True, eq=False):
     rounds. layouts: of both sides of a round; None: not known. moderate: whether memory moderates it. looks: the rounds
     of all looks planned; spending: their levels. reached: the rounds of the looks that were reached; () and one level
     for a fixed design. complete: whether all that was planned was measured, as far as it was not settled before. size:
-    findings of the report. sessions: that measured, or were to; where they are several no finding goes
-    by builds alone. machines: these sessions, where the verdict is over them and each goes by its own builds; () where
-    sessions are a sample of others. bound: factors of which some sessions lack a setting. seed: of the bootstrap. now:
-    when it was measured.
+    questions of the report: the views of one count as one. sessions: that measured, or were to; where they are several
+    no finding goes by builds alone. machines: these sessions, where the verdict is over them and each goes by its own
+    builds; () where sessions are a sample of others. bound: factors of which some sessions lack a setting. seed: of the
+    bootstrap. now: when it was measured.
     """
 
     policy: Policy
@@ -95,22 +114,22 @@ class Design(msgspec.Struct, frozen=True, eq=False):
 
 
 def subjects_of(evidence: Evidence, policy: Policy) -> list[Subject]:
-    """List what is decided: each decided case, each of its statistics."""
-    found = []
+    """List what is decided: each question, each of its views."""
     remembered = _by_finding(evidence.run.memory if evidence.run else None)
-    for case in evidence.cases:
-        if not case.decided:
-            continue
-        names = statistics_of(policy.config, case.benchmark, case.metric)
-        found += [subject_of(case, statistic, policy, remembered) for statistic in names]
-    return found
+    questions = questions_of(evidence.cases, policy.config)
+    return [
+        msgspec.structs.replace(subject_of(case, statistic, policy, remembered), role=role)
+        for views, roles in zip(questions, roles_of(questions), strict=True)
+        for (case, statistic), role in zip(views, roles, strict=True)
+    ]
 
 
-def statistics_of(config: Config, benchmark: str, metric: str) -> list[str]:
-    """List the statistics of a case that are decided."""
-    # p50 and p50.0 are one question
-    once = {quantile_of(s): s for s in reversed(metric_rules(config, benchmark, metric).statistics)}
-    return list(reversed(once.values()))
+def by_question(subjects: Sequence[Subject]) -> list[list[int]]:
+    """Sort the numbers of subjects by their questions, in order: most are one by themselves."""
+    found: dict[object, list[int]] = {}
+    for i, subject in enumerate(subjects):
+        found.setdefault((i,) if subject.role is None else subject.role.question, []).append(i)
+    return list(found.values())
 
 
 def _by_finding(memory: Memory | None) -> dict[CaseId, FindingMemory]:
@@ -124,7 +143,7 @@ def subject_of(case: Case, statistic: str, policy: Policy, remembered: dict[Case
     return Subject(
         case=case,
         statistic=statistic,
-        tau=quantile_of(statistic),
+        center=center_of(statistic),
         threshold=threshold_of(*names),
         floor=floor_of(*names, case.unit),
         show=show_of(*names),
@@ -145,7 +164,7 @@ def design_of(evidence: Evidence, policy: Policy, subjects: list[Subject]) -> De
     if looks and not reached:
         # nothing has been spent yet: what there is is judged once
         looks = reached = (max(evidence.rounds.done, 1),)
-    size = max(len(subjects), 1)
+    size = max(len(by_question(subjects)), 1)
     every = _sessions(evidence)
     sessions = len(every)
     planned = evidence.looks[-1] if looks else evidence.rounds.planned or _most_builds(subjects)

@@ -35,6 +35,7 @@ def size_at(found: Estimated, design: Design, builds: int, look: int) -> float |
     if df is None:
         return None
     alpha = design.alpha if design.policy.config.gate.family == "none" else design.alpha / design.size
+    alpha *= found.subject.weight
     ratio = worse_ratio(
         found.ratio,
         needed(degrees(found, df, builds), design.spending.nominal(look, alpha, paired=found.paired), POWER),

@@ -12,6 +12,7 @@ from gate.config.types import Gate
 from gate.decide.design import Design, Subject
 from gate.decide.machines import METHOD, SHARED_METHOD, over_its_machines
 from gate.model import Sample, Side
+from gate.model.case import TYPICAL, Center
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.estimates import OneSidedSessions
 from gate.stats.estimate import PAIRED, Reduced, ratio_of, reduce
@@ -167,8 +168,8 @@ def with_shared_variance(found: Sequence[Estimated], settled: Sequence[Estimated
     """Give cases whose rounds are paired the variance that they share with the others of the same statistic."""
     every = [each for each in (*found, *settled) if _shares(each)]
     shared: dict[int, SharedVariance] = {}
-    for tau in dict.fromkeys(each.subject.tau for each in every):
-        of_one = [each for each in every if each.subject.tau == tau]
+    for kind in dict.fromkeys(map(_kind, every)):
+        of_one = [each for each in every if _kind(each) == kind]
         variances = share_variance([each.rounds for each in of_one if each.rounds is not None])
         shared |= {id(each): v for each, v in zip(of_one, variances or (), strict=False)}
     return [_with_variance(each, shared.get(id(each))) for each in found]
@@ -178,14 +179,20 @@ def _over_sharing_machines(found: Sequence[Estimated], settled: Sequence[Estimat
     """Do the same on each of given machines, and combine what they say."""
     every = [each for each in (*found, *settled) if not _hides_variance(each)]
     shared: dict[int, LogPair] = {}
-    for tau in dict.fromkeys(each.subject.tau for each in every):
-        of_one = [each for each in every if each.subject.tau == tau]
+    for kind in dict.fromkeys(map(_kind, every)):
+        of_one = [each for each in every if _kind(each) == kind]
         pairs = shared_over_machines([each.machines for each in of_one])
         shared |= {id(each): pair for each, pair in zip(of_one, pairs, strict=True) if pair is not None}
     return [
         msgspec.structs.replace(each, ratio=shared[id(each)], method=SHARED_METHOD) if id(each) in shared else each
         for each in found
     ]
+
+
+def _kind(found: Estimated) -> tuple[Center, str]:
+    """Return what cases must have in common to share a variance: the metric too, where there are several views."""
+    subject = found.subject
+    return subject.center, subject.case.metric if subject.case.turns else ""
 
 
 def _shares(found: Estimated) -> bool:
@@ -211,10 +218,13 @@ def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
         return _over_machines(subject, design, rounds)
     shared = of_shared_sessions(*_first_rounds(subject, rounds))
     base, head = shared.base, shared.head
-    reduced = reduce(base, head, subject.tau, exact=subject.case.exact, sessions=design.sessions > 1)
+    reduced = reduce(base, head, subject.center, exact=subject.case.exact, sessions=design.sessions > 1)
     method = design.method
     gate = design.policy.config.gate
-    if method == "paired" and gate.interval == "auto" and _too_few_complete(reduced):
+    if subject.center == TYPICAL:
+        # of both sides together: there is no other interval of it
+        method = "paired"
+    elif method == "paired" and gate.interval == "auto" and _too_few_complete(reduced):
         # a pairing chosen for rounds that are complete does not throw away most of what has no partner; a session on
         # another machine is no part of a ratio without one
         method = "fieller"
@@ -237,7 +247,7 @@ def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
     )
     if not reduced.trouble and not reduced.exact and found.ratio.df is None:
         return msgspec.structs.replace(found, reduced=msgspec.structs.replace(reduced, trouble="no-rounds"))
-    if design.interval != "fieller" and subject.tau is None and not _hides_variance(found):
+    if design.interval != "fieller" and subject.center is None and not _hides_variance(found):
         return _bootstrap(found, design)
     return found
 
@@ -294,7 +304,7 @@ def _bootstrap(found: Estimated, design: Design) -> Estimated:
         scheme=gate.resampling,
         bca=design.interval == "bootstrap-bca",
         seed=zlib.crc32(name.encode(), design.seed & 0xFFFFFFFF),
-        alphas=tuple(dict.fromkeys((design.alpha, design.alpha / design.size))),
+        alphas=tuple(dict.fromkeys((design.alpha, design.alpha / design.size * found.subject.weight))),
         sessions=design.sessions > 1,
     )
     return msgspec.structs.replace(

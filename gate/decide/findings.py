@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from math import comb
-from typing import Literal
+from typing import Literal, NamedTuple
+
+import msgspec
 
 from gate.decide import reasons
-from gate.decide.design import Design
+from gate.decide.design import Design, by_question
 from gate.decide.detectable import detectable
 from gate.decide.estimates import Estimated, Moderation, needed_builds
 from gate.decide.floors import gives_up, hidden
@@ -16,6 +18,7 @@ from gate.decide.futility import in_sight, unseen
 from gate.decide.lacking import more_builds
 from gate.decide.looks import Acceptance, Judged, acceptance, decided_alpha, limits_of
 from gate.decide.machines import session_ratios
+from gate.decide.views import Role
 from gate.model import (
     Counts,
     DecidedAt,
@@ -29,6 +32,7 @@ from gate.model import (
     Variances,
     Verdict,
 )
+from gate.model.report import View
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.estimates import (
     EarlyStop,
@@ -39,6 +43,7 @@ from gate.model.warnings.estimates import (
     UnlikeSpreads,
 )
 from gate.stats import diagnostics
+from gate.stats.diagnostics.carry_over import carry_over
 from gate.stats.diagnostics.screen import suspects
 from gate.stats.estimate import all_level_variances
 from gate.stats.family import Tested
@@ -180,16 +185,67 @@ def findings_of(judged: Sequence[Judged], design: Design, comparisons: int) -> l
     return [_finding(*each, design, comparisons) for each in zip(judged, described, suspicious, strict=True)]
 
 
+class Answer(NamedTuple):
+    """The finding that stands for a question, and what was judged of it."""
+
+    finding: Finding
+    judged: Judged
+
+
+def answers_of(judged: Sequence[Judged], design: Design, comparisons: int, *, steady: bool) -> list[Answer]:
+    """Give every question one finding: of the view that shows a regression, otherwise of the sharp one.
+
+    Args:
+        comparisons: how many questions share the error.
+        steady: of the view that is the same in every run, whatever each shows: nights are judged together.
+    """
+    every = [Answer(*each) for each in zip(findings_of(judged, design, comparisons), judged, strict=True)]
+    return [_answer([every[i] for i in views], steady=steady) for views in by_question([j.subject for j in judged])]
+
+
+def _answer(views: Sequence[Answer], *, steady: bool) -> Answer:
+    chosen = _chosen(views, steady=steady)
+    others = [each for each in views if each is not chosen]
+    if not others:
+        return chosen
+    subject = chosen.judged.subject
+    tasks = any(each.judged.subject.case.one_task is False for each in views)
+    view = View(
+        why="regression" if not (steady or subject.sharp) else "tasks" if tasks else "nights" if steady else "sharper",
+        times=_times(subject.role, others[0].judged.subject.role),
+    )
+    beside = [each.finding for each in others]
+    return Answer(msgspec.structs.replace(chosen.finding, view=view, beside=beside), chosen.judged)
+
+
+def _chosen(views: Sequence[Answer], *, steady: bool) -> Answer:
+    subjects = [each.judged.subject for each in views]
+    first = next(i for i, subject in enumerate(subjects) if (subject.first if steady else subject.sharp))
+    verdicts: tuple[Verdict, ...] = () if steady else ("regression", "accepted")
+    for verdict in verdicts:
+        for each in (views[first], *views):
+            if each.finding.verdict == verdict:
+                return each
+    return views[first]
+
+
+def _times(own: Role | None, other: Role | None) -> float | None:
+    """Return how many times as much another view varied in the first round; None: not known, or it did not vary."""
+    if own is None or other is None or not own.noise or other.noise is None:
+        return None
+    return other.noise / own.noise
+
+
 def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Design, comparisons: int) -> Finding:
     found, subject, case = judged.estimated, judged.subject, judged.subject.case
     size = unseen(found, judged.look, futile=judged.futile, design=design)
     has_sign = _has_sign(judged, design)
     by_floor = hidden(judged, design.alpha)
     verdict = _verdict(judged, size, has_sign=has_sign, hidden=by_floor is not None)
-    # what was given up has a plain interval: a repeated one so early is too wide to tell a reader anything
+    # of what was given up the plain interval says why: a repeated one so early is too wide to tell a reader anything
     plain = verdict == "no-sign" or (verdict == "inconclusive" and (judged.futile or by_floor is not None))
     nominal_alpha = design.alpha if plain else judged.nominal_alpha
-    # "unchanged" is decided at the nominal level, without the family
+    # "unchanged" is decided at the level of its look, without the family
     unshared = Tested(1.0, design.alpha, rejected=False)
     tested = {"improvement": judged.improvement, "unchanged": unshared}.get(verdict, judged.regression)
     alpha = decided_alpha(judged, tested, design)
@@ -201,6 +257,7 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
     facts = reasons.Facts(
         verdict=verdict,
         found=found,
+        plain=limits_of(found, design.alpha),
         nominal=limits_of(found, nominal_alpha),
         nominal_confidence=1 - nominal_alpha,
         decided=decided,
@@ -216,7 +273,6 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
         accepted=accept,
         exceeded=known.exceeded,
     )
-    shown: Literal["ratio", "decided_at"] = "decided_at" if verdict in ("regression", "improvement") else "ratio"
     return Finding(
         benchmark=case.benchmark,
         metric=case.metric,
@@ -224,12 +280,12 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
         better=subject.better,
         statistic=subject.statistic,
         factors=case.factors,
-        base=side_summary(found, "base", nominal_alpha),
-        head=side_summary(found, "head", nominal_alpha),
-        ratio=ratio_interval(found, nominal_alpha),
-        sessions=session_ratios(found.machines, subject, nominal_alpha),
+        base=side_summary(found, "base", design.alpha),
+        head=side_summary(found, "head", design.alpha),
+        ratio=ratio_interval(found, design.alpha),
+        sessions=session_ratios(found.machines, subject, design.alpha),
         decided_at=_decided_at(judged, decided, alpha, design),
-        shown=None if found.exact or found.reduced.trouble else shown,
+        shown=_shown(found, verdict, alpha < design.alpha),
         threshold=subject.threshold,
         floor=subject.floor,
         p=judged.p,
@@ -246,9 +302,17 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
         detectable=_detectable(found, size, verdict, design),
         identical=None,
         variance=variance,
-        memory=memory_use(found, nominal_alpha, design),
+        memory=memory_use(found, design.alpha, design),
         pairing=_pairing(found, design),
     )
+
+
+def _shown(found: Estimated, verdict: Verdict, corrected: bool) -> Literal["ratio", "decided_at"] | None:
+    """Name the interval that the verdict rests on; `ratio` has one confidence for all findings, whatever their look."""
+    if found.exact or found.reduced.trouble:
+        return None
+    called = verdict in ("regression", "improvement") or (verdict == "unchanged" and corrected)
+    return "decided_at" if called else "ratio"
 
 
 def _detectable(found: Estimated, size: float | None, verdict: Verdict, design: Design) -> float | None:
@@ -312,7 +376,10 @@ def _warnings(judged: Judged, verdict: Verdict, suspicious: bool, design: Design
         told.append(UnlikeSpreads(spread.side, spread.times, found.unit))
     if found.moderation is not None and found.moderation.result is not None and found.moderation.result.noisier:
         told.append(NoisierThanRemembered())
-    if suspicious and judged.subject.tau is None:
+    if judged.subject.role is not None and judged.subject.sharp:
+        carried = carry_over(found.base, found.head)
+        told += [carried] if carried is not None else []
+    if suspicious and judged.subject.center is None:
         of_values = diagnostics.warnings(found.base, found.head, judged.subject.case.unit)
         # fixed sessions may differ in level; whether the change differs between them has a warning of its own
         told += [each for each in of_values if not (found.machines and isinstance(each, _OF_SAMPLED_SESSIONS))]

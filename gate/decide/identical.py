@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gate.config.instruments import COMMAND_METRICS
+from gate.config.instruments import COMMAND_METRICS, command_metrics
 from gate.config.rules import (
     Policy,
     benchmark_rules,
@@ -13,7 +13,7 @@ from gate.config.rules import (
     threshold_of,
 )
 from gate.config.types import Config
-from gate.decide.design import statistics_of
+from gate.decide.views import statistics_of
 from gate.directions import direction
 from gate.model import Evidence, Identical, Same, reasons
 from gate.units import to_base
@@ -42,8 +42,11 @@ def _metrics(config: Config, benchmark: str) -> list[str]:
     chief = rules.measured.chief
     default = chief[0] if chief else "time"
     # a value of a benchmark that declares no metric is a time
-    own = list(COMMAND_METRICS) if rules.instrument in ("hyperfine", "spawn") else [] if rules.metric else [default]
+    own = command_metrics(rules.instrument) or ([] if rules.metric else [default])
     found = [metric for metric in dict.fromkeys([*own, *rules.metric]) if is_decided(config, benchmark, metric)]
+    if config.plan.metrics is None and "active" not in rules.metric and "time" in found:
+        # another view of the same question, which has one answer
+        found = [metric for metric in found if metric != "active"]
     return found or [default]
 
 

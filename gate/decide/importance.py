@@ -61,7 +61,7 @@ def curves_of(subjects: Sequence[Subject], findings: Sequence[Finding]) -> list[
     cases = {
         id(subject.case): subject.case
         for subject, finding in zip(subjects, findings, strict=True)
-        if subject.tau is not None or id(finding) in most
+        if isinstance(subject.center, float) or id(finding) in most
     }
     curves = [_curve(case) for case in cases.values() if _has_curve(case)]
     return [curve for curve in curves if curve.effects]

@@ -12,11 +12,11 @@ import msgspec
 
 from gate.config.rules import accepts_of
 from gate.config.types import Accept
-from gate.decide.design import Design, Subject
+from gate.decide.design import Design, Subject, by_question
 from gate.decide.estimates import AS_REMEMBERED, ONLY_REPORTS, Estimated, Estimates, estimates
 from gate.decide.futility import asks_for_no_sign, in_sight, is_futile
 from gate.model import Accepted
-from gate.stats.family import Tested, share
+from gate.stats.family import Tested, share, within
 from gate.stats.ratio import WITHHELD, Limits, Tail
 
 _NOT_TESTED = Tested(1.0, 1.0, rejected=False)
@@ -193,7 +193,8 @@ def _families(judged: Sequence[Judged], design: Design) -> list[Judged]:
     """Share the error over all findings after a look.
 
     A finding that was rejected stays so and is the first of its family; one that was settled as not worse keeps its
-    place and can no longer regress. Exact ones decide as numbers and take no share.
+    place and can no longer regress. Exact ones decide as numbers and take no share. The views of a question are settled
+    together.
     """
     found = []
     both = (_shared(judged, design, improvement=improvement) for improvement in (False, True))
@@ -202,22 +203,44 @@ def _families(judged: Sequence[Judged], design: Design) -> list[Judged]:
             # its improvement may still come, when others of that family are found
             found.append(msgspec.structs.replace(j, improvement=improvement))
             continue
-        # a promising one waits for its verdict: it costs time only where head is faster
-        settled = j.estimated.hold not in ONLY_REPORTS and (
-            regression.rejected or improvement.rejected or (j.position.not_worse and not j.position.promising)
-        )
         futile = is_futile(j.estimated, j.look, regression.alpha, design)
-        settled = settled or j.estimated.exact or (futile and not j.position.promising)
-        found.append(
-            msgspec.structs.replace(j, regression=regression, improvement=improvement, settled=settled, futile=futile)
-        )
+        found.append(msgspec.structs.replace(j, regression=regression, improvement=improvement, futile=futile))
+    for views in by_question([j.subject for j in found]):
+        if _is_settled([found[i] for i in views], design):
+            for i in views:
+                found[i] = msgspec.structs.replace(found[i], settled=True)
     return found
+
+
+def _is_settled(views: Sequence[Judged], design: Design) -> bool:
+    """Return whether more data of a question can change nothing.
+
+    The sharp view alone settles it: a dull one would often keep it open to the end. But it waits for a dull one that
+    has a slowdown in sight, which min_builds or the look may still forbid; without any change that is rare.
+    """
+    if any(each.settled or each.regression.rejected for each in views):
+        return True
+    sharp = next(each for each in views if each.subject.sharp)
+    dull = [each for each in views if each is not sharp]
+    return _settles(sharp) and not any(in_sight(each.estimated, design.alpha) for each in dull)
+
+
+def _settles(judged: Judged) -> bool:
+    position = judged.position
+    # a promising one waits for its verdict: it costs time only where head is faster
+    shown = judged.improvement.rejected or (position.not_worse and not position.promising)
+    return (
+        judged.estimated.exact
+        or (shown and judged.estimated.hold not in ONLY_REPORTS)
+        or (judged.futile and not position.promising)
+    )
 
 
 def _shared(judged: Sequence[Judged], design: Design, *, improvement: bool) -> list[Tested]:
     """Share the error over all findings in one direction, in their order; alphas are what all looks spend together.
 
-    What was rejected at a look before stays so, and exact findings take no share.
+    What was rejected at a look before stays so, and exact findings take no share. The views of a question share what
+    the family gives it by their weights (Bonferroni): it is tested with the smallest of its p over their weights.
     """
     ps = [_effective(j, improvement=improvement) for j in judged]
     before = [j.improvement if improvement else j.regression for j in judged]
@@ -231,8 +254,14 @@ def _shared(judged: Sequence[Judged], design: Design, *, improvement: bool) -> l
         else:
             spent.append(design.spending.spent(judged[i].look, ps[i], paired=judged[i].estimated.paired))
     found = [Tested(p, design.alpha, p < design.alpha) for p in ps]
-    for i, tested in zip(sharing, share(design.policy.config.gate.family, spent, design.alpha), strict=True):
-        found[i] = before[i] if before[i].rejected else tested
+    questions = [[sharing[k] for k in views] for views in by_question([judged[i].subject for i in sharing])]
+    p_of = dict(zip(sharing, spent, strict=True))
+    weight = {i: judged[i].subject.weight for i in sharing}
+    smallest = [min(1.0, *(p_of[i] / weight[i] for i in views)) for views in questions]
+    for views, tested in zip(questions, share(design.policy.config.gate.family, smallest, design.alpha), strict=True):
+        own = within(tested, [p_of[i] for i in views], [weight[i] for i in views], design.alpha)
+        for i, each in zip(views, own, strict=True):
+            found[i] = before[i] if before[i].rejected else each
     return found
 
 

@@ -47,11 +47,11 @@ def over_its_machines(subject: Subject, design: Design, base: Sample, head: Samp
     kept = of_complete_rounds(base, head)
     if not measured_together(base, head):
         # no machine has a round; of machines that measured one side each, that is what is wrong
-        plain = reduce(base, head, subject.tau, exact=case.exact, sessions=True)
+        plain = reduce(base, head, subject.center, exact=case.exact, sessions=True)
         none = tuple(Machine(session, 0, None, None, "few-rounds") for session in sessions)
         trouble = plain if plain.trouble == "apart" else msgspec.structs.replace(plain, trouble="machine", exact=False)
         return OverMachines(base, head, trouble, _nothing(), none, ())
-    found = tuple(machine(session, kept.base, kept.head, subject.tau, exact=case.exact) for session in sessions)
+    found = tuple(machine(session, kept.base, kept.head, subject.center, exact=case.exact) for session in sessions)
     left_out = len(set(base.builds) ^ set(head.builds))
     warnings = (RoundsLeftOut(left_out, kept.lacking),) if kept.lacking else ()
     same = _the_same_count(kept.base, kept.head, found) if case.exact else None

@@ -13,6 +13,7 @@ from gate.decide.looks import Judged
 from gate.decide.machines import METHOD
 from gate.evidence.factors import pairs
 from gate.model import SIDES, Better, Case, Evidence, Failure, Overall, RatioInterval
+from gate.model.case import TYPICAL
 from gate.stats.estimate import PAIRED
 from gate.stats.fixed_sessions import by_machine
 from gate.stats.levels import Tops, Unit
@@ -33,7 +34,7 @@ def overall_of(
     design: Design,
     group_of: Callable[[Case], str | None] = suite_of,
 ) -> list[Overall]:
-    """Summarize the means of each metric over all cases, and over each group of several.
+    """Summarize the means of each metric over all cases, and over each group of several; of views the typical values.
 
     Cases share builds, so the build is the unit: y_b is the mean over cases of ln(build mean). A case counts when all
     its means are above 0 and it has the builds that most cases have (with looks, those before the first one) on both
@@ -41,7 +42,9 @@ def overall_of(
     """
     groups: dict[tuple[str, str, Better | None], list[Judged]] = defaultdict(list)
     for j in judged:
-        if j.subject.tau is not None or j.estimated.exact:
+        role = j.subject.role
+        # one statistic for all cases of a metric, whichever view decides each
+        if j.estimated.exact or not (j.subject.center is None if role is None else role.first):
             continue
         case = j.subject.case
         groups[ALL, case.metric, case.better].append(j)
@@ -78,7 +81,7 @@ def _overall(group: str, metric: str, members: Sequence[Judged], failed: Sequenc
     dropped = [_name(j.subject.case) for j, whole in zip(members, complete, strict=True) if not whole]
     dropped += [name for name in failed if group == ALL or name.startswith(f"{group}/")]
     base, head = (_logs([j.estimated.by_build(side) for j in counted]) for side in SIDES)
-    method = _method(base, head, design)
+    method = _method(base, head, design, typical=all(j.subject.center == TYPICAL for j in members))
     pair = _pair(base, head, method) if base.n and head.n else None
     limits = pair.limits(design.alpha) if pair else None
     return Overall(
@@ -100,9 +103,11 @@ def _overall(group: str, metric: str, members: Sequence[Judged], failed: Sequenc
     )
 
 
-def _method(base: Tops, head: Tops, design: Design) -> str:
+def _method(base: Tops, head: Tops, design: Design, *, typical: bool) -> str:
     if design.machines:
         return METHOD
+    if typical:
+        return "paired"
     return design.method if design.method in PAIRED and base.units == head.units else "fieller"
 
 
@@ -131,7 +136,8 @@ def _wanted(members: Sequence[Judged], design: Design) -> frozenset[Unit]:
 def _counts(judged: Judged) -> bool:
     if judged.estimated.reduced.trouble not in ("", "one-unit", "no-spread"):
         return False
-    return all(judged.estimated.by_build(side).values.min() > 0 for side in SIDES)
+    sides = [judged.estimated.by_build(side) for side in SIDES]
+    return all(side.log or side.values.min() > 0 for side in sides)
 
 
 def _logs(sides: Sequence[Tops]) -> Tops:
@@ -140,6 +146,7 @@ def _logs(sides: Sequence[Tops]) -> Tops:
     rows = []
     for side in sides:
         place = {unit: i for i, unit in enumerate(side.units)}
-        rows.append(np.log(side.values[[place[unit] for unit in common]]))
+        own = side.values[[place[unit] for unit in common]]
+        rows.append(own if side.log else np.log(own))
     values = np.mean(rows, axis=0) if rows else np.array([])
     return Tops(values, tuple(common), 0.0, log=True)

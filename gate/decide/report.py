@@ -11,13 +11,13 @@ from gate.config.schema import to_tables
 from gate.decide import reasons
 from gate.decide.budget import budget_ended, not_enough, planned_rounds
 from gate.decide.creep import crept_of
-from gate.decide.design import Design, Subject, design_of, subject_of, subjects_of
+from gate.decide.design import Design, Subject, by_question, design_of, subject_of, subjects_of
 from gate.decide.estimates import estimates
 from gate.decide.explanations import explanations_of, unprofiled_of
-from gate.decide.findings import findings_of, ratio_interval, side_summary
+from gate.decide.findings import answers_of, ratio_interval, side_summary
 from gate.decide.identical import identical_of
 from gate.decide.importance import curves_of
-from gate.decide.looks import Walk, walk
+from gate.decide.looks import Judged, Walk, walk
 from gate.decide.nothing_to_compare import new_benchmarks, nothing_to_compare, summary
 from gate.decide.overall import overall_of, without_case
 from gate.decide.plausibility import implausible
@@ -67,11 +67,14 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     evidence: samples in base units, and the looks there were. policy: the rules, with today's date for accepts.
     """
     subjects = subjects_of(evidence, policy)
+    asked = {id(subject.case) for subject in subjects}
     design = design_of(evidence, policy, subjects)
     walked = walk(subjects, design)
-    size = sum(not j.estimated.exact for j in walked.judged)
-    itself = findings_of(walked.judged, design, size)
-    crept = crept_of(itself, evidence.run, policy)
+    size = len(by_question([j.subject for j in walked.judged if not j.estimated.exact]))
+    run = evidence.run
+    answers = answers_of(walked.judged, design, size, steady=run is not None and run.creep is not None)
+    itself, judged = [each.finding for each in answers], [each.judged for each in answers]
+    crept = crept_of(itself, run, policy)
     if crept is not None:
         itself = crept.findings
     why = nothing_to_compare(evidence)
@@ -79,11 +82,11 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     findings = itself if why is None else []
     identical = identical_of(evidence, policy)
     verdict = _report_verdict([*findings, *identical], evidence, policy, why)
-    stopped = _stopped(evidence, walked)
+    stopped = _stopped(evidence, judged)
     few = None
     # nights of a creep check are judged together
     if verdict == "inconclusive" and crept is None:
-        few = not_enough(findings, walked.judged, policy.config.gate, evidence, stopped)
+        few = not_enough(findings, judged, policy.config.gate, evidence, stopped)
         verdict = "inconclusive" if few is None else "error"
     new = evidence.new if why is None else new_benchmarks(evidence)
     gate = policy.config.gate
@@ -108,12 +111,12 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
         findings=findings,
         identical=identical,
         recorded=[
-            *_recorded([case for case in evidence.cases if why is not None or not case.decided], design),
+            *_recorded([case for case in evidence.cases if why is not None or id(case) not in asked], design),
             *_without_values(evidence, design),
         ],
         failures=evidence.failures,
         overall=overall_of(walked.judged, without_case(evidence), design) if why is None else [],
-        curves=curves_of(subjects, findings) if why is None else [],
+        curves=curves_of([each.subject for each in judged], findings) if why is None else [],
         new=new,
         warnings=[
             *implausible(findings, policy.config),
@@ -162,7 +165,7 @@ def _summary(
     return reasons.summary(verdict, findings, evidence, identical)
 
 
-def _stopped(evidence: Evidence, walked: Walk) -> Literal["budget"] | None:
+def _stopped(evidence: Evidence, judged: Sequence[Judged]) -> Literal["budget"] | None:
     """Return whether the budget ended measuring: the run says so, or left rounds out without another reason.
 
     Looks are laid out within the budget, so measuring that ended at the last of them may be short of the plan as well.
@@ -178,7 +181,7 @@ def _stopped(evidence: Evidence, walked: Walk) -> Literal["budget"] | None:
     if "settled" in stops and evidence.looks and done < evidence.looks[-1]:
         # by the rules that it was measured under, if not by these
         return None
-    settled = all(judged.settled for judged in walked.judged) if evidence.looks else False
+    settled = all(each.settled for each in judged) if evidence.looks else False
     return "budget" if 0 < done < wanted and not evidence.failures and not settled else None
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from gate.codes import Exit
 from gate.config.types import Gate
 from gate.decide.importance import ordered
+from gate.decide.noise import less_noise
 from gate.model import Finding, Report, reasons
 from gate.model import outcomes as steps
 from gate.model.creep import CreepFacts
@@ -163,18 +164,19 @@ def _settle(report: Report) -> steps.Step:
         most = max(map(_builds, still_open))
         return steps.ImportMore(builds=max([least, *(told or ([2 * most] if most >= least else []))]))
     if not told:
-        return _more_machines(still_open) or steps.MeasureMore(hopeless=hopeless)
+        quieter = less_noise(report, still_open, None) if hopeless else None
+        return _more_machines(still_open) or quieter or steps.MeasureMore(hopeless=hopeless)
     seconds = _seconds(report, told[-1])
     plan = (report.run.settings or {}).get("plan", {})
-    return steps.MoreBuilds(
+    more = steps.MoreBuilds(
         builds=told[-1],
         settled=len(told),
         may_be_worse=len(still_open),
         not_worse=len(found) - len(still_open),
         seconds=seconds,
         budget=_budget(seconds, plan.get("budget")),
-        duet=plan.get("pairing") == "duet",
     )
+    return less_noise(report, still_open, more) or more
 
 
 def not_by_builds(finding: Finding, *, imported: bool = False) -> steps.Step | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from gate.config.rules import is_single, matches
+from gate.config.rules import goes_by_starts, is_single, matches
 from gate.config.types import Config
 from gate.evidence.cost import one_by_one
 from gate.evidence.factors import bound_factors, failed_at, is_study, settings, study_factors
@@ -251,6 +251,8 @@ def round_warnings(
     for (name, at), count in counts.items():
         wanted_rounds = settled.get(name, rounds.done)
         each = 1 if is_single(config, name) else per_build if isinstance(per_build, int) else 0
+        if run is not None and run.turns and goes_by_starts(config, name):
+            each *= config.plan.iterations
         wanted = max(*count.values(), each * wanted_rounds)
         if min(count.values()) and min(count.values()) < wanted:
             warnings.append(ExecutionsShort(name, at, count["base"], count["head"], wanted))

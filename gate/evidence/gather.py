@@ -54,7 +54,7 @@ from gate.model import (
 )
 from gate.model.case import CaseId, canonical, case_id
 from gate.model.digits import shortest_step
-from gate.model.names import ERROR_RATE
+from gate.model.names import ACTIVE, ERROR_RATE
 from gate.model.profile import Profile, Unprofiled
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.measured import (
@@ -147,7 +147,7 @@ def _gathered(
     failures += [*missing_parts(parts), *_gaps(parts, select), *([] if _is_alone(run) else found.missing)]
     failed, named, both = failed_at(failures), {f.benchmark for f in failures}, found.both
     judged = [e for e in executions if e.benchmark in both and not failed(e.benchmark, e.factors, e.suite)]
-    pairs = _pairs(judged, config, bound_factors(run), _asked(run, config), sampled)
+    pairs = _pairs(judged, config, run, sampled)
     cases = [case for case in pairs.cases if case.exact or same != "same"]
     timed = bool(executions or not proofs)  # otherwise there is nothing that a host could disturb
     return Evidence(
@@ -262,7 +262,11 @@ def _undecided_warnings(cases: Sequence[Case], config: Config) -> list[Undecided
 
     Where a direction is all that lacks, the warning that asks for it says so.
     """
-    decided = {case.benchmark for case in cases if is_decided(config, case.benchmark, case.metric)}
+    decided = {
+        case.benchmark
+        for case in cases
+        if is_decided(config, case.benchmark, case.metric, case.view_of, sharp=case.sharp)
+    }
     metrics: dict[str, list[str]] = defaultdict(list)
     for case in cases:
         if case.benchmark not in decided:
@@ -275,7 +279,7 @@ def _undecided_warnings(cases: Sequence[Case], config: Config) -> list[Undecided
 
 def _unknown_directions(cases: Sequence[Case], config: Config) -> list[UnknownDirection]:
     """Name the metrics that would be decided if their direction were known."""
-    found = [c for c in cases if c.better is None and is_decided(config, c.benchmark, c.metric)]
+    found = [c for c in cases if c.better is None and is_decided(config, c.benchmark, c.metric, c.view_of)]
     metrics, benchmarks = (tuple(dict.fromkeys(getattr(c, of) for c in found)) for of in ("metric", "benchmark"))
     return [UnknownDirection(metrics, benchmarks)] if found else []
 
@@ -365,18 +369,14 @@ class _Pairs(msgspec.Struct, frozen=True):
     warnings: list[AnyWarning]
 
 
-def _pairs(
-    executions: Sequence[Execution], config: Config, bound: frozenset[str], asked: int, sampled: Sampler
-) -> _Pairs:
+def _pairs(executions: Sequence[Execution], config: Config, run: Run | None, sampled: Sampler) -> _Pairs:
     """Make the samples of both sides.
 
     A decided metric (or factor setting) that head lacks, or a session, or whose unit changes, is a failure; one that
     base lacks is new.
-
-    Args:
-        bound: factors of which a session has some settings by design.
-        asked: iterations that each execution was to have; 0: it was not asked for any number.
     """
+    # factors of which a session has some settings by design
+    bound, asked, turns = bound_factors(run), _asked(run, config), run is not None and run.turns
     sides: dict[CaseId, dict[Side, list[Execution]]] = defaultdict(lambda: {"base": [], "head": []})
     for e in executions:
         factors = canonical(e.factors)
@@ -387,13 +387,15 @@ def _pairs(
     sessions = _sessions(executions, bound)
     for case, by_side in sides.items():
         benchmark, metric = case.benchmark, case.metric
-        better = _better(benchmark, metric, by_side, config)
-        decided = better is not None and is_decided(config, benchmark, metric)
-        what = f"metric {metric}{at(case)}"
         if not by_side["base"]:
-            found.new.append(f"{benchmark}: {what}")
+            found.new.append(f"{benchmark}: metric {metric}{at(case)}")
             continue
+        better = _better(benchmark, metric, by_side, config)
         lacking = _lacking(case, by_side, sessions, bound)
+        # where a view lacks, what it is a view of is decided alone
+        sharp = turns and not lacking and _is_sharp(metric, by_side)
+        shown = by_side["base"][0].metrics[metric]
+        decided = better is not None and is_decided(config, benchmark, metric, shown.view_of, sharp=sharp)
         unlike = _unlike(benchmark, metric, by_side, config)
         if decided and lacking:
             found.failures.extend(lacking)
@@ -402,7 +404,8 @@ def _pairs(
                 MetricMissing(benchmark, metric, case.factors or "{}", each.session or 0) for each in lacking
             )
             found.warnings.extend(_units(metric, by_side))
-            found.cases.append(_case(benchmark, metric, by_side, config, asked, sampled, better, decided=decided))
+            made = _case(benchmark, metric, by_side, config, asked, sampled, better, decided=decided, turns=turns)
+            found.cases.append(msgspec.structs.replace(made, sharp=sharp))
         elif decided:
             of, status = by_side["base"][0].factors, f"metric {metric}{unlike}"
             found.failures.append(Failure(kind="execution", benchmark=benchmark, factors=of, status=status))
@@ -488,8 +491,10 @@ def _case(
     better: Better | None,
     *,
     decided: bool,
+    turns: bool,
 ) -> Case:
-    unit, _ = to_base(by_side["base"][0].metrics[metric].unit)
+    one = by_side["base"][0].metrics[metric]
+    unit, _ = to_base(one.unit)
     base, head = (sampled(by_side[side], metric) for side in SIDES)
     steps = _steps(by_side, metric)
     exact = is_exact(config, benchmark, metric) or all(_repeats(by_side[side], metric) for side in SIDES)
@@ -504,7 +509,33 @@ def _case(
         base=msgspec.structs.replace(base, step=steps["base"]),
         head=msgspec.structs.replace(head, step=steps["head"]),
         warnings=iteration_warnings([*by_side["base"], *by_side["head"]], metric, asked),
+        view_of=one.view_of,
+        turns=turns,
+        one_task=_one_task(by_side),
     )
+
+
+_OWN = 0.95
+"""Of its processor time a command's first task has so much, or several tasks do its work (docs/method.md, active)."""
+
+
+def _is_sharp(metric: str, by_side: dict[Side, list[Execution]]) -> bool:
+    """Return whether a metric is a view that is disturbed less than what it is a view of.
+
+    Active time is known of one task only, which a suite's own reader has seen to.
+    """
+    both = [e for of_side in by_side.values() for e in of_side]
+    is_known = metric != ACTIVE or all(e.suite is not None for e in both) or _one_task(by_side) is True
+    return is_known and all(e.metrics[metric].sharp for e in both)
+
+
+def _one_task(by_side: dict[Side, list[Execution]]) -> bool | None:
+    """Return whether one task does a command's work on both sides and ends with it; None: a side does not tell."""
+    shares = [sorted(e.own for e in of_side if e.own is not None) for of_side in by_side.values()]
+    if not all(shares):
+        return None
+    middle = min(own[len(own) // 2] for own in shares)
+    return middle >= _OWN and not any(e.outlived for of_side in by_side.values() for e in of_side)
 
 
 def _repeats(executions: Sequence[Execution], metric: str) -> bool:

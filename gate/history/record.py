@@ -129,10 +129,11 @@ def _has_logarithm(found: Estimated) -> bool:
 
 
 def _changes(found: Sequence[Estimated], decided: Decided) -> Iterable[Change]:
-    findings = {case_id(f, f.statistic): f for f in decided.report.findings}
+    # every view is recorded, so that each has a series however often another one decides
+    findings = {case_id(v, v.statistic): (v, f) for f in decided.report.findings for v in f.views}
     for each, spreads in zip(found, variances(found), strict=True):
         case, statistic = each.subject.case, each.subject.statistic
-        finding = findings[case_id(case, statistic)]
+        finding, decisive = findings[case_id(case, statistic)]
         change = effect(_logs(each.ratio))
         known = change.df is not None and not each.reduced.trouble
         base, head = (side_summary(each, side, 0.05) for side in ("base", "head"))
@@ -151,6 +152,7 @@ def _changes(found: Sequence[Estimated], decided: Decided) -> Iterable[Change]:
             head=_measured(head, spreads.head),
             verdict=finding.verdict,
             accepted=_accepted(finding),
+            decided_by=None if finding is decisive else (decisive.metric, decisive.statistic),
         )
 
 

@@ -69,19 +69,22 @@ class Trend(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     cases: list[CaseTrend]
     problems: list[str]
     """Records that cannot be read."""
+    views: int
+    """Other views of the same benchmarks, which are not shown."""
 
 
-def trend(chain: Chain, found: Sequence[Series], problems: list[str]) -> Trend:
+def trend(chain: Chain, found: Sequence[Series], problems: list[str], views: int = 0) -> Trend:
     """Show cases over a chain.
 
     Args:
         chain: of the history.
         found: its cases (`series(chain)`), or some of them.
         problems: records that cannot be read.
+        views: how many other views of the same benchmarks are left out.
     """
     return Trend(
         chain=chain, segments=_segments(chain), machines=len({record.machine.id for record in chain.records}),
-        cases=[_case(of) for of in found], problems=problems,
+        cases=[_case(of) for of in found], problems=problems, views=views,
     )  # fmt: skip
 
 

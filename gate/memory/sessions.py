@@ -15,7 +15,7 @@ from gate.config.types import PERTURBATIONS, Benchmark, Command, Config
 from gate.evidence.cost import cost_of, one_by_one
 from gate.memory.entries import Costs, Learned, Setup
 from gate.model import Build, Case, Execution, Layouts, Record, Run
-from gate.model.case import canonical, quantile_of
+from gate.model.case import canonical, center_of
 from gate.stats.remembered_variance import remember
 from gate.units import to_base
 
@@ -88,12 +88,12 @@ def learn(
         setup = setup_of(setups, config, case.benchmark)
         if setup is None or not case.decided:
             continue
-        for statistic in dict.fromkeys(metric_rules(config, case.benchmark, case.metric).statistics):
+        for statistic in dict.fromkeys(metric_rules(config, case.benchmark, case.metric).compared):
             head = case.head if both else None
             remembered = remember(
                 case.base,
                 head,
-                quantile_of(statistic),
+                center_of(statistic),
                 session=session,
                 created=created,
                 layouts=layouts,

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
 
 MEAN = "mean"
-"""The statistic that is no quantile."""
+TYPICAL: Literal["typical"] = "typical"
+"""The trimmed mean of neighbours' ratios: a statistic of both sides together."""
+Center = float | Literal["typical"] | None
+"""What of the values is compared: a quantile, the typical value, or None: the mean."""
 
 
 class HasCase(Protocol):
@@ -44,8 +47,13 @@ def case_id(found: HasCase, statistic: str = "") -> CaseId:
 
 
 def quantile_of(statistic: str) -> float | None:
-    """Return the quantile that a statistic is, 0.99 of "p99"; None of the mean."""
-    return None if statistic == MEAN else float(statistic[1:]) / 100
+    """Return the quantile that a statistic is, 0.99 of "p99"; None of the mean and of the typical value."""
+    return None if statistic in (MEAN, TYPICAL) else float(statistic[1:]) / 100
+
+
+def center_of(statistic: str) -> Center:
+    """Return what a statistic compares; p50 and p50.0 are one question."""
+    return TYPICAL if statistic == TYPICAL else quantile_of(statistic)
 
 
 def canonical(factors: Mapping[str, Any]) -> str:

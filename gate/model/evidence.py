@@ -50,8 +50,16 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     base: Sample
     head: Sample
     warnings: list[AnyWarning]
+    view_of: str | None = None
+    """The metric that this one shows by another clock or statistic; None: it is one of its own."""
+    sharp: bool = False
+    """Of such a view, where both sides took turns: what else runs on the host disturbs it less, so it is decided."""
     hosts: dict[int, str] = {}
     """The machine of each session by name, where the measurements tell."""
+    turns: bool = False
+    """Whether both sides took turns: executions of one number of a build are neighbours in time."""
+    one_task: bool | None = None
+    """Whether one task does the work of the command on both sides; None: not known."""
 
 
 class Amount(msgspec.Struct, frozen=True, kw_only=True):

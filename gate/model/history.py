@@ -25,7 +25,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One side of one case and statistic: its value, and how much of it was measured."""
 
     value: float
-    """In the base unit; the mean, or the quantile that `statistic` names."""
+    """In the base unit; the mean, the typical value, or the quantile that `statistic` names."""
     builds: int
     executions: int
     iterations: int
@@ -65,6 +65,8 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """None of both: identical, so not measured."""
     verdict: Verdict
     accepted: AcceptedChange | None
+    decided_by: tuple[str, str] | None = None
+    """Metric and statistic of the view of the benchmark that decided instead of this one; None: this one did."""
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True):
@@ -97,6 +99,11 @@ class HistoryRecord(msgspec.Struct, frozen=True, kw_only=True):
     raw: list[str]
     """"sha256:..." of each measurements file, so that who keeps them can prove which they are."""
     changes: list[Change]
+
+    @property
+    def decided(self) -> list[Change]:
+        """Its changes without the views of a benchmark that did not decide."""
+        return [change for change in self.changes if change.decided_by is None]
 
     @property
     def control(self) -> bool:

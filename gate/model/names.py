@@ -32,6 +32,8 @@ AGGREGATE = "aggregate"
 """The method of a ratio of two aggregates, which has no interval."""
 ERROR_RATE = "error_rate"
 """The metric of an imported load test that is the share of its requests that failed."""
+ACTIVE = "active"
+"""The metric of a command that is its wall time without what it waited for a processor."""
 SUCCESS = "success"
 """The metric of a load test that is the share of its requests that succeeded."""
 

@@ -51,6 +51,10 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     that the values have here."""
     steady: bool | None = None
     """Whether a steady state was found, with warmup = "auto"; None: not looked for."""
+    view_of: str | None = None
+    """The metric that this one shows by another clock or statistic, and beside which it is no verdict of its own."""
+    sharp: bool = False
+    """Of such a view: what else runs on the host disturbs it less."""
 
 
 class Whose(msgspec.Struct, frozen=True):
@@ -135,6 +139,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     """Which job of a workflow measured it, such as "perfgate.yml/bench"; None: none, or unknown."""
     creep: CreepRun | None = None
     """Of a creep check: its pin, and the nights before this one; None: this is none."""
+    turns: bool = False
+    """Whether base and head took turns, so that executions of one number of a build are neighbours in time."""
 
 
 FullKind = Literal["off", "unperturbed", "seed-used", "no-link", "not-linked", "unsound", "outside", "go", "failed"]
@@ -217,6 +223,10 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True, tag="execution", gc=F
     """Of a suite: how many such lines this one execution has; --resume cuts off an incomplete one."""
     labels: dict[str, str] = {}
     """What else a result file of another tool says of the values: "goos", "commit"."""
+    own: float | None = None
+    """Of a command: what its first task ran, as a share of all its processor time; None: not known."""
+    outlived: bool = False
+    """Whether something that the command started went on after it had ended."""
 
 
 class Unsampled(msgspec.Struct, frozen=True, kw_only=True, tag="summary", gc=False):

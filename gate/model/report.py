@@ -38,7 +38,7 @@ class SideSummary(msgspec.Struct, frozen=True, kw_only=True):
     """One side of a finding: its value and its own interval, in the metric's base unit."""
 
     value: float
-    """The mean or the quantile, in the metric's base unit; None: it is no number."""
+    """The mean, the typical value or the quantile, in the metric's base unit; None: it is no number."""
     low: float | None
     """Lower end of its own interval, at the confidence of `ratio`; None: there is none."""
     high: float | None
@@ -158,6 +158,17 @@ class SessionRatio(msgspec.Struct, frozen=True, kw_only=True):
     """Its ratio, with the interval over its own rounds."""
 
 
+class View(msgspec.Struct, frozen=True, kw_only=True):
+    """Why a finding stands for its benchmark, of which another view was decided too."""
+
+    why: Literal["sharper", "regression", "tasks", "nights"]
+    """sharper: the first round showed it to vary least. regression: it shows a regression, and the sharper view none.
+    tasks: several tasks do the work, so that nothing but wall time is valid. nights: of a creep check, which judges all
+    nights by one view, whatever each shows."""
+    times: float | None
+    """How many times as much the other view varied in the first round; None: not known."""
+
+
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """One case, one statistic, its interval and its verdict; what is not measured is Identical."""
 
@@ -221,6 +232,15 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """What remembered variance did for it; None: nothing is remembered about it."""
     pairing: Pairing | None = None
     """What both sides of its rounds have in common; None: rounds do not pair them, or there are fewer than three."""
+    view: View | None = None
+    """Why this view of the benchmark decided; None: there was no other."""
+    beside: list[Finding] = []
+    """The other views of the benchmark, which did not decide."""
+
+    @property
+    def views(self) -> list[Finding]:
+        """All views of its benchmark that were decided, this one first."""
+        return [self, *self.beside]
 
     @property
     def is_bound_by_floor(self) -> bool:
@@ -303,6 +323,10 @@ class Identical(msgspec.Struct, frozen=True, kw_only=True):
     memory: None = None
     """It was not measured."""
     pairing: None = None
+    """It was not measured."""
+    view: None = None
+    """It was not measured."""
+    beside: list[Finding] = []
     """It was not measured."""
 
 

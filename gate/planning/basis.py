@@ -37,7 +37,7 @@ from gate.model import (
     Sample,
     UserError,
 )
-from gate.model.case import MEAN, CaseId, case_id, quantile_of
+from gate.model.case import CaseId, Center, case_id, center_of, quantile_of
 from gate.model.warnings import typed
 from gate.planning.costs import Spending, about_costs, planned_costs, spent_once
 from gate.planning.known import Known
@@ -48,6 +48,7 @@ from gate.stats.prior import prior_of, remembered_correlation
 from gate.stats.quantile import needed_values
 from gate.stats.remembered_variance import Repetitions, remember
 from gate.stats.subsample import by_session
+from gate.words import views
 from gate.words.phrases import listed
 from gate.words.sentences import say
 
@@ -88,14 +89,14 @@ class _Finding:
     one_build: bool = False
 
     @property
-    def tau(self) -> float | None:
-        """The quantile; None for the mean."""
-        return quantile_of(self.statistic)
+    def center(self) -> Center:
+        """What is compared."""
+        return center_of(self.statistic)
 
     @property
     def name(self) -> str:
         """Name it for a reader."""
-        words = [self.benchmark, self.metric, *([] if self.statistic == MEAN else [self.statistic])]
+        words = [self.benchmark, views.quantity(self.metric, self.statistic)]
         return " ".join([*words, *(f"{key}={value}" for key, value in sorted(self.factors.items()))])
 
 
@@ -137,6 +138,9 @@ def from_readings(readings: Sequence[Inputs], names: Sequence[str], policy: Poli
         two = are_two_programs(evidence.run, evidence.builds) if evidence.run else False
         layouts = (layouts_of(evidence.run, evidence.builds) if two else None) or "independent"
         for subject in subjects_of(evidence, policy):
+            if not subject.first:
+                # the sharp view settles its question: a plan for the others would measure in vain
+                continue
             case = case_id(subject.case, subject.statistic)
             finding = findings.setdefault(case, _begun(subject))
             if subject.case.exact and not _has_spread(subject.case):
@@ -173,7 +177,7 @@ def _add_run(finding: _Finding, subject: Subject, run: Run | None, layouts: Layo
     name, created = (run.id if run else None) or "", (run.created if run else None) or ""
     for base, head in by_session(case.base, case.head).values():
         finding.one_build |= min(len(base.builds), len(head.builds)) < 2
-        found = remember(base, head, subject.tau, session=name, created=created, layouts=layouts)
+        found = remember(base, head, subject.center, session=name, created=created, layouts=layouts)
         if found is not None:
             finding.sessions.append(found)
     finding.samples += [case.base, case.head]
@@ -202,7 +206,7 @@ def from_memory(
         for found in memory.findings
         if _owner(config, found.benchmark) in benchmarks
         and is_decided(config, found.benchmark, found.metric)
-        and found.statistic in metric_rules(config, found.benchmark, found.metric).statistics
+        and found.statistic in metric_rules(config, found.benchmark, found.metric).compared
     ]
     known = {_owner(config, each.benchmark) for each in findings}
     unknown = [name for name in benchmarks if name not in known]
@@ -301,13 +305,14 @@ def _of_sessions(config: Config) -> list[str]:
 
 def _known(finding: _Finding, costs: Costs, share: float, config: Config) -> Known:
     squares = squares_of(finding.sessions)
-    estimated = estimate(squares, correlation_of(finding.samples) if finding.tau is None else 0.0)
+    estimated = estimate(squares, correlation_of(finding.samples) if finding.center is None else 0.0)
     newest = finding.sessions[0]
     variance = build_variance(estimated.components, newest.executions, newest.iterations)
     values = 1
-    if finding.tau is not None:
+    if finding.center is not None:
         # the levels of a quantile are not known apart: no fewer values a build than were measured
-        values = max(needed_values(finding.tau), round(newest.executions * newest.iterations))
+        tau = quantile_of(finding.statistic)
+        values = max(0 if tau is None else needed_values(tau), round(newest.executions * newest.iterations))
     return Known(
         benchmark=finding.benchmark,
         metric=finding.metric,

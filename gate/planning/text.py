@@ -10,7 +10,7 @@ from typing import Any
 
 from gate.config.types import Builds
 from gate.evidence.factors import pairs
-from gate.model.case import MEAN
+from gate.model.case import MEAN, quantile_of
 from gate.planning.basis import Gathered
 from gate.planning.known import Known
 from gate.stats.components import PlannedLevel
@@ -18,6 +18,7 @@ from gate.stats.plan_types import Plan
 from gate.stats.planning import Optimum, optimum
 from gate.stats.special import chdtri
 from gate.units import Duration, format_duration, format_share, format_value
+from gate.words import views
 from gate.words.grid import Cell, Column, lay_out
 from gate.words.numbers import format_percent, plural
 from gate.words.plain import visible, wrap
@@ -111,8 +112,10 @@ def names(known: Sequence[Known]) -> list[str]:
     found = []
     for k in known:
         words = [k.benchmark]
-        words += [k.metric] if len(metrics) > 1 else []
-        words += [k.statistic] if k.statistic != "mean" else []
+        if len(metrics) > 1:
+            words.append(views.quantity(k.metric, k.statistic))
+        elif quantile_of(k.statistic) is not None:
+            words.append(k.statistic)
         words += [pairs(k.factors)] if k.factors else []
         found.append(visible(" ".join(words)))
     return found

@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 
 from gate.model import Case, Finding, Sample, Side, SideSummary
+from gate.model.case import TYPICAL
 from gate.plots.axes import (
     Drawn,
     Vertical,
@@ -196,7 +197,7 @@ _SHAPES = "Shapes show how the values are spread, from the smallest to the large
 def _caption(case: Case, finding: Finding, y: Vertical, drawn: Sequence[Drawn]) -> str:
     words = thinned_words(drawn, case.base.values.size + case.head.values.size) + used_words(case, finding)
     if all(s.low is None or s.high is None for s in (finding.base, finding.head)):
-        words += f" The {finding.statistic} of a side has no interval."
+        words += f" The {_own(finding)} of a side has no interval."
     return words + _missing(finding, y)
 
 
@@ -206,7 +207,7 @@ def _missing(finding: Finding, y: Vertical) -> str:
     for name, side in (("base", finding.base), ("head", finding.head)):
         value = y.measure.one(side.value)
         if value is not None and not y.holds(value):
-            words += f" The {finding.statistic} of {name} ({y.say(side.value)}) is beyond the axis."
+            words += f" The {_own(finding)} of {name} ({y.say(side.value)}) is beyond the axis."
         if any(end is not None and y.measure.one(end) is None for end in (side.low, side.high)):
             words += f" The interval of {name} is not drawn: it reaches 0 or below, which a log axis does not have."
     return words
@@ -216,6 +217,11 @@ def _described(case: Case, finding: Finding, y: Vertical) -> str:
     own = [f"{side} {y.say(s.value)}" for side, s in (("base", finding.base), ("head", finding.head))]
     return (
         f"{plural(len(case.base.builds), 'build')} of base and {len(case.head.builds)} of head; "
-        f"{finding.statistic}: {own[0]}, {own[1]} {y.measure.unit}".rstrip()
+        f"{_own(finding)}: {own[0]}, {own[1]} {y.measure.unit}".rstrip()
         + "."
     )
+
+
+def _own(finding: Finding) -> str:
+    """Name the value of a side: "mean", "p99", "typical value"."""
+    return "typical value" if finding.statistic == TYPICAL else finding.statistic

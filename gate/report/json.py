@@ -50,10 +50,13 @@ def render(report: Report) -> str:
     from gate.words.findings import conclusion
 
     tables: dict[str, Any] = _plain(report)
-    said = [conclusion(finding) for finding in report.findings] + [say(each.reason) for each in report.identical]
-    tables["findings"] += tables.pop("identical")
-    for table, text in zip(tables["findings"], said, strict=True):
-        table["text"] = _plain(text)
+    for table, finding in zip(tables["findings"], report.findings, strict=True):
+        for own, view in zip([table, *table["beside"]], finding.views, strict=True):
+            own["text"] = _plain(conclusion(view))
+    identical = tables.pop("identical")
+    for table, proved in zip(identical, report.identical, strict=True):
+        table["text"] = _plain(say(proved.reason))
+    tables["findings"] += identical
     tables["next"] = _plain(next_step(report))
     return _encoded(tables, [*tables["failures"], *tables["run"]["builds"]])
 
@@ -125,18 +128,22 @@ def read(text: str | bytes) -> Report:
 
 def _restore(tables: dict[str, Any]) -> dict[str, Any]:
     # render() writes a side's NaN as null; the type has a number there
-    for key in ("findings", "recorded"):
-        cases = tables.get(key)
-        for case in cases if isinstance(cases, list) else ():
-            for side in (case.get("base"), case.get("head")) if isinstance(case, dict) else ():
-                if isinstance(side, dict) and "value" in side and side["value"] is None:
-                    side["value"] = math.nan
+    cases = [each for key in ("findings", "recorded") for each in _list(tables.get(key))]
+    for case in cases:
+        cases += _list(case.get("beside"))
+        for side in (case.get("base"), case.get("head")):
+            if isinstance(side, dict) and "value" in side and side["value"] is None:
+                side["value"] = math.nan
     found = tables.get("findings")
     tables["identical"] = []
     if isinstance(found, list):
         tables["identical"] = [each for each in found if _is_identical(each)]
         tables["findings"] = [each for each in found if not _is_identical(each)]
     return tables
+
+
+def _list(cases: Any) -> list[dict[str, Any]]:
+    return [each for each in cases if isinstance(each, dict)] if isinstance(cases, list) else []
 
 
 def _is_identical(finding: Any) -> bool:

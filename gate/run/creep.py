@@ -178,7 +178,9 @@ def append_night(
             factors=finding.factors,
             nights=[night],
         )
-        for finding in found
+        for each in found
+        # which view decides may change, and each needs its nights
+        for finding in each.views
         if (night := night_of(finding, run)) is not None
     ]
     try:

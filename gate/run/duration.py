@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Literal
 
-from gate.config.rules import is_single
+from gate.config.rules import is_single, repeats_of
 from gate.config.types import Config
 from gate.evidence.cost import cost_of, one_by_one
 from gate.evidence.records import Located, read
@@ -54,7 +54,7 @@ def expected_time(
     seconds = _measured(rounds, past, config, kept)
     if seconds is not None:
         return Expected(seconds, "last-run")
-    tried = trial_seconds(rounds, config.plan.iterations, folder)
+    tried = trial_seconds(rounds, config, folder)
     if tried is not None:
         return Expected(tried, "trial")
     remembered = _remembered(rounds, config, costs, kept)
@@ -153,7 +153,7 @@ def _lines(costs: Mapping[str, Costs], benchmark: str) -> list[Costs]:
 
 
 def _iterations(config: Config, benchmark: str) -> int:
-    return 1 if is_single(config, benchmark) else config.plan.iterations
+    return 1 if is_single(config, benchmark) else repeats_of(config, benchmark).iterations
 
 
 def _execution(cost: Costs, iterations: int) -> float | None:

@@ -15,7 +15,7 @@ import msgspec
 
 from gate import __version__
 from gate.cli.groups import MeasureOptions
-from gate.config.rules import is_single, most_builds
+from gate.config.rules import goes_by_starts, is_single, most_builds
 from gate.config.schema import to_tables
 from gate.config.shards import Part, part_of, part_warnings, refuse_other_part, session_seed
 from gate.config.types import Builds, Config, Plan
@@ -156,6 +156,12 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
     return Job(planned.project, run, out, rounds, instruments, part, resumes=past is not None, costs=costs)
 
 
+def by_starts(job: Job) -> list[str]:
+    """Name the benchmarks that go start by start in a job."""
+    rules = job.project.settings.rules
+    return [b.name for b in rules.benchmark if job.run.turns and goes_by_starts(rules, b.name)]
+
+
 def _rounds(project: Project, run: Run) -> tuple[Round, ...]:
     rules = project.settings.rules
     return schedule(
@@ -165,6 +171,7 @@ def _rounds(project: Project, run: Run) -> tuple[Round, ...]:
         run.seed or 0,
         {b.name for b in rules.benchmark if is_single(rules, b.name)},
         rules.build.layouts,
+        {b.name: rules.plan.iterations for b in rules.benchmark if run.turns and goes_by_starts(rules, b.name)},
     )
 
 
@@ -209,7 +216,7 @@ def instruments_of(project: Project) -> Instruments:
     used = {b.instrument for side in SIDES for b in project.settings.sides[side].benchmark}
     if project.settings.rules.plan.pairing == "duet":
         # starts both sides by itself, whatever measures them by turns
-        return Instruments(dict.fromkeys(used, Spawn(cpu=True)), (), {})
+        return Instruments(dict.fromkeys(used, Spawn(duet=True)), (), {})
     if "hyperfine" in used and is_foreign():
         # hyperfine runs inside with the program, which could change what it writes
         found = choose({*used, "spawn"} - {"hyperfine"}, os.environ)
@@ -250,6 +257,7 @@ def run_line(project: Project, part: Part | None, seed: int | None, host: dict[s
             b.name: b.command if isinstance(b.command, str) else _shell(b.command) for b in settings.rules.benchmark
         },
         warnings=list(settings.warnings),
+        turns=settings.rules.study is None and plan.pairing != "duet",
     )
 
 

@@ -27,7 +27,7 @@ from gate.run.duet import refuse_wall_time
 from gate.run.first_comparison import lacking, may_lack
 from gate.run.folder import make_room, outputs_in, records_of, resumed
 from gate.run.interruption import Folder, orderly
-from gate.run.job import Job, now, prepare
+from gate.run.job import Job, by_starts, now, prepare
 from gate.run.live import Live, Steps, say_line
 from gate.run.locked import WaitingLines, record_held
 from gate.run.progress import Progress
@@ -44,6 +44,7 @@ from harness.host.lock import NotFreeError, host_lock, lock_file
 from harness.host.state import state
 from harness.loop.duet import Duets
 from harness.loop.measure import Loop, Measured
+from harness.loop.turns import Turns
 from harness.process.budget import Budget
 from harness.source.base_and_head import Sources
 from harness.source.trees import Trees, open_trees
@@ -309,6 +310,7 @@ class Measuring:
                 progress=progress,
                 unproved=_unproved(job),
                 duets=Duets(executions) if settings.rules.plan.pairing == "duet" else None,
+                turns=Turns(executions, made.builder, by_starts(job)),
                 begun=begun,
             )
             if not records:

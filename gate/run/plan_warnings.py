@@ -53,7 +53,7 @@ def quantile_warnings(rules: Config) -> list[str]:
     texts = []
     for b in rules.benchmark:
         for name, metric in b.metric.items():
-            for statistic in metric.statistics:
+            for statistic in metric.compared:
                 tau = quantile_of(statistic)
                 needs = needed_values(tau) if tau is not None else 0
                 if needs > per_build:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import msgspec
 
+from gate.config.rules import goes_by_starts
+from gate.config.types import Config
 from gate.model import Side
 from gate.report.outputs import write
 from harness.loop.schedule import Round
@@ -48,10 +50,10 @@ def keep_times(times: TrialTimes, folder: Path) -> None:
     write(folder / FILE, msgspec.json.encode(times).decode() + "\n")
 
 
-def trial_seconds(rounds: Sequence[Round], iterations: int, folder: Path) -> float | None:
+def trial_seconds(rounds: Sequence[Round], config: Config, folder: Path) -> float | None:
     """Return how long rounds take by the last trial; None: there was none, or it did not try all that they execute.
 
-    iterations: of each execution, now.
+    config: the rules in force now.
     """
     times = tried(folder)
     if times is None:
@@ -62,6 +64,9 @@ def trial_seconds(rounds: Sequence[Round], iterations: int, folder: Path) -> flo
         for step in each.executions:
             if step.benchmark not in times.executions:
                 return None
-            more = (iterations - times.iterations) * times.each.get(step.benchmark, 0.0)
-            total += times.executions[step.benchmark] + more
+            each_more = times.each.get(step.benchmark, 0.0)
+            if goes_by_starts(config, step.benchmark) and each_more:
+                total += each_more
+            else:
+                total += times.executions[step.benchmark] + (config.plan.iterations - times.iterations) * each_more
     return total

@@ -10,6 +10,7 @@ import msgspec
 import numpy as np
 
 from gate.model import Sample
+from gate.model.case import TYPICAL, Center
 from gate.model.digits import COARSE
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.estimates import BuildsCut, BuildsUnlike, FewExecutions, NotExact
@@ -19,6 +20,7 @@ from gate.stats.ratio import LogPair, MeanPair, Ratio, matched, paired, rounded,
 from gate.stats.round_ratio import rounds_of
 from gate.stats.rounding import ROUNDING, same, unknown_rounding
 from gate.stats.subsample import measured_together
+from gate.stats.typical import typical_pair
 
 Method = Literal["fieller", "fieller-kj", "fieller-paired", "paired"]
 """Those that need nothing but the case itself."""
@@ -68,13 +70,13 @@ class Reduced(msgspec.Struct, frozen=True):
     """How far x and y may be from what they were before the values were written, beside what averages out."""
 
 
-def reduce(base: Sample, head: Sample, tau: float | None, *, exact: bool, sessions: bool = False) -> Reduced:
+def reduce(base: Sample, head: Sample, center: Center, *, exact: bool, sessions: bool = False) -> Reduced:
     """Reduce both sides to one number for each top unit, and say what stands in the way of a ratio.
 
     Source: docs/method.md, degenerate data and tails.
 
     Args:
-        tau: of the quantile; None for the mean.
+        center: what is compared: a quantile, the typical value, or None: the mean.
         exact: the metric is declared exact; one that shows spread is treated as measured, with a warning.
         sessions: whether session is the top level, as it is anyway where a side has several.
     """
@@ -83,8 +85,10 @@ def reduce(base: Sample, head: Sample, tau: float | None, *, exact: bool, sessio
     differing = _differing(base, head, x, y) if exact else None
     warnings = (NotExact(differing),) if differing else ()
     is_exact = exact and not differing
-    if tau is not None and not is_exact:
-        return _quantile(base, head, tau, warnings, sessions=sessions)
+    if center is not None and not is_exact:
+        if center == TYPICAL:
+            return _typical(base, head, warnings, sessions=sessions)
+        return _quantile(base, head, center, warnings, sessions=sessions)
     if exact:
         # nothing rounds what is declared a count
         return Reduced(x, y, x.mean, y.mean, is_exact, _trouble(base, head, x, y, exact=is_exact), None, warnings)
@@ -186,8 +190,23 @@ def _quantile(base: Sample, head: Sample, tau: float, warnings: tuple[AnyWarning
     return Reduced(*tops, x_value, y_value, False, trouble, shortage, warnings, (rounding[0], rounding[1]))
 
 
+def _typical(base: Sample, head: Sample, warnings: tuple[AnyWarning, ...], *, sessions: bool) -> Reduced:
+    pair = typical_pair(base, head, sessions=sessions)
+    negative = min(base.values.min(), head.values.min()) < 0
+    if pair is None or negative:
+        x, y = (tops_of(side, sessions=sessions) for side in (base, head))
+        trouble: Trouble = "negative" if negative else "zero-quantile"
+        if not negative and not measured_together(base, head):
+            trouble = "no-rounds" if _share_a_session(base, head) else "apart"
+        return Reduced(x, y, x.mean, y.mean, False, trouble, None, warnings)
+    x, y = _stepped(pair.base, base), _stepped(pair.head, head)
+    rounding = _unknown(base), _unknown(head)
+    trouble = _too_little(base, head, x, y)
+    return Reduced(x, y, math.exp(x.mean), math.exp(y.mean), False, trouble, None, warnings, rounding)
+
+
 def level_variances(sample: Sample, tops: Tops) -> tuple[LevelVariance, ...]:
-    """Return the variance of one side by level: of a mean at each, of a quantile (tops.log) at the top level only."""
+    """Return the variance of one side by level: of a mean at each, of logarithms at the top level only."""
     sessions = _of_sessions(tops)
     if not tops.log:
         return summarize(sample, sessions=sessions).variances

@@ -85,6 +85,25 @@ def bh(p: Sequence[float], alpha: float) -> list[Tested]:
     return [Tested(adjusted[i], level, i in rejected) for i in range(m)]
 
 
+def within(question: Tested, p: Sequence[float], weights: Sequence[float], alpha: float) -> list[Tested]:
+    """Share what a question gets over its hypotheses, by weights that sum to 1 (weighted Bonferroni).
+
+    Args:
+        question: tested with the smallest of p over its weight.
+        p: one per hypothesis, in the order of weights.
+        alpha: of the family.
+    """
+    if len(p) == 1:
+        return [question]
+    found = []
+    weighted = [value / weight for value, weight in zip(p, weights, strict=True)]
+    for value, weight in zip(weighted, weights, strict=True):
+        others = 0.0 if value == min(weighted) else min(1.0, value * alpha / question.alpha)
+        rejected = question.rejected and value < question.alpha
+        found.append(Tested(max(question.p_adjusted, others), question.alpha * weight, rejected))
+    return found
+
+
 def share(method: Literal["holm", "bh", "none"], p: Sequence[float], alpha: float) -> list[Tested]:
     """Share alpha over hypotheses by the named method."""
     methods = {"holm": holm, "bh": bh, "none": unshared}

@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 
 from gate.model import Sample, Side
+from gate.model.case import Center
 from gate.stats.estimate import Reduced, Shortage, Trouble, reduce
 from gate.stats.levels import Tops
 from gate.stats.ratio import WITHHELD, Limits, LogPair, MeanPair, matched, paired, t_limits, variance_of_mean
@@ -65,19 +66,19 @@ class Machine(msgspec.Struct, frozen=True, eq=False):
         return self.reduced.shortage if self.reduced is not None else None
 
 
-def machine(session: int, base: Sample, head: Sample, tau: float | None, *, exact: bool) -> Machine:
+def machine(session: int, base: Sample, head: Sample, center: Center, *, exact: bool) -> Machine:
     """Reduce one session to its ratio and that ratio's variance over rounds.
 
     Args:
         base, head: the complete rounds of all sessions.
-        tau: of the quantile; None for the mean.
+        center: what is compared.
         exact: the metric is declared exact, and a machine on which it does not vary has a ratio without variance.
     """
     rounds = sum(own == session for own, _ in base.builds)
     if not rounds:
         return Machine(session, 0, None, None, "few-rounds")
     x, y = (of_builds(side, lambda build: build[0] == session) for side in (base, head))
-    reduced = reduce(x, y, tau, exact=exact)
+    reduced = reduce(x, y, center, exact=exact)
     logs = [logs_of(side) for side in (reduced.base, reduced.head)]
     pair = None if logs[0] is None or logs[1] is None else LogPair(_paired(logs[0], logs[1], exact=reduced.exact))
     return Machine(session, rounds, reduced, pair, _trouble(reduced, pair, rounds))

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import msgspec
 import numpy as np
 
 from gate.model import Layouts, Level, MeanSquare, Remembered, Sample
+from gate.model.case import TYPICAL, Center
 from gate.stats.levels import Summary, Tops, summarize, tops_of
 from gate.stats.prior import contrast_variance, sides_variance
 from gate.stats.quantile import quantile_pair
 from gate.stats.ratio import matched, variance_of_mean
 from gate.stats.round_ratio import rounds_of
 from gate.stats.rounding import same
+from gate.stats.typical import typical_pair
 
 FEWEST_FOR_CORRELATION = 4
 """Rounds below which Fisher's z has no error."""
@@ -41,7 +44,7 @@ def _harmonic(counts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> float:
 def remember(
     base: Sample,
     head: Sample | None,
-    tau: float | None,
+    center: Center,
     *,
     session: str,
     created: str,
@@ -52,7 +55,7 @@ def remember(
 
     Args:
         base, head: of one commit measured against itself; head None: only base can be used, and there is no contrast.
-        tau: of the quantile, whose logarithm per build has no levels below; None: the mean.
+        center: what is compared; of all but the mean the logarithm per build has no levels below.
         session: id of the run, created: its time as ISO 8601.
         layouts: of both sides of a round.
         programs: base and head are two programs: of head only the contrast is used.
@@ -67,8 +70,8 @@ def remember(
         return None
     if all(same(side.values) for side in sides):
         return None
-    means = [summarize(side) for side in sides] if tau is None else []
-    every_top = [tops_of(side) for side in every] if tau is None else _quantiles(every, tau)
+    means = [summarize(side) for side in sides] if center is None else []
+    every_top = [tops_of(side) for side in every] if center is None else _logarithms(every, center)
     tops = every_top[: len(sides)]
     if not tops or any(not side.log and side.mean <= 0 for side in every_top):
         return None
@@ -88,8 +91,12 @@ def remember(
     )
 
 
-def _quantiles(sides: Sequence[Sample], tau: float) -> list[Tops]:
-    pair = quantile_pair(sides[0], sides[-1], tau, sessions=False)
+def _logarithms(sides: Sequence[Sample], center: float | Literal["typical"]) -> list[Tops]:
+    if center == TYPICAL:
+        # of one side alone there is none
+        typical = typical_pair(*sides, sessions=False) if len(sides) == 2 else None
+        return [] if typical is None else [typical.base, typical.head]
+    pair = quantile_pair(sides[0], sides[-1], center, sessions=False)
     return [] if pair is None else [pair.base.tops, pair.head.tops][: len(sides)]
 
 

@@ -6,8 +6,10 @@ import math
 
 from gate.evidence.factors import pairs
 from gate.model import Finding, Level, Overall, QuantileCurve, Recorded, reasons
+from gate.model.case import MEAN, TYPICAL
+from gate.model.names import ACTIVE
 from gate.units import format_confidence, format_share, whole_of
-from gate.words import numbers
+from gate.words import numbers, views
 from gate.words.numbers import known, plural, threshold
 from gate.words.plain import clip, visible
 from gate.words.reasons import ENDINGS, corrected
@@ -43,9 +45,12 @@ _NOT_SHARED = (
 
 
 def quantity(case: Finding | Recorded) -> str:
-    """Name what is compared: "time", "latency p99"; the mean is not said."""
-    statistic = case.statistic if case.statistic != "mean" else ""
-    return visible(f"{case.metric} {statistic}".rstrip())
+    """Name what is compared: "time", "latency p99", "active time"; the usual statistic is not said."""
+    if isinstance(case, Finding) and case.view is not None:
+        return views.called(case, case)
+    if isinstance(case, Recorded) and case.statistic == MEAN:
+        return visible(views.metric(case.metric))
+    return visible(views.quantity(case.metric, case.statistic))
 
 
 def factors(case: Finding | Recorded | QuantileCurve) -> str:
@@ -55,7 +60,7 @@ def factors(case: Finding | Recorded | QuantileCurve) -> str:
 
 def overall_name(item: Overall) -> str:
     """Name a group of cases: "overall, time", "overall, time of parsers"."""
-    return visible(f"overall, {item.metric}" + ("" if item.group == "all" else f" of {item.group}"))
+    return visible(f"overall, {views.metric(item.metric)}" + ("" if item.group == "all" else f" of {item.group}"))
 
 
 def overall(item: Overall) -> str:
@@ -85,13 +90,13 @@ def conclusion(finding: Finding) -> str:
         spread = numbers.in_points(finding, _spread(finding))
         limit = f"threshold {_limit(finding)}"
         said = f"{_changed(finding)}{spread}, {limit}: {numbers.verdict(finding.verdict)}{end}"
-    return clip(visible(said + _more(finding)), _LONGEST)
+    decided_by = views.because(finding)
+    return clip(visible(said + _more(finding) + (f"; {decided_by}" if decided_by else "")), _LONGEST)
 
 
-def label(finding: Finding) -> str:
-    """Name a finding: "parse-large (size=10)"."""
-    settings = clip(factors(finding), 40)
-    return clip(visible(finding.benchmark), 60) + (f" ({settings})" if settings else "")
+def reason(finding: Finding) -> str:
+    """Say why a finding has its verdict and what follows, in a sentence of its own."""
+    return clip(visible(say(finding.reason) + _more(finding)), _LONGEST)
 
 
 def sized(finding: Finding, *, limit: bool = True) -> str:
@@ -100,13 +105,15 @@ def sized(finding: Finding, *, limit: bool = True) -> str:
     limit: with the threshold.
     """
     ratio = finding.ratio.estimate
-    named = "" if finding.metric == "time" and finding.statistic == "mean" else f"{clip(quantity(finding), 60)} "
+    name, within = _named(finding)
+    named = f"{name} " if name else ""
     if not known(ratio) or ratio == 1:
         changed = (_from_zero(finding) or "has no ratio") if not known(ratio) else "has no change"
     elif numbers.is_tiny(ratio):
         changed = f"is {numbers.changed(ratio)} of base"
     else:
         changed = f"is {numbers.in_points(finding, numbers.size(ratio))} {numbers.direction(finding, ratio)}"
+    changed += within
     if finding.ratio.kind == "withheld":
         return f"{named}{changed}{' as measured' if known(ratio) else ''}"
     return f"{named}{changed}{numbers.in_points(finding, _spread(finding))}" + (
@@ -121,25 +128,47 @@ def why(finding: Finding) -> str:
 
 
 def basis(finding: Finding) -> str:
-    """Say what the interval rests on: "99.58% confidence after correction for 12 comparisons, over 5 builds a side"."""
-    if finding.shown is None:
+    """Say what the interval rests on: "95% confidence, over 5 builds a side"."""
+    return "" if finding.shown is None else f"{corrected(finding.ratio.confidence, None)}, {_over(finding)}"
+
+
+def decided(finding: Finding) -> str:
+    """Write the interval that decided where it is not the one that is shown; otherwise nothing.
+
+    "+4.0% or more at 99.58% confidence after correction for 12 comparisons, look 1 of 4".
+    """
+    ratio, reason, at = numbers.decided(finding), finding.reason, finding.decided_at
+    if ratio is None:
         return ""
-    reason, confidence = finding.reason, numbers.shown(finding).confidence
-    held = corrected(confidence, reason.comparisons if isinstance(reason, reasons.Exceeds) else None)
-    return f"{held}, {_over(finding)}"
+    held = corrected(ratio.confidence, reason.comparisons if isinstance(reason, reasons.Exceeds) else None)
+    look = f", look {at.look} of {at.looks}" if at.looks > 1 else ""
+    return f"{numbers.in_points(finding, numbers.interval(ratio))} at {held}{look}"
 
 
 def _changed(finding: Finding) -> str:
-    named = "" if finding.metric == "time" and finding.statistic == "mean" else clip(quantity(finding), 60)
+    named, within = _named(finding)
     ratio = finding.ratio.estimate
     if not known(ratio):
         from_zero = _from_zero(finding)
-        return f"{named} {from_zero or 'has no ratio'}".lstrip() if named or from_zero else "no ratio"
+        return f"{named} {from_zero or 'has no ratio'}".lstrip() + within if named or from_zero else f"no ratio{within}"
     if ratio == 1:
-        return f"no change in {named}" if named else "no change"
+        return f"no change in {named}" if named else f"no change{within}"
     if numbers.is_tiny(ratio):
-        return f"{named} {numbers.changed(ratio)} of base".lstrip()
-    return f"{named} {numbers.in_points(finding, numbers.size(ratio))} {numbers.direction(finding, ratio)}".lstrip()
+        return f"{named} {numbers.changed(ratio)} of base".lstrip() + within
+    size, direction = numbers.in_points(finding, numbers.size(ratio)), numbers.direction(finding, ratio)
+    return f"{named} {size} {direction}".lstrip() + within
+
+
+def _named(finding: Finding) -> tuple[str, str]:
+    """Name what changed, as its words stand before and behind the change: "latency p99 ", "", or "", " in active time".
+
+    Time is not said of a benchmark that has no other view of it.
+    """
+    if finding.view is None and (finding.metric, finding.statistic) == ("time", MEAN):
+        return "", ""
+    name = clip(quantity(finding), 60)
+    one_of_several = finding.view is not None or finding.metric == ACTIVE or finding.statistic == TYPICAL
+    return ("", f" in {name}") if one_of_several and numbers.is_time(finding) else (name, "")
 
 
 def _from_zero(finding: Finding) -> str:
@@ -150,13 +179,14 @@ def _from_zero(finding: Finding) -> str:
 
 
 def _spread(finding: Finding) -> str:
-    """Write the interval that the verdict rests on: " (at least 14.2%)", " (1.0% faster to 3.0% slower)"."""
+    """Write the least of a change that is called, else the interval: " (at least 14.2%)", " (1.0% to 3.0%)"."""
     if finding.ratio.method == "exact":
         return " (exact)"
-    ratio = numbers.shown(finding)
-    low, high = numbers.ends(ratio.low, ratio.high)
+    ratio, at = finding.ratio, finding.decided_at
+    called = finding.shown == "decided_at" and numbers.is_called(finding)
+    low, high = numbers.ends(at.low, at.high) if called else numbers.ends(ratio.low, ratio.high)
     note = "; higher is better" if finding.better == "higher" else ""
-    if finding.shown == "decided_at":
+    if called:
         end = low if _is_above(finding) else high
         if end is None:
             return f" (no bounds{note})"
@@ -258,7 +288,9 @@ def method(name: str) -> str:
 
 def finding_method(finding: Finding) -> str:
     """Name the method of a finding's interval; of a quantile it is a t interval of logarithms."""
-    if finding.statistic == "mean" or finding.ratio.method in ("exact", *_OVER_MACHINES):
+    if finding.statistic == TYPICAL:
+        return "t interval over rounds; the value of a round is the 20% trimmed mean of the log ratios of neighbours"
+    if finding.statistic == MEAN or finding.ratio.method in ("exact", *_OVER_MACHINES):
         return method(finding.ratio.method)
     extra = {
         "fieller-paired": ", base and head of each round as a pair",
@@ -290,13 +322,7 @@ def without_memory(finding: Finding) -> str:
     return numbers.interval(memory.without) if memory is not None and memory.without is not None else ""
 
 
-def warnings(case: Finding | Recorded) -> list[str]:
-    """Say what every reader of a finding should mind; what only experts need is in the page's details."""
-    apart = _from_columns(case)
-    return [*([apart] if apart else []), *(say(each) for each in case.warnings if not each.for_experts)]
-
-
-def _from_columns(case: Finding | Recorded) -> str:
+def from_columns(case: Finding | Recorded) -> str:
     """Say why the change is not that of base and head as they are shown; nothing where a reader would not see it."""
     base, head, ratio = case.base.value, case.head.value, case.ratio.estimate
     # the difference of shares is that of the columns

@@ -10,10 +10,12 @@ from typing import Any
 from gate.config.source import dotted
 from gate.evidence.factors import pairs
 from gate.model import Cut, outcomes
+from gate.model.case import TYPICAL
 from gate.units import DIMENSIONS, Duration, format_duration, format_share
+from gate.words import views
 from gate.words.numbers import as_configured, plural
 from gate.words.phrases import joined, toml_text
-from gate.words.plain import benchmark_option, clip, visible
+from gate.words.plain import benchmark_option, distinct, visible
 from gate.words.warnings.measured import give_direction
 from gate.words.warnings.setup import base_lacks
 
@@ -30,8 +32,7 @@ def _of(count: int, findings: int) -> str:
 def _place(place: outcomes.Place) -> str:
     if place.metric is None:
         return place.benchmark
-    statistic = [place.statistic] if place.statistic != "mean" else []
-    return " ".join([place.benchmark, place.metric, *statistic, *_at(place)])
+    return " ".join([place.benchmark, views.quantity(place.metric, place.statistic), *_at(place)])
 
 
 def _at(place: outcomes.Place) -> list[str]:
@@ -64,7 +65,9 @@ def _nothing_to_compare(of: outcomes.NothingToCompare) -> str:
     least, most = format_share(of.quietest.detectable), format_share(of.noisiest.detectable)
     # two metrics of one benchmark need their names
     several = of.noisiest.metric != of.quietest.metric
-    quietest, noisiest = (f"{n.benchmark} {n.metric}" if several else n.benchmark for n in (of.quietest, of.noisiest))
+    quietest, noisiest = (
+        f"{n.benchmark} {views.metric(n.metric)}" if several else n.benchmark for n in (of.quietest, of.noisiest)
+    )
     noise = f"a change of {least} or more would show in {quietest}"
     if of.noisiest != of.quietest:
         among = f" of {of.benchmarks:,} benchmarks" if of.benchmarks > 1 else ""
@@ -81,7 +84,7 @@ _IMPORT_OTHERS = {
 
 def _nothing_in_common(of: outcomes.NothingInCommon) -> str:
     if len(of.base) == len(of.head) == 1:
-        base, head = (clip(visible(names[0]), _LONGEST_NAME) for names in (of.base, of.head))
+        base, head = distinct([visible(names[0]) for names in (of.base, of.head)], _LONGEST_NAME)
         return f"nothing was compared: base has only {base}, and head only {head}"
     return "nothing was compared: base and head have no benchmark of one name"
 
@@ -262,17 +265,30 @@ def _more_builds(step: outcomes.MoreBuilds) -> str:
     cost = "" if step.seconds is None else f" (about {format_duration(step.seconds)})"
     budget = "" if step.budget is None else f" --set plan.budget={Duration(step.budget)}"
     again = f"`--set plan.builds={step.builds}{budget}`{cost}"
-    if step.seconds is not None and step.seconds > _LONG:
-        duet = "" if step.duet else '`plan.pairing = "duet"`, '
-        return (
-            f"Reduce the noise: a quieter host (`perfgate doctor` examines it), {duet}or a program that writes its own "
-            f"times (`values`). Builds alone take long: {again} would probably settle {which}"
-        )
     return f"Run again with {again}: at this noise level it would probably settle {which}"
 
 
-_LONG = 3600.0
-"""Seconds of a check beyond which more builds are no good advice."""
+def _reduce_noise(step: outcomes.ReduceNoise) -> str:
+    why = "at this noise level more builds will not settle it"
+    if step.builds is not None:
+        takes = "" if step.seconds is None else f", about {format_duration(step.seconds)}"
+        why += f" within reason ({step.builds} a side{takes})"
+    if step.waited is not None:
+        why += f" (some program waited for a processor {format_share(step.waited)} of the time)"
+    if step.metric is not None:
+        every = "the inconclusive finding" if step.may_be_worse == 1 else f"{step.findings} of {step.may_be_worse}"
+        by = "exact" if step.narrower is None else f"at least {step.narrower:.2g} times narrower"
+        metrics = shlex.quote(f'plan.metrics=["{step.metric}"]')
+        return (
+            f"Decide on {step.metric} instead, which this run recorded: its interval is {by} in {every}: "
+            f"`perfgate decide .perfgate --set {metrics}`; {why}"
+        )
+    if step.duet:
+        return (
+            'Set `pairing = "duet"` in [plan], which runs both sides at once and compares their CPU time, or use a '
+            f"quieter host (`perfgate doctor` examines it): {why}"
+        )
+    return f"Use a quieter host (`perfgate doctor` examines it): {why}"
 
 
 def _fix_regression(step: outcomes.FixRegression) -> str:
@@ -366,7 +382,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.MoreValues: _more_values,
     outcomes.OtherStatistic: lambda step: (
         f'Compare another statistic of {step.metric}, such as `statistics = ["mean"]` in {_table(step.metric)}: its '
-        f"{step.statistic} is 0"
+        f"{step.statistic}{' value' if step.statistic == TYPICAL else ''} is 0"
     ),
     outcomes.MeasureTogether: lambda _: (
         "Measure base and head together, as `perfgate check` does: each was measured in sessions of its own"
@@ -379,6 +395,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
         if step.hopeless
         else "Raise `plan.budget` or `plan.builds`, or use a quieter host (`perfgate doctor` examines it)"
     ),
+    outcomes.ReduceNoise: _reduce_noise,
     outcomes.ImportMore: lambda step: (
         f"Build and measure each side {step.builds} times, in turns, and name all files: "
         "`perfgate decide base=B1 base=B2 ... head=H1 head=H2 ...`. `perfgate check` does all of it"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
@@ -21,7 +22,7 @@ from harness.build.artifacts import ArtifactError, Artifacts, hash_artifacts
 from harness.build.at_once import may_be_at_once, works_elsewhere
 from harness.build.cache import About, BuildCache, Subject
 from harness.build.changes import Watch, kept_apart
-from harness.build.conditions import Conditions, Recipe
+from harness.build.conditions import Conditions, Recipe, Standing
 from harness.build.go_functions import layout_of
 from harness.build.relink import Recording
 from harness.build.work import Done, Tree, Wanted, Works, variant_name
@@ -361,6 +362,25 @@ class TreeBuilder:
     def directory(self, side: Side, factors: Mapping[str, Setting] = MappingProxyType({})) -> Path:
         """Put a side's tree where its benchmarks run, for its latest build with these settings, and give that."""
         return self._trees.project(side, variant_name(factors))
+
+    @contextmanager
+    def taking_turns(self) -> Iterator[Mapping[Side, Standing]]:
+        """Have both sides' latest builds ready, so that another process lets them stand by turns.
+
+        Raises:
+            SourceError: a tree cannot be moved.
+        """
+        trees, sandbox = self._trees, self._conditions.sandbox
+        if not trees.one_path:
+            yield {side: Standing(trees.root(side), trees.project(side)) for side in SIDES}
+            return
+        with trees.taking_turns() as aside, sandbox.taking_turns():
+            yield {
+                side: Standing(
+                    aside[side], trees.stands(side), {aside[side]: trees.place(side), **sandbox.standing(side)}
+                )
+                for side in SIDES
+            }
 
     def kept(self, side: Side, factors: Mapping[str, Setting] = MappingProxyType({})) -> Path:
         """Give where a person finds that directory after the run, if the trees are kept."""

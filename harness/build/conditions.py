@@ -29,6 +29,19 @@ class Recipe:
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """A side's tree while base and head take turns.
+
+    tree: its root, where it is set aside. directory: where its commands run. places: directories, and where they stand
+    while it is the side's turn; none where both sides stand at once.
+    """
+
+    tree: Path
+    directory: Path
+    places: Mapping[Path, Path] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Conditions:
     """By whom, in which environment and beside which files the commands of a run are run."""
 

@@ -1,14 +1,28 @@
-"""The launcher of the spawn instrument: starts a command several times and writes what each start took.
+"""The launcher of the spawn instrument: starts commands, one at a time, and writes what each start took.
 
 A script of its own, standard library only: Linux counts the resident memory of the process that starts a program into
-the program's peak, so this one is small. `python -I -S launcher.py OUTPUT RUNS LC_CTYPE RULESET USER NETWORK
-COMMAND...` does it once. Standard input, output and error are the command's own. LC_CTYPE: "=value", or "" when the
-environment has none. RULESET, USER, NETWORK: the sandbox that the command is started in, as harness/sandbox/enter.py
-has it; -1: none. Only the thread that starts the command enters it, and nobody inside can reach this program's memory:
-the values are its own.
+the program's peak, so this one is small. `python -I -S launcher.py DESCRIPTOR` reads from a file what to do, a
+marshalled tuple: where the result goes, sides, starts, seconds, step, timeout.
 
-OUTPUT gets {"runs": [[ns, user s, system s, ru_maxrss], ...], "own": what a child inherits, "code": exit code of
-the last run (a signal is negative), "errno": why it could not be started, else 0}.
+A side is a command: (argv, environment, directory, [(where a directory is set aside, where it stands), ...],
+(ruleset, user, network)). Directories stand while it is the side's turn: in between they are renamed, which takes
+microseconds. The last being the sandbox that the command is started in, as harness/sandbox/enter.py has
+it; -1: none. Only the thread that starts the command enters it, and nobody inside can reach this program's memory: the
+values are its own. A start is (number of the side, what it adds to the environment, its own argv or none).
+
+After `seconds` (0: never) the next start whose number is a multiple of `step` is not made, nor any after it; the first
+start that fails is the last one; timeout: seconds of one start, 0: none.
+
+One side alone is started by this process. Two have a process each, so that each has its own sandbox, and this one tells
+them whose turn it is.
+
+The result: {"runs": [[ns, user s, system s, ru_maxrss, delay ns, waited ns, ran ns, rest s, outlived, side], ...],
+"own": [what a child of each side inherits of ru_maxrss, ...], "failed": null or [side, start, what, number]}.
+delay: how long the program's first task could have run, and others did. waited: the same of whoever waited for its end.
+ran: for how long that task ran. All three -1: not known. rest: processor seconds of what the program did not wait for.
+outlived: 1 where something that it started went on after its end, and was ended. failed: what is "exit" with a code (a
+signal is negative), "timeout" or "launcher" (the side's process has ended) with 0, else "start", "directory", "stand"
+or "sandbox" with an errno, -1 where there is none.
 
 `python -I -S launcher.py --serve SOCKET` forks for each request one that does the same: to start an interpreter takes
 several times as long. harness/process/forkserver.py asks it.
@@ -18,84 +32,225 @@ from __future__ import annotations
 
 import _thread
 import gc
+import marshal
 import posix  # os and signal would double the start-up: os loads modules, and signal makes enums
 import resource  # wait4 would load it inside the first measurement
 import sys
-from time import perf_counter_ns
+from time import perf_counter_ns, sleep
 
 TYPE_CHECKING = False  # that of typing would double the start-up
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
-    Text = str | bytes
+    Failed = tuple[str, int] | None
+    Once = Callable[[int], tuple[Failed, list[float]]]
 
 if __name__ == "__main__":
     sys.path.append(f"{__file__.rpartition('/')[0]}/../..")
 
 from harness.sandbox import enter  # noqa: E402  # found from here on
 
-SIGPIPE, SIGXFSZ = 13, 25
+SIGKILL, SIGPIPE, SIGTERM, SIGXFSZ = 9, 13, 15, 25
 """On Linux and macOS alike."""
 HEAD = 8
 """Bytes of the length of a request."""
+_GRACE, _LONGEST = 500_000_000, 2_500_000_000
+"""Nanoseconds until what outlived a command is killed, and until it is left to perfgate."""
+_PAUSE = 0.001
+_SIDE, _PLACES, _INSIDE = 0, 3, 4
 
 
-def main(
-    output: Text,
-    runs: int,
-    argv: list[Text],
-    environment: dict[bytes, bytes],
-    directory: Text = ".",
-    inside: tuple[int, int, int] = (-1, -1, -1),
-) -> None:
-    """Run the command until it fails, at most `runs` times."""
+class _UnreadyError(Exception):
+    """A side's command cannot be started at all: what failed, and its number."""
+
+
+def main(request: tuple[Any, ...]) -> None:
+    """Make the starts until one fails, and write the result."""
+    output, sides, starts, seconds, step, timeout = request
     gc.disable()
-    measured: list[list[float]] = []
-    code = error = 0
-    try:
-        posix.chdir(directory)
-        if inside[0] < 0:
-            code = measure(measured, runs, argv, environment)
-        else:
-            code = _inside(lambda: measure(measured, runs, argv, environment), inside)
-    except OSError as problem:
-        error = problem.errno or -1
-    own = own_peak()
+    for descriptor in {each for side in sides for each in (side[_INSIDE][0], side[_INSIDE][2])}:
+        # no program may inherit what another one enters
+        if descriptor >= 0:
+            posix.set_inheritable(descriptor, False)
+    runs: list[list[float]] = []
+    if len(sides) > 1 or timeout or sides[0][_PLACES]:
+        turns = _Turns(sides, starts, timeout)
+        failed = turns.unready() or _repeat(runs, starts, seconds, step, turns.once)
+        peaks = turns.end()
+    else:
+        try:
+            failed = _at(sides[0], lambda once: _repeat(runs, starts, seconds, step, once), starts)
+        except _UnreadyError as problem:
+            failed = [0, 0, *problem.args]
+        peaks = [own_peak()]
+    told = f"{failed}".replace("'", '"') if failed else "null"
     # bytes: each fork would import the codec anew
     with open(output, "xb") as file:  # noqa: PTH123 - pathlib would double the start-up
-        file.write(f'{{"runs": {measured}, "own": {own}, "code": {code}, "errno": {error}}}'.encode())
+        file.write(f'{{"runs": {runs}, "own": {peaks}, "failed": {told}}}'.encode())
 
 
-def measure(measured: list[list[float]], runs: int, argv: list[Text], environment: dict[bytes, bytes]) -> int:
-    """Start the command and wait for it, until it fails, and add what each run took; return its last exit code."""
-    # Python ignores these; a program expects them as they are by default
-    default = (SIGPIPE, SIGXFSZ)
-    program = argv[0]
-    code = 0
-    spawn, wait, clock = posix.posix_spawnp, posix.wait4, perf_counter_ns
-    _warm_up(environment)
-    while len(measured) < runs and not code:
-        start = clock()
-        process = spawn(program, argv, environment, setsigdef=default)
-        _, status, used = wait(process, 0)
-        end = clock()
-        measured.append([end - start, used.ru_utime, used.ru_stime, used.ru_maxrss])
-        code = posix.waitstatus_to_exitcode(status)
-    return code
+def _repeat(
+    runs: list[list[float]], starts: Sequence[Any], seconds: float, step: int, once: Once
+) -> list[int | str] | None:
+    """Make the starts, add what each took, and return what ended them, None where nothing failed."""
+    begin = perf_counter_ns()
+    for number, start in enumerate(starts):
+        if seconds and number and not number % step and perf_counter_ns() - begin >= seconds * 1e9:
+            break
+        failed, run = once(number)
+        if failed:
+            return [start[_SIDE], number, *failed]
+        runs.append([*run, start[_SIDE]])
+    return None
 
 
-def _inside(work: Callable[[], int], inside: tuple[int, int, int]) -> int:
+class _Turns:
+    """A process for each side, which starts its command when it is told to."""
+
+    def __init__(self, sides: Sequence[Any], starts: Sequence[Any], timeout: float) -> None:
+        self._starts, self._timeout = starts, timeout
+        self._places = [side[_PLACES] for side in sides]
+        self._standing = -1
+        self._helpers: list[tuple[int, int, int]] = []
+        """Process, where it is told, where it answers."""
+        self._polls: list[Any] = []
+        self._peaks = [0] * len(sides)
+        for side in sides:
+            asked, ask = posix.pipe()
+            told, tell = posix.pipe()
+            process = posix.fork()
+            if not process:
+                for end in (ask, told, *(end for helper in self._helpers for end in helper[1:])):
+                    posix.close(end)
+                _serve_side(side, starts, asked, tell)
+            posix.close(asked)
+            posix.close(tell)
+            self._helpers.append((process, ask, told))
+        if any(side[_INSIDE][0] >= 0 for side in sides):
+            # not before: a process that cannot be looked into gets no user namespace, in which directories stand
+            enter.hide()
+        if timeout:
+            import select  # not before the sides have their processes: it would be memory that every child begins with
+
+            self._polls = [select.poll() for _ in sides]
+            for poll, helper in zip(self._polls, self._helpers, strict=True):
+                poll.register(helper[2], select.POLLIN)
+
+    def unready(self) -> list[int | str] | None:
+        """Wait until all are ready, and return what failed."""
+        for number in range(len(self._helpers)):
+            failed, peak = self._answer(number)
+            if failed:
+                return [number, 0, *failed]
+            self._peaks[number] = int(peak[0])
+        return None
+
+    def once(self, number: int) -> tuple[Failed, list[float]]:
+        """Make a start, by its number."""
+        side = self._starts[number][_SIDE]
+        try:
+            self._stand(side)
+        except OSError as problem:
+            sys.stderr.write(f"{problem}\n")
+            return ("stand", problem.errno or -1), []
+        try:
+            posix.write(self._helpers[side][1], number.to_bytes(HEAD, sys.byteorder))
+        except BrokenPipeError:
+            return ("launcher", 0), []
+        return self._answer(side)
+
+    def _stand(self, side: int) -> None:
+        """Let the directories of a side stand, and set those aside that do; -1: of no side."""
+        if side == self._standing:
+            return
+        if self._standing >= 0:
+            for aside, place in self._places[self._standing]:
+                posix.rename(place, aside)
+        self._standing = side
+        if side >= 0:
+            for aside, place in self._places[side]:
+                posix.rename(aside, place)
+
+    def end(self) -> list[int]:
+        """End the processes, and what they have started; return what a child of each side inherits of ru_maxrss."""
+        for process, ask, _ in self._helpers:
+            posix.close(ask)
+            # one that waits for a command that takes too long does not read; the command is ended by perfgate
+            posix.kill(process, SIGKILL)
+            posix.waitpid(process, 0)
+        try:
+            self._stand(-1)
+        except OSError as problem:
+            sys.stderr.write(f"{problem}\n")
+        return self._peaks
+
+    def _answer(self, side: int) -> tuple[Failed, list[float]]:
+        if self._polls and not self._polls[side].poll(self._timeout * 1000):
+            return ("timeout", 0), []
+        answer = posix.read(self._helpers[side][2], 1 << 12)
+        return marshal.loads(answer) if answer else (("launcher", 0), [])  # noqa: S302 - its own words
+
+
+def _serve_side(side: Sequence[Any], starts: Sequence[Any], asked: int, tell: int) -> None:
+    """Be the process of a side: answer that it is ready, and then each number by what that start took."""
+
+    def answer(once: Once) -> None:
+        posix.write(tell, marshal.dumps((None, [own_peak()])))
+        while head := posix.read(asked, HEAD):
+            posix.write(tell, marshal.dumps(once(int.from_bytes(head, sys.byteorder))))
+
+    code = 1
+    try:
+        _at(side, answer, starts)
+        code = 0
+    except _UnreadyError as problem:
+        posix.write(tell, marshal.dumps((problem.args, [])))
+    except BaseException:  # noqa: BLE001 - none may go on as another process
+        sys.excepthook(*sys.exc_info())
+    finally:
+        posix._exit(code)
+
+
+def _at(side: Sequence[Any], work: Callable[[Once], Any], starts: Sequence[Any]) -> Any:
+    """Do something where a side's command is started, with what starts it; in a thread where there is a sandbox.
+
+    Raises:
+        _UnreadyError: it cannot be done there.
+    """
+    _, environment, directory, places, inside = side
+    what = "directory"
+    try:
+        if not places:
+            posix.chdir(directory)
+        # where posix_spawnp looks for the program
+        if b"PATH" in environment:
+            posix.putenv(b"PATH", environment[b"PATH"])
+        else:
+            posix.unsetenv(b"PATH")
+        what = "sandbox"
+        if inside[0] < 0:
+            enter.adopt()
+            return work(_starter(side, starts, *_opened()))
+        return _inside(lambda *opened: work(_starter(side, starts, *opened)), inside)
+    except OSError as problem:
+        if what != "directory":
+            sys.stderr.write(f"{what}: {problem}\n")
+        raise _UnreadyError(what, problem.errno or -1) from None
+
+
+def _inside(work: Callable[..., Any], inside: tuple[int, int, int]) -> Any:
     """Do something in a thread that has entered the sandbox, and return what it returns."""
-    done: list[int] = []
+    done: list[Any] = []
     failed: list[BaseException] = []
     ended = _thread.allocate_lock()
     ended.acquire()
 
     def run() -> None:
         try:
+            opened = _opened()
             enter.enter(*inside)
-            done.append(work())
+            done.append(work(*opened))
         except BaseException as problem:  # noqa: BLE001 - raised again below
             failed.append(problem)
         finally:
@@ -103,11 +258,81 @@ def _inside(work: Callable[[], int], inside: tuple[int, int, int]) -> int:
 
     # the thread is inside, too, and has this program's memory: the command must not be able to look into it
     enter.hide()
+    enter.adopt()
     _thread.start_new_thread(run, ())
     ended.acquire()
     if failed:
         raise failed[0]
     return done[0]
+
+
+def _opened() -> tuple[int, int]:
+    """Open what the kernel tells of this thread's own delays, and of the orphans that come to this process; -1: none.
+
+    They come to its first thread (find_new_reaper in kernel/exit.c).
+    """
+    opened = []
+    for path in ("/proc/thread-self/schedstat", f"/proc/self/task/{posix.getpid()}/children"):
+        try:
+            opened.append(posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC))
+        except OSError:
+            opened.append(-1)
+    own, orphans = opened
+    return own if own >= 0 and _parsed(posix.pread(own, 99, 0)) else -1, orphans
+
+
+def _parsed(schedstat: bytes) -> list[int]:
+    """Return nanoseconds run, nanoseconds delayed and how often it ran; nothing where the kernel does not count."""
+    found = [int(each) for each in schedstat.split()]
+    return found if any(found) else []
+
+
+def _starter(side: Sequence[Any], starts: Sequence[Any], own: int, orphans: int) -> Once:
+    """Return what makes a start, by its number, and returns what failed or what the start took."""
+    # Python ignores these; a program expects them as they are by default
+    default = (SIGPIPE, SIGXFSZ)
+    argv, environment, directory, places, _ = side
+    spawn, clock, read = posix.posix_spawnp, perf_counter_ns, posix.pread
+    if own >= 0:
+        wait, one, until = posix.waitid, posix.P_PID, posix.WEXITED | posix.WNOWAIT
+    _warm_up(environment)
+
+    def once(number: int) -> tuple[Failed, list[float]]:
+        _, added, other = starts[number]
+        words, whole = other or argv, {**environment, **added} if added else environment
+        program = words[0]
+        delay = waited = ran = -1
+        if places:
+            try:
+                # what stands there is not what stood there before
+                posix.chdir(directory)
+            except OSError as problem:
+                return ("directory", problem.errno or -1), []
+        begin = clock()
+        try:
+            process = spawn(program, words, whole, setsigdef=default)
+        except OSError as problem:
+            return ("start", problem.errno or -1), []
+        if own < 0:
+            _, status, used = posix.wait4(process, 0)
+            end = clock()
+        else:
+            # from here on: what delayed this thread before delayed the program as well, or nobody
+            before = read(own, 99, 0)
+            wait(one, process, until)
+            end = clock()
+            after = read(own, 99, 0)
+            of_first = _schedstat(process)
+            _, status, used = posix.wait4(process, 0)
+            if of_first:
+                ran, delay, _ = of_first
+                waited = _parsed(after)[1] - _parsed(before)[1]
+        rest, outlived = _end_rest(orphans)
+        code = posix.waitstatus_to_exitcode(status)
+        took = [end - begin, used.ru_utime, used.ru_stime, used.ru_maxrss, delay, waited, ran, rest, outlived]
+        return ("exit", code) if code else None, took
+
+    return once
 
 
 def _warm_up(environment: dict[bytes, bytes]) -> None:
@@ -118,14 +343,48 @@ def _warm_up(environment: dict[bytes, bytes]) -> None:
         return
 
 
-def inherited(lc_ctype: str) -> dict[bytes, bytes]:
-    """Return the environment that this process was started with."""
-    environment = dict(posix.environ)
-    # Python may have set it for itself at its start (PEP 538)
-    environment.pop(b"LC_CTYPE", None)
-    if lc_ctype:
-        environment[b"LC_CTYPE"] = lc_ctype[1:].encode(sys.getfilesystemencoding(), "surrogateescape")
-    return environment
+def _schedstat(process: int) -> list[int]:
+    try:
+        file = posix.open(f"/proc/{process}/schedstat", posix.O_RDONLY | posix.O_CLOEXEC)
+    except OSError:
+        return []
+    try:
+        return _parsed(posix.read(file, 99))
+    finally:
+        posix.close(file)
+
+
+def _end_rest(orphans: int) -> tuple[float, int]:
+    """Reap what a command left behind, and end what of it lives.
+
+    Returns:
+        The processor seconds that it took, and 1 where something lived.
+    """
+    seconds, begin = 0.0, 0
+    told: set[int] = set()
+    while True:
+        try:
+            process, _, used = posix.wait4(-1, posix.WNOHANG)
+        except ChildProcessError:
+            return seconds, int(begin > 0)
+        if process:
+            seconds += used.ru_utime + used.ru_stime
+            continue
+        begin = begin or perf_counter_ns()
+        taken = perf_counter_ns() - begin
+        if orphans < 0 or taken > _LONGEST:
+            return seconds, 1
+        # a child's id is not used again before it is reaped
+        for each in map(int, posix.pread(orphans, 1 << 16, 0).split()):
+            try:
+                if taken > _GRACE:
+                    posix.kill(each, SIGKILL)
+                elif each not in told:
+                    told.add(each)
+                    posix.kill(each, SIGTERM)
+            except OSError:  # it has ended, or is another user's
+                pass
+        sleep(_PAUSE)
 
 
 def own_peak() -> int:
@@ -143,18 +402,17 @@ def own_peak() -> int:
 def serve(number: int) -> None:
     """Answer requests until the other end of a socket is closed.
 
-    A request is its length, with standard output and error beside it, maybe a ruleset and a network, and a marshalled
-    tuple of main's first arguments and the user to become. The answer is two lines in any order: the id of a process,
+    A request is its length, with standard output and error beside it and what sandboxes are entered by, and what main
+    takes, marshalled, with the places of those descriptors. The answer is two lines in any order: the id of a process,
     once it leads its own session, and an empty one, once it is a child of whoever takes orphans. That is perfgate,
     which can wait for it.
     """
     import _socket  # of the package socket most is not needed here, and would be memory that every child begins with
-    import marshal
 
     asked = _socket.socket(fileno=number)
     while True:
         # no program may inherit what comes beside a request
-        head, beside, *_ = asked.recvmsg(HEAD, _socket.CMSG_SPACE(16), _socket.MSG_CMSG_CLOEXEC)
+        head, beside, *_ = asked.recvmsg(HEAD, _socket.CMSG_SPACE(24), _socket.MSG_CMSG_CLOEXEC)
         if not head:
             return
         files = [
@@ -181,15 +439,10 @@ def _child(request: tuple[Any, ...], files: list[int], number: int) -> None:
         for target, file in enumerate(files[:2], 1):
             posix.dup2(file, target)
             posix.close(file)
-        path = request[3].get(b"PATH")
-        # where posix_spawnp looks for the program
-        if path is None:
-            posix.unsetenv(b"PATH")
-        else:
-            posix.putenv(b"PATH", path)
-        result, runs, argv, environment, directory, user = request
-        ruleset, network = [*files[2:], -1, -1][:2]
-        main(result, runs, argv, environment, directory, (ruleset, user, network))
+        beside = [*files[2:], -1]  # the last one for -1
+        output, sides, *rest = request
+        there = [(*side, (beside[ruleset], user, beside[network])) for *side, (ruleset, user, network) in sides]
+        main((output, there, *rest))
         code = 0
     except BaseException:  # noqa: BLE001 - none may go on as a server
         sys.excepthook(*sys.exc_info())
@@ -201,5 +454,6 @@ if __name__ == "__main__":
     if sys.argv[1] == "--serve":
         serve(int(sys.argv[2]))
     else:
-        _sandbox = (int(sys.argv[4]), int(sys.argv[5]), int(sys.argv[6]))
-        main(sys.argv[1], int(sys.argv[2]), [*sys.argv[7:]], inherited(sys.argv[3]), ".", _sandbox)
+        with open(int(sys.argv[1]), "rb") as _file:  # noqa: PTH123 - as above
+            _request = marshal.load(_file)  # noqa: S302 - perfgate's own words
+        main(_request)

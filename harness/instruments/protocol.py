@@ -211,7 +211,10 @@ def _metric(benchmark: Benchmark, name: str, series: Series) -> Metric:
     step = step_of(kept)
     if step is not None:
         kept, dropped = ([float(value) for value in part] for part in (kept, dropped))
-    return Metric(unit=series.unit, better=better, values=kept, dropped=dropped, step=step, steady=steady)
+    return Metric(
+        unit=series.unit, better=better, values=kept, dropped=dropped, step=step, steady=steady,
+        view_of=series.view_of, sharp=series.sharp,
+    )  # fmt: skip
 
 
 def read_regular(path: Path, limit: float) -> bytes | None:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
 from gate.adapters.values import OutputError, Series
 from gate.config.types import Benchmark
 from gate.model import Metric
+from gate.model.names import ACTIVE
+from gate.units import Duration
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import (
     Context,
@@ -25,10 +30,10 @@ from harness.instruments.protocol import (
     words,
 )
 from harness.process.execute import Command, Outcome
-from harness.process.forkserver import Launch
+from harness.process.forkserver import Launch, LaunchSide, LaunchStart
 from harness.process.groups import NOT_STARTED, exit_status
 
-_LAUNCHER = Path(__file__).with_name("launcher.py")
+LAUNCHER = Path(__file__).with_name("launcher.py")
 _MAX_RESULT = 1 << 30
 RESULT = "result.json"
 """Where perfgate's own programs tell."""
@@ -38,74 +43,233 @@ _RSS_UNIT = 1 if sys.platform == "darwin" else 1024
 _NEAR = 1.05
 
 
+class _Run(msgspec.Struct, array_like=True, frozen=True):
+    """One start, as harness/instruments/launcher.py writes it: nanoseconds, but for seconds of processors."""
+
+    ns: int
+    user: float
+    system: float
+    rss: int
+    # of a duet all else is not known
+    delay: int = -1
+    waited: int = -1
+    ran: int = -1
+    rest: float = 0.0
+    outlived: int = 0
+    side: int = 0
+
+    @property
+    def active(self) -> float:
+        """The seconds in which neither the program's first task nor whoever measured had to wait for a processor.
+
+        Raises:
+            OutputError: there are none.
+        """
+        # Whoever measures may be stopped right before it waits, while the program runs (one start
+        # in a thousand on a busy machine): it took at least as long as its first task ran.
+        active = max(self.ns - self.delay - self.waited, self.ran)
+        if active <= 0:
+            raise OutputError(f"spawn: active time is not known of a start that took {self.ns / 1e6:.3f} ms")
+        return active / 1e9
+
+    @property
+    def own(self) -> float | None:
+        """What the program's first task ran, as a share of all its processor time; None: not known."""
+        if self.ran < 0:
+            return None
+        whole = self.user + self.system + self.rest
+        return min(1.0, self.ran / 1e9 / whole) if whole > 0 else 1.0
+
+
+class _Failed(msgspec.Struct, array_like=True, frozen=True):
+    side: int
+    start: int
+    what: Literal["exit", "start", "timeout", "directory", "stand", "sandbox", "launcher"]
+    number: int
+
+
 class _Result(msgspec.Struct):
-    runs: list[tuple[int, float, float, int]]
+    runs: list[_Run]
+    own: list[int]
+    failed: _Failed | None
+
+
+class _OfDuet(msgspec.Struct):
+    """What harness/instruments/duet_launcher.py writes."""
+
+    runs: list[_Run]
     own: int
     code: int
     errno: int
+
+    def as_result(self) -> _Result:
+        what: Literal["exit", "start"] = "start" if self.errno else "exit"
+        number = self.errno or self.code
+        return _Result(self.runs, [self.own], _Failed(0, len(self.runs), what, number) if number else None)
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What one start gave."""
+
+    side: int
+    """Which of the launch's."""
+    metrics: dict[str, Metric]
+    """Of one value each."""
+    own: float | None
+    """What its first task ran, as a share of all its processor time; None: not known."""
+    outlived: bool
+    """Whether something that it started went on after its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Starts:
+    """What the starts of a launch gave, up to the first that failed."""
+
+    made: list[Start]
+    failed: Unusable | None = None
+    """Why the one after them failed."""
+    side: int = 0
+    """Whose that one was; also where that is nobody's fault but perfgate's."""
+    timed_out: bool = False
+    """Whether it took longer than it might."""
 
 
 class Spawn:
     """Times a command by starting it from a small process.
 
-    cpu: whether user and system time together are a metric of their own.
+    duet: whether both sides run at once: user and system time together then are a metric of their own.
     """
 
-    def __init__(self, *, cpu: bool = False) -> None:
+    def __init__(self, *, duet: bool = False) -> None:
         """See the class."""
-        self._cpu = cpu
+        self._duet = duet
 
     def prepare(self, benchmark: Benchmark, context: Context) -> Command:
         """Return a call of the launcher."""
         runs = wanted_values(benchmark, context.iterations)
-        argv = words(benchmark, context)
-        launch = Launch(_LAUNCHER, context.told / RESULT, runs, argv, context.confined)
-        return Command(
-            argv=launch.by_itself(context.environment.get("LC_CTYPE")),
-            directory=context.directory,
-            environment=environment(context),
-            timeout=benchmark.timeout,
-            launch=launch,
-        )
+        own = environment(context)
+        side = LaunchSide(words(benchmark, context), own, context.directory, context.confined)
+        return launched(Launch(LAUNCHER, context.told / RESULT, (side,), (LaunchStart(),) * runs), benchmark.timeout)
 
     def collect(self, benchmark: Benchmark, context: Context, outcome: Outcome) -> dict[str, Metric] | Unusable:
-        """Read the launcher's result: time, user, system and, where it can be told, memory."""
+        """Read the launcher's result: time, user, system and, where they can be told, active and memory."""
         if outcome.status:
             return failed("spawn", outcome)
         try:
-            data = read_regular(context.told / RESULT, _MAX_RESULT)
-            result = msgspec.json.decode(data or b"", type=_Result)
-            if result.errno:
-                error = OSError(result.errno, os.strerror(result.errno))
-                program = words(benchmark, context)[0]
-                return cannot_start(error, program, context.directory, outcome.stderr)
-            if result.code:
-                return Unusable(exit_status(result.code), outcome.stderr, result.code in NOT_STARTED)
+            result = _read(context.told / RESULT, duet=self._duet)
+            if result.failed is not None:
+                side = LaunchSide(words(benchmark, context), {}, context.directory)
+                return _why(result.failed, side.argv[0], side, benchmark.timeout, outcome.stderr)
             refuse_other_count(len(result.runs), wanted_values(benchmark, context.iterations), "spawn")
-            series = _series(result, cpu=self._cpu)
-            return metrics(benchmark, series, "" if "memory" in series else _too_small(result))
-        except msgspec.DecodeError:
-            return Unusable("spawn: no result", outcome.stderr)
+            series = _series(result.runs, memory=_has_memory(result.runs, result.own[0]), cpu=self._duet)
+            return metrics(benchmark, series, "" if "memory" in series else _too_small(result.own[0]))
         except OutputError as error:
             return Unusable(str(error), outcome.stderr)
 
+    def starts(self, benchmarks: Sequence[Benchmark], launch: Launch, outcome: Outcome) -> Starts:
+        """Read what each start of a launch gave.
 
-def _series(result: _Result, *, cpu: bool) -> dict[str, Series]:
+        All starts of a side have the same metrics. None is taken as a warm-up.
+
+        Args:
+            benchmarks: of each side.
+        """
+        if outcome.status:
+            return Starts([], failed("spawn", outcome))
+        try:
+            result = _read(launch.output)
+        except OutputError as error:
+            return Starts([], Unusable(str(error), outcome.stderr))
+        of_sides = [[run for run in result.runs if run.side == side] for side in range(len(launch.sides))]
+        memory = [_has_memory(runs, own) for runs, own in zip(of_sides, result.own, strict=True)]
+        active = [all(run.delay >= 0 for run in runs) for runs in of_sides]
+        rules = [msgspec.structs.replace(each, warmup=0) for each in benchmarks]
+        made: list[Start] = []
+        for run in result.runs:
+            side = run.side
+            try:
+                series = _series([run], active=active[side], memory=memory[side], cpu=self._duet)
+                found = metrics(rules[side], series, "" if memory[side] else _too_small(result.own[side]))
+            except OutputError as error:
+                return Starts(made, Unusable(str(error), outcome.stderr), side)
+            made.append(Start(side, found, run.own, bool(run.outlived)))
+        if result.failed is None:
+            return Starts(made)
+        side, what = result.failed.side, result.failed.what
+        program = (launch.starts[result.failed.start].argv or launch.sides[side].argv)[0]
+        why = _why(result.failed, program, launch.sides[side], launch.timeout, outcome.stderr)
+        return Starts(made, why, side, timed_out=what == "timeout")
+
+
+def launched(launch: Launch, timeout: float) -> Command:
+    """Return the process that makes a launch; timeout: seconds of all its starts."""
+    first = launch.sides[0]
+    # what stands by turns is not there yet
+    directory = launch.output.parent if first.places else first.directory
+    return Command(launch.argv, directory, dict(first.environment), timeout, launch=launch, confined=first.confined)
+
+
+def _read(path: Path, *, duet: bool = False) -> _Result:
+    """Read the launcher's result.
+
+    Raises:
+        OutputError: there is none.
+    """
+    try:
+        data = read_regular(path, _MAX_RESULT) or b""
+        if duet:
+            return msgspec.json.decode(data, type=_OfDuet).as_result()
+        return msgspec.json.decode(data, type=_Result)
+    except msgspec.DecodeError:
+        raise OutputError("spawn: no result") from None
+
+
+def _why(ended: _Failed, program: str, side: LaunchSide, timeout: float, stderr: str) -> Unusable:
+    """Say why a start failed."""
+    match ended.what:
+        case "exit":
+            return Unusable(exit_status(ended.number), stderr, ended.number in NOT_STARTED)
+        case "timeout":
+            return Unusable(f"time-out after {Duration(timeout)}", stderr)
+        case "start" | "directory":
+            return cannot_start(OSError(ended.number, os.strerror(ended.number)), program, side.directory, stderr)
+        case "stand":
+            places = ", ".join(f"{directory} cannot stand at {path}" for directory, path in side.places.items())
+            return Unusable(f"cannot start: {places}: {os.strerror(ended.number).lower()}", stderr, unstarted=True)
+        case "sandbox":
+            return Unusable("cannot start: the sandbox cannot be entered", stderr, unstarted=True)
+        case "launcher":
+            return Unusable("spawn: the process that starts the command has ended", stderr)
+
+
+def _series(runs: Sequence[_Run], *, active: bool | None = None, memory: bool, cpu: bool) -> dict[str, Series]:
+    """Return the values of starts; active: None: where all of them have it.
+
+    Raises:
+        OutputError: active time cannot be what it seems to be.
+    """
     series = {
-        "time": Series("s", [ns / 1e9 for ns, _, _, _ in result.runs]),
-        "user": Series("s", [user for _, user, _, _ in result.runs]),
-        "system": Series("s", [system for _, _, system, _ in result.runs]),
+        "time": Series("s", [run.ns / 1e9 for run in runs]),
+        "user": Series("s", [run.user for run in runs]),
+        "system": Series("s", [run.system for run in runs]),
     }
+    if all(run.delay >= 0 for run in runs) if active is None else active:
+        series[ACTIVE] = Series("s", [run.active for run in runs], view_of="time", sharp=True)
     if cpu:
-        series["cpu"] = Series("s", [user + system for _, user, system, _ in result.runs])
-    # A child's peak begins with its parent's size: at that size the value says nothing about the program.
-    if any(rss > result.own * _NEAR for _, _, _, rss in result.runs):
-        series["memory"] = Series("B", [float(rss * _RSS_UNIT) for _, _, _, rss in result.runs])
+        series["cpu"] = Series("s", [run.user + run.system for run in runs])
+    if memory:
+        series["memory"] = Series("B", [float(run.rss * _RSS_UNIT) for run in runs])
     return series
 
 
-def _too_small(result: _Result) -> str:
-    return f"spawn cannot measure memory below {result.own * _RSS_UNIT / 2**20:.0f} MiB, the launcher's own size"
+def _has_memory(runs: Sequence[_Run], own: int) -> bool:
+    """A child's peak begins with its parent's size: at that size the value says nothing about the program."""
+    return any(run.rss > own * _NEAR for run in runs)
+
+
+def _too_small(own: int) -> str:
+    return f"spawn cannot measure memory below {own * _RSS_UNIT / 2**20:.0f} MiB, the launcher's own size"
 
 
 INSTRUMENT = built_in(Spawn(), any_command=True)

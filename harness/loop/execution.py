@@ -92,6 +92,15 @@ class Executed:
 
 
 @dataclass(frozen=True, slots=True)
+class Drawn:
+    """What is drawn for one execution: its environment without what the instrument adds, its seed, and padding."""
+
+    environment: Mapping[str, str]
+    seed: int
+    padding: int
+
+
+@dataclass(frozen=True, slots=True)
 class Attempt:
     """An execution that is made, and the process that it starts."""
 
@@ -142,7 +151,7 @@ class Executions:
         self._instruments = instruments
         self._iterations = iterations
         self._treatments = Treatments(conditions.study, planned)
-        self._companions = Companions(conditions.executor, conditions.scratch, conditions.budget)
+        self.companions = Companions(conditions.executor, conditions.scratch, conditions.budget)
         self._scratch = {side: Scratch(outputs(conditions.scratch, side), conditions.sandbox.own) for side in SIDES}
         self._apart = {side: Scratch(conditions.scratch) for side in SIDES}
 
@@ -155,10 +164,10 @@ class Executions:
         """
         begin = time.perf_counter()
         benchmark = self._treatments.applied(benchmark, step)
-        context = self._context(benchmark, step, directory, self._scratch[step.side].fresh())
-        with self._companions.around(benchmark, context) as living:
+        context = self.context(benchmark, step, directory, self._scratch[step.side].fresh())
+        with self.companions.around(benchmark, context) as living:
             if isinstance(living, Unusable):
-                attempt = self._attempt(benchmark, step, context)
+                attempt = self.attempt(benchmark, step, context)
                 seconds = time.perf_counter() - begin
                 return Executed([], [self.failure(attempt, living, seconds)], seconds)
             made = self._run(benchmark, step, replace(context, port=living.port), living)
@@ -173,7 +182,7 @@ class Executions:
     def prepared(self, benchmark: Benchmark, step: ExecutionStep, directory: Path, scratch: Path) -> Attempt:
         """Lay out an execution without companions, which another process makes; scratch: an empty directory."""
         benchmark = self._treatments.applied(benchmark, step)
-        return self._attempt(benchmark, step, self._context(benchmark, step, directory, scratch))
+        return self.attempt(benchmark, step, self.context(benchmark, step, directory, scratch))
 
     def concluded(self, attempt: Attempt, outcome: Outcome, seconds: float) -> Executed:
         """Read the values of such an execution; seconds: that count as its own."""
@@ -182,7 +191,7 @@ class Executions:
             raise TypeError("a suite has values of many benchmarks")
         if isinstance(collected, Unusable):
             return Executed([], [self.failure(attempt, collected, seconds)], seconds)
-        return Executed([self._record(attempt, outcome, collected, seconds)], [], seconds)
+        return Executed([self.record(attempt, outcome, collected, seconds)], [], seconds)
 
     def unmeasured(
         self, benchmark: Benchmark, step: ExecutionStep, directory: Path, *,
@@ -199,16 +208,16 @@ class Executions:
             BudgetEndedError: the budget has ended.
         """
         benchmark = self._treatments.applied(benchmark, step)
-        context = self._context(benchmark, step, directory, self._scratch[step.side].fresh())
+        context = self.context(benchmark, step, directory, self._scratch[step.side].fresh())
         executor = self.conditions.executor if trace is None else TracedExecutor(self.conditions.executor, trace)
         companions = Companions(executor, self.conditions.scratch, self.conditions.budget)
         with ExitStack() as stack:
             stack.callback(companions.stop_builds)
             living = stack.enter_context(companions.around(benchmark, context))
-            attempt = self._attempt(benchmark, step, context)
+            attempt = self.attempt(benchmark, step, context)
             if isinstance(living, Unusable):
                 return Unmeasured(attempt, self.failure(attempt, living, None), 0.0)
-            measured = self._attempt(benchmark, step, replace(context, port=living.port))
+            measured = self.attempt(benchmark, step, replace(context, port=living.port))
             argv = measured.command.argv if benchmark.measured.suite else words(benchmark, measured.context)
             command = replace(
                 measured.command, argv=argv, launch=None, enters=(),
@@ -218,7 +227,7 @@ class Executions:
             command = wrapped(measured.context, command)
             attempt = replace(measured, command=command)
             with self.conditions.budget.phase("comparison"):
-                outcome = executor.run(command, lambda: living.complaint() or _too_long(benchmark, context))
+                outcome = executor.run(command, lambda: living.complaint() or too_long(benchmark, context))
             self.compared.append(outcome.seconds)
             told = "\n".join(part for part in (living.logs(), outcome.stderr) if part)
         if not outcome.status or (benchmark.measured.suite and self._found_none(attempt, outcome)):
@@ -234,43 +243,55 @@ class Executions:
 
     def end_round(self) -> None:
         """Stop the services that live as long as a build, and remove outputs."""
-        self._companions.stop_builds()
+        self.companions.stop_builds()
         for scratch in (*self._scratch.values(), *self._apart.values()):
             scratch.clear()
         self.conditions.sandbox.clear()
 
-    def _context(self, benchmark: Benchmark, step: ExecutionStep, directory: Path, scratch: Path) -> Context:
-        recipe = self.conditions.recipes[step.side]
-        # exact values must not move with the layout: the same seed and environment for every execution
-        fixed = benchmark.measured.exact
-        perturb: Collection[str] = () if fixed else recipe.table.perturb
-        sandbox = self.conditions.sandbox
-        environment = {**recipe.environment, **self._treatments.environment(step), **sandbox.environment(step.side)}
-        added = execution_environment(perturb, step.seed, environment, self.conditions.shims)
+    def context(
+        self, benchmark: Benchmark, step: ExecutionStep, directory: Path, scratch: Path, tree: Path | None = None
+    ) -> Context:
+        """Lay out where and how an execution happens.
+
+        scratch: an empty directory. tree: the root of the side's tree, where it is not found by the directory.
+        """
+        drawn, sandbox = self.drawn(benchmark, step), self.conditions.sandbox
         wants_port = benchmark.service or benchmark.load or mentions(benchmark.command, "port")
         # a suite may build what it measures, and fetch what it builds
         needs = bool(benchmark.network or benchmark.service or benchmark.load or benchmark.measured.suite)
         return Context(
             directory=directory,
-            environment={**environment, **added},
+            environment=drawn.environment,
             side=step.side,
-            seed=0 if fixed else step.seed,
-            padding=step.padding if "environment" in perturb else 0,
+            seed=drawn.seed,
+            padding=drawn.padding,
             iterations=self._iterations,
             scratch=scratch,
             port=free_port() if wants_port else 0,
             treatment=canonical(step.factors),
             apart=self._apart[step.side].fresh(),
             confined=sandbox.confined(
-                step.side, self.conditions.root(directory), building=False, network=needs, scratch=scratch
+                step.side, tree or self.conditions.root(directory), building=False, network=needs, scratch=scratch
             ),
         )
 
+    def drawn(self, benchmark: Benchmark, step: ExecutionStep) -> Drawn:
+        """Give what differs from one execution of a side to the next."""
+        recipe = self.conditions.recipes[step.side]
+        # exact values must not move with the layout: the same seed and environment for every execution
+        fixed = benchmark.measured.exact
+        perturb: Collection[str] = () if fixed else recipe.table.perturb
+        added = self.conditions.sandbox.environment(step.side)
+        environment = {**recipe.environment, **self._treatments.environment(step), **added}
+        own = execution_environment(perturb, step.seed, environment, self.conditions.shims)
+        padding = step.padding if "environment" in perturb else 0
+        return Drawn({**environment, **own}, 0 if fixed else step.seed, padding)
+
     def _run(self, benchmark: Benchmark, step: ExecutionStep, context: Context, living: Living) -> Executed:
-        attempt = self._attempt(benchmark, step, context)
+        attempt = self.attempt(benchmark, step, context)
         command = replace(attempt.command, cpus=benchmark.cpus, priority=benchmark.priority)
         with self.conditions.budget.phase("execution"):
-            outcome = self.conditions.executor.run(command, lambda: living.complaint() or _too_long(benchmark, context))
+            outcome = self.conditions.executor.run(command, lambda: living.complaint() or too_long(benchmark, context))
         collected = self._collected(benchmark, context, outcome)
         if isinstance(collected, Unusable):
             # last stands what a report shows: the words of what ended first
@@ -282,7 +303,7 @@ class Executions:
             return Executed([], [failure], outcome.seconds)
         if isinstance(collected, Collected):
             return self._suite(attempt, collected, outcome)
-        return Executed([self._record(attempt, outcome, collected, outcome.seconds)], [], outcome.seconds)
+        return Executed([self.record(attempt, outcome, collected, outcome.seconds)], [], outcome.seconds)
 
     def _collected(
         self, benchmark: Benchmark, context: Context, outcome: Outcome
@@ -301,7 +322,7 @@ class Executions:
         executions = [
             msgspec.structs.replace(
                 # an even share of the time, so that the lines of a run add up to what it took
-                self._record(attempt, outcome, metrics, outcome.seconds / lines),
+                self.record(attempt, outcome, metrics, outcome.seconds / lines),
                 benchmark=f"{name}/{own}",
                 suite=name,
                 lines=lines,
@@ -316,7 +337,8 @@ class Executions:
         ]
         return Executed(executions, failures, outcome.seconds)
 
-    def _record(self, attempt: Attempt, outcome: Outcome, metrics: dict[str, Metric], seconds: float) -> Execution:
+    def record(self, attempt: Attempt, outcome: Outcome, metrics: dict[str, Metric], seconds: float) -> Execution:
+        """Record what an execution gave."""
         step = attempt.step
         return Execution(
             benchmark=step.benchmark,
@@ -332,7 +354,8 @@ class Executions:
             metrics=metrics,
         )
 
-    def _attempt(self, benchmark: Benchmark, step: ExecutionStep, context: Context) -> Attempt:
+    def attempt(self, benchmark: Benchmark, step: ExecutionStep, context: Context) -> Attempt:
+        """Give the process of an execution."""
         command = self._instruments[benchmark.instrument].prepare(benchmark, context)
         if context.confined is not None:
             # a launcher starts the program inside, and stays outside itself
@@ -365,7 +388,7 @@ class Executions:
         return msgspec.structs.replace(failure, hint=self.hint(failure, why.unstarted))
 
 
-def _too_long(benchmark: Benchmark, context: Context) -> str:
+def too_long(benchmark: Benchmark, context: Context) -> str:
     """Say that {output} has grown beyond its limit, before it fills the disk; "" while it has not."""
     try:
         size = (context.scratch / OUTPUT).lstat().st_size

@@ -46,6 +46,7 @@ from harness.loop.ledger import Ledger
 from harness.loop.outside import Outside, tree_of
 from harness.loop.probe import SECONDS, Probe
 from harness.loop.steps import BuildStep, ExecutionStep, Round
+from harness.loop.turns import Turns
 from harness.process.budget import BudgetEndedError
 
 
@@ -150,6 +151,7 @@ class Loop:
         progress: Progress = silent,
         unproved: UnprovedKind | None = "off",
         duets: Duets | None = None,
+        turns: Turns | None = None,
         begun: int | None = None,
     ) -> None:
         """Begin.
@@ -169,6 +171,7 @@ class Loop:
             progress: sees what happens.
             unproved: why no benchmark is proved the same on both sides; None: it is tried.
             duets: makes both sides at once; None: they are interleaved.
+            turns: makes what goes start by start; None: nothing does.
             begun: when something of the project ran first, in nanoseconds; None: nothing did.
         """
         self._rounds = rounds
@@ -176,6 +179,7 @@ class Loop:
         self._builder = builder
         self._executions = executions
         self._duets = duets
+        self._turns = turns
         self._append = append
         self._budget = executions.conditions.budget
         self._after_round = after_round
@@ -267,8 +271,9 @@ class Loop:
                 self._replicates += bool(each.replicates)
         finally:
             self._executions.end_round()
-            if self._duets is not None:
-                self._duets.end_round()
+            for other in (self._duets, self._turns):
+                if other is not None:
+                    other.end_round()
             # after an interruption too: --resume goes on with what is recorded of the round
             sound = self._is_sound(each.build)
         return None if sound or self._design else "build-failure"
@@ -410,7 +415,43 @@ class Loop:
         if self._duets is not None:
             self._execute_pairs(self._duets, steps)
             return
-        for step in self._ledger.pending(steps):
+        for by_starts, group in groupby(self._ledger.pending(steps), self._goes_by_starts):
+            if by_starts is not None:
+                self._take_turns(list(group))
+            else:
+                self._execute_each(list(group))
+
+    def _goes_by_starts(self, step: ExecutionStep) -> str | None:
+        """Name the benchmark of a step that is one start among others; None: it is executed by itself."""
+        return step.benchmark if self._turns is not None and self._turns.takes(step) else None
+
+    def _take_turns(self, steps: Sequence[ExecutionStep]) -> None:
+        """Make the starts of one benchmark, as far as none fails."""
+        assert self._turns is not None  # noqa: S101  # for types
+        own = {side: self._benchmarks[side][steps[0].benchmark] for side in {step.side for step in steps}}
+        if self._ledger.is_out(steps[0]) or any(map(self._is_foreign, {step.side: step for step in steps}.values())):
+            return
+        while steps and not self._ledger.is_out(steps[0]):
+            self._begin(steps[0])
+            self._progress(StepStarted(steps[0].side, steps[0].benchmark, steps[0].factors))
+            made = self._turns.make(own, steps)
+            failures = [
+                msgspec.structs.replace(each, directory=str(self._builder.kept(step.side, step.building)))
+                for step, found in zip(steps, made, strict=False)
+                for each in found.failures
+            ]
+            self._add(*(each for found in made for each in found.executions), *failures)
+            for step, found in zip(steps, made, strict=False):
+                whole = failures[0] if found.failures else None
+                self._progress(
+                    StepFinished(
+                        step.side, step.benchmark, found.seconds, whole, step.factors, executions=found.executions
+                    )
+                )
+            steps = steps[len(made) :]
+
+    def _execute_each(self, steps: Sequence[ExecutionStep]) -> None:
+        for step in steps:
             # a suite of which nothing is wanted on either side need not run again
             sides = (step.side,) if self._design else SIDES
             empty = all((side, step.benchmark, canonical(step.factors)) in self._empty for side in sides)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import count
+from types import MappingProxyType
 
 from gate.config.treatments import Planned
 from gate.model import SIDES, Layouts, Side
@@ -30,8 +31,12 @@ def schedule(
     seed: int,
     single: Collection[str] = frozenset(),
     layouts: Layouts = "common",
+    starts: Mapping[str, int] = MappingProxyType({}),
 ) -> tuple[Round, ...]:
     """Lay out a run of the gate: in each round the builds, then for each execution blocks of both sides.
+
+    Of what goes start by start a block is many executions of both sides, which take turns: base-head-head-base or the
+    other way round, by a draw for each four (docs/method.md, turns).
 
     There is a block for every benchmark. Builds, blocks and the sides of a block are in random order; of the blocks of
     a benchmark in a round half are base-head, half head-base, and an odd one alternates over the rounds. A benchmark
@@ -39,7 +44,8 @@ def schedule(
     executed.
 
     benchmarks: names by side; their order does not matter. single: those that are executed once a build. layouts:
-    whether build k of both sides, and its executions, share their seeds. Every draw is a hash of the seed and of what
+    whether build k of both sides, and its executions, share their seeds. starts: how many starts a side a block has, of
+    the benchmarks that go start by start. Every draw is a hash of the seed and of what
     it is for, so that neither the Python version nor the other benchmarks change it.
     """
     both = set(benchmarks["base"]) & set(benchmarks["head"])
@@ -52,11 +58,14 @@ def schedule(
         for execution in range(executions):
             once = new if build == 0 and execution == 0 else set()
             again = both - set(single) if execution else both
-            steps += [
-                execution_step(name, side, build, execution, next(order), seed, None, layouts)
-                for name in shuffled(again | once, seed, "benchmarks", build, execution)
-                for side in _block(base_first.get(name), execution)
-            ]
+            for name in shuffled(again | once, seed, "benchmarks", build, execution):
+                block = [(side, execution) for side in _block(base_first.get(name), execution)]
+                if name in both and name in starts:
+                    block = _turns(range(execution * starts[name], (execution + 1) * starts[name]), seed, name, build)
+                steps += [
+                    execution_step(name, side, build, number, next(order), seed, None, layouts)
+                    for side, number in block
+                ]
         sides = SIDES if draw(2, seed, "builds", build) else reversed(SIDES)
         builds_of_both = tuple(build_step(side, build, seed, {}, layouts) for side in sides)
         rounds.append(Round(build, builds_of_both, tuple(steps)))
@@ -67,6 +76,16 @@ def _block(base_first: Sequence[bool] | None, execution: int) -> tuple[Side, ...
     if base_first is None:
         return ("head",)
     return ("base", "head") if base_first[execution] else ("head", "base")
+
+
+def _turns(numbers: range, seed: int, name: str, build: int) -> list[tuple[Side, int]]:
+    """Put executions of both sides in the order of their turns; numbers: those of a block, in their build."""
+    found: list[tuple[Side, int]] = []
+    for number in numbers:
+        four, second = divmod(number, 2)
+        base_first = bool(draw(2, seed, "turns", name, build, four)) != bool(second)
+        found += [(side, number) for side in (SIDES if base_first else reversed(SIDES))]
+    return found
 
 
 def _base_first(seed: int, name: str, build: int, executions: int) -> list[bool]:

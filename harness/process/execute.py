@@ -68,8 +68,9 @@ class Command:
     the directory, and names by which perfgate knows its processes are added. timeout: seconds until the whole process
     group is killed. stdout: the file that takes standard output; None discards it. max_stdout: bytes beyond which the
     process group is killed. cpus: the processors it may use, "0,2-3". priority: its nice value. None: perfgate's own.
-    launch: what argv does, in an interpreter of its own, and a fork of one can do as well. confined: its sandbox; None:
-    it has none. enters: descriptors of what argv enters itself, once it has done what cannot be done inside.
+    launch: what argv does, in an interpreter of its own that is given it, and a fork of one can do as well. confined:
+    its sandbox; None: it has none. enters: descriptors of what argv enters itself, once it has done what cannot be done
+    inside.
     """
 
     argv: tuple[str, ...]
@@ -285,43 +286,49 @@ class ProcessExecutor:
         if command.confined is not None:
             self._check_pace()
         added = {"PWD": str(command.directory), **self._marks(), **self._without_git(command.environment)}
-        if server is not None and command.launch is not None:
-            environment = {**command.environment, **added}
+        launch = command.launch
+        if server is not None and launch is not None:
             with suppress(ForkServerError):
-                forked = server.fork(command.launch, environment, command.directory, output, errors)
+                forked = server.fork(launch, added, output, errors)
                 self._note(forked.pid)
                 return forked
-        confined = command.confined
-        program = _resolved(command.argv[0], command.environment.get("PATH", os.defpath))
+        with ExitStack() as stack:
+            argv, enters, confined = command.argv, command.enters, command.confined
+            if launch is not None:
+                request = stack.enter_context(tempfile.TemporaryFile())
+                request.write(launch.request(added, {each: each for each in launch.enters}))
+                request.seek(0)
+                argv, enters = (*argv, str(request.fileno())), (*launch.enters, request.fileno())
+            program = _resolved(argv[0], command.environment.get("PATH", os.defpath))
 
-        def start() -> subprocess.Popen[bytes]:
-            return subprocess.Popen(
-                command.argv,
-                executable=program,
-                cwd=command.directory,
-                env={**command.environment, **added},
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=errors,
-                start_new_session=True,
-                pass_fds=command.enters,
+            def start() -> subprocess.Popen[bytes]:
+                return subprocess.Popen(
+                    argv,
+                    executable=program,
+                    cwd=command.directory,
+                    env={**command.environment, **added},
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=errors,
+                    start_new_session=True,
+                    pass_fds=enters,
+                )
+
+            entered = (
+                None
+                if confined is None or enters
+                else partial(enter, confined.ruleset, confined.user, confined.network)
             )
-
-        entered = (
-            None
-            if confined is None or command.enters
-            else partial(enter, confined.ruleset, confined.user, confined.network)
-        )
-        try:
-            if command.plain and entered is None:
-                process = start()
-            else:
-                process = started_with(start, command.cpus, command.priority, entered)
-        except ProcessorsError as error:
-            raise StartError(f"cannot start: {error}") from None
-        except (OSError, ValueError) as error:
-            why = f"cannot start: {start_error(error, command.argv[0], command.directory)}"
-            raise StartError(why, absent=isinstance(error, (FileNotFoundError, PermissionError))) from None
+            try:
+                if command.plain and entered is None:
+                    process = start()
+                else:
+                    process = started_with(start, command.cpus, command.priority, entered)
+            except ProcessorsError as error:
+                raise StartError(f"cannot start: {error}") from None
+            except (OSError, ValueError) as error:
+                why = f"cannot start: {start_error(error, command.argv[0], command.directory)}"
+                raise StartError(why, absent=isinstance(error, (FileNotFoundError, PermissionError))) from None
         if command.priority is not None:
             weigh_session(process.pid, command.priority)
         self._note(process.pid)

@@ -15,9 +15,9 @@ import subprocess
 import sys
 import time
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.process.descendants import adopts_orphans
@@ -35,24 +35,82 @@ class ForkServerError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class LaunchSide:
+    """A command that harness/instruments/launcher.py starts."""
+
+    argv: tuple[str, ...]
+    environment: Mapping[str, str]
+    directory: Path
+    confined: Confinement | None = None
+    places: Mapping[Path, Path] = field(default_factory=dict)
+    """Directories, where they are set aside, and where they stand while it is this command's turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchStart:
+    """One start of a side's command."""
+
+    side: int = 0
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """What it adds to the side's."""
+    argv: tuple[str, ...] = ()
+    """Its own; none: the side's."""
+
+
+@dataclass(frozen=True, slots=True)
 class Launch:
-    """What harness/instruments/launcher.py is asked for: where its result goes, how many runs, of what and where."""
+    """What harness/instruments/launcher.py is asked for: which starts, of what, and where the result goes."""
 
     script: Path
     output: Path
-    runs: int
-    argv: tuple[str, ...]
-    confined: Confinement | None = None
+    sides: tuple[LaunchSide, ...]
+    starts: Sequence[LaunchStart]
+    seconds: float = 0.0
+    """After so many no start is made whose number is a multiple of `step`, nor one after it; 0: all are made."""
+    step: int = 1
+    timeout: float = 0.0
+    """Seconds of one start; 0: none. One that takes longer is the last one."""
 
-    def by_itself(self, lc_ctype: str | None) -> tuple[str, ...]:
-        """Return the command line of a launcher that does only this.
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """The command line of a launcher that does only this, but for the descriptor of its request."""
+        return (sys.executable, "-I", "-S", str(self.script))
+
+    @property
+    def enters(self) -> tuple[int, ...]:
+        """The descriptors by which its commands' sandboxes are entered."""
+        return tuple(dict.fromkeys(each for side in self.sides for each in entered(side.confined)))
+
+    def request(self, added: Mapping[str, str], numbers: Mapping[int, int]) -> bytes:
+        """Return what the launcher is to be told.
 
         Args:
-            lc_ctype: that of the environment.
+            added: variables of all its commands.
+            numbers: what it knows the descriptors by.
         """
-        locale = "" if lc_ctype is None else f"={lc_ctype}"
-        before = (sys.executable, "-I", "-S", str(self.script), str(self.output), str(self.runs), locale)
-        return (*before, *entering(self.confined), *self.argv)
+        sides = []
+        for side in self.sides:
+            confined = side.confined or Confinement(-1, -1, -1)
+            inside = (numbers.get(confined.ruleset, -1), confined.user, numbers.get(confined.network, -1))
+            environment = _encoded({**side.environment, **added, "PWD": str(side.directory)})
+            places = [(os.fsencode(directory), os.fsencode(path)) for directory, path in side.places.items()]
+            sides.append((_words(side.argv), environment, os.fsencode(side.directory), places, inside))
+        known: dict[int, tuple[int, dict[bytes, bytes], list[bytes]]] = {}
+        starts = []
+        for start in self.starts:
+            # most are one and the same, which marshal then writes once
+            if id(start) not in known:
+                known[id(start)] = (start.side, _encoded(start.environment), _words(start.argv))
+            starts.append(known[id(start)])
+        return marshal.dumps((os.fsencode(self.output), sides, starts, self.seconds, self.step, self.timeout))
+
+
+def _words(argv: Sequence[str]) -> list[bytes]:
+    return [os.fsencode(each) for each in argv]
+
+
+def _encoded(environment: Mapping[str, str]) -> dict[bytes, bytes]:
+    return {os.fsencode(name): os.fsencode(value) for name, value in environment.items()}
 
 
 def entering(confined: Confinement | None) -> tuple[str, str, str]:
@@ -138,10 +196,11 @@ class ForkServer:
         """The server's own id."""
         return self._process.pid
 
-    def fork(self, launch: Launch, environment: Mapping[str, str], directory: Path, output: int, errors: int) -> Forked:
+    def fork(self, launch: Launch, added: Mapping[str, str], output: int, errors: int) -> Forked:
         """Fork a launcher into a session of its own.
 
         Args:
+            added: variables of all its commands.
             output, errors: its standard streams, beside an empty input.
 
         Raises:
@@ -149,17 +208,9 @@ class ForkServer:
         """
         if not adopts_orphans():
             raise ForkServerError
-        request = marshal.dumps(
-            (
-                os.fsencode(launch.output),
-                launch.runs,
-                [os.fsencode(each) for each in launch.argv],
-                {os.fsencode(name): os.fsencode(value) for name, value in environment.items()},
-                os.fsencode(directory),
-                -1 if launch.confined is None else launch.confined.user,
-            )
-        )
-        streams = array.array("i", (output, errors, *entered(launch.confined))).tobytes()
+        enters = launch.enters
+        request = launch.request(added, {each: number for number, each in enumerate(enters)})
+        streams = array.array("i", (output, errors, *enters)).tobytes()
         try:
             beside = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, streams)]
             self._socket.sendmsg([len(request).to_bytes(_HEAD, sys.byteorder)], beside)

@@ -25,6 +25,7 @@ _CAPSET = {"x86_64": 126, "aarch64": 91, "riscv64": 91}
 MACHINES = frozenset(_PRCTL)
 """Whose system calls are known."""
 _DUMPABLE, _KEEPCAPS, _SECUREBITS, _NO_NEW_PRIVS, _AMBIENT, _RAISE = 4, 8, 28, 38, 47, 2  # linux/prctl.h
+_CHILD_SUBREAPER = 36  # linux/prctl.h
 _NO_SETUID_FIXUP = 1 << 2  # linux/securebits.h
 _NOW = 2  # RTLD_NOW
 _NEW_NETWORK = 0x40000000  # CLONE_NEWNET
@@ -69,6 +70,13 @@ def hide() -> None:
     prctl = _PRCTL.get(posix.uname().machine)
     if prctl is not None:
         _do("dumpable", _call()(prctl, _DUMPABLE, 0, 0, 0, 0))
+
+
+def adopt() -> None:
+    """Let orphans below this process become its children; where the system refuses it they go where they went."""
+    prctl = _PRCTL.get(posix.uname().machine)
+    if sys.platform == "linux" and prctl is not None:
+        _call()(prctl, _CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def _become(call: Callable[..., int], machine: str, user: int) -> None:

@@ -90,6 +90,10 @@ class Sandbox(Protocol):
         """Set aside what stands by turns, so that commands of both sides can be run at once."""
         ...
 
+    def taking_turns(self) -> AbstractContextManager[None]:
+        """Set aside what stands by turns; meanwhile another process lets it stand, as `standing` says."""
+        ...
+
     def standing(self, side: Side) -> Mapping[Path, Path]:
         """Return directories, and where they are to stand for a command that is run beside the other side's."""
         ...
@@ -118,6 +122,10 @@ class Unconfined:
         """Enter nothing."""
 
     def apart(self) -> AbstractContextManager[None]:
+        """Move nothing."""
+        return nullcontext()
+
+    def taking_turns(self) -> AbstractContextManager[None]:
         """Move nothing."""
         return nullcontext()
 
@@ -292,6 +300,25 @@ class Landlocked:
     def standing(self, side: Side) -> Mapping[Path, Path]:
         """Return where a side's home is, and where it is to stand."""
         return {self._at[side]: self._place(side)} if self._ground.one_path else {}
+
+    @contextmanager
+    def taking_turns(self) -> Iterator[None]:
+        """Set both homes aside; meanwhile another process lets them stand by turns, as `standing` says."""
+        for side in SIDES:
+            self._home(side)
+        if not self._ground.one_path:
+            yield
+            return
+        self._set_aside()
+        self._apart = True
+        try:
+            yield
+        finally:
+            self._apart = False
+            for side, at in self._at.items():
+                # whoever let it stand was killed
+                if not os.path.lexists(at):
+                    self._at[side] = self._place(side)
 
     @contextmanager
     def apart(self) -> Iterator[None]:

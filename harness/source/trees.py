@@ -306,6 +306,31 @@ class Trees:
         if not empty:
             raise SourceError(f"something was put into {place}")
 
+    @contextmanager
+    def taking_turns(self, variant: str = "") -> Iterator[Mapping[Side, Path]]:
+        """Set both trees aside, and give where they are; meanwhile another process lets them stand by turns.
+
+        It renames a tree to where it stands, and back before it takes the other one.
+
+        Raises:
+            SourceError: a tree cannot be moved, or found again.
+        """
+        place = self.place(SIDES[0], variant)
+        try:
+            self._set_aside(place)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            aside = self.roots(variant)
+            for path in aside.values():
+                path.stat()
+        except OSError as error:
+            raise SourceError(f"the trees of both sides cannot be moved: {error.strerror or error}") from None
+        try:
+            yield aside
+        finally:
+            for side in SIDES:
+                if not os.path.lexists(aside[side]):
+                    self._made[side, variant] = replace(self._made[side, variant], path=place)
+
     def roots(self, variant: str = "") -> Mapping[Side, Path]:
         """Give the roots of both sides' trees, wherever they are."""
         return {side: self._made[side, variant].path for side in SIDES}

@@ -48,5 +48,5 @@ def negative() -> Report:
 
 ALL = {"sixty": sixty, "changes": changes, "changed_little": changed_little, "negative": negative}
 
-MOST_KINDS = ("regression", "failures", "explained", "hostile")
+MOST_KINDS = ("regression", "failures", "explained", "hostile", "views")
 """Examples that hold every element of the page between them."""

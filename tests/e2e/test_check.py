@@ -339,13 +339,13 @@ def test_dry_run_names_what_differs_between_the_sides_and_what_runs_beside(proje
         "  build, 4 to 8 times: make 'a b'",
         "  bench, 4 to 8 executions (values): python3 bench.py {output} --x",
         "    service: serve --port {port}",
-        "  b7, 4 to 8 executions (hyperfine): true 7",
+        "  b7, 16 to 32 executions (spawn): true 7",
     } <= {*lines}
     # in the order of the file, without the rounds
     assert [line.split(",")[0] for line in lines if line.startswith("  b") and "build" not in line] == [
         "  bench", *(f"  b{n}" for n in range(20)),
     ]  # fmt: skip
-    assert lines[-1].startswith("in all: 4 to 8 builds, 84 to 168 executions, ")
+    assert lines[-1].startswith("in all: 4 to 8 builds, 324 to 648 executions, ")
 
 
 def test_past_runs_are_kept(project: Project) -> None:

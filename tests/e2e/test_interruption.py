@@ -269,7 +269,9 @@ def test_resume_does_not_mix_hyperfine_with_its_stand_in(
     for name in ("lib", "pyvenv.cfg"):
         (bare / name).symlink_to(Path(sys.prefix) / name)
     monkeypatch.setattr(sys, "executable", str(bare / "bin/python"))
-    config = SLOW.replace('instrument = "values"\n', "").replace("python3 bench.py {output}", "sleep 0.01")
+    config = SLOW.replace('instrument = "values"', 'instrument = "hyperfine"').replace(
+        "python3 bench.py {output}", "sleep 0.01"
+    )
     project.write("perfgate.toml", config)
     project.commit()
     without = tmp_path / "bin"

@@ -162,4 +162,4 @@ def test_what_is_interrupted_while_both_are_built(project: Project, tmp_path: Pa
     assert done.returncode == 0, done.stderr
     assert not any(alive(pid, None) for pid in pids)
     assert list(scratch.iterdir()) == []
-    assert len(project.executions()) == 4
+    assert len(project.executions()) == 8

@@ -18,7 +18,7 @@ from gate.evidence.inputs import read_inputs
 from gate.evidence.records import Appender
 from gate.evidence.runs import config_of, run_of
 from gate.model import Build, Case, Commit, Execution, Failure, HostState, Record, UserError
-from gate.model.case import CaseId, case_id, quantile_of
+from gate.model.case import CaseId, case_id, center_of
 from gate.report.outputs import make_folder
 from gate.run.folder import MEASUREMENTS, records_of
 from gate.run.job import Job, now, prepare
@@ -86,7 +86,7 @@ def seen_in(folder: Path, case: CaseId) -> Seen:
 
 def ratios_of(case: Case, statistic: str) -> tuple[float, ...]:
     """Return ln(head/base) of each complete round, above 0 where head is worse."""
-    reduced = reduce(case.base, case.head, quantile_of(statistic), exact=case.exact)
+    reduced = reduce(case.base, case.head, center_of(statistic), exact=case.exact)
     if reduced.shortage is not None or not reduced.base.n or not reduced.head.n:
         return ()
     both = matched(reduced.base, reduced.head)
@@ -132,7 +132,7 @@ def _mean(values: Sequence[float]) -> float:
 def wanted_executions(case: Case, statistic: str, pace: Pace, planned: int) -> int:
     """Return how many executions a round of the search has: what gives most for its time, at most those of the plan."""
     ratios = ratios_of(case, statistic)
-    if quantile_of(statistic) is not None or planned < 2 or len(ratios) < 3:
+    if center_of(statistic) is not None or planned < 2 or len(ratios) < 3:
         return planned
     execution = 0.0
     for sample in (case.base, case.head):

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, TextIO
 from gate.commands.bisect.range import RangeCommit
 from gate.commands.bisect.result import Along, Change, Member, Result, State
 from gate.config.types import Config
-from gate.model.case import MEAN, CaseId
+from gate.model.case import MEAN, TYPICAL, CaseId
+from gate.model.names import ACTIVE
 from gate.run.live import say_line
 from gate.stats.bisection import ENOUGH
 from gate.units import agree, format_duration, format_share, plural
+from gate.words import views
 from gate.words.numbers import changed
 from gate.words.plain import benchmark_option, clip, visible
 
@@ -51,9 +53,9 @@ def change(of: Change) -> str:
 
 def case_name(case: CaseId) -> str:
     """Name what was searched for: "parse-large", "request latency p99"."""
-    more = [case.metric] if case.metric != "time" else []
-    more += [case.statistic] if case.statistic not in (MEAN, "") else []
-    return visible(" ".join([case.benchmark, *more, *([case.factors] if case.factors else [])]))
+    what = views.quantity(case.metric, case.statistic or MEAN)
+    more = [text for text in (what if what != "time" else "", case.factors) if text]
+    return visible(" ".join([case.benchmark, *more]))
 
 
 def short(sha: str) -> str:
@@ -68,7 +70,8 @@ def named(member: Member) -> str:
 
 def headline(result: Result) -> str:
     """Say what was found, in one line without a full stop."""
-    what = case_name(result.case) if result.case is not None else "anything"
+    case, within = result.case, _within(result)
+    what = "anything" if case is None else case_name(case._replace(metric="time", statistic=MEAN) if within else case)
     if result.outcome == "culprit":
         best = top(result)
         return f"{named(best)} made {what} {_slower(result)}, probability {share(best.probability)}"
@@ -94,9 +97,17 @@ def _slower(result: Result) -> str:
     """Say by how much: "5.1% slower (3.2% to 7.1%)", of what is no time "5.1% worse"."""
     step, word = result.step, "slower" if result.unit == "s" else "worse"
     if step is None or step.low is None or step.high is None:
-        return word
+        return f"{word}{_within(result)}"
     low, high = (format_share(max(each - 1, 0.0)) for each in (step.low, step.high))
-    return f"{format_share(step.ratio - 1)} {word} ({low} to {high})"
+    return f"{format_share(step.ratio - 1)} {word}{_within(result)} ({low} to {high})"
+
+
+def _within(result: Result) -> str:
+    """Name the view of a time behind its change: " in active time"; "" of the mean, and of what is no time."""
+    case = result.case
+    if case is None or result.unit != "s" or not (case.metric == ACTIVE or case.statistic == TYPICAL):
+        return ""
+    return f" in {views.quantity(case.metric, case.statistic)}"
 
 
 def top(result: Result) -> Member:

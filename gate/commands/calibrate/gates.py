@@ -12,7 +12,8 @@ import numpy as np
 from gate.config.rules import Policy, most_builds
 from gate.config.types import Builds, Config, Gate
 from gate.decide import decide
-from gate.decide.design import choose, statistics_of
+from gate.decide.design import choose
+from gate.decide.views import questions_of
 from gate.model import Case, Evidence, Report, Round
 from gate.model.case import case_id
 from gate.stats.proportion import Proportion, clopper_pearson
@@ -86,7 +87,7 @@ def _as_a_check(config: Config, cases: Sequence[Case]) -> Gate:
     gate = config.gate
     if gate.interval != "auto":
         return gate
-    size = sum(len(statistics_of(config, case.benchmark, case.metric)) for case in cases)
+    size = len(questions_of(cases, config))
     chosen = choose(gate, most_builds(config.plan), size, config.build.layouts)
     return msgspec.structs.replace(gate, interval="paired-shared" if chosen.shares else chosen.method)
 
@@ -121,20 +122,30 @@ def _evidence(cases: Sequence[Case], rounds: int) -> Evidence:
 
 def _power(change: float, gates: Sequence[Sequence[Case]], size: int, policy: Policy, judge: Judge) -> Found:
     # what is compared as a number is found for sure, and says nothing
-    pairs = [(gate, i) for gate in gates for i, case in enumerate(gate) if not case.exact]
+    pairs = [(gate, case) for gate in gates for case in _together(gate, policy.config) if not gate[case[0]].exact]
     drawn = np.random.default_rng(0).permutation(len(pairs))[:MOST_TRIES].tolist()
     kept = [pairs[k] for k in sorted(drawn)]
-    found = sum(_is_found(gate, i, change, size, policy, judge) for gate, i in kept)
+    found = sum(_is_found(gate, which, change, size, policy, judge) for gate, which in kept)
     return Found(change, clopper_pearson(found, len(kept)))
 
 
-def _is_found(gate: Sequence[Case], i: int, change: float, size: int, policy: Policy, judge: Judge) -> bool:
-    worse = [worsened(case, change) if k == i else case for k, case in enumerate(gate)]
-    case = gate[i]
+def _together(gate: Sequence[Case], config: Config) -> list[tuple[int, ...]]:
+    """List the numbers of the cases that one change makes worse together: those of the views of one question."""
+    place = {id(case): i for i, case in enumerate(gate)}
+    return list(dict.fromkeys(
+        tuple(sorted({place[id(view.case)] for view in views})) for views in questions_of(gate, config)
+    ))  # fmt: skip
+
+
+def _is_found(
+    gate: Sequence[Case], which: Sequence[int], change: float, size: int, policy: Policy, judge: Judge
+) -> bool:
+    worse = [worsened(case, change) if k in which else case for k, case in enumerate(gate)]
+    names = {case_id(gate[k]) for k in which}
     return any(
         finding.verdict == "regression"
         for finding in judge(_evidence(worse, size), policy).findings
-        if case_id(finding) == case_id(case)
+        if case_id(finding) in names
     )
 
 

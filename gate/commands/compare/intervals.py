@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -10,15 +12,15 @@ import msgspec
 from gate.commands.compare.estimate import EXTREMES, Estimate
 from gate.commands.compare.table import Cell
 from gate.config.rules import Policy
-from gate.decide.design import design_of, statistics_of, subject_of
+from gate.decide.design import design_of, subject_of
 from gate.decide.findings import findings_of, ratio_interval, side_summary
 from gate.decide.looks import walk
 from gate.decide.overall import overall_of, without_case
 from gate.decide.troubles import trouble_of
+from gate.decide.views import questions_of, statistics_of
 from gate.model import Case, Evidence, Finding, Overall, Sample, SideSummary
 from gate.model.case import MEAN, quantile_of
 from gate.stats.quantile import type8
-from gate.words import numbers
 from gate.words.numbers import known
 
 if TYPE_CHECKING:
@@ -58,7 +60,7 @@ def _estimates(evidence: Evidence, policy: Policy, statistic: str | None) -> lis
 def _of(case: Case, finding: Finding) -> Estimate:
     return Estimate(
         case=case, statistic=finding.statistic, base=_cell(finding.base, case.base, finding.statistic),
-        head=_cell(finding.head, case.head, finding.statistic), ratio=numbers.shown(finding),
+        head=_cell(finding.head, case.head, finding.statistic), ratio=finding.ratio,
         verdict=finding.verdict, reason=finding.reason, warnings=finding.warnings, finding=finding,
     )  # fmt: skip
 
@@ -110,9 +112,14 @@ def overall(evidence: Evidence, policy: Policy, group_of: Callable[[Case], str |
 
 
 def _walked(evidence: Evidence, policy: Policy, statistic: str | None) -> _Walked:
+    asked: dict[int, list[str]] = defaultdict(list)
+    for case, name in chain.from_iterable(questions_of(evidence.cases, policy.config)):
+        asked[id(case)].append(name)
+
     def names(case: Case) -> Sequence[str]:
         if statistic is None:
-            return statistics_of(policy.config, case.benchmark, case.metric)
+            # views are shown side by side: nothing is decided here
+            return asked[id(case)] or statistics_of(policy.config, case.benchmark, case.metric)
         return [MEAN if statistic in EXTREMES else statistic]
 
     subjects = [subject_of(case, name, policy, {}) for case in evidence.cases for name in names(case)]

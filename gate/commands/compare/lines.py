@@ -16,6 +16,7 @@ from gate.model import SIDES, Execution, Verdict, reasons
 from gate.model.case import canonical
 from gate.model.warnings.estimates import BuildsCut, BuildsUnlike, FewExecutions
 from gate.units import ratio_of
+from gate.words import views
 from gate.words.numbers import known
 from gate.words.plain import visible
 from gate.words.sentences import say
@@ -163,6 +164,9 @@ def _with_interval(each: Estimate) -> Change:
     if each.case.better is None and shown in ("worse", "better"):
         shown = "differs"
     reason = [] if ratio.kind == "bounded" else [say(each.reason)]
+    # where the gate decides a run, the row of the view that decided says so
+    by = views.clause(each.finding) if each.finding is not None else ""
+    reason += [f"the gate decides {by}"] if by else []
     return Change(
         estimate=_known(ratio.estimate),
         low=_known(ratio.low),

@@ -135,7 +135,9 @@ def compared(
     records = [*_relabelled(pair.base, "base"), *_relabelled(pair.head, "head")]
     found = comparable(records, config)
     expected = _expected(pair, found.gone, select) if whole else {}
-    run = Located(Run(benchmarks=expected), "", 0)
+    # of one run alone are base and head neighbours in time
+    turns = pair.base.run is not None and pair.base.run.turns and not (pair.apart or pair.twice)
+    run = Located(Run(benchmarks=expected, turns=turns), "", 0)
     gathered = gather(
         [run, *found.records], config, one=pair.twice, separate=not pair.head.ours, studied=False, sampled=sampled
     )
@@ -145,7 +147,8 @@ def compared(
     evidence = msgspec.structs.replace(
         gathered,
         run=Run(base=pair.base.commit, head=pair.head.commit, commands=_commands(pair)),
-        cases=[msgspec.structs.replace(case, decided=True) for case in gathered.cases],
+        # what is recorded only has no views
+        cases=[msgspec.structs.replace(c, decided=True, turns=c.turns and c.decided) for c in gathered.cases],
         failures=[f for f in alone.failures if f != one_measurement()],
         new=alone.only["head"],
         looks=[],

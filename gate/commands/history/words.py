@@ -26,7 +26,7 @@ def added(done: Added, record: HistoryRecord, store: str) -> str:
     else:
         against = "against itself, as a control" if record.control else f"against {short(record.parent)}"
         first = (
-            f"Recorded {commit} {against}: {plural(len(record.changes), 'case')}; {store} holds {_records(done.kept)}"
+            f"Recorded {commit} {against}: {plural(len(record.decided), 'case')}; {store} holds {_records(done.kept)}"
         )
     pushed = f"Pushed to {done.pushed}\n" if done.pushed else ""
     dropped = f"Dropped the oldest {_records(done.dropped)}, beyond --keep {done.kept}\n" if done.dropped else ""
@@ -53,7 +53,7 @@ def listed(reading: Reading, store: str, limit: int) -> str:
     records = reading.records
     if not records:
         return f"{store} holds no records.\n"
-    cases = len({(c.benchmark, c.metric, c.statistic) for record in records for c in record.changes})
+    cases = len({(c.benchmark, c.metric, c.statistic) for record in records for c in record.decided})
     machines = len({record.machine.id for record in records})
     shown = records[-limit:]
     holds = (
@@ -73,7 +73,7 @@ def listed(reading: Reading, store: str, limit: int) -> str:
 
 def _line(record: HistoryRecord) -> str:
     date = (record.committed or record.measured or "")[:10] or "no date   "
-    verdicts = [change.verdict for change in record.changes]
+    verdicts = [change.verdict for change in record.decided]
     worst = ", ".join(
         f"{verdicts.count(name)} {word}"
         for name, word in (("regression", "slower"), ("accepted", "accepted"), ("improvement", "faster"))

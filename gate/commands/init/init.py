@@ -98,7 +98,7 @@ def _try(options: InitOptions, out: TextIO, err: TextIO) -> None:
 def long_notes(found: Found, times: TrialTimes | None, file: str) -> list[str]:
     """Say which runs that are timed as a whole take long, and what to do."""
     seconds = times.each if times is not None else {}
-    names = [each.name for each in found.benchmarks if each.instrument == "hyperfine"]
+    names = [each.name for each in found.benchmarks if each.instrument == "spawn"]
     notes = [
         f"note: {name} takes {seconds[name]:.1f} s a run: choose a part of it, or let it write its own times; "
         f"{file} has the lines above [[benchmark]]"

@@ -12,7 +12,7 @@ import msgspec
 
 from gate.cli.groups import RulesOptions
 from gate.config.command_checks import unused
-from gate.config.instruments import COMMAND_METRICS
+from gate.config.instruments import command_metrics
 from gate.config.resolve import tables_of as tables_of_options
 from gate.config.rules import matches
 from gate.config.source import ConfigError
@@ -113,7 +113,7 @@ def _designed(project: Project) -> Design:
 def _undeclared(study: Study, rules: Config, names: Collection[str]) -> list[ResponseUndeclared]:
     """Name the responses that no benchmark has, where it is known which metrics each has: probably misspelt."""
     measured = [b for b in rules.benchmark if b.name in names]
-    known = [{*b.metric, *(COMMAND_METRICS if b.instrument in ("hyperfine", "spawn") else ())} for b in measured]
+    known = [{*b.metric, *command_metrics(b.instrument)} for b in measured]
     if not all(known):
         return []
     declared = sorted(set().union(*known))

@@ -115,7 +115,7 @@ def _decided(design: Design) -> set[float]:
     metrics = (
         m for b in design.project.settings.rules.benchmark if b.name in design.benchmarks for m in b.metric.values()
     )
-    found = (quantile_of(each) for metric in metrics for each in metric.statistics)
+    found = (quantile_of(each) for metric in metrics for each in metric.compared)
     return {tau for tau in found if tau is not None}
 
 

@@ -192,7 +192,7 @@ def _case(benchmark: str, name: str, metric: Metric, rules: Config) -> Case:
         mean=mean,
         spread=stdev(metric.values) / abs(mean) if len(metric.values) > 1 and mean else None,
         values=len(metric.values),
-        decided=better is not None and is_decided(rules, benchmark, name),
+        decided=better is not None and is_decided(rules, benchmark, name, metric.view_of),
         exact=is_single(rules, benchmark) if own.exact is None else own.exact,
         better=better or "lower",
     )

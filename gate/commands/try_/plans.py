@@ -27,6 +27,8 @@ _BUDGETS = (300.0, 3600.0)
 _ROOM = 0.9
 """Of a budget, as `perfgate plan` has it: rounds differ, and one that does not fit is not begun."""
 _MOST_BUILDS = 60
+_MANY = 50
+"""Findings from which a plan that does not fit is no reason to measure each less, but to choose."""
 _SPARE = 3
 """Builds beyond those that a regression needs: rounds differ."""
 
@@ -93,7 +95,7 @@ def plans(
             remembered = {(known.benchmark, known.metric): known for known in gathered.known if known.statistic == MEAN}
         except UserError as error:
             why = str(error)
-    wanted = {case: metric_rules(rules, case.benchmark, case.metric).statistics for case in cases}
+    wanted = {case: metric_rules(rules, case.benchmark, case.metric).compared for case in cases}
     size = sum(map(len, wanted.values()))
     # one execution says nothing of a quantile
     noise = [
@@ -107,11 +109,17 @@ def plans(
     noisy = [each for each in noise if not each.exact]
     known: Basis = "memory" if all(each.known for each in noisy) else "one-build"
     own = next(fit for fit in every if fit.configured)
+    short = own.builds < _wanted(rules)[-2]
+    lean = _leaner(noise, size, cost, tried, rules) if short else None
+    if size > _MANY and lean is not None and lean.finds is None:
+        # a little of everything tells nothing of anything
+        lean = None
     return Plans(
         basis=known if noisy else "exact",
         why=why,
         fits=tuple(kept),
-        leaner=_leaner(noise, size, cost, tried, rules) if own.builds < _wanted(rules)[-2] else None,
+        leaner=lean,
+        choose=size if size > _MANY and short and lean is None else None,
         enough=_enough(own, every, cost, rules),
     )
 

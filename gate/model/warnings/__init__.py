@@ -45,6 +45,7 @@ AnyWarning = (
     | estimates.Implausible
     | estimates.EarlyStop
     | estimates.UnlikeSpreads
+    | estimates.CarryOver
     | estimates.NoisierThanRemembered
     | estimates.NoisyHost
     | hosts.UnfitHost

@@ -233,6 +233,15 @@ class UnlikeSpreads(Base, frozen=True):
     """What spreads."""
 
 
+class CarryOver(Base, frozen=True):
+    """One side runs slower or faster after the other than after itself, which moves the ratio."""
+
+    side: Side
+    """The side that it was seen on."""
+    change: float
+    """What it takes more after the other side, as a share; below 0: less."""
+
+
 class NoisierThanRemembered(Base, frozen=True):
     """The values are noisier than remembered, so that the memory is not used."""
 

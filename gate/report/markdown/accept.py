@@ -21,7 +21,11 @@ def accept(report: Report, share: float = 1.0) -> Part:
     """Write at most three entries, for the regressions that matter most; none where a size cannot be told."""
     several = Counter(f.benchmark for f in report.findings)
     found = [f for f in ordered(report.findings) if f.verdict == "regression" and _size(f) is not None]
-    entries = dict.fromkeys(entry(f, alone=several[f.benchmark] == 1) for f in found)
+    entries: dict[str, None] = {}
+    for f in found:
+        alone = several[f.benchmark] == 1
+        # any view of the benchmark may show the regression the next time
+        entries |= dict.fromkeys(entry(f, alone=alone, view=view) for view in ([f] if alone else f.views))
     kept = [text for text in entries if len(text) <= _LONGEST][:_MOST]
     more = " Write the others in the same way." if len(kept) < len(entries) else ""
     opening = (
@@ -35,14 +39,16 @@ def _blocks(texts: Iterable[str]) -> list[Md]:
     return [block(text, "toml") for text in texts]
 
 
-def entry(finding: Finding, *, alone: bool) -> str:
+def entry(finding: Finding, *, alone: bool, view: Finding | None = None) -> str:
     """Write an entry of TOML that covers a regression of the size that was estimated.
 
-    alone: the benchmark has no other finding, which the entry would cover as well.
+    alone: the benchmark has no other finding, which the entry would cover as well. view: that it is for; None: the one
+    that decided.
     """
     which = [("benchmark", finding.benchmark)]
     if not alone:
-        which += [("metric", finding.metric), ("statistic", finding.statistic)]
+        own = view or finding
+        which += [("metric", own.metric), ("statistic", own.statistic)]
     lines = [f"{key} = {_quoted(_literal(name))}" for key, name in which]
     return "\n".join(
         [

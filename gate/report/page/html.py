@@ -9,7 +9,7 @@ from gate.model import Failure, Report, outcomes
 from gate.report.measurements import Material
 from gate.report.templates import render_template
 from gate.units import format_confidence, format_number
-from gate.words import failures, marks, numbers, reports, sameness, verdict_line
+from gate.words import failures, marks, numbers, reports, sameness, verdict_line, views
 from gate.words import findings as finding_words
 from gate.words.numbers import known
 from gate.words.plain import clip, last_lines, visible
@@ -41,6 +41,7 @@ def render(report: Report, material: Material | None = None) -> str:
         "shapes": marks.SHAPES,
         "same": reports.uniform(finding_words.quantity(f) for f in report.findings),
         "better": reports.uniform(f.better for f in report.findings),
+        "clauses": views.clauses(report.findings),
         "confidence": reports.confidence(report.findings),
         "confidences": reports.basis(report.findings),
         "script_hash": script_hash(),
@@ -51,6 +52,7 @@ def render(report: Report, material: Material | None = None) -> str:
         "failures": failures,
         "sameness": sameness,
         "visible": visible,
+        "name_width": NAME,
         "short": lambda text: clip(visible(text), NAME),
         "output": _last_output,
         "known": known,

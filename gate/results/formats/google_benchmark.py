@@ -211,10 +211,13 @@ def _results(groups: _Groups) -> Iterator[Result]:
 def _metrics(group: _Group) -> dict[str, Metric]:
     # a counter of some repetitions only would shift the others
     whole = [key for key, values in group.values.items() if len(values) == group.count]
+    sharp = rows_of.is_sharp(rows_of.row_name(group.row))
     return {
         _TIMES.get(key) or key: Metric(
             unit="s" if key in _TIMES else rows_of.UNITS.get(key, ""),
             values=group.values[key],
+            view_of="time" if key == "cpu_time" else None,
+            sharp=sharp and key == "cpu_time",
         )
         for key in sorted(whole, key=lambda key: (key not in _TIMES, key == "cpu_time", key))
     }

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from gate.adapters.jmh import Number, Scores, forks, known_unit, named, number
+from gate.adapters.jmh import Number, Scores, forks, is_median, known_unit, named, number
 from gate.adapters.jmh import Result as Jmh
 from gate.adapters.values import OutputError
 from gate.model import Metric
@@ -93,7 +93,10 @@ def _benchmark(result: Jmh, name: str, labels: dict[str, str], first: int) -> It
             # in every iteration, or its values would not belong to those of the others
             if fork < len(own) and len(own[fork]) == len(values):
                 base, factor = known_unit(result.secondaryMetrics[key].scoreUnit)
-                metrics[_secondary(key)] = Metric(unit=base, values=[v * factor for v in own[fork]])
+                view_of = "time" if is_median(key) and metric == "time" else None
+                metrics[_secondary(key)] = Metric(
+                    unit=base, values=[v * factor for v in own[fork]], view_of=view_of, sharp=view_of is not None
+                )
         yield measured(name, metrics, execution=first + fork, labels=labels)
     lost = int(result.forks or 0) - len(by_fork)
     if by_fork and lost > 0:

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from gate.adapters.pytest_benchmark import metric_of
 from gate.adapters.suites import why_unusable
 from gate.adapters.values import Series
 from gate.model import Metric
@@ -21,7 +22,7 @@ FORMAT = Format(
     iteration="one round; its value is the mean over the `iterations` of the round",
     trap=(
         "saved without `--benchmark-save-data` there are no rounds, only aggregates; tests that failed are not in the "
-        "file"
+        "file; what a timer of CPU time measured is `cpu_time`"
     ),
 )
 _HOST = {
@@ -51,6 +52,7 @@ class _Benchmark(msgspec.Struct):
     params: dict[str, Any] | None = None
     param: Any = None
     stats: _Stats | None = None
+    options: dict[str, Any] | None = None
 
 
 class _Report(msgspec.Struct):
@@ -77,14 +79,14 @@ def read(source: Source) -> Iterator[Result]:
     """Yield a process for each benchmark with rounds, and aggregates for one without; named by the node id."""
     report = source.document(_Report, "pytest-benchmark's JSON")
     yield _about(report)
-    merged: dict[tuple[str, tuple[tuple[str, str], ...]], list[float]] = {}
+    merged: dict[tuple[str, str, tuple[tuple[str, str], ...]], list[float]] = {}
     for place, found in enumerate(report.benchmarks):
         each = entry(found, _Benchmark, f"benchmarks[{place}]", "fullname", "name")
         if isinstance(each, Failed):
             yield each
             continue
         name = each.fullname or each.name
-        labels = _labels(each)
+        labels, metric = _labels(each), metric_of(each.options)
         stats = each.stats
         if stats is None:
             yield Failed(benchmark=name, status="no statistics in the file", labels=labels)
@@ -93,14 +95,14 @@ def read(source: Source) -> Iterator[Result]:
             yield Failed(benchmark=name, status=f"{lost} rounds have null for a time", labels=labels)
         elif rounds := _rounds(stats):
             # the same test again is further rounds of it
-            merged.setdefault((name, tuple(labels.items())), []).extend(rounds)
+            merged.setdefault((name, metric, tuple(labels.items())), []).extend(rounds)
         else:
-            yield from _aggregates(name, labels, stats)
-    for (name, own), values in merged.items():
-        if why := why_unusable("time", Series("s", values)):
+            yield from _aggregates(name, metric, labels, stats)
+    for (name, metric, own), values in merged.items():
+        if why := why_unusable(metric, Series("s", values)):
             yield Failed(benchmark=name, status=why, labels=dict(own))
         else:
-            yield Measured(benchmark=name, metrics={"time": Metric(unit="s", values=values)}, labels=dict(own))
+            yield Measured(benchmark=name, metrics={metric: Metric(unit="s", values=values)}, labels=dict(own))
 
 
 def _rounds(stats: _Stats) -> list[float]:
@@ -122,19 +124,19 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _aggregates(name: str, labels: dict[str, str], stats: _Stats) -> Iterator[Result]:
+def _aggregates(name: str, metric: str, labels: dict[str, str], stats: _Stats) -> Iterator[Result]:
     values = {key: value for key in _AGGREGATES if (value := getattr(stats, key)) is not None}
     if not values:
         yield Failed(benchmark=name, status="no rounds and no statistics in the file", labels=labels)
         return
-    if why := why_unusable("time", Series("s", list(values.values()))):
+    if why := why_unusable(metric, Series("s", list(values.values()))):
         yield Failed(benchmark=name, status=why, labels=labels)
         return
     sd = stats.stddev
-    usable = sd is not None and why_unusable("time", Series("s", [sd])) is None
+    usable = sd is not None and why_unusable(metric, Series("s", [sd])) is None
     for statistic, value in values.items():
         yield Aggregate(
-            benchmark=name, metric="time", statistic=statistic, value=value, unit="s", labels=labels,
+            benchmark=name, metric=metric, statistic=statistic, value=value, unit="s", labels=labels,
             sd=sd if usable and statistic == "mean" else None, count=stats.rounds,
         )  # fmt: skip
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from gate.model.warnings import estimates as kinds
 from gate.units import format_number, format_share
-from gate.words import numbers
+from gate.words import numbers, views
 from gate.words.machines import machine
 from gate.words.numbers import plural
 from gate.words.phrases import joined
@@ -130,13 +130,20 @@ def _implausible(warning: kinds.Implausible) -> str:
 
 
 def _improvement(of: kinds.Improvement) -> str:
-    metric = "" if of.metric == "time" else f" {of.metric}"
-    name = f"{of.benchmark}{metric}{'' if of.statistic == 'mean' else f' {of.statistic}'}"
+    what = views.quantity(of.metric, of.statistic)
+    name = of.benchmark if what == "time" else f"{of.benchmark} {what}"
     return f"{name} is {numbers.size(of.ratio)} {numbers.direction(of, of.ratio)}"
 
 
 def _early_stop(warning: kinds.EarlyStop) -> str:
     return f"stopped at round {warning.round} of {warning.of}: early stopping tends to exaggerate the change"
+
+
+def _carry_over(warning: kinds.CarryOver) -> str:
+    other = "head" if warning.side == "base" else "base"
+    slower = "slower" if warning.change > 0 else "faster"
+    change = format_share(abs(warning.change))
+    return f"{warning.side} is {change} {slower} after {other} than after itself: half of that is in the ratio"
 
 
 def _unlike_spreads(warning: kinds.UnlikeSpreads) -> str:
@@ -182,6 +189,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.NormalTail: _normal_tail,
     kinds.Implausible: _implausible,
     kinds.EarlyStop: _early_stop,
+    kinds.CarryOver: _carry_over,
     kinds.NoisierThanRemembered: lambda _: "noisier than calibrated: the remembered variance is not used",
     kinds.UnlikeSpreads: _unlike_spreads,
     kinds.NoisyHost: _noisy_host,

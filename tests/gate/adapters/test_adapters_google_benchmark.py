@@ -98,8 +98,19 @@ def test_a_counter_of_some_repetitions_only_and_a_skipped_benchmark_are_left_out
     rows = [row("a", x=1, y=2, time=9), row("a", x=2), row("b", skipped=True, skip_message="not here")]
     suite = parse(json.dumps({"benchmarks": rows}).encode())
     assert suite.errors == {}
-    one = Series("s", [1.0, 1.0])
-    assert suite.benchmarks == {"a": {"time": one, "cpu_time": one, "x": Series("", [1.0, 2.0])}}
+    one, cpu = Series("s", [1.0, 1.0]), Series("s", [1.0, 1.0], view_of="time", sharp=True)
+    assert suite.benchmarks == {"a": {"time": one, "cpu_time": cpu, "x": Series("", [1.0, 2.0])}}
+
+
+def test_cpu_time_is_a_view_of_time_and_sharp_unless_the_name_says_that_another_time_counts() -> None:
+    found = parse((DATA / "1.7.1.json").read_bytes()).benchmarks
+    assert {metric: each.view_of for metric, each in found["Copy/1024"].items() if each.view_of} == {"cpu_time": "time"}
+    assert not any(each["time"].sharp for each in found.values())
+    dull = {name for name, each in found.items() if not each["cpu_time"].sharp}
+    assert dull == {"Manual/iterations:2/manual_time"}
+    waits = row("Fetch/8/process_time/real_time/threads:2"), row("real_time_of/8"), row("Spawn/process_time")
+    made = parse(json.dumps({"benchmarks": waits}).encode()).benchmarks
+    assert [each["cpu_time"].sharp for each in made.values()] == [False, True, True]
 
 
 @pytest.mark.parametrize(

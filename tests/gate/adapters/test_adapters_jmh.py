@@ -83,6 +83,9 @@ def test_a_value_of_mode_sample_is_the_mean_of_an_iteration() -> None:
     assert_series(found["time"], "s", [sum(each) / len(each) * 1e-3 for each in values])
     assert len(found["time"].values) == 4
     assert found["p0.50"].unit == "s"
+    assert {name: (each.view_of, each.sharp) for name, each in found.items() if each.view_of} == {
+        "p0.50": ("time", True)
+    }
     assert len(found["p0.99"].values) == 4
 
 

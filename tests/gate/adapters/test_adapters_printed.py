@@ -20,7 +20,7 @@ classnames x 1,000,000 ops/sec ±0.50% (1 run sampled)
 # vitest 3.2.7
 VITEST = (
     '{"files": [{"filepath": "/src/a.bench.ts", "groups": [{"fullName": "a.bench.ts > sort", "benchmarks": ['
-    '{"name": "small", "mean": 0.5, "samples": []}, {"name": "large", "mean": 2}]}, '
+    '{"name": "small", "mean": 0.5, "samples": [], "min": 0.25, "median": 0.375}, {"name": "large", "mean": 2}]}, '
     '{"fullName": "a.bench.ts", "benchmarks": [{"name": "small", "mean": 1}]}]}]}'
 )
 # bencher 0.1.5, and rustc 1.95's libtest in the third line
@@ -103,10 +103,57 @@ CATCH2 = """<?xml version="1.0" encoding="UTF-8"?>
     ids=["libtest", "divan", "nanobench", "benchmark.js", "vitest", "catch2"],
 )  # fmt: skip
 def test_one_time_of_each_benchmark(read: Format, text: str, seconds: dict[str, float]) -> None:
-    found = read(text.encode(), {})
+    found = {name: each for name, each in read(text.encode(), {}).items() if each.view_of is None}
     assert {name: each.unit for name, each in found.items()} == dict.fromkeys(seconds, "s")
     for name, value in seconds.items():
         assert found[name].values == pytest.approx([value])
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "seconds"),
+    [
+        (
+            divan.FORMAT,
+            DIVAN,
+            {
+                "arg::1": (1.376e-9, 0.914e-9), "arg::10 11": (46.3e-9, 37.82e-9), "simple": (1.216e-9, 1.086e-9),
+                "inner::cnt": (18.87e-9, 15.63e-9), "inner::gen::u8::2": (0.081e-9, 0.024e-9),
+            },
+        ),
+        # large and the other small one are as vitest 1 wrote them, without a median
+        (vitest.FORMAT, VITEST, {"a.bench.ts > sort > small": (0.375e-3, 0.25e-3)}),
+        (catch2.FORMAT, CATCH2, {}),
+        (benchmark_js.FORMAT, BENCHMARK_JS, {}),
+        (nanobench.FORMAT, NANOBENCH, {}),
+        (libtest.FORMAT, LIBTEST, {}),
+    ],
+    ids=["divan", "vitest", "catch2", "benchmark.js", "nanobench", "libtest"],
+)  # fmt: skip
+def test_median_and_fastest_stand_beside_the_mean(
+    read: Format, text: str, seconds: dict[str, tuple[float, float]]
+) -> None:
+    found = {name: each for name, each in read(text.encode(), {}).items() if each.view_of is not None}
+    # load moves the mean of one long sample among 100, and not the median
+    assert {name: (each.view_of, each.unit, each.sharp) for name, each in found.items()} == {
+        f"{name}.{view}": (name, "s", view == "median") for name in seconds for view in ("median", "fastest")
+    }
+    for name, (median, fastest) in seconds.items():
+        assert found[f"{name}.median"].values == pytest.approx([median])
+        assert found[f"{name}.fastest"].values == pytest.approx([fastest])
+
+
+def test_a_benchmark_has_its_name_before_a_view_of_another() -> None:
+    text = VITEST.replace('"large"', '"small.median"')
+    found = vitest.FORMAT(text.encode(), {})
+    own = found["a.bench.ts > sort > small.median"]
+    assert (own.values, own.view_of) == ([2e-3], None)
+    assert found["a.bench.ts > sort > small.fastest"].view_of == "a.bench.ts > sort > small"
+
+
+@pytest.mark.parametrize("median", ["0", "null", "NaN", "-1", "Infinity", "1e-300"])
+def test_a_median_of_which_there_is_no_ratio_is_left_out(median: str) -> None:
+    found = vitest.FORMAT(VITEST.replace("0.375", median).encode(), {})
+    assert [name for name, each in found.items() if each.view_of] == ["a.bench.ts > sort > small.fastest"]
 
 
 def test_libtest_has_the_units_of_a_measurement() -> None:

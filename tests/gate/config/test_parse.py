@@ -125,7 +125,7 @@ def test_an_empty_file_is_all_defaults() -> None:
         ("[plan]\nbuilds = {min = 5, max = 4}", "perfgate.toml:2: plan.builds: min = 5 is above max = 4"),
         ("[plan]\nbuilds = {min = 5}", "perfgate.toml:2: plan.builds: needs the key max; write e.g. max = 12"),
         ("[plan]\nbuilds = {min = 1, max = 4}", "perfgate.toml:2: plan.builds.min: expected a whole number of 2 or more, got 1; write e.g. min = 4"),
-        (METRIC + 'statistics = ["mean", "median"]', 'perfgate.toml:6: benchmark[0].metric.l.statistics: "median" is not a statistic: write mean, p50, p99 or p99.9'),
+        (METRIC + 'statistics = ["mean", "median"]', 'perfgate.toml:6: benchmark[0].metric.l.statistics: "median" is not a statistic: write mean, typical, p50, p99 or p99.9'),
         (METRIC + 'unit = "usec"', 'perfgate.toml:6: benchmark[0].metric.l.unit: "usec" is not a known unit: did you mean "us"?'),
         (METRIC + 'statistics = ["p0"]', 'perfgate.toml:6: benchmark[0].metric.l.statistics: "p0" is not a quantile: write p50, p99 or p99.9'),
         ("[plan]\nexecutions = 2.5", "perfgate.toml:2: plan.executions: expected a whole number, got 2.5; write e.g. executions = 5"),
@@ -144,7 +144,7 @@ def test_an_empty_file_is_all_defaults() -> None:
         ),
         (
             '[[benchmark]]\nname = "a"\ncommand = "x"\n[benchmark.metric.time]\nexact = true',
-            "perfgate.toml:4: benchmark[0].metric: hyperfine measures nothing exact; exact is for counts and sizes of the other instruments",
+            "perfgate.toml:4: benchmark[0].metric: spawn measures nothing exact; exact is for counts and sizes of the other instruments",
         ),
         ('[build]\nshare = ["../x"]', 'perfgate.toml:2: build.share: "../x" is not a path inside the project'),
         (
@@ -159,12 +159,12 @@ def test_an_empty_file_is_all_defaults() -> None:
                 ('cpus = "one"', 'cpus: "one" is not a list of processors: write 0, 2-3 or 0,2'),
                 ('cpus = "0-100000"', 'cpus: "0-100000" is not a list of processors: write 0, 2-3 or 0,2'),
                 ("priority = 30", "priority: expected a whole number of 19 or less, got 30; write e.g. priority = 0"),
-                ('column = "ms"', "column: is for the values instrument, not for hyperfine"),
+                ('column = "ms"', "column: is for the values instrument, not for spawn"),
                 ('instrument = "hyperfin"', 'instrument: "hyperfin" is not an instrument; did you mean hyperfine?'),
                 ('instrument = "common"', 'instrument: "common" is not an instrument; known: hyperfine, spawn, values, perf_stat, callgrind, pytest-benchmark, pyperf, google-benchmark, go, criterion, jmh'),
                 ('instrument = "zzz"', 'instrument: "zzz" is not an instrument; known: hyperfine, spawn, values, perf_stat, callgrind, pytest-benchmark, pyperf, google-benchmark, go, criterion, jmh'),
                 ('traits = {exact = true}', "traits: unknown key; known here: name, command, instrument, warmup, include, exclude, column, success_column, unit_column, metric_column, format, service, load, cpus, priority, network, timeout, max_output, same_output, metric"),
-                ('format = "hdr"', "format: is for the values instrument, not for hyperfine"),
+                ('format = "hdr"', "format: is for the values instrument, not for spawn"),
                 ('format = "hdr"\ninstrument = "values"\ncolumn = "ms"', "format: cannot be used with column, which reads a CSV file"),
                 ('format = "go"\ninstrument = "values"', 'format: "go" is not one of benchmark_js, catch2, divan, hdr, libtest, nanobench, values, vitest'),
                 ('load = {command = " "}', 'load.command: is empty; write e.g. command = "./program"'),
@@ -177,8 +177,8 @@ def test_an_empty_file_is_all_defaults() -> None:
                 ('success_column = "ok"', "success_column: needs column, which names the values of the CSV file"),
                 ('column = ""\ninstrument = "values"', "column: is empty: name a column of the header line"),
                 ('service = {command = "s"}', 'service: needs ready = "tcp:PORT", "http://...", "log:TEXT" or "command:...", which shows that it is up'),
-                ('include = ["a*"]', "include: is for suites (pytest-benchmark, pyperf, google-benchmark, go, criterion, jmh), not for hyperfine"),
-                ('exclude = ["a*"]', "exclude: is for suites (pytest-benchmark, pyperf, google-benchmark, go, criterion, jmh), not for hyperfine"),
+                ('include = ["a*"]', "include: is for suites (pytest-benchmark, pyperf, google-benchmark, go, criterion, jmh), not for spawn"),
+                ('exclude = ["a*"]', "exclude: is for suites (pytest-benchmark, pyperf, google-benchmark, go, criterion, jmh), not for spawn"),
             ]
         ],
         (

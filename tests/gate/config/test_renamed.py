@@ -64,7 +64,7 @@ def test_a_suite_is_renamed_with_its_cases() -> None:
 
 MISSING: dict[str, tuple[str, str]] = {
     "another command": (bench("old", "a"), bench("new", "b")),
-    "another instrument": (bench("old"), bench("new", more='instrument = "spawn"\n')),
+    "another instrument": (bench("old"), bench("new", more='instrument = "hyperfine"\n')),
     "a service": (bench("old"), bench("new", more='service = { command = "serve", ready = "tcp:80" }\n')),
     "another unit": (
         bench("old", more=VALUES + METRIC.format(unit="s", better="lower")),

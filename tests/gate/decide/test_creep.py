@@ -17,6 +17,7 @@ from gate.decide.creep import Crept, crept_of, night_of
 from gate.decide.steps import next_step
 from gate.model import Commit, Finding, RatioInterval, Run, outcomes, reasons
 from gate.model.creep import CaseNights, CaseSuspects, CreepRun, Night, Pin, Suspect
+from gate.model.report import View
 from tests.gate.report import examples
 
 TODAY = datetime.date(2026, 11, 26)
@@ -154,3 +155,38 @@ def test_two_runs_of_one_day_are_one_night() -> None:
     again = [msgspec.structs.replace(each, run=f"{each.run}-again") for each in nights(3, 0.05)]
     crept = decided(slower(), [*nights(3, 0.05), *again])
     assert crept.facts.cases[0].nights == 4
+
+
+def views(tonight: Finding, *, wall: list[Night], active: list[Night]) -> Crept:
+    """Tonight's active time decides, with wall time beside it; nights that each view knows."""
+    other = finding(0.0)
+    shown = msgspec.structs.replace(
+        tonight, metric="active", statistic="typical", view=View(why="nights", times=4.0), beside=[other]
+    )
+    cases = [
+        CaseNights(benchmark="parse", metric=metric, statistic=statistic, factors={}, nights=known)
+        for metric, statistic, known in (("time", "mean", wall), ("active", "typical", active))
+    ]
+    run = Run(
+        id="tonight", created=f"{TODAY}T03:00:00Z", base=Commit(sha=PIN.sha), head=Commit(sha="b" * 40),
+        creep=CreepRun(pin=PIN, cases=cases, unused=None, suspects=None),
+    )  # fmt: skip
+    found = crept_of([shown], run, Policy(parse(from_tables({}, "rules")), "rules", TODAY))
+    assert found is not None
+    return found
+
+
+def test_the_view_that_decides_is_judged_where_all_have_as_many_nights() -> None:
+    crept = views(slower(), wall=nights(20, 0.0), active=nights(20, math.log(1.06)))
+    assert [(f.metric, f.verdict) for f in crept.findings] == [("active", "regression")]
+    assert crept.facts.cases[0].nights == 21
+
+
+def test_a_benchmark_that_has_a_new_view_goes_on_with_the_nights_that_it_has() -> None:
+    """As after an upgrade, or where active time became valid: no series begins anew."""
+    crept = views(slower(), wall=nights(20, 0.0), active=nights(2, math.log(1.06)))
+    [found] = crept.findings
+    assert (found.metric, found.statistic, found.verdict) == ("time", "mean", "unchanged")
+    assert found.view is not None and found.view.why == "nights"
+    assert [(f.metric, f.view, f.beside) for f in found.beside] == [("active", None, [])]
+    assert crept.facts.cases[0].nights == 21

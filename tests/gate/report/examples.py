@@ -50,7 +50,7 @@ from gate.model import (
 )  # fmt: skip
 from gate.model.creep import CreepCase, CreepFacts, CreepVerdict, Pin, Suspect
 from gate.model.profile import Frame, Profile, Stack, Unprofiled
-from gate.model.report import Pairing, SessionRatio
+from gate.model.report import Pairing, SessionRatio, View
 from gate.model.warnings.base import Said
 from gate.model.warnings.estimates import (
     DependsOnMachine,
@@ -675,22 +675,19 @@ def one_build() -> Report:
 
 
 def quantiles() -> Report:
-    """Statistics of one metric, of one case and of several, at looks of different confidence."""
+    """Statistics of one metric, of one case and of several, one decided at an early look."""
     tail: dict[str, Any] = {"metric": "latency", "statistic": "p99", "value": 0.0123}
     mean: dict[str, Any] = {"metric": "latency", "value": 0.0041}
-
-    def at(estimate: float, half: float, confidence: float) -> RatioInterval:
-        return msgspec.structs.replace(interval(estimate, half), confidence=confidence)
 
     decided_at = DecidedAt(confidence=0.9996, low=1.11, high=1.28, look=1, looks=3)
     findings = [
         regressed(
-            "GET /items", **tail, ratio=at(1.192, 0.051, 0.9976), decided_at=decided_at, factors={"load": 100},
+            "GET /items", **tail, ratio=interval(1.192, 0.051), decided_at=decided_at, factors={"load": 100},
             reason=msgspec.structs.replace(EXCEEDS, confidence=0.9996, comparisons=5),
         ),
-        finding("GET /items", **mean, ratio=at(1.004, 0.012, 0.9881), factors={"load": 100}),
-        finding("GET /items", **tail, ratio=at(1.011, 0.014, 0.95), factors={"load": 10}),
-        finding("GET /items", **mean, ratio=at(1.001, 0.009, 0.95), factors={"load": 10}),
+        finding("GET /items", **mean, ratio=interval(1.004, 0.012), factors={"load": 100}),
+        finding("GET /items", **tail, ratio=interval(1.011, 0.014), factors={"load": 10}),
+        finding("GET /items", **mean, ratio=interval(1.001, 0.009), factors={"load": 10}),
         finding(
             "PUT /items", "inconclusive", **tail, ratio=interval(1.03, None, "withheld"), factors={"load": 10},
             reason=reasons.FewValues(statistic="p99", needs=400, has=250),
@@ -717,6 +714,41 @@ def factors() -> Report:
         family=Family(method="holm", size=4), failures=[failure],
         run=msgspec.structs.replace(run_facts(), builds=builds),
     )  # fmt: skip
+
+
+def active(of: Finding, times: float = 20.0, wall: float | None = None, half: float = 0.14) -> Finding:
+    """A finding decided by active time, with wall time beside it; wall: the estimate of its ratio."""
+    estimate = of.ratio.estimate if wall is None else wall
+    view = View(why="sharper", times=times)
+    return replace(of, metric="active", statistic="typical", view=view, beside=[_wall(of.benchmark, estimate, half)])
+
+
+def _wall(benchmark: str, estimate: float | None, half: float, value: float = 0.131) -> Finding:
+    why, noise = wide("both", hopeless=True), {"detectable": 0.31, "value": value}
+    return finding(benchmark, "inconclusive", estimate=estimate, half=half, reason=why, **noise)
+
+
+def by_wall(of: Finding, why: Literal["regression", "tasks"]) -> Finding:
+    """A finding decided by wall time: active time shows no regression, or is not valid."""
+    if why == "tasks":
+        typical = replace(of, statistic="typical", view=View(why="tasks", times=None))
+        return replace(typical, beside=[_wall(of.benchmark, of.ratio.estimate, 0.09)])
+    quiet = finding(of.benchmark, metric="active", statistic="typical", estimate=1.004, half=0.006, value=0.0981)
+    return replace(of, view=View(why="regression", times=None), beside=[quiet])
+
+
+def views() -> Report:
+    """Each way in which one view of a benchmark decides, and a benchmark that has one view alone."""
+    findings = [
+        active(regressed("encode", estimate=1.062, half=0.011, value=0.0982), 20.3, 1.058),
+        active(finding("lex"), 5.1, 0.97),
+        active(finding("tokenize", "no-sign", estimate=0.994, detectable=0.021), 43.6),
+        active(finding("walk", "inconclusive", estimate=1.021, half=0.029, reason=wide(), more_builds=2), 8.4),
+        by_wall(regressed("tail", estimate=1.05, half=0.012), "regression"),
+        by_wall(finding("serve", "no-sign", estimate=1.003, half=0.014, detectable=0.028), "tasks"),
+        finding("startup", "no-sign", estimate=1.001, half=0.013, detectable=0.024),
+    ]  # fmt: skip
+    return report("regression", findings)
 
 
 HOSTS = ("ci-amd-1", "ci-arm-1", None)
@@ -878,6 +910,7 @@ ALL = {
     "only_inconclusive": only_inconclusive,
     "one_build": one_build,
     "quantiles": quantiles,
+    "views": views,
     "factors": factors,
     "machines": machines,
     "some_identical": some_identical,

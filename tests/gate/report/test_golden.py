@@ -25,16 +25,32 @@ FORMATS: dict[str, Callable[[Report], str]] = {
 # colour, narrowness and the JSON of long reports say nothing new in every example
 CASES = [
     *((name, kind) for name in examples.ALL for kind in ("txt", "md")),
-    *((name, "narrow.txt") for name in ("regression", "failures", "metrics", "quantiles", "factors", "machines")),
+    *(
+        (name, "narrow.txt")
+        for name in ("regression", "failures", "metrics", "quantiles", "factors", "machines", "views")
+    ),
     ("explained", "summary.md"),
     ("explained", "json"),
     ("regression", "color.txt"),
     ("quiet", "color.txt"),
     *(
         (name, "summary.md")
-        for name in ("creep", "regression", "only_inconclusive", "failures", "hostile", "quantiles", "factors", "quiet")
+        for name in (
+            "creep",
+            "regression",
+            "only_inconclusive",
+            "failures",
+            "hostile",
+            "quantiles",
+            "factors",
+            "quiet",
+            "views",
+        )
     ),
-    *((name, "xml") for name in ("regression", "failures", "nothing", "hostile", "metrics", "some_identical", "quiet")),
+    *(
+        (name, "xml")
+        for name in ("regression", "failures", "nothing", "hostile", "metrics", "some_identical", "quiet", "views")
+    ),
     *(
         (name, "json")
         for name in (
@@ -49,6 +65,7 @@ CASES = [
             "machines",
             "all_identical",
             "quiet",
+            "views",
         )
     ),
 ]

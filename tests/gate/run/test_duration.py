@@ -25,7 +25,9 @@ ROUNDS = schedule({"base": ["b"], "head": ["b"]}, 3, 2, seed=1)
 
 def config(budget: float) -> Config:
     written = f'[plan]\nbudget = "{budget}s"\nbuilds = 3\nexecutions = 2\niterations = 5\n[build]\ncommand = "x"\n'
-    return parse(read_source(written + '[[benchmark]]\nname = "b"\ncommand = "x"\n', "perfgate.toml"))
+    return parse(
+        read_source(written + '[[benchmark]]\nname = "b"\ncommand = "x"\ninstrument = "hyperfine"\n', "perfgate.toml")
+    )
 
 
 def build(side: str, seconds: float, setup: float | None = None, number: int = 0, **more: Any) -> dict[str, Any]:

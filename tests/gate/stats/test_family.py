@@ -1,10 +1,11 @@
 from statistics import fmean
+from typing import Literal
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from gate.stats.family import bh, holm, unshared, weighted_holm
+from gate.stats.family import bh, holm, share, unshared, weighted_holm, within
 from tests.support.seeds import seeds
 
 
@@ -97,3 +98,22 @@ def test_holm_with_weights_is_the_closed_test_of_weighted_bonferroni(seed: int) 
         assert own.p_adjusted == pytest.approx(min(1.0, least))
         assert own.rejected == (own.p_adjusted < 0.05)
         assert own.rejected == (p[i] < own.alpha)
+
+
+@pytest.mark.parametrize("method", ["holm", "bh", "none"])
+@pytest.mark.parametrize("seed", range(10))
+def test_the_hypotheses_of_a_question_share_what_it_gets_by_weights(
+    method: Literal["holm", "bh", "none"], seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    weights = [0.8, 0.2]
+    p = rng.random((6, 2)) ** 4
+    smallest = np.minimum((p / weights).min(axis=1), 1.0).tolist()
+    for question, both in zip(share(method, smallest, 0.05), p.tolist(), strict=True):
+        found = within(question, both, weights, 0.05)
+        for own, value in zip(found, both, strict=True):
+            assert own.rejected == (own.p_adjusted < 0.05) == (value < own.alpha)
+        assert any(own.rejected for own in found) == question.rejected
+        assert min(own.p_adjusted for own in found) == question.p_adjusted
+        assert sum(own.alpha for own in found) == pytest.approx(question.alpha)
+    assert within(question, [0.02], [1.0], 0.05) == [question]

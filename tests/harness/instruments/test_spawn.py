@@ -12,7 +12,7 @@ from gate.config.types import Benchmark, MetricRules
 from gate.model import Metric
 from gate.units import Duration
 from harness.instruments.protocol import Context, Unusable
-from harness.instruments.spawn import Spawn
+from harness.instruments.spawn import LAUNCHER, Spawn
 from harness.process.execute import Outcome, ProcessExecutor
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
@@ -38,8 +38,9 @@ def by_itself(context: Context, command: str | list[str]) -> dict[str, Metric] |
     """As measured, with an interpreter of the launcher's own, as where nothing can be forked."""
     each, spawn = Benchmark(name="b", command=command, instrument="spawn"), Spawn()
     context = dataclasses.replace(context, scratch=Path(tempfile.mkdtemp(dir=context.scratch)))
-    command_ = dataclasses.replace(spawn.prepare(each, context), launch=None)
-    return spawn.collect(each, context, ProcessExecutor().run(command_))
+    executor = ProcessExecutor()
+    executor._servers[LAUNCHER] = None
+    return spawn.collect(each, context, executor.run(spawn.prepare(each, context)))
 
 
 WAYS = pytest.mark.parametrize("way", [measured, by_itself])
@@ -80,7 +81,7 @@ block = b"x" * (100_000_000 if os.path.getsize("n") == 2 else 1)
 
 
 def test_memory_below_the_launchers_own_is_not_told(context: Context) -> None:
-    assert set(good(measured(context, ["true"]))) == {"time", "user", "system"}
+    assert set(good(measured(context, ["true"]))) == {"time", "active", "user", "system"}
     found = measured(context, ["true"], metric={"memory": MetricRules()})
     assert isinstance(found, Unusable)
     assert found.status.startswith("no values of 'memory' (spawn cannot measure memory below ")

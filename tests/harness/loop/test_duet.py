@@ -41,7 +41,7 @@ def made(tmp_path: Path, commands: Mapping[Side, list[str]], iterations: int = 3
     recipes = {side: Recipe(BuildTable(perturb=[]), {"PATH": os.environ["PATH"], "MINE": side}) for side in SIDES}
     executor = ProcessExecutor(tmp_path / "running", ())
     conditions = Conditions(executor, recipes, os.environ, scratch)
-    executions = Executions(conditions, {"spawn": Spawn(cpu=True)}, iterations)
+    executions = Executions(conditions, {"spawn": Spawn(duet=True)}, iterations)
     benchmarks = {side: Benchmark(name="work", command=commands[side], instrument="spawn", **more) for side in SIDES}
     try:
         return Duets(executions).make(benchmarks, pair(), folders)

@@ -192,3 +192,31 @@ def test_some_are_executed_once_a_build() -> None:
     # what is drawn for the others does not change
     plain = [s.seed for each in schedule(names, 3, 4, seed=1) for s in each.executions if s.benchmark == "a"]
     assert [s.seed for each in rounds for s in each.executions if s.benchmark == "a"] == plain
+
+
+def test_starts_take_turns_in_fours_of_which_each_side_has_two() -> None:
+    steps = [s for each in schedule(both("a", "b"), 4, 5, seed=3, starts={"a": 4}) for s in each.executions]
+    assert [step.order for step in steps] == list(range(len(steps)))
+    of_a = [step for step in steps if step.benchmark == "a"]
+    firsts = set()
+    for at in range(0, len(of_a), 4):
+        four = of_a[at : at + 4]
+        sides = [step.side for step in four]
+        assert sides in (["base", "head", "head", "base"], ["head", "base", "base", "head"])
+        # neighbours have one number
+        assert [step.execution for step in four] == [four[0].execution] * 2 + [four[0].execution + 1] * 2
+        firsts.add(sides[0])
+    assert firsts == {"base", "head"}
+    for build in range(4):
+        numbers = [step.execution for step in of_a if step.build == build and step.side == "head"]
+        assert numbers == list(range(20))
+    # a block of each goes before the next of any
+    assert [step.benchmark for step in steps if step.build == 0].count("b") == 10
+    assert len({(s.seed, s.padding) for s in of_a}) == len(of_a) // 2
+
+
+def test_a_block_of_an_odd_number_of_starts_goes_on_in_the_next_one() -> None:
+    steps = [s for each in schedule(both("a"), 1, 4, seed=5, starts={"a": 1}) for s in each.executions]
+    sides = [step.side for step in steps]
+    for at in (0, 4):
+        assert sides[at] == sides[at + 3] != sides[at + 1] == sides[at + 2]

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from harness.instruments import launcher
+from harness.instruments.spawn import launched
 from harness.process.execute import Command, ProcessExecutor
-from harness.process.forkserver import ForkServer, Launch
+from harness.process.forkserver import ForkServer, Launch, LaunchSide, LaunchStart
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere each launcher is started by itself")
 
@@ -57,8 +58,8 @@ def executor() -> Iterator[ProcessExecutor]:
 def call(tmp_path: Path) -> Callable[..., Command]:
     def made(*argv: str, runs: int = 1, timeout: float = 30.0) -> Command:
         number = len(list(tmp_path.glob("result*")))
-        launch = Launch(SCRIPT, tmp_path / f"result{number}", runs, argv)
-        return Command(launch.by_itself(None), tmp_path, dict(ENVIRONMENT), timeout, launch=launch)
+        side = LaunchSide(argv, ENVIRONMENT, tmp_path)
+        return launched(Launch(SCRIPT, tmp_path / f"result{number}", (side,), (LaunchStart(),) * runs), timeout)
 
     return made
 
@@ -67,9 +68,11 @@ def test_a_program_cannot_tell_it_from_one_that_was_started_by_itself(
     executor: ProcessExecutor, call: Callable[..., Command], tmp_path: Path
 ) -> None:
     seen = []
-    for launched in (True, False):
+    for forked in (True, False):
         command = call(sys.executable, "-I", "-c", ABOUT, "a b", "☃")
-        outcome = executor.run(replace(command, stdout=tmp_path / "out", launch=command.launch if launched else None))
+        if not forked:
+            executor._servers[SCRIPT] = None
+        outcome = executor.run(replace(command, stdout=tmp_path / "out"))
         assert (outcome.status, outcome.stderr) == ("", "")
         seen.append((tmp_path / "about").read_text())
         (tmp_path / "about").unlink()
@@ -122,8 +125,10 @@ def test_a_launcher_that_fails_says_so_as_one_by_itself(
 ) -> None:
     first = call("true")
     assert executor.run(first).status == ""
-    for launch in (first.launch, None):
-        outcome = executor.run(replace(first, launch=launch))
+    for forked in (True, False):
+        if not forked:
+            executor._servers[SCRIPT] = None
+        outcome = executor.run(first)
         assert outcome.status == "exit 1"
         assert "FileExistsError" in outcome.stderr
 

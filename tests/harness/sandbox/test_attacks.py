@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from gate.removal import remove_tree
-from harness.instruments import launcher
+from harness.instruments.spawn import LAUNCHER, launched
 from harness.process.execute import Command
-from harness.process.forkserver import Launch, entered
-from harness.sandbox.sandbox import Landlocked
+from harness.process.forkserver import Launch, LaunchSide, LaunchStart
+from harness.sandbox.sandbox import Confinement, Landlocked
 from tests.harness.sandbox.conftest import LIBRARY, Arena
 
 
@@ -164,16 +164,19 @@ def test_rights_are_not_won_back(arena: Arena, sandbox: Landlocked) -> None:
     assert rights == (1 << 2 if os.geteuid() == 0 else 0)
 
 
-def launched(arena: Arena, sandbox: Landlocked, attack: str, *, served: bool) -> str:
+def of_one(argv: tuple[str, ...], arena: Arena, confined: Confinement) -> Launch:
+    side = LaunchSide(argv, arena.environment, arena.tree("head"), confined)
+    return Launch(LAUNCHER, arena.work / f"{secrets.token_hex(4)}.json", (side,), (LaunchStart(),))
+
+
+def by_launcher(arena: Arena, sandbox: Landlocked, attack: str, *, served: bool) -> str:
     """Make an attack in the program that the launcher of spawn starts."""
     confined = sandbox.confined("head", arena.tree("head"), building=False)
     argv = (sys.executable, "-I", "-S", str(LIBRARY), attack)
-    launch = Launch(Path(launcher.__file__), arena.work / f"{secrets.token_hex(4)}.json", 1, argv, confined)
-    command = Command(
-        launch.by_itself(None), arena.tree("head"), arena.environment, 20.0, launch=launch if served else None,
-        confined=confined, enters=entered(confined),
-    )  # fmt: skip
-    done = arena.executor.run(command)
+    launch = of_one(argv, arena, confined)
+    if not served:
+        arena.executor._servers[LAUNCHER] = None
+    done = arena.executor.run(launched(launch, 20.0))
     assert not done.status, done
     assert launch.output.is_file()
     return done.stderr.strip()
@@ -182,8 +185,8 @@ def launched(arena: Arena, sandbox: Landlocked, attack: str, *, served: bool) ->
 @pytest.mark.parametrize("served", [False, True])
 def test_a_program_inherits_no_descriptors(arena: Arena, sandbox: Landlocked, served: bool) -> None:
     """With the ruleset that it entered it could widen what its next execution may do."""
-    assert launched(arena, sandbox, "descriptors", served=served) == "[]"
-    assert launched(arena, sandbox, "widen", served=served).startswith("refused")
+    assert by_launcher(arena, sandbox, "descriptors", served=served) == "[]"
+    assert by_launcher(arena, sandbox, "widen", served=served).startswith("refused")
     arena.executor.close()
 
 
@@ -299,12 +302,7 @@ def test_reopening_standard_streams_works(arena: Arena, sandbox: Landlocked) -> 
 def test_nobody_slows_down_what_starts_the_other_side(arena: Arena, sandbox: Landlocked, attack: str) -> None:
     """As another user it is refused; as the same one it is found before the next command starts."""
     confined = sandbox.confined("head", arena.tree("head"), building=False)
-    launch = Launch(Path(launcher.__file__), arena.work / "result.json", 1, ("true",), confined)
-    command = Command(
-        launch.by_itself(None), arena.tree("head"), arena.environment, 20.0, launch=launch, confined=confined,
-        enters=entered(confined),
-    )  # fmt: skip
-    assert not arena.executor.run(command).status
+    assert not arena.executor.run(launched(of_one(("true",), arena, confined), 20.0)).status
     (server,) = arena.executor._servers.values()
     assert server is not None
     said = arena.attack(sandbox, attack, server.pid)

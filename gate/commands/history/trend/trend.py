@@ -17,7 +17,7 @@ from gate.commands.history.place import here, opened
 from gate.commands.history.trend.formats import Screen, renderer
 from gate.history.chain import Chain, chained
 from gate.history.names import when
-from gate.history.series import series
+from gate.history.series import followed, series
 from gate.history.trend import Trend, trend
 from gate.model import UserError
 from gate.model.visible import visible
@@ -55,13 +55,14 @@ def _trend(options: TrendOptions) -> Trend:
     if not reading.records and not reading.problems:
         raise UserError(f"{store} holds no records: `perfgate history add` records a run")
     chain = _part(chained(reading.records), options)
-    cases = series(chain)
+    every = series(chain)
+    cases = followed(every)
     wanted = [of for of in cases if _matches(of.id.benchmark, options.benchmarks)]
     for glob in options.benchmarks:
         if not any(_matches(of.id.benchmark, [glob]) for of in cases):
             names = ", ".join(dict.fromkeys(of.id.benchmark for of in cases[:5]))
             raise UserError(f"--benchmark {glob}: no benchmark of the history matches; it has {names or 'none'}")
-    return trend(chain, wanted, reading.problems)
+    return trend(chain, wanted, reading.problems, views=len(every) - len(cases))
 
 
 def _matches(name: str, globs: Sequence[str]) -> bool:

@@ -11,6 +11,7 @@ from gate.history.series import Series
 from gate.history.trend import CaseTrend, Fact, Segment, Trend
 from gate.stats.series import Interval
 from gate.units import agree, format_share, plural
+from gate.words import views
 from gate.words.numbers import changed
 from gate.words.phrases import listed
 from gate.words.plain import clip, visible
@@ -27,16 +28,9 @@ _FACT = 40
 
 
 def name(of: Series) -> str:
-    """Name a case: "parse", "request, p99 latency, size=10"."""
-    quantity = " ".join(
-        part
-        for part in (
-            of.id.statistic if of.id.statistic != "mean" else "",
-            of.id.metric if of.id.metric != "time" else "",
-        )
-        if part
-    )
-    return visible(", ".join(part for part in (of.id.benchmark, quantity, of.id.factors) if part))
+    """Name a case: "parse", "parse, active time", "request, latency p99, size=10"."""
+    quantity = views.quantity(of.id.metric, of.id.statistic)
+    return visible(", ".join(part for part in (of.id.benchmark, quantity, of.id.factors) if part not in ("", "time")))
 
 
 def short(commit: str) -> str:
@@ -150,6 +144,11 @@ def notes(trend: Trend) -> Iterator[str]:
             "levels of days together. Both with their 95% interval."
         )
         yield "± are standard deviations: of the ratio of one run, and of its level from day to day."
+    if trend.views:
+        yield (
+            "Of each benchmark that has several views, the one is shown that decided most often. Where another decided "
+            f"alone, its ratio stands in. `perfgate history export` has {plural(trend.views, 'other view')}."
+        )
     gaps = sum(link.gap for link in chain.links)
     if gaps:
         yield (

@@ -36,7 +36,9 @@ _COMMENTS = {
         "Criterion's own times are 3 s and 5 s. Short values, over executions and builds, show the noise that long",
         "ones hide. A name at the end chooses benchmarks.",
     ],
-    "divan": ["The mean that divan prints for each benchmark. A name at the end chooses benchmarks."],
+    "divan": [
+        "Mean, median and fastest of each benchmark, as divan prints them. A name at the end chooses benchmarks."
+    ],
     "libtest": ["The time per iteration that is printed for each benchmark. A name at the end chooses benchmarks."],
 }
 _BUILD = [

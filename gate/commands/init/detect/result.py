@@ -53,7 +53,7 @@ class Measured:
     command: list[str] | str
     comment: list[str]
     slow: bool = False
-    instrument: str = "hyperfine"
+    instrument: str = "spawn"
     form: str | None = None
     rank: Rank = Rank.BENCHMARK
 

@@ -29,12 +29,9 @@ with open(sys.argv[1], "w") as out:
 
 
 def shown(report: Line) -> Shown:
-    """What a reader of a report sees: the interval that each verdict rests on, and those of recorded metrics."""
+    """What a reader of a report sees: the intervals of findings and of recorded metrics."""
     found = {}
-    for f in report["findings"]:
-        interval = f["decided_at"] if f["shown"] == "decided_at" else f["ratio"]
-        found[f["benchmark"], f["metric"]] = (interval["low"], interval["high"], interval["confidence"])
-    for f in report["recorded"]:
+    for f in [*report["findings"], *report["recorded"]]:
         found[f["benchmark"], f["metric"]] = (f["ratio"]["low"], f["ratio"]["high"], f["ratio"]["confidence"])
     return found
 
@@ -155,3 +152,35 @@ def test_sides_that_were_swapped_are_compared_without_the_gate(tmp_path: Path) -
     text = " ".join(run("compare", folder, folder, "--side-a", "head", "--side-b", "base").split())
     assert "measured with early stopping" in text
     assert "No correction for multiple comparisons" in text
+
+
+def test_views_are_blocks_of_their_own_and_a_note_names_the_one_that_decided(tmp_path: Path) -> None:
+    rng = np.random.default_rng(7)
+    benchmark = {"name": "parse", "command": "x", "instrument": "spawn"}
+    config = {"benchmark": [benchmark], "plan": {"builds": 6, "executions": 10, "iterations": 1}}
+    run_line = {"type": "run", "created": "2026-11-20T09:00:00Z", "turns": True, "config": config}
+    found: list[Line] = []
+    for number in range(120):
+        place, at = divmod(number, 2)
+        side = ("base", "head")[(place + at) % 2]
+        active = {"base": 0.02, "head": 0.0212}[side] * rng.normal(1, 0.001)
+        times = {"time": active * rng.lognormal(0.2, 0.2), "active": active, "user": active}
+        metrics: Line = {name: {"unit": "s", "better": "lower", "values": [value]} for name, value in times.items()}
+        metrics["active"] |= {"view_of": "time", "sharp": True}
+        found.append({
+            "type": "execution", "benchmark": "parse", "side": side, "build": place // 10, "execution": place % 10,
+            "order": number, "own": 1.0, "metrics": metrics,
+        })  # fmt: skip
+    (tmp_path / "measurements.jsonl").write_text(lines.text([run_line, *found]))
+    decided = json.loads(run("decide", str(tmp_path), "--json", "-"))["findings"]
+    assert [(f["metric"], f["statistic"], f["verdict"]) for f in decided] == [("active", "typical", "regression")]
+    text = run("compare", str(tmp_path))
+    titles = [text for text in text.splitlines() if "lower is better" in text]
+    assert titles == [
+        "time in ms, lower is better", "active time in ms, lower is better", "user in ms, lower is better, recorded only"
+    ]  # fmt: skip
+    assert "the gate decides by active time: wall time varied" in " ".join(text.split())
+    shown_by_compare = rows_of(run("compare", str(tmp_path), "--format", "csv"))
+    low = {row["metric"]: float(row["ratio_low"]) for row in shown_by_compare if row["row"] == "benchmark"}
+    for view in (decided[0], *decided[0]["beside"]):
+        assert low[view["metric"]] == pytest.approx(view["ratio"]["low"], rel=1e-9)

@@ -12,7 +12,7 @@ from gate.commands.try_.result import Built, Case, RoundCost, Tried
 from gate.config.parse import parse
 from gate.config.source import from_tables
 from gate.config.types import Config
-from gate.model import Execution, Metric
+from gate.model import Execution, Metric, Side
 from gate.run.trial import TrialTimes, keep_times, trial_seconds
 from harness.loop.execution import Executed
 from harness.loop.schedule import schedule
@@ -38,6 +38,15 @@ def config(**plan: Any) -> Config:
     ]
     table = {"builds": {"min": 4, "max": 12}, "executions": 5, "iterations": 10, "budget": "10m", **plan}
     return parse(from_tables({"plan": table, "benchmark": benchmarks}, "here"))
+
+
+def planned(iterations: int) -> Config:
+    """Of blocks of starts."""
+    tables = {
+        "plan": {"iterations": iterations},
+        "benchmark": [{"name": "a", "command": "a", "instrument": "hyperfine"}],
+    }
+    return parse(from_tables(tables, "here"))
 
 
 def case(benchmark: str = "a", spread: float | None = 0.02, **more: Any) -> Case:
@@ -103,12 +112,21 @@ def test_what_is_kept_for_the_next_check_adds_up_to_the_cost_of_rounds(tmp_path:
     assert cost is not None
     keep_times(TrialTimes(first_builds(BUILT), BUILT.later, {"a": 1.0}, iterations=10, each={"a": 0.05}), tmp_path)
     rounds = schedule({"base": ["a"], "head": ["a"]}, 6, 5, 7)
-    assert trial_seconds(rounds, 10, tmp_path) == pytest.approx(cost.of(6))
+    assert trial_seconds(rounds, planned(10), tmp_path) == pytest.approx(cost.of(6))
     # 6 builds x 5 executions x 2 sides, each with 4 iterations fewer
-    assert trial_seconds(rounds, 6, tmp_path) == pytest.approx(cost.of(6) - 60 * 4 * 0.05)
-    assert trial_seconds(schedule({"base": ["a", "b"], "head": ["a", "b"]}, 6, 5, 7), 10, tmp_path) is None
+    assert trial_seconds(rounds, planned(6), tmp_path) == pytest.approx(cost.of(6) - 60 * 4 * 0.05)
+    assert trial_seconds(schedule({"base": ["a", "b"], "head": ["a", "b"]}, 6, 5, 7), planned(10), tmp_path) is None
     (tmp_path / "trial.json").write_text("{")
-    assert trial_seconds(rounds, 10, tmp_path) is None
+    assert trial_seconds(rounds, planned(10), tmp_path) is None
+
+
+def test_what_goes_start_by_start_takes_what_each_start_takes(tmp_path: Path) -> None:
+    keep_times(TrialTimes(first_builds(BUILT), BUILT.later, {"a": 1.0}, iterations=10, each={"a": 0.05}), tmp_path)
+    names: dict[Side, list[str]] = {"base": ["a"], "head": ["a"]}
+    whole, started = schedule(names, 6, 5, 7), schedule(names, 6, 5, 7, starts={"a": 10})
+    alone = trial_seconds(whole, planned(10), tmp_path)
+    assert alone is not None
+    assert trial_seconds(started, config(), tmp_path) == pytest.approx(alone - 60 * 0.5)
 
 
 def test_a_head_that_is_kept_is_not_compiled_again() -> None:
@@ -235,6 +253,20 @@ def test_where_too_few_builds_fit_fewer_executions_and_iterations_are_named() ->
     # nor does one of which fewer iterations take no less, or whose plan has too few builds
     assert leaner(msgspec.structs.replace(cost, executions=2400.0), tried(execution=240.0)) is None
     assert leaner(cost, long, builds=3) is None
+
+
+def test_of_many_cases_that_do_not_fit_some_are_to_be_chosen_rather_than_each_measured_less() -> None:
+    cost = RoundCost(once=0.0, builds=0.0, executions=240.0, least=False)
+
+    def found(count: int, spread: float | None) -> Any:
+        cases = tuple(case(spread=spread, metric=f"m{number}") for number in range(count))
+        return plans(cost, [tried(execution=24.0, iteration=2.0, cases=cases)], config(), None, {})
+
+    # one value of each says nothing of its noise
+    assert (found(60, None).leaner, found(60, None).choose) == (None, 60)
+    assert (found(20, None).leaner is not None, found(20, None).choose) == (True, None)
+    # a plan that finds something is one
+    assert (found(60, 0.02).leaner is not None, found(60, 0.02).choose) == (True, None)
 
 
 def test_where_not_all_builds_fit_as_many_as_a_regression_needs_must() -> None:

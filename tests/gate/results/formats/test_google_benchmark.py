@@ -31,6 +31,10 @@ def test_repetitions_are_iterations_of_one_process() -> None:
     assert (copy.benchmark, copy.execution, copy.labels) == ("Copy/1024", 0, {})
     assert copy.metrics["time"].values == pytest.approx([10.841881189900693e-9, 10.832270740856487e-9], rel=1e-12)
     assert copy.metrics["cpu_time"].values == pytest.approx([10.841408894136167e-9, 10.833774104683199e-9], rel=1e-12)
+    views = {name: (metric.view_of, metric.sharp) for name, metric in copy.metrics.items() if metric.view_of}
+    assert views == {"cpu_time": ("time", True)}
+    (manual,) = made(row("Read/manual_time", 5)).measured
+    assert (manual.metrics["cpu_time"].view_of, manual.metrics["cpu_time"].sharp) == ("time", False)
     rate = copy.metrics["bytes_per_second"]
     assert (rate.unit, rate.better, list(rate.values)) == ("B/s", "higher", [94452668467.64305, 94519231258.23232])
     items = copy.metrics["items_per_second"]

@@ -58,6 +58,8 @@ def test_of_samples_the_means_of_iterations() -> None:
     assert first.metrics["time"].values == pytest.approx([2.4255e-07, 1.37043e-07], rel=1e-4)
     assert second.execution == 1
     assert first.metrics["p0.50"].values == pytest.approx([1.45e-07, 1e-07], rel=1e-4)
+    views = {name: (metric.view_of, metric.sharp) for name, metric in first.metrics.items() if metric.view_of}
+    assert views == {"p0.50": ("time", True)}
 
 
 def test_secondary_metrics_stand_beside_the_time() -> None:

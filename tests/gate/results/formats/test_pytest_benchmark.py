@@ -71,6 +71,20 @@ def test_saved_without_data_there_are_aggregates_only() -> None:
     assert {(a.metric, a.unit, a.better) for a in reading.aggregates} == {("time", "s", "lower")}
 
 
+def test_cpu_time_and_wall_time_are_never_one_metric() -> None:
+    clock = {"options": {"timer": "process_time"}}
+    rounds, means = entry("a", data=[0.25, 0.5]), entry("b", mean=0.5, median=0.25)
+    reading = read_json({"machine_info": {}, "benchmarks": [rounds | clock, rounds, means | clock, means]})
+    assert [(m.benchmark, list(m.metrics)) for m in reading.measured] == [
+        ("t.py::a", ["cpu_time"]), ("t.py::a", ["time"])
+    ]  # fmt: skip
+    assert [(a.metric, a.statistic) for a in reading.aggregates] == [
+        (metric, statistic) for metric in ("cpu_time", "time") for statistic in ("mean", "median")
+    ]
+    bad = read_json({"machine_info": {}, "benchmarks": [entry("c", mean=-1.0) | clock]})
+    assert [f.status for f in bad.failed] == ["-1 in 'cpu_time' is below 0"]
+
+
 def test_one_bad_benchmark_leaves_the_others() -> None:
     nan = float("nan")
     reading = read_json(

@@ -194,6 +194,16 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "early-stop": [
         (e.EarlyStop(6, 12), "stopped at round 6 of 12: early stopping tends to exaggerate the change")
     ],
+    "carry-over": [
+        (
+            e.CarryOver("head", 0.012),
+            "head is 1.2% slower after base than after itself: half of that is in the ratio",
+        ),
+        (
+            e.CarryOver("base", -0.006),
+            "base is 0.60% faster after head than after itself: half of that is in the ratio",
+        ),
+    ],
     "noisier-than-remembered": [
         (e.NoisierThanRemembered(), "noisier than calibrated: the remembered variance is not used")
     ],

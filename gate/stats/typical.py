@@ -1,0 +1,153 @@
+"""The typical value: a round's trimmed mean of neighbours' log ratios, where base and head take turns.
+
+Neighbours in time meet the same machine, so what disturbs both cancels in their ratio, and the trimmed mean drops the
+pairs in which it hit one of them alone. The difference of two sides' own medians or trimmed means would keep it: they
+do not know which executions are neighbours. Source: docs/method.md, the typical value.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import msgspec
+import numpy as np
+
+from gate.model import Sample
+from gate.model.case import TYPICAL, Center
+from gate.stats.levels import Tops, Unit, gap_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.float64]
+
+TRIMMED = 0.2
+"""The share of a round's pairs that is left out at each end."""
+FEWEST_PAIRS = 4
+"""Pairs of a round below which nothing is said of its noise."""
+
+
+class TypicalPair(msgspec.Struct, frozen=True, eq=False):
+    """Both sides of the rounds that both have: their logarithms are the center of all pairs, less or plus half of D."""
+
+    base: Tops
+    head: Tops
+
+
+def trimmed_mean(values: Array) -> float:
+    """Return the mean of all but the lowest and highest fifth, rounded down; of fewer than five values the mean."""
+    cut = int(TRIMMED * len(values))
+    kept = np.sort(values)[cut : len(values) - cut]
+    return float(np.add.reduce(kept) / len(kept))
+
+
+def squared_error(values: Array) -> float:
+    """Return the squared standard error of a trimmed mean of two values or more (Yuen 1974)."""
+    n, cut = len(values), int(TRIMMED * len(values))
+    ordered = np.sort(values)
+    winsorized = np.clip(ordered, ordered[cut], ordered[n - 1 - cut])
+    kept = n - 2 * cut
+    return float(winsorized.var(ddof=1)) * (n - 1) / (kept * (kept - 1))
+
+
+def typical_pair(base: Sample, head: Sample, *, sessions: bool) -> TypicalPair | None:
+    """Reduce both sides together; None where a value is not above 0, or no round has both sides.
+
+    Args:
+        sessions: whether session is a level; then there is one number a session, the mean over its rounds.
+    """
+    rounds = _rounds(base, head)
+    if not rounds or any(min(x.min(), y.min()) <= 0 for x, y in rounds.values()):
+        return None
+    logs = [(np.log(x), np.log(y)) for x, y in rounds.values()]
+    ratios = np.array([trimmed_mean(y - x) for x, y in logs])
+    middles = np.array([trimmed_mean((x + y) / 2) for x, y in logs])
+    units: tuple[Unit, ...] = tuple(rounds)
+    if sessions:
+        own = np.array([session for session, _ in rounds])
+        units = tuple(dict.fromkeys(own.tolist()))
+        ratios, middles = (np.array([each[own == unit].mean() for unit in units]) for each in (ratios, middles))
+    return TypicalPair(_tops(base, middles - ratios / 2, units), _tops(head, middles + ratios / 2, units))
+
+
+def _tops(sample: Sample, logs: Array, units: tuple[Unit, ...]) -> Tops:
+    return Tops(logs, units, gap_of(sample) / math.exp(float(logs.mean())), log=True)
+
+
+def first_round_noise(base: Sample, head: Sample, center: Center) -> float | None:
+    """Return the standard error of ln(head/base) in the first round that both sides have; None: it is not known.
+
+    It tells how sharp a view is: by the ratios of pairs for the typical value, otherwise by the differences of pairs,
+    each side as a share of its mean. How large the change is does not enter.
+    """
+    pairs = next(iter(_rounds(base, head).values()), None)
+    if pairs is None or len(pairs[0]) < FEWEST_PAIRS:
+        return None
+    x, y = pairs
+    n = len(x)
+    if center != TYPICAL:
+        means = x.mean(), y.mean()
+        return None if min(means) <= 0 else float((y / means[1] - x / means[0]).std(ddof=1)) / math.sqrt(n)
+    if min(x.min(), y.min()) <= 0:
+        return None
+    return math.sqrt(squared_error(np.log(y / x)))
+
+
+def _rounds(base: Sample, head: Sample) -> dict[tuple[int, int], tuple[Array, Array]]:
+    """Pair the executions of each build that both sides have: the means of base's and of head's, in the same order."""
+    of_base, of_head = _by_build(base), _by_build(head)
+    found = {}
+    for build, (x, x_orders) in of_base.items():
+        if build not in of_head:
+            continue
+        y, y_orders = of_head[build]
+        first, second = _neighbours(x_orders, y_orders, len(x), len(y))
+        found[build] = (x[first], y[second])
+    return found
+
+
+def _by_build(sample: Sample) -> dict[tuple[int, int], tuple[Array, npt.NDArray[np.int64] | None]]:
+    """Split the means of executions, and their positions in the run, by builds."""
+    iterations, executions = sample.counts[:2]
+    means = np.add.reduceat(sample.values, np.cumsum(iterations) - iterations) / iterations
+    ends = np.cumsum(executions).tolist()
+    starts = [0, *ends]
+    return {
+        build: (means[start:end], None if sample.orders is None else sample.orders[start:end])
+        for build, start, end in zip(sample.builds, starts, ends, strict=False)
+    }
+
+
+def _neighbours(
+    base: npt.NDArray[np.int64] | None, head: npt.NDArray[np.int64] | None, x: int, y: int
+) -> tuple[Sequence[int], Sequence[int]]:
+    """Pair the executions of a build, x of base and y of head: those of one number, as long as none is missing.
+
+    Otherwise those that follow each other in the run, where it is known and most have such a partner.
+    """
+    fewest = min(x, y)
+    by_number = range(fewest), range(fewest)
+    if x == y or base is None or head is None:
+        return by_number
+    found = _adjacent(base, head)
+    return found if 2 * len(found[0]) > fewest else by_number
+
+
+def _adjacent(base: npt.NDArray[np.int64], head: npt.NDArray[np.int64]) -> tuple[list[int], list[int]]:
+    """Pair executions that follow each other directly, each once."""
+    turns = sorted(
+        [(at, 0, i) for i, at in enumerate(base.tolist())] + [(at, 1, i) for i, at in enumerate(head.tolist())]
+    )
+    pairs: tuple[list[int], list[int]] = [], []
+    waiting: tuple[int, int] | None = None
+    for _, side, i in turns:
+        if waiting is None or waiting[0] == side:
+            waiting = side, i
+            continue
+        pairs[side].append(i)
+        pairs[1 - side].append(waiting[1])
+        waiting = None
+    return pairs

@@ -1,0 +1,181 @@
+"""The typical value against its parts by hand and by scipy, and which executions are neighbours."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy import stats
+
+from gate.model import Sample
+from gate.stats.estimate import ratio_of, reduce
+from gate.stats.remembered_variance import remember
+from gate.stats.typical import FEWEST_PAIRS, first_round_noise, squared_error, trimmed_mean, typical_pair
+from tests.support import turns
+from tests.support.turns import of_values
+
+Array = npt.NDArray[np.float64]
+
+
+def literally(values: Sequence[float]) -> float:
+    """The mean of what is left when a fifth of the values is taken away at each end."""
+    left = sorted(values)
+    for _ in range(len(values) // 5):
+        left = left[1:-1]
+    return math.fsum(left) / len(left)
+
+
+def lists(builds: Sequence[Sequence[float]], orders: Sequence[int] | None = None, first: int = 0) -> Sample:
+    """Executions of one value by build."""
+    counts = (
+        np.ones(sum(map(len, builds)), dtype=np.int64),
+        np.array([len(build) for build in builds]),
+        np.array([len(builds)]),
+    )
+    values = np.array([value for build in builds for value in build])
+    units = tuple((0, first + k) for k in range(len(builds)))
+    return Sample(values, counts, units, None if orders is None else np.array(orders))
+
+
+@pytest.mark.parametrize("n", [1, 2, 4, 5, 9, 10, 24, 25, 50])
+def test_a_fifth_is_cut_at_each_end(n: int) -> None:
+    values = np.random.default_rng(n).lognormal(size=n)
+    assert trimmed_mean(values) == pytest.approx(literally(values.tolist()))
+    assert trimmed_mean(values) == pytest.approx(float(stats.trim_mean(values, 0.2)))
+
+
+def test_its_error_is_yuens() -> None:
+    rng = np.random.default_rng(1)
+    one, other = rng.lognormal(size=23), rng.lognormal(size=31)
+    error = math.sqrt(squared_error(one) + squared_error(other))
+    t = (trimmed_mean(one) - trimmed_mean(other)) / error
+    assert t == pytest.approx(stats.ttest_ind(one, other, equal_var=False, trim=0.2).statistic)
+
+
+def test_a_round_is_the_trimmed_mean_of_its_pairs_log_ratios() -> None:
+    rng = np.random.default_rng(2)
+    base, head = rng.lognormal(size=(4, 10)), rng.lognormal(0.1, 1, size=(4, 10))
+    pair = typical_pair(of_values(base), of_values(head), sessions=False)
+    assert pair is not None
+    ratios = [literally([math.log(y / x) for x, y in zip(*both, strict=True)]) for both in zip(base, head, strict=True)]
+    middles = [
+        literally([(math.log(x) + math.log(y)) / 2 for x, y in zip(*both, strict=True)])
+        for both in zip(base, head, strict=True)
+    ]
+    assert pair.head.values - pair.base.values == pytest.approx(ratios)
+    assert (pair.head.values + pair.base.values) / 2 == pytest.approx(middles)
+    assert pair.base.log and pair.head.log and pair.base.units == ((0, 0), (0, 1), (0, 2), (0, 3))
+    limits = ratio_of(reduce(of_values(base), of_values(head), "typical", exact=False), "paired").limits(0.05)
+    wanted = stats.ttest_1samp(ratios, 0).confidence_interval(0.95)
+    assert (limits.low, limits.high) == pytest.approx((math.exp(wanted.low), math.exp(wanted.high)))
+    found = reduce(of_values(base), of_values(head), "typical", exact=False)
+    assert found.y / found.x == pytest.approx(math.exp(np.mean(ratios)))
+    assert found.x == pytest.approx(math.exp(np.mean(middles) - np.mean(ratios) / 2))
+
+
+def test_an_execution_of_several_values_counts_by_its_mean() -> None:
+    values = np.random.default_rng(3).lognormal(size=(2, 5, 4))
+    counts = (np.full(10, 4), np.full(2, 5), np.array([2]))
+    several = Sample(values.ravel(), counts, ((0, 0), (0, 1)))
+    head = of_values(np.ones((2, 5)))
+    one, means = (typical_pair(each, head, sessions=False) for each in (several, of_values(values.mean(axis=2))))
+    assert one is not None and means is not None
+    assert one.base.values == pytest.approx(means.base.values)
+
+
+def test_what_hits_one_of_two_neighbours_does_not_count() -> None:
+    base, head = np.full((3, 10), 2.0), np.full((3, 10), 2.1)
+    # of each round two starts meet something, and drift moves both sides alike
+    head[:, 3], base[:, 8] = 9.0, 7.0
+    drift = np.linspace(1, 3, 10)
+    pair = typical_pair(of_values(base * drift), of_values(head * drift), sessions=False)
+    assert pair is not None
+    assert np.exp(pair.head.values - pair.base.values) == pytest.approx([1.05] * 3)
+
+
+def test_a_missing_execution_leaves_the_others_their_neighbours() -> None:
+    # ABBA BAAB, and base's first start is missing: its partner stays alone
+    base = lists([[11.0, 12.0, 13.0]], [3, 5, 6])
+    head = lists([[20.0, 22.0, 24.0, 26.0]], [1, 2, 4, 7])
+    pair = typical_pair(base, head, sessions=False)
+    assert pair is not None
+    wanted = np.mean(np.log([22.0 / 11.0, 24.0 / 12.0, 26.0 / 13.0]))
+    assert pair.head.values - pair.base.values == pytest.approx([wanted])
+    # by number where the positions are not known, or tell of no turns
+    by_number = np.mean(np.log([20.0 / 11.0, 22.0 / 12.0, 24.0 / 13.0]))
+    for orders in ([0, 1, 2], None):
+        of_base = lists([[11.0, 12.0, 13.0]], orders)
+        of_head = lists([[20.0, 22.0, 24.0, 26.0]], None if orders is None else [3, 4, 5, 6])
+        blocks = typical_pair(of_base, of_head, sessions=False)
+        assert blocks is not None
+        assert blocks.head.values - blocks.base.values == pytest.approx([by_number])
+
+
+def test_rounds_of_one_side_do_not_count() -> None:
+    pair = typical_pair(lists([[1.0], [2.0], [3.0]]), lists([[4.0], [6.0], [9.0]], first=1), sessions=False)
+    assert pair is not None and pair.base.units == ((0, 1), (0, 2))
+    assert np.exp(pair.head.values - pair.base.values) == pytest.approx([2.0, 2.0])
+
+
+def test_sessions_are_the_means_of_their_rounds() -> None:
+    rng = np.random.default_rng(4)
+    counts = (np.ones(24, dtype=np.int64), np.full(4, 6), np.array([1, 3]))
+    units = ((0, 0), (1, 0), (1, 1), (1, 2))
+    base, head = (Sample(rng.lognormal(size=24), counts, units) for _ in range(2))
+    rounds, found = (typical_pair(base, head, sessions=sessions) for sessions in (False, True))
+    assert rounds is not None and found is not None
+    assert found.base.units == (0, 1)
+    assert found.head.values == pytest.approx([rounds.head.values[0], rounds.head.values[1:].mean()])
+
+
+def test_what_has_no_logarithm_or_no_partner_has_no_ratio() -> None:
+    one, zero = of_values(np.ones((3, 4))), of_values(np.array([[1.0] * 4] * 2 + [[1.0, 0.0, 1.0, 1.0]]))
+    assert reduce(one, zero, "typical", exact=False).trouble == "zero-quantile"
+    assert reduce(one, of_values(-np.ones((3, 4))), "typical", exact=False).trouble == "negative"
+    assert reduce(lists([[1.0], [2.0]]), lists([[1.0], [2.0]], first=2), "typical", exact=False).trouble == "no-rounds"
+    assert reduce(one, of_values(np.ones((1, 4))), "typical", exact=False).trouble == "one-unit"
+    assert reduce(one, one, "typical", exact=False).trouble == "no-spread"
+    # counts are compared as numbers, whatever is asked for
+    assert reduce(one, of_values(2 * np.ones((3, 4))), "typical", exact=True).exact
+
+
+def test_the_noise_of_a_view_is_that_of_its_first_round() -> None:
+    rng = np.random.default_rng(5)
+    base, head = rng.lognormal(0, 0.01, (3, 20)), rng.lognormal(0, 0.01, (3, 20))
+    sides = of_values(base), of_values(head)
+    typical, mean = (first_round_noise(*sides, center) for center in ("typical", None))
+    assert typical == pytest.approx(math.sqrt(squared_error(np.log(head[0] / base[0]))))
+    apart = head[0] / head[0].mean() - base[0] / base[0].mean()
+    assert mean == pytest.approx(apart.std(ddof=1) / math.sqrt(20))
+    # a change of any size, and all later rounds, are no part of it
+    other = of_values(np.vstack([7 * head[:1], rng.lognormal(0, 9, (2, 20))]))
+    assert first_round_noise(sides[0], other, "typical") == pytest.approx(typical)
+    assert first_round_noise(sides[0], other, None) == pytest.approx(mean)
+    few = of_values(base[:, : FEWEST_PAIRS - 1])
+    assert first_round_noise(few, few, "typical") is None
+    assert first_round_noise(of_values(0 * base), sides[1], "typical") is None
+    assert first_round_noise(of_values(0 * base), sides[1], None) is None
+
+
+def test_what_is_remembered_is_the_contrast_of_both_sides() -> None:
+    rng = np.random.default_rng(6)
+    base, head = (of_values(rng.lognormal(0, 0.1, (6, 10))) for _ in range(2))
+    found = remember(base, head, "typical", session="s", created="2026-11-20T09:00:00Z")
+    pair = typical_pair(base, head, sessions=False)
+    assert found is not None and found.contrast is not None and pair is not None
+    assert found.contrast.value == pytest.approx(float((pair.head.values - pair.base.values).var(ddof=1)))
+    assert (found.iteration, found.execution) == (None, None)
+    assert remember(base, None, "typical", session="s", created="2026-11-20T09:00:00Z") is None
+
+
+@pytest.mark.parametrize("host", turns.HOSTS)
+def test_neighbours_by_turns_are_never_much_worse_than_means_and_often_far_better(host: str) -> None:
+    rng = np.random.default_rng(7)
+    setting = turns.Setting(host=host, starts=20, active=0.05, layout=0.0, rounds=60)
+    active = turns.drawn(rng, setting)[1]
+    typical, mean = (reduce(active.base, active.head, center, exact=False) for center in ("typical", None))
+    sd = float((typical.head.values - typical.base.values).std(ddof=1))
+    of_means = float((np.log(mean.head.values) - np.log(mean.base.values)).std(ddof=1))
+    most = {"normal": 1.3, "AR(1)": 1.3, "lognormal": 1.0, "bursts": 0.5, "load steps": 0.7}[host]
+    assert sd < most * of_means

@@ -1,0 +1,300 @@
+"""What single starts of a launch tell: active time, whose work it was, what outlived it; and two sides by turns."""
+
+import os
+import sys
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from gate.config.types import Benchmark, MetricRules
+from harness.instruments.protocol import Context, Unusable
+from harness.instruments.spawn import LAUNCHER, RESULT, Spawn, Start, Starts, launched
+from harness.process.execute import Outcome, ProcessExecutor
+from harness.process.forkserver import Launch, LaunchSide, LaunchStart
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel tells no delays elsewhere")
+
+ENVIRONMENT = {"PATH": os.environ["PATH"]}
+PYTHON = (sys.executable, "-I", "-S", "-c")
+BENCHMARK = Benchmark(name="b", command=["x"], instrument="spawn", warmup=1)
+COMPUTES = "for _ in range(1_000_000): pass"
+TWO_THREADS = """
+import hashlib, threading
+def work(): hashlib.pbkdf2_hmac("sha256", b"x", b"y", 400_000)
+one = threading.Thread(target=work); one.start(); work(); one.join()
+"""
+UNREAPED = """
+import os
+pid = os.fork()
+if not pid:
+    for _ in range(2_000_000): pass
+    os._exit(0)
+os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+"""
+Made = Callable[..., Starts]
+
+
+@pytest.fixture(params=["forked", "by itself"])
+def executor(request: pytest.FixtureRequest) -> Iterator[ProcessExecutor]:
+    made = ProcessExecutor()
+    if request.param == "by itself":
+        made._servers[LAUNCHER] = None
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def made(executor: ProcessExecutor, tmp_path: Path) -> Made:
+    """Make a launch of commands, each a side; starts: numbers of sides, or what is told of a start."""
+
+    def make(
+        *commands: Sequence[str], starts: Sequence[int | LaunchStart] = (0, 0), seconds: float = 0.0, step: int = 1,
+        timeout: float = 0.0, benchmark: Benchmark = BENCHMARK,
+    ) -> Starts:  # fmt: skip
+        sides = tuple(LaunchSide(tuple(each), ENVIRONMENT, tmp_path) for each in commands)
+        whole = [LaunchStart(each) if isinstance(each, int) else each for each in starts]
+        (tmp_path / RESULT).unlink(missing_ok=True)
+        launch = Launch(LAUNCHER, tmp_path / RESULT, sides, whole, seconds, step, timeout)
+        return Spawn().starts([benchmark] * len(sides), launch, executor.run(launched(launch, 30.0)))
+
+    return make
+
+
+def good(found: Starts) -> list[Start]:
+    assert found.failed is None, found
+    return found.made
+
+
+def value(start: Start, metric: str) -> float:
+    (only,) = start.metrics[metric].values
+    return only
+
+
+def test_active_time_is_what_a_program_computes_and_sleeps(made: Made) -> None:
+    script = f"import time; time.sleep(0.1)\n{COMPUTES}"
+    for start in good(made([*PYTHON, script])):
+        assert [start.metrics[name].unit for name in ("time", "active")] == ["s", "s"]
+        assert value(start, "user") + 0.1 <= value(start, "active") + 0.02
+        assert value(start, "active") <= value(start, "time")
+        assert not start.outlived
+
+
+def test_active_time_does_not_count_how_long_others_had_the_processor(made: Made, tmp_path: Path) -> None:
+    # both on one processor: what one waits for is what the other one runs
+    number = min(os.sched_getaffinity(0))
+    pin = f"import os; os.sched_setaffinity(0, {{{number}}});"
+    busy = f"import os; {pin}\nwhile True: pass"
+    script = textwrap.dedent(f"""
+        import os, subprocess, sys
+        if os.path.exists("busy"):
+            os.unlink("busy")
+            if not os.fork():
+                os.execv(sys.executable, [sys.executable, "-I", "-S", "-c", {busy!r}])
+        {pin}
+        for _ in range(3_000_000): pass
+    """)
+    (tmp_path / "busy").touch()
+    disturbed, alone = good(made([*PYTHON, script]))
+    assert disturbed.outlived
+    assert value(disturbed, "time") - value(disturbed, "active") > 0.2 * value(alone, "user")
+
+
+@pytest.mark.parametrize(
+    ("command", "least", "most"),
+    [
+        ([*PYTHON, COMPUTES], 0.95, 1.0),
+        (["sh", "-c", f"{sys.executable} -I -S -c '{COMPUTES}'; :"], 0.0, 0.3),
+        # hashing lets the other thread run
+        ([*PYTHON, TWO_THREADS], 0.3, 0.75),
+        # nobody waits for the child, whose work the system then counts for nobody
+        ([*PYTHON, UNREAPED], 0.0, 0.6),
+    ],
+    ids=["one task", "child of a shell", "two threads", "child that nobody reaps"],
+)
+def test_own_is_the_share_of_the_first_task(made: Made, command: list[str], least: float, most: float) -> None:
+    for start in good(made(command)):
+        assert start.own is not None
+        assert least <= start.own <= most
+        assert not start.outlived
+
+
+@pytest.mark.parametrize(
+    "leave", ["sleep 60 & echo $! > pid", "(setsid sh -c 'trap : TERM; echo $$ > pid; while :; do sleep 60; done' &)"]
+)
+def test_what_outlives_a_command_is_told_and_ended_before_the_next_start(
+    made: Made, tmp_path: Path, leave: str
+) -> None:
+    check = 'if [ -e pid ] && kill -0 "$(cat pid)"; then exit 7; fi; rm -f pid'
+    found = good(made(["sh", "-c", f"{check}; {leave}; while [ ! -s pid ]; do :; done"], ["sh", "-c", check],
+                      starts=[0, 1, 0, 0, 1]))  # fmt: skip
+    assert [(start.side, start.outlived) for start in found] == [
+        (0, True),
+        (1, False),
+        (0, True),
+        (0, True),
+        (1, False),
+    ]
+
+
+def test_one_side_alone_ends_what_outlives_it_too(made: Made) -> None:
+    check = 'if [ -e pid ] && kill -0 "$(cat pid)"; then exit 7; fi; sleep 60 & echo $! > pid'
+    assert [start.outlived for start in good(made(["sh", "-c", check], starts=[0, 0, 0]))] == [True] * 3
+
+
+def test_sides_take_turns_each_with_its_own_command(made: Made, tmp_path: Path) -> None:
+    script = 'printf "%s " "$0" "$MORE" >> order'
+    own = LaunchStart(1, {"MORE": "x"}, ("sh", "-c", script, "other"))
+    found = good(made(["sh", "-c", script, "base"], ["sh", "-c", script, "head"], starts=[0, 1, 1, 0, own, 0]))
+    assert [start.side for start in found] == [0, 1, 1, 0, 1, 0]
+    assert (tmp_path / "order").read_text() == "base  head  head  base  other x base  "
+    assert {name for start in found for name in start.metrics} == {"time", "active", "user", "system"}
+    assert all(len(metric.values) == 1 and not metric.dropped for each in found for metric in each.metrics.values())
+
+
+def test_the_memory_of_each_side_is_its_own(made: Made) -> None:
+    block = "x = b'x' * 100_000_000"
+    small, large = good(made([*PYTHON, "import os"], [*PYTHON, block], starts=[0, 1]))
+    assert 110e6 > value(large, "memory") - (value(small, "memory") if "memory" in small.metrics else 8e6) > 85e6
+
+
+def test_a_launch_ends_after_its_time_with_a_whole_step(made: Made) -> None:
+    found = good(made(["sleep", "0.05"], ["true"], starts=[0, 1, 1, 0] * 100, seconds=0.1, step=4))
+    assert len(found) == 4
+    alone = good(made(["sleep", "0.05"], starts=[0] * 100, seconds=0.08, step=3))
+    assert len(alone) == 3
+
+
+def test_the_start_that_fails_is_the_last_one(made: Made, tmp_path: Path) -> None:
+    count = 'echo x >> count; test "$(wc -l < count)" -lt 2 || { echo second >&2; exit 4; }'
+    found = made(["true"], ["sh", "-c", count], starts=[0, 1, 1, 0])
+    assert [start.side for start in found.made] == [0, 1]
+    assert (found.failed, found.side, found.timed_out) == (Unusable("exit 4", "second\n"), 1, False)
+    killed = made(["true"], ["sh", "-c", "kill -SEGV $$"], starts=[0, 1, 1, 0])
+    assert (killed.failed, killed.side, len(killed.made)) == (Unusable("signal SIGSEGV", ""), 1, 1)
+
+
+def test_a_start_that_takes_too_long_ends_the_launch(made: Made, tmp_path: Path) -> None:
+    slow = 'echo x >> count; test "$(wc -l < count)" -lt 2 || { echo $$ > pid; exec sleep 60; }'
+    found = made(["true"], ["sh", "-c", slow], starts=[0, 1, 0, 1, 0], timeout=0.4)
+    assert [start.side for start in found.made] == [0, 1, 0]
+    assert (found.failed, found.side, found.timed_out) == (Unusable("time-out after 0.4s", ""), 1, True)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+
+
+def test_a_command_that_ends_what_started_it(made: Made) -> None:
+    found = made(["true"], ["sh", "-c", "kill -KILL $PPID"], starts=[0, 1, 0])
+    assert (len(found.made), found.side) == (1, 1)
+    assert found.failed == Unusable("spawn: the process that starts the command has ended", "")
+
+
+def test_what_cannot_start(made: Made, tmp_path: Path) -> None:
+    found = made(["true"], ["./missing"], starts=[0, 1])
+    assert (len(found.made), found.side) == (1, 1)
+    assert found.failed == Unusable('cannot start: there is no program "./missing"', "", unstarted=True)
+    own = made(["true"], ["true"], starts=[0, LaunchStart(1, argv=("./other",))])
+    assert own.failed == Unusable('cannot start: there is no program "./other"', "", unstarted=True)
+
+
+def test_a_side_whose_directory_is_missing(executor: ProcessExecutor, tmp_path: Path) -> None:
+    sides = (LaunchSide(("true",), ENVIRONMENT, tmp_path), LaunchSide(("true",), ENVIRONMENT, tmp_path / "gone"))
+    launch = Launch(LAUNCHER, tmp_path / RESULT, sides, [LaunchStart(0), LaunchStart(1)])
+    found = Spawn().starts([BENCHMARK] * 2, launch, executor.run(launched(launch, 30.0)))
+    assert (found.made, found.side) == ([], 1)
+    assert found.failed == Unusable(
+        f"cannot start: the directory {tmp_path / 'gone'} does not exist", "", unstarted=True
+    )
+
+
+def test_both_sides_stand_at_one_path(executor: ProcessExecutor, tmp_path: Path) -> None:
+    place = tmp_path / "tree"
+    for name in ("base", "head"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "name").write_text(name)
+    sides = tuple(
+        LaunchSide(("sh", "-c", "pwd > seen; cat name >> all"), ENVIRONMENT, place, None, {tmp_path / name: place})
+        for name in ("base", "head")
+    )
+    launch = Launch(LAUNCHER, tmp_path / RESULT, sides, [LaunchStart(each) for each in (0, 1, 1, 0)])
+    found = good(Spawn().starts([BENCHMARK] * 2, launch, executor.run(launched(launch, 30.0))))
+    assert all("active" in start.metrics for start in found)
+    assert [(tmp_path / name / "all").read_text() for name in ("base", "head")] == ["basebase", "headhead"]
+    assert {(tmp_path / name / "seen").read_text() for name in ("base", "head")} == {f"{place}\n"}
+    assert not place.exists()
+
+
+def test_both_are_set_aside_after_a_failure(executor: ProcessExecutor, tmp_path: Path) -> None:
+    place = tmp_path / "tree"
+    for name in ("base", "head"):
+        (tmp_path / name).mkdir()
+    commands = {"base": ("true",), "head": ("sh", "-c", "exit 3")}
+    sides = tuple(
+        LaunchSide(commands[name], ENVIRONMENT, place, None, {tmp_path / name: place}) for name in ("base", "head")
+    )
+    launch = Launch(LAUNCHER, tmp_path / RESULT, sides, [LaunchStart(each) for each in (0, 1, 1, 0)])
+    found = Spawn().starts([BENCHMARK] * 2, launch, executor.run(launched(launch, 30.0)))
+    assert (len(found.made), found.side) == (1, 1)
+    assert found.failed is not None
+    assert found.failed.status == "exit 3"
+    assert sorted(each.name for each in tmp_path.iterdir() if each.is_dir()) == ["base", "head"]
+
+
+def test_a_side_that_cannot_stand_at_its_path(executor: ProcessExecutor, tmp_path: Path) -> None:
+    side = LaunchSide(("true",), ENVIRONMENT, tmp_path, None, {tmp_path / "gone": tmp_path / "place"})
+    launch = Launch(LAUNCHER, tmp_path / RESULT, (side,), [LaunchStart()])
+    failed = Spawn().starts([BENCHMARK], launch, executor.run(launched(launch, 30.0))).failed
+    assert failed is not None
+    assert failed.status.startswith(
+        f"cannot start: {tmp_path / 'gone'} cannot stand at {tmp_path / 'place'}: no such file"
+    )
+    assert failed.unstarted
+
+
+# ns, user, system, rss, delay, waited, ran, rest, outlived, side
+RUN = (30_000_000, 0.008, 0.002, 20_000, 4_000_000, 6_000_000, 10_000_000, 0.0, 0, 0)
+
+
+def read(tmp_path: Path, *runs: tuple[float, ...], benchmark: Benchmark = BENCHMARK) -> Starts:
+    """Read a result that was written by hand."""
+    (tmp_path / RESULT).write_bytes(msgspec.json.encode({"runs": runs, "own": [9000], "failed": None}))
+    launch = Launch(LAUNCHER, tmp_path / RESULT, (LaunchSide(("x",), {}, tmp_path),), [LaunchStart()] * len(runs))
+    return Spawn().starts([benchmark], launch, Outcome("", "", 0.1, ""))
+
+
+def test_the_values_of_a_start(tmp_path: Path) -> None:
+    (start,) = good(read(tmp_path, RUN))
+    found = {name: metric.values for name, metric in start.metrics.items()}
+    assert found == pytest.approx({"time": [0.03], "active": [0.02], "user": [0.008], "system": [0.002],
+                                   "memory": [20_000 * 1024]})  # fmt: skip
+    assert start.own == pytest.approx(1.0)
+
+
+def test_active_time_is_at_least_what_the_first_task_ran(tmp_path: Path) -> None:
+    # whoever measures was stopped while the program ran
+    (start,) = good(read(tmp_path, (*RUN[:5], 25_000_000, *RUN[6:])))
+    assert value(start, "active") == pytest.approx(0.01)
+
+
+def test_active_time_that_cannot_be_is_a_failure_of_the_measuring(tmp_path: Path) -> None:
+    found = read(tmp_path, RUN, (*RUN[:5], 26_000_000, 0, *RUN[7:]), RUN)
+    assert len(found.made) == 1
+    assert found.failed is not None
+    assert found.failed.status.startswith("spawn: ")
+    context = Context(tmp_path, {}, "base", 0, 0, 3, tmp_path)
+    collected = Spawn().collect(msgspec.structs.replace(BENCHMARK, warmup=0), context, Outcome("", "", 0.1, ""))
+    assert collected == found.failed
+
+
+def test_without_delays_there_is_no_active_time(tmp_path: Path) -> None:
+    unknown = (*RUN[:4], -1, -1, -1, *RUN[7:])
+    first, second = good(read(tmp_path, RUN, unknown))
+    assert "active" not in first.metrics
+    assert first.own == pytest.approx(1.0)
+    assert second.own is None
+    asked = msgspec.structs.replace(BENCHMARK, metric={"active": MetricRules()})
+    failed = read(tmp_path, unknown, benchmark=asked).failed
+    assert failed is not None
+    assert failed.status == "no values of 'active'"
