@@ -27,7 +27,7 @@ def records(*lines: dict[str, Any]) -> list[Record]:
 
 def test_the_setup_is_what_must_not_change() -> None:
     read = config(
-        {"name": "a", "command": ["./a", "one two"], "warmup": 3},
+        {"name": "a", "command": ["./a", "one two"], "warmup": 3, "instrument": "hyperfine"},
         {"name": "b", "command": "./b | tail", "instrument": "values"},
         build={"command": ["make", "all"]},
     )

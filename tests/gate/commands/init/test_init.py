@@ -430,7 +430,7 @@ def test_a_perfgate_toml_that_git_ignores_is_mentioned(project: Project) -> None
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_survives_hostile_names(tmp_path: Path, kind: str) -> None:
-    instrument = {"npm": "values", "pytest-benchmark": "pytest-benchmark", "go": "go"}.get(kind, "hyperfine")
+    instrument = {"npm": "values", "pytest-benchmark": "pytest-benchmark", "go": "go"}.get(kind, "spawn")
     measured = Measured(HOSTILE, [HOSTILE, "\x7f\t\u2028"], [], instrument=instrument)
     second = replace(measured, name="second", command="two\nlines'")
     found = Found(

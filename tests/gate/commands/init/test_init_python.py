@@ -32,7 +32,7 @@ _DECLARED = _PACKAGE + '[dependency-groups]\ndev = ["pytest-benchmark"]\n'
 def test_a_script_measures_the_code_of_its_side(project: Project, path: str, name: str) -> None:
     config = written(project({"pyproject.toml": _PACKAGE, "my_pkg/__init__.py": "", path: _SCRIPT}))
     (benchmark,) = config.benchmark
-    assert (benchmark.name, benchmark.instrument) == (name, "hyperfine")
+    assert (benchmark.name, benchmark.instrument) == (name, "spawn")
     assert [Path(benchmark.command[0]).name.rstrip("3"), *benchmark.command[1:]] == ["python", path]
     # only the script's own folder would be on the path
     assert config.env.set == {"PYTHONPATH": "."}

@@ -193,7 +193,7 @@ def test_npm_script(project: Project) -> None:
     }
     config = written(project({**files, "node_modules/x/index.js": ""}))
     (benchmark,) = config.benchmark
-    assert (benchmark.instrument, benchmark.command) == ("hyperfine", ["node", "bench.js"])
+    assert (benchmark.instrument, benchmark.command) == ("spawn", ["node", "bench.js"])
     assert config.build.setup == "npm ci --no-audit --no-fund"
     # npm would write through the link, into the checkout
     assert config.build.share == []

@@ -105,7 +105,7 @@ def test_a_workflow_that_must_not_run_code_ends_the_trial_alone(project: Project
 
 
 def test_a_run_that_takes_long_is_named_with_what_to_do() -> None:
-    measured = [Measured(name, ["x"], [], instrument=kind) for name, kind in (("a", "hyperfine"), ("b", "values"))]
+    measured = [Measured(name, ["x"], [], instrument=kind) for name, kind in (("a", "spawn"), ("b", "values"))]
     found = Found("python", "here", measured[0], more=[*measured[1:], Measured("c", ["x"], [])])
     times = TrialTimes({}, 0.0, {}, 5, {"a": 13.44, "b": 20.0, "c": 4.9})
     (_, note) = long_notes(found, times, "perfgate.toml")
