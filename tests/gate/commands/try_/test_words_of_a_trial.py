@@ -186,6 +186,14 @@ def test_a_budget_that_finds_nothing_is_not_followed_by_a_check() -> None:
     assert next_of(FIT) == "perfgate check"
 
 
+def test_of_many_cases_that_do_not_fit_the_next_step_is_to_choose() -> None:
+    said = next_of(FIT, choose=923)
+    assert said == (
+        "choose: 923 cases share the budget of 10 min. Name those that matter in `include` of their [[benchmark]], or by "
+        "the suite's own filter in its command; then `perfgate try` again"
+    )
+
+
 def test_what_one_value_does_not_show_is_unknown() -> None:
     fit = msgspec.structs.replace(FIT, finds=None, unknown=True)
     found = text(changed(plans=Plans(basis="one-build", why="", fits=(fit,))))
