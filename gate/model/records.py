@@ -259,6 +259,10 @@ did not fail need no more."""
 Phase = Literal["checkout", "setup", "build", "service", "comparison", "execution"]
 
 
+Aside = Literal["start", "keep", "again", "outside", "trees"]
+"""What takes time beside the steps of the plan, see HostState.aside."""
+
+
 class Cut(msgspec.Struct, frozen=True, kw_only=True):
     """The step that the budget ended."""
 
@@ -301,6 +305,10 @@ class HostState(msgspec.Struct, frozen=True, kw_only=True, tag="host"):
     """At the end: since the machine was free, or since the run was resumed; None: at the beginning, or not known."""
     probe: float | None = None
     """At the end: what the probe took of them; None: nothing was probed."""
+    aside: dict[str, float] = {}
+    """At the end: what else took some of them beside the steps of the plan: "start" (the first starts on base), "keep"
+    (copying builds that are kept), "again" (builds that were tried again), "outside" (looking for what builds leave
+    outside their trees), "trees" (comparing trees with their commits)."""
     replicates: list[Index] = []
     """When a study begins or goes on: the replicates of each round, as planned from now on."""
     unproved: dict[str, Unproved] = {}

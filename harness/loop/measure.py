@@ -44,7 +44,7 @@ from harness.loop.events import (
 from harness.loop.execution import Executions
 from harness.loop.ledger import Ledger
 from harness.loop.outside import Outside, tree_of
-from harness.loop.probe import SECONDS, Probe
+from harness.loop.probe import Probe
 from harness.loop.steps import BuildStep, ExecutionStep, Round
 from harness.process.budget import BudgetEndedError
 
@@ -187,6 +187,8 @@ class Loop:
         self._executed = False
         self._begun = False
         """Whether a part of a round was made, since the run was resumed."""
+        self._late: BuildStep | None = None
+        """The first build in which the budget ended, which went on beyond it."""
         self._last: BuildStep | None = None
         """The last build, if it ran alone and in this run."""
         self._empty: set[tuple[Side, str, str]] = set()
@@ -244,8 +246,11 @@ class Loop:
         )
 
     def _cut(self, ended: BudgetEndedError) -> Cut | None:
-        compared = self._executions.compared
-        return None if self._step is None else cut_at(self._step, ended, len(compared), sum(compared))
+        step, compared = self._step, self._executions.compared
+        if self._late is not None and isinstance(step, ExecutionStep):
+            # what it took is in its record
+            step, ended.phase, ended.seconds, ended.setup = self._late, "build", 0.0, 0.0
+        return None if step is None else cut_at(step, ended, len(compared), sum(compared))
 
     def _round(self, number: int, each: Round) -> Stop | None:
         built = False
@@ -260,8 +265,13 @@ class Loop:
                     started = time.time_ns()
                     if number == 0 and not self._design:
                         self._examine(part)
-                    if not self._begun and not self._look_outside(each, part, started):
-                        return "build-failure"
+                    # only the first builds and the proofs may need more, and nothing is measured in that time
+                    self._budget.allow(0.0)
+                    if not self._begun:
+                        with self._budget.timed("outside"):
+                            sound = self._look_outside(each, part, started)
+                        if not sound:
+                            return "build-failure"
                     built = self._begun = True
                     self._execute_all(part)
                 self._replicates += bool(each.replicates)
@@ -317,6 +327,8 @@ class Loop:
             for build in each.builds
             if (build.side, canonical(build.factors)) in needed or not (self._design or ledger.built(build))
         ]
+        # what is made already is recorded whatever comes of the others
+        wanted.sort(key=lambda step: not self._builder.is_ahead(step.side, step.build, step.seed, step.factors))
         for build, partner in zip_longest(wanted, wanted[1:]):
             if not self._build(build, partner) and not self._design:
                 return False
@@ -341,7 +353,7 @@ class Loop:
         pairs = [each for each in sides.values() if len(each) == len(SIDES) and self._is_probed(each["base"])]
         if not pairs:
             return
-        self._progress(ProbeStarted(len(pairs), SECONDS))
+        self._progress(ProbeStarted(len(pairs), self._probe.seconds))
         identical = 0
         begin = self._budget.clock()
         try:
@@ -466,6 +478,8 @@ class Loop:
             self._progress(StepFinished(step.side, None, 0.0, record, step.factors))
             self._is_sound(step.build)
             return False
+        if self._late is None and self._budget.is_over:
+            self._late = step
         if not self._ledger.built(step):
             self._add(record)
         self._progress(StepFinished(step.side, None, record.seconds or 0.0, None, step.factors, record.following))
