@@ -60,8 +60,10 @@ def started(made: Workshop, side: Side = "base") -> tuple[Workshop, Started]:
     try:
         return _started(made, side, begun, at.append)
     except BudgetEndedError as error:
-        # an execution, though it has no instrument
-        error.phase = "execution" if error.phase == "comparison" else error.phase
+        if error.phase == "comparison":
+            # an execution, though it has no instrument, whose seconds the cut has
+            error.phase = "execution"
+            made.conditions.budget.note("start", -error.seconds)
         nothing = Started(frozenset(), (), broken=False, built=False, begun=begun, cut=cut_at(at[-1], error))
         return made.afresh(made.job), nothing
 

@@ -103,9 +103,11 @@ def proof(report: Report) -> list[str]:
     if not most.differ_count:
         return ["No file differs between base and head"]
     shown = [clip(visible(path), _PATH) for path in most.differ[:MOST_NAMED]]
-    more = most.differ_count - len(shown)
+    more = most.differ_count - most.made_count - len(shown)
     names = ", ".join(shown) + (f" and {more:,} more" if shown and more > 0 else "")
     said = f"{plural(most.differ_count, 'path')} {agree(most.differ_count, 'differs', 'differ')} between base and head"
+    made = f"{most.made_count:,} made by the builds" if most.made_count else ""
+    names = ", and ".join(part for part in (names, made) if part)
     none = agree(most.differ_count, "It was not", "None of them was")
     return [f"{said}{f': {names}' if names else ''}", f"{none} opened, listed or executed by these benchmarks"]
 

@@ -376,6 +376,14 @@ class TreeBuilder:
         places = {each.stays for each in self._conditions.recipes.values()}
         return self._trees.roots() if self._trees.one_path and len(places) == 1 else None
 
+    def committed(self) -> frozenset[str]:
+        """Return the paths in the trees that the commits hold; all else was made there.
+
+        Raises:
+            SourceError: git failed.
+        """
+        return self._trees.committed()
+
     def root(self) -> Path:
         """Give the path at which the trees of both sides stand by turns."""
         return self._trees.place("head")

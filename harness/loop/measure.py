@@ -97,6 +97,14 @@ class Builder(Protocol):
         """Give the trees of both sides, wherever they are; None: they do not stand at one path."""
         ...
 
+    def committed(self) -> frozenset[str]:
+        """Return the paths in the trees that the commits hold; all else was made there.
+
+        Raises:
+            SourceError: git failed.
+        """
+        ...
+
     def root(self) -> Path:
         """Give the path at which the trees of both sides stand by turns."""
         ...

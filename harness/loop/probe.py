@@ -19,6 +19,7 @@ from gate.config.types import Benchmark
 from gate.model import SIDES, Failure, Same, Side, Unproved, UnprovedKind
 from gate.model.sameness import MOST_NAMED
 from gate.model.visible import visible
+from harness.errors import SourceError
 from harness.instruments.protocol import Unusable
 from harness.loop.execution import Attempt, Executions, Unmeasured
 from harness.loop.proof import Ground, apart, disturbed, doubt, program_differs
@@ -46,6 +47,14 @@ class Standing(Protocol):
 
     def roots(self) -> Mapping[Side, Path] | None:
         """Give the trees of both sides, wherever they are; None: they do not stand at one path."""
+        ...
+
+    def committed(self) -> frozenset[str]:
+        """Return the paths in the trees that the commits hold; all else was made there.
+
+        Raises:
+            SourceError: git failed.
+        """
         ...
 
     def root(self) -> Path:
@@ -138,11 +147,13 @@ class Probe:
             return Unproved(kind="not-at-one-path")
         conditions = self._executions.conditions
         own = (conditions.scratch, *([conditions.shims] if conditions.shims is not None else []))
-        with suppress(OSError):
+        with suppress(OSError, SourceError):
             since = int(min(self._begun, self._standing.since()))
             home = conditions.sandbox.environment("base").get("HOME")
             home_path = Path(home) if home is not None else None
-            return Ground(differences(roots), self._standing.root(), own, self._begun, since, home_path)
+            found, committed = differences(roots), self._standing.committed()
+            sources = tuple(sorted(found.paths & committed))
+            return Ground(found, sources, self._standing.root(), own, self._begun, since, home_path)
         return Unproved(kind="failed")
 
 
@@ -283,8 +294,9 @@ class _One:
         same = Same(
             benchmark=self._name,
             session=self._executions.conditions.session,
-            differ=[visible(path) for path in sorted(found.paths)[:MOST_NAMED]],
+            differ=[visible(path) for path in ground.sources[:MOST_NAMED]],
             differ_count=len(found.paths),
+            made_count=len(found.paths) - len(ground.sources),
             read_count=len(self.read),
             hash=dict(found.hashes),
         )

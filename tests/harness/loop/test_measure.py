@@ -140,11 +140,13 @@ class Bench:
         table: Mapping[str, Benchmark] | None = None,
         environments: Mapping[Side, Mapping[str, str]] = FAKE,
         scratch: Path | None = None,
+        overtime: float = 0.0,
         **options: Any,
     ) -> Measured:
         """Measure with these in the place of the fakes."""
         build = BuildTable(perturb=self.perturb)
         budget = Budget(self.budget, self.clock)
+        budget.allow(overtime)
         conditions = Conditions(
             BoundedExecutor(executor, budget),
             {side: Recipe(build, environments[side]) for side in SIDES},
