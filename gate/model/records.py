@@ -203,6 +203,8 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True, tag="execution", gc=F
     """When, in UTC."""
     seconds: float | None = None
     """What it took, with its warm-up."""
+    before: float | None = None
+    """Of the first one of a run: what the run took until then beside its builds, such as proofs. None: another one."""
     warmup: Index = 0
     """Iterations that were dropped before the values."""
     factors: dict[str, Any] = {}

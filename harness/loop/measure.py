@@ -19,6 +19,7 @@ from gate.model import (
     AfterRound,
     Build,
     Cut,
+    Execution,
     Failure,
     Look,
     Record,
@@ -533,6 +534,11 @@ class Loop:
             self._progress(LookTaken(len(out - before), len(measured) - len(out)))
 
     def _add(self, *records: Record) -> None:
+        first = next((record for record in records if isinstance(record, Execution)), None)
+        if first is not None and not self._ledger.has_executions:
+            before = (self._probing or 0.0) + sum(self._budget.aside.values()) or None
+            told = msgspec.structs.replace(first, before=before)
+            records = tuple(told if each is first else each for each in records)
         self._append(*records)
         for record in records:
             self._ledger.note(record)
