@@ -122,8 +122,10 @@ class Probe:
             OSError: perfgate's own files cannot be written.
         """
         ground = self._ground()
-        budget = self._executions.conditions.budget
-        end = budget.clock() + self.seconds
+        budget, seconds = self._executions.conditions.budget, self.seconds
+        end = budget.clock() + seconds
+        # what waits for a service does not go on beyond that, nor what compares outputs
+        budget.allow(max(0.0, budget.used + seconds - budget.limit))
         found: list[tuple[_One, Probed]] = []
         for pair in pairs:
             one = _One(self._executions, self._standing, self._both(pair), pair, begin, end)
