@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from gate.model.reasons import Accepted
     from gate.model.records import (
         AfterRound,
+        Aside,
         Build,
         Commit,
         Cut,
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
         Look,
         Metric,
         Phase,
-        Aside,
         Record,
         Run,
         Same,
@@ -94,6 +94,7 @@ __all__ = [
     "VERDICTS",
     "Accepted",
     "AfterRound",
+    "Aside",
     "Better",
     "Build",
     "Case",
@@ -125,7 +126,6 @@ __all__ = [
     "Overall",
     "Pairing",
     "Phase",
-    "Aside",
     "PolicyFacts",
     "Proof",
     "QuantileCurve",

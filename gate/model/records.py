@@ -280,6 +280,8 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
     """What that phase had taken by then."""
     setup: float = 0.0
     """Seconds of checkout and set-up before it, of a build that has no line of its own."""
+    beyond: float = 0.0
+    """Seconds that it had beyond the budget: first builds and proofs may have as many as the budget has."""
     compared: Index = 0
     """Executions whose output was compared before it: they have no line either."""
     comparing: float = 0.0

@@ -72,7 +72,9 @@ def not_measured(report: Report) -> str:
     every = len(names - {None})
     told = [too_long] if (too_long := _too_long(report)) else []
     if proved and (proved < every or report.failures):
-        told.insert(0, f"{proved:,} of {plural(every, 'benchmark')} {agree(proved, 'runs', 'run')} {SAME}: not measured")
+        told.insert(
+            0, f"{proved:,} of {plural(every, 'benchmark')} {agree(proved, 'runs', 'run')} {SAME}: not measured"
+        )
     return "; ".join(told)
 
 

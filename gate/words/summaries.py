@@ -112,10 +112,8 @@ def _budget_ended(of: outcomes.BudgetEnded) -> str:
     parts = [f"{name} took {format_duration(seconds)}" for name, seconds in took.items() if seconds >= _WORTH]
     after = f" ({', '.join(parts)})" if parts else ""
     cut = spent.cut
-    taken = sum(took.values()) + cut.setup + cut.seconds
-    building = cut.phase in ("checkout", "setup", "build")
-    again = ", and as long again for the first builds," if building and cut.seconds and taken > spent.budget else ""
-    budget = f"the budget of {format_duration(spent.budget)}{again}"
+    more = f", and {format_duration(cut.beyond)} more for first builds and proofs," if cut.beyond else ""
+    budget = f"the budget of {format_duration(spent.budget)}{more}"
     return f"{budget} ended before one round was complete: {phrase(cut)}{after}"
 
 

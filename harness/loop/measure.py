@@ -562,6 +562,7 @@ def cut_at(
         execution=execution.execution if execution else None,
         seconds=ended.seconds,
         setup=ended.setup,
+        beyond=ended.beyond,
         compared=compared,
         comparing=comparing,
     )

@@ -22,6 +22,8 @@ class BudgetEndedError(Exception):
         self.phase: Phase | None = None
         self.seconds = 0.0
         self.setup = 0.0
+        self.beyond = 0.0
+        """Seconds that it had beyond its limit."""
 
 
 class Budget:
@@ -97,6 +99,7 @@ class Budget:
             yield
         except BudgetEndedError as ended:
             ended.phase, ended.seconds, ended.setup = name, self.clock() - began, setup
+            ended.beyond = self._overtime
             raise
 
 

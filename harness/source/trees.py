@@ -210,7 +210,7 @@ class Trees:
             return set(paths)
 
     def committed(self) -> frozenset[str]:
-        """Return what the commits of both sides hold: paths of files, of submodules too, and of the folders they are in.
+        """Return what the commits of both sides hold: files, of submodules too, and the folders that they are in.
 
         Raises:
             SourceError: git failed.

@@ -39,9 +39,7 @@ def end(rounds: int, **cut: Any) -> dict[str, Any]:
     return {"type": "host", "when": "end", "stop": "budget", "rounds": rounds, "cut": place | cut}
 
 
-def decided(
-    folder: Path, *lines: dict[str, Any], config: dict[str, Any] = CONFIG
-) -> tuple[int, str, dict[str, Any]]:
+def decided(folder: Path, *lines: dict[str, Any], config: dict[str, Any] = CONFIG) -> tuple[int, str, dict[str, Any]]:
     file = folder / "measurements.jsonl"
     file.write_text(text([RUN | {"config": config}, *lines]))
     out, err = io.StringIO(), io.StringIO()
@@ -103,8 +101,8 @@ def test_without_one_build_links_are_not_counted(tmp_path: Path) -> None:
 
 def test_the_first_builds_may_go_on_beyond_the_budget(tmp_path: Path) -> None:
     both = [build(side, 0, 40.0) for side in ("base", "head")]
-    _, out, _ = decided(tmp_path, both[0], end(0, phase="build", side="head", seconds=80.0))
-    assert "the budget of 1 min, and as long again for the first builds, ended before one round was complete" in out
+    _, out, _ = decided(tmp_path, both[0], end(0, phase="build", side="head", seconds=80.0, beyond=60.0))
+    assert "the budget of 1 min, and 1 min more for first builds and proofs, ended before one round was comp" in out
     # both are complete, and nothing was measured then
     _, out, _ = decided(tmp_path, *both, end(0, phase="build", side="head", seconds=0.0))
     ended = "the budget of 1 min ended before one round was complete: during the first build of head"

@@ -16,7 +16,8 @@ from harness.trace.accesses import Accesses
 from tests.harness.loop.test_measure import REAL, Bench, FakeBuilder, adding, builds, executions
 from tests.support.fakes import FakeExecutor, taking
 
-NOTHING = Accesses(*(frozenset[str]() for _ in range(6)), ())
+EMPTY = frozenset[str]()
+NOTHING = Accesses(EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, ())
 
 
 class FakeTrace:
@@ -157,7 +158,7 @@ def test_nothing_is_measured_beyond_the_budget(tmp_path: Path) -> None:
 def test_a_first_build_ends_where_it_takes_twice_the_budget(tmp_path: Path) -> None:
     bench, executor = bench_of(tmp_path, {"suite": 1.0}, 30.0, seconds=50.0)
     measured = run(bench, executor, overtime=30.0)
-    assert measured.cut == Cut(phase="build", side=bench.rounds[0].builds[1].side, build=0, seconds=10.0)
+    assert measured.cut == Cut(phase="build", side=bench.rounds[0].builds[1].side, build=0, seconds=10.0, beyond=30.0)
     assert bench.clock.now == 60.0
 
 

@@ -48,9 +48,8 @@ def test_what_is_timed_inside_something_else_counts_once() -> None:
     budget = Budget(clock=clock)
     with budget.timed("outside"):
         clock.now += 1.0
-        with pytest.raises(KeyError), budget.timed("keep"):
+        with budget.timed("keep"):
             clock.now += 4.0
-            raise KeyError
         budget.note("again", 2.0)
         clock.now += 2.0
     with budget.timed("keep"):
