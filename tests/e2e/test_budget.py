@@ -19,7 +19,7 @@ FOREVER = "sleep 1234.5"
 SERVICE = f'service = {{ command = "{FOREVER}", ready = "tcp:{{port}}", timeout = "20m" }}\n'
 QUICK = CONFIG.replace("builds = 5", "builds = 2")
 BUDGETS = ("1500ms", "20s")
-MORE = "(, and [0-9.]+ s more for first builds and proofs,)?"
+MORE = "(, and [0-9.]+ m?s more for first builds and proofs,)?"
 
 
 def project(folder: Path, config: str, setting: str = "true") -> Project:
