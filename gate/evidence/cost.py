@@ -32,11 +32,10 @@ def cost_of(records: Sequence[Record]) -> Cost:
     compiling = _sum((*(b.seconds for b in full), *_failed(failures, "build"), *_cut(cuts, "build")))
     link = _sum((*(b.seconds for b in again), *(b.checked for b in builds)))
     measure = _sum((*(e.seconds for e in executions), *_failed(failures, "execution"), *_cut(cuts, "execution")))
-    probe = _sum(end.probe for end in ends)
     decide = _sum(r.seconds for r in records if isinstance(r, Look))
     profile = _sum(r.seconds for r in records if isinstance(r, (Profile, Unprofiled)))
     aside = {what: _sum(end.aside.get(what) for end in ends) for what in get_args(Aside)}
-    known = [each for each in (setup, compiling, link, measure, probe, decide, profile, *aside.values()) if each]
+    known = [each for each in (setup, compiling, link, measure, decide, profile, *aside.values()) if each]
     total = _total(records, ends)
     if total is not None:
         # a run has ended when it is profiled
@@ -45,7 +44,6 @@ def cost_of(records: Sequence[Record]) -> Cost:
         setup=setup,
         compile=compiling,
         link=link,
-        probe=probe,
         measure=measure,
         decide=decide,
         other=max(0.0, total - sum(known)) if total is not None else None,

@@ -14,8 +14,6 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
     """Builds that ran the build command, or were a fresh checkout."""
     link: float | None
     """Builds that linked again what an earlier one had compiled, and the check that this gives the same."""
-    probe: float | None
-    """Finding out what cannot differ, and comparing outputs."""
     measure: float | None
     """Executions with their warm-up and their services."""
     decide: float | None
@@ -32,6 +30,8 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
     """Executions under a profiler, once a benchmark had regressed."""
     start: float | None = None
     """The first starts on base, before anything of head runs."""
+    probe: float | None = None
+    """Finding out what cannot differ, and comparing outputs."""
     keep: float | None = None
     """Copying first builds that are kept, and those of earlier runs."""
     again: float | None = None

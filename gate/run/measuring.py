@@ -426,7 +426,6 @@ def _end(job: Job, measured: Measured, budget: Budget) -> HostState:
         cut=measured.cut,
         unproved=dict(measured.unproved),
         seconds=budget.elapsed,
-        probe=measured.probe,
         aside=dict(budget.aside),
     )
 

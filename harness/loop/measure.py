@@ -120,8 +120,8 @@ class Measured:
     """How far measuring came: rounds that are complete, of those planned, and why it ended.
 
     replicates: of a designed experiment, those that are complete; planned_replicates: of so many. cut: the step that
-    the budget ended, if it did not end between two rounds. unproved: why benchmarks were measured, by name. probe: the
-    seconds of the probe; None: there was none. built: both sides were built since the run was started or resumed.
+    the budget ended, if it did not end between two rounds. unproved: why benchmarks were measured, by name. built: both
+    sides were built since the run was started or resumed.
     """
 
     rounds: int
@@ -131,7 +131,6 @@ class Measured:
     planned_replicates: int = 0
     cut: Cut | None = None
     unproved: Mapping[str, Unproved] = field(default_factory=dict, hash=False)
-    probe: float | None = None
     built: bool = field(default=False, compare=False)
 
 
@@ -203,7 +202,6 @@ class Loop:
         self._empty: set[tuple[Side, str, str]] = set()
         self._replicates = 0
         self._unproved: dict[str, Unproved] = {}
-        self._probing: float | None = None
         self._off = unproved
         begun = begun or time.time_ns()
         self._probe = Probe(executions, builder, benchmarks, off=unproved, begun=begun)
@@ -250,7 +248,6 @@ class Loop:
             replicates,
             cut,
             self._unproved,
-            self._probing,
             self._begun,
         )
 
@@ -364,8 +361,7 @@ class Loop:
             return
         self._progress(ProbeStarted(len(pairs), self._probe.seconds))
         identical = 0
-        begin = self._budget.clock()
-        try:
+        with self._budget.timed("probe"):
             for found in self._probe.examine(pairs, self._begin):
                 if found.unproved is not None:
                     self._unproved[found.benchmark] = found.unproved
@@ -373,8 +369,6 @@ class Loop:
                     if record is not None:
                         self._add(record)
                 identical += found.same is not None
-        finally:
-            self._probing = self._budget.clock() - begin
         self._progress(ProbeFinished(identical, len(pairs), self._left(0), dict(self._unproved)))
 
     def _look_outside(self, each: Round, steps: Sequence[ExecutionStep], started: int) -> bool:
@@ -536,8 +530,7 @@ class Loop:
     def _add(self, *records: Record) -> None:
         first = next((record for record in records if isinstance(record, Execution)), None)
         if first is not None and not self._ledger.has_executions:
-            before = (self._probing or 0.0) + sum(self._budget.aside.values()) or None
-            told = msgspec.structs.replace(first, before=before)
+            told = msgspec.structs.replace(first, before=sum(self._budget.aside.values()) or None)
             records = tuple(told if each is first else each for each in records)
         self._append(*records)
         for record in records:
