@@ -237,6 +237,18 @@ def test_why_the_others_were_measured_is_in_the_details(tmp_path: Path) -> None:
     assert decided(folder)["run"]["states"][0]["unproved"]["parse"]["text"] == why
 
 
+def test_what_had_no_time_for_a_proof_is_in_the_report_itself(tmp_path: Path) -> None:
+    long = {name: {"kind": "too-long", "seconds": 75.0} for name in ("parse", "load")}
+    end = {"type": "host", "when": "end", "unproved": long}
+    folder = folder_of(tmp_path, same("encode"), same("scan"), *values("parse", 1.2), end)
+    said = " ".join(run("report", folder)[1].split())
+    assert (
+        "2 of 3 benchmarks run the same program on the same data: not measured; whether parse can differ is not known: "
+        "one start of it, traced, takes longer than 1 min 15 s, which half of plan.budget leaves it (1 more benchmark "
+        "likewise)"
+    ) in said
+
+
 def test_a_plan_needs_values(tmp_path: Path) -> None:
     err = io.StringIO()
     assert main(("plan", folder_of(tmp_path, *map(same, ("encode", "parse", "scan")))), io.StringIO(), err) == 2
