@@ -28,7 +28,7 @@ _WHY: dict[UnprovedKind, str] = {
     "not-at-one-path": "base and head could not stand at one path",
     "duet": "base and head run at once, each at a path of its own",
     "failed": "it failed while its reads were traced",
-    "too-long": "one start of it, traced, takes longer than {seconds}, which half of plan.budget leaves it",
+    "too-long": "one traced start takes longer than {seconds}, its part of plan.budget",
     "changed": "{path}, which it opens or looks at, differs",
     "listed": "{path}, which it lists, holds other names",
     "outside-changed": "{path}, outside the checkout, changed while it was traced",
@@ -85,7 +85,7 @@ def _too_long(report: Report) -> str:
         return ""
     (name, why), more = long[0], len(long) - 1
     others = f" ({plural(more, 'more benchmark')} likewise)" if more else ""
-    return f"whether {clip(visible(name), _PATH)} can differ is not known: {_unproved(why)}{others}"
+    return f"{clip(visible(name), _PATH)} could not be proved identical: {_unproved(why)}{others}"
 
 
 def heading(report: Report) -> str:

@@ -243,9 +243,8 @@ def test_what_had_no_time_for_a_proof_is_in_the_report_itself(tmp_path: Path) ->
     folder = folder_of(tmp_path, same("encode"), same("scan"), *values("parse", 1.2), end)
     said = " ".join(run("report", folder)[1].split())
     assert (
-        "2 of 3 benchmarks run the same program on the same data: not measured; whether parse can differ is not known: "
-        "one start of it, traced, takes longer than 1 min 15 s, which half of plan.budget leaves it (1 more benchmark "
-        "likewise)"
+        "2 of 3 benchmarks run the same program on the same data: not measured; parse could not be proved identical: "
+        "one traced start takes longer than 1 min 15 s, its part of plan.budget (1 more benchmark likewise)"
     ) in said
 
 
