@@ -84,9 +84,10 @@ def draw(rng: np.random.Generator, ratios: list[float], sd: float = 0.02, shared
 def test_the_looks_follow_the_budget_by_what_round_one_cost() -> None:
     plan = Plan(builds=Builds(min=4, max=12), budget=Duration(100))
 
-    def cost(seconds: float, setup: float = 0.0) -> list[Build | Execution]:
+    def cost(seconds: float, setup: float = 0.0, before: float | None = None) -> list[Build | Execution]:
         metric = {"time": Metric(unit="s", values=[1.0])}
         first = Execution(benchmark="a", side="base", build=0, execution=0, seconds=seconds / 2, metrics=metric)
+        first = msgspec.structs.replace(first, before=before)
         later = Execution(benchmark="a", side="base", build=1, execution=0, seconds=1e6, metrics=metric)
         return [Build(side="base", build=0, seconds=seconds / 2, setup=setup), first, later]
 
@@ -99,6 +100,9 @@ def test_the_looks_follow_the_budget_by_what_round_one_cost() -> None:
     assert planned_looks(plan, cost(10, setup=5)) == [4, 5, 7, 9]
     assert planned_looks(plan, cost(10, setup=6))[-1] == 8
     assert planned_looks(plan, cost(10, setup=200)) == [1]
+    # and so do proofs and the first starts on base
+    assert planned_looks(plan, cost(10, before=5)) == [4, 5, 7, 9]
+    assert planned_looks(plan, cost(10, before=6))[-1] == 8
     assert planned_looks(plan, cost(32)) == [2]
     assert planned_looks(plan, cost(500)) == [1]
     assert planned_looks(Plan(builds=7), cost(5)) == []

@@ -42,6 +42,26 @@ def test_every_second_is_of_one_part() -> None:
     assert spent(found) == 80.0
 
 
+def test_what_a_run_does_beside_its_steps_has_parts() -> None:
+    aside = {
+        "start": 1.0,
+        "probe": 4.0,
+        "keep": 2.0,
+        "again": 0.5,
+        "outside": 3.0,
+        "trees": 0.25,
+        "of a newer perfgate": 9.0,
+    }
+    found = cost_of(records(BEGIN, *BUILT, *RAN, LOOK, end(seconds=80.0, probe=4.0, aside=aside)))
+    assert (found.start, found.keep, found.again, found.outside, found.trees) == (1.0, 2.0, 0.5, 3.0, 0.25)
+    assert found.other == 11.0 - 6.75
+    # what comes once is no part of what each execution costs
+    assert (found.before, found.between) == (4.0 + 1.0 + 3.0, 11.0 - 6.75 + 0.5 + 0.25)
+    # a run that was resumed has two ends
+    twice = cost_of(records(BEGIN, *BUILT, end(seconds=70.0, aside=aside), BEGIN, *RAN, end(seconds=9.0, aside=aside)))
+    assert (twice.start, twice.trees) == (2.0, 0.5)
+
+
 def test_what_was_profiled_after_the_end_is_part_of_the_whole() -> None:
     profile = {
         "type": "profile", "benchmark": "b", "side": "base", "profiler": "perf", "unit": "s", "seconds": 3.0,

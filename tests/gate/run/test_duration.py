@@ -93,6 +93,28 @@ def test_a_budget_that_ended_the_last_run_is_too_small_again(tmp_path: Path) -> 
     assert warned(ROUNDS, folder, 61.0) == []
 
 
+def test_a_build_that_is_kept_since_does_not_end_the_next_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the run that the budget ended the builds are kept that were done: here base's, of 45 of the 60 s."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("CI", raising=False)
+
+    def of(base: str) -> Run:
+        return Run(base=Commit(ref="main", sha=base), head=Commit(ref="HEAD", sha="two"))
+
+    sides = {"base": {"ref": "main", "sha": "one"}, "head": {"ref": "HEAD", "sha": "two"}}
+    first = {"type": "run", "schema": 1, "config": {"plan": {"budget": "60s"}}, **sides}
+    cut = {"phase": "build", "side": "head", "build": 0, "seconds": 15.0}
+    end = {"type": "host", "when": "end", "stop": "budget", "rounds": 0, "cut": cut}
+    folder = left(tmp_path, first, build("base", 43.0, 1.0, checked=1.0), end)
+    assert budget_warnings(ROUNDS, folder, config(60.0), {}, of("one")) == []
+    # what remains of the 60 s is 16: 44 are saved, with a link of 1 s to be made in any case
+    assert budget_warnings(ROUNDS, folder, config(16.1), {}, of("one")) == []
+    assert budget_warnings(ROUNDS, folder, config(16.0), {}, of("one")) == [RoundBeyondBudget(60.0, 16.0, "ended")]
+    assert budget_warnings(ROUNDS, folder, config(60.0), {}, of("other")) == [RoundBeyondBudget(60.0, 60.0, "ended")]
+
+
 def test_later_builds_take_less_than_the_first(tmp_path: Path) -> None:
     ran = [execution(side, [1.0], benchmark="b", seconds=0.5) for side in ("base", "head")]
     first = [build(side, 20.0) for side in ("base", "head")]

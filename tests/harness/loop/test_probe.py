@@ -139,6 +139,18 @@ def test_of_several_programs_those_that_change_are_measured(tmp_path: Path) -> N
     assert checked(tmp_path, base, {"one/data": "2\n", name: "2\n"}) == ({"two", "own"}, changed)
 
 
+def test_the_proof_names_what_commits_hold_and_counts_what_was_made(tmp_path: Path) -> None:
+    config = PLAN + "[build]\ncommand = 'mkdir -p out/$PERFGATE_SIDE; date +%N > out/log'\ngit = 'on'\n" + benchmark()
+    head = {"README.md": "more\n", "docs/deep/page.md": "new\n"}
+    project = committed(tmp_path, RUN | {"perfgate.toml": config, ".gitignore": "out/\n"}, head)
+    done = project.perfgate("measure", "--base", "HEAD~1")
+    (proof,) = (record for record in records_of(project, done.stderr) if isinstance(record, Same))
+    assert proof.differ == ["README.md", "docs", "docs/deep", "docs/deep/page.md"]
+    # out/base, out/head, out/log, and git's own
+    assert proof.made_count > 3
+    assert proof.differ_count == 4 + proof.made_count
+
+
 # --- what may differ --------------------------------------------------------------------------------------------------
 
 CHILD = "import subprocess\nsubprocess.run(['sh', '-c', 'cat data > /dev/null'])\n"
