@@ -217,6 +217,8 @@ class RestoreBenchmark(Kind, frozen=True, kw_only=True):
 
     benchmark: str
     """The first of them."""
+    others: int
+    """How many others are."""
     merged: bool
     """Whether rules count that head cannot change: what allows it must be merged before."""
     label: str | None
@@ -290,6 +292,12 @@ class FixRegression(Kind, frozen=True, kw_only=True):
     explained already."""
     from_zero: bool = False
     """Whether base is 0 in some that regressed, which no [[accept]] entry covers."""
+    metric: str | None = None
+    """Of the first of these; None: there are none."""
+    floor: float | None = None
+    """A floor that allows it, in the unit; None: there are none."""
+    unit: str = ""
+    """Of that metric."""
 
 
 class FindCreep(Kind, frozen=True, kw_only=True):
@@ -320,9 +328,15 @@ class LowerFloor(Kind, frozen=True, kw_only=True):
 
     benchmark: str
     """Where the floor hides most."""
+    metric: str
+    """Of the same finding."""
+    imported: bool
+    """Whether the values are of result files, whose benchmarks have no table of their own."""
     floor: float
     """The floor there, in the unit."""
     unit: str
+    wanted: float
+    """A floor with which it is decided, in the unit; 0: none."""
     share: float | None
     """The floor over base's value; None: that is 0."""
 
@@ -366,8 +380,14 @@ class MoreValues(Kind, frozen=True, kw_only=True):
     """Values of a build."""
     needs: int
     """Values that a build needs."""
-    imported: bool
-    """Whether the values are of result files."""
+    executions: int | None
+    """Executions of each build that give them; None: not by executions alone, or the plan is not known."""
+    iterations: int | None
+    """Iterations of each execution that give them; None: as for `executions`."""
+    budget: float | None
+    """Seconds of a budget in which that fits, rounded up; None: the present one does, or it is not known."""
+    auto: bool = False
+    """Whether the plan comes from memory, which such a number must replace."""
 
 
 class MeasureMore(Kind, frozen=True, kw_only=True):
@@ -375,6 +395,12 @@ class MeasureMore(Kind, frozen=True, kw_only=True):
 
     hopeless: bool = False
     """Whether no reasonable number would, of any finding."""
+    builds: int | None = None
+    """Builds a side of a plan that narrows the intervals; None: it is hopeless."""
+    budget: float | None = None
+    """Seconds of a budget in which it fits, rounded up; None: the present one does, or it is not known."""
+    auto: bool = False
+    """Whether the plan comes from memory, which such a number must replace."""
 
 
 class ImportMore(Kind, frozen=True, kw_only=True):
@@ -403,12 +429,18 @@ class MoreMachines(Kind, frozen=True, kw_only=True):
 
     sessions: int
     """How many machines measured."""
+    wanted: int | None
+    """How many would probably show it; None: not known, or too many."""
     builds: bool
     """Whether each has builds enough to be judged by itself."""
 
 
 class CheckValues(Kind, frozen=True):
     """Every inconclusive finding has values below 0, which more of them do not change."""
+
+
+class AskOfAllMachines(Kind, frozen=True):
+    """A value of 0 has no ratio where each of several machines is judged by itself."""
 
 
 class MoreBuilds(Kind, frozen=True, kw_only=True):
@@ -427,7 +459,9 @@ class MoreBuilds(Kind, frozen=True, kw_only=True):
     budget: float | None = None
     """Seconds of a budget in which it fits, rounded up; None: the present one does, or it is not known."""
     duet: bool = False
-    """Whether both sides are measured at once already."""
+    """Whether both sides are measured at once already, or cannot be: by other instruments than those of commands."""
+    auto: bool = False
+    """Whether the plan comes from memory, which such a number must replace."""
 
 
 class AllowMoreBuilds(Kind, frozen=True, kw_only=True):
@@ -443,6 +477,8 @@ class AllowMoreBuilds(Kind, frozen=True, kw_only=True):
     """Builds of a plan that would do; None: the present one has enough."""
     budget: float | None
     """Seconds that would do, rounded up; None: the present budget does, or it is not known."""
+    auto: bool = False
+    """Whether the plan comes from memory, which such a number must replace."""
 
 
 Step = (
@@ -469,6 +505,7 @@ Step = (
     | OtherStatistic
     | MeasureTogether
     | CheckValues
+    | AskOfAllMachines
     | MeasureMore
     | ImportMore
     | ImportOthers

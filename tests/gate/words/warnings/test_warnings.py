@@ -409,14 +409,14 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
         (
             m.UnknownDirection(("MatchesFound",), ("BM_Find/8",)),
             ("direction unknown: nothing says which values of MatchesFound (BM_Find/8) are better, so it is shown and not decided. "
-            'Add an `[[override]]` entry to perfgate.toml with `metric = "MatchesFound"` and `better = "lower"` or '
-            '`better = "higher"`'),
+            'Add an `[[override]]` entry with `metric = "MatchesFound"` and `better = "lower"` or '
+            '`better = "higher"` to perfgate.toml'),
         ),
         (
             m.UnknownDirection(("a", "b", "c", "d"), ("x", "y")),
             ("direction unknown: nothing says which values of a, b, c and 1 more (x, y) are better, so they are shown and not "
-            'decided. Add an `[[override]]` entry to perfgate.toml with `metric = "a"` and `better = "lower"` or '
-            '`better = "higher"`'),
+            'decided. Add an `[[override]]` entry with `metric = "a"` and `better = "lower"` or '
+            '`better = "higher"` to perfgate.toml'),
         ),
     ],
     "metric-missing": [
