@@ -24,8 +24,8 @@ _SLACK = 1.1
 _ROOM = 2
 _MOST = 1000
 """Executions that a plan may have of a build."""
-_MOST_MACHINES = 64
-"""Sessions that it may have."""
+_MOST_MACHINES = 16
+"""More machines than these are no advice."""
 _OF_COMMANDS = {"user", "system"}
 """Metrics that the instruments of commands measure, whatever is decided."""
 _BUDGETS = ((1, 20.0), (10, 120.0), (60, math.inf))
@@ -92,7 +92,9 @@ def _fix_regression(report: Report) -> steps.FixRegression:
         # no size of an [[accept]] entry covers what has no ratio
         most = zero.head.high or zero.head.value
         allowed = most if zero.ratio.method == "exact" else _two_digits(_SLACK * most)
-        return steps.FixRegression(from_zero=True, metric=zero.metric, floor=allowed, unit=zero.unit)
+        return steps.FixRegression(
+            from_zero=True, metric=zero.metric, floor=allowed, unit=zero.unit, imported=bool(run.imported)
+        )
     if not found or run.imported or not run.builds:
         return steps.FixRegression()
     builds = [build.seconds for build in run.builds if build.build == 0 and build.session == 0]
@@ -198,7 +200,7 @@ def _settle(report: Report) -> steps.Step:
         )
     if not still_open:
         return steps.NothingToDo()
-    declared = [step for f in still_open if (step := not_by_builds(f)) is not None]
+    declared = [step for f in still_open if (step := not_by_builds(f, imported=bool(report.run.imported))) is not None]
     if len(declared) == len(still_open):
         return _with_plan(declared[0], report) if isinstance(declared[0], steps.MoreValues) else declared[0]
     needed = sorted(_builds(f) + f.more_builds for f in still_open if f.more_builds)
@@ -281,7 +283,7 @@ def _with_plan(step: steps.MoreValues, report: Report) -> steps.MoreValues:
     )
 
 
-def not_by_builds(finding: Finding) -> steps.Step | None:
+def not_by_builds(finding: Finding, *, imported: bool = False) -> steps.Step | None:
     """Return what a finding lacks that more builds do not give; None: they may settle it."""
     # of one of several machines that alone stands in the way, what it lacks
     reason = finding.reason.why if isinstance(finding.reason, reasons.OnMachine) else finding.reason
@@ -299,7 +301,7 @@ def not_by_builds(finding: Finding) -> steps.Step | None:
         return steps.MoreMachines(sessions=finding.base.counts.session, wanted=wanted, builds=False)
     if isinstance(reason, reasons.BothZero) or (isinstance(reason, reasons.ZeroBase) and reason.floor is None):
         floor = finding.head.value / 2 if _spreads(finding) and not isinstance(reason, reasons.BothZero) else None
-        return steps.DeclareZero(metric=finding.metric, floor=floor, unit=finding.unit)
+        return steps.DeclareZero(metric=finding.metric, floor=floor, unit=finding.unit, imported=imported)
     if isinstance(reason, reasons.NoSpread):
         return steps.DeclareExact(metric=finding.metric)
     if isinstance(reason, reasons.FewValues):
@@ -375,7 +377,7 @@ def _machines(finding: Finding) -> int | None:
     """Return how many machines would probably settle a finding, if they differ as much as those that measured.
 
     Its interval in logarithms grows narrower with the square root of their number, and its degrees are one fewer. None:
-    more than a plan may have.
+    too many.
     """
     ratio, has = finding.ratio, finding.base.counts.session
     if not ratio.low or not ratio.high or not ratio.estimate or not ratio.df:

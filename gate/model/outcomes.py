@@ -298,6 +298,8 @@ class FixRegression(Kind, frozen=True, kw_only=True):
     """A floor that allows it, in the unit; None: there are none."""
     unit: str = ""
     """Of that metric."""
+    imported: bool = False
+    """Whether the values are of result files, whose benchmarks have no table of their own."""
 
 
 class FindCreep(Kind, frozen=True, kw_only=True):
@@ -349,6 +351,8 @@ class DeclareZero(Kind, frozen=True, kw_only=True):
     floor: float | None
     """A floor that head is above, in the unit; None: head has no spread that a floor could be tested with."""
     unit: str
+    imported: bool = False
+    """Whether the values are of result files, whose benchmarks have no table of their own."""
 
 
 class DeclareExact(Kind, frozen=True, kw_only=True):

@@ -102,31 +102,29 @@ def _restore_benchmark(step: outcomes.RestoreBenchmark) -> tuple[Way, ...]:
     return (Lines(_OVERRIDE, {"benchmark": toml_text(step.benchmark), "missing": '"pass"'}),)
 
 
-def _lower_floor(step: outcomes.LowerFloor) -> tuple[Way, ...]:
-    floor = {"floor": _floor(step.wanted, step.unit)}
-    if step.imported:
-        return (Lines(_OVERRIDE, {"metric": toml_text(step.metric), **floor}),)
-    # the floor of a metric's own table counts before that of any other
-    return (Lines(("benchmark", "metric", step.metric), floor),)
-
-
-def _floor(value: float, unit: str) -> str:
-    """Write a floor as TOML has it; of a unit without dimension it is a plain number."""
-    return toml_text(as_configured(value, unit)) if value and unit in DIMENSIONS else f"{value:.4g}"
+def _with_floor(metric: str, floor: float, unit: str, *, imported: bool) -> tuple[Way, ...]:
+    """Set the floor of a metric, in its own table where it has one, which counts before any other."""
+    # of a unit without dimension it is a plain number
+    written = toml_text(as_configured(floor, unit)) if floor and unit in DIMENSIONS else f"{floor:.4g}"
+    if imported:
+        return (Lines(_OVERRIDE, {"metric": toml_text(metric), "floor": written}),)
+    return (Lines(("benchmark", "metric", metric), {"floor": written}),)
 
 
 def _fix_regression(step: outcomes.FixRegression) -> tuple[Way, ...]:
     if step.metric is not None and step.floor is not None:
-        floor = {"floor": _floor(step.floor, step.unit)}
-        return (Lines(_OVERRIDE, {"metric": toml_text(step.metric), **floor}),)
+        return _with_floor(step.metric, step.floor, step.unit, imported=step.imported)
     return () if step.explain is None else (EXPLAIN,)
 
 
+def _exact(metric: str) -> tuple[Way, ...]:
+    return (Lines(_OVERRIDE, {"metric": toml_text(metric), "exact": "true"}),)
+
+
 def _declare_zero(step: outcomes.DeclareZero) -> tuple[Way, ...]:
-    metric = {"metric": toml_text(step.metric)}
     if step.floor is None:
-        return (Lines(_OVERRIDE, {**metric, "exact": "true"}),)
-    return (Lines(_OVERRIDE, {**metric, "floor": _floor(step.floor, step.unit)}),)
+        return _exact(step.metric)
+    return _with_floor(step.metric, step.floor, step.unit, imported=step.imported)
 
 
 def _more_machines(step: outcomes.MoreMachines) -> tuple[Way, ...]:
@@ -144,9 +142,9 @@ _WAYS: dict[type, Callable[[Any], tuple[Way, ...]]] = {
     outcomes.GiveDirection: lambda step: give_direction(step.metric),
     outcomes.FixRegression: _fix_regression,
     outcomes.FindCreep: _find_creep,
-    outcomes.LowerFloor: _lower_floor,
+    outcomes.LowerFloor: lambda step: _with_floor(step.metric, step.wanted, step.unit, imported=step.imported),
     outcomes.DeclareZero: _declare_zero,
-    outcomes.DeclareExact: lambda step: (Lines(_OVERRIDE, {"metric": toml_text(step.metric), "exact": "true"}),),
+    outcomes.DeclareExact: lambda step: _exact(step.metric),
     outcomes.MoreValues: _of_plan,
     outcomes.OtherStatistic: lambda step: (Lines(("benchmark", "metric", step.metric), {"statistics": '["mean"]'}),),
     outcomes.MeasureTogether: lambda _: (CHECK,),

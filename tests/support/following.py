@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import io
 import json
 import tomllib
@@ -10,9 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
-
-import numpy as np
 
 from gate.cli.main import main
 from gate.config.parse import parse
@@ -34,7 +34,8 @@ Place = tuple[str, int, int, int, int]
 
 def normal(*place: int) -> float:
     """Draw from a standard normal distribution; for the same place the same."""
-    return float(np.random.default_rng([int(each) for each in place]).normal())
+    digest = hashlib.blake2b(repr([int(each) for each in place]).encode(), digest_size=6).digest()
+    return NormalDist().inv_cdf((int.from_bytes(digest) + 0.5) / 2**48)
 
 
 def noisy(
@@ -112,7 +113,9 @@ class Measured:
     def _measured(self, tables: dict[str, Any], config: Config) -> list[dict[str, Any]]:
         plan, budget, rounds = config.plan, float(config.plan.budget), 0
         names = {side: self._names() for side in ("base", "head")}
-        found: list[dict[str, Any]] = [{"type": "run", "benchmarks": names, "config": tables, **self.run}]
+        # a date is a text there
+        written = json.loads(json.dumps(tables, default=str))
+        found: list[dict[str, Any]] = [{"type": "run", "benchmarks": names, "config": written, **self.run}]
         while rounds < most_builds(plan) and (rounds + 1) * self.round <= budget:
             for session in range(plan.sessions):
                 found += self._round(session, rounds, config)
