@@ -120,6 +120,15 @@ Basis = Literal["memory", "one-build", "exact"]
 exact: there is no noise."""
 
 
+class Enough(msgspec.Struct, frozen=True, kw_only=True):
+    """What of a plan must be raised, so that a check finds something."""
+
+    budget: float | None
+    """Seconds; None: the present budget is enough."""
+    builds: int | None
+    """The most builds; None: the plan has as many."""
+
+
 class Plans(msgspec.Struct, frozen=True, kw_only=True):
     """How many rounds of the configured executions fit which budget."""
 
@@ -130,8 +139,9 @@ class Plans(msgspec.Struct, frozen=True, kw_only=True):
     leaner: Fit | None = None
     """With fewer executions or iterations, where no more builds fit plan.budget than a regression needs; None: they
     are enough, or there is no such plan."""
-    enough: float | None = None
-    """The budget that finds something as configured, where plan.budget finds nothing; None: it does, or none would."""
+    enough: Enough | None = None
+    """What finds something with the configured executions, where the plan finds nothing; None: it does, or none would.
+    """
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):

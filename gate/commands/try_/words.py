@@ -10,7 +10,6 @@ import msgspec
 
 from gate.commands.try_.executions import Trying
 from gate.commands.try_.result import Built, Case, Fit, Note, Plans, RoundCost, Trial, Tried
-from gate.config.rules import most_builds
 from gate.config.types import BuildTable, Config
 from gate.model import SCHEMA, Failure
 from gate.planning.text import POWER
@@ -319,34 +318,36 @@ def _next(trial: Trial, rules: Config) -> str:
     if any(each.longer_than is not None for each in trial.benchmarks):
         return "next: make it shorter and run `perfgate try` again, or run `perfgate check` if the time is right"
     plans = trial.plans
-    if plans is not None and plans.enough is not None:
-        return _larger(plans, plans.enough, float(rules.plan.budget), several=len(trial.benchmarks) > 1)
-    if plans is not None and any(fit.configured and fit.finds is None and not fit.unknown for fit in plans.fits):
-        return f"next: {_otherwise(rules)}; then `perfgate check`"
-    return "next: perfgate check"
+    if plans is None or not any(fit.configured and fit.finds is None and not fit.unknown for fit in plans.fits):
+        return "next: perfgate check"
+    ways = _larger(plans, rules, several=len(trial.benchmarks) > 1) or [
+        "the noise is too large for this plan: use a quieter host (`perfgate doctor`)",
+        "give the benchmarks more work",
+    ]
+    nothing = f"a check within the budget of {format_duration(float(rules.plan.budget))} would find nothing"
+    return f"next: {nothing}: {', or '.join(ways)}; then `perfgate check`"
 
 
-def _otherwise(rules: Config) -> str:
-    """Say what to change where a check finds nothing with any budget."""
-    least = rules.gate.min_builds
-    if most_builds(rules.plan) < least:
-        return f"a regression needs {least} builds: set `builds = {least}` or more in [plan]"
-    return (
-        "the noise is too large for this plan: use a quieter host (`perfgate doctor`), or give the benchmarks more work"
-    )
-
-
-def _larger(plans: Plans, enough: float, budget: float, *, several: bool) -> str:
-    """Say what to change where the budget as configured finds nothing."""
-    ways = [f'set `budget = "{Duration(enough)}"` in [plan]']
-    if plans.leaner is not None:
-        ways.insert(0, "put the leaner counts into the file")
-    if several:
+def _larger(plans: Plans, rules: Config, *, several: bool) -> list[str]:
+    """Say what to change where the plan as configured finds nothing; nothing: no larger or leaner one does."""
+    ways = ["put the leaner counts into the file"] if plans.leaner is not None else []
+    enough = plans.enough
+    if enough is None:
+        return ways
+    keys = [f"`builds = {_builds(rules, enough.builds)}`"] if enough.builds is not None else []
+    keys += [f'`budget = "{Duration(enough.budget)}"`'] if enough.budget is not None else []
+    ways.append(f"set {joined(keys)} in [plan]")
+    if enough.budget is not None and several:
         ways.append("measure fewer benchmarks (`--benchmark 'NAME*'`)")
-    if enough > _LONG:
+    if enough.budget is not None and enough.budget > _LONG:
         ways.append("give the benchmarks less work")
-    first = f"a check within the budget of {format_duration(budget)} would find nothing"
-    return f"next: {first}: {', or '.join(ways)}; then `perfgate check`"
+    return ways
+
+
+def _builds(rules: Config, most: int) -> str:
+    """Write a number of builds as plan.builds has it."""
+    builds = rules.plan.builds
+    return str(most) if isinstance(builds, int) else f"{{min = {builds.min}, max = {most}}}"
 
 
 def as_json(trial: Trial) -> str:
