@@ -10,7 +10,7 @@ from itertools import product
 import msgspec
 
 from gate.commands.try_.result import Basis, Built, Case, Enough, Fit, Plans, RoundCost, Tried
-from gate.config.rules import is_single, metric_rules, most_builds, threshold_of
+from gate.config.rules import detectable_of, is_single, metric_rules, most_builds, threshold_of
 from gate.config.types import Config
 from gate.memory.entries import Costs as Spent
 from gate.model import Memory, Side, UserError
@@ -27,6 +27,8 @@ _BUDGETS = (300.0, 3600.0)
 _ROOM = 0.9
 """Of a budget, as `perfgate plan` has it: rounds differ, and one that does not fit is not begun."""
 _MOST_BUILDS = 60
+_WORTH = 0.8
+"""A plan of more builds finds less than this of what fewer find."""
 _SPARE = 3
 """Builds beyond those that a regression needs: rounds differ."""
 
@@ -112,8 +114,19 @@ def plans(
         why=why,
         fits=tuple(kept),
         leaner=_leaner(noise, size, cost, tried, rules) if own.builds < _wanted(rules)[-2] else None,
+        fuller=_fuller(own, noise, size, cost, rules),
         enough=_enough(own, noise, size, cost, rules),
     )
+
+
+def _fuller(own: Fit, noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config) -> Fit | None:
+    """Find the plan that uses the budget, where the configured one ends before it and leaves a report inconclusive."""
+    wanted = max(detectable_of(rules, each.case.benchmark, each.case.metric, MEAN) for each in noise)
+    if own.finds is None or own.finds <= wanted or own.builds < most_builds(rules.plan):
+        return None
+    plan = msgspec.structs.replace(rules.plan, builds=_MOST_BUILDS)
+    full = _fit(noise, size, cost, msgspec.structs.replace(rules, plan=plan), own.budget)
+    return full if full.finds is not None and full.finds < _WORTH * own.finds else None
 
 
 def _enough(own: Fit, noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config) -> Enough | None:
