@@ -72,6 +72,8 @@ def _measure_otherwise(report: Report) -> steps.Step | None:
             return steps.NameSides(file=report.run.head.ref if report.run.head and len(report.new) > 1 else None)
         case steps.NothingDecided(undirected=[metric, *_]):
             return steps.GiveDirection(metric=metric)
+        case steps.NothingDecided(metrics=[metric, *_]):
+            return steps.DecideOn(metric=metric)
     return None
 
 

@@ -269,6 +269,13 @@ class GiveDirection(Kind, frozen=True, kw_only=True):
     """The first of them."""
 
 
+class DecideOn(Kind, frozen=True, kw_only=True):
+    """Nothing is decided, since the rules name no metric that was measured."""
+
+    metric: str
+    """The first of those."""
+
+
 class MeasureFirst(Kind, frozen=True):
     """No value of any benchmark was measured, and nothing failed."""
 
@@ -498,6 +505,7 @@ Step = (
     | MeasureFirst
     | NameSides
     | GiveDirection
+    | DecideOn
     | FixRegression
     | FindCreep
     | WaitForNights

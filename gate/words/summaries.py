@@ -335,6 +335,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     ),
     outcomes.NameSides: _name_sides,
     outcomes.GiveDirection: lambda step: give_direction(step.metric),
+    outcomes.DecideOn: lambda step: f"Say which metrics decide, for example {_way(step)}",
     outcomes.FixRegression: _fix_regression,
     outcomes.FindCreep: _find_creep,
     outcomes.WaitForNights: lambda step: (

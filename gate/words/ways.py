@@ -140,6 +140,7 @@ _WAYS: dict[type, Callable[[Any], tuple[Way, ...]]] = {
     outcomes.MeasureFirst: lambda _: (CHECK,),
     outcomes.NameSides: _name_sides,
     outcomes.GiveDirection: lambda step: give_direction(step.metric),
+    outcomes.DecideOn: lambda step: (Options(("--set", f"plan.metrics=[{toml_text(step.metric)}]")),),
     outcomes.FixRegression: _fix_regression,
     outcomes.FindCreep: _find_creep,
     outcomes.LowerFloor: lambda step: _with_floor(step.metric, step.wanted, step.unit, imported=step.imported),

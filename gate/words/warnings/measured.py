@@ -53,10 +53,8 @@ def _parts_short(warning: kinds.PartsShort) -> str:
 
 
 def _undecided_benchmarks(warning: kinds.UndecidedBenchmarks) -> str:
-    return (
-        f"no metric of {listed(warning.benchmarks)} is decided: declare [benchmark.metric.NAME], or name one in [plan] "
-        f"metrics ({', '.join(warning.metrics)})"
-    )
+    how = "add one to `metrics` in `[plan]`" if warning.named else "declare one in a `[benchmark.metric.NAME]`"
+    return f"no metric of {listed(warning.benchmarks)} is decided: {how} ({', '.join(warning.metrics)})"
 
 
 def _unknown_direction(warning: kinds.UnknownDirection) -> str:

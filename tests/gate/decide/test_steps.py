@@ -233,6 +233,12 @@ CASES = {
     "result files below the floor": Case(
         outcomes.LowerFloor, decided(files(6), files(6, 1.2), '[gate]\nfloor = "1us"\n'), regressed
     ),
+    "rules that name another metric": Case(outcomes.DecideOn, measured(plan__metrics='["time"]'), regressed),
+    "a metric that nothing declares": Case(
+        outcomes.DecideOn,
+        replace(measured(), toml=GATE + PLAN + BENCH.replace("values", "spawn").partition("[benchmark.m")[0], metric="user"),
+        regressed,
+    ),
     "no direction": Case(outcomes.GiveDirection, decided([go([5], "w/op")] * 6, [go([6], "w/op")] * 6), regressed),
     "no direction, and higher is better": Case(
         outcomes.GiveDirection, decided([go([5], "w/op")] * 6, [go([6], "w/op")] * 6), passes, way=1

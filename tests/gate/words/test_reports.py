@@ -170,7 +170,10 @@ def test_names_that_no_shell_can_set_are_left_out_and_counted() -> None:
             examples.only_inconclusive(),
             "Run again with `--set plan.builds=7 --set plan.budget=9m` (about 7 min 55 s): at this noise level it",
         ),
-        (examples.one_build(), "Run the same check again with `--set plan.builds=5 --set plan.budget=19m`: 5 builds are"),
+        (
+            examples.one_build(),
+            "Run the same check again with `--set plan.builds=5 --set plan.budget=19m`: 5 builds are",
+        ),
         (
             examples.report(
                 "inconclusive", [examples.finding("x", "inconclusive", reason=examples.wide(hopeless=True))]
@@ -214,7 +217,9 @@ def test_a_check_of_hours_is_no_advice() -> None:
     report = msgspec.structs.replace(report, run=msgspec.structs.replace(report.run, pace=pace))
     said = reports.next_step(report)
     builds = 90 + min(report.findings[0].base.counts.build, report.findings[0].head.counts.build)
-    assert said.startswith("Reduce the noise: a quieter host (`perfgate doctor` examines it), `pairing = \"duet\"` in `[plan]`, ")
+    assert said.startswith(
+        'Reduce the noise: a quieter host (`perfgate doctor` examines it), `pairing = "duet"` in `[plan]`, '
+    )
     budget = math.ceil(1.1 * (60 + 100 * builds) / 60)
     assert (
         f"`--set plan.builds={builds} --set plan.budget={budget}m` (about {format_duration(60 + 100 * builds)})" in said

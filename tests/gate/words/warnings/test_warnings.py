@@ -401,9 +401,12 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "undecided-benchmarks": [
         (
             m.UndecidedBenchmarks(("a", "b", "c", "d"), ("hits", "B/op")),
-            ("no metric of a, b, c and 1 more is decided: declare [benchmark.metric.NAME], or name one in [plan] metrics "
-            "(hits, B/op)"),
-        )
+            ("no metric of a, b, c and 1 more is decided: declare one in a `[benchmark.metric.NAME]` (hits, B/op)"),
+        ),
+        (
+            m.UndecidedBenchmarks(("a",), ("hits",), named=True),
+            "no metric of a is decided: add one to `metrics` in `[plan]` (hits)",
+        ),
     ],
     "unknown-direction": [
         (
@@ -711,16 +714,18 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "round-beyond-budget": [
         (
             s.RoundBeyondBudget(35.0, 10.0, "last-run"),
-            "one round will not fit the budget of 10 s: in the last run, set-up and one round took 35 s; raise the budget",
+            ("one round will not fit the budget of 10 s: in the last run, set-up and one round took 35 s; raise it, "
+            "for example `--set plan.budget=4m`, which has room for five"),
         ),
         (
             s.RoundBeyondBudget(10.0, 10.0, "ended"),
             ("one round will not fit the budget of 10 s: a budget of 10 s ended the last run before one was complete; "
-            "raise the budget"),
+            "raise it as the report of that run says"),
         ),
         (
             s.RoundBeyondBudget(35.0, 10.0, "memory"),
-            "one round will not fit the budget of 10 s: on this host, one takes about 35 s; raise the budget",
+            ("one round will not fit the budget of 10 s: on this host, one takes about 35 s; raise it, for example "
+            "`--set plan.budget=4m`, which has room for five"),
         ),
     ],
     "spawn-instead": [
