@@ -27,7 +27,7 @@ def texts() -> Iterator[str]:
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield node.value
             elif isinstance(node, ast.JoinedStr):
-                yield "".join(each.value if isinstance(each, ast.Constant) else HOLE for each in node.values)
+                yield "".join(str(each.value) if isinstance(each, ast.Constant) else HOLE for each in node.values)
 
 
 SPANS = sorted({" ".join(span.split()) for text in texts() for span in SPAN.findall(text)} - {f"perfgate {HOLE}"})

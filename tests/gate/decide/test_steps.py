@@ -307,7 +307,7 @@ CASES = {
 
 NOT_FOLLOWED = {
     outcomes.RunLater: "tests/e2e/test_ways.py: a machine that another program holds",
-    outcomes.KeepTrees: "tests/e2e/test_ways.py: a build that changes what git tracks",
+    outcomes.KeepTrees: "tests/e2e/test_trees.py: a build that changes what git tracks",
     outcomes.FixOutput: "tests/e2e/test_ways.py: sides of other output",
     outcomes.MeasureFirst: "tests/e2e/test_ways.py: the command by itself",
     outcomes.FixFailure: "what failed is the reader's program",
