@@ -57,13 +57,21 @@ def next_step(report: Report) -> steps.Step | None:
     return _measure_otherwise(report) or (_settle(report) if report.verdict == "inconclusive" else None)
 
 
+def raise_budget(ended: steps.BudgetEnded) -> steps.RaiseBudget:
+    """Name a budget with room for what was not seen of one that ended before a round."""
+    return steps.RaiseBudget(
+        budget=_rounded(_ROOM * ended.least),
+        least=ended.least,
+        rounds=ended.rounds,
+        executions=ended.spent.executions,
+    )
+
+
 def _measure_otherwise(report: Report) -> steps.Step | None:
     """Choose what gives a verdict where there is none, by why there is none."""
     match report.summary:
-        case steps.BudgetEnded(least=least, rounds=rounds, spent=spent):
-            # with room for what was not seen
-            budget = _rounded(_ROOM * least)
-            return steps.RaiseBudget(budget=budget, least=least, rounds=rounds, executions=spent.executions)
+        case steps.BudgetEnded():
+            return raise_budget(report.summary)
         case steps.OnlyAggregates(more=True):
             return steps.ImportMore(builds=_least(report))
         case steps.NothingMeasured():
