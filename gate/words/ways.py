@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
+import tomllib
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from gate.config.source import dotted
@@ -22,6 +24,25 @@ class Options(NamedTuple):
     def __str__(self) -> str:
         """Write them as they are typed."""
         return f"`{shlex.join(self.argv)}`"
+
+    @property
+    def lines(self) -> Lines | None:
+        """Return the same as keys of perfgate.toml, for a reader who types no command; None: it is not of the rules."""
+        given = [word for option, word in pairwise(self.argv) if option == "--set"]
+        keys = {key: _value(value) for key, _, value in (word.partition("=") for word in given)}
+        tables = {key.partition(".")[0] for key in keys}
+        if len(tables) != 1:
+            return None
+        return Lines((tables.pop(),), {key.partition(".")[2]: value for key, value in keys.items()})
+
+
+def _value(text: str) -> str:
+    """Write the value of --set as TOML has it."""
+    try:
+        tomllib.loads(f"value = {text}")
+    except tomllib.TOMLDecodeError:
+        return toml_text(text)
+    return text
 
 
 class Command(NamedTuple):

@@ -18,7 +18,7 @@ from gate.model import FindingMemory, MeanSquare, Memory, Remembered, Report, Wh
 from gate.report.markdown.accept import entry
 from gate.words import reports
 from gate.words.sentences import say
-from gate.words.ways import ways
+from gate.words.ways import Options, ways
 from tests.support.following import Decided, Measured, Place, drawn, go, hyperfine, noisy, normal
 
 GATE, PLAN = '[gate]\nthreshold = "3%"\n', "[plan]\nbuilds = 6\nexecutions = 1\niterations = 3\n"
@@ -407,6 +407,32 @@ def test_a_change_of_the_rules_says_when_it_counts(kind: Any, more: bool, tmp_pa
     policy = msgspec.structs.replace(found.policy, whose=Whose(kind))
     said = reports.next_step(msgspec.structs.replace(found, policy=policy))
     assert ("It counts once it is in the rules that decide, those of base" in said) is more
+
+
+@pytest.mark.parametrize(
+    "name", ["a budget of three builds", "one build a side of a planned plan", "rules that name another metric"]
+)
+def test_where_the_rules_of_base_count_a_setting_is_written_there(name: str, tmp_path: Path) -> None:
+    """A pull request's reader types no command, and what head's file says does not count."""
+    subject = CASES[name].subject
+    assert isinstance(subject, Measured)
+    found = subject.check(tmp_path)
+    policy = msgspec.structs.replace(found.policy, whose=Whose("target", "main"))
+    said = reports.next_step(msgspec.structs.replace(found, policy=policy))
+    step = next_step(found)
+    assert step is not None
+    (way,) = ways(step)
+    assert isinstance(way, Options) and way.lines is not None
+    assert str(way.lines) in said and "--set" not in said
+    assert said.endswith("those of the target branch main")
+    # what was set by an option would hide the file
+    kept = [f"{key}={value}" for key, value in pairs_of(subject.options) if key.partition(".")[2] not in way.lines.keys]
+    again = replace(subject, options=tuple(word for each in kept for word in ("--set", each)))
+    assert again.follow(way.lines).check(tmp_path).verdict == "regression"
+
+
+def pairs_of(options: tuple[str, ...]) -> list[tuple[str, str]]:
+    return [(word.partition("=")[0], word.partition("=")[2]) for word in options if word != "--set"]
 
 
 @pytest.mark.parametrize(
