@@ -270,10 +270,12 @@ class GiveDirection(Kind, frozen=True, kw_only=True):
 
 
 class DecideOn(Kind, frozen=True, kw_only=True):
-    """Nothing is decided, since the rules name no metric that was measured."""
+    """Another metric would be decided: the rules name none that was measured, or the noise of those is too large."""
 
     metric: str
-    """The first of those."""
+    """The one to name."""
+    quieter: bool = False
+    """Whether it was recorded with far less noise than those that are decided."""
 
 
 class MeasureFirst(Kind, frozen=True):

@@ -335,7 +335,11 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     ),
     outcomes.NameSides: _name_sides,
     outcomes.GiveDirection: lambda step: give_direction(step.metric),
-    outcomes.DecideOn: lambda step: f"Say which metrics decide, for example {_way(step)}",
+    outcomes.DecideOn: lambda step: (
+        f"Decide on {step.metric}, which other programs on this host disturb less: {_way(step)}"
+        if step.quieter
+        else f"Say which metrics decide, for example {_way(step)}"
+    ),
     outcomes.FixRegression: _fix_regression,
     outcomes.FindCreep: _find_creep,
     outcomes.WaitForNights: lambda step: (
