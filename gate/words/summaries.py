@@ -13,7 +13,7 @@ from gate.words.phrases import joined
 from gate.words.plain import benchmark_option, clip, visible
 from gate.words.warnings.measured import give_direction
 from gate.words.warnings.setup import base_lacks
-from gate.words.ways import CHECK, DOCTOR, DUET, EXPLAIN, Lines, Options, ways
+from gate.words.ways import CHECK, DOCTOR, DUET, EXPLAIN, Lines, ways
 
 
 def _regressed(of: outcomes.Regressed) -> str:
@@ -228,11 +228,15 @@ def _measure_more(step: outcomes.MeasureMore) -> str:
 
 def _more_machines(step: outcomes.MoreMachines) -> str:
     these = f"these {step.sessions} machines" if step.sessions > 1 else "this machine"
-    more, fixed = ([each for each in ways(step) if isinstance(each, kind)] for kind in (Lines, Options))
-    how = "".join(f"measure on {step.wanted} machines ({each})" for each in more) or "they differ too much"
-    return f"More builds on {these} will not settle it: {how}" + "".join(
-        f", or, if only these matter, add {each}" for each in fixed
+    typed = ways(step)
+    more = [each for each in typed if isinstance(each, Lines)]
+    fixed = "".join(f", or, if only these matter, add {each}" for each in typed if each not in more)
+    how = (
+        f"measure on {step.wanted} machines ({more[0]}, for `perfgate plan --matrix`)"
+        if more
+        else "they differ too much"
     )
+    return f"More builds on {these} will not settle it: {how}{fixed}"
 
 
 def _more_builds(step: outcomes.MoreBuilds) -> str:

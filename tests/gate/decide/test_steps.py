@@ -488,7 +488,9 @@ def pairs_of(options: tuple[str, ...]) -> list[tuple[str, str]]:
         ),
         (
             outcomes.MoreMachines(sessions=1, wanted=3, builds=False),
-            ("More builds on this machine will not settle it: measure on 3 machines (`sessions = 3` in `[plan]`)"),
+            (
+                "More builds on this machine will not settle it: measure on 3 machines (`sessions = 3` in `[plan]`, for `perfgate plan --matrix`)"
+            ),
         ),
         (
             outcomes.MoreMachines(sessions=4, wanted=None, builds=True),
