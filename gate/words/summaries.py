@@ -231,12 +231,8 @@ def _more_machines(step: outcomes.MoreMachines) -> str:
     typed = ways(step)
     more = [each for each in typed if isinstance(each, Lines)]
     fixed = "".join(f", or, if only these matter, add {each}" for each in typed if each not in more)
-    how = (
-        f"measure on {step.wanted} machines ({more[0]}, for `perfgate plan --matrix`)"
-        if more
-        else "they differ too much"
-    )
-    return f"More builds on {these} will not settle it: {how}{fixed}"
+    many = "".join(f"measure on {step.wanted} machines ({each}, for `perfgate plan --matrix`)" for each in more)
+    return f"More builds on {these} will not settle it: {many or 'they differ too much'}{fixed}"
 
 
 def _more_builds(step: outcomes.MoreBuilds) -> str:

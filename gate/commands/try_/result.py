@@ -172,6 +172,8 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
     """short: a process that takes so little time that its start is most of it. quantile: as `text` says. floor: what
     the rules call too small to matter is more than the threshold. duet: others load this host."""
     benchmark: str = ""
+    metric: str = ""
+    """Of a floor."""
     seconds: float = 0.0
     text: str = ""
     floor: float = 0.0

@@ -227,7 +227,9 @@ def _below_floor(rules: Config, tried: list[Tried]) -> Iterator[Note]:
         floor = floor_of(rules, case.benchmark, case.metric, MEAN, case.unit)
         if floor is not None and floor / case.mean > threshold_of(rules, case.benchmark, case.metric, MEAN):
             share = floor / case.mean
-            yield Note(kind="floor", benchmark=case.benchmark, floor=floor, unit=case.unit, share=share)
+            yield Note(
+                kind="floor", benchmark=case.benchmark, metric=case.metric, floor=floor, unit=case.unit, share=share
+            )
 
 
 def _show(trial: Trial, job: Job, outputs: OutputOptions, out: TextIO) -> None:

@@ -22,6 +22,7 @@ from gate.words.phrases import joined
 from gate.words.plain import clip, last_lines, visible, wrap
 from gate.words.reports import commit
 from gate.words.sentences import say
+from gate.words.ways import Lines
 
 Say = Callable[[str], None]
 _MOST_CASES = 20
@@ -316,8 +317,8 @@ def _note(note: Note) -> str:
         others = f" (too large for {plural(note.more, 'more case')}, too)" if note.more else ""
         return (
             f"{note.benchmark}: a slowdown passes up to {format_share(note.share)}, which is the floor of "
-            f"{as_configured(note.floor, note.unit)}{others}: if that matters, put a smaller one, or `floor = 0`, into "
-            "[gate]"
+            f"{as_configured(note.floor, note.unit)}{others}: if that matters, put a smaller one or "
+            f"{Lines(('benchmark', 'metric', note.metric), {'floor': '0'})}"
         )
     return note.text
 

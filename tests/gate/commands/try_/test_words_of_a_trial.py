@@ -223,11 +223,12 @@ def test_of_a_command_of_several_lines_the_first_is_shown() -> None:
 
 
 def test_a_floor_beyond_the_threshold_is_named() -> None:
-    note = Note(kind="floor", benchmark="u64", floor=1e-9, unit="s", share=0.48, more=2)
+    note = Note(kind="floor", benchmark="u64", metric="time", floor=1e-9, unit="s", share=0.48, more=2)
     found = text(changed(notes=(note,)))
     assert (
         "u64: a slowdown passes up to 48.0%, which is the floor of 1 ns (too large for 2 more cases, too): if" in found
     )
+    assert "put a smaller one or `floor = 0` in `[benchmark.metric.time]`" in found
 
 
 def test_an_unfit_host_and_what_to_paste() -> None:
