@@ -13,7 +13,7 @@ from gate.config.types import Gate
 from gate.decide.detectable import POWER
 from gate.decide.estimates import BOOTSTRAP_BUILDS
 from gate.decide.importance import ordered
-from gate.model import Finding, RatioInterval, Recorded, Report, reasons
+from gate.model import Finding, Report, reasons
 from gate.model import outcomes as steps
 from gate.model.creep import CreepFacts
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
@@ -26,13 +26,8 @@ _MOST = 1000
 """Executions that a plan may have of a build."""
 _MOST_MACHINES = 16
 """More machines than these are no advice."""
-_OF_COMMANDS = {"user", "system"}
-"""Metrics that the instruments of commands measure, whatever is decided."""
 _BUDGETS = ((1, 20.0), (10, 120.0), (60, math.inf))
 """The seconds that an advised budget is rounded up to, and the size below which it is."""
-_CPU_TIMES = ("active", "cpu_time", "task-clock", "user")
-"""Metrics that other programs on a host disturb less than wall time."""
-_QUIETER = 0.5
 _SHARE = 0.8
 """The costliest fifth of the inconclusive findings is no measure for all."""
 
@@ -226,8 +221,7 @@ def _settle(report: Report) -> steps.Step:
         return steps.ImportMore(builds=max([least, *(told or ([2 * most] if most >= least else []))]))
     plan = _plan(report)
     if not told:
-        quieter = _quieter(still_open, report) if hopeless else None
-        return quieter or _more_machines(still_open) or _measure_more(still_open, report, least, hopeless=hopeless)
+        return _more_machines(still_open) or _measure_more(still_open, report, least, hopeless=hopeless)
     seconds = _seconds(report, told[-1])
     return steps.MoreBuilds(
         builds=told[-1],
@@ -236,26 +230,9 @@ def _settle(report: Report) -> steps.Step:
         not_worse=len(found) - len(still_open),
         seconds=seconds,
         budget=_budget(seconds, plan),
-        duet=plan.get("pairing") == "duet" or not _runs_commands(report),
+        duet=plan.get("pairing") == "duet",
         auto=_is_auto(plan),
     )
-
-
-def _quieter(still_open: Sequence[Finding], report: Report) -> steps.DecideOn | None:
-    """Name a CPU time that every benchmark has, recorded with far narrower intervals than what was decided."""
-    benchmarks = {finding.benchmark for finding in report.findings}
-    for metric in _CPU_TIMES:
-        widths = {each.benchmark: _width(each.ratio) for each in report.recorded if each.metric == metric}
-        if benchmarks <= widths.keys() and all(
-            widths[each.benchmark] < _QUIETER * _width(each.ratio) for each in still_open
-        ):
-            return steps.DecideOn(metric=metric, quieter=True)
-    return None
-
-
-def _width(ratio: RatioInterval) -> float:
-    """Return the width of an interval in logarithms; inf: it has no bounds."""
-    return math.log(ratio.high / ratio.low) if ratio.low and ratio.high else math.inf
 
 
 def _measure_more(
@@ -286,15 +263,6 @@ def _needed(finding: Finding, least: int, sessions: int) -> int:
         case reasons.OneUnit() | reasons.FewRounds() | reasons.MemoryAlone():
             return least
     return 0
-
-
-def _runs_commands(report: Report) -> bool:
-    """Return whether every benchmark is a command that an instrument of commands starts, as a duet needs it."""
-    measured: dict[str, set[str]] = {}
-    cases: list[Finding | Recorded] = [*report.findings, *report.recorded]
-    for each in cases:
-        measured.setdefault(each.benchmark, set()).add(each.metric)
-    return bool(measured) and all(metrics >= _OF_COMMANDS for metrics in measured.values())
 
 
 def _with_plan(step: steps.MoreValues, report: Report) -> steps.MoreValues:

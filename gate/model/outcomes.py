@@ -270,12 +270,10 @@ class GiveDirection(Kind, frozen=True, kw_only=True):
 
 
 class DecideOn(Kind, frozen=True, kw_only=True):
-    """Another metric would be decided: the rules name none that was measured, or the noise of those is too large."""
+    """Nothing is decided, since the rules name no metric that was measured."""
 
     metric: str
-    """The one to name."""
-    quieter: bool = False
-    """Whether it was recorded with far less noise than those that are decided."""
+    """The first of those."""
 
 
 class MeasureFirst(Kind, frozen=True):
@@ -472,7 +470,7 @@ class MoreBuilds(Kind, frozen=True, kw_only=True):
     budget: float | None = None
     """Seconds of a budget in which it fits, rounded up; None: the present one does, or it is not known."""
     duet: bool = False
-    """Whether both sides are measured at once already, or cannot be: by other instruments than those of commands."""
+    """Whether both sides are measured at once already."""
     auto: bool = False
     """Whether the plan comes from memory, which such a number must replace."""
 

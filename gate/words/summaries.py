@@ -13,7 +13,7 @@ from gate.words.phrases import joined
 from gate.words.plain import benchmark_option, clip, visible
 from gate.words.warnings.measured import give_direction
 from gate.words.warnings.setup import base_lacks
-from gate.words.ways import CHECK, DOCTOR, DUET, EXPLAIN, Lines, ways
+from gate.words.ways import CHECK, DOCTOR, EXPLAIN, Lines, ways
 
 
 def _regressed(of: outcomes.Regressed) -> str:
@@ -245,7 +245,7 @@ def _more_builds(step: outcomes.MoreBuilds) -> str:
     cost = "" if step.seconds is None else f" (about {format_duration(step.seconds)})"
     again = f"{_way(step)}{cost}"
     if step.seconds is not None and step.seconds > _LONG:
-        duet = "" if step.duet else f"{DUET}, "
+        duet = "" if step.duet else '`plan.pairing = "duet"`, '
         return (
             f"Reduce the noise: a quieter host ({DOCTOR} examines it), {duet}or a program that writes its own "
             f"times (`values`). Builds alone take long: {again} would probably settle {which}"
@@ -335,11 +335,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     ),
     outcomes.NameSides: _name_sides,
     outcomes.GiveDirection: lambda step: give_direction(step.metric),
-    outcomes.DecideOn: lambda step: (
-        f"Decide on {step.metric}, which other programs on this host disturb less: {_way(step)}"
-        if step.quieter
-        else f"Say which metrics decide, for example {_way(step)}"
-    ),
+    outcomes.DecideOn: lambda step: f"Say which metrics decide, for example {_way(step)}",
     outcomes.FixRegression: _fix_regression,
     outcomes.FindCreep: _find_creep,
     outcomes.WaitForNights: lambda step: (

@@ -73,7 +73,6 @@ class Lines(NamedTuple):
 Way = Options | Command | Lines
 _OVERRIDE = ("override",)
 CHECK, DOCTOR, EXPLAIN = (Command(f"perfgate {name}") for name in ("check", "doctor", "explain"))
-DUET = Lines(("plan",), {"pairing": '"duet"'})
 
 
 def ways(step: outcomes.Step) -> tuple[Way, ...]:

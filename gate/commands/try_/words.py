@@ -33,8 +33,6 @@ _LONGEST = 300
 _FIRST = 5.0
 """Seconds of a build from which it matters that the first one may do what later ones need not."""
 _INDENT = "  "
-_MANY = 50
-"""Cases beyond which a choice is the first thing that makes a round shorter."""
 _LONG = 3600.0
 """Seconds of a check beyond which a larger budget is not all of the advice."""
 
@@ -333,11 +331,7 @@ def _next(trial: Trial, rules: Config) -> str:
         return "next: put the larger number of builds into the file; then `perfgate check`"
     if plans is None or not any(fit.configured and fit.finds is None and not fit.unknown for fit in plans.fits):
         return "next: perfgate check"
-    cases = sum(case.decided for each in trial.benchmarks for case in each.cases)
-    ways = _larger(plans, rules, several=len(trial.benchmarks) > 1)
-    if cases > _MANY:
-        ways.append(f"run fewer of the {cases} cases, by a filter of the tool in `command`")
-    ways = ways or [
+    ways = _larger(plans, rules, several=len(trial.benchmarks) > 1) or [
         "the noise is too large for this plan: use a quieter host (`perfgate doctor`)",
         "give the benchmarks more work",
     ]

@@ -139,7 +139,6 @@ def accepted(subject: Subject) -> Subject:
 
 TWO_MACHINES: dict[str, Any] = {"plan__sessions": 2, "plan__builds": 4, "gate__sessions": "fixed"}
 OF_COMMAND = (GATE + PLAN + BENCH).replace("values", "spawn").partition("[benchmark.m")[0]
-BUSY = replace(measured(noisy(build=0.2)), toml=OF_COMMAND, metric="time", unit="s")
 CASES = {
     # --- builds and their budget
     "a plan of four builds whose budget ended": Case(
@@ -241,8 +240,6 @@ CASES = {
         replace(measured(), toml=OF_COMMAND, metric="user"),
         regressed,
     ),
-    "wall time of a busy host": Case(outcomes.DecideOn, replace(BUSY, beside={"user": noisy(1.2)}), regressed),
-    "the same of a change that is none": Case(outcomes.DecideOn, replace(BUSY, beside={"user": noisy()}), passes),
     "no direction": Case(outcomes.GiveDirection, decided([go([5], "w/op")] * 6, [go([6], "w/op")] * 6), regressed),
     "no direction, and higher is better": Case(
         outcomes.GiveDirection, decided([go([5], "w/op")] * 6, [go([6], "w/op")] * 6), passes, way=1
