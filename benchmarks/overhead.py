@@ -72,6 +72,9 @@ class _Here:
     def since(self) -> float:
         return float("inf")
 
+    def committed(self) -> frozenset[str]:
+        raise AssertionError
+
     def root(self) -> Path:
         return self._directory
 

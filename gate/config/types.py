@@ -250,7 +250,11 @@ class Plan(Table, frozen=True, kw_only=True):
     executions: Annotated[int, Meta(ge=1, le=1000, description="Executions of each benchmark in each build.")] = 5
     iterations: Annotated[int, Meta(ge=1, le=10_000_000, description="Measured iterations in each execution.")] = 10
     budget: Annotated[
-        Duration, Meta(description="Time for all of measuring, from the first checkout and set-up on.")
+        Duration,
+        Meta(
+            description="Time for all of measuring, from the first checkout and set-up on. Only the first builds and "
+            "the proof that nothing can differ may need more."
+        ),
     ] = default(Duration(900))
     pairing: Annotated[
         Literal["interleaved", "duet"],

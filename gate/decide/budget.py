@@ -18,7 +18,8 @@ from gate.units import Duration
 def budget_ended(spent: Unfinished, run: Run | None, config: Config) -> outcomes.BudgetEnded:
     """Say what a regression would take, if what was not reached takes as long as what was.
 
-    It is the least: the step that the budget ended would have taken longer.
+    It is the least: the step that the budget ended would have taken longer. Later builds may be links, and of no length
+    where no build was done that tells whether they are.
     """
     cut = spent.cut
     preparing = _each(
@@ -31,7 +32,11 @@ def budget_ended(spent: Unfinished, run: Run | None, config: Config) -> outcomes
     both = {*names.get("base", ())} & {*names.get("head", ())}
     executions = sum(1 if is_single(config, name) else config.plan.executions for name in both)
     rounds = min(config.gate.min_builds, most_builds(config.plan))
-    least = len(SIDES) * (preparing + rounds * (building + executions * executing))
+    table = config.build
+    may_link = table.command is not None and table.relink != "off" and "link-order" in table.perturb
+    unknown = 0.0 if may_link else building
+    following = unknown if spent.following is None else spent.following
+    least = len(SIDES) * (preparing + building + (rounds - 1) * following + rounds * executions * executing)
     return outcomes.BudgetEnded(spent=spent, least=least, rounds=rounds)
 
 

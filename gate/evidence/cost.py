@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from statistics import fmean
+from typing import get_args
 
 import msgspec
 
-from gate.model import Build, Cost, Cut, Execution, Failure, HostState, Look, Record
+from gate.model import PARTS, Aside, Build, Cost, Cut, Execution, Failure, HostState, Look, Record
 from gate.model.case import canonical
 from gate.model.cost import Pace
 from gate.model.profile import Profile, Unprofiled
@@ -31,10 +32,10 @@ def cost_of(records: Sequence[Record]) -> Cost:
     compiling = _sum((*(b.seconds for b in full), *_failed(failures, "build"), *_cut(cuts, "build")))
     link = _sum((*(b.seconds for b in again), *(b.checked for b in builds)))
     measure = _sum((*(e.seconds for e in executions), *_failed(failures, "execution"), *_cut(cuts, "execution")))
-    probe = _sum(end.probe for end in ends)
     decide = _sum(r.seconds for r in records if isinstance(r, Look))
     profile = _sum(r.seconds for r in records if isinstance(r, (Profile, Unprofiled)))
-    known = [each for each in (setup, compiling, link, measure, probe, decide, profile) if each is not None]
+    aside = {what: _sum(end.aside.get(what) for end in ends) for what in get_args(Aside)}
+    known = [each for each in (setup, compiling, link, measure, decide, profile, *aside.values()) if each]
     total = _total(records, ends)
     if total is not None:
         # a run has ended when it is profiled
@@ -43,7 +44,6 @@ def cost_of(records: Sequence[Record]) -> Cost:
         setup=setup,
         compile=compiling,
         link=link,
-        probe=probe,
         measure=measure,
         decide=decide,
         other=max(0.0, total - sum(known)) if total is not None else None,
@@ -51,6 +51,7 @@ def cost_of(records: Sequence[Record]) -> Cost:
         compiled=len(full),
         linked=len(again),
         profile=profile,
+        **aside,
     )
 
 
@@ -66,7 +67,7 @@ def pace_of(records: Sequence[Record]) -> Pace | None:
     cost = cost_of(records)
     first, later = _per_round([b for b in builds if b.build == 0]), [b for b in builds if b.build > 0]
     following = _per_round(later) if later else sum(b.following or 0.0 for b in builds)
-    once = (cost.setup or 0.0) + (cost.probe or 0.0) + max(0.0, first - following)
+    once = (cost.setup or 0.0) + cost.before + (cost.keep or 0.0) + (cost.again or 0.0) + max(0.0, first - following)
     taken: dict[tuple[str, str, str], list[float]] = defaultdict(list)
     counts: dict[tuple[str, str, str], set[tuple[int, int]]] = defaultdict(set)
     for each in executions:
@@ -77,7 +78,7 @@ def pace_of(records: Sequence[Record]) -> Pace | None:
     # a benchmark that was settled early has fewer rounds, and as many executions in each
     often = {key: len(places) / len({build for build, _ in places}) for key, places in counts.items()}
     measuring = sum(fmean(taken[key]) * count for key, count in often.items())
-    own = ((cost.other or 0.0) + (cost.decide or 0.0)) / sum(map(len, counts.values())) * sum(often.values())
+    own = (cost.between or 0.0) / sum(map(len, counts.values())) * sum(often.values())
     return Pace(once=once, round=following + measuring + own)
 
 
@@ -119,7 +120,7 @@ def spent(cost: Cost) -> float | None:
     """Return the seconds of a run: the total, or where it is not known the sum of what is."""
     if cost.total is not None:
         return cost.total
-    return _sum((cost.setup, cost.compile, cost.link, cost.probe, cost.measure, cost.decide, cost.profile))
+    return _sum(getattr(cost, part) for part in PARTS if part != "other")
 
 
 def _total(records: Sequence[Record], ends: Sequence[HostState]) -> float | None:

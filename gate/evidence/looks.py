@@ -17,7 +17,7 @@ _OWN = 1.05
 
 
 def planned_looks(plan: Plan, records: Sequence[Record], done: int = 0) -> list[int]:
-    """Lay out the looks: of the plan's range of builds, what fits the budget by what set-up and round 1 cost.
+    """Lay out the looks: of the plan's range of builds, what fits the budget by what set-up, proofs and round 1 cost.
 
     The first builds may do what later ones need not. So what the builds of round 2 take may restore rounds that did not
     fit by those of round 1, if no look came before; it takes none away. The executions of round 1 alone count, since
@@ -52,7 +52,7 @@ def _fitting(plan: Plan, steps: Sequence[Build | Execution], rounds: int) -> int
     """Count the rounds of a session that fit the budget, if builds to come take as long as those of the last round."""
     assert isinstance(plan.builds, Builds)  # noqa: S101  # for types
     executing = sum(r.seconds or 0.0 for r in steps if isinstance(r, Execution) and r.build == 0)
-    left, following = float(plan.budget), 0.0
+    left, following = float(plan.budget) - sum(r.before or 0.0 for r in steps if isinstance(r, Execution)), 0.0
     for number in range(rounds):
         builds = [r for r in steps if isinstance(r, Build) and r.build == number]
         if number and not builds:

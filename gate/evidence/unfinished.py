@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import fmean
 
 from gate.evidence.records import Located
 from gate.evidence.runs import File, files_of
@@ -63,12 +64,14 @@ def unfinished(records: Sequence[Located], budget: float | None) -> Unfinished |
     file, _, cut = cuts[0]
     builds = [record for record in file.records if isinstance(record, Build)]
     executions = [record for record in file.records if isinstance(record, Execution)]
+    following = [build.following for build in builds if build.following is not None]
     return Unfinished(
         budget=budget,
         cut=cut,
         setup=sum(each.setup or 0.0 for each in builds) + cut.setup,
         builds=len(builds),
         building=sum(each.seconds or 0.0 for each in builds),
+        following=fmean(following) if following else None,
         executions=len({(each.suite or each.benchmark, each.side, each.execution) for each in executions})
         + cut.compared,
         executing=sum(each.seconds or 0.0 for each in executions) + cut.comparing,

@@ -47,7 +47,7 @@ class Costs(msgspec.Struct, frozen=True, kw_only=True):
     first: float | None = None
     """The first build of one side, with the check of its links."""
     probe: float | None = None
-    """Of this benchmark, once."""
+    """Of this benchmark, once: the probe, the first start on base, and looking for what builds leave outside."""
 
 
 class Session(msgspec.Struct, frozen=True, kw_only=True):

@@ -142,10 +142,10 @@ def _costs_by(records: Sequence[Record], key: Callable[[Execution], Key]) -> dic
         start=None,
         iteration=None,
         warmup=None,
-        other=(cost.other + (cost.decide or 0.0)) / len(made) if cost.other is not None and made else None,
+        other=cost.between / len(made) if cost.between is not None and made else None,
         setup=mean_of(build.setup for build in alone),
         first=mean_of(map(first_build, (build for build in alone if build.build == 0 and not build.cached))),
-        probe=cost.probe / len(benchmarks) if cost.probe is not None and benchmarks else None,
+        probe=cost.before / len(benchmarks) if cost.before and benchmarks else None,
     )
     plans = {_iterations(record) for record in records if isinstance(record, Run)}
     planned = plans.pop() if len(plans) == 1 else None

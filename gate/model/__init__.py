@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from gate.model.reasons import Accepted
     from gate.model.records import (
         AfterRound,
+        Aside,
         Build,
         Commit,
         Cut,
@@ -93,6 +94,7 @@ __all__ = [
     "VERDICTS",
     "Accepted",
     "AfterRound",
+    "Aside",
     "Better",
     "Build",
     "Case",

@@ -99,6 +99,8 @@ class Unfinished(msgspec.Struct, frozen=True, kw_only=True):
     """Builds of both sides that were done."""
     building: float
     """What the builds took."""
+    following: float | None = None
+    """What each build of a later round takes, judging by these: a link, or as long again; None: none was done."""
     executions: int
     """Executions that were measured, or made to compare their output."""
     executing: float

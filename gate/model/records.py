@@ -203,6 +203,8 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True, tag="execution", gc=F
     """When, in UTC."""
     seconds: float | None = None
     """What it took, with its warm-up."""
+    before: float | None = None
+    """Of the first one of a run: what the run took until then beside its builds, such as proofs. None: another one."""
     warmup: Index = 0
     """Iterations that were dropped before the values."""
     factors: dict[str, Any] = {}
@@ -259,6 +261,10 @@ did not fail need no more."""
 Phase = Literal["checkout", "setup", "build", "service", "comparison", "execution"]
 
 
+Aside = Literal["start", "probe", "keep", "again", "outside", "trees"]
+"""What takes time beside the steps of the plan, see HostState.aside."""
+
+
 class Cut(msgspec.Struct, frozen=True, kw_only=True):
     """The step that the budget ended."""
 
@@ -274,6 +280,8 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
     """What that phase had taken by then."""
     setup: float = 0.0
     """Seconds of checkout and set-up before it, of a build that has no line of its own."""
+    beyond: float = 0.0
+    """Seconds that it had beyond the budget: first builds and proofs may have as many as the budget has."""
     compared: Index = 0
     """Executions whose output was compared before it: they have no line either."""
     comparing: float = 0.0
@@ -299,8 +307,11 @@ class HostState(msgspec.Struct, frozen=True, kw_only=True, tag="host"):
     """What was going on when the budget ended; None: it ended between two rounds, or did not end."""
     seconds: float | None = None
     """At the end: since the machine was free, or since the run was resumed; None: at the beginning, or not known."""
-    probe: float | None = None
-    """At the end: what the probe took of them; None: nothing was probed."""
+    aside: dict[str, float] = {}
+    """At the end: what took some of them beside the steps of the plan: "start" (the first starts on base), "probe"
+    (finding out what cannot differ, and comparing outputs), "keep" (copying builds that are kept), "again" (builds that
+    were tried again), "outside" (looking for what builds leave outside their trees), "trees" (comparing trees with
+    their commits)."""
     replicates: list[Index] = []
     """When a study begins or goes on: the replicates of each round, as planned from now on."""
     unproved: dict[str, Unproved] = {}

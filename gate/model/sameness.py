@@ -18,9 +18,11 @@ class Proof(msgspec.Struct, frozen=True, kw_only=True):
     """Why a benchmark cannot differ: what differs between the sides, and that none of it was read."""
 
     differ: list[str] = []
-    """Paths that differ between both trees, at most 20 of them."""
+    """Paths of the commits that differ between both trees, at most 20 of them."""
     differ_count: Count = 0
     """How many paths differ."""
+    made_count: Count = 0
+    """How many of them no commit holds: what was built, and .git."""
     read_count: Count = 0
     """How many paths the benchmark read, listed or executed."""
     hash: dict[Side, str] = {}

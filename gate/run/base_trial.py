@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 import msgspec
@@ -59,8 +60,10 @@ def started(made: Workshop, side: Side = "base") -> tuple[Workshop, Started]:
     try:
         return _started(made, side, begun, at.append)
     except BudgetEndedError as error:
-        # an execution, though it has no instrument
-        error.phase = "execution" if error.phase == "comparison" else error.phase
+        if error.phase == "comparison":
+            # an execution, though it has no instrument, whose seconds the cut has
+            error.phase = "execution"
+            made.conditions.budget.note("start", -error.seconds)
         nothing = Started(frozenset(), (), broken=False, built=False, begun=begun, cut=cut_at(at[-1], error))
         return made.afresh(made.job), nothing
 
@@ -86,8 +89,11 @@ def _started(
     runs = {name for name in steps if benchmarks[name].service is not None or benchmarks[name].load is not None}
     steps = {name: each for name, each in steps.items() if name not in runs}
     failures, broken = list[Failure](), True
-    end = time.monotonic() + min(SECONDS, _SHARE * made.conditions.budget.limit)
-    try:
+    budget = made.conditions.budget
+    end = time.monotonic() + min(SECONDS, _SHARE * budget.limit)
+    with ExitStack() as stack:
+        stack.enter_context(budget.timed("start"))
+        stack.callback(executions.end_round)
         for number, (name, each) in enumerate(steps.items()):
             begin(each)
             share = max(_LEAST, (end - time.monotonic()) / (len(steps) - number))
@@ -106,12 +112,13 @@ def _started(
                 runs.add(name)
             failures.append(_flaky(failure) if own and not alike else failure)
             broken = broken and alike
-    finally:
-        executions.end_round()
     # what the first starts have left there the other side's tree does not have
     whole = restore(made.trees.root(side), before)
     found = Started(frozenset(runs), tuple(failures), broken=broken and bool(failures), built=True, begun=begun)
-    return made if whole else made.afresh(made.job), found
+    if not whole:
+        budget.note("again", (record.seconds or 0.0) + (record.checked or 0.0) + (record.setup or 0.0))
+        made = made.afresh(made.job)
+    return made, found
 
 
 def _fails_alike(made: Workshop, step: BuildStep, first: Failure, fault: int | None) -> bool:

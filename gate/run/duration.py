@@ -96,23 +96,28 @@ def _commit(run: Run, side: Side) -> tuple[str, str | None] | None:
 
 
 def budget_warnings(
-    rounds: Sequence[Round], folder: Path, config: Config, costs: Mapping[str, Costs]
+    rounds: Sequence[Round], folder: Path, config: Config, costs: Mapping[str, Costs], run: Run | None = None
 ) -> list[RoundBeyondBudget]:
     """Warn where one round does not fit the budget, as far as that can be known before measuring.
 
     Args:
+        rounds: of the run.
         folder: of the last run.
+        config: the rules in force.
         costs: what is remembered, by benchmark.
+        run: its run line, as in expected_time.
     """
     budget = float(config.plan.budget)
-    last = next(_past(folder), [])
-    seconds = _measured(rounds[:1], [[located.record for located in last]], config, frozenset())
+    past = list(_past(folder))
+    last = past[0] if past else []
+    kept = _kept(run, config, [[located.record for located in records] for records in past])
+    seconds = _measured(rounds[:1], [[located.record for located in last]], config, kept)
     if seconds is not None:
         return [RoundBeyondBudget(seconds, budget, "last-run")] if seconds > budget else []
     ended = _ended(last)
-    if ended is not None and ended >= budget:
+    if ended is not None and ended - _saved(last, kept) >= budget:
         return [RoundBeyondBudget(ended, budget, "ended")]
-    remembered = _remembered(rounds[:1], config, costs, frozenset())
+    remembered = _remembered(rounds[:1], config, costs, kept)
     return [RoundBeyondBudget(remembered, budget, "memory")] if remembered is not None and remembered > budget else []
 
 
@@ -124,6 +129,12 @@ def _ended(last: Sequence[Located]) -> float | None:
         return None
     found = unfinished(last, float(config.plan.budget)) if config else None
     return found.budget if found else None
+
+
+def _saved(last: Sequence[Located], kept: Collection[Side]) -> float:
+    """Return the seconds of the last run that first builds took, of those sides whose builds are kept since."""
+    builds = [each for each in one_by_one(located.record for located in last) if each.side in kept and not each.cached]
+    return sum(((first_build(each) or 0.0) - (each.following or 0.0)) + (each.setup or 0.0) for each in builds)
 
 
 def _remembered(
@@ -207,8 +218,8 @@ def _measured(
             times = (run.of(step) for run in runs)
             taken.append(next((seconds for seconds in times if seconds is not None), None))
     known = [seconds for seconds in taken if seconds is not None]
-    probe = cost_of(past[0]).probe or 0.0 if past else 0.0
-    return sum(known) + probe if len(known) == len(taken) else None
+    before = cost_of(past[0]).before if past else 0.0
+    return sum(known) + before if len(known) == len(taken) else None
 
 
 class _Executions:

@@ -152,7 +152,7 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
     rounds = _rounds(planned.project, run)
     costs = costs_here(options.history, project, host) if remembers else {}
     if past is None:
-        run = msgspec.structs.replace(run, warnings=[*run.warnings, *budget_warnings(rounds, out, rules, costs)])
+        run = msgspec.structs.replace(run, warnings=[*run.warnings, *budget_warnings(rounds, out, rules, costs, run)])
     return Job(planned.project, run, out, rounds, instruments, part, resumes=past is not None, costs=costs)
 
 

@@ -250,7 +250,7 @@ class Measuring:
         def start(job: Job, sources: Sources, side: Side) -> Started:
             self._say(f"trying {commit(sources.of(side).commit)}")
             trees.begin_again(sources, _shared(job), one_path=one_path(job.project))
-            with workshop(job, trees, budget) as made:
+            with workshop(job, trees, budget) as made, budget.timed("again"):
                 return started(made, side)[1]
 
         self._say(f"base is broken: {sentence(broken.failures[0])}")
@@ -279,6 +279,9 @@ class Measuring:
         explains: bool,
     ) -> Done | Started:
         """Measure, or tell that base is broken; base: what came of it; None: it is tried first."""
+        if self._gates and not records and _unproved(job) is None:
+            # a change that no benchmark can notice is to be proved so, also where compiling both sides takes the budget
+            budget.allow(budget.limit)
         with workshop(job, trees, budget) as made, ExitStack() as stack:
             begun, cut = None, None
             if base is None:
@@ -317,7 +320,7 @@ class Measuring:
             loop.fail(base.failures)
             measured = loop.run(cut)
             loop.fail(base.of_head)
-            append(_end(job, measured, budget.elapsed))
+            append(_end(job, measured, budget))
             if explains and settings.rules.gate.explain:
                 progress.close()
                 self._explain(made, append, measured)
@@ -412,7 +415,7 @@ def _refuse_shorter(job: Job, records: Sequence[Record]) -> None:
         raise UserError(f"--resume: the study in {job.out} was extended meanwhile; run the same command again")
 
 
-def _end(job: Job, measured: Measured, seconds: float) -> HostState:
+def _end(job: Job, measured: Measured, budget: Budget) -> HostState:
     return HostState(
         when="end",
         session=job.session,
@@ -422,8 +425,8 @@ def _end(job: Job, measured: Measured, seconds: float) -> HostState:
         rounds=measured.rounds,
         cut=measured.cut,
         unproved=dict(measured.unproved),
-        seconds=seconds,
-        probe=measured.probe,
+        seconds=budget.elapsed,
+        aside=dict(budget.aside),
     )
 
 

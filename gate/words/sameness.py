@@ -28,7 +28,7 @@ _WHY: dict[UnprovedKind, str] = {
     "not-at-one-path": "base and head could not stand at one path",
     "duet": "base and head run at once, each at a path of its own",
     "failed": "it failed while its reads were traced",
-    "too-long": "tracing it would have taken longer than {seconds}",
+    "too-long": "one start of it, traced, takes longer than {seconds}, which half of plan.budget leaves it",
     "changed": "{path}, which it opens or looks at, differs",
     "listed": "{path}, which it lists, holds other names",
     "outside-changed": "{path}, outside the checkout, changed while it was traced",
@@ -62,14 +62,30 @@ def benchmarks(report: Report) -> list[Identical]:
 
 
 def not_measured(report: Report) -> str:
-    """Say how many benchmarks are the same on both sides, no full stop; nothing where none is, or the headline does."""
+    """Say how many benchmarks are the same on both sides and which had no time for a proof, no full stop.
+
+    Nothing where none is the same, or the headline says it, and none had too little time.
+    """
     proved = len(benchmarks(report))
     measured = {f.benchmark for f in report.findings} | {r.benchmark for r in report.recorded}
     names = {own.benchmark for own in report.identical} | measured | {f.benchmark for f in report.failures}
     every = len(names - {None})
-    if not proved or (proved == every and not report.failures):
+    told = [too_long] if (too_long := _too_long(report)) else []
+    if proved and (proved < every or report.failures):
+        told.insert(
+            0, f"{proved:,} of {plural(every, 'benchmark')} {agree(proved, 'runs', 'run')} {SAME}: not measured"
+        )
+    return "; ".join(told)
+
+
+def _too_long(report: Report) -> str:
+    """Say which benchmarks had no time for a proof; nothing where all had."""
+    long = [(name, why) for name, why in unproved(report.run.states).items() if why.kind == "too-long"]
+    if not long:
         return ""
-    return f"{proved:,} of {plural(every, 'benchmark')} {agree(proved, 'runs', 'run')} {SAME}: not measured"
+    (name, why), more = long[0], len(long) - 1
+    others = f" ({plural(more, 'more benchmark')} likewise)" if more else ""
+    return f"whether {clip(visible(name), _PATH)} can differ is not known: {_unproved(why)}{others}"
 
 
 def heading(report: Report) -> str:
@@ -89,9 +105,11 @@ def proof(report: Report) -> list[str]:
     if not most.differ_count:
         return ["No file differs between base and head"]
     shown = [clip(visible(path), _PATH) for path in most.differ[:MOST_NAMED]]
-    more = most.differ_count - len(shown)
+    more = most.differ_count - most.made_count - len(shown)
     names = ", ".join(shown) + (f" and {more:,} more" if shown and more > 0 else "")
     said = f"{plural(most.differ_count, 'path')} {agree(most.differ_count, 'differs', 'differ')} between base and head"
+    made = f"{most.made_count:,} made by the builds" if most.made_count else ""
+    names = ", and ".join(part for part in (names, made) if part)
     none = agree(most.differ_count, "It was not", "None of them was")
     return [f"{said}{f': {names}' if names else ''}", f"{none} opened, listed or executed by these benchmarks"]
 

@@ -107,9 +107,10 @@ def _budget_ended(of: outcomes.BudgetEnded) -> str:
     }
     parts = [f"{name} took {format_duration(seconds)}" for name, seconds in took.items() if seconds >= _WORTH]
     after = f" ({', '.join(parts)})" if parts else ""
-    return (
-        f"the budget of {format_duration(spent.budget)} ended before one round was complete: {phrase(spent.cut)}{after}"
-    )
+    cut = spent.cut
+    more = f", and {format_duration(cut.beyond)} more for first builds and proofs," if cut.beyond else ""
+    budget = f"the budget of {format_duration(spent.budget)}{more}"
+    return f"{budget} ended before one round was complete: {phrase(cut)}{after}"
 
 
 _WORTH = 0.05

@@ -88,16 +88,19 @@ class TreeBuilder:
         first = wanted.tree not in self._made
         key = self._key(wanted) if first else None
         begun = time.time_ns()
+        budget = self._conditions.budget
         if key is not None and self._take(wanted, key):
             made = self._checked(wanted, self._attempt(wanted))
             if isinstance(made, Build):
                 return msgspec.structs.replace(made, cached=True, full=made.full or self._cached[wanted.tree])
             # what is kept is of no use: as if it were not there
+            budget.note("again", made.seconds or 0.0)
             self._forget(wanted)
         made = self._checked(wanted, self._attempt(wanted))
         if isinstance(made, Build) and key is not None:
             self._keep(wanted, key, made, begun)
         if isinstance(made, Failure) and self._may_lack_git(wanted):
+            budget.note("again", made.seconds or 0.0)
             self._with_git.add(wanted.tree)
             self._made.discard(wanted.tree)
             self._works.setup_failures.pop(wanted.tree, None)
@@ -280,7 +283,8 @@ class TreeBuilder:
             return about is not None
 
         declared = self._watch.declared[wanted.side]
-        with self._conditions.budget.phase("checkout"):
+        budget = self._conditions.budget
+        with budget.phase("checkout"), budget.timed("keep"):
             if not self._trees.take(wanted.side, copy, declared.__contains__):
                 if found:
                     cache.drop(key)
@@ -302,7 +306,8 @@ class TreeBuilder:
         if self._cache is not None and kept and not made.needs_git and saved >= _WORTH:
             self._trees.project(wanted.side)
             about = About(made.full, made.ordered, begun)
-            self._cache.keep(key, self._trees.place(wanted.side), self._works.links(wanted.tree), about)
+            with self._conditions.budget.timed("keep"):
+                self._cache.keep(key, self._trees.place(wanted.side), self._works.links(wanted.tree), about)
 
     def _forget(self, wanted: Wanted) -> None:
         """Leave nothing of a tree."""
@@ -370,6 +375,14 @@ class TreeBuilder:
         """Give the trees of both sides, wherever they are; None: they do not stand at one path."""
         places = {each.stays for each in self._conditions.recipes.values()}
         return self._trees.roots() if self._trees.one_path and len(places) == 1 else None
+
+    def committed(self) -> frozenset[str]:
+        """Return the paths in the trees that the commits hold; all else was made there.
+
+        Raises:
+            SourceError: git failed.
+        """
+        return self._trees.committed()
 
     def root(self) -> Path:
         """Give the path at which the trees of both sides stand by turns."""

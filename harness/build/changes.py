@@ -68,6 +68,7 @@ class Watch:
         """See nothing yet."""
         self._session = conditions.session
         self._trees = trees
+        self._timed = conditions.budget.timed
         self.declared = {
             side: Declared(recipe.table, trees.repository.prefix) for side, recipe in conditions.recipes.items()
         }
@@ -88,7 +89,8 @@ class Watch:
         def excused(side: Side, path: str) -> bool:
             return builder in (side, None) and path in self.declared[side]
 
-        found = {(each.side, each.variant): list(each.paths) for each in self._trees.changed(excused)}
+        with self._timed("trees"):
+            found = {(each.side, each.variant): list(each.paths) for each in self._trees.changed(excused)}
         for tree, artifacts in list(self.artifacts.items()):
             if tree[0] == builder:
                 continue

@@ -114,6 +114,11 @@ class Ledger:
         absent.add(record.side)
         return len(absent) < len(SIDES)
 
+    @property
+    def has_executions(self) -> bool:
+        """Return whether anything was executed."""
+        return bool(self._made)
+
     def is_begun(self, benchmark: str) -> bool:
         """Return whether a benchmark was executed."""
         return any(name == benchmark for name, *_ in self._made)

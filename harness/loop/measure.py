@@ -19,6 +19,7 @@ from gate.model import (
     AfterRound,
     Build,
     Cut,
+    Execution,
     Failure,
     Look,
     Record,
@@ -44,7 +45,7 @@ from harness.loop.events import (
 from harness.loop.execution import Executions
 from harness.loop.ledger import Ledger
 from harness.loop.outside import Outside, tree_of
-from harness.loop.probe import SECONDS, Probe
+from harness.loop.probe import Probe
 from harness.loop.steps import BuildStep, ExecutionStep, Round
 from harness.process.budget import BudgetEndedError
 
@@ -97,6 +98,14 @@ class Builder(Protocol):
         """Give the trees of both sides, wherever they are; None: they do not stand at one path."""
         ...
 
+    def committed(self) -> frozenset[str]:
+        """Return the paths in the trees that the commits hold; all else was made there.
+
+        Raises:
+            SourceError: git failed.
+        """
+        ...
+
     def root(self) -> Path:
         """Give the path at which the trees of both sides stand by turns."""
         ...
@@ -111,8 +120,8 @@ class Measured:
     """How far measuring came: rounds that are complete, of those planned, and why it ended.
 
     replicates: of a designed experiment, those that are complete; planned_replicates: of so many. cut: the step that
-    the budget ended, if it did not end between two rounds. unproved: why benchmarks were measured, by name. probe: the
-    seconds of the probe; None: there was none. built: both sides were built since the run was started or resumed.
+    the budget ended, if it did not end between two rounds. unproved: why benchmarks were measured, by name. built: both
+    sides were built since the run was started or resumed.
     """
 
     rounds: int
@@ -122,7 +131,6 @@ class Measured:
     planned_replicates: int = 0
     cut: Cut | None = None
     unproved: Mapping[str, Unproved] = field(default_factory=dict, hash=False)
-    probe: float | None = None
     built: bool = field(default=False, compare=False)
 
 
@@ -187,12 +195,13 @@ class Loop:
         self._executed = False
         self._begun = False
         """Whether a part of a round was made, since the run was resumed."""
+        self._late: BuildStep | None = None
+        """The first build in which the budget ended, which went on beyond it."""
         self._last: BuildStep | None = None
         """The last build, if it ran alone and in this run."""
         self._empty: set[tuple[Side, str, str]] = set()
         self._replicates = 0
         self._unproved: dict[str, Unproved] = {}
-        self._probing: float | None = None
         self._off = unproved
         begun = begun or time.time_ns()
         self._probe = Probe(executions, builder, benchmarks, off=unproved, begun=begun)
@@ -239,13 +248,15 @@ class Loop:
             replicates,
             cut,
             self._unproved,
-            self._probing,
             self._begun,
         )
 
     def _cut(self, ended: BudgetEndedError) -> Cut | None:
-        compared = self._executions.compared
-        return None if self._step is None else cut_at(self._step, ended, len(compared), sum(compared))
+        step, compared = self._step, self._executions.compared
+        if self._late is not None and isinstance(step, ExecutionStep):
+            # what it took is in its record
+            step, ended.phase, ended.seconds, ended.setup = self._late, "build", 0.0, 0.0
+        return None if step is None else cut_at(step, ended, len(compared), sum(compared))
 
     def _round(self, number: int, each: Round) -> Stop | None:
         built = False
@@ -260,8 +271,13 @@ class Loop:
                     started = time.time_ns()
                     if number == 0 and not self._design:
                         self._examine(part)
-                    if not self._begun and not self._look_outside(each, part, started):
-                        return "build-failure"
+                    # only the first builds and the proofs may need more, and nothing is measured in that time
+                    self._budget.allow(0.0)
+                    if not self._begun:
+                        with self._budget.timed("outside"):
+                            sound = self._look_outside(each, part, started)
+                        if not sound:
+                            return "build-failure"
                     built = self._begun = True
                     self._execute_all(part)
                 self._replicates += bool(each.replicates)
@@ -317,6 +333,8 @@ class Loop:
             for build in each.builds
             if (build.side, canonical(build.factors)) in needed or not (self._design or ledger.built(build))
         ]
+        # what is made already is recorded whatever comes of the others
+        wanted.sort(key=lambda step: not self._builder.is_ahead(step.side, step.build, step.seed, step.factors))
         for build, partner in zip_longest(wanted, wanted[1:]):
             if not self._build(build, partner) and not self._design:
                 return False
@@ -341,10 +359,9 @@ class Loop:
         pairs = [each for each in sides.values() if len(each) == len(SIDES) and self._is_probed(each["base"])]
         if not pairs:
             return
-        self._progress(ProbeStarted(len(pairs), SECONDS))
+        self._progress(ProbeStarted(len(pairs), self._probe.seconds))
         identical = 0
-        begin = self._budget.clock()
-        try:
+        with self._budget.timed("probe"):
             for found in self._probe.examine(pairs, self._begin):
                 if found.unproved is not None:
                     self._unproved[found.benchmark] = found.unproved
@@ -352,8 +369,6 @@ class Loop:
                     if record is not None:
                         self._add(record)
                 identical += found.same is not None
-        finally:
-            self._probing = self._budget.clock() - begin
         self._progress(ProbeFinished(identical, len(pairs), self._left(0), dict(self._unproved)))
 
     def _look_outside(self, each: Round, steps: Sequence[ExecutionStep], started: int) -> bool:
@@ -466,6 +481,8 @@ class Loop:
             self._progress(StepFinished(step.side, None, 0.0, record, step.factors))
             self._is_sound(step.build)
             return False
+        if self._late is None and self._budget.is_over:
+            self._late = step
         if not self._ledger.built(step):
             self._add(record)
         self._progress(StepFinished(step.side, None, record.seconds or 0.0, None, step.factors, record.following))
@@ -511,6 +528,10 @@ class Loop:
             self._progress(LookTaken(len(out - before), len(measured) - len(out)))
 
     def _add(self, *records: Record) -> None:
+        first = next((record for record in records if isinstance(record, Execution)), None)
+        if first is not None and not self._ledger.has_executions:
+            told = msgspec.structs.replace(first, before=sum(self._budget.aside.values()) or None)
+            records = tuple(told if each is first else each for each in records)
         self._append(*records)
         for record in records:
             self._ledger.note(record)
@@ -534,6 +555,7 @@ def cut_at(
         execution=execution.execution if execution else None,
         seconds=ended.seconds,
         setup=ended.setup,
+        beyond=ended.beyond,
         compared=compared,
         comparing=comparing,
     )

@@ -6,7 +6,6 @@ all: what runs the same program on the same data is proved identical, and not me
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
@@ -20,6 +19,7 @@ from gate.config.types import Benchmark
 from gate.model import SIDES, Failure, Same, Side, Unproved, UnprovedKind
 from gate.model.sameness import MOST_NAMED
 from gate.model.visible import visible
+from harness.errors import SourceError
 from harness.instruments.protocol import Unusable
 from harness.loop.execution import Attempt, Executions, Unmeasured
 from harness.loop.proof import Ground, apart, disturbed, doubt, program_differs
@@ -30,8 +30,12 @@ from harness.source.differences import differences
 from harness.trace.accesses import Accesses
 from harness.trace.trace import Trace, Tracer, tracing
 
-SECONDS = 60.0
-"""That the probe takes of all benchmarks together; what compares outputs takes what it takes."""
+SHARE = 0.5
+"""Of the budget, what all proofs together may take; what compares outputs takes what it takes.
+
+Where measuring can reach a verdict within the budget, each benchmark is executed ten times in it, in five rounds of
+both sides: one start a side fits several times over, traced too. Where it cannot, a proof is all that the run can give.
+"""
 
 
 class Standing(Protocol):
@@ -43,6 +47,14 @@ class Standing(Protocol):
 
     def roots(self) -> Mapping[Side, Path] | None:
         """Give the trees of both sides, wherever they are; None: they do not stand at one path."""
+        ...
+
+    def committed(self) -> frozenset[str]:
+        """Return the paths in the trees that the commits hold; all else was made there.
+
+        Raises:
+            SourceError: git failed.
+        """
         ...
 
     def root(self) -> Path:
@@ -96,6 +108,12 @@ class Probe:
         self.seen: dict[tuple[str, Side], Accesses] = {}
         """What was seen of benchmarks on a side, whole or not."""
 
+    @property
+    def seconds(self) -> float:
+        """What proofs may take from now on."""
+        budget = self._executions.conditions.budget
+        return min(budget.left, SHARE * budget.limit)
+
     def examine(self, pairs: Sequence[Pair], begin: Callable[[ExecutionStep], None]) -> Iterator[Probed]:
         """Probe benchmarks one after the other; begin: called with each step before it is executed.
 
@@ -104,11 +122,13 @@ class Probe:
             OSError: perfgate's own files cannot be written.
         """
         ground = self._ground()
-        end = time.monotonic() + SECONDS
+        budget, seconds = self._executions.conditions.budget, self.seconds
+        end = budget.clock() + seconds
+        # what waits for a service does not go on beyond that, nor what compares outputs
+        budget.allow(max(0.0, budget.used + seconds - budget.limit))
         found: list[tuple[_One, Probed]] = []
-        for number, pair in enumerate(pairs):
-            left = max(0.0, end - time.monotonic()) / (2 * (len(pairs) - number))
-            one = _One(self._executions, self._standing, self._both(pair), pair, begin, left)
+        for pair in pairs:
+            one = _One(self._executions, self._standing, self._both(pair), pair, begin, end)
             found.append((one, one.examined(ground)))
             self.seen |= {(pair[side].benchmark, side): accesses for side, accesses in one.seen.items()}
         # in what order they run is drawn in each round
@@ -129,16 +149,18 @@ class Probe:
             return Unproved(kind="not-at-one-path")
         conditions = self._executions.conditions
         own = (conditions.scratch, *([conditions.shims] if conditions.shims is not None else []))
-        with suppress(OSError):
+        with suppress(OSError, SourceError):
             since = int(min(self._begun, self._standing.since()))
             home = conditions.sandbox.environment("base").get("HOME")
             home_path = Path(home) if home is not None else None
-            return Ground(differences(roots), self._standing.root(), own, self._begun, since, home_path)
+            found, committed = differences(roots), self._standing.committed()
+            sources = tuple(sorted(found.paths & committed))
+            return Ground(found, sources, self._standing.root(), own, self._begun, since, home_path)
         return Unproved(kind="failed")
 
 
 class _One:
-    """One benchmark that is probed."""
+    """One benchmark that is probed; end: of all proofs, by the clock of the budget."""
 
     def __init__(
         self,
@@ -147,14 +169,14 @@ class _One:
         benchmarks: Mapping[Side, Benchmark],
         pair: Pair,
         begin: Callable[[ExecutionStep], None],
-        share: float,
+        end: float,
     ) -> None:
         self._executions = executions
         self._standing = standing
         self._benchmarks = benchmarks
         self._pair = pair
         self._begin = begin
-        self._share = share
+        self._end = end
         self._name = pair["base"].benchmark
         self._asked = benchmarks["base"].same_output is not False
         self._kept: dict[Side, Kept] = {}
@@ -199,6 +221,7 @@ class _One:
         printed.parent.mkdir(exist_ok=True)
         place = scratch / f"same-output-{side}"
         output = Output(benchmark, directory, place, printed) if self._asked else None
+        allowed = self._allowed(side)
         ran, accesses = self._traced(benchmark, step, directory, output, ground, "seccomp")
         if accesses is not None and accesses.disturbed and not ran.ended:
             ran, again = self._traced(benchmark, step, directory, output, ground, "ptrace")
@@ -219,11 +242,16 @@ class _One:
         if accesses is None:
             return Unproved(kind="no-tracer")
         if ran.ended:
-            return Unproved(kind="too-long", seconds=self._share)
+            return Unproved(kind="too-long", seconds=allowed)
         if failed:
             return Unproved(kind="failed")
         self.read |= accesses.read | accesses.listed
         return doubt(accesses, ground)
+
+    def _allowed(self, side: Side) -> float:
+        """Return the seconds that a start has: of what is left base leaves head half, and so as much as it needs."""
+        left = max(0.0, self._end - self._executions.conditions.budget.clock())
+        return left / 2 if side == "base" else left
 
     def _traced(
         self, benchmark: Benchmark, step: ExecutionStep, directory: Path, output: Output | None,
@@ -238,7 +266,7 @@ class _One:
             ran = self._executions.unmeasured(
                 benchmark, step, directory,
                 printed=output.printed if output else None, trace=trace,
-                seconds=benchmark.timeout if self._asked else self._share,
+                seconds=benchmark.timeout if self._asked else self._allowed(step.side),
             )  # fmt: skip
             if trace is None:
                 return ran, None
@@ -268,8 +296,9 @@ class _One:
         same = Same(
             benchmark=self._name,
             session=self._executions.conditions.session,
-            differ=[visible(path) for path in sorted(found.paths)[:MOST_NAMED]],
+            differ=[visible(path) for path in ground.sources[:MOST_NAMED]],
             differ_count=len(found.paths),
+            made_count=len(found.paths) - len(ground.sources),
             read_count=len(self.read),
             hash=dict(found.hashes),
         )

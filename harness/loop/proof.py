@@ -26,12 +26,14 @@ _SHARED = "/dev/shm/"  # noqa: S108  # a place that is looked for, not used
 class Ground:
     """What a proof stands on.
 
-    differences: between both trees. root: where both stand by turns. own: directories of perfgate for an execution.
+    differences: between both trees. sources: paths of those that a commit holds, in order. root: where both stand by
+    turns. own: directories of perfgate for an execution.
     begun: when the run began, in nanoseconds since the epoch. since: when the first build began whose outputs are used;
     earlier, if one was kept.
     """
 
     differences: Differences
+    sources: tuple[str, ...]
     root: Path
     own: tuple[Path, ...]
     begun: int

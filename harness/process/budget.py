@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from gate.model import Phase
+from gate.model import Aside, Phase
 from harness.process.background import Background
 from harness.process.execute import Command, Executor, Outcome, no_complaint
 
@@ -22,6 +22,8 @@ class BudgetEndedError(Exception):
         self.phase: Phase | None = None
         self.seconds = 0.0
         self.setup = 0.0
+        self.beyond = 0.0
+        """Seconds that it had beyond its limit."""
 
 
 class Budget:
@@ -32,15 +34,27 @@ class Budget:
         self.clock = clock
         self._began = clock()
         self._earlier = 0.0
+        self._overtime = 0.0
+        self.aside: dict[str, float] = {}
+        """Seconds of what is no step of the plan, by what it was: an Aside."""
 
     def resume(self, seconds: float) -> None:
         """Take what an interrupted run has used already."""
         self._earlier = seconds
 
+    def allow(self, overtime: float) -> None:
+        """Let what comes next take so many seconds beyond the limit; 0: no longer."""
+        self._overtime = overtime
+
     @property
     def left(self) -> float:
-        """Return the seconds that are left, at least 0."""
-        return max(0.0, self.limit - self.used)
+        """Return the seconds that are left, those allowed beyond the limit among them; at least 0."""
+        return max(0.0, self.limit + self._overtime - self.used)
+
+    @property
+    def is_over(self) -> bool:
+        """Return whether the limit is reached, whatever is allowed beyond it."""
+        return self.used >= self.limit
 
     @property
     def used(self) -> float:
@@ -62,6 +76,19 @@ class Budget:
             raise BudgetEndedError
 
     @contextmanager
+    def timed(self, what: Aside) -> Iterator[None]:
+        """Add the seconds of what is no step of the plan; what is timed inside counts there alone."""
+        began, counted = self.clock(), sum(self.aside.values())
+        try:
+            yield
+        finally:
+            self.note(what, self.clock() - began - (sum(self.aside.values()) - counted))
+
+    def note(self, what: Aside, seconds: float) -> None:
+        """Add so many seconds to what took them."""
+        self.aside[what] = self.aside.get(what, 0.0) + seconds
+
+    @contextmanager
     def phase(self, name: Phase, setup: float = 0.0) -> Iterator[None]:
         """Name a part of a step, for the error that ends it.
 
@@ -72,6 +99,7 @@ class Budget:
             yield
         except BudgetEndedError as ended:
             ended.phase, ended.seconds, ended.setup = name, self.clock() - began, setup
+            ended.beyond = self._overtime
             raise
 
 

@@ -19,6 +19,7 @@ FOREVER = "sleep 1234.5"
 SERVICE = f'service = {{ command = "{FOREVER}", ready = "tcp:{{port}}", timeout = "20m" }}\n'
 QUICK = CONFIG.replace("builds = 5", "builds = 2")
 BUDGETS = ("1500ms", "20s")
+MORE = "(, and [0-9.]+ m?s more for first builds and proofs,)?"
 
 
 def project(folder: Path, config: str, setting: str = "true") -> Project:
@@ -93,7 +94,7 @@ def at_night(*values: str) -> ParameterSet:
             "during the first build of",
         ),
         at_night(
-            QUICK.replace("python3 bench.py {output}", FOREVER),
+            QUICK.replace("python3 bench.py {output}", FOREVER) + 'same_output = "given"\n',
             "comparison",
             "while the outputs of bench were compared on",
         ),
@@ -110,7 +111,7 @@ def test_what_never_ends_is_ended_by_the_budget(tmp_path: Path, config: str, pha
     slow = project(tmp_path, config)
     done = cut_in(phase, slow)
     said = " ".join(done.stdout.split())
-    assert re.search(rf"Error: the budget of [0-9.]+ s ended before one round was complete: {headline}", said)
+    assert re.search(rf"Error: the budget of [0-9.]+ s{MORE} ended before one round was complete: {headline}", said)
     assert "Raise the budget, for example `--set plan.budget=" in said
 
 
@@ -131,6 +132,21 @@ def test_a_checkout_that_never_ends_is_ended_by_the_budget(tmp_path: Path) -> No
     slow.commit()
     slow.git("config", "filter.slow.smudge", FOREVER)
     cut_in("checkout", slow, "--base", "HEAD~1", "--head", "HEAD")
+
+
+def test_what_cannot_differ_is_proved_in_a_budget_shorter_than_two_builds(tmp_path: Path) -> None:
+    made = Project(tmp_path / "repo")
+    config = CONFIG.replace("builds = 5", "builds = 12") + '[build]\ncommand = "sleep 4"\n'
+    made.bench(1.0, **{"perfgate.toml": config, "README.md": "1"})
+    made.commit()
+    made.write("README.md", "2")
+    made.commit()
+    done = run(made, "check", budget="6s")
+    report = made.report()
+    assert (done.returncode, report["verdict"]) == (0, "pass"), done.stdout
+    (proof,) = {json.dumps(each["identical"]) for each in report["findings"]}
+    assert (json.loads(proof)["differ"], made.executions()) == (["README.md"], [])
+    assert report["run"]["cost"]["total"] > 8.0
 
 
 # fast in the first two rounds, endless from then on
@@ -160,7 +176,7 @@ def test_complete_rounds_count_when_the_budget_ends_a_later_one(tmp_path: Path) 
 def test_commands_without_a_verdict_keep_to_the_budget_too(tmp_path: Path, command: str) -> None:
     slow = project(tmp_path, QUICK + f'[build]\ncommand = "{FOREVER}"\n')
     ended_in(
-        r"perfgate: the budget of [0-9.]+ s ended before one round was complete: during the first build of",
+        rf"perfgate: the budget of [0-9.]+ s{MORE} ended before one round was complete: during the first build of",
         slow,
         command,
     )

@@ -124,6 +124,10 @@ class NoTrees(ABC):
         """Return that there are none."""
         return None
 
+    def committed(self) -> frozenset[str]:
+        """Fail: without roots nobody asks."""
+        raise AssertionError
+
     def root(self) -> Path:
         """Fail: without roots nobody asks."""
         raise AssertionError

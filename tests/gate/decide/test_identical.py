@@ -38,7 +38,14 @@ def run(*argv: str) -> tuple[int, str]:
 
 
 def same(name: str, **changes: Any) -> Line:
-    line = {"type": "same", "benchmark": name, "session": 0, "differ": ["README.md", "docs/a.md"], "differ_count": 3}
+    line = {
+        "type": "same",
+        "benchmark": name,
+        "session": 0,
+        "differ": ["README.md", "docs/a.md"],
+        "differ_count": 3,
+        "made_count": 1,
+    }
     return line | {"read_count": 120, "hash": {"base": "sha256:aa", "head": "sha256:bb"}} | changes
 
 
@@ -84,7 +91,7 @@ def test_a_finding_has_no_number(tmp_path: Path) -> None:
         "mean",
     )
     assert proved["identical"] == {
-        "differ": ["README.md", "docs/a.md"], "differ_count": 3, "read_count": 120,
+        "differ": ["README.md", "docs/a.md"], "differ_count": 3, "made_count": 1, "read_count": 120,
         "hash": {"base": "sha256:aa", "head": "sha256:bb"},
     }  # fmt: skip
     assert (proved["reason"]["kind"], proved["reason"]["differ"]) == ("same-program", 3)
@@ -120,7 +127,7 @@ def test_every_format_says_it(tmp_path: Path, how: str) -> None:
     said = " ".join(text.split())
     assert f"findings 3 findings: 1 regression, 2 identical same {NOT_MEASURED} " in said
     assert (
-        "identical, not measured encode, scan 3 paths differ between base and head: README.md, docs/a.md and 1 more."
+        "identical, not measured encode, scan 3 paths differ between base and head: README.md, docs/a.md, and 1 made by the builds."
         in said
     )
     for form in ("markdown", "summary", "html"):

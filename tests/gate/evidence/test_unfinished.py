@@ -39,9 +39,9 @@ def end(rounds: int, **cut: Any) -> dict[str, Any]:
     return {"type": "host", "when": "end", "stop": "budget", "rounds": rounds, "cut": place | cut}
 
 
-def decided(folder: Path, *lines: dict[str, Any]) -> tuple[int, str, dict[str, Any]]:
+def decided(folder: Path, *lines: dict[str, Any], config: dict[str, Any] = CONFIG) -> tuple[int, str, dict[str, Any]]:
     file = folder / "measurements.jsonl"
-    file.write_text(text([RUN, *lines]))
+    file.write_text(text([RUN | {"config": config}, *lines]))
     out, err = io.StringIO(), io.StringIO()
     code = main(["decide", str(file), "--json", str(folder / "report.json")], out, err)
     assert err.getvalue() == ""
@@ -71,6 +71,42 @@ def test_a_failure_in_that_round_counts(tmp_path: Path) -> None:
     }
     code, _, report = decided(tmp_path, *rounds(5), failure, end(5))
     assert (code, report["verdict"], len(report["failures"])) == (4, "error", 1)
+
+
+@pytest.mark.parametrize(
+    ("command", "built", "least"),
+    [
+        # links, by their check: 2 x (1 + 20) of first builds, 8 links, 10 executions of a round of 1 each
+        ("make", build("base", 0, 20.0, 1.0) | {"checked": 0.5}, "46 s"),
+        # full ones, since links cannot replace them
+        ("make", build("base", 0, 20.0, 1.0) | {"checked": 0.5, "full": {"kind": "unsound"}}, "3 min 22 s"),
+        # a fresh checkout is no link
+        (None, build("base", 0, 20.0, 1.0), "3 min 22 s"),
+    ],
+)
+def test_later_builds_count_as_what_the_first_one_showed(
+    tmp_path: Path, command: str | None, built: dict[str, Any], least: str
+) -> None:
+    config = CONFIG | ({"build": {"command": command}} if command else {})
+    _, out, _ = decided(tmp_path, built, end(0, phase="build", side="head", seconds=9.0), config=config)
+    assert f"5 rounds take at least {least};" in out
+
+
+def test_without_one_build_links_are_not_counted(tmp_path: Path) -> None:
+    ended = end(0, phase="build", side="base", seconds=40.0)
+    for relink, least in (("auto", "1 min 20 s"), ("off", "6 min 40 s"), ("true", "1 min 20 s")):
+        _, out, _ = decided(tmp_path, ended, config=CONFIG | {"build": {"command": "make", "relink": relink}})
+        assert f"5 rounds take at least {least};" in out
+
+
+def test_the_first_builds_may_go_on_beyond_the_budget(tmp_path: Path) -> None:
+    both = [build(side, 0, 40.0) for side in ("base", "head")]
+    _, out, _ = decided(tmp_path, both[0], end(0, phase="build", side="head", seconds=80.0, beyond=60.0))
+    assert "the budget of 1 min, and 1 min more for first builds and proofs, ended before one round was comp" in out
+    # both are complete, and nothing was measured then
+    _, out, _ = decided(tmp_path, *both, end(0, phase="build", side="head", seconds=0.0))
+    ended = "the budget of 1 min ended before one round was complete: during the first build of head"
+    assert f"{ended} (2 builds took 1 min 20 s)" in out
 
 
 def test_only_the_last_end_of_a_job_counts(tmp_path: Path) -> None:

@@ -91,6 +91,28 @@ def test_a_budget_that_ended_the_last_run_is_too_small_again(tmp_path: Path) -> 
     assert warned(ROUNDS, folder, 61.0) == []
 
 
+def test_a_build_that_is_kept_since_does_not_end_the_next_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the run that the budget ended the builds are kept that were done: here base's, of 45 of the 60 s."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("CI", raising=False)
+
+    def of(base: str) -> Run:
+        return Run(base=Commit(ref="main", sha=base), head=Commit(ref="HEAD", sha="two"))
+
+    sides = {"base": {"ref": "main", "sha": "one"}, "head": {"ref": "HEAD", "sha": "two"}}
+    first = {"type": "run", "schema": 1, "config": {"plan": {"budget": "60s"}}, **sides}
+    cut = {"phase": "build", "side": "head", "build": 0, "seconds": 15.0}
+    end = {"type": "host", "when": "end", "stop": "budget", "rounds": 0, "cut": cut}
+    folder = left(tmp_path, first, build("base", 43.0, 1.0, checked=1.0), end)
+    assert budget_warnings(ROUNDS, folder, config(60.0), {}, of("one")) == []
+    # what remains of the 60 s is 16: 44 are saved, with a link of 1 s to be made in any case
+    assert budget_warnings(ROUNDS, folder, config(16.1), {}, of("one")) == []
+    assert budget_warnings(ROUNDS, folder, config(16.0), {}, of("one")) == [RoundBeyondBudget(60.0, 16.0, "ended")]
+    assert budget_warnings(ROUNDS, folder, config(60.0), {}, of("other")) == [RoundBeyondBudget(60.0, 60.0, "ended")]
+
+
 def test_later_builds_take_less_than_the_first(tmp_path: Path) -> None:
     ran = [execution(side, [1.0], benchmark="b", seconds=0.5) for side in ("base", "head")]
     first = [build(side, 20.0) for side in ("base", "head")]
@@ -117,7 +139,7 @@ def test_a_report_counts_rounds_as_a_dry_run_does(tmp_path: Path) -> None:
     ]
     # settled after its first round: a plan without looks executes it in every one
     lines += [execution(side, [1.0], benchmark="c", seconds=4.0, execution=each) for side in sides for each in (0, 1)]
-    lines += [{"type": "host", "when": "end", "seconds": 120.0, "probe": 5.0}]
+    lines += [{"type": "host", "when": "end", "seconds": 120.0, "aside": {"probe": 5.0}}]
     folder = left(tmp_path, *lines)
     pace = pace_of([each.record for each in read("x", text(lines).encode()).records])
     assert pace is not None
@@ -130,7 +152,7 @@ def test_what_perfgate_itself_takes_and_the_probe_count(tmp_path: Path) -> None:
     last = [build(side, 1.0) for side in ("base", "head")]
     last += [execution(side, [1.0], benchmark="b", seconds=0.5) for side in ("base", "head")]
     begin = {"type": "host", "when": "begin"}
-    end = {"type": "host", "when": "end", "seconds": 10.0, "probe": 6.0}
+    end = {"type": "host", "when": "end", "seconds": 10.0, "aside": {"probe": 6.0}}
     # 10 s less 2 of builds, 1 of executions and 6 of the probe is 1 s for 2 executions
     assert expected(ROUNDS, left(tmp_path, begin, *last, end)) == pytest.approx(6 + 12 * (0.5 + 0.5) + 6)
 

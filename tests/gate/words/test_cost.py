@@ -19,6 +19,14 @@ def test_the_line_has_the_total_and_every_part_that_counts() -> None:
     assert where(found) == said
 
 
+def test_perfgates_own_work_is_named() -> None:
+    own = cost(compile=4.0, again=1.0, keep=2.0, trees=0.5, start=3.0, probe=1.0, outside=2.0, measure=4.0, other=0.5)
+    assert where(own) == (
+        "2 builds 4.0 s, builds tried again 1.0 s, copying kept builds 2.0 s, comparing trees 500 ms, "
+        "first starts 3.0 s, probe 1.0 s, files outside 2.0 s, measuring 4.0 s, other 500 ms"
+    )
+
+
 def test_the_table_has_the_small_ones_too() -> None:
     found = parts(cost(compile=1.0, compiled=1, probe=0.001, measure=3.0))
     assert [(part.name, part.text) for part in found] == [

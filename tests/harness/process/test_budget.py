@@ -29,6 +29,34 @@ def test_what_is_left(tmp_path: Path) -> None:
         budget.require()
 
 
+def test_what_is_allowed_beyond_the_limit_is_left_until_it_is_no_longer(tmp_path: Path) -> None:
+    clock = Clock()
+    budget = Budget(10.0, clock)
+    executor = BoundedExecutor(taking(12.0, clock), budget)
+    budget.allow(5.0)
+    assert (budget.left, budget.limit, budget.is_over) == (15.0, 10.0, False)
+    executor.run(command(tmp_path, 20.0))
+    assert (budget.left, budget.is_over) == (3.0, True)
+    budget.allow(0.0)
+    assert budget.left == 0.0
+    with pytest.raises(BudgetEndedError):
+        executor.run(command(tmp_path, 20.0))
+
+
+def test_what_is_timed_inside_something_else_counts_once() -> None:
+    clock = Clock()
+    budget = Budget(clock=clock)
+    with budget.timed("outside"):
+        clock.now += 1.0
+        with budget.timed("keep"):
+            clock.now += 4.0
+        budget.note("again", 2.0)
+        clock.now += 2.0
+    with budget.timed("keep"):
+        clock.now += 0.5
+    assert budget.aside == {"outside": 1.0, "keep": 4.5, "again": 2.0}
+
+
 @pytest.mark.parametrize(
     ("takes", "timeout", "ended"), [(5, 20, False), (15, 8, False), (15, 20, True), (10, 20, False)]
 )

@@ -1,0 +1,172 @@
+"""What time proofs have, and first builds beyond the budget: fakes of trees, commands and tracers, on a clock of a test."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.config.study import Setting
+from gate.model import Build, Cut, HostState, Same, Side, Unproved
+from harness.loop.measure import Measured
+from harness.process.execute import Command, Outcome
+from harness.trace.accesses import Accesses
+from tests.harness.loop.test_measure import REAL, Bench, FakeBuilder, adding, builds, executions
+from tests.support.fakes import FakeExecutor, taking
+
+EMPTY = frozenset[str]()
+NOTHING = Accesses(EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, EMPTY, ())
+
+
+class FakeTrace:
+    """Sees that a command reads nothing."""
+
+    def wrap(self, command: Command) -> Command:
+        return command
+
+    def start_error(self, command: Command) -> None:
+        return None
+
+    def accesses(self) -> Accesses:
+        return NOTHING
+
+
+@pytest.fixture(autouse=True)
+def traced(monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextmanager
+    def tracing(*_: object, **__: object) -> Iterator[FakeTrace]:
+        yield FakeTrace()
+
+    monkeypatch.setattr("harness.loop.probe.tracing", tracing)
+
+
+@dataclass
+class Standing(FakeBuilder):
+    """Trees of both sides that differ in README.md, a file that is built and one of git's; ahead: sides built before."""
+
+    top: Path = Path()
+    ahead: set[Side] = field(default_factory=set)
+
+    def roots(self) -> Mapping[Side, Path] | None:
+        trees: dict[Side, Path] = {"base": self.top / "base", "head": self.top / "head"}
+        for side, tree in trees.items():
+            for name in ("README.md", "target/app.d", ".git/index"):
+                (tree / name).parent.mkdir(parents=True, exist_ok=True)
+                (tree / name).write_text(side)
+        return trees
+
+    def committed(self) -> frozenset[str]:
+        return frozenset({"README.md"})
+
+    def root(self) -> Path:
+        return Path("/trees/at")
+
+    def since(self) -> float:
+        return 0.0
+
+    @property
+    def work(self) -> Path:
+        return self.top
+
+    def is_ahead(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> bool:
+        return side in self.ahead and build == 0
+
+    def build(self, side: Side, build: int, seed: int, factors: Mapping[str, Setting]) -> Any:
+        if not self.is_ahead(side, build, seed, factors):
+            return super().build(side, build, seed, factors)
+        self.latest[side] = build
+        return Build(side=side, build=build, seed=seed, seconds=self.seconds)
+
+
+def bench_of(tmp_path: Path, takes: Mapping[str, float], budget: float, **more: Any) -> tuple[Bench, FakeExecutor]:
+    """Give a run of benchmarks whose starts take so many seconds; on head a second longer."""
+    bench = Bench(tmp_path, budget=budget, names=list(takes), builds=1, executions=1)
+    bench.builder = Standing(clock=bench.clock, top=tmp_path / "trees", **more)
+
+    def answer(command: Command) -> Outcome:
+        name = next(name for name in takes if name in command.argv)
+        seconds = takes[name] + ("/head/" in str(command.directory))
+        return taking(seconds, bench.clock).answer(command)
+
+    return bench, FakeExecutor(answer)
+
+
+def proofs(bench: Bench) -> list[str]:
+    return sorted(record.benchmark for record in bench.appended if isinstance(record, Same))
+
+
+def run(bench: Bench, executor: FakeExecutor, overtime: float = 0.0) -> Measured:
+    return bench.measure(executor, adding(bench.appended), environments=REAL, unproved=None, overtime=overtime)
+
+
+def test_a_suite_of_80_s_is_proved_within_half_of_a_budget(tmp_path: Path) -> None:
+    bench, executor = bench_of(tmp_path, {"suite": 80.0}, 330.0)
+    measured = run(bench, executor)
+    assert (proofs(bench), executions(bench.appended), measured.stop) == (["suite"], [], "finished")
+    # base leaves head all that it did not need
+    assert bench.clock.now == 2 * 1.0 + 80.0 + 81.0
+
+
+def test_a_start_that_half_of_the_budget_does_not_hold_is_said_with_its_limit(tmp_path: Path) -> None:
+    bench, executor = bench_of(tmp_path, {"suite": 80.0}, 300.0)
+    measured = run(bench, executor)
+    assert measured.unproved == {"suite": Unproved(kind="too-long", seconds=75.0)}
+    assert len(executions(bench.appended)) == 2
+
+
+def test_no_benchmark_has_less_than_it_needs_for_being_one_of_many(tmp_path: Path) -> None:
+    """Of 200 s 11 benchmarks have each 9 a side, by equal shares; the long one needs 40."""
+    takes = {"long": 40.0} | {f"quick{n}": 1.0 for n in range(10)}
+    bench, executor = bench_of(tmp_path, takes, 400.0)
+    run(bench, executor)
+    assert proofs(bench) == sorted(takes)
+
+
+def test_what_is_left_of_the_budget_after_the_builds_bounds_the_proofs(tmp_path: Path) -> None:
+    bench, executor = bench_of(tmp_path, {"suite": 8.0}, 60.0, seconds=25.0)
+    # 10 s are left: 5 for base
+    assert run(bench, executor).unproved == {"suite": Unproved(kind="too-long", seconds=5.0)}
+
+
+def test_the_changed_sources_are_named_and_what_was_built_is_counted(tmp_path: Path) -> None:
+    bench, executor = bench_of(tmp_path, {"suite": 1.0}, 100.0)
+    run(bench, executor)
+    (proof,) = (record for record in bench.appended if isinstance(record, Same))
+    assert (proof.differ, proof.differ_count, proof.made_count) == (["README.md"], 3, 2)
+
+
+def test_first_builds_and_proofs_go_on_beyond_the_budget(tmp_path: Path) -> None:
+    """Two builds of 20 s in a budget of 30 s."""
+    bench, executor = bench_of(tmp_path, {"suite": 2.0}, 30.0, seconds=20.0)
+    measured = run(bench, executor, overtime=30.0)
+    assert (proofs(bench), measured.stop, measured.cut) == (["suite"], "finished", None)
+    assert bench.clock.now == 2 * 20.0 + 2.0 + 3.0
+
+
+def test_nothing_is_measured_beyond_the_budget(tmp_path: Path) -> None:
+    bench, executor = bench_of(tmp_path, {"suite": 20.0}, 30.0, seconds=20.0)
+    measured = run(bench, executor, overtime=30.0)
+    last = bench.rounds[0].builds[1].side
+    # the proof was given up, since base has half of half the budget
+    cut = Cut(phase="build", side=last, build=0, seconds=0.0, compared=1, comparing=7.5)
+    assert (measured.stop, measured.rounds, measured.cut) == ("budget", 0, cut)
+    assert (len(builds(bench.appended)), executions(bench.appended)) == (2, [])
+
+
+def test_a_first_build_ends_where_it_takes_twice_the_budget(tmp_path: Path) -> None:
+    bench, executor = bench_of(tmp_path, {"suite": 1.0}, 30.0, seconds=50.0)
+    measured = run(bench, executor, overtime=30.0)
+    assert measured.cut == Cut(phase="build", side=bench.rounds[0].builds[1].side, build=0, seconds=10.0, beyond=30.0)
+    assert bench.clock.now == 60.0
+
+
+@pytest.mark.parametrize("ahead", ["base", "head"])
+def test_a_build_that_was_made_before_is_recorded_whatever_ends_the_other(tmp_path: Path, ahead: Side) -> None:
+    bench, executor = bench_of(tmp_path, {"suite": 1.0}, 30.0, seconds=50.0, ahead={ahead})
+    measured = run(bench, executor)
+    other: Side = "head" if ahead == "base" else "base"
+    assert builds(bench.appended) == [(ahead, 0)]
+    assert measured.cut == Cut(phase="build", side=other, build=0, seconds=30.0)
+    assert not [record for record in bench.appended if isinstance(record, HostState)]
