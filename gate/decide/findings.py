@@ -186,10 +186,10 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
     has_sign = _has_sign(judged, design)
     by_floor = hidden(judged, design.alpha)
     verdict = _verdict(judged, size, has_sign=has_sign, hidden=by_floor is not None)
-    # what was given up has a plain interval: a repeated one so early is too wide to tell a reader anything
+    # of what was given up the plain interval says why: a repeated one so early is too wide to tell a reader anything
     plain = verdict == "no-sign" or (verdict == "inconclusive" and (judged.futile or by_floor is not None))
     nominal_alpha = design.alpha if plain else judged.nominal_alpha
-    # "unchanged" is decided at the nominal level, without the family
+    # "unchanged" is decided at the level of its look, without the family
     unshared = Tested(1.0, design.alpha, rejected=False)
     tested = {"improvement": judged.improvement, "unchanged": unshared}.get(verdict, judged.regression)
     alpha = decided_alpha(judged, tested, design)
@@ -201,6 +201,7 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
     facts = reasons.Facts(
         verdict=verdict,
         found=found,
+        plain=limits_of(found, design.alpha),
         nominal=limits_of(found, nominal_alpha),
         nominal_confidence=1 - nominal_alpha,
         decided=decided,
@@ -216,7 +217,6 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
         accepted=accept,
         exceeded=known.exceeded,
     )
-    shown: Literal["ratio", "decided_at"] = "decided_at" if verdict in ("regression", "improvement") else "ratio"
     return Finding(
         benchmark=case.benchmark,
         metric=case.metric,
@@ -224,12 +224,12 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
         better=subject.better,
         statistic=subject.statistic,
         factors=case.factors,
-        base=side_summary(found, "base", nominal_alpha),
-        head=side_summary(found, "head", nominal_alpha),
-        ratio=ratio_interval(found, nominal_alpha),
-        sessions=session_ratios(found.machines, subject, nominal_alpha),
+        base=side_summary(found, "base", design.alpha),
+        head=side_summary(found, "head", design.alpha),
+        ratio=ratio_interval(found, design.alpha),
+        sessions=session_ratios(found.machines, subject, design.alpha),
         decided_at=_decided_at(judged, decided, alpha, design),
-        shown=None if found.exact or found.reduced.trouble else shown,
+        shown=_shown(found, verdict, alpha < design.alpha),
         threshold=subject.threshold,
         floor=subject.floor,
         p=judged.p,
@@ -246,9 +246,17 @@ def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Desi
         detectable=_detectable(found, size, verdict, design),
         identical=None,
         variance=variance,
-        memory=memory_use(found, nominal_alpha, design),
+        memory=memory_use(found, design.alpha, design),
         pairing=_pairing(found, design),
     )
+
+
+def _shown(found: Estimated, verdict: Verdict, corrected: bool) -> Literal["ratio", "decided_at"] | None:
+    """Name the interval that the verdict rests on; `ratio` has one confidence for all findings, whatever their look."""
+    if found.exact or found.reduced.trouble:
+        return None
+    called = verdict in ("regression", "improvement") or (verdict == "unchanged" and corrected)
+    return "decided_at" if called else "ratio"
 
 
 def _detectable(found: Estimated, size: float | None, verdict: Verdict, design: Design) -> float | None:

@@ -24,6 +24,8 @@ class Facts(msgspec.Struct, frozen=True, eq=False):
 
     verdict: Verdict
     found: Estimated
+    plain: Limits
+    """As every reader sees them: at the confidence of the rules."""
     nominal: Limits
     decided: Limits
     nominal_confidence: float
@@ -116,7 +118,7 @@ def _unchanged(facts: Facts) -> reasons.Reason:
 
 
 def _inconclusive(facts: Facts) -> reasons.Reason:
-    if facts.nominal.kind in ("complement", "line", "half-line"):
+    if facts.plain.kind in ("complement", "line", "half-line"):
         return reasons.Unbounded()
     if facts.hidden is not None and facts.floor is not None:
         return reasons.BelowFloor(threshold=facts.threshold, floor=facts.floor, unit=facts.case.unit)
@@ -130,7 +132,7 @@ def _inconclusive(facts: Facts) -> reasons.Reason:
         return reasons.BetterUncorrected(threshold=facts.threshold)
     if facts.position.not_worse:
         floor = None if _below_threshold(facts) else facts.floor
-        return reasons.NotWorse(threshold=facts.threshold, floor=floor, unit=facts.case.unit)
+        return reasons.NotWorse(threshold=facts.threshold, floor=floor, unit=facts.case.unit, confidence=_asked(facts))
     if facts.floor is not None and _beyond(facts, facts.decided, worse=True):
         return reasons.FloorOpen(threshold=facts.threshold, floor=facts.floor, unit=facts.case.unit)
     if any(beyond):
@@ -158,8 +160,8 @@ def _held(facts: Facts) -> reasons.Reason | None:
 
 
 def _too_wide(facts: Facts) -> reasons.TooWide:
-    low, high, found, edge = facts.nominal.low, facts.nominal.high, facts.found, 1 + facts.threshold
-    above, below = high is None or high >= edge, low is None or low <= 1 / edge
+    found, edge = facts.found, 1 + facts.threshold
+    above, below, _ = _reach(facts, facts.nominal)
     exceeds: Literal["above", "below", "both"] = "both" if above and below else "below" if below else "above"
     return reasons.TooWide(
         threshold=facts.threshold,
@@ -167,7 +169,20 @@ def _too_wide(facts: Facts) -> reasons.TooWide:
         estimate="within" if 1 / edge <= found.ratio.y / found.ratio.x <= edge else "beyond",
         unit=found.unit,
         hopeless=_hopeless(facts),
+        confidence=_asked(facts),
     )
+
+
+def _asked(facts: Facts) -> float | None:
+    """Return the confidence that the looks ask for, where the interval that is shown would say something else."""
+    same = _reach(facts, facts.plain) == _reach(facts, facts.nominal)
+    return None if same else facts.nominal_confidence
+
+
+def _reach(facts: Facts, limits: Limits) -> tuple[bool, bool, bool]:
+    """Return whether limits go beyond the threshold above and below 1, and whether they lie wholly beyond it."""
+    low, high, edge = limits.low or 0.0, inf if limits.high is None else limits.high, 1 + facts.threshold
+    return high >= edge, low <= 1 / edge, low > edge or high < 1 / edge
 
 
 def _hopeless(facts: Facts) -> bool:

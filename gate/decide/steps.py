@@ -13,6 +13,7 @@ from gate.config.types import Gate
 from gate.decide.detectable import POWER
 from gate.decide.estimates import BOOTSTRAP_BUILDS
 from gate.decide.importance import ordered
+from gate.decide.noise import less_noise
 from gate.model import Finding, Report, reasons
 from gate.model import outcomes as steps
 from gate.model.creep import CreepFacts
@@ -221,18 +222,19 @@ def _settle(report: Report) -> steps.Step:
         return steps.ImportMore(builds=max([least, *(told or ([2 * most] if most >= least else []))]))
     plan = _plan(report)
     if not told:
-        return _more_machines(still_open) or _measure_more(still_open, report, least, hopeless=hopeless)
+        quieter = less_noise(report, still_open, None) if hopeless else None
+        return _more_machines(still_open) or quieter or _measure_more(still_open, report, least, hopeless=hopeless)
     seconds = _seconds(report, told[-1])
-    return steps.MoreBuilds(
+    more = steps.MoreBuilds(
         builds=told[-1],
         settled=len(told),
         may_be_worse=len(still_open),
         not_worse=len(found) - len(still_open),
         seconds=seconds,
         budget=_budget(seconds, plan),
-        duet=plan.get("pairing") == "duet",
         auto=_is_auto(plan),
     )
+    return less_noise(report, still_open, more) or more
 
 
 def _measure_more(

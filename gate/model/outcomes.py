@@ -414,6 +414,27 @@ class MeasureMore(Kind, frozen=True, kw_only=True):
     """Whether the plan comes from memory, which such a number must replace."""
 
 
+class ReduceNoise(Kind, frozen=True, kw_only=True):
+    """More builds would not settle it, or not within reason: the noise has to be less."""
+
+    builds: int | None
+    """Builds a side that would probably settle some of it; None: no reasonable number would."""
+    seconds: float | None
+    """About what they take; None: not known."""
+    metric: str | None
+    """A metric that the run recorded, which is much less noisy; None: there is none."""
+    narrower: float | None
+    """How many times narrower its interval is, at least; None: it is exact, or there is no such metric."""
+    findings: int
+    """In how many of the inconclusive findings that may be worse."""
+    may_be_worse: int
+    """How many of these there are."""
+    duet: bool
+    """Whether both sides could be measured at once, which they are not."""
+    waited: float | None
+    """Share of the time in which some program waited for a processor, where that is much; None: it is not."""
+
+
 class ImportMore(Kind, frozen=True, kw_only=True):
     """The values are of result files, too few a side."""
 
@@ -469,8 +490,6 @@ class MoreBuilds(Kind, frozen=True, kw_only=True):
     """About what that plan takes, judging by the rounds of this run; None: not known."""
     budget: float | None = None
     """Seconds of a budget in which it fits, rounded up; None: the present one does, or it is not known."""
-    duet: bool = False
-    """Whether both sides are measured at once already."""
     auto: bool = False
     """Whether the plan comes from memory, which such a number must replace."""
 
@@ -519,6 +538,7 @@ Step = (
     | CheckValues
     | AskOfAllMachines
     | MeasureMore
+    | ReduceNoise
     | ImportMore
     | ImportOthers
     | NameAlike

@@ -303,6 +303,8 @@ class NotWorse(Kind, frozen=True, kw_only=True):
     floor: float | None
     """What any change for the worse is shown to be below; None: the threshold."""
     unit: str
+    confidence: float | None = None
+    """As in TooWide."""
 
 
 class Unconfirmed(Kind, frozen=True, kw_only=True):
@@ -335,6 +337,8 @@ class TooWide(Kind, frozen=True, kw_only=True):
     """Of which more would narrow it."""
     hopeless: bool
     """Whether no reasonable number of builds would settle it, as far as that is known."""
+    confidence: float | None = None
+    """What interim looks ask for, where the interval that is shown goes less far; None: it goes as far."""
 
 
 class TooNoisy(Kind, frozen=True, kw_only=True):

@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gate.model import Case, Finding, Sample, Side
-from gate.plots.picture import Point, Shape, Sheet, elide, room
+from gate.plots.picture import Point, Shape, Sheet, room
 from gate.plots.scales import Axis, Measure, Range, Tick, limits, log_ticks, measure, minus, ticks
 from gate.plots.style import LETTERS_NARROW
 from gate.plots.thinning import Density, Flags, Kept, Places
 from gate.units import agree, plural
+from gate.words.plain import clip
 
 Array = npt.NDArray[np.float64]
 
@@ -100,8 +101,8 @@ def grid(sheet: Sheet, y: Axis, marks: Sequence[Tick], left: float, right: float
 def quantity(sheet: Sheet, metric: str, unit: str, *, log: bool, before: str = "") -> None:
     """Write above a vertical axis what it holds: "mean latency, ms (log axis)"."""
     for layout, width, room_of_unit, words in (("wide", 24, 16, " (log axis)"), ("narrow", 14, 8, " (log)")):
-        shown = f", {elide(unit, room_of_unit)}" if unit else ""
-        sheet.text(12, 20, f"{before}{elide(metric, width)}{shown}{words if log else ''}", f"soft other {layout}")
+        shown = f", {clip(unit, room_of_unit)}" if unit else ""
+        sheet.text(12, 20, f"{before}{clip(metric, width)}{shown}{words if log else ''}", f"soft other {layout}")
 
 
 def half_violin(axis: Axis, found: Density, x: float, width: float) -> list[Point]:

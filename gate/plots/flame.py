@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from gate.model.explanation import Explanation, FlameNode
-from gate.plots.picture import Picture, elide, legal
+from gate.plots.picture import Picture, legal
 from gate.words import explanations as words
+from gate.words.plain import clip
 
 _WIDTH = 1000.0
 _ROW = 20
@@ -41,7 +42,7 @@ class _Box(msgspec.Struct, frozen=True):
     """Change of what it spends itself, small callees included."""
 
 
-def flame_graph(found: Explanation, prefix: str) -> Picture | None:
+def flame_graph(found: Explanation, title: str, prefix: str) -> Picture | None:
     """Draw the call tree of an explanation; None: it has none.
 
     The width of a box is the larger of both sides' costs with all below it; where the boxes below a box are wider than
@@ -64,7 +65,7 @@ def flame_graph(found: Explanation, prefix: str) -> Picture | None:
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" id="{prefix}-svg" class="picture flame-graph" role="img" '
         f'viewBox="0 0 {_WIDTH:g} {height}" aria-labelledby="{prefix}-title">'
-        f'<title id="{prefix}-title">{legal(f"Call tree of {words.title(found)}: {said}")}</title>\n'
+        f'<title id="{prefix}-title">{legal(f"Call tree of {title}: {said}")}</title>\n'
         f"<style>{style}</style>\n{''.join(_key())}\n{body}\n</svg>"
     )
     return Picture(svg, _APPROXIMATE if found.approximate else "", _READING)
@@ -129,7 +130,7 @@ def _box(box: _Box, found: Explanation, total: float, shade: str) -> str:
     name = words.name(node.frame) if box.level else "all"
     mark = {"more": "▲ ", "less": "▼ "}.get(shade[:4], "") if shade[4:] in ("3", "4") else ""
     label = f"{mark}{name}"
-    shown = elide(label, int((box.width - 6) / _LETTER)) if box.width >= _SHOWN else ""
+    shown = clip(label, int((box.width - 6) / _LETTER)) if box.width >= _SHOWN else ""
     y = _TOP + _ROW * box.level
     said = legal(words.box(node, box.own, found, total, name))
     return (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from itertools import islice, pairwise, starmap
@@ -15,6 +14,7 @@ import msgspec
 import numpy as np
 
 from gate.plots.style import LETTERS, LETTERS_NARROW, marked, style
+from gate.words.plain import clip, columns
 
 Anchor = Literal["start", "middle", "end"]
 Shape = Literal[
@@ -117,7 +117,7 @@ class Sheet:
         Args:
             full: what to show on hovering, if it is not all.
         """
-        more = elide(full, _TIP) if full is not None and full != text else ""
+        more = clip(full, _TIP) if full is not None and full != text else ""
         self._texts.append(_Text((x, y), text, classes, anchor, more))
 
     def tips(self, classes: str, tips: Iterable[Tip]) -> None:
@@ -197,22 +197,7 @@ def _legal(text: str) -> str:
 
 def room(text: str, letters: float) -> float:
     """Return about how wide a text is in letters of a size; what browsers draw is rarely wider."""
-    return sum(_columns(text)) * letters * _LETTER
-
-
-def elide(text: str, width: int) -> str:
-    """Leave out the middle of a text that takes more columns than a width (two for a wide character)."""
-    columns = _columns(text)
-    if sum(columns) <= width:
-        return text
-    tail = _fitting(columns[::-1], (width - 1) // 2)
-    return f"{text[: _fitting(columns, width // 2)]}…{text[len(text) - tail :]}"
-
-
-def _columns(text: str) -> list[int]:
-    if text.isascii():
-        return [1] * len(text)
-    return [2 if unicodedata.east_asian_width(c) in "WF" else 0 if unicodedata.combining(c) else 1 for c in text]
+    return columns(text) * letters * _LETTER
 
 
 def _stride(labels: Sequence[tuple[float, str]], letters: float) -> int:
@@ -223,15 +208,6 @@ def _stride(labels: Sequence[tuple[float, str]], letters: float) -> int:
 
     strides = range(1, len(labels))
     return next((n for n in strides if not any(meet(*pair) for pair in pairwise(labels[::n]))), len(labels) or 1)
-
-
-def _fitting(columns: Sequence[int], width: int) -> int:
-    used = 0
-    for index, column in enumerate(columns):
-        used += column
-        if used > width:
-            return index
-    return len(columns)
 
 
 def _path(shape: _Shape) -> str:

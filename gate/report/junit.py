@@ -12,9 +12,10 @@ import msgspec
 from gate.decide.steps import blocks
 from gate.model import Finding, Identical, Report, outcomes
 from gate.model.warnings.measured import MissingAllowed
-from gate.words import failures, numbers, reports, sameness, verdict_line
+from gate.words import failures, notes, numbers, reports, sameness, verdict_line
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
+from gate.words.names import Names
 from gate.words.numbers import known
 from gate.words.plain import clip, last_lines, visible
 from gate.words.sentences import say
@@ -40,8 +41,12 @@ class _Case(msgspec.Struct, frozen=True):
 def render(report: Report) -> str:
     """Write the XML in the form of Jenkins' schema: one suite, a test case a finding and one a group of failures."""
     groups = grouped(report.failures, by_output=False)
-    decided = [*(_finding(f, report) for f in report.findings), *map(_identical, report.identical)]
-    found = [*decided, *(_failure(group, report) for group in groups)]
+    names = Names(report)
+    decided = [
+        *(_finding(f, report, names) for f in report.findings),
+        *(_identical(f, names) for f in report.identical),
+    ]
+    found = [*decided, *(_failure(group, report, names) for group in groups)]
     found = _apart([*found, *_whole(report, found)])
     totals = {
         "name": _SUITE,
@@ -81,13 +86,13 @@ def _write(suite: ET.Element, case: _Case) -> None:
 # --- test cases -----------------------------------------------------------------------------------------------------
 
 
-def _finding(finding: Finding, report: Report) -> _Case:
+def _finding(finding: Finding, report: Report, names: Names) -> _Case:
     settings = finding_words.factors(finding)
     name = f"{visible(finding.metric)} {visible(finding.statistic)}{f' [{settings}]' if settings else ''}"
     outcome = _outcome(finding, report)
     conclusion = finding_words.conclusion(finding)
     return _Case(
-        classname=clip(visible(finding.benchmark), _NAME),
+        classname=names.benchmark(finding.benchmark, _NAME),
         name=clip(name, _NAME),
         outcome=outcome,
         message=clip(conclusion, _TEXT),
@@ -96,11 +101,11 @@ def _finding(finding: Finding, report: Report) -> _Case:
     )
 
 
-def _identical(finding: Identical) -> _Case:
+def _identical(finding: Identical, names: Names) -> _Case:
     message = f"{say(finding.reason)}: {finding.verdict}, not measured"
     name = f"{visible(finding.metric)} {visible(finding.statistic)}"
     return _Case(
-        classname=clip(visible(finding.benchmark), _NAME),
+        classname=names.benchmark(finding.benchmark, _NAME),
         name=clip(name, _NAME),
         outcome="passed",
         message=clip(message, _TEXT),
@@ -117,18 +122,16 @@ def _facts(finding: Finding) -> list[str]:
     like = numbers.larger(finding)
     base, head = (numbers.value(side, finding.unit, like) for side in (finding.base, finding.head))
     basis = finding_words.basis(finding)
+    decided = finding_words.decided(finding)
     return [
         f"base {base}, head {head}, change {numbers.in_points(finding, numbers.change(finding.ratio))}",
-        *(
-            [f"interval: {numbers.in_points(finding, numbers.interval(numbers.shown(finding)))}, {basis}"]
-            if basis
-            else []
-        ),
-        *(clip(visible(f"warning: {each}"), _TEXT) for each in finding_words.warnings(finding)),
+        *([f"interval: {numbers.in_points(finding, numbers.interval(finding.ratio))}, {basis}"] if basis else []),
+        *([f"decided by: {decided}"] if decided else []),
+        *(clip(visible(f"warning: {each.text}"), _TEXT) for each in notes.notes(finding)),
     ]
 
 
-def _failure(group: FailureGroup, report: Report) -> _Case:
+def _failure(group: FailureGroup, report: Report, names: Names) -> _Case:
     first = group.first
     side = f"{' of' if first.kind == 'build' else ' on'} {first.side}" if first.side else ""
     places, settings = failures.places(group, 10), failures.settings(group)
@@ -139,10 +142,10 @@ def _failure(group: FailureGroup, report: Report) -> _Case:
     excused = first.benchmark in allowed or report.policy.gate.get("missing") == "pass"
     counts = first.kind != "missing" or first.benchmark is None or not excused
     return _Case(
-        classname=clip(visible(first.benchmark), _NAME) if first.benchmark else _SUITE,
+        classname=names.benchmark(first.benchmark, _NAME) if first.benchmark else _SUITE,
         name=f"{first.kind}{side}{f' [{settings}]' if settings else ''}",
         outcome="error" if counts else "skipped",
-        message=failures.heading(group),
+        message=failures.heading(group, names),
         text="\n".join([*([places] if places else []), *hint, *output, *steps]),
         kind=first.kind,
     )
@@ -189,6 +192,6 @@ def _said(report: Report) -> list[str]:
         reports.counts(report),
         *([same] if (same := sameness.not_measured(report)) else []),
         reports.measured(report),
-        *(clip(visible(f"warning: {each}"), _TEXT) for each in map(say, report.warnings)),
+        *(clip(visible(f"warning: {each}"), _TEXT) for each in notes.once(report.warnings)),
         *(clip(visible(f"new in head, not compared: {name}"), _TEXT) for name in report.new),
     ]

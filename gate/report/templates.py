@@ -39,7 +39,7 @@ def render_template(
 def _environment(html: bool, finalize: Callable[[Any], Any] | None) -> jinja2.Environment:
     import jinja2
 
-    return jinja2.Environment(
+    made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(templates()),
         autoescape=html,  # noqa: S701 - Markdown has its own escaping, through finalize
         undefined=jinja2.StrictUndefined,
@@ -48,6 +48,8 @@ def _environment(html: bool, finalize: Callable[[Any], Any] | None) -> jinja2.En
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    made.globals["broken"] = broken
+    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,20 @@ class Fact:
     name: str
     text: str
     code: str = ""
+
+
+_PIECE = re.compile(r"(?<=\W)(?<!\d[.,])(?=\w)|(?<=[a-z])(?=[A-Z])|(?<=_)(?=[^\W_])|(?<=[^\W\d])(?=\d)")
+_NARROW = 24
+"""Letters of a piece of a name that stays on one line."""
+
+
+def broken(text: str) -> Markup:
+    """Write a name for HTML that breaks between its words and never within a number."""
+    from markupsafe import Markup, escape
+
+    pieces = [escape(piece) for piece in _PIECE.split(text)]
+    whole = (Markup('<span class="piece">{}</span>').format(p) if len(p) <= _NARROW else p for p in pieces)
+    return Markup("").join(whole)
 
 
 def prose(text: str) -> Markup:

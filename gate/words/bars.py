@@ -22,7 +22,7 @@ _BEYOND = 1.3
 
 
 class Extent(msgspec.Struct, frozen=True):
-    """A finding in logarithms of ratios, with the interval that its verdict rests on."""
+    """A finding in logarithms of ratios, with the interval that is shown."""
 
     estimate: float | None
     """None: there is none."""
@@ -35,7 +35,7 @@ class Extent(msgspec.Struct, frozen=True):
 
 def extent(finding: Finding) -> Extent:
     """Return what is drawn of a finding."""
-    ratio = numbers.shown(finding)
+    ratio = finding.ratio
     threshold = math.log1p(finding.threshold) if known(finding.threshold) else 0.0
     return Extent(_log(ratio.estimate), _log(ratio.low), _log(ratio.high), threshold)
 
@@ -76,7 +76,7 @@ def _reached(of: Extent) -> list[float]:
 
 def bar(finding: Finding, on: Scale, width: int, blank: str = " ") -> str:
     """Draw a finding: `   ░░│░░ ├──●──┤  `; an arrow where the interval goes on beyond the bar."""
-    ratio, of = numbers.shown(finding), extent(finding)
+    ratio, of = finding.ratio, extent(finding)
     place = _Place(of.threshold, on, width)
     cells = [blank] * width
     cells[place.first : place.last + 1] = _ZONE * (place.last + 1 - place.first)

@@ -11,6 +11,7 @@ from gate.explain.names import plain
 from gate.model.explanation import Amounts, Candidate, Explanation, FlameNode, Moved, Part
 from gate.model.profile import Frame, Unprofiled
 from gate.words import numbers
+from gate.words.names import Names
 from gate.words.phrases import joined
 from gate.words.plain import clip, columns, visible
 
@@ -53,10 +54,10 @@ def place(frame: Frame) -> str:
     return f"{clip(visible(frame.file.removeprefix('/')), _PLACE)}{at}"
 
 
-def title(found: Explanation) -> str:
-    """Name the benchmark, with its settings."""
-    settings = ", ".join(f"{visible(k)}={visible(str(v))}" for k, v in found.factors.items())
-    return clip(visible(found.benchmark), _NAME) + (f" ({clip(settings, _NAME)})" if settings else "")
+def title(found: Explanation, names: Names) -> str:
+    """Name the benchmark, with its settings; names: those of the report."""
+    settings = names.settings(found, _NAME)
+    return names.benchmark(found.benchmark, _NAME) + (f" ({settings})" if settings else "")
 
 
 # --- amounts ----------------------------------------------------------------------------------------------------------
@@ -229,9 +230,9 @@ def box(node: FlameNode, own: float, found: Explanation, total: float, title: st
     )
 
 
-def unprofiled(found: Unprofiled) -> str:
-    """Say why a benchmark has no profile, and what would change that."""
-    of, detail = clip(visible(found.benchmark), _NAME), clip(visible(found.detail), 200)
+def unprofiled(found: Unprofiled, names: Names) -> str:
+    """Say why a benchmark has no profile, and what would change that; names: those of the report."""
+    of, detail = names.benchmark(found.benchmark, _NAME), clip(visible(found.detail), 200)
     profiler, install = clip(visible(found.profiler), 40), clip(visible(found.install), 120)
     said = f": {detail}" if detail else ""
     match found.kind:

@@ -11,12 +11,13 @@ from typing import Any
 import msgspec
 
 from gate.model import Failure
+from gate.words.names import Names
 from gate.words.numbers import plural
-from gate.words.phrases import listed
 from gate.words.plain import clip, visible
 
 _OF_CI = re.compile(r"(GITHUB|ACTIONS|RUNNER|INPUT)_")
 """Names that only the job has: nobody repeats a command with them set."""
+_NAME = 100
 _SETTABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -55,9 +56,12 @@ def sentence(failure: Failure) -> str:
     return f"{title(failure)}{f': {last}' if last else ''}"
 
 
-def heading(group: FailureGroup) -> str:
-    """Name what failed in all failures of a group: as title, with the settings that all of them have."""
-    return _title(group.first, _shared(group))
+def heading(group: FailureGroup, names: Names | None = None) -> str:
+    """Name what failed in all failures of a group: as title, with the settings that all of them have.
+
+    names: those of the report.
+    """
+    return _title(group.first, _shared(group), names)
 
 
 def settings(group: FailureGroup) -> str:
@@ -65,10 +69,13 @@ def settings(group: FailureGroup) -> str:
     return clip(_settings(_shared(group)), 200)
 
 
-def _title(failure: Failure, factors: Mapping[str, Any]) -> str:
+def _title(failure: Failure, factors: Mapping[str, Any], names: Names | None = None) -> str:
     side = f" on {failure.side}" if failure.side else ""
     settings = f" ({clip(_settings(factors), 200)})" if factors else ""
-    name = f"{clip(visible(failure.benchmark), 100)}{settings}" if failure.benchmark else None
+    name = None
+    if failure.benchmark:
+        short = names.benchmark(failure.benchmark, _NAME) if names else clip(visible(failure.benchmark), _NAME)
+        name = f"{short}{settings}"
     status = f": {clip(visible(failure.status), 200)}" if failure.status else ""
     if failure.kind in ("missing", "repeated") and failure.benchmark is None and failure.status:
         # a part of several, or both sides, which its status names
@@ -167,8 +174,3 @@ def last_words(failure: Failure) -> str:
     """Return the last line of what it wrote; "" where it wrote nothing."""
     lines = (visible(line).strip() for line in reversed(failure.stderr[-4000:].splitlines()))
     return clip(next((line for line in lines if line), ""), 200)
-
-
-def names(items: list[str], limit: int) -> str:
-    """Join names with commas, at most so many of them."""
-    return listed([clip(visible(name), 60) for name in items], limit)

@@ -88,10 +88,9 @@ def conclusion(finding: Finding) -> str:
     return clip(visible(said + _more(finding)), _LONGEST)
 
 
-def label(finding: Finding) -> str:
-    """Name a finding: "parse-large (size=10)"."""
-    settings = clip(factors(finding), 40)
-    return clip(visible(finding.benchmark), 60) + (f" ({settings})" if settings else "")
+def reason(finding: Finding) -> str:
+    """Say why a finding has its verdict and what follows, in a sentence of its own."""
+    return clip(visible(say(finding.reason) + _more(finding)), _LONGEST)
 
 
 def sized(finding: Finding, *, limit: bool = True) -> str:
@@ -121,12 +120,21 @@ def why(finding: Finding) -> str:
 
 
 def basis(finding: Finding) -> str:
-    """Say what the interval rests on: "99.58% confidence after correction for 12 comparisons, over 5 builds a side"."""
-    if finding.shown is None:
+    """Say what the interval rests on: "95% confidence, over 5 builds a side"."""
+    return "" if finding.shown is None else f"{corrected(finding.ratio.confidence, None)}, {_over(finding)}"
+
+
+def decided(finding: Finding) -> str:
+    """Write the interval that decided where it is not the one that is shown; otherwise nothing.
+
+    "+4.0% or more at 99.58% confidence after correction for 12 comparisons, look 1 of 4".
+    """
+    ratio, reason, at = numbers.decided(finding), finding.reason, finding.decided_at
+    if ratio is None:
         return ""
-    reason, confidence = finding.reason, numbers.shown(finding).confidence
-    held = corrected(confidence, reason.comparisons if isinstance(reason, reasons.Exceeds) else None)
-    return f"{held}, {_over(finding)}"
+    held = corrected(ratio.confidence, reason.comparisons if isinstance(reason, reasons.Exceeds) else None)
+    look = f", look {at.look} of {at.looks}" if at.looks > 1 else ""
+    return f"{numbers.in_points(finding, numbers.interval(ratio))} at {held}{look}"
 
 
 def _changed(finding: Finding) -> str:
@@ -150,13 +158,14 @@ def _from_zero(finding: Finding) -> str:
 
 
 def _spread(finding: Finding) -> str:
-    """Write the interval that the verdict rests on: " (at least 14.2%)", " (1.0% faster to 3.0% slower)"."""
+    """Write the least of a change that is called, else the interval: " (at least 14.2%)", " (1.0% to 3.0%)"."""
     if finding.ratio.method == "exact":
         return " (exact)"
-    ratio = numbers.shown(finding)
-    low, high = numbers.ends(ratio.low, ratio.high)
+    ratio, at = finding.ratio, finding.decided_at
+    called = finding.shown == "decided_at" and numbers.is_called(finding)
+    low, high = numbers.ends(at.low, at.high) if called else numbers.ends(ratio.low, ratio.high)
     note = "; higher is better" if finding.better == "higher" else ""
-    if finding.shown == "decided_at":
+    if called:
         end = low if _is_above(finding) else high
         if end is None:
             return f" (no bounds{note})"
@@ -290,13 +299,7 @@ def without_memory(finding: Finding) -> str:
     return numbers.interval(memory.without) if memory is not None and memory.without is not None else ""
 
 
-def warnings(case: Finding | Recorded) -> list[str]:
-    """Say what every reader of a finding should mind; what only experts need is in the page's details."""
-    apart = _from_columns(case)
-    return [*([apart] if apart else []), *(say(each) for each in case.warnings if not each.for_experts)]
-
-
-def _from_columns(case: Finding | Recorded) -> str:
+def from_columns(case: Finding | Recorded) -> str:
     """Say why the change is not that of base and head as they are shown; nothing where a reader would not see it."""
     base, head, ratio = case.base.value, case.head.value, case.ratio.estimate
     # the difference of shares is that of the columns

@@ -8,7 +8,7 @@ from typing import Literal, Protocol, TypeGuard
 
 from msgspec import structs
 
-from gate.model import Better, Finding, IntervalKind, RatioInterval, Recorded, SideSummary, Verdict
+from gate.model import Better, Finding, IntervalKind, RatioInterval, Recorded, SideSummary, Verdict, reasons
 from gate.units import format_confidence, format_number, format_share, format_value, shown_unit, whole_of
 from gate.units import plural as plural  # whoever writes a number finds it here
 from gate.words.plain import clip, visible
@@ -202,10 +202,10 @@ def interval(ratio: RatioInterval) -> str:
     return _limits(ratio, changed)
 
 
-def interval_at(ratio: RatioInterval) -> str:
-    """Write the interval with its confidence, for a column where they differ: "+3.2% to +7.1% at 99.76%"."""
-    text = interval(ratio)
-    return f"{text} at {format_confidence(ratio.confidence)}" if has_ends(ratio) else text
+def interval_in(ratio: RatioInterval, column: float | None) -> str:
+    """Write the interval for a column of a confidence, with its own if it is another: "+3.2% or more at 99.76%"."""
+    own = has_ends(ratio) and ratio.confidence != column
+    return interval(ratio) + (f" at {format_confidence(ratio.confidence)}" if own else "")
 
 
 def has_ends(ratio: RatioInterval) -> bool:
@@ -219,14 +219,19 @@ def ratio_interval(ratio: RatioInterval) -> str:
     return _limits(ratio, format_ratio)
 
 
-def shown(case: Finding | Recorded) -> RatioInterval:
-    """Return the interval to write: the one that the verdict rests on."""
-    if isinstance(case, Recorded) or case.shown != "decided_at":
-        return case.ratio
-    low, high = case.decided_at.low, case.decided_at.high
+def is_called(case: Finding) -> bool:
+    """Return whether a change is called: a regression, accepted or not, or an improvement."""
+    return case.verdict in ("regression", "accepted", "improvement")
+
+
+def decided(case: Finding) -> RatioInterval | None:
+    """Return the interval that decided where it is not the one that is shown; None: it is that."""
+    at = case.decided_at
+    if case.shown != "decided_at" or at.confidence == case.ratio.confidence:
+        return None
     kinds: dict[int, IntervalKind] = {2: "bounded", 1: "half-line", 0: "line"}
-    kind = kinds[known(low) + known(high)]
-    return structs.replace(case.ratio, low=low, high=high, confidence=case.decided_at.confidence, kind=kind)
+    kind = kinds[known(at.low) + known(at.high)]
+    return structs.replace(case.ratio, low=at.low, high=at.high, confidence=at.confidence, kind=kind)
 
 
 def ends(low: float | None, high: float | None) -> tuple[float | None, float | None]:
@@ -271,10 +276,17 @@ def verdict(name: Verdict) -> str:
 
 
 def verdict_of(finding: Finding) -> str:
-    """Write the verdict of a row: "regression", "no sign of 4.1%", "inconclusive (floor)"."""
-    known_size = finding.verdict == "no-sign" and known(finding.detectable)
-    said = f"{verdict(finding.verdict)} of {detectable(finding)}" if known_size else verdict(finding.verdict)
-    return f"{said} (floor)" if by_floor(finding) else said
+    """Write the verdict of a row: "regression", "no sign of 4.1%", "inconclusive <42%", "inconclusive (floor)"."""
+    return f"{verdict(finding.verdict)}{resolution(finding)}{' (floor)' if by_floor(finding) else ''}"
+
+
+def resolution(finding: Finding) -> str:
+    """Say what could be seen, behind a verdict that rests on it: " of 4.1%", " <42%"; otherwise nothing."""
+    if not known(finding.detectable):
+        return ""
+    if finding.verdict == "no-sign":
+        return f" of {detectable(finding)}"
+    return f" <{detectable(finding)}" if isinstance(finding.reason, reasons.TooNoisy) else ""
 
 
 def by_floor(finding: Finding) -> bool:

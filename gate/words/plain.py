@@ -6,7 +6,7 @@ import glob
 import re
 import shlex
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from gate.model.visible import visible as visible  # whoever writes a line finds it here
 
@@ -47,6 +47,10 @@ def _columns_of(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
+_ROOM = 8
+"""Columns from which a name is cut in its middle."""
+
+
 def clip(text: str, width: int) -> str:
     """Shorten a text to a width by leaving out its middle."""
     # the end of a benchmark's name tells cases apart as often as its beginning
@@ -65,38 +69,91 @@ def _clip(text: str, width: int, end: int) -> str:
 
 
 def distinct(names: Sequence[str], width: int) -> list[str]:
-    """Shorten names to a width, so that different ones stay different.
+    """Shorten a set of names to a width, so that different ones stay different.
 
-    Those that would look alike keep more of their beginning or of their end, or what is around their first difference;
-    where nothing of this tells them apart they are numbered: "pars…json", "pars…json~2".
+    What long names have in common at their begin and end goes first, at the bounds of words: of those that still look
+    alike, each group shows where it differs. What nothing tells apart is numbered: "pars…json", "pars…json~2".
     """
-    shown = {name: clip(name, width) for name in dict.fromkeys(names)}
-    for alike in _alike(shown):
-        ways = [*_cuts(alike, width), {name: shown[name] for name in alike}]
-        others = {text for name, text in shown.items() if name not in alike}
-        best = max(ways, key=lambda way: len({*way.values()} - others))
-        shown |= best
-    for alike in _alike(shown):
-        for number, name in enumerate(alike[1:], 2):
-            mark = f"~{number}"
-            shown[name] = _prefix(shown[name], width - len(mark)) + mark
+    shown = told_apart(names, width)
+    taken = {name for name, text in shown.items() if text == name}
+    used: dict[str, int] = {}
+    for name, text in shown.items():
+        if text == name:
+            continue
+        short, number = text, used.get(text, 1)
+        while short in taken:
+            number += 1
+            short = _prefix(text, width - len(f"~{number}")) + f"~{number}"
+        used[text] = number
+        taken.add(short)
+        shown[name] = short
     return [shown[name] for name in names]
 
 
-def _alike(shown: Mapping[str, str]) -> list[list[str]]:
-    groups: dict[str, list[str]] = {}
-    for name, text in shown.items():
-        groups.setdefault(text, []).append(name)
-    return [group for group in groups.values() if len(group) > 1]
+def told_apart(names: Sequence[str], width: int) -> dict[str, str]:
+    """Shorten names as `distinct`, but without numbers: where nothing tells names apart they look alike."""
+    shown = {name: name for name in names}
+    groups = [[name for name in shown if _is_over(name, width)]]
+    while groups:
+        group = groups.pop()
+        ways = [[_around(name, *ends, width) for name in group] for ends in _in_common(group)]
+        shown |= zip(group, max(ways, key=lambda way: len({*way}), default=[]), strict=True)
+        alike: dict[str, list[str]] = {}
+        for name in group:
+            alike.setdefault(shown[name], []).append(name)
+        groups += [own for own in alike.values() if 1 < len(own) < len(group)]
+    return shown
 
 
-def _cuts(alike: Sequence[str], width: int) -> Iterator[dict[str, str]]:
-    """Give ways to shorten names that look alike: with every length of the end, nearest to half first, and a middle."""
-    for end in sorted(range(width), key=lambda end: abs(2 * end - width)):
-        yield {name: _clip(name, width, end) for name in alike}
-    first = next((at for at, here in enumerate(zip(*alike, strict=False)) if len({*here}) > 1), 0)
-    start = max(0, first - width // 4)
-    yield {name: f"…{_clip(name[start:], width - 1, 0)}" for name in alike}
+def _is_over(text: str, width: int) -> bool:
+    # marks without a column of their own would never be too many
+    return len(text) > 4 * width or columns(text) > width
+
+
+def _in_common(names: Sequence[str]) -> list[tuple[int, int]]:
+    """Give how many characters of begin and end names have in common: up to the bounds of words, and all of them."""
+    if len(names) < 2:
+        return [(0, 0) for _ in names]
+    begin = _alike(names)
+    end = _alike([name[begin:][::-1] for name in names])
+    first, last = begin, end
+    while first and any(_splits(name, first) for name in names):
+        first -= 1
+    while last and any(_splits(name, len(name) - last) for name in names):
+        last -= 1
+    return [(first, last), (begin, end)]
+
+
+def _alike(names: Sequence[str]) -> int:
+    """Count the characters that all names begin with."""
+    first, last = min(names), max(names)
+    return next((at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
+
+
+def _splits(text: str, at: int) -> bool:
+    """Return whether a word or a number goes on over a place of a text."""
+    if not 0 < at < len(text):
+        return False
+    before, after = text[at - 1], text[at]
+    if not (before.isalnum() and after.isalnum()):
+        return False
+    return before.isdigit() == after.isdigit() and not (before.islower() and after.isupper())
+
+
+def _around(name: str, begin: int, end: int, width: int) -> str:
+    """Shorten a name to what is between its begin and its end, with as much of these as there is room for."""
+    middle, rest = name[begin : len(name) - end], name[len(name) - end :]
+    room = width - bool(begin) - bool(end)
+    if not middle or room < 1:
+        return clip(name, width)
+    if _is_over(middle, room):
+        # the end of a name tells cases apart as often as its begin, which says more where there is little room
+        kept = (room - 1) // 2 if room >= _ROOM else 0
+        return f"{'…' if begin else ''}{_clip(middle, room, kept)}{'…' if end else ''}"
+    left = room - columns(middle)
+    tail = _prefix(rest[::-1], max(left // 2, left - columns(name[:begin])))[::-1]
+    head = _prefix(name[:begin], left - columns(tail))
+    return f"{head}{'…' if len(head) < begin else ''}{middle}{'…' if len(tail) < end else ''}{tail}"
 
 
 def _prefix(text: str, width: int) -> str:

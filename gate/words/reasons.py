@@ -112,7 +112,8 @@ def _better_uncorrected(why: reasons.BetterUncorrected) -> str:
 
 def _not_worse(why: reasons.NotWorse) -> str:
     bound = "the threshold" if why.floor is None else f"the floor of {as_configured(why.floor, why.unit)}"
-    return f"not worse by more than {bound}; whether it is better by more than {format_percent(why.threshold)} is open"
+    better = f"better by more than {format_percent(why.threshold)}"
+    return f"not worse by more than {bound}; whether it is {better} is open{_asked(why)}"
 
 
 def _below_floor(why: reasons.BelowFloor) -> str:
@@ -130,10 +131,17 @@ def _floor_open(why: reasons.FloorOpen) -> str:
 def _too_wide(why: reasons.TooWide) -> str:
     threshold = format_percent(why.threshold)
     if why.exceeds == "both":
-        return f"the interval is too wide: it reaches beyond the threshold of {threshold} in both directions"
-    if why.estimate == "beyond":
-        return f"the interval is too wide: the change may be below the threshold of {threshold}"
-    return f"the interval is too wide: the change may exceed the threshold of {threshold}"
+        said = f"it reaches beyond the threshold of {threshold} in both directions"
+    elif why.estimate == "beyond":
+        said = f"the change may be below the threshold of {threshold}"
+    else:
+        said = f"the change may exceed the threshold of {threshold}"
+    return f"the interval is too wide: {said}{_asked(why)}"
+
+
+def _asked(why: reasons.TooWide | reasons.NotWorse) -> str:
+    """Say why the interval that is shown is narrower than the one that decided."""
+    return "" if why.confidence is None else f" at the {format_confidence(why.confidence)} that interim looks ask for"
 
 
 def _no_sign(why: reasons.NoSign) -> str:
@@ -241,16 +249,16 @@ _QUOTED = 300
 
 def _end_too_wide(finding: Finding, reason: reasons.TooWide) -> str:
     if reason.exceeds == "both":
-        return "the change may exceed it in both directions"
+        return f"the change may exceed it in both directions{_asked(reason)}"
     above, below = nouns(finding)
     noun = above if reason.exceeds == "above" else below
-    return f"the {noun} may be smaller" if reason.estimate == "beyond" else f"the {noun} may exceed it"
+    return f"the {noun} may {'be smaller' if reason.estimate == 'beyond' else 'exceed it'}{_asked(reason)}"
 
 
 def _end_not_worse(finding: Finding, reason: reasons.NotWorse) -> str:
     worse, better = nouns(finding) if finding.better == "lower" else nouns(finding)[::-1]
     below = f" (any {worse} is below the floor of {floor(finding)})" if reason.floor is not None else ""
-    return f"not worse{below}; the {better} may exceed it"
+    return f"not worse{below}; the {better} may exceed it{_asked(reason)}"
 
 
 def _end_below_floor(finding: Finding, reason: reasons.BelowFloor) -> str:

@@ -108,15 +108,17 @@ def basis(findings: Sequence[Finding]) -> str:
 
 
 def _nights(findings: Sequence[Finding]) -> str:
-    crept = any(isinstance(finding.reason, reasons.Crept) for finding in findings)
+    crept = any(map(is_crept, findings))
     return "the change of what crept is that of several nights; base and head are values of this one" if crept else ""
 
 
 def no_sign(found: Iterable[Finding]) -> str:
-    """Say what "no sign of 4.1%" means, where a finding has that verdict; no full stop."""
-    if not any(finding.verdict == "no-sign" for finding in found):
-        return ""
-    return "no sign of N%: a change for the worse of N% or more would have shown in 80 of 100 such runs"
+    """Say what "no sign of 4.1%" and "inconclusive <42%" mean, where findings have these verdicts; no full stop."""
+    every = list(found)
+    seen = any(finding.verdict == "no-sign" for finding in every)
+    hidden = any(isinstance(finding.reason, reasons.TooNoisy) for finding in every)
+    told = ["no sign of N%: a change for the worse of N% or more would have shown in 80 of 100 such runs"] * seen
+    return "; ".join([*told, *["inconclusive <N%: a change for the worse below N% may not have shown"] * hidden])
 
 
 def _apart(tally: Tally) -> str:
@@ -323,31 +325,34 @@ def uniform(values: Iterable[str]) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def confidence(findings: Iterable[Finding]) -> str:
-    """Write the confidence of the intervals that are shown when all have the same: "95%", else nothing."""
-    return uniform(format_confidence(numbers.shown(f).confidence) for f in findings if f.shown is not None) or ""
+def confidence(cases: Iterable[Finding | Recorded]) -> float | None:
+    """Return the confidence of a column of intervals; None: it has none. What crept says its own."""
+    return next((c.ratio.confidence for c in cases if numbers.has_ends(c.ratio) and not is_crept(c)), None)
 
 
-def confidences(findings: Sequence[Finding], *, titled: bool = True) -> str:
-    """Say which confidence the intervals of a table have, no full stop; titled: nothing where its title says all."""
-    decided = [f for f in findings if f.shown == "decided_at"]
-    nominal = [f for f in findings if f.shown == "ratio"]
-    counts = [f.reason.comparisons for f in decided if isinstance(f.reason, reasons.Exceeds)]
+def is_crept(case: Finding | Recorded) -> bool:
+    """Return whether the interval is that of several nights, and not of this one."""
+    return isinstance(case, Finding) and isinstance(case.reason, reasons.Crept)
+
+
+def titled(confidence: float | None) -> str:
+    """Write the title of a column of changes: "change (95% interval)"."""
+    return "change (interval)" if confidence is None else f"change ({format_confidence(confidence)} interval)"
+
+
+def confidences(findings: Iterable[Finding]) -> str:
+    """Say at which confidence changes are called, where it is not that of the column of intervals; no full stop."""
+    called = [f for f in findings if numbers.is_called(f) and numbers.decided(f) is not None and not is_crept(f)]
+    if not called:
+        return ""
+    found = sorted(f.decided_at.confidence for f in called)
+    counts = [f.reason.comparisons for f in called if isinstance(f.reason, reasons.Exceeds)]
     corrected = max((count for count in counts if count is not None), default=None)
-    after = "" if corrected is None else f" after correction for {plural(corrected, 'comparison')}"
-    if not after and (same := confidence(findings)):
-        return "" if titled else f"intervals have {same} confidence"
-    if not nominal or not decided:
-        found = decided or nominal
-        return f"intervals have {_range(found)} confidence{after}" if found else ""
-    which = f"those of regressions and improvements {_range(decided)}{after}"
-    return f"intervals have {_range(nominal)} confidence, {which}"
-
-
-def _range(findings: Sequence[Finding]) -> str:
-    """Write the confidences of shown intervals: "95%", "99.2% to 99.58%"."""
-    found = sorted({numbers.shown(f).confidence for f in findings})
-    return " to ".join(dict.fromkeys(map(format_confidence, (found[0], found[-1]))))
+    after = [] if corrected is None else [f"correction for {plural(corrected, 'comparison')}"]
+    after += ["interim looks"] if any(f.decided_at.looks > 1 for f in called) else []
+    held = " to ".join(dict.fromkeys(map(format_confidence, (found[0], found[-1]))))
+    said = f'regressions and improvements, and their "at least", are called at {held} confidence'
+    return f"{said}, after {' and '.join(after)}" if after else said
 
 
 def capitalized(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gate.model.sandbox import Sandboxed
-from gate.words.failures import names
+from gate.words.names import named
 
 _NAMED = 3
 
@@ -18,7 +18,7 @@ def sandbox_text(sandbox: Sandboxed) -> str:
         *(["no network for benchmarks"] if sandbox.network == "off" else []),
         *([] if sandbox.signals else ["signals to other processes are not stopped before Linux 6.12"]),
     ]
-    inside = f"; the values of {names(sandbox.forgeable, _NAMED)} are made inside it" if sandbox.forgeable else ""
+    inside = f"; the values of {named(sandbox.forgeable, _NAMED)} are made inside it" if sandbox.forgeable else ""
     return f"on ({'; '.join(more)}){inside}"
 
 

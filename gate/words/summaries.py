@@ -10,7 +10,7 @@ from gate.model import Cut, outcomes
 from gate.units import format_duration, format_share
 from gate.words.numbers import as_configured, plural
 from gate.words.phrases import joined
-from gate.words.plain import benchmark_option, clip, visible
+from gate.words.plain import benchmark_option, distinct, visible
 from gate.words.warnings.measured import give_direction
 from gate.words.warnings.setup import base_lacks
 from gate.words.ways import CHECK, DOCTOR, EXPLAIN, Lines, ways
@@ -79,7 +79,7 @@ _IMPORT_OTHERS = {
 
 def _nothing_in_common(of: outcomes.NothingInCommon) -> str:
     if len(of.base) == len(of.head) == 1:
-        base, head = (clip(visible(names[0]), _LONGEST_NAME) for names in (of.base, of.head))
+        base, head = distinct([visible(names[0]) for names in (of.base, of.head)], _LONGEST_NAME)
         return f"nothing was compared: base has only {base}, and head only {head}"
     return "nothing was compared: base and head have no benchmark of one name"
 
@@ -245,17 +245,29 @@ def _more_builds(step: outcomes.MoreBuilds) -> str:
         which = f"the {left} that may be worse" if settled == left else f"{settled} of the {left} that may be worse"
     cost = "" if step.seconds is None else f" (about {format_duration(step.seconds)})"
     again = f"{_way(step)}{cost}"
-    if step.seconds is not None and step.seconds > _LONG:
-        duet = "" if step.duet else '`plan.pairing = "duet"`, '
-        return (
-            f"Reduce the noise: a quieter host ({DOCTOR} examines it), {duet}or a program that writes its own "
-            f"times (`values`). Builds alone take long: {again} would probably settle {which}"
-        )
     return f"Run again with {again}: at this noise level it would probably settle {which}"
 
 
-_LONG = 3600.0
-"""Seconds of a check beyond which more builds are no good advice."""
+def _reduce_noise(step: outcomes.ReduceNoise) -> str:
+    why = "at this noise level more builds will not settle it"
+    if step.builds is not None:
+        takes = "" if step.seconds is None else f", about {format_duration(step.seconds)}"
+        why += f" within reason ({step.builds} a side{takes})"
+    if step.waited is not None:
+        why += f" (some program waited for a processor {format_share(step.waited)} of the time)"
+    if step.metric is not None:
+        every = "the inconclusive finding" if step.may_be_worse == 1 else f"{step.findings} of {step.may_be_worse}"
+        by = "exact" if step.narrower is None else f"at least {step.narrower:.2g} times narrower"
+        return (
+            f"Decide on {step.metric} instead, which this run recorded: its interval is {by} in {every}: "
+            f"{_way(step)}; {why}"
+        )
+    if step.duet:
+        return (
+            f"Set {_way(step)}, which runs both sides at once and compares their CPU time, or use a quieter host "
+            f"({DOCTOR} examines it): {why}"
+        )
+    return f"Use a quieter host ({DOCTOR} examines it): {why}"
 
 
 def _fix_regression(step: outcomes.FixRegression) -> str:
@@ -364,6 +376,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
         f"Ask of all machines together with {_way(step)}: on one of them, a value of 0 has no ratio"
     ),
     outcomes.MeasureMore: _measure_more,
+    outcomes.ReduceNoise: _reduce_noise,
     outcomes.ImportMore: lambda step: (
         f"Build and measure each side {step.builds} times, in turns, and name all files: {_way(step)}. {CHECK} does "
         "all of it"

@@ -9,12 +9,12 @@ from gate.units import plural
 from gate.words import findings as finding_words
 from gate.words import numbers, reports
 from gate.words.failures import grouped, heading
+from gate.words.names import Names
 from gate.words.plain import clip, visible
 from gate.words.sentences import say
 from gate.words.summaries import hidden_by_floor
 
 _SAID = 400
-_NAME = 60
 
 
 class VerdictLine(msgspec.Struct, frozen=True):
@@ -34,7 +34,7 @@ def verdict_line(report: Report) -> VerdictLine:
     word, beside = reports.verdict(report), reports.beside(report)
     if worst is not None:
         said = "; ".join([_changed(worst), *_more(report, worst), *_hidden(report, worst), *beside])
-        return VerdictLine(word, finding_words.label(worst), said)
+        return VerdictLine(word, Names(report).label(worst), said)
     summary = clip(visible(say(report.summary)), _SAID)
     said = "; ".join([summary, *_failed(report), *_improved(report), *_hidden(report, None), *beside])
     return VerdictLine(word, "", said if word else reports.capitalized(said))
@@ -92,7 +92,7 @@ def _hidden(report: Report, worst: Finding | None) -> list[str]:
 
 def _failed(report: Report) -> list[str]:
     groups = grouped(report.failures, by_output=False) if isinstance(report.summary, outcomes.Failed) else []
-    return [heading(groups[0])] if groups else []
+    return [heading(groups[0], Names(report))] if groups else []
 
 
 def _improved(report: Report) -> list[str]:
@@ -101,4 +101,4 @@ def _improved(report: Report) -> list[str]:
     if not found:
         return []
     more = [plural(len(found) - 1, "more improvement")] if len(found) > 1 else []
-    return [f"{finding_words.label(found[0])} {finding_words.sized(found[0], limit=False)}", *more]
+    return [f"{Names(report).label(found[0])} {finding_words.sized(found[0], limit=False)}", *more]

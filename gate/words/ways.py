@@ -147,6 +147,13 @@ def _declare_zero(step: outcomes.DeclareZero) -> tuple[Way, ...]:
     return _with_floor(step.metric, step.floor, step.unit, imported=step.imported)
 
 
+def _reduce_noise(step: outcomes.ReduceNoise) -> tuple[Way, ...]:
+    if step.metric is not None:
+        setting = shlex.quote(f"plan.metrics=[{toml_text(step.metric)}]")
+        return (Command(f"perfgate decide .perfgate --set {setting}"),)
+    return (Lines(("plan",), {"pairing": '"duet"'}),) if step.duet else (DOCTOR,)
+
+
 def _more_machines(step: outcomes.MoreMachines) -> tuple[Way, ...]:
     more: list[Way] = [] if step.wanted is None else [Lines(("plan",), {"sessions": str(step.wanted)})]
     return (*more, *([Options(("--set", "gate.sessions=fixed"))] if step.builds else []))
@@ -170,6 +177,7 @@ _WAYS: dict[type, Callable[[Any], tuple[Way, ...]]] = {
     outcomes.OtherStatistic: lambda step: (Lines(("benchmark", "metric", step.metric), {"statistics": '["mean"]'}),),
     outcomes.MeasureTogether: lambda _: (CHECK,),
     outcomes.MeasureMore: lambda step: (DOCTOR,) if step.hopeless else _of_plan(step),
+    outcomes.ReduceNoise: _reduce_noise,
     outcomes.ImportMore: lambda _: (Command("perfgate decide base=B1 base=B2 ... head=H1 head=H2 ..."), CHECK),
     outcomes.ImportOthers: lambda step: (Options(("--set", "gate.missing=pass")),) if step.why == "missing" else (),
     outcomes.NameAlike: lambda step: (Command("hyperfine -n NAME COMMAND"),) if step.hyperfine else (),

@@ -91,6 +91,8 @@ class Measured:
     timed: bool = True
     stop: str = ""
     """How the run ended; empty: by the plan or its budget."""
+    beside: Mapping[str, Callable[[Place], float]] = field(default_factory=dict)
+    """Other metrics of the benchmark."""
     others: int = 0
     """Other benchmarks, which did not change."""
     lost: Callable[[dict[str, Any]], bool] = lambda line: False
@@ -145,6 +147,9 @@ class Measured:
                         **({} if seconds is None else {"seconds": seconds / config.plan.executions}),
                     )
                 )  # fmt: skip
+                for name, value in self.beside.items():
+                    places = ((side, session, build, execution, n) for n in range(config.plan.iterations))
+                    made[-1]["metrics"][name] = {"unit": self.unit, "values": [value(place) for place in places]}
         return made
 
     def _names(self) -> list[str]:

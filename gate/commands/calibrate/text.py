@@ -12,7 +12,7 @@ from gate.units import Share, format_duration, format_number, format_share, form
 from gate.words import failures, numbers, reports
 from gate.words.grid import Cell, Column, lay_out, paint
 from gate.words.phrases import listed
-from gate.words.plain import clip, visible, wrap
+from gate.words.plain import clip, distinct, visible, wrap
 
 _FEW_GATES = 60
 _SHOWN = 40
@@ -138,7 +138,7 @@ def _noise_row(finding: Calibrated, *, statistic: bool, worth: bool) -> list[Cel
 
 def _name(finding: Calibrated) -> str:
     factors = ", ".join(f"{visible(str(k))}={visible(str(v))}" for k, v in finding.factors.items())
-    return ", ".join(text for text in (visible(finding.benchmark), clip(factors, 40)) if text)
+    return ", ".join(text for text in (visible(finding.benchmark), factors) if text)
 
 
 def _share(value: float | None) -> str:
@@ -152,9 +152,9 @@ def _table(head: Sequence[Column], rows: Sequence[Sequence[Cell]], width: int, b
         return lines
     # a terminal too narrow for a table: a block each
     blocks = []
-    for row in rows:
+    for name, row in zip(distinct([row[0].text for row in rows], width), rows, strict=True):
         pairs = ", ".join(f"{column.title} {cell.text}" for column, cell in zip(head[1:], row[1:], strict=True))
-        blocks += [clip(row[0].text, width), *wrap(pairs, width, first="  ", rest="    ")]
+        blocks += [name, *wrap(pairs, width, first="  ", rest="    ")]
     return blocks
 
 

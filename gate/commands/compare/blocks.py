@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -15,7 +15,7 @@ from gate.model.case import MEAN
 from gate.units import format_number, shown_unit, whole_of
 from gate.words import numbers, reports
 from gate.words.numbers import known
-from gate.words.plain import clip, distinct, visible
+from gate.words.plain import clip, visible
 
 NARROWEST = 14
 """Columns that a name keeps of a table."""
@@ -197,23 +197,6 @@ def _told(change: Change) -> Told:
     return Told(f"{mark}{estimate} ({interval})", change.shown, notes)
 
 
-class Names:
-    """Names of rows that stay distinguishable where they are shortened, the same in all blocks."""
-
-    def __init__(self, found: Sequence[Written]) -> None:
-        """Take the names of all blocks."""
-        self._names = list(dict.fromkeys(line.name for block in found for line in block.lines))
-        self._shown: dict[int, dict[str, str]] = {}
-
-    def within(self, width: int | None) -> Mapping[str, str]:
-        """Shorten all names to a width; None: leave them whole."""
-        if width is None:
-            return {name: name for name in self._names}
-        if width not in self._shown:
-            self._shown[width] = dict(zip(self._names, distinct(self._names, width), strict=True))
-        return self._shown[width]
-
-
 # --- what stands around the blocks ------------------------------------------------------------------------------------
 
 
@@ -250,7 +233,7 @@ def legend(table: Table) -> str:
     text = "; ".join(parts)
     if table.alone:
         text += ". Changes are as `perfgate decide` shows them"
-        return f"{text}: {table.confidences}." if table.confidences else f"{text}."
+        return f"{text}; {table.confidences}." if table.confidences else f"{text}."
     confidence = reports.uniform(numbers.format_percent(c.confidence) for c in with_intervals)
     if len(with_intervals) < 2 or not confidence:
         return f"{text}."

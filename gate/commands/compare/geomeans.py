@@ -13,9 +13,8 @@ from gate.evidence.factors import pairs
 from gate.model import Better, Overall, RatioInterval
 from gate.model.case import MEAN
 from gate.words import numbers
+from gate.words.names import named
 from gate.words.numbers import known
-from gate.words.phrases import listed
-from gate.words.plain import clip, visible
 
 ALL = "all"
 _VISIBLE = 0.01
@@ -122,7 +121,7 @@ def _change(group: str, lines: Sequence[Line], place: int, means: Means) -> Chan
     rounds = means.rounds.get(place)
     notes = [] if rounds is None else [f"over the first {numbers.plural(rounds, 'round')}, which all rows have"]
     if own.dropped:
-        left_out = listed([clip(visible(dropped), 60) for dropped in own.dropped], 5)
+        left_out = named(own.dropped, 5)
         notes = [f"of {numbers.plural(own.cases, 'row')}, without {left_out}"]
     return Change(
         estimate=ratio.estimate if known(ratio.estimate) else estimate, low=ratio.low, high=ratio.high,
@@ -144,5 +143,5 @@ def _without(lines: Sequence[Line], counted: Sequence[Line]) -> tuple[str, ...]:
     left = [line for line in lines if line not in counted]
     if not left:
         return ()
-    said = listed([clip(visible(_named(line)), 60) for line in left], 5)
+    said = named([*map(_named, left)], 5)
     return (f"of {numbers.plural(len(counted), 'row')}, without {said}",)

@@ -18,7 +18,6 @@ from gate.decide.troubles import trouble_of
 from gate.model import Case, Evidence, Finding, Overall, Sample, SideSummary
 from gate.model.case import MEAN, quantile_of
 from gate.stats.quantile import type8
-from gate.words import numbers
 from gate.words.numbers import known
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def _estimates(evidence: Evidence, policy: Policy, statistic: str | None) -> lis
 def _of(case: Case, finding: Finding) -> Estimate:
     return Estimate(
         case=case, statistic=finding.statistic, base=_cell(finding.base, case.base, finding.statistic),
-        head=_cell(finding.head, case.head, finding.statistic), ratio=numbers.shown(finding),
+        head=_cell(finding.head, case.head, finding.statistic), ratio=finding.ratio,
         verdict=finding.verdict, reason=finding.reason, warnings=finding.warnings, finding=finding,
     )  # fmt: skip
 

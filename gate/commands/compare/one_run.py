@@ -14,7 +14,6 @@ from gate.commands.compare.table import Cell
 from gate.decide.policy import policy_of
 from gate.model import Finding, Overall, RatioInterval, Recorded, Report, SideSummary, Verdict
 from gate.model.case import MEAN, case_id
-from gate.words import numbers
 
 
 def is_one_run(pair: Pair) -> bool:
@@ -37,7 +36,7 @@ def gate_of(pair: Pair, rules: RulesOptions) -> Report:
 def as_decided(found: Sequence[Estimate], gate: Report) -> list[Estimate]:
     """Give estimates the intervals that `perfgate decide` shows of the same run.
 
-    They allow for looks, remembered variance and multiple comparisons, as those of a comparison do not. What the gate
+    They allow for remembered variance, as those of a comparison do not. What the gate
     has no interval for (counts, values in trouble, other statistics) stays.
     """
     decided = {case_id(f, f.statistic): f for f in gate.findings if f.shown is not None}
@@ -55,7 +54,7 @@ def overall_as_decided(found: Sequence[Overall], gate: Report) -> list[Overall]:
 def _shown(own: Estimate, gate: Finding | Recorded | None) -> Estimate:
     if gate is None or gate.ratio.method == "exact":
         return own
-    ratio = numbers.shown(gate)
+    ratio = gate.ratio
     changes: dict[str, Any] = {
         "base": _cell(own.base, gate.base),
         "head": _cell(own.head, gate.head),
@@ -63,8 +62,7 @@ def _shown(own: Estimate, gate: Finding | Recorded | None) -> Estimate:
         "verdict": _verdict(ratio, gate.better or "lower"),
     }
     if isinstance(gate, Finding):
-        finding = msgspec.structs.replace(gate, ratio=ratio)
-        changes |= {"reason": gate.reason, "warnings": gate.warnings, "finding": finding}
+        changes |= {"reason": gate.reason, "warnings": gate.warnings, "finding": gate}
     elif own.finding is not None:
         changes["finding"] = msgspec.structs.replace(own.finding, ratio=ratio, shown="ratio")
     return msgspec.structs.replace(own, **changes)

@@ -14,6 +14,7 @@ from gate.evidence.repeated import one_measurement
 from gate.model import Failure
 from gate.model.warnings.measured import MeasuredSeparately
 from gate.words import failures
+from gate.words.names import named
 from gate.words.plain import clip, visible
 from gate.words.sameness import SAME
 from gate.words.sentences import say
@@ -97,7 +98,7 @@ def _not_measured(chosen: Sequence[Chosen]) -> list[str]:
     for own in chosen:
         names = own.proved if own.ours else []
         if names:
-            said = failures.names(list(names), _NAMES)
+            said = named(list(names), _NAMES)
             found[own.name, *names] = f"not measured by {visible(own.name)}, because base and head run {SAME}: {said}"
     return list(found.values())
 

@@ -103,7 +103,7 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
         rest=rest(made.sides, chosen, base),
         warnings=warnings(made.sides, chosen),
         nothing="",
-        confidences=reports.confidences(made.findings, titled=False) if made.gate and made.findings else "",
+        confidences=reports.confidences(made.findings) if made.gate and made.findings else "",
         alone=made.gate is not None,
     )
     return msgspec.structs.replace(table, nothing=nothing(table, made.sides))

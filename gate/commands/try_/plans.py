@@ -29,6 +29,8 @@ _ROOM = 0.9
 _MOST_BUILDS = 60
 _WORTH = 0.8
 """A plan of more builds finds less than this of what fewer find."""
+_MANY = 50
+"""Findings from which a plan that does not fit is no reason to measure each less, but to choose."""
 _SPARE = 3
 """Builds beyond those that a regression needs: rounds differ."""
 
@@ -109,11 +111,17 @@ def plans(
     noisy = [each for each in noise if not each.exact]
     known: Basis = "memory" if all(each.known for each in noisy) else "one-build"
     own = next(fit for fit in every if fit.configured)
+    short = own.builds < _wanted(rules)[-2]
+    lean = _leaner(noise, size, cost, tried, rules) if short else None
+    if size > _MANY and lean is not None and lean.finds is None:
+        # a little of everything tells nothing of anything
+        lean = None
     return Plans(
         basis=known if noisy else "exact",
         why=why,
         fits=tuple(kept),
-        leaner=_leaner(noise, size, cost, tried, rules) if own.builds < _wanted(rules)[-2] else None,
+        leaner=lean,
+        choose=size if size > _MANY and short and lean is None else None,
         fuller=_fuller(own, noise, size, cost, rules),
         enough=_enough(own, noise, size, cost, rules),
     )

@@ -327,6 +327,12 @@ def _next(trial: Trial, rules: Config) -> str:
     if any(each.longer_than is not None for each in trial.benchmarks):
         return "next: make it shorter and run `perfgate try` again, or run `perfgate check` if the time is right"
     plans = trial.plans
+    if plans is not None and plans.choose is not None:
+        budget = format_duration(float(rules.plan.budget))
+        return (
+            f"next: choose: {plans.choose:,} cases share the budget of {budget}. Run those that matter, by the "
+            "suite's own filter in its command; then `perfgate try` again"
+        )
     if plans is not None and plans.fuller is not None:
         return "next: put the larger number of builds into the file; then `perfgate check`"
     if plans is None or not any(fit.configured and fit.finds is None and not fit.unknown for fit in plans.fits):

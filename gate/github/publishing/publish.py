@@ -31,6 +31,7 @@ from gate.report.markdown.escape import block, escape, link
 from gate.words import failures, verdict_line
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
+from gate.words.names import Names
 from gate.words.plain import clip, visible
 
 if TYPE_CHECKING:
@@ -300,7 +301,6 @@ def headline(publication: Publication) -> str:
 MOST = 10
 """Errors that the runner shows of one step."""
 _WIDTH = 500
-_TITLE = 100
 
 
 def annotated(report: Report) -> list[str]:
@@ -309,7 +309,8 @@ def annotated(report: Report) -> list[str]:
     allowed = {name for each in report.warnings if isinstance(each, MissingAllowed) for name in each.benchmarks}
     counted = [each for each in report.failures if each.kind != "missing" or each.benchmark not in allowed]
     groups = grouped(counted, by_output=False)
-    lines = [*map(_finding, regressed), *map(_failure, groups)]
+    names = Names(report)
+    lines = [*(_finding(f, names) for f in regressed), *(_failure(group, names) for group in groups)]
     if report.verdict == "error" and not groups:
         # no failure says why, such as a budget that ended first
         lines.append(error_line(clip(verdict_line.text(report), _WIDTH), "perfgate: not measured"))
@@ -320,16 +321,16 @@ def annotated(report: Report) -> list[str]:
     return [*lines[: MOST - 1], last]
 
 
-def _finding(finding: Finding) -> str:
-    settings = finding_words.factors(finding)
-    name = " ".join([visible(finding.benchmark), *([settings] if settings else [])])
-    title = f"Performance regression: {clip(name, _TITLE)}"
-    message = f"{clip(name, _TITLE)}: {clip(finding_words.conclusion(finding), _WIDTH)}"
+def _finding(finding: Finding, names: Names) -> str:
+    settings = names.settings(finding)
+    name = " ".join([names.benchmark(finding.benchmark), *([settings] if settings else [])])
+    title = f"Performance regression: {name}"
+    message = f"{name}: {clip(finding_words.conclusion(finding), _WIDTH)}"
     return error_line(visible(message), visible(title))
 
 
-def _failure(group: FailureGroup) -> str:
-    title = failures.heading(group)
+def _failure(group: FailureGroup, names: Names) -> str:
+    title = failures.heading(group, names)
     places = failures.places(group, 3)
     said = failures.last_words(group.first)
     hint = f"; {visible(group.first.hint)}" if group.first.hint else ""

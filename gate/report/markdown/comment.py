@@ -15,9 +15,10 @@ from gate.report.markdown.escape import Md, escape, html_prose, prose, size
 from gate.report.markdown.explanations import functions_table, why
 from gate.report.markdown.opening import Room, compared, new, next_step, opening, shown_of, weigh, write
 from gate.report.markdown.tables import Part
-from gate.words import findings as finding_words
 from gate.words import numbers, reports, sameness
 from gate.words.failures import FailureGroup, grouped
+from gate.words.names import Names
+from gate.words.notes import notes
 
 LIMIT = 60_000
 """Bytes a comment may have, and so at most as many characters; GitHub refuses more than 65,536 characters."""
@@ -37,7 +38,7 @@ def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) ->
     Where it would be longer, details are left out first, and the comment says so; the verdict is always there.
     """
     found, groups = ordered(report.findings), grouped(report.failures, by_output=False)
-    common = parts.in_common(found)
+    common = parts.in_common(report, found)
     for room in _ROOMS:
         folded = _folded(report, links, found, shown_of(found, room.rows), groups, common)
         values = {**opening(report, links, found, groups, room, common), "step": folded.step}
@@ -63,34 +64,35 @@ def _folded(
     groups: list[FailureGroup],
     common: parts.Marked,
 ) -> _Folded:
-    told = [f for f in found[:shown] if not plain(f) or finding_words.warnings(f)]
-    sentences, pasted = parts.reasons(told, share=0.5), accept(report, share=0.2)
+    told = [f for f in found[:shown] if not plain(f) or notes(f)]
+    sentences, pasted = parts.reasons(told, common.names, share=0.5), accept(report, share=0.2)
     outputs = parts.outputs(groups, _LINES, share=0.5)
     # what to do stands as the title of what it needs
     needed = {"regression": pasted, "error": outputs, "inconclusive": sentences}.get(report.verdict)
     said = next_step(report, links, pull=bool(pasted.items))
     folded = [] if needed is None or not needed.items or not said else [needed]
     titled = [msgspec.structs.replace(part, title=Md(f"<b>Next</b>: {html_prose(said)}")) for part in folded]
-    warned = weigh(report.warnings, len(report.warnings))
+    weighed = weigh(report.warnings, len(report.warnings))
+    warned = [*weighed.shown, *weighed.rest]
     rest = [
         sentences,
         pasted,
-        Part("Functions that add to the changes", "profile", why(report, 3, _WIDTH), 0.3),
-        functions_table(report, share=0.3),
-        parts.listed(numbers.plural(len(report.warnings), "warning"), "warning", [*warned.shown, *warned.rest], 0.3),
+        Part("Functions that add to the changes", "profile", why(report, 3, _WIDTH, common.names), 0.3),
+        functions_table(report, common.names, share=0.3),
+        parts.listed(numbers.plural(len(warned), "warning"), "warning", warned, 0.3),
         outputs,
         parts.findings_table(parts.more_findings(found, shown), found[shown:], common, share=0.8),
-        parts.identical(report, share=0.5, first=sameness.not_measured(report)),
-        parts.machines_table(found, share=0.6),
-        parts.recorded_table(report.recorded, share=0.6),
-        _measured(report, found[:shown]),
+        parts.identical(report, common.names, share=0.5, first=sameness.not_measured(report)),
+        parts.machines_table(found, common.names, share=0.6),
+        parts.recorded_table(report.recorded, common.names, share=0.6),
+        _measured(report, found[:shown], common.names),
     ]
     return _Folded(prose(said) if said and not titled else None, titled + [p for p in rest if p not in folded])
 
 
-def _measured(report: Report, rows: Sequence[Finding]) -> Part:
+def _measured(report: Report, rows: Sequence[Finding], names: Names) -> Part:
     """Say what was compared, what the intervals rest on, and by which rules."""
-    only_head = new(report, _NEW)
+    only_head = new(report, names, _NEW)
     said = [escape(text) for text in (reports.basis(rows), reports.could_have_shown(report)) if text]
     first = [compared(report), *([Md(f"new in head, not compared: {only_head}")] if only_head else [])]
     return parts.rules(report, first=[*filter(None, first), *said])

@@ -8,7 +8,8 @@ from urllib.parse import quote
 
 from gate.words.plain import clip, visible
 
-_NAME = 80
+NAME = 80
+"""Columns of a name that a table can bear."""
 # What becomes a mention, a reference, a link, an emoji, a formula or a box to tick. Some of these are looked for after
 # entities are text again, and only an empty comment splits the text then as well.
 _LINKING = r"[@$]|#(?=\d)|:(?=\S)|\[(?=[ x]\])|(?<=www)\.|(?<=[a-z])-(?=\d)"
@@ -66,7 +67,7 @@ def brief(text: object, width: int) -> Md:
     return text if isinstance(text, Md) else escape(short(text, width))
 
 
-def code(text: object, width: int = _NAME) -> Md:
+def code(text: object, width: int = NAME) -> Md:
     """Write a name in a code span that holds in a table too, shortened to what a table can bear."""
     plain = short(text, width)
     if not plain.strip():

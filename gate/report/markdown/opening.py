@@ -13,13 +13,14 @@ from gate.model import Finding, Report
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import WEIGHTS
 from gate.report.links import Links
-from gate.report.markdown.escape import Md, brief, code, escape, link, prose, short
+from gate.report.markdown.escape import NAME, Md, brief, code, escape, link, prose, short
 from gate.report.markdown.tables import Marked, failed, findings_table
 from gate.report.templates import render_template
 from gate.words import bars, creep, reports
 from gate.words.failures import FailureGroup
 from gate.words.marks import emoji_of_report
-from gate.words.sentences import say
+from gate.words.names import Names
+from gate.words.notes import once
 from gate.words.verdict_line import verdict_line
 
 
@@ -34,7 +35,7 @@ def weigh(warnings: Sequence[AnyWarning], most: int) -> Weighed:
     """Divide warnings, those that matter first: at most so many are shown at once."""
     first, middle, later = ([each for each in warnings if each.weight == weight] for weight in WEIGHTS)
     found = [*first, *middle]
-    return Weighed([*map(say, found[:most])], [*map(say, [*found[most:], *later])])
+    return Weighed(once(found)[:most], [*once(found)[most:], *once(later)])
 
 
 class Room(msgspec.Struct, frozen=True):
@@ -59,12 +60,12 @@ def opening(
     """
     return {
         "line": _line(report, links, room.text),
-        "failed": [failed(group, room.text) for group in groups[: room.failures]],
+        "failed": [failed(group, common.names, room.text) for group in groups[: room.failures]],
         "failures_left_out": max(0, len(groups) - room.failures),
         "table": findings_table("", found[: shown_of(found, room.rows)], common),
         "caption": _caption(report, links, common),
         "creep": prose(creep.line(report)) or None,
-        "suspects": _suspects(report),
+        "suspects": _suspects(report, common.names),
         "unnamed": prose(creep.suspected(report.creep)) if report.creep is not None else None,
         "parts": [],
         "left_out": [],
@@ -100,10 +101,10 @@ def write(template: str, values: dict[str, Any]) -> str:
     return render_template(template, values, html=False, finalize=escape).strip("\n") + "\n"
 
 
-def _suspects(report: Report) -> list[Md]:
+def _suspects(report: Report, names: Names) -> list[Md]:
     found = creep.suspects(report.creep) if report.creep is not None else []
     return [
-        Md(f"- {code(case.benchmark)}: {_commit(one.commit)} {brief(creep.deed(one), 200)}")
+        Md(f"- {code(names.benchmark(case.benchmark, NAME))}: {_commit(one.commit)} {brief(creep.deed(one), 200)}")
         for case, suspects in found
         for one in suspects
     ][:_SUSPECTS]
@@ -117,12 +118,15 @@ def _commit(sha: str) -> Md:
     return Md(sha[:12]) if re.fullmatch(r"[0-9a-f]{40,64}", sha) else code(sha, 20)
 
 
-def new(report: Report, most: int) -> Md | None:
+def new(report: Report, names: Names, most: int) -> Md | None:
     """Name the benchmarks that only head has."""
     if not report.new:
         return None
     more = len(report.new) - most
-    return Md(", ".join(map(code, report.new[:most])) + (f" and {more} more" if more > 0 else ""))
+    return Md(
+        ", ".join(code(names.benchmark(name, NAME)) for name in report.new[:most])
+        + (f" and {more} more" if more > 0 else "")
+    )
 
 
 def compared(report: Report) -> Md:

@@ -10,9 +10,9 @@ from gate.report.markdown.accept import accept
 from gate.report.markdown.escape import escape, prose, size
 from gate.report.markdown.explanations import functions_table, why
 from gate.report.markdown.opening import Room, compared, new, next_step, opening, shown_of, weigh, write
-from gate.words import findings as finding_words
 from gate.words import reports, sameness
 from gate.words.failures import grouped
+from gate.words.notes import notes
 
 LIMIT = 900_000
 """Bytes a summary may have; GitHub refuses more than 1 MiB a step."""
@@ -30,8 +30,8 @@ def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) ->
     What matters least is left out first, and the summary says so.
     """
     found, groups = ordered(report.findings), grouped(report.failures, by_output=False)
-    told = [f for f in found if not plain(f) or finding_words.warnings(f)]
-    common, shown = parts.in_common(found), shown_of(found, _ROOM.rows)
+    told = [f for f in found if not plain(f) or notes(f)]
+    common, shown = parts.in_common(report, found), shown_of(found, _ROOM.rows)
     warned = weigh(report.warnings, _MOST)
     values = {
         **opening(report, links, found, groups, _ROOM, common),
@@ -42,19 +42,19 @@ def render(report: Report, links: Links | None = None, *, limit: int = LIMIT) ->
             if text
         ],
         "compared": compared(report),
-        "why": why(report, 3, _WIDTH),
+        "why": why(report, 3, _WIDTH, common.names),
         "warnings": parts.bullets(warned.shown, _WIDTH),
-        "new": new(report, 20),
+        "new": new(report, common.names, 20),
     }
     sections = [
-        parts.reasons(told, share=0.5),
+        parts.reasons(told, common.names, share=0.5),
         accept(report, share=0.2),
-        functions_table(report, share=0.3),
+        functions_table(report, common.names, share=0.3),
         parts.outputs(groups, _LINES, share=0.5),
         parts.findings_table(parts.more_findings(found, shown), found[shown:], common, share=0.6),
-        parts.identical(report, share=0.4),
-        parts.machines_table(found, share=0.6),
-        parts.recorded_table(report.recorded, share=0.6),
+        parts.identical(report, common.names, share=0.4),
+        parts.machines_table(found, common.names, share=0.6),
+        parts.recorded_table(report.recorded, common.names, share=0.6),
         parts.listed("More warnings", "warning", warned.rest, share=0.3),
         parts.rules(report, share=0.8),
         parts.host(report),

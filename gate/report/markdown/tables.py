@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from gate.model import Failure, Finding, RatioInterval, Recorded, Report
-from gate.report.markdown.escape import Md, block, brief, code, escape, short, size
-from gate.units import format_confidence
-from gate.words import bars, cost, failures, marks, numbers, reports, sameness
+from gate.report.markdown.escape import NAME, Md, block, brief, code, escape, short, size
+from gate.words import bars, cost, failures, marks, notes, numbers, reports, sameness
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup
 from gate.words.machines import machine
+from gate.words.names import Names
+from gate.words.notes import Shared, shared
 from gate.words.plain import last_lines, visible
 from gate.words.sandbox import sandbox_text
 
@@ -22,6 +23,7 @@ NO_BREAK = "\u00a0"
 """The blank of a bar: a narrow column breaks at others."""
 _BAR = 21
 _TEXT = 400
+_NAMED = 20
 # of the tags and blank lines around a part, and of what its title gets when it is cut
 _FRAME = 120
 
@@ -69,9 +71,9 @@ def fit(parts: Sequence[Part], room: int) -> Fitted:
     First each part gets its share at most, so that no long one takes all; then what is left goes to the first.
     """
     kept: list[list[Md]] = [[] for _ in parts]
-    for shared in (True, False):
+    for limited in (True, False):
         for part, items in zip(parts, kept, strict=True):
-            room -= _add(part, items, part.share * room if shared else room)
+            room -= _add(part, items, part.share * room if limited else room)
     left = [(len(part.items) - len(items), part.noun) for part, items in zip(parts, kept, strict=True)]
     return Fitted(
         [_cut(part, items) for part, items in zip(parts, kept, strict=True) if items],
@@ -109,25 +111,31 @@ class Marked(msgspec.Struct, frozen=True):
     quantity: str | None
     better: str | None
     threshold: str | None
+    names: Names
+    """Of the whole report."""
 
 
-def in_common(findings: Sequence[Finding]) -> Marked:
+def in_common(report: Report, findings: Sequence[Finding]) -> Marked:
     """Find what a column would repeat, and the scale of the bars of all tables."""
     return Marked(
         bars.scale(findings),
         reports.uniform(map(finding_words.quantity, findings)),
         reports.uniform(f.better for f in findings),
         reports.uniform(map(numbers.threshold, findings)),
+        Names(report),
     )
 
 
 def findings_table(title: str, findings: Sequence[Finding], common: Marked, share: float = 1.0) -> Part:
     """Write findings as a table, each with a bar of its interval against the threshold."""
     ends = bars.ends(common.scale, _BAR, NO_BREAK)
-    titles = ["benchmark", f"`{ends}`", _titled(reports.confidence(findings))]
+    confidence = reports.confidence(findings)
+    titles = ["benchmark", f"`{ends}`", reports.titled(confidence)]
     titles += [*([] if common.threshold else ["threshold"]), "base → head"]
     opening = f"{_row(*titles)}\n|{':--|' * len(titles)}\n"
-    return Part(title, "finding", Written(findings, lambda each: _finding_row(each, common)), share, opening)
+    return Part(
+        title, "finding", Written(findings, lambda each: _finding_row(each, common, confidence)), share, opening
+    )
 
 
 def more_findings(found: Sequence[Finding], shown: int) -> str:
@@ -135,38 +143,34 @@ def more_findings(found: Sequence[Finding], shown: int) -> str:
     return numbers.plural(len(found) - shown, "more finding" if shown else "finding")
 
 
-def _titled(confidence: str) -> str:
-    return f"change ({confidence} interval)" if confidence else "change (interval)"
-
-
-def _finding_row(finding: Finding, common: Marked) -> Md:
+def _finding_row(finding: Finding, common: Marked, confidence: float | None) -> Md:
     # a phone shows the first two columns
     verdict = numbers.verdict_of(finding) + finding_words.apart(finding)
     quantity = "" if common.quantity else f" {_quantity(finding, finding.statistic, better=not common.better)}"
     return _row(
-        f"{marks.emoji(finding)}&nbsp;{named(finding)}{quantity}"
+        f"{marks.emoji(finding)}&nbsp;{named(finding, common.names)}{quantity}"
         f"<br>{f'**{verdict}**' if finding.verdict == 'regression' else verdict}",
         f"`{bars.bar(finding, common.scale, _BAR, NO_BREAK)}`",
-        Md(numbers.in_points(finding, _change(numbers.shown(finding)))),
+        Md(numbers.in_points(finding, _change(finding.ratio, confidence))),
         *([] if common.threshold else [escape(numbers.threshold(finding))]),
         _values(finding),
     )
 
 
-def machines_table(findings: Sequence[Finding], share: float = 1.0) -> Part:
+def machines_table(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Part:
     """Write the change of each finding on each machine as a table, where each machine is judged by itself."""
     found = [each for each in findings if each.sessions]
-    confidence = reports.uniform(format_confidence(at.ratio.confidence) for f in found for at in f.sessions)
-    opening = f"| benchmark | machine | {_titled(confidence or '')} | rounds |\n|:--|:--|:--|--:|\n"
+    title = reports.titled(next((at.ratio.confidence for f in found for at in f.sessions), None))
+    opening = f"| benchmark | machine | {title} | rounds |\n|:--|:--|:--|--:|\n"
     title = f"Each machine by itself: {numbers.plural(len(found), 'finding')}"
-    return Part(title, "finding by machine", Written(found, _machine_rows), share, opening)
+    return Part(title, "finding by machine", Written(found, lambda each: _machine_rows(each, names)), share, opening)
 
 
-def _machine_rows(finding: Finding) -> Md:
+def _machine_rows(finding: Finding, names: Names) -> Md:
     return Md(
         "\n".join(
             _row(
-                f"{named(finding)} {_quantity(finding, finding.statistic)}",
+                f"{named(finding, names)} {_quantity(finding, finding.statistic)}",
                 code(machine(at.session, at.host)),
                 Md(numbers.in_points(finding, _change(at.ratio))),
                 escape(str(at.rounds)),
@@ -176,29 +180,28 @@ def _machine_rows(finding: Finding) -> Md:
     )
 
 
-def recorded_table(recorded: Sequence[Recorded], share: float = 1.0) -> Part:
+def recorded_table(recorded: Sequence[Recorded], names: Names, share: float = 1.0) -> Part:
     """Write the metrics that are shown and not decided as a table."""
-    confidence = reports.uniform(format_confidence(case.ratio.confidence) for case in recorded) or ""
-    opening = f"| benchmark | metric | {_titled(confidence)} | base → head |\n|:--|:--|:--|:--|\n"
-    title = f"{numbers.plural(len(recorded), 'metric')} recorded, not decided"
-    return Part(
-        title, "recorded metric", Written(recorded, lambda c: _recorded_row(c, at=not confidence)), share, opening
+    opening = (
+        f"| benchmark | metric | {reports.titled(reports.confidence(recorded))} | base → head |\n|:--|:--|:--|:--|\n"
     )
+    title = f"{numbers.plural(len(recorded), 'metric')} recorded, not decided"
+    return Part(title, "recorded metric", Written(recorded, lambda each: _recorded_row(each, names)), share, opening)
 
 
-def _recorded_row(case: Recorded, *, at: bool) -> Md:
-    change = _change(case.ratio, at=at)
-    return _row(named(case), brief(case.metric, 40), Md(numbers.in_points(case, change)), _values(case))
+def _recorded_row(case: Recorded, names: Names) -> Md:
+    change = Md(numbers.in_points(case, _change(case.ratio)))
+    return _row(named(case, names), brief(case.metric, 40), change, _values(case))
 
 
 def _row(*cells: str) -> Md:
     return Md(f"| {' | '.join(cells)} |")
 
 
-def named(case: Finding | Recorded) -> Md:
+def named(case: Finding | Recorded, names: Names) -> Md:
     """Write the benchmark and its factors."""
-    settings = finding_words.factors(case)
-    return Md(f"{code(case.benchmark)} {code(settings)}" if settings else code(case.benchmark))
+    settings, name = names.settings(case, NAME), code(names.benchmark(case.benchmark, NAME))
+    return Md(f"{name} {code(settings)}" if settings else name)
 
 
 def _quantity(case: Finding | Recorded, statistic: str, *, better: bool = True) -> Md:
@@ -208,10 +211,10 @@ def _quantity(case: Finding | Recorded, statistic: str, *, better: bool = True) 
     return Md(f"{brief(case.metric, 40)}&nbsp;{shown}{note}")
 
 
-def _change(ratio: RatioInterval, *, at: bool = False) -> Md:
-    # where the column is narrow it breaks before the confidence
-    said = f" {unbroken(f'at {format_confidence(ratio.confidence)}')}" if at and numbers.has_ends(ratio) else ""
-    return Md(f"{escape(numbers.change(ratio))} ({unbroken(numbers.interval(ratio))}{said})")
+def _change(ratio: RatioInterval, column: float | None = None) -> Md:
+    """Write a change with its interval; column: the confidence that its title names."""
+    said = numbers.interval(ratio) if column is None else numbers.interval_in(ratio, column)
+    return Md(f"{escape(numbers.change(ratio))} ({unbroken(said)})")
 
 
 def _values(case: Finding | Recorded) -> Md:
@@ -227,27 +230,41 @@ def unbroken(text: str) -> Md:
 # --- lists ----------------------------------------------------------------------------------------------------------
 
 
-def reasons(findings: Sequence[Finding], share: float = 1.0) -> Part:
-    """Say of each finding what happened and what to mind, in sentences for a newcomer."""
+def reasons(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Part:
+    """Say of each finding what happened and what to mind, in sentences for a newcomer; what many share is said once."""
+    why, minded = shared(findings, notes.why), shared(findings, notes.notes)
+    once = {*why, *minded}
+    items: list[Finding | Shared] = [*why.values()]
+    items += [f for f in findings if not _said(f, why) or any(note.kind not in once for note in notes.notes(f))]
+    items += minded.values()
     title = f"In words, with warnings: {numbers.plural(len(findings), 'finding')}"
-    return Part(title, "finding in words", Written(findings, _reason), share)
+    return Part(title, "sentence", Written(items, lambda each: _reason(each, names, once)), share)
 
 
-def _reason(finding: Finding) -> Md:
-    return Md(
-        "\n".join([f"- {concluded(finding)}", *(f"  {item}" for item in bullets(finding_words.warnings(finding)[:5]))])
-    )
+def _said(finding: Finding, once: Collection[Hashable]) -> bool:
+    return any(note.kind in once for note in notes.why(finding))
 
 
-def concluded(finding: Finding) -> Md:
+def _reason(each: Finding | Shared, names: Names, once: Collection[Hashable]) -> Md:
+    if isinstance(each, Shared):
+        more = len(each.of) - _NAMED
+        listed = ", ".join(named(finding, names) for finding in each.of[:_NAMED])
+        return Md(f"- {listed}{f' and {more} more' if more > 0 else ''}: {escape(short(each.text, _TEXT))}")
+    minded = bullets([note.text for note in notes.notes(each) if note.kind not in once][:5])
+    if not _said(each, once):
+        return Md("\n".join([f"- {concluded(each, names)}", *(f"  {item}" for item in minded)]))
+    return Md("\n".join([f"- {named(each, names)}", *(f"  {item}" for item in minded)]))
+
+
+def concluded(finding: Finding, names: Names) -> Md:
     """Name a finding and say what happened, in a sentence for a newcomer."""
-    return Md(f"{named(finding)}: {escape(short(finding_words.conclusion(finding), _TEXT))}")
+    return Md(f"{named(finding, names)}: {escape(short(finding_words.conclusion(finding), _TEXT))}")
 
 
-def failed(group: FailureGroup, width: int = _TEXT) -> Md:
+def failed(group: FailureGroup, names: Names, width: int = _TEXT) -> Md:
     """Write a group of failures as an item of a list: what, where, and what probably went wrong."""
     places = failures.places(group, 3)
-    title = f"- {brief(failures.heading(group), width)}{f' ({escape(places)})' if places else ''}"
+    title = f"- {brief(failures.heading(group, names), width)}{f' ({escape(places)})' if places else ''}"
     said = failures.last_words(group.first)
     told = [Md(f"- last output: {code(said, width)}")] if said else []
     if failures.is_difference(group.first):
@@ -283,12 +300,12 @@ def listed(title: str, noun: str, texts: Iterable[str], share: float = 1.0) -> P
     return Part(title, noun, Written(shown, lambda text: bullets([text])[0]), share)
 
 
-def identical(report: Report, share: float = 1.0, first: str = "") -> Part:
+def identical(report: Report, names: Names, share: float = 1.0, first: str = "") -> Part:
     """List what was not measured because it cannot differ, below what differs between the sides; first: said before."""
     found = sameness.each(report)
     opening = "\n".join(f"{brief(each, _TEXT)}.\n" for each in (first, *sameness.proof(report)) if each)
     title = f"Identical, not measured: {numbers.plural(len(found), 'benchmark')}"
-    written = Written(found, lambda own: Md(f"- {code(own[0])}: {escape(own[1])}"))
+    written = Written(found, lambda own: Md(f"- {code(names.benchmark(own[0], NAME))}: {escape(own[1])}"))
     return Part(title, "identical benchmark", written, share, f"{opening}\n" if opening else "")
 
 

@@ -17,16 +17,17 @@ from gate.report.measurements import Material
 from gate.report.page.builds import Builds, builds_of
 from gate.report.page.embedded import Data, data_of, embedded_report
 from gate.report.page.explanations import Why, whys_of
-from gate.report.page.findings import NAME, Row, rows_of, thresholds
+from gate.report.page.findings import NAME, Row, rows_of, shared_notes, thresholds
 from gate.report.page.forest import Forest, forest_of
 from gate.report.page.host import Span, spans
 from gate.report.page.pictures import pictures_of, readings
 from gate.report.page.reproduce import Again, again_of, is_dirty, whose_rules
 from gate.report.templates import Fact, prose
 from gate.units import format_value
-from gate.words import cost, creep, explanations, failures, numbers, reports
+from gate.words import cost, creep, explanations, numbers, reports
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
+from gate.words.names import Names, named
 from gate.words.phrases import listed
 from gate.words.plain import clip, visible
 from gate.words.sandbox import sandbox_text
@@ -43,6 +44,7 @@ class Page(msgspec.Struct, frozen=True):
     """Everything that the template arranges."""
 
     report: Report
+    names: Names
     facts: tuple[Fact, ...]
     next: Markup | None
     level: str
@@ -55,6 +57,8 @@ class Page(msgspec.Struct, frozen=True):
     readings: tuple[tuple[str, str], ...]
     trees: tuple[str, ...]
     rows: tuple[Row, ...]
+    shared: tuple[tuple[str, tuple[Row, ...]], ...]
+    """What is said once of several findings, and of which."""
     whys: tuple[Why, ...]
     unprofiled: tuple[Markup, ...]
     without_values: bool
@@ -86,11 +90,15 @@ def page_of(report: Report, material: Material) -> Page:
     shown = pictures_of(found, material.cases, report.curves)
     data = data_of(material.attachments)
     again = again_of(report, data, material.options)
-    whys = tuple(whys_of(report))
+    names = Names(report)
+    whys = tuple(whys_of(report, names))
     keys = {case_id(finding) for finding in found}
+    rows = rows_of(report, names, found, forest, shown, material.cases, again)
+    of = {id(row.finding): row for row in rows}
     return Page(
         report=report,
-        facts=tuple(_facts(report, found)),
+        names=names,
+        facts=tuple(_facts(report, found, names)),
         level=_level(report),
         next=prose(reports.next_step(report)) or None,
         groups=tuple(grouped(report.failures, by_output=True)),
@@ -99,10 +107,11 @@ def page_of(report: Report, material: Material) -> Page:
         ways=(_way(found, 0.5), _way(found, 2.0)),
         has_median=any(f.statistic == "p50" for f in found),
         readings=tuple(readings(figure for each in shown for figure in each.figures)),
-        rows=tuple(rows_of(report, found, forest, shown, material.cases, again)),
+        rows=tuple(rows),
+        shared=tuple((each.text, tuple(of[id(f)] for f in each.of)) for each in shared_notes(found).values()),
         whys=whys,
         trees=tuple(dict.fromkeys(text for why in whys if why.flame is not None for text in why.flame.reading)),
-        unprofiled=tuple(prose(explanations.unprofiled(each)) for each in report.unprofiled),
+        unprofiled=tuple(prose(explanations.unprofiled(each, names)) for each in report.unprofiled),
         without_values=any(f.ratio.method != "exact" for f in found) and not material.cases,
         loose_curves=tuple(curve for curve in report.curves if case_id(curve) not in keys),
         overall=tuple(_overall(report)),
@@ -138,12 +147,12 @@ def _way(found: Sequence[Finding], ratio: float) -> str:
 # --- the first screen -------------------------------------------------------------------------------------------------
 
 
-def _facts(report: Report, found: Sequence[Finding]) -> list[Fact]:
+def _facts(report: Report, found: Sequence[Finding], names: Names) -> list[Fact]:
     facts = [_commit("base", report.run.base), _commit("head", report.run.head)]
     if report.creep is not None:
         facts.append(Fact("creep check", creep.line(report)))
         facts += [
-            Fact(f"suspect of {_short(case.benchmark)}", creep.suspect(one))
+            Fact(f"suspect of {names.benchmark(case.benchmark, NAME)}", creep.suspect(one))
             for case, found in creep.suspects(report.creep)
             for one in found
         ]
@@ -172,7 +181,7 @@ def _overall(report: Report) -> list[Fact]:
         text = finding_words.overall(item)
         if report.run.looks is not None and item.units < report.run.rounds.done:
             text += ", over the rounds that all of them have"
-        without = f", without {failures.names(item.dropped, _LISTED)}" if item.dropped else ""
+        without = f", without {named(item.dropped, _LISTED)}" if item.dropped else ""
         facts.append(Fact(_short(finding_words.overall_name(item)), text + without))
     return facts
 

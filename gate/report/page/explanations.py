@@ -10,6 +10,7 @@ from gate.model import Report
 from gate.model.explanation import Candidate, Explanation
 from gate.report.page.pictures import Figure, flame_of
 from gate.words import explanations as words
+from gate.words.names import Names
 from gate.words.numbers import plural
 
 
@@ -44,24 +45,24 @@ class Why(msgspec.Struct, frozen=True):
     flame: Figure | None
 
 
-def whys_of(report: Report) -> list[Why]:
+def whys_of(report: Report, names: Names) -> list[Why]:
     """Bring the explanations of a report into the form of the page."""
-    return [_why(found, f"why-{number}") for number, found in enumerate(report.explanations, 1)]
+    return [_why(found, names, f"why-{number}") for number, found in enumerate(report.explanations, 1)]
 
 
-def _why(found: Explanation, prefix: str) -> Why:
-    left = found.left_out
+def _why(found: Explanation, names: Names, prefix: str) -> Why:
+    left, title = found.left_out, words.title(found, names)
     return Why(
         id=prefix,
         benchmark=found.benchmark,
-        title=words.title(found),
+        title=title,
         profiled="; ".join(text for text in (words.profiled_by(found), words.tool(found)) if text),
         cautions=tuple(words.cautions(found)),
         rows=tuple(_rows(found.candidates, found)),
         more=f"{plural(left, 'more function')}" if left else "",
         fewer=tuple(_rows(found.fewer, found)),
         moved=tuple(words.moved(each, found.unit) for each in found.moved),
-        flame=flame_of(found, prefix),
+        flame=flame_of(found, title, prefix),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 import msgspec
 
@@ -20,12 +20,12 @@ from gate.report.page.values import ByBuild, by_build, used
 from gate.report.page.variance import LevelRow, Shares, level_rows, share_bars
 from gate.units import format_confidence
 from gate.words import findings as finding_words
-from gate.words import numbers, reports
+from gate.words import notes, numbers, reports
 from gate.words.machines import machine
 from gate.words.marks import SHAPES
+from gate.words.names import Names
 from gate.words.numbers import known
 from gate.words.plain import clip, visible
-from gate.words.sentences import say
 
 NAME = 80
 """Columns of a name outside of its own finding."""
@@ -61,9 +61,10 @@ class SortKeys(msgspec.Struct, frozen=True):
 class Row(msgspec.Struct, frozen=True):
     """A finding in the page. number: from 1, by importance; id: its anchor; name: short; label: what of it, if needed.
 
-    notes: the warnings. basis: what the interval rests on. open: shown without a click.
-    command: the exact one, nothing where it is not known. draws: the command that draws its pictures. interval: the one
-    that the verdict rests on; confidence: why its is not the configured one, nothing where it is.
+    notes: the warnings that few others have; minded: how many there are that every reader should mind. basis: what the
+    interval rests on. open: shown without a click. command: the exact one, nothing where it is not known. draws: the
+    command that draws its pictures. decided: the interval that decided, nothing where it is `interval`; confidence: why
+    its is not the configured one.
     machines: each by itself, where they are judged so.
     used: what it rests on, where that is not all that was measured. by_build: of the cases that are drawn.
     """
@@ -79,8 +80,10 @@ class Row(msgspec.Struct, frozen=True):
     interval: str
     confidence: str
     basis: str
+    decided: str
     conclusion: str
     notes: tuple[str, ...]
+    minded: int
     open: bool
     machines: tuple[OfMachine, ...]
     used: str
@@ -97,6 +100,7 @@ class Row(msgspec.Struct, frozen=True):
 
 def rows_of(
     report: Report,
+    names: Names,
     found: Sequence[Finding],
     forest: Forest,
     shown: Sequence[Shown],
@@ -110,7 +114,8 @@ def rows_of(
     same = reports.uniform(finding_words.quantity(f) for f in found)
     curves = {case_id(curve): curve for curve in report.curves}
     measured = {case_id(case): case for case in values}
-    few = len(found) <= _FEW
+    few, confidence = len(found) <= _FEW, reports.confidence(found)
+    once = shared_notes(found)
     rows = []
     for number, (finding, bar, pictures) in enumerate(zip(found, forest.bars, shown, strict=True), 1):
         case = measured.get(case_id(finding))
@@ -121,14 +126,16 @@ def rows_of(
                 finding=finding,
                 bar=bar,
                 shape=SHAPES[finding.verdict],
-                name=clip(visible(finding.benchmark), NAME),
+                name=names.benchmark(finding.benchmark, NAME),
                 whole=visible(finding.benchmark),
-                label=label_of(finding, same=same is not None),
-                interval=numbers.in_points(finding, numbers.interval(numbers.shown(finding))),
+                label=label_of(finding, names, same=same is not None),
+                interval=numbers.in_points(finding, numbers.interval_in(finding.ratio, confidence)),
                 confidence=_confidence(report, finding),
                 conclusion=finding_words.conclusion(finding),
                 basis=finding_words.basis(finding),
-                notes=tuple(visible(say(each)) for each in finding.warnings),
+                decided=finding_words.decided(finding),
+                notes=tuple(note.text for note in notes.notes(finding, every=True) if note.kind not in once),
+                minded=len(notes.notes(finding)),
                 open=few or not plain(finding),
                 machines=tuple(_of_machine(finding, at) for at in finding.sessions),
                 used=used(case, finding) if case is not None else "",
@@ -146,6 +153,11 @@ def rows_of(
     return rows
 
 
+def shared_notes(found: Sequence[Finding]) -> dict[Hashable, notes.Shared]:
+    """Find the warnings that many findings have, which the page says once."""
+    return notes.shared(found, lambda finding: notes.notes(finding, every=True))
+
+
 def _of_machine(finding: Finding, at: SessionRatio) -> OfMachine:
     change, limits = (numbers.in_points(finding, text(at.ratio)) for text in (numbers.change, numbers.interval))
     return OfMachine(machine(at.session, at.host), change, limits, str(at.rounds))
@@ -154,7 +166,7 @@ def _of_machine(finding: Finding, at: SessionRatio) -> OfMachine:
 def _confidence(report: Report, finding: Finding) -> str:
     """Explain a confidence that the looks raise above the configured one; else nothing."""
     wanted, at = report.policy.gate.get("confidence"), finding.decided_at
-    if not isinstance(wanted, float) or at.looks == 1 or finding.shown is None:
+    if not isinstance(wanted, float) or at.looks == 1 or numbers.decided(finding) is None:
         return ""
     return (
         f"Measuring may stop at any of {at.looks} looks. Each look uses more than the configured confidence of "
@@ -162,10 +174,10 @@ def _confidence(report: Report, finding: Finding) -> str:
     )
 
 
-def label_of(finding: Finding, *, same: bool) -> str:
+def label_of(finding: Finding, names: Names, *, same: bool) -> str:
     """Say what of a benchmark is compared; same: the quantity, which all share, need not be said."""
     words = [] if same else [clip(finding_words.quantity(finding), NAME)]
-    return ", ".join([*words, *([clip(finding_words.factors(finding), 2 * NAME)] if finding.factors else [])])
+    return ", ".join([*words, *([names.settings(finding, 2 * NAME)] if finding.factors else [])])
 
 
 def command_of(benchmark: str, commands: Mapping[str, str]) -> str:
@@ -193,7 +205,7 @@ def _difference(finding: Finding) -> Difference | None:
         text = numbers.amount(number, unit, like)
         return f"+{text}" if number > 0 else text
 
-    ratio = numbers.shown(finding)
+    ratio = finding.ratio
     low, high = ratio.low, ratio.high
     if ratio.kind != "bounded" or ratio.method == "exact" or not (known(low) and known(high)):
         return Difference(signed(head - base), "")

@@ -10,7 +10,7 @@ import msgspec
 from gate.model import Finding, Verdict
 from gate.plots.picture import room
 from gate.plots.scales import Axis, change_ticks
-from gate.words import bars, numbers
+from gate.words import bars
 
 MARKS: dict[Verdict, str] = {
     "regression": "M-5-5L5 5M-5 5L5-5",
@@ -84,7 +84,7 @@ def _bar(finding: Finding, axis: Axis) -> Bar:
     def place(at: float) -> float:
         return round(axis.at(min(max(at, axis.low), axis.high)), 2)
 
-    drawn = row.low is not None or row.high is not None or numbers.shown(finding).kind in _OPEN
+    drawn = row.low is not None or row.high is not None or finding.ratio.kind in _OPEN
     inside = row.estimate is not None and axis.low <= row.estimate <= axis.high
     return Bar(
         band_low=place(-row.threshold),

@@ -51,6 +51,7 @@ def render(report: Report, material: Material | None = None) -> str:
         "failures": failures,
         "sameness": sameness,
         "visible": visible,
+        "name_width": NAME,
         "short": lambda text: clip(visible(text), NAME),
         "output": _last_output,
         "known": known,

@@ -43,11 +43,11 @@ class Shown(msgspec.Struct, frozen=True):
     note: str = ""
 
 
-def flame_of(found: Explanation, prefix: str) -> Figure | None:
+def flame_of(found: Explanation, title: str, prefix: str) -> Figure | None:
     """Draw the call tree of both sides; None where an explanation has none."""
     from gate.plots.flame import flame_graph
 
-    picture = flame_graph(found, prefix)
+    picture = flame_graph(found, title, prefix)
     return None if picture is None else _figure("flame", "Call tree", picture)
 
 

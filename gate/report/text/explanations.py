@@ -8,6 +8,7 @@ from gate.model import Report
 from gate.model.explanation import Candidate, Explanation
 from gate.words import explanations as words
 from gate.words.grid import paint
+from gate.words.names import Names
 from gate.words.phrases import more_are
 from gate.words.plain import wrap
 
@@ -21,18 +22,22 @@ def explanation_lines(report: Report, most: int | None, width: int, style: str) 
     most: explanations, with three functions each; None: all, with all that are listed. style: of titles.
     """
     lines: list[str] = []
+    names = Names(report)
     for found in report.explanations[:most]:
-        lines += ["", *one(found, words.NAMED if most is not None else _ALL, width, style)]
+        lines += ["", *one(found, names, words.NAMED if most is not None else _ALL, width, style)]
     for each in report.unprofiled[:most]:
-        lines += ["", *wrap(words.unprofiled(each), width, rest="  ")]
+        lines += ["", *wrap(words.unprofiled(each, names), width, rest="  ")]
     left = 0 if most is None else len(report.explanations[most:]) + len(report.unprofiled[most:])
     lines += ["", *wrap(f"{more_are(left, 'profile')} in report.json and report.html.", width)] if left else []
     return lines[1:]
 
 
-def one(found: Explanation, most: int, width: int, style: str) -> list[str]:
+def one(found: Explanation, names: Names, most: int, width: int, style: str) -> list[str]:
     """Write one explanation: what the profile shows, the functions, what moved."""
-    lines = [paint(f"why {words.title(found)}", style), *wrap(f"({words.profiled_by(found)})", width, first="  ")]
+    lines = [
+        paint(f"why {words.title(found, names)}", style),
+        *wrap(f"({words.profiled_by(found)})", width, first="  "),
+    ]
     for text in words.cautions(found):
         lines += wrap(f"{text}.", width, first="  ", rest="  ")
     lines += _functions(found, found.candidates[:most], width)

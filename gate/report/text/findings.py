@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 
 import msgspec
 
 from gate.decide.importance import plain
 from gate.model import Finding
-from gate.model.reasons import Exceeds
-from gate.words import bars, numbers, reports
+from gate.words import bars, notes, numbers, reports
 from gate.words import findings as finding_words
 from gate.words.grid import Cell, Column, Footnotes, lay_out, paint, superscript
 from gate.words.marks import SHAPES, STYLES
+from gate.words.names import Names
 from gate.words.phrases import joined, more_are
-from gate.words.plain import clip, visible, wrap
+from gate.words.plain import distinct, visible, wrap
 from gate.words.sentences import say
 
 _NOTES = 40
@@ -43,14 +43,17 @@ _OPTIONAL = ("base", "head", "threshold", "bar")
 class FindingsTable:
     """One table: which findings are told of in sentences (their reasons need no footnote), and how it is to look."""
 
-    def __init__(self, told: Sequence[Finding], color: bool, width: int, every: bool) -> None:
+    def __init__(self, told: Sequence[Finding], color: bool, width: int, every: bool, names: Names) -> None:
         """Set up the table; every: all notes, also those for experts."""
         self._told = {id(finding) for finding in told}
         self._color = color
+        self._names = names
         self._width = width
         self._every = every
+        self._shared: dict[Hashable, notes.Shared] = {}
         self._notes = Footnotes(None if every else _NOTES)
         self._scale = bars.Scale(-1.0, 1.0)
+        self._confidence: float | None = None
         self._legend = ""
         self._shown = ""
         self._drawn = False
@@ -62,17 +65,17 @@ class FindingsTable:
         # what all rows share stands above the table: it has to fit 80 columns
         threshold = reports.uniform(numbers.threshold(f) for f in found)
         self._scale = bars.scale(found)
-        rows = [self._row(f, mark_better=not same_better) for f in found]
         absent = {name for name, shared in (("metric", same_metric), ("threshold", threshold)) if shared}
         if not any(f.factors for f in found):
             absent.add("factors")
-        confidence = reports.confidence(found)
+        self._confidence = reports.confidence(found)
         self._legend = reports.confidences(found)
         self._shown = reports.no_sign(found)
-        title = f"change ({confidence} interval)" if confidence else "change (interval)"
+        self._shared = notes.shared(found, notes.why) | notes.shared(found, self._minded)
+        rows = [self._row(f, mark_better=not same_better) for f in found]
         direction = f"{same_better} is better" if same_better else "↑ higher is better, the others lower"
         shared = [text for text in (same_metric, direction, f"threshold {threshold}" if threshold else "") if text]
-        return [*self._wrap(", ".join(shared)), *self._laid_out(found, rows, absent, title)]
+        return [*self._wrap(", ".join(shared)), *self._laid_out(found, rows, absent, reports.titled(self._confidence))]
 
     def _laid_out(
         self, found: Sequence[Finding], rows: Sequence[dict[str, Cell]], absent: set[str], title: str
@@ -91,18 +94,19 @@ class FindingsTable:
                 missing = [name for name in _OPTIONAL if name not in (*names, *absent)]
                 more = f"(a wider terminal also shows {joined(missing)})"
                 return lines + (self._wrap(more) if missing else [])
-        return [line for row in rows for line in self._stacked(row, absent)]
+        names = distinct([self._case(row, absent).text for row in rows], 2 * self._width)
+        return [line for name, row in zip(names, rows, strict=True) for line in self._stacked(name, row, absent)]
 
     def _row(self, finding: Finding, *, mark_better: bool) -> dict[str, Cell]:
         arrow = " ↑" if mark_better and finding.better == "higher" else ""
         like = numbers.larger(finding)
         style = STYLES[finding.verdict] if self._color else ""
-        change = f"{numbers.change(finding.ratio)} ({numbers.interval(numbers.shown(finding))})"
+        change = f"{numbers.change(finding.ratio)} ({numbers.interval_in(finding.ratio, self._confidence)})"
         verdict = f"{SHAPES[finding.verdict]} {numbers.verdict_of(finding)}"
         return {
             "benchmark": Cell(visible(finding.benchmark)),
-            "metric": Cell(clip(finding_words.quantity(finding), 30) + arrow),
-            "factors": Cell(clip(finding_words.factors(finding), 40)),
+            "metric": Cell(self._names.quantity(finding) + arrow),
+            "factors": Cell(self._names.settings(finding)),
             "base": Cell(numbers.value(finding.base, finding.unit, like)),
             "head": Cell(numbers.value(finding.head, finding.unit, like)),
             "change": Cell(numbers.in_points(finding, change)),
@@ -111,23 +115,29 @@ class FindingsTable:
         }
 
     def _texts(self, finding: Finding) -> list[str]:
-        # that an interval is beyond the threshold is to be seen, and its confidence is said of all
-        said = id(finding) in self._told or isinstance(finding.reason, Exceeds)
+        said = id(finding) in self._told
         explained = plain(finding) or (said and not self._every)
-        warnings = [*map(say, finding.warnings)] if self._every else finding_words.warnings(finding)
-        return [*([] if explained else [visible(say(finding.reason))]), *map(visible, warnings)]
+        why = [] if explained else notes.why(finding)
+        if not any(note.kind in self._shared for note in why):
+            # a row by itself: what follows is in the details
+            why = [notes.Note(note.kind, visible(say(finding.reason))) for note in why]
+        told = [*why, *self._minded(finding)]
+        return [self._shared[note.kind].text if note.kind in self._shared else note.text for note in told]
+
+    def _minded(self, finding: Finding) -> list[notes.Note]:
+        return notes.notes(finding, every=self._every)
 
     def _case(self, row: Mapping[str, Cell], absent: set[str]) -> Cell:
         names = ("benchmark", "metric", "factors")
         return Cell(" ".join(row[name].text for name in names if name not in absent and row[name].text))
 
-    def _stacked(self, row: Mapping[str, Cell], absent: set[str]) -> list[str]:
+    def _stacked(self, name: str, row: Mapping[str, Cell], absent: set[str]) -> list[str]:
         """A block a finding, for a terminal too narrow for any table."""
         verdict = row["verdict"]
         text = f"{row['base'].text} to {row['head'].text}, {row['change'].text}"
         text += f", threshold {row['threshold'].text}" if "threshold" not in absent else ""
         return [
-            *self._wrap(clip(self._case(row, absent).text, 2 * self._width), rest="  "),
+            *self._wrap(name, rest="  "),
             f"  {paint(verdict.text, verdict.style)}{verdict.note}",
             *self._wrap(text, first="  ", rest="    "),
         ]

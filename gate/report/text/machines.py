@@ -5,32 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gate.model import Finding
-from gate.units import format_confidence
 from gate.words import findings as finding_words
 from gate.words import reports
 from gate.words.grid import Cell, Column, lay_out, paint
 from gate.words.machines import change, machine
+from gate.words.names import Names
 from gate.words.phrases import more_are
-from gate.words.plain import clip, wrap
+from gate.words.plain import distinct, wrap
 
 
-def lines_by_machine(found: Sequence[Finding], most: int | None, width: int, style: str) -> list[str]:
+def lines_by_machine(found: Sequence[Finding], most: int | None, width: int, style: str, names: Names) -> list[str]:
     """Lay out the machines of findings, each machine with its own interval.
 
     most: findings that are shown; None: all. style: of titles.
     """
     shown = found[:most]
     same_metric = reports.uniform(finding_words.quantity(each) for each in found) is not None
-    confidence = reports.uniform(format_confidence(at.ratio.confidence) for each in shown for at in each.sessions)
-    title = f"change ({confidence} interval)" if confidence else "change (interval)"
+    title = reports.titled(next((at.ratio.confidence for each in shown for at in each.sessions), None))
     head = [Column("benchmark"), Column("machine"), Column("rounds", right=True), Column(title)]
     rows = []
     for finding in shown:
-        name = (
-            finding_words.label(finding)
-            if same_metric
-            else f"{finding_words.label(finding)} {finding_words.quantity(finding)}"
-        )
+        name = names.label(finding) + ("" if same_metric else f" {finding_words.quantity(finding)}")
         for number, at in enumerate(finding.sessions):
             # the name once: what follows below it is of the same finding
             cells = (
@@ -50,7 +45,8 @@ def lines_by_machine(found: Sequence[Finding], most: int | None, width: int, sty
 def _stacked(rows: Sequence[Sequence[Cell]], width: int) -> list[str]:
     """A line a machine, for a terminal too narrow for a table."""
     lines = []
-    for name, where, _, changed in rows:
-        lines += [clip(name.text, width)] if name.text else []
+    names = distinct([row[0].text for row in rows], width)
+    for name, (_, where, _, changed) in zip(names, rows, strict=True):
+        lines += [name] if name else []
         lines += wrap(f"{where.text}: {changed.text}", width, first="  ", rest="    ")
     return lines

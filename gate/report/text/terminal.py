@@ -11,15 +11,14 @@ from gate.model.warnings.estimates import DependsOnMachine
 from gate.report.text.explanations import explanation_lines
 from gate.report.text.findings import FindingsTable
 from gate.report.text.machines import lines_by_machine
-from gate.units import format_confidence
-from gate.words import cost, creep, failures, marks, numbers, reports, sameness, verdict_line
+from gate.words import cost, creep, failures, marks, notes, numbers, reports, sameness, verdict_line
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.grid import Cell, Column, lay_out, paint
-from gate.words.phrases import listed, more_are
-from gate.words.plain import clip, last_lines, visible, wrap
+from gate.words.names import Names, named
+from gate.words.phrases import more_are
+from gate.words.plain import clip, distinct, last_lines, visible, wrap
 from gate.words.sandbox import sandbox_text
-from gate.words.sentences import say
 
 _TOLD = 5
 _TOLD_OF_ALL = 20
@@ -54,8 +53,12 @@ class _Text:
         self.width = width
         self.every = every
         self.bold = "1" if color else ""
+        self.names = Names(report)
         decided = [f for f in ordered(report.findings) if not plain(f)]
-        self.told = decided if every and len(decided) <= _TOLD_OF_ALL else decided[:_TOLD]
+        # what is said of many is a footnote of their rows
+        once = {id(f) for each in notes.shared(decided, notes.why).values() for f in each.of}
+        apart = [f for f in decided if id(f) not in once]
+        self.told = apart if every and len(apart) <= _TOLD_OF_ALL else apart[:_TOLD]
 
     def lines(self) -> list[str]:
         lines = self.top()
@@ -128,7 +131,7 @@ class _Text:
             line
             for finding in self.told
             if finding is not first
-            for line in self.wrap(f"{finding_words.label(finding)}: {finding_words.conclusion(finding)}", rest="  ")
+            for line in self.wrap(f"{self.names.label(finding)}: {finding_words.conclusion(finding)}", rest="  ")
         ]
         shown = reports.could_have_shown(self.report)
         return lines + (self.wrap(f"{shown}.") if shown else [])
@@ -161,7 +164,7 @@ class _Text:
         listed = changed if self.every else changed[:_CHANGED]
         hidden = len(unchanged) if len(unchanged) > _UNCHANGED and not self.every else 0
         shown = listed if hidden else listed + unchanged
-        table = FindingsTable(self.told, self.color, self.width, self.every)
+        table = FindingsTable(self.told, self.color, self.width, self.every, self.names)
         lines = table.lines(shown) if shown else []
         if len(listed) < len(changed):
             left = len(changed) - len(listed)
@@ -182,7 +185,7 @@ class _Text:
         proved = [name for name, _ in sameness.each(self.report)]
         lines = [self.title("identical, not measured")] if proved else []
         if proved:
-            names = listed([clip(name, 60) for name in proved], len(proved) if self.every else _IDENTICAL)
+            names = named(proved, len(proved) if self.every else _IDENTICAL)
             lines += self.wrap(names, first="  ", rest="  ")
             for said in sameness.proof(self.report):
                 lines += self.wrap(f"{said}.", first="  ", rest="    ")
@@ -193,7 +196,8 @@ class _Text:
     def machines(self) -> list[str]:
         """Write the change on each machine, where each is judged by itself; of many findings of the first ones."""
         found = sorted((f for f in ordered(self.report.findings) if f.sessions), key=_is_quiet)
-        return lines_by_machine(found, None if self.every else _BY_MACHINE, self.width, self.bold) if found else []
+        most = None if self.every else _BY_MACHINE
+        return lines_by_machine(found, most, self.width, self.bold, self.names) if found else []
 
     # --- the rest ---------------------------------------------------------------------------------------------------
 
@@ -208,7 +212,8 @@ class _Text:
     def failure(self, group: FailureGroup) -> list[str]:
         first = group.first
         where = failures.places(group, 3)
-        lines = self.wrap(failures.heading(group) + (f" ({where})" if where else ""), first="  ", rest="    ")
+        heading = failures.heading(group, self.names) + (f" ({where})" if where else "")
+        lines = self.wrap(heading, first="  ", rest="    ")
         if first.hint:
             lines += self.wrap(visible(first.hint), first="    ", rest="    ")
         output = last_lines(first.stderr, _STDERR)
@@ -226,12 +231,12 @@ class _Text:
         report = self.report
         lines = []
         if report.new:
-            lines += self.wrap(f"new in head, not compared: {failures.names(report.new, 20)}", rest="  ")
+            lines += self.wrap(f"new in head, not compared: {named(report.new, 20)}", rest="  ")
         groups = report.overall if self.every else report.overall[:_GROUPS]
         for overall in groups:
             text = f"{finding_words.overall_name(overall)}: {finding_words.overall(overall)}"
             if overall.dropped:
-                text += f", without {failures.names(overall.dropped, 5)}"
+                text += f", without {named(overall.dropped, 5)}"
             lines += self.wrap(text, rest="  ")
         lines += self.left_out(len(report.overall) - len(groups))
         return lines + ([""] if lines and report.recorded else []) + self.recorded()
@@ -242,37 +247,36 @@ class _Text:
         if not shown:
             return []
         head = [Column("benchmark"), Column("metric"), Column("base", right=True), Column("head", right=True)]
-        same = reports.uniform(format_confidence(case.ratio.confidence) for case in shown)
-        head.append(Column(f"change ({same} interval)" if same else "change (interval)"))
-        rows = [self.recorded_row(case, at=not same) for case in shown]
+        head.append(Column(reports.titled(reports.confidence(shown))))
+        rows = [self.recorded_row(case) for case in shown]
         lines = lay_out(head, rows, self.width - 2, style=self.bold)
         if lines is None:
-            lines = [line for row in rows for line in self.recorded_stacked(row)]
+            short = distinct([row[0].text for row in rows], self.width - 2)
+            lines = [line for name, row in zip(short, rows, strict=True) for line in self.recorded_stacked(name, row)]
         lines = [self.title("recorded, not decided"), *(f"  {line}" for line in lines)]
         return lines + self.left_out(len(found) - len(shown))
 
-    def recorded_row(self, case: Recorded, *, at: bool) -> list[Cell]:
+    def recorded_row(self, case: Recorded) -> list[Cell]:
         name = ", ".join(text for text in (visible(case.benchmark), finding_words.factors(case)) if text)
         like = numbers.larger(case)
-        limits = numbers.interval_at(case.ratio) if at else numbers.interval(case.ratio)
         return [
             Cell(name),
-            Cell(clip(finding_words.quantity(case), 30)),
+            Cell(self.names.quantity(case)),
             Cell(numbers.value(case.base, case.unit, like)),
             Cell(numbers.value(case.head, case.unit, like)),
-            Cell(numbers.in_points(case, f"{numbers.change(case.ratio)} ({limits})")),
+            Cell(numbers.in_points(case, f"{numbers.change(case.ratio)} ({numbers.interval(case.ratio)})")),
         ]
 
-    def recorded_stacked(self, row: Sequence[Cell]) -> list[str]:
-        name, metric, base, head, change = (cell.text for cell in row)
+    def recorded_stacked(self, name: str, row: Sequence[Cell]) -> list[str]:
+        metric, base, head, change = (cell.text for cell in row[1:])
         text = f"{metric}: {base} to {head}, {change}"
-        return [clip(name, self.width - 2), *wrap(text, self.width - 2, first="  ", rest="    ")]
+        return [name, *wrap(text, self.width - 2, first="  ", rest="    ")]
 
     def warnings(self) -> list[str]:
-        found = self.report.warnings
-        texts = [visible(say(each)) for each in (found if self.every else found[:_WARNINGS])]
+        found = notes.once(self.report.warnings)
+        texts = found if self.every else found[:_WARNINGS]
         lines = [self.title("warnings")] if texts else []
-        lines += [line for each in texts for line in self.wrap(each, first="  - ", rest="    ")]
+        lines += [line for each in texts for line in self.wrap(visible(each), first="  - ", rest="    ")]
         return lines + self.left_out(len(found) - len(texts))
 
     def entries(self, name: str, tables: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:

@@ -16,7 +16,7 @@ from gate.config.types import Builds, Config, Gate, Plan
 from gate.decide import decide, look
 from gate.evidence.gather import gather
 from gate.evidence.looks import looks_of, planned_looks
-from gate.model import SIDES, Build, Execution, Look, Metric, Report, Round, Run
+from gate.model import SIDES, Build, Execution, Look, Metric, Report, Round, Run, reasons
 from gate.model.records import FullBuilds
 from gate.model.warnings.estimates import EarlyStop
 from gate.model.warnings.measured import AfterLastLook, RoundsShort
@@ -180,7 +180,7 @@ def test_without_a_plan_the_run_line_or_the_measurements_say_where_the_looks_end
     assert found.run.looks is not None and found.run.looks.rounds == [4, 6, 12]
     planned = decided(bare)
     # the information at round 6 of 12 is the same, so little has been spent by either
-    assert found.findings[0].ratio.confidence > 0.99
+    assert found.findings[0].decided_at.confidence > 0.99
     assert planned.findings[0].decided_at.look == 2
     nothing = decide(gather(located(*kept[1:]), Config()), Policy(Config(), "test", TODAY))
     assert nothing.run.looks is not None and nothing.run.looks.rounds == [4, 6]
@@ -195,7 +195,8 @@ def test_other_rules_do_not_test_old_data_at_the_levels_of_later_looks() -> None
     slow = next(f for f in decided(stopped).findings if f.benchmark == "b0")
     assert (slow.decided_at.look, slow.base.counts.build) == (2, 6)
     design = spending((4, 6, 8, 12))
-    assert slow.ratio.confidence == pytest.approx(1 - design.nominal(1, 0.05, paired=True))
+    assert slow.decided_at.confidence == pytest.approx(1 - design.nominal(1, 0.05 / 2, paired=True))
+    assert slow.ratio.confidence == 0.95
 
 
 def test_a_first_look_that_spends_next_to_nothing_has_no_bounds_and_goes_on() -> None:
@@ -204,7 +205,8 @@ def test_a_first_look_that_spends_next_to_nothing_has_no_bounds_and_goes_on() ->
     means = draw(rng, [1.0], sd=0.01)
     found = lines(means, 4, {"plan": plan, "gate": {"interval": "fieller"}})
     result = decided(found)
-    assert result.findings[0].ratio.kind in ("line", "complement")
+    assert result.findings[0].decided_at.low is None
+    assert isinstance(result.findings[0].reason, reasons.TooWide) and (result.findings[0].reason.confidence or 0) > 0.99
     config = _config(found[0]["config"])
     assert look(gather(located(*found[:-2]), config), Policy(config, "test", TODAY)) == frozenset()
 
@@ -306,21 +308,29 @@ def test_against_the_procedure_as_it_is_written(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(15))
 @pytest.mark.parametrize("interval", ["fieller", "fieller-paired", "auto"])
-def test_the_verdict_is_the_one_that_the_shown_interval_gives(seed: int, interval: str) -> None:
+def test_the_verdict_is_the_one_that_the_shown_interval_gives_or_the_reason_says_why_not(
+    seed: int, interval: str
+) -> None:
     rng = np.random.default_rng([seed, 1])
     means = draw(rng, list(rng.choice([0.9, 1.0, 1.02, 1.05, 1.15], 6)), sd=0.02, shared=0.02)
     config = {"gate": {"threshold": "2%", "floor": "0", "interval": interval}, "build": {"layouts": "common"}}
     for f in decided(lines(means, int(rng.choice([3, 6, 12])), config)).findings:
         # at a first look few degrees leave some sets without bounds
         low = -math.inf if f.decided_at.low is None else f.decided_at.low
-        nominal_low = -math.inf if f.ratio.low is None else f.ratio.low
-        nominal_high = math.inf if f.ratio.high is None else f.ratio.high
+        shown_low = -math.inf if f.ratio.low is None else f.ratio.low
+        shown_high = math.inf if f.ratio.high is None else f.ratio.high
+        assert f.ratio.confidence == 0.95
         enough = f.base.counts.build >= (4 if interval == "auto" else 5)
         assert (f.verdict == "regression") == (low > 1.02 and enough)
-        within = nominal_low > 1 / 1.02 and nominal_high < 1.02
+        within = shown_low > 1 / 1.02 and shown_high < 1.02
+        asked = getattr(f.reason, "confidence", None) or 0.95
         if f.verdict not in ("regression", "improvement"):
-            assert (f.verdict == "unchanged") == within
-        assert f.not_worse == (nominal_high < 1.02)
+            assert (f.verdict == "unchanged") == (within and asked == 0.95), f.reason
+        # what is shown beyond the threshold, and no verdict, has a reason that says so
+        beyond = shown_low > 1.02 or shown_high < 1 / 1.02
+        if f.verdict == "inconclusive" and beyond:
+            assert asked > 0.95 or isinstance(f.reason, (reasons.FewBuilds, reasons.BetterUncorrected)), f.reason
+        assert shown_high < 1.02 or not f.not_worse
         assert f.ratio.method == ("paired-shared" if interval == "auto" else interval)
 
 
@@ -329,7 +339,7 @@ def test_paired_spends_nine_tenths_at_looks_only() -> None:
     means = draw(rng, [1.0])
     gate = {"gate": {"interval": "fieller-paired", "threshold": "0%"}}
     (early,) = decided(lines(means, 12, gate)).findings
-    assert early.ratio.confidence == pytest.approx(1 - spending((4, 6, 8, 12)).nominal(3, 0.045))
+    assert early.decided_at.confidence == pytest.approx(1 - spending((4, 6, 8, 12)).nominal(3, 0.045))
     fixed = [line for line in lines(means, 12, gate) if line["type"] != "look"]
     assert decided(fixed).findings[0].ratio.confidence == pytest.approx(0.95)
 

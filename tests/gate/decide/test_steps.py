@@ -13,13 +13,16 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
+from gate.config.parse import parse
+from gate.config.source import read_source
 from gate.decide.steps import next_step
 from gate.model import FindingMemory, MeanSquare, Memory, Remembered, Report, Whose, outcomes, reasons
 from gate.report.markdown.accept import entry
+from gate.run.duet import is_possible
 from gate.words import reports
 from gate.words.sentences import say
-from gate.words.ways import Options, ways
-from tests.support.following import Decided, Measured, Place, drawn, go, hyperfine, noisy, normal
+from gate.words.ways import Lines, Options, ways
+from tests.support.following import Decided, Measured, Place, drawn, go, hyperfine, noisy, normal, with_lines
 
 GATE, PLAN = '[gate]\nthreshold = "3%"\n', "[plan]\nbuilds = 6\nexecutions = 1\niterations = 3\n"
 BENCH = """\
@@ -139,6 +142,7 @@ def accepted(subject: Subject) -> Subject:
 
 TWO_MACHINES: dict[str, Any] = {"plan__sessions": 2, "plan__builds": 4, "gate__sessions": "fixed"}
 OF_COMMAND = (GATE + PLAN + BENCH).replace("values", "spawn").partition("[benchmark.m")[0]
+BUSY = replace(measured(noisy(build=0.2)), toml=OF_COMMAND, metric="time", unit="s")
 CASES = {
     # --- builds and their budget
     "a plan of four builds whose budget ended": Case(
@@ -239,6 +243,12 @@ CASES = {
         outcomes.DecideOn,
         replace(measured(), toml=OF_COMMAND, metric="user"),
         regressed,
+    ),
+    "wall time of a busy host": Case(
+        outcomes.ReduceNoise,
+        replace(BUSY, beside={"user": noisy(1.2)}),
+        regressed,
+        lambda of: of.follow(Options(("--set", 'plan.metrics=["user"]'))),
     ),
     "no direction": Case(outcomes.GiveDirection, decided([go([5], "w/op")] * 6, [go([6], "w/op")] * 6), regressed),
     "no direction, and higher is better": Case(
@@ -376,6 +386,17 @@ def test_every_reason_that_leaves_a_finding_open_has_a_step_that_is_followed() -
     seen = set().union(*situations().values())
     assert {kind.__name__ for kind in every - told} == seen & {kind.__name__ for kind in every - told}
     assert told <= every
+
+
+def test_both_sides_at_once_is_for_what_can_be(tmp_path: Path) -> None:
+    wild = noisy(build=0.2)
+    before = replace(BUSY, beside={"user": wild, "system": wild}).check(tmp_path)
+    step = next_step(before)
+    assert isinstance(step, outcomes.ReduceNoise) and step.duet
+    (way,) = ways(step)
+    assert isinstance(way, Lines) and str(way) in reports.next_step(before)
+    assert is_possible(parse(read_source(with_lines(OF_COMMAND, way), "perfgate.toml")))
+    assert next_step(measured(wild).check(tmp_path)) == outcomes.MeasureMore(hopeless=True)
 
 
 @pytest.mark.parametrize("build", [0.1, 0.3])

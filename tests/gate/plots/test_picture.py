@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from gate.plots.picture import Shape, Sheet, elide, legal
+from gate.plots.picture import Shape, Sheet, legal
+from gate.words.plain import clip
 from tests.gate.plots.drawn import assert_sound, corners, paths, texts
 from tests.gate.report.examples import HOSTILE
 
@@ -29,7 +30,7 @@ def test_any_text_arrives_as_it_is(name: str) -> None:
     picture = sheet.picture("a", name, name, name)
     assert_sound(picture, "a")
     assert legal(name).count("<") == 0
-    assert f">{legal(name)}<title>{legal(elide(name + '.', 240))}</title></text>" in picture.svg
+    assert f">{legal(name)}<title>{legal(clip(name + '.', 240))}</title></text>" in picture.svg
 
 
 def test_what_xml_cannot_hold_is_replaced() -> None:
@@ -108,7 +109,7 @@ def test_a_prefix_that_is_no_id_is_refused(prefix: str) -> None:
     ],
 )
 def test_the_middle_of_a_long_name_is_left_out(text: str, width: int, short: str) -> None:
-    assert elide(text, width) == short
+    assert clip(text, width) == short
 
 
 def test_labels_of_a_row_never_meet_and_a_phone_has_fewer() -> None:

@@ -675,22 +675,19 @@ def one_build() -> Report:
 
 
 def quantiles() -> Report:
-    """Statistics of one metric, of one case and of several, at looks of different confidence."""
+    """Statistics of one metric, of one case and of several, one decided at an early look."""
     tail: dict[str, Any] = {"metric": "latency", "statistic": "p99", "value": 0.0123}
     mean: dict[str, Any] = {"metric": "latency", "value": 0.0041}
-
-    def at(estimate: float, half: float, confidence: float) -> RatioInterval:
-        return msgspec.structs.replace(interval(estimate, half), confidence=confidence)
 
     decided_at = DecidedAt(confidence=0.9996, low=1.11, high=1.28, look=1, looks=3)
     findings = [
         regressed(
-            "GET /items", **tail, ratio=at(1.192, 0.051, 0.9976), decided_at=decided_at, factors={"load": 100},
+            "GET /items", **tail, ratio=interval(1.192, 0.051), decided_at=decided_at, factors={"load": 100},
             reason=msgspec.structs.replace(EXCEEDS, confidence=0.9996, comparisons=5),
         ),
-        finding("GET /items", **mean, ratio=at(1.004, 0.012, 0.9881), factors={"load": 100}),
-        finding("GET /items", **tail, ratio=at(1.011, 0.014, 0.95), factors={"load": 10}),
-        finding("GET /items", **mean, ratio=at(1.001, 0.009, 0.95), factors={"load": 10}),
+        finding("GET /items", **mean, ratio=interval(1.004, 0.012), factors={"load": 100}),
+        finding("GET /items", **tail, ratio=interval(1.011, 0.014), factors={"load": 10}),
+        finding("GET /items", **mean, ratio=interval(1.001, 0.009), factors={"load": 10}),
         finding(
             "PUT /items", "inconclusive", **tail, ratio=interval(1.03, None, "withheld"), factors={"load": 10},
             reason=reasons.FewValues(statistic="p99", needs=400, has=250),

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from gate.model.explanation import Amounts, Explanation, Part
 from gate.model.profile import Frame, Unprofiled
 from gate.words import explanations as words
+from gate.words.names import Names
 from tests.gate.report import examples
 
 
@@ -88,7 +89,7 @@ def test_a_profile_that_agrees_needs_no_caution() -> None:
     ],
 )
 def test_why_there_is_no_profile(of: Unprofiled, text: str) -> None:
-    assert words.unprofiled(of) == text
+    assert words.unprofiled(of, Names(examples.report("pass", []))) == text
 
 
 def test_names_from_elsewhere_are_made_visible_and_short() -> None:

@@ -213,20 +213,18 @@ def test_each_verdict_has_a_sentence() -> None:
 def test_the_sentence_has_the_interval_that_the_verdict_rests_on() -> None:
     decided = DecidedAt(confidence=0.99, low=1.04, high=1.2, look=1, looks=1)
     assert "(at least 4.0%)" in words.conclusion(examples.regressed(decided_at=decided))
-    assert numbers.interval(numbers.shown(examples.regressed(decided_at=decided))) == "+4.0% to +20.0%"
-    half = msgspec.structs.replace(decided, high=None)
-    assert numbers.interval(numbers.shown(examples.regressed(decided_at=half))) == "+4.0% or more"
-    assert numbers.shown(examples.finding(decided_at=decided)) == examples.finding().ratio
+    said = "+4.0% to +20.0% at 99% confidence after correction for 12 comparisons"
+    assert words.decided(examples.regressed(decided_at=decided)) == said
+    half = msgspec.structs.replace(decided, high=None, looks=4)
+    said = "+4.0% or more at 99% confidence after correction for 12 comparisons, look 1 of 4"
+    assert words.decided(examples.regressed(decided_at=half)) == said
+    assert words.decided(examples.finding(decided_at=decided)) == ""
 
 
 @pytest.mark.parametrize(
     ("found", "expected"),
     [
-        (examples.regressed(), "99.58% confidence after correction for 12 comparisons, over 5 builds a side"),
-        (
-            examples.regressed(reason=msgspec.structs.replace(examples.EXCEEDS, comparisons=None)),
-            "99.58% confidence, over 5 builds a side",
-        ),
+        (examples.regressed(), "95% confidence, over 5 builds a side"),
         (examples.finding(), "95% confidence, over 5 builds a side"),
         (
             examples.finding(base=examples.side(1.0, counts=SESSIONS)),
@@ -251,7 +249,7 @@ def test_no_interval_is_written_below_nothing() -> None:
     assert numbers.interval(ratio) == "-100% to +230%"
     assert numbers.ratio_interval(ratio) == "0.0000 to 3.3000"
     decided = DecidedAt(confidence=0.99, low=-1.2, high=3.9, look=1, looks=1)
-    assert numbers.interval(numbers.shown(examples.regressed(decided_at=decided))) == "-100% to +290%"
+    assert words.decided(examples.regressed(decided_at=decided)).startswith("-100% to +290% at 99% confidence")
 
 
 def test_what_comes_from_elsewhere_cannot_leave_its_line() -> None:
@@ -269,9 +267,9 @@ def test_what_comes_from_elsewhere_cannot_leave_its_line() -> None:
 def test_a_change_unlike_the_values_beside_it_is_explained() -> None:
     paired = examples.interval(1.379, 0.2, method="paired")
     found = examples.finding(base=examples.side(3.231), head=examples.side(3.707), ratio=paired)
-    assert words.warnings(found) == [
+    assert words.from_columns(found) == (
         "base and head as shown differ by +14.7%; the change is the mean over rounds, each head against its own base"
-    ]
+    )
     alike = msgspec.structs.replace(found, head=examples.side(4.4))
     other = msgspec.structs.replace(found, ratio=examples.interval(1.379, 0.2, method="bootstrap"))
-    assert words.warnings(alike) == words.warnings(other) == []
+    assert words.from_columns(alike) == words.from_columns(other) == ""

@@ -1,6 +1,7 @@
 """Names that are shortened."""
 
 import shlex
+from random import Random
 
 import pytest
 
@@ -19,8 +20,81 @@ def test_different_names_stay_different() -> None:
     assert clip("gjson/BenchmarkIsValidBytes", 17) == clip("gjson/BenchmarkValidBytes", 17)
     shown = distinct(GJSON, 17)
     assert len({*shown}) == len(GJSON)
-    assert shown[0] == clip(GJSON[0], 17), "a name that is alone in its shape is shortened as ever"
     assert all(columns(name) <= 17 for name in shown)
+
+
+JMH = [
+    f"jmh/org.jctools.jmh.baseline.SingleThreaded{side}.{side.lower()}Loop:{{qType={queue}}}:avgt"
+    for side in ("Poll", "Offer")
+    for queue in ("SpscArrayQueue", "MpscArrayQueue")
+]
+
+
+@pytest.mark.parametrize(
+    ("names", "width", "words"),
+    [
+        # what they have in common goes first, and words and numbers stay whole
+        (JMH, 40, ["Poll.pollLoop:{qType=Spsc", "Poll.pollLoop:{qType=Mpsc", "Offer.offerLoop:{qType=Spsc", "Mpsc"]),
+        (["BenchmarkParseOrder", "BenchmarkEncodeOrder"], 14, ["Parse", "Encode"]),
+        ([f"suite/pkg.Search/text={n}/{'x' * 30}" for n in (32768, 32778, 42768)], 20, ["32768", "32778", "42768"]),
+        (["test_codec.py::test_encode[1024-utf8]", "test_codec.py::test_encode[1048-utf8]"], 18, ["1024", "1048"]),
+    ],
+)
+def test_what_tells_names_apart_is_what_stays(names: list[str], width: int, words: list[str]) -> None:
+    assert [word in text for word, text in zip(words, distinct(names, width), strict=True)] == [True] * len(names)
+
+
+PIECES = [
+    "a",
+    "Foo",
+    "foo",
+    "FOO",
+    "1",
+    "32768",
+    "/",
+    "::",
+    "漢字",
+    "ﬀ",
+    "e\u0301",
+    "ß",
+    "ss",
+    "İ",
+    " ",
+    "…",
+    "~2",
+    "{x=1}",
+]
+
+
+def _draw(seed: int) -> list[str]:
+    """Draw names of a set: long common begins and ends, wide letters, cases that fold into one, prefixes of others."""
+    random = Random(seed)
+
+    def piece(most: int) -> str:
+        return "".join(random.choices(PIECES, k=random.randint(0, most)))
+
+    begin, middle, end = (piece(random.choice([0, 3, 400])) for _ in range(3))
+    names = []
+    for _ in range(random.choice([2, 5, 60])):
+        name = f"{begin}{piece(3)}{middle}{piece(3)}{end}"
+        names += [name, *random.choices([name.swapcase(), name.casefold(), name[: len(name) // 2], name + "x"], k=2)]
+    return [name for name in names if name]
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_any_set_of_names_stays_apart_within_the_width(seed: int) -> None:
+    names = _draw(seed)
+    for width in (8, 14, 30, 60, 100):
+        shown = distinct(names, width)
+        of = dict(zip(names, shown, strict=True))
+        assert len({*of.values()}) == len(of), width
+        assert all(columns(text) <= width and len(text) <= 4 * width for text in shown), width
+        assert all(text == name for name, text in of.items() if columns(name) <= width and len(name) <= 4 * width)
+
+
+def test_thousands_of_names_take_no_time() -> None:
+    names = [f"{'pkg.' * 50}Class{number % 10}.method{number}.{'z' * 100}" for number in range(5000)]
+    assert len({*distinct(names, 40)}) == 5000
 
 
 @pytest.mark.parametrize(

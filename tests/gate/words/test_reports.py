@@ -1,4 +1,3 @@
-import math
 from typing import Any
 
 import msgspec
@@ -110,18 +109,17 @@ def test_the_headline(report: Report, expected: str) -> None:
 
 def test_the_confidence_of_intervals_is_said_once() -> None:
     regressed, alone = examples.regressed(), [examples.finding(), examples.finding()]
-    assert (reports.confidence(alone), reports.confidences(alone)) == ("95%", "")
-    assert reports.confidence([regressed, *alone]) == ""
-    assert reports.confidences([regressed, *alone]) == (
-        "intervals have 95% confidence, those of regressions and improvements 99.58% after correction for "
-        "12 comparisons"
-    )
-    assert reports.confidences([regressed]) == "intervals have 99.58% confidence after correction for 12 comparisons"
+    assert (reports.confidence(alone), reports.confidences(alone)) == (0.95, "")
+    assert reports.confidence([regressed, *alone]) == 0.95
+    said = 'regressions and improvements, and their "at least", are called at 99.58% confidence'
+    assert reports.confidences([regressed, *alone]) == f"{said}, after correction for 12 comparisons"
     nominal = msgspec.structs.replace(examples.EXCEEDS, comparisons=None)
-    assert reports.confidences([examples.regressed(reason=nominal)]) == ""
-    early = msgspec.structs.replace(examples.interval(1.0), confidence=0.99)
-    assert reports.confidences([*alone, examples.finding(ratio=early)]) == "intervals have 95% to 99% confidence"
-    assert reports.confidences([examples.withheld()]) == ""
+    assert reports.confidences([examples.regressed(reason=nominal)]) == said
+    at_look = msgspec.structs.replace(regressed.decided_at, looks=4)
+    assert (
+        reports.confidences([examples.regressed(reason=nominal, decided_at=at_look)]) == f"{said}, after interim looks"
+    )
+    assert (reports.confidence([examples.withheld()]), reports.confidences([examples.withheld()])) == (None, "")
 
 
 @pytest.mark.parametrize(
@@ -212,10 +210,9 @@ def test_a_check_of_hours_is_no_advice() -> None:
     report = msgspec.structs.replace(report, run=msgspec.structs.replace(report.run, pace=pace))
     said = reports.next_step(report)
     builds = 90 + min(report.findings[0].base.counts.build, report.findings[0].head.counts.build)
-    assert said.startswith("Reduce the noise: a quieter host (`perfgate doctor` examines it), `plan.pairing = ")
-    budget = math.ceil(1.1 * (60 + 100 * builds) / 60)
-    assert (
-        f"`--set plan.builds={builds} --set plan.budget={budget}m` (about {format_duration(60 + 100 * builds)})" in said
+    assert said == (
+        "Use a quieter host (`perfgate doctor` examines it): at this noise level more builds will not settle it within "
+        f"reason ({builds} a side, about {format_duration(60 + 100 * builds)})"
     )
 
 

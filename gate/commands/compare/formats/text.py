@@ -9,6 +9,7 @@ from gate.commands.compare.blocks import Line, Told, Value, Written
 from gate.commands.compare.formats import Screen
 from gate.commands.compare.table import Table
 from gate.words.grid import Cell, Column, Footnotes, lay_out, paint, superscript
+from gate.words.names import NameSet
 from gate.words.phrases import more_are
 from gate.words.plain import columns, distinct, pad, visible, wrap
 
@@ -38,7 +39,7 @@ class _Text:
 
     def lines(self) -> list[str]:
         found = words.written(self.table)
-        names = words.Names(found)
+        names = NameSet(line.name for block in found for line in block.lines)
         shown = [self.block(block, names) for block in found]
         parts = [self.top(), *shown, self.footnotes(), self.rest(), self.warnings()]
         lines: list[str] = []
@@ -67,7 +68,7 @@ class _Text:
         nothing = self.table.nothing
         return [*lines, "", *self.wrap(f"nothing to compare: {nothing}")] if nothing else lines
 
-    def block(self, block: Written, names: words.Names) -> list[str]:
+    def block(self, block: Written, names: NameSet) -> list[str]:
         """Lay out a block; columns that do not fit beside each other stand below each other, each with the base."""
         others = list(self.table.others)
         count = len(others)
@@ -85,7 +86,7 @@ class _Text:
             count -= 1
         return [*(paint(line, self.bold) for line in self.wrap(block.title)), *lines]
 
-    def part(self, block: Written, names: words.Names, others: Sequence[int]) -> list[str] | None:
+    def part(self, block: Written, names: NameSet, others: Sequence[int]) -> list[str] | None:
         """Lay out some columns beside the base; None: they do not fit."""
         base = self.table.base
         shown = sorted([base, *others])
@@ -98,9 +99,8 @@ class _Text:
         marks = [self.notes.marks(line.notes) for line in block.lines]
         rows = [self.cells(line, shown, halves) for line in block.lines]
         room = None if self.room == _WIDE else max(self.room - _beside(head, rows), words.NARROWEST)
-        called = names.within(room)
         named = [
-            [Cell(called[line.name], note=mark), *cells]
+            [Cell(line.name if room is None else names.short(line.name, room), note=mark), *cells]
             for line, mark, cells in zip(block.lines, marks, rows, strict=True)
         ]
         return lay_out(head, named, self.room, style=self.bold, narrowest=words.NARROWEST)
@@ -124,12 +124,12 @@ class _Text:
         style = _STYLES.get(told.shown, "") if self.color else ""
         return Cell(told.text, note=self.notes.marks(told.notes), style=style)
 
-    def stacked(self, block: Written, names: words.Names) -> list[str]:
+    def stacked(self, block: Written, names: NameSet) -> list[str]:
         """A block a row, for a terminal too narrow for the table."""
         lines: list[str] = []
         base = self.table.base
         for line in block.lines:
-            name = names.within(2 * (self.width - 2))[line.name] + self.notes.marks(line.notes)
+            name = names.short(line.name, 2 * (self.width - 2)) + self.notes.marks(line.notes)
             lines += self.wrap(name, rest="  ")
             for place, value in enumerate(line.values):
                 told = line.changes[place]

@@ -10,12 +10,12 @@ from gate.commands.history.trend import words
 from gate.history.series import Run
 from gate.history.trend import CaseTrend, Trend
 from gate.plots.axes import grid, tick_room
-from gate.plots.picture import Picture, Point, Sheet, Tip, elide, room
+from gate.plots.picture import Picture, Point, Sheet, Tip, room
 from gate.plots.scales import Axis, change_ticks
 from gate.plots.style import LETTERS, LETTERS_NARROW
 from gate.stats.series import Path
 from gate.units import plural
-from gate.words.plain import visible
+from gate.words.plain import clip, visible
 
 _WIDTH, _HEIGHT = 960, 300
 _TOP, _BOTTOM, _RIGHT = 46, 240, 946
@@ -84,7 +84,7 @@ def _machines(sheet: Sheet, x: Axis, trend: Trend, left: float) -> None:
                 fitting = int((end - begin - 8) / (letters * _LETTER))
                 if fitting >= min(len(name), 6):
                     full = words.machine(each, trend)
-                    sheet.text(begin + 4, _TOP - 5, elide(name, fitting), f"soft {layout}", full=full)
+                    sheet.text(begin + 4, _TOP - 5, clip(name, fitting), f"soft {layout}", full=full)
     sheet.lines("stripe", stripes, closed=True)
     borders = [x.at(each.first + 0.5) for each in machines[1:]]
     sheet.lines("hair-identical", [[(at, _TOP - 18), (at, _BOTTOM)] for at in borders])

@@ -27,7 +27,8 @@ from gate.commands.study.plots.marks import (
 from gate.commands.study.plots.scale import Scale, Vertical, name, scale, vertical
 from gate.model.study import Blocks, Box, Factor, Response, Setting
 from gate.plots.axes import grid
-from gate.plots.picture import Picture, Sheet, elide
+from gate.plots.picture import Picture, Sheet
+from gate.words.plain import clip
 
 _WIDTH = 720
 _HEAD, _PLOT = 30, 216
@@ -165,7 +166,7 @@ def _doubted(response: Response, factor: Factor, box: Box) -> frozenset[Setting]
 def _caption(factor: Factor, blocks: Blocks, left_out: int) -> str:
     total = len(blocks.boxes)
     words = [
-        f"A box holds the treatments that differ in {elide(said(factor.name), 30)} only; a mark is a treatment's mean."
+        f"A box holds the treatments that differ in {clip(said(factor.name), 30)} only; a mark is a treatment's mean."
     ]
     words += _agreement(blocks)
     if blocks.complete < total:
@@ -181,7 +182,7 @@ def _agreement(blocks: Blocks) -> list[str]:
     if blocks.complete < 2:
         return ["There are too few complete boxes to compare their orders."]
     if blocks.order is not None:
-        order = " < ".join(elide(said(s), 20) for s in blocks.order)
+        order = " < ".join(clip(said(s), 20) for s in blocks.order)
         words = [f"All {blocks.complete} complete boxes have the same order, {order}."]
         if blocks.chance is not None:
             words.append(f"If the order in a box were luck, the chance of that would be {_chance(blocks.chance)}.")
@@ -203,6 +204,6 @@ def _chance(chance: float) -> str:
 def _described(factor: Factor, kept: Sequence[Box], of: Scale) -> str:
     said_ = []
     for box in kept[:4]:
-        points = ", ".join(f"{elide(said(s), 16)} {of.say(mean)}" for s, mean in box.points)
+        points = ", ".join(f"{clip(said(s), 16)} {of.say(mean)}" for s, mean in box.points)
         said_.append(f"{combination(box.at, 60)}: {points}")
-    return f"Means by {elide(said(factor.name), 30)}. {'; '.join(said_)}."
+    return f"Means by {clip(said(factor.name), 30)}. {'; '.join(said_)}."

@@ -11,8 +11,9 @@ from gate.commands.study.plots.marks import Entry, Look, entries, legend, legend
 from gate.commands.study.plots.scale import Array, Scale, Vertical, name, scale, vertical
 from gate.model.study import Factor, Response, Setting, Varies
 from gate.plots.axes import grid
-from gate.plots.picture import Picture, Sheet, elide
+from gate.plots.picture import Picture, Sheet
 from gate.units import agree, plural
+from gate.words.plain import clip
 
 _WIDTH, _PLOT = 720, 214
 _HEAD, _FOOT = 30, 58
@@ -114,7 +115,7 @@ def _words(response: Response, level: Varies, factor: Factor | None, *, adjusted
     words = [f"Each column is a {level}, in the order of time; each mark is {_unit(response)}."]
     words.append(f"A bar is the mean of the {level}; if nothing depends on the {level}, {alike}.")
     if adjusted:
-        off = f" but for {elide(said(factor.name), 30)}" if factor else ""
+        off = f" but for {clip(said(factor.name), 30)}" if factor else ""
         words.append(f"What the treatments differ in{off} is taken off.")
     words += [_checked(said(d.check.words)) for d in response.dependences if d.level == level]
     return [text for text in words if text]

@@ -11,10 +11,11 @@ import numpy as np
 from gate.commands.study.plots.marks import said
 from gate.commands.study.plots.scale import differences
 from gate.model.study import Response, Term
-from gate.plots.picture import elide, room
+from gate.plots.picture import room
 from gate.stats.special import stdtrit
 from gate.units import agree, format_confidence, format_number, plural
 from gate.words.effects import named, named_short
+from gate.words.plain import clip
 
 _FEWEST = 3
 _REACH = 2.5
@@ -39,7 +40,7 @@ class Size:
         """Return its name as long as there is room for it; a star stands for others that do not fit."""
         star = "*" if self.name != self.term else ""
         fitting = (text for text in (self.full, self.name) if room(text, letters) <= space)
-        return next(fitting, f"{elide(self.term, max(1, int(space / room('0', letters)) - len(star)))}{star}")
+        return next(fitting, f"{clip(self.term, max(1, int(space / room('0', letters)) - len(star)))}{star}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class Contrasts:
     def described(self) -> str:
         """Say in words for those who do not see it which ones are the largest."""
         beyond = sum(own.beyond > 1 for own in self.sizes)
-        largest = ", ".join(f"{elide(own.name, 30)} {self.say(own.number)}" for own in self.sizes[:6])
+        largest = ", ".join(f"{clip(own.name, 30)} {self.say(own.number)}" for own in self.sizes[:6])
         return (
             f"{plural(len(self.sizes), 'contrast')}, the largest {largest}; "
             f"{beyond} {agree(beyond, 'is', 'are')} beyond the limit of all at once."

@@ -12,10 +12,11 @@ from gate.commands.study.plots.marks import Look, factors_by_name, said, write
 from gate.commands.study.plots.scale import Differences, Scale, Vertical, differences, scale, vertical
 from gate.model.study import Effect, Factor, QuantileEffects, Response
 from gate.plots.axes import grid, tick_room
-from gate.plots.picture import Picture, Point, Sheet, elide
+from gate.plots.picture import Picture, Point, Sheet
 from gate.plots.scales import Axis
 from gate.units import agree, format_confidence, plural
 from gate.words.effects import alias_sets, named_short
+from gate.words.plain import clip
 
 _WIDTH = 720
 _COLUMNS = 3
@@ -82,7 +83,7 @@ def quantile_effects(prefix: str, response: Response, effects: QuantileEffects, 
     sheet = Sheet(_WIDTH, _HEAD + lines * _ROW + _FOOT)
     unit = of.unit if of else ""
     for layout, width in (("wide", 30), ("narrow", 16)):
-        named = f"effect on {elide(said(response.metric), width)}{f', {elide(said(unit), 12)}' if unit else ''}"
+        named = f"effect on {clip(said(response.metric), width)}{f', {clip(said(unit), 12)}' if unit else ''}"
         sheet.text(12, 22, named, f"soft other {layout}")
     shared = _shared(chosen.effects)
     for index, panel in enumerate(panels):
@@ -122,7 +123,7 @@ def _choose(rows: Sequence[_Row], response: Response, of: Differences | None, ab
         settings = row[0][1].settings
         if not settings:
             if absolute is not None:
-                unit = f", {elide(said(absolute.measure.unit), 12)}" if absolute.measure.unit else ""
+                unit = f", {clip(said(absolute.measure.unit), 12)}" if absolute.measure.unit else ""
                 intercept = _Panel("", f"intercept{unit}", _level(row, absolute))
         elif of is not None:
             panel = _Panel(row[0][1].term, _titled(row[0][1], factors, aliases), _points(row, of))
@@ -283,8 +284,7 @@ def _meaning(response: Response) -> Iterator[str]:
     if 2 in sizes:
         two = [f for f in response.factors if len(f.settings) == 2][:4]
         pairs = ", ".join(
-            f"{elide(said(f.name), 20)}: {elide(said(f.settings[0]), 16)} → {elide(said(f.settings[1]), 16)}"
-            for f in two
+            f"{clip(said(f.name), 20)}: {clip(said(f.settings[0]), 16)} → {clip(said(f.settings[1]), 16)}" for f in two
         )
         yield f"With two settings an effect is half the change from the first to the second ({pairs})."
     if sizes - {2}:
@@ -298,7 +298,7 @@ def _described(panels: Sequence[_Panel], of: Differences | None) -> str:
     for panel in panels[:6]:
         first, last = panel.points[0], panel.points[-1]
         said_.append(
-            f"{elide(panel.title, 60)}: {first.value:.3g}{unit} at {first.tau:.3g}, "
+            f"{clip(panel.title, 60)}: {first.value:.3g}{unit} at {first.tau:.3g}, "
             f"{last.value:.3g}{unit} at {last.tau:.3g}"
         )
     return "; ".join(said_) + "."

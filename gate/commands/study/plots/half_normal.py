@@ -10,10 +10,11 @@ from gate.commands.study.plots.contrasts import Contrasts, Size, contrasts
 from gate.commands.study.plots.marks import LAYOUTS, Look, apart, said
 from gate.model.study import Response
 from gate.plots.axes import grid, tick_room
-from gate.plots.picture import Picture, Point, Sheet, elide, room
+from gate.plots.picture import Picture, Point, Sheet, room
 from gate.plots.scales import Axis, minus, ticks
 from gate.stats.special import ndtri
 from gate.units import plural
+from gate.words.plain import clip
 
 _WIDTH, _HEIGHT = 720, 400
 _TOP, _BOTTOM = 40, 332
@@ -41,7 +42,7 @@ def half_normal(prefix: str, response: Response, confidence: float) -> Picture |
     x = Axis(0, 1.06 * quantiles[0], left, right)
     sheet = Sheet(_WIDTH, _HEIGHT)
     for layout, unit in (("wide", 24), ("narrow", 10)):
-        shown = f", {elide(said(found.unit), unit)}" if found.unit else ""
+        shown = f", {clip(said(found.unit), unit)}" if found.unit else ""
         sheet.text(12, 20, f"{found.what}{shown}", f"soft other {layout}")
     grid(sheet, y, marks, left, right)
     across = ticks(0, x.high, 6)

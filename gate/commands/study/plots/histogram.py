@@ -13,10 +13,11 @@ from gate.commands.study.plots.marks import combination, said, write
 from gate.commands.study.plots.scale import Array, marks_between, scale, whole
 from gate.model.study import Response
 from gate.plots.axes import grid, tick_room
-from gate.plots.picture import Picture, Sheet, elide
+from gate.plots.picture import Picture, Sheet
 from gate.plots.scales import Axis, Range, limits, ticks
 from gate.stats.quantile import needed_values, type8
 from gate.units import agree, plural
+from gate.words.plain import clip
 
 _WIDTH = 720
 _TITLE, _LINE, _PLOT, _FOOT = 34, 27, 150, 64
@@ -99,10 +100,10 @@ def histogram(prefix: str, response: Response, sample: TreatmentValues) -> Pictu
         [(x.at(t.at), t.label) for t in marks_between(span.low, span.high, 8, log=of.measure.log)],
         "soft",
     )
-    unit = f", {elide(said(of.measure.unit), 14)}" if of.measure.unit else ""
+    unit = f", {clip(said(of.measure.unit), 14)}" if of.measure.unit else ""
     for layout, width, kind in (("wide", 24, " (log axis)"), ("narrow", 14, " (log)")):
         log = kind if of.measure.log else ""
-        text = f"{elide(said(response.metric), width)}{unit}{log}"
+        text = f"{clip(said(response.metric), width)}{unit}{log}"
         sheet.text((left + right) / 2, sheet.height - 10, text, f"soft other {layout}", "middle")
     total = plural(sample.values.size, "value")
     words = [f"How many of the {total} of {combination(sample.settings, 80)} fall into each bar."]

@@ -22,9 +22,10 @@ from gate.commands.study.plots.marks import (
 from gate.commands.study.plots.scale import Array, Scale, marks_between, scale
 from gate.model.study import Factor, MeanInterval, Response, Setting
 from gate.plots.axes import grid, tick_room
-from gate.plots.picture import Picture, Sheet, elide, room
+from gate.plots.picture import Picture, Sheet, room
 from gate.plots.scales import Axis
 from gate.units import format_confidence, plural
+from gate.words.plain import clip
 
 _WIDTH = 720
 _HEAD, _TITLE, _HEADING, _PLOT, _GAP = 8, 30, 28, 116, 12
@@ -167,7 +168,7 @@ def _panel(
     y = Axis(low, high, top + _TITLE + _PLOT, top + _TITLE)
     marks = marks_between(low, high, 4, log=of.measure.log)
     start, right = left + tick_room(marks) - 6, left + (_WIDTH - 12) / _ACROSS - 14
-    unit = f", {elide(said(of.measure.unit), _UNIT)}" if of.measure.unit else ""
+    unit = f", {clip(said(of.measure.unit), _UNIT)}" if of.measure.unit else ""
     for layout, text in names.items():
         full = f"{said(panel.response.metric)}, {combination(panel.at, 200)}"
         sheet.text(left, top + 18, f"{text}{unit}", f"soft other {layout}", full=full)

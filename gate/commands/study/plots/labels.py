@@ -8,8 +8,9 @@ from itertools import groupby
 
 from gate.commands.study.plots.marks import LAYOUTS, look_of, said, shortened, write
 from gate.model.study import Factor, Setting
-from gate.plots.picture import Sheet, elide, room
+from gate.plots.picture import Sheet, room
 from gate.plots.style import LETTERS_NARROW
+from gate.words.plain import clip
 
 ROW = 27
 """Height of a row of labels, enough for the letters of a phone."""
@@ -149,6 +150,6 @@ def keyed(factors: Sequence[Factor], found: Sequence[Mapping[str, Setting]], pla
         cut = [_short(factor, own, places, letters) for _, letters in LAYOUTS]
         names = [said(setting) for setting in factor.settings]
         if any(c and any(c[n] != n and c[n] == str(k) for k, n in enumerate(names, start=1)) for c in cut):
-            listed = ", ".join(f"{k} {elide(n, 24)}" for k, n in enumerate(names, start=1))
-            words.append(f"{elide(said(factor.name), 24)}: {listed}")
+            listed = ", ".join(f"{k} {clip(n, 24)}" for k, n in enumerate(names, start=1))
+            words.append(f"{clip(said(factor.name), 24)}: {listed}")
     return f" Where names do not fit, settings are numbered: {'; '.join(words)}." if words else ""

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from gate.model.study import Factor, Response, Setting
-from gate.plots.picture import Anchor, Point, Shape, Sheet, elide, room
+from gate.plots.picture import Anchor, Point, Shape, Sheet, room
 from gate.plots.style import LETTERS, LETTERS_NARROW, SETTINGS
+from gate.words.plain import clip, told_apart
 
 Size = Literal["small", "middle", "large"]
 
@@ -92,8 +93,8 @@ def said(setting: Setting | str) -> str:
 
 def combination(settings: Mapping[str, Setting], width: int = 60) -> str:
     """Write settings in words, "load=busy, sched=fifo"; "all" where there are none."""
-    names = ", ".join(f"{elide(said(name), 24)}={elide(said(setting), 24)}" for name, setting in settings.items())
-    return elide(names, width) if names else "all"
+    names = ", ".join(f"{clip(said(name), 24)}={clip(said(setting), 24)}" for name, setting in settings.items())
+    return clip(names, width) if names else "all"
 
 
 def codes(factor: Factor) -> dict[Setting, int]:
@@ -145,32 +146,13 @@ def write(
 
 
 def _cut(text: str, space: float, letters: float) -> str:
-    return text if room(text, letters) <= space else elide(text, max(1, int(space / room("0", letters))))
+    return text if room(text, letters) <= space else clip(text, max(1, int(space / room("0", letters))))
 
 
 def shortened(names: Sequence[str], width: int) -> dict[str, str]:
     """Shorten names to a width in columns so that they stay different; {}: no way of cutting them does that."""
-    for shorten in (_head, elide, _begin, _end):
-        cut = {name: name if len(name) <= width else shorten(name, width) for name in names} if width > 0 else {}
-        if cut and len(set(cut.values())) == len(cut):
-            return cut
-    return {}
-
-
-def _head(name: str, width: int) -> str:
-    return f"{_begin(name, width - 1)}…" if width > 2 else _begin(name, width)
-
-
-def _begin(name: str, width: int) -> str:
-    while name and room(name, 1) > width * room("0", 1) + 1e-9:
-        name = name[:-1]
-    return name
-
-
-def _end(name: str, width: int) -> str:
-    while name and room(name, 1) > width * room("0", 1) + 1e-9:
-        name = name[1:]
-    return name
+    cut = told_apart(names, width) if width > 0 else {}
+    return cut if len({*cut.values()}) == len(cut) else {}
 
 
 def legend_height(listed: Sequence[Entry], space: float, title: str = "") -> float:

@@ -26,10 +26,11 @@ from gate.commands.study.plots.marks import (
 from gate.commands.study.plots.scale import Array, Scale, Vertical, name, scale, vertical
 from gate.model.study import Factor, MainEffect, MeanPoint, Response, Setting
 from gate.plots.axes import grid
-from gate.plots.picture import Picture, Point, Sheet, elide, room
+from gate.plots.picture import Picture, Point, Sheet, room
 from gate.plots.scales import Axis
 from gate.units import agree
 from gate.words.effects import alias_sets, named, named_short
+from gate.words.plain import clip
 
 _WIDTH = 720
 _HEAD, _TITLE, _PLOT, _BELOW = 32, 32, 150, 36
@@ -91,7 +92,7 @@ def mains(prefix: str, response: Response) -> Picture | None:
         caption += " Dashed: the parabola through the settings of a factor that are numbers."
     caption += "" if response.balanced else " The treatments are not balanced: a mean also holds what else differs."
     caption += _aliased([f.name for f, _ in drawn], aliases, " (*)")
-    shown = [f"{elide(said(f.name), 30)} {_spread(m, of)}" for f, m in drawn[:8]]
+    shown = [f"{clip(said(f.name), 30)} {_spread(m, of)}" for f, m in drawn[:8]]
     title = f"Main effects on {response.benchmark}, {response.metric}"
     return sheet.picture(prefix, title, f"Means by setting: {'; '.join(shown)}.", caption)
 
@@ -196,13 +197,13 @@ def _main_title(sheet: Sheet, x: float, y: float, factor: Factor, aliases: Seque
     for layout, letters in LAYOUTS:
         columns = int(space / room("0", letters))
         fitting = (t for t in (full, said(named_short(factor.name, aliases))) if room(t, letters) <= space)
-        text = next(fitting, f"{elide(name_, max(1, columns - 1))}*")
+        text = next(fitting, f"{clip(name_, max(1, columns - 1))}*")
         sheet.text(x, y, text, f"strong other {layout}", "middle", full=full)
 
 
 def _aliased(terms: Sequence[str], aliases: Mapping[str, Sequence[str]], mark: str = "") -> str:
     """Say which terms of a picture these treatments do not tell from which others; "" for none."""
-    own = [elide(said(named(t, names)), 60) for t, names in aliases.items() if {t, *names} & set(terms)]
+    own = [clip(said(named(t, names)), 60) for t, names in aliases.items() if {t, *names} & set(terms)]
     more = f"; and {len(own) - _LISTED} more" if len(own) > _LISTED else ""
     return f" Not told apart by these treatments{mark}: {'; '.join(own[:_LISTED])}{more}." if own else ""
 
@@ -218,7 +219,7 @@ def _settings(sheet: Sheet, xs: Sequence[float], names: Sequence[str], y: float,
         for k, (x, text) in enumerate(zip(xs, names, strict=True)):
             if k % every == 0:
                 lower = _LOWER if cut and two and k % 2 else 0
-                shown = cut.get(text) or elide(text, 6)
+                shown = cut.get(text) or clip(text, 6)
                 sheet.text(x, y + lower, shown, f"soft other {layout}", "middle", full=text)
 
 
@@ -269,7 +270,7 @@ def interactions(prefix: str, response: Response, listed: Sequence[MainEffect]) 
         _panel(sheet, lines, _moved(y, top, _TALL), of, left, width, first=number % columns == 0, above=extra)
     caption = _interaction_caption(response, len(found) - len(drawn), drawn)
     title = f"Interactions of two factors on {response.benchmark}, {response.metric}"
-    named = [f"{elide(said(d.by.name), 30)} by {elide(said(d.x.name), 30)}" for d in drawn[:8]]
+    named = [f"{clip(said(d.by.name), 30)} by {clip(said(d.x.name), 30)}" for d in drawn[:8]]
     return sheet.picture(prefix, title, f"Means of {'; '.join(named)}.", caption)
 
 
@@ -351,7 +352,7 @@ def _ends(sheet: Sheet, ends: Sequence[Point], settings: Sequence[Setting], y: V
         gap = 16 if layout == "wide" else 27
         low, high = y.axis.end, y.axis.start + (gap if layout == "narrow" else 0)
         for (x, at), place, setting in zip(ends, apart([at for _, at in ends], gap, low, high), settings, strict=True):
-            text = elide(said(setting), max(1, int((_LABEL - 22) / room("0", letters))))
+            text = clip(said(setting), max(1, int((_LABEL - 22) / room("0", letters))))
             sheet.lines(f"grid {layout}", [[(x + 7, at), (right + 2, place)]])
             sheet.text(right + 5, place, text, f"other middle {layout}", full=said(setting))
 

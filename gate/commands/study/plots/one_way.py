@@ -12,9 +12,10 @@ from gate.commands.study.plots.marks import LAYOUTS, Look, combination, factors_
 from gate.commands.study.plots.scale import Scale, Vertical, differences, name, scale, vertical
 from gate.model.study import Factor, OneWay, OneWayRow, PairwiseDifference, Response, Setting
 from gate.plots.axes import grid
-from gate.plots.picture import Picture, Sheet, elide, room
+from gate.plots.picture import Picture, Sheet, room
 from gate.plots.scales import Axis, minus, ticks
 from gate.units import format_confidence
+from gate.words.plain import clip
 
 _WIDTH = 720
 _TOP, _PLOT, _BELOW = 62, 200, 62
@@ -62,7 +63,7 @@ def one_way(
         _pairs(sheet, pairs, response, below + 26)
     caption = _caption(one, rows, pairs, confidence, given=units is not None)
     title = f"{one.factor} at {combination(one.at, 100)}: {response.benchmark}, {response.metric}"
-    described = "; ".join(f"{elide(said(r.setting), 24)} {of.say(r.mean)} {r.letters}".rstrip() for r in rows[:8])
+    described = "; ".join(f"{clip(said(r.setting), 24)} {of.say(r.mean)} {r.letters}".rstrip() for r in rows[:8])
     return sheet.picture(prefix, title, f"Means: {described}.", caption)
 
 
@@ -120,7 +121,7 @@ def _pairs(sheet: Sheet, pairs: Sequence[PairwiseDifference], response: Response
     pad = 0.06 * (high - low) or 1.0
     x = Axis(low - pad, high + pad, _LABELS, _WIDTH - 20)
     end = top + _PAIR * len(pairs)
-    unit = f", {elide(said(of.unit), 14)}" if of.unit else ""
+    unit = f", {clip(said(of.unit), 14)}" if of.unit else ""
     sheet.text(12, top - 14, f"differences of means{unit}", "strong other")
     marks = ticks(x.low, x.high, 6)
     sheet.lines("grid", [[(x.at(t.at), top), (x.at(t.at), end)] for t in marks])
@@ -142,7 +143,7 @@ def _pair_name(sheet: Sheet, pair: PairwiseDifference, middle: float) -> None:
         columns = int((_LABELS - 16) / room("0", letters)) - 3
         # a short name leaves its room to the other
         width = max(columns // 2, columns - min(map(len, names)))
-        text = " − ".join(elide(name, width) for name in names)
+        text = " − ".join(clip(name, width) for name in names)
         sheet.text(_LABELS - 12, middle, text, f"other middle {layout}", "end", full=" − ".join(names))
 
 
@@ -150,12 +151,12 @@ def _caption(
     one: OneWay, rows: Sequence[OneWayRow], pairs: Sequence[PairwiseDifference], confidence: float, *, given: bool
 ) -> str:
     place = f"At {combination(one.at, 100)}" if one.at else "Over all the other factors"
-    words = [f"{place}: {elide(said(one.factor), 30)}."]
+    words = [f"{place}: {clip(said(one.factor), 30)}."]
     words.append(
         "Boxes go from quartile to quartile with the median in them, whiskers from 10% to 90%; the mark is the mean."
     )
     words.append("Small marks are single units." if given else "Hollow marks are the smallest and the largest unit.")
-    words.append(f"{', '.join(f'{elide(said(r.setting), 20)}: {r.count}' for r in rows[:8])} units.")
+    words.append(f"{', '.join(f'{clip(said(r.setting), 20)}: {r.count}' for r in rows[:8])} units.")
     if any(r.letters for r in rows):
         words.append("Settings that share a letter at the top do not differ clearly.")
     if pairs:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from gate.commands.study.plots.contrasts import Contrasts, contrasts
 from gate.commands.study.plots.marks import LAYOUTS, said
 from gate.model.study import Response
-from gate.plots.picture import Picture, Sheet, elide, room
+from gate.plots.picture import Picture, Sheet, room
 from gate.plots.scales import Axis, minus, ticks
 from gate.plots.style import LETTERS, LETTERS_NARROW
 from gate.units import plural
+from gate.words.plain import clip
 
 MOST = 30
 """Bars at most."""
@@ -47,7 +48,7 @@ def pareto(prefix: str, response: Response, confidence: float) -> Picture | None
     sheet.lines("axis", [[(left, _HEAD), (left, bottom)]])
     _limits(sheet, found, x, bottom)
     for layout, unit in (("wide", 24), ("narrow", 10)):
-        shown = f", {elide(said(found.unit), unit)}" if found.unit else ""
+        shown = f", {clip(said(found.unit), unit)}" if found.unit else ""
         sheet.text((left + _RIGHT) / 2, sheet.height - 10, f"{found.what}{shown}", f"soft other {layout}", "middle")
     title = f"Pareto picture of the contrasts of {response.benchmark}, {response.metric}"
     return sheet.picture(prefix, title, found.described(), _caption(found, len(found.sizes) - len(drawn)))
@@ -59,7 +60,7 @@ def _limits(sheet: Sheet, found: Contrasts, x: Axis, bottom: float) -> None:
         top = 22 + 28 * row
         # at the right edge the name of the second stands above its line
         sheet.lines("limit", [[(x.at(at), top + 6 if row else top - 10), (x.at(at), bottom)]])
-        text = f"{name} {elide(found.say(at), 16)}"
+        text = f"{name} {clip(found.say(at), 16)}"
         for layout, letters in LAYOUTS:
             wide = room(text, letters)
             if row:

@@ -12,9 +12,10 @@ from gate.commands.study.plots.marks import Look, said
 from gate.commands.study.plots.scale import Scale, Vertical, differences, marks_between, scale, vertical, whole
 from gate.model.study import Diagnostics, Residual, Response
 from gate.plots.axes import grid
-from gate.plots.picture import Picture, Sheet, elide
+from gate.plots.picture import Picture, Sheet
 from gate.plots.scales import Axis, minus, ticks
 from gate.units import plural
+from gate.words.plain import clip
 
 _WIDTH, _HEIGHT = 720, 334
 _TOP, _BOTTOM = 66, 266
@@ -43,7 +44,7 @@ def residuals(prefix: str, response: Response, diagnostics: Diagnostics) -> Pict
     middle = (_WIDTH + y.room) / 2
     sheet = Sheet(_WIDTH, _HEIGHT)
     for layout, width in (("wide", 24), ("narrow", 12)):
-        shown = f", {elide(said(unit), width)}" if unit else ""
+        shown = f", {clip(said(unit), width)}" if unit else ""
         sheet.text(12, 20, f"residual{shown}", f"soft other {layout}")
     _against_fitted(sheet, kept, y, fits, (y.room, middle - _GAP / 2), factor)
     _against_normal(sheet, kept, found, y, (middle + _GAP / 2, _WIDTH - 14), factor)
@@ -78,7 +79,7 @@ def _against_fitted(
     _spots(sheet, kept, x.all(numbers), y, factor)
     marks = marks_between(ends.low, ends.high, 5, log=fits.measure.log)
     sheet.row(_BOTTOM + 24, [(x.at(t.at), minus(t.label)) for t in marks], "soft")
-    unit = f", {elide(said(fits.measure.unit), 12)}" if fits.measure.unit else ""
+    unit = f", {clip(said(fits.measure.unit), 12)}" if fits.measure.unit else ""
     sheet.text((left + right) / 2, _HEIGHT - 12, f"fitted value{unit}", "soft other", "middle")
     sheet.text((left + right) / 2, _TOP - 14, "residual and fitted", "strong", "middle")
 

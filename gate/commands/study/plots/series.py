@@ -11,10 +11,11 @@ from gate.commands.study.plots.marks import Entry, Look, entries, legend, legend
 from gate.commands.study.plots.scale import Scale, Vertical, name, scale, vertical
 from gate.model.study import Factor, Response, SeriesPoint
 from gate.plots.axes import grid
-from gate.plots.picture import Picture, Sheet, elide
+from gate.plots.picture import Picture, Sheet
 from gate.plots.scales import Axis, ticks
 from gate.plots.style import SETTINGS
 from gate.units import agree, plural
+from gate.words.plain import clip
 
 _WIDTH, _PLOT = 720, 214
 _HEAD, _FOOT = 30, 58
@@ -116,7 +117,7 @@ def _kinds(response: Response) -> _Kinds:
         ],
         _entries(factor, used),
         said(factor.name),
-        f"the setting of {elide(said(factor.name), 30)}",
+        f"the setting of {clip(said(factor.name), 30)}",
     )
 
 

@@ -11,9 +11,10 @@ from gate.commands.study.plots.marks import Entry, Look, combination, legend, le
 from gate.commands.study.plots.scale import Vertical, differences, vertical
 from gate.model.study import Response, SampleSize, SampleSizes
 from gate.plots.axes import grid
-from gate.plots.picture import Picture, Sheet, elide
+from gate.plots.picture import Picture, Sheet
 from gate.plots.scales import Axis
 from gate.units import format_confidence, format_number
+from gate.words.plain import clip
 
 _WIDTH = 720
 _HEAD, _PLOT, _FOOT = 62, 196, 62
@@ -46,7 +47,7 @@ def sample_sizes(prefix: str, response: Response, sizes: SampleSizes) -> Picture
     spans = (left.room, left.room + width), (left.room + width + _GAP + right.room - 12, _WIDTH - 12)
     _widths(sheet, rows, left, spans[0], factor, log=log, effect=None if effect is None else effect / factor)
     _coverage(sheet, rows, right, spans[1], sizes.confidence)
-    shown = f", {elide(said(unit), 10)}" if unit else ""
+    shown = f", {clip(said(unit), 10)}" if unit else ""
     for layout, log_word in (("wide", " (log axis)" if log else ""), ("narrow", "")):
         sheet.text(12, top - 14, f"interval width{shown}{log_word}", f"strong other {layout}")
     sheet.text(spans[1][0] - right.room + 12, top - 14, "coverage, %", "strong")

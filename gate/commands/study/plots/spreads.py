@@ -11,8 +11,9 @@ from gate.commands.study.plots.boxes import draw, whiskers
 from gate.commands.study.plots.columns import Column, Columns, TreatmentValues, columns
 from gate.commands.study.plots.marks import LAYOUTS, said
 from gate.model.study import Factor, OneWay, Response, Setting
-from gate.plots.picture import Picture, elide, room
+from gate.plots.picture import Picture, room
 from gate.words.numbers import format_p
+from gate.words.plain import clip
 
 _At = tuple[tuple[str, Setting], ...]
 ROWS = 58
@@ -36,7 +37,7 @@ def spreads(prefix: str, response: Response, factor: Factor, units: Sequence[Tre
         draw(stage.sheet, column, box, stage.of, box.outliers, float(np.mean(values)), filled=True)
     shown = _tests(stage, response, factor)
     two = len(factor.settings) == 2
-    words = [f"Boxes of the units, the settings of {elide(said(factor.name), 30)} side by side."]
+    words = [f"Boxes of the units, the settings of {clip(said(factor.name), 30)} side by side."]
     words.append(
         "They go from quartile to quartile with the median in them, whiskers to the last unit within 1.5 times that "
         "distance; a cross is the mean."

@@ -29,12 +29,9 @@ with open(sys.argv[1], "w") as out:
 
 
 def shown(report: Line) -> Shown:
-    """What a reader of a report sees: the interval that each verdict rests on, and those of recorded metrics."""
+    """What a reader of a report sees: the intervals of findings and of recorded metrics."""
     found = {}
-    for f in report["findings"]:
-        interval = f["decided_at"] if f["shown"] == "decided_at" else f["ratio"]
-        found[f["benchmark"], f["metric"]] = (interval["low"], interval["high"], interval["confidence"])
-    for f in report["recorded"]:
+    for f in [*report["findings"], *report["recorded"]]:
         found[f["benchmark"], f["metric"]] = (f["ratio"]["low"], f["ratio"]["high"], f["ratio"]["confidence"])
     return found
 

@@ -258,6 +258,20 @@ def test_a_leaner_plan_that_finds_nothing_is_none() -> None:
     assert leaner(RoundCost(once=0.0, builds=0.0, executions=240.0, least=False), long) is None
 
 
+def test_of_many_cases_that_do_not_fit_some_are_to_be_chosen_rather_than_each_measured_less() -> None:
+    cost = RoundCost(once=0.0, builds=0.0, executions=240.0, least=False)
+
+    def found(count: int, spread: float | None) -> Any:
+        cases = tuple(case(spread=spread, metric=f"m{number}") for number in range(count))
+        return plans(cost, [tried(execution=24.0, iteration=2.0, cases=cases)], config(), None, {})
+
+    # one value of each says nothing of its noise
+    assert (found(60, None).leaner, found(60, None).choose) == (None, 60)
+    assert (found(20, None).leaner is not None, found(20, None).choose) == (True, None)
+    # a plan that finds something is one
+    assert (found(60, 0.02).leaner is not None, found(60, 0.02).choose) == (True, None)
+
+
 def test_where_not_all_builds_fit_as_many_as_a_regression_needs_must() -> None:
     long = tried(execution=90.0, iteration=2.0)
     found = leaner(RoundCost(once=0.0, builds=0.0, executions=900.0, least=False), long)

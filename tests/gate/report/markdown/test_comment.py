@@ -99,7 +99,7 @@ def findings_in(seen: gfm.Seen) -> list[list[str]]:
 def test_first_comes_the_verdict_then_rows_then_a_caption(render: Callable[..., str]) -> None:
     lines = render(examples.regression(), LINKS).splitlines()
     assert lines[0] == "❌ **Regression**: `parse-large` is 8.3% slower (at least 4.9%), threshold 3%"
-    assert re.fullmatch(r"\| benchmark \| `-16.1%.*\+12.3%` \| change \(interval\) \| base → head \|", lines[2])
+    assert re.fullmatch(r"\| benchmark \| `-15.0%.*\+10.8%` \| change \(95% interval\) \| base → head \|", lines[2])
     assert lines[4].startswith("| ❌&nbsp;`parse-large`<br>**regression** | `\u00a0")
     assert lines[13].startswith("<sub>time, lower is better, threshold 3% · `├─●─┤` interval and change")
     assert "8 findings: 1 regression, 3 inconclusive (1 of them not worse)" in lines[13]
@@ -260,15 +260,17 @@ def test_a_pass_of_many_shows_its_rows_in_details_only() -> None:
     assert "40 findings</summary>" in rest
 
 
-def test_intervals_of_different_confidence_say_which() -> None:
+def test_the_column_of_intervals_has_one_confidence_and_what_decided_is_said_apart() -> None:
     for render in (markdown.render, summary.render):
         rows = gfm.read(render(examples.quantiles())).rows
-        assert rows[0][2] == "change (interval)"
+        assert rows[0][2] == "change (95% interval)"
         assert [gfm.squeezed(row[2]) for row in rows[1:3]] == [
-            "+19.2% (+11.0% to +28.0%)",
+            "+19.2% (+14.1% to +24.3%)",
             "+3.0% (no interval)",
         ]
-        assert "regressions and improvements 99.96% after correction for 5 comparisons" in render(examples.quantiles())
+        assert "at 99.96% confidence, after correction for 5 comparisons and interim looks" in render(
+            examples.quantiles()
+        )
 
 
 def test_the_findings_of_one_benchmark_are_told_apart() -> None:
@@ -309,10 +311,13 @@ def test_warnings_about_rules_and_host_come_before_those_of_single_benchmarks() 
     calibrate = NothingRemembered("fieller")
     important: list[AnyWarning] = [RulesChanged(("gate.threshold",), "base"), Throttled(3, 1.2)]
     found = weigh([important[0], calibrate, *partial, important[1]], 5)
-    assert found.shown == [*map(say, important), *map(say, partial[:3])]
-    assert found.rest == [*map(say, partial[3:]), *map(say, [calibrate])]
+    assert found.shown[:2] == [*map(say, important)]
+    # what is said of thirty benchmarks is said once
+    first = "hosting-page-0: base has 9 and head 10 of 10 executions; likewise hosting-page-1, hosting-page-2, "
+    assert found.shown[2].startswith(first) and found.shown[2].endswith(" and 9 more")
+    assert found.rest == [say(calibrate)]
     text = markdown.render(examples.report("pass", [examples.finding()], warnings=[calibrate, *partial, *important]))
-    listed = text.partition("<summary>33 warnings</summary>")[2].partition("</details>")[0].strip().splitlines()
+    listed = text.partition("<summary>4 warnings</summary>")[2].partition("</details>")[0].strip().splitlines()
     assert "throttled" in listed[1]
     assert "not calibrated" in listed[-1]
 

@@ -101,7 +101,7 @@ def test_a_confidence_that_is_not_the_configured_one_is_explained() -> None:
     finding = examples.finding()
     early = msgspec.structs.replace(
         finding,
-        ratio=msgspec.structs.replace(finding.ratio, confidence=0.9976),
+        shown="decided_at",
         decided_at=msgspec.structs.replace(finding.decided_at, confidence=0.9999, look=2, looks=4),
     )
     same = msgspec.structs.replace(
@@ -114,11 +114,10 @@ def test_a_confidence_that_is_not_the_configured_one_is_explained() -> None:
     assert text.endswith("(a repeated confidence interval).")
     assert len(said) == 2
     source = html.render(report)
-    # behind how to read this, not in each row
-    assert source.count("Intervals have 95% to 99.76% confidence.") == 1
-    # of different confidence, each says its own in its details
-    assert "<dt>confidence</dt><dd>99.76% confidence, over 5 builds a side, look 2 of 4" in source
-    assert "<dt>confidence</dt><dd>95% confidence, over 5 builds a side</dd>" in source
+    assert source.count("95% interval</th>") == 1
+    # what decided stands in the details of its finding
+    assert source.count("<dt>confidence</dt><dd>95% confidence, over 5 builds a side</dd>") == 2
+    assert source.count("at 99.99% confidence, look 2 of 4<span") == source.count("<dt>decided by</dt>") == 1
 
 
 def test_a_failure_begins_with_the_name_as_it_is() -> None:

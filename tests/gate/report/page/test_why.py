@@ -50,7 +50,7 @@ def test_no_name_becomes_markup(render: object) -> None:
 
 def test_the_tree_is_one_svg_whose_boxes_say_their_costs() -> None:
     found = examples.explained().explanations[0]
-    picture = flame_graph(found, "why-1")
+    picture = flame_graph(found, "parse", "why-1")
     assert picture is not None
     root = ET.fromstring(picture.svg)
     space = "{http://www.w3.org/2000/svg}"
@@ -70,11 +70,11 @@ def test_the_tree_is_one_svg_whose_boxes_say_their_costs() -> None:
 
 def test_hostile_names_make_a_valid_picture() -> None:
     (found,) = hostile().explanations
-    picture = flame_graph(found, "why-1")
+    picture = flame_graph(found, "parse", "why-1")
     assert picture is not None
     ET.fromstring(picture.svg)
     assert not re.search(r"<script", picture.svg)
 
 
 def test_an_explanation_without_a_tree_has_no_picture() -> None:
-    assert flame_graph(examples.explained().explanations[1], "why-2") is None
+    assert flame_graph(examples.explained().explanations[1], "parse", "why-2") is None

@@ -78,7 +78,7 @@ def test_the_first_lines_tell_the_story() -> None:
     out = terminal.render(examples.regression())
     verdict, table, notes, step, said = out.split("\n\n")[:5]
     assert (len(verdict.splitlines()), len(table.splitlines())) == (1, 10)
-    assert notes.startswith("Intervals have 95% confidence")
+    assert notes.startswith('Regressions and improvements, and their "at least", are called at 99.58% ')
     assert step.startswith("next      Fix the regression (`perfgate explain` names the functions: ")
     # what decided, in its order, and no more than a few; all of the first stands in the line of verdict
     assert [line.partition(":")[0] for line in said.splitlines() if "er (" in line or "as measured" in line] == [
@@ -130,7 +130,7 @@ def test_one_more_footnote_keeps_the_table() -> None:
         found = examples.regressed(long, threshold=0.05, warnings=[Said(f"warning {i}") for i in range(marks)])
         out = terminal.render(examples.report("regression", [found, examples.finding(long)]), width=80)
         assert "benchmark " in out
-        assert "(+4.9% to +11.7%)" in out
+        assert "(+6.3% to +10.3%)" in out
         assert max(columns(line) for line in out.splitlines()) <= 80
 
 
@@ -143,13 +143,13 @@ def test_columns_go_before_the_table_does() -> None:
     assert "81,234 1/s to 73,923 1/s" in terminal.render(report, width=40)
 
 
-def test_intervals_of_different_confidence_say_which() -> None:
+def test_the_column_of_intervals_has_one_confidence_and_what_decided_is_said_apart() -> None:
     out = terminal.render(examples.quantiles(), width=120)
-    assert "change (interval)" in out
-    assert "+19.2% (+11.0% to +28.0%)" in out
+    assert "change (95% interval)" in out
+    assert "+19.2% (+14.1% to +24.3%)" in out
     assert "+3.0% (no interval)" in out
     said = " ".join(out.split())
-    assert "have 95% to 98.8% confidence, those of regressions and improvements 99.96% after correction for 5" in said
+    assert "at 99.96% confidence, after correction for 5 comparisons and interim looks" in said
 
 
 def test_blanks_within_a_name_stay() -> None:

@@ -9,7 +9,7 @@ from gate.commands.history.trend.formats import Screen
 from gate.history.trend import CaseTrend, Trend
 from gate.words.grid import Cell, Column, lay_out, paint
 from gate.words.phrases import more_are
-from gate.words.plain import clip, wrap
+from gate.words.plain import distinct, wrap
 
 _BARS = "▁▂▃▄▅▆▇█"
 _SPARK = 24
@@ -58,9 +58,9 @@ def _cases(trend: Trend, width: int, bold: str) -> list[str]:
     if lines is None:
         lines = [
             line
-            for each in said
+            for name, each in zip(distinct([each.name for each in said], width), said, strict=True)
             for line in (
-                clip(each.name, width),
+                name,
                 *wrap(f"{titles.chain} {each.chain}", width, first="  ", rest="    "),
                 *wrap(f"{titles.level} {each.level}", width, first="  ", rest="    "),
             )

@@ -53,8 +53,9 @@ def test_places_stay_within_the_ends() -> None:
 
 def test_shortened_names_stay_different() -> None:
     assert shortened(["compile", "idle"], 4) == {"compile": "com…", "idle": "idle"}
-    assert shortened(["option-1", "option-2"], 5) == {"option-1": "op…-1", "option-2": "op…-2"}
-    assert shortened(["aaaa1zzz", "aaaa2zzz"], 3) == {}
+    assert shortened(["option-1", "option-2"], 5) == {"option-1": "opt…1", "option-2": "opt…2"}
+    assert shortened(["aaaa1zzz", "aaaa2zzz"], 3) == {"aaaa1zzz": "…1…", "aaaa2zzz": "…2…"}
+    assert shortened(["aaaa1zzz", "aaaa2zzz"], 2) == {}
 
 
 def test_runs_join_equal_neighbours_within_slower_factors() -> None:

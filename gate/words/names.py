@@ -1,0 +1,72 @@
+"""The names of a report, shortened as one set: no two cases share one short name, wherever they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from gate.evidence.factors import pairs
+from gate.model import Finding, Recorded, Report
+from gate.model.explanation import Explanation
+from gate.words.findings import quantity
+from gate.words.phrases import listed
+from gate.words.plain import clip, distinct, visible
+
+_NAME, _QUANTITY, _SETTINGS = 60, 30, 40
+
+
+class NameSet:
+    """Names that stay different where they are shortened, to any width."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        """Take all of them."""
+        self._names = list(dict.fromkeys(map(visible, names)))
+        self._shown: dict[int, dict[str, str]] = {}
+
+    def short(self, name: str, width: int) -> str:
+        """Write one of them, made visible and shortened to a width."""
+        if width not in self._shown:
+            self._shown[width] = dict(zip(self._names, distinct(self._names, width), strict=True))
+        own = visible(name)
+        return self._shown[width].get(own) or clip(own, width)
+
+
+def named(names: Sequence[str], most: int) -> str:
+    """Name so many of a list at most: "a, b, c and 2 more"."""
+    return listed(distinct([*map(visible, names)], _NAME), most)
+
+
+class Names:
+    """The names of benchmarks, of what is compared, and of settings in a report."""
+
+    def __init__(self, report: Report) -> None:
+        """Take all that a format may show."""
+        findings, recorded, why = report.findings, report.recorded, report.explanations
+        creep = report.creep.cases if report.creep is not None else []
+        self._benchmarks = NameSet(
+            [f.benchmark for f in findings]
+            + [r.benchmark for r in recorded]
+            + [i.benchmark for i in report.identical]
+            + [f.benchmark for f in report.failures if f.benchmark is not None]
+            + [*(c.benchmark for c in creep), *(e.benchmark for e in why), *(u.benchmark for u in report.unprofiled)]
+            + [*(curve.benchmark for curve in report.curves), *report.new]
+        )
+        self._quantities = NameSet([*map(quantity, findings), *map(quantity, recorded)])
+        every = [*(f.factors for f in findings), *(r.factors for r in recorded), *(e.factors for e in why)]
+        self._settings = NameSet(pairs(factors) for factors in every if factors)
+
+    def benchmark(self, name: str, width: int = _NAME) -> str:
+        """Write the name of a benchmark within a width."""
+        return self._benchmarks.short(name, width)
+
+    def quantity(self, case: Finding | Recorded, width: int = _QUANTITY) -> str:
+        """Name what is compared, within a width: "latency p99"."""
+        return self._quantities.short(quantity(case), width)
+
+    def settings(self, case: Finding | Recorded | Explanation, width: int = _SETTINGS) -> str:
+        """Write the settings of a case within a width: "size=10, kind=a"; "" where it has none."""
+        return self._settings.short(pairs(case.factors), width) if case.factors else ""
+
+    def label(self, case: Finding | Recorded) -> str:
+        """Name a case in a sentence: "parse-large (size=10)"."""
+        settings = self.settings(case)
+        return self.benchmark(case.benchmark) + (f" ({settings})" if settings else "")

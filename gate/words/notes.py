@@ -1,0 +1,99 @@
+"""What many cases have to mind, said once: sentences that differ in their figures alone are of one kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from gate.model import Finding, Recorded, reasons
+from gate.words import findings as words
+from gate.words.names import named
+from gate.words.plain import visible
+from gate.words.sentences import say
+
+MANY = 3
+"""Cases from which a sentence is said of all of them at once."""
+_NAMED = 20
+
+
+class Note(msgspec.Struct, frozen=True):
+    """A sentence without a full stop, and what it is about without its figures."""
+
+    kind: Hashable
+    text: str
+
+
+class Shared(msgspec.Struct, frozen=True):
+    """What is said once of several cases, those that matter most first."""
+
+    text: str
+    of: list[Finding]
+
+
+def kind(said: msgspec.Struct, *, but: str = "") -> Hashable:
+    """Return what two sentences share that differ in their figures alone; but: a field that may differ too."""
+    told = {name: getattr(said, name) for name in said.__struct_fields__ if name != but}
+    return (type(said), *(repr("" if _is_figure(value) else value) for value in told.values()))
+
+
+def _is_figure(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def notes(case: Finding | Recorded, *, every: bool = False) -> list[Note]:
+    """Say what a reader of a finding should mind; every: also what only experts ask for."""
+    apart = words.from_columns(case)
+    told = [each for each in case.warnings if every or not each.for_experts]
+    return [*([Note("columns", apart)] if apart and not every else []), *(_note(each) for each in told)]
+
+
+def _note(said: msgspec.Struct) -> Note:
+    return Note(kind(said), visible(say(said)))
+
+
+def why(finding: Finding) -> list[Note]:
+    """Say why a finding has its verdict, with what follows; nothing where its interval shows it."""
+    if isinstance(finding.reason, reasons.Exceeds):
+        return []
+    more = (finding.stopped, finding.more_builds is None, finding.detectable is None, finding.is_bound_by_floor)
+    return [Note((finding.verdict, kind(finding.reason), *more), words.reason(finding))]
+
+
+def shared(findings: Iterable[Finding], told: Callable[[Finding], Iterable[Note]]) -> dict[Hashable, Shared]:
+    """Find which kinds of sentences are told of many findings, and of which.
+
+    Where their figures differ, the text says whose they are.
+    """
+    found: dict[Hashable, list[tuple[Finding, str]]] = {}
+    for finding in findings:
+        for key, text in {note.kind: note.text for note in told(finding)}.items():
+            found.setdefault(key, []).append((finding, text))
+    return {
+        key: Shared(own[0][1] + ("" if len({text for _, text in own}) == 1 else FIRST), [each for each, _ in own])
+        for key, own in found.items()
+        if len(own) >= MANY
+    }
+
+
+FIRST = "; the figures are those of the first"
+"""What follows a sentence that others say with other figures."""
+
+
+def once(warnings: Iterable[msgspec.Struct]) -> list[str]:
+    """Say each warning of a report; of those of one kind the first, and of which benchmarks the others are."""
+    found: dict[Hashable, list[msgspec.Struct]] = {}
+    for each in warnings:
+        of_one = getattr(each, "benchmark", None) is not None
+        found.setdefault(kind(each, but="benchmark") if of_one else say(each), []).append(each)
+    return [text for own in found.values() for text in (_of_all(own) if len(own) >= MANY else map(say, own))]
+
+
+def _of_all(found: Sequence[Any]) -> list[str]:
+    if getattr(found[0], "benchmark", None) is None:
+        # one text many times
+        return [say(found[0])]
+    others = named([each.benchmark for each in found[1:]], _NAMED)
+    alike = {say(msgspec.structs.replace(each, benchmark=found[0].benchmark)) for each in found}
+    return [f"{say(found[0])}; likewise{'' if len(alike) == 1 else ', with other figures,'} {others}"]

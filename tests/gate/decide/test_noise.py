@@ -1,0 +1,118 @@
+"""What a reader is told to do where more builds are no sensible way: what the run knows, or another host."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from gate.decide.steps import next_step
+from gate.model import Finding, Report
+from gate.model import outcomes as steps
+from gate.model.cost import Pace
+from gate.model.warnings.hosts import Pressure
+from gate.words import reports
+from tests.gate.report import examples
+
+BUSY = Pressure("cpu", 0.93)
+PLAN = {"builds": 12, "executions": 5, "iterations": 10, "budget": "5m", "pairing": "interleaved"}
+
+
+def noisy(name: str = "a", **changes: Any) -> Finding:
+    return examples.finding(name, "inconclusive", estimate=1.1, half=0.3, **changes)
+
+
+def of_a_command(name: str = "a", half: float = 0.03, metrics: tuple[str, ...] = ("user", "system")) -> list[Any]:
+    ratio = examples.interval(1.1, half)
+    return [examples.recorded(name, metric, unit="s", ratio=ratio) for metric in metrics]
+
+
+def report(
+    *found: Finding,
+    recorded: tuple[Any, ...] = (),
+    warnings: tuple[Any, ...] = (BUSY,),
+    plan: Any = PLAN,
+    pace: float = 5.0,
+) -> Report:
+    facts = examples.run_facts(settings={"plan": plan}, pace=Pace(once=1.0, round=pace))
+    return msgspec.structs.replace(
+        examples.report("inconclusive", list(found), run=facts), recorded=list(recorded), warnings=list(warnings)
+    )
+
+
+def step(*found: Finding, **changes: Any) -> steps.ReduceNoise:
+    chosen = next_step(report(*found, **changes))
+    assert isinstance(chosen, steps.ReduceNoise), chosen
+    return chosen
+
+
+def test_a_recorded_metric_that_is_much_narrower_decides_the_same_run() -> None:
+    asked = report(noisy(reason=examples.wide(hopeless=True)), recorded=(*of_a_command(),))
+    chosen = next_step(asked)
+    assert isinstance(chosen, steps.ReduceNoise)
+    assert (chosen.metric, chosen.findings, chosen.may_be_worse) == ("user", 1, 1)
+    assert chosen.narrower is not None and 9 < chosen.narrower < 11
+    said = reports.next_step(asked)
+    assert said.startswith(
+        "Decide on user instead, which this run recorded: its interval is at least 10 times narrower"
+    )
+    assert "`perfgate decide .perfgate --set 'plan.metrics=[\"user\"]'`" in said
+    assert said.endswith("will not settle it (some program waited for a processor 93.0% of the time)")
+
+
+def test_it_has_to_be_narrower_of_most_and_recorded_of_all() -> None:
+    both = [noisy(name, reason=examples.wide(hopeless=True)) for name in "ab"]
+    wide = (*of_a_command(half=0.25), *of_a_command("b", half=0.25))
+    assert step(*both, recorded=wide).metric is None
+    assert step(*both, recorded=(*of_a_command(),)).metric is None
+    assert step(*both, recorded=(*of_a_command(), *of_a_command("b"))).metric == "user"
+    counted = [
+        examples.recorded(name, "instructions", unit="", ratio=examples.interval(1.1, 0.0, method="exact"))
+        for name in "ab"
+    ]
+    exact = step(*both, recorded=(*counted,))
+    assert (exact.metric, exact.narrower) == ("instructions", None)
+    # memory is no measure of what a program does
+    assert step(*both, recorded=tuple(examples.recorded(name) for name in "ab")).metric is None
+
+
+@pytest.mark.parametrize(
+    ("plan", "metrics", "duet"),
+    [
+        (PLAN, ("user", "system"), True),
+        (PLAN | {"pairing": "duet"}, ("user", "system"), False),
+        # a suite or a program that writes its own values cannot be measured at once
+        (PLAN, ("latency",), False),
+    ],
+)
+def test_commands_can_be_measured_at_once(plan: Any, metrics: tuple[str, ...], duet: bool) -> None:
+    hopeless = noisy(reason=examples.wide(hopeless=True))
+    chosen = step(hopeless, recorded=(*of_a_command(half=0.3, metrics=metrics),), plan=plan)
+    assert (chosen.metric, chosen.duet) == (None, duet)
+    said = reports.next_step(report(hopeless, recorded=(*of_a_command(half=0.3, metrics=metrics),), plan=plan))
+    assert said.startswith('Set `pairing = "duet"` in [plan]' if duet else "Use a quieter host (`perfgate doctor`")
+
+
+def test_more_builds_are_the_advice_where_they_are_few_and_the_host_is_quiet() -> None:
+    calm: dict[str, Any] = {"recorded": (*of_a_command(),), "warnings": ()}
+    few = noisy(more_builds=6)
+    assert isinstance(next_step(report(few, **calm)), steps.MoreBuilds)
+    # on a host that others load, what hardly minds them comes first
+    assert step(few, recorded=(*of_a_command(),)).metric == "user"
+    # and where there is nothing else, a few builds are better than none
+    assert isinstance(next_step(report(few)), steps.MoreBuilds)
+
+
+def test_seventy_builds_for_one_of_21_findings_are_no_advice() -> None:
+    found = [noisy(f"case-{n}", reason=examples.wide(hopeless=True)) for n in range(20)]
+    chosen = step(*found, noisy("b", more_builds=65))
+    assert (chosen.builds, chosen.may_be_worse, chosen.waited) == (70, 21, 0.93)
+    said = reports.next_step(report(*found, noisy("b", more_builds=65)))
+    assert "plan.builds" not in said and "within reason (70 a side, about 5 min 51 s)" in said
+
+
+def test_more_than_an_hour_or_four_budgets_are_no_advice() -> None:
+    calm: dict[str, Any] = {"warnings": ()}
+    assert isinstance(next_step(report(noisy(more_builds=55), **calm)), steps.MoreBuilds)
+    # 60 builds of 21 s are more than four times five minutes
+    assert step(noisy(more_builds=55), **calm, pace=21.0).seconds == 1261.0
+    assert step(noisy(more_builds=55), **calm, pace=61.0, plan=PLAN | {"budget": "55m"}).seconds == 3661.0

@@ -1,0 +1,78 @@
+"""A sentence that is true of many cases is said once, with the list of what it concerns, in every format."""
+
+import re
+from collections.abc import Callable
+
+import msgspec
+import pytest
+
+from gate.model import Finding, Report, reasons
+from gate.model.warnings.estimates import EarlyStop
+from gate.model.warnings.measured import ExecutionsShort
+from gate.report.markdown import comment, summary
+from gate.report.measurements import Material
+from gate.report.page import html
+from gate.report.text import terminal
+from gate.words import notes
+from tests.gate.report import examples
+
+FORMATS: dict[str, Callable[[Report], str]] = {
+    "text 60": lambda report: terminal.render(report, width=60),
+    "text 100": lambda report: terminal.render(report, width=100),
+    "text 200, all": lambda report: terminal.render(report, width=200, every=True),
+    "comment": comment.render,
+    "summary": summary.render,
+}
+
+
+def noisy(name: str, size: float) -> Finding:
+    why = reasons.TooNoisy(detectable=size, wanted=0.1, unit="s", better="lower", hopeless=True)
+    return examples.finding(name, "inconclusive", half=size / 2, detectable=size, reason=why, stopped="futility")
+
+
+def many() -> Report:
+    found = [noisy(f"case-{number}", 0.2 + number / 100) for number in range(21)]
+    found = [msgspec.structs.replace(f, warnings=[EarlyStop(4 + n % 3, 12)]) for n, f in enumerate(found)]
+    return examples.report("inconclusive", found)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_one_reason_of_21_findings_is_said_once(name: str) -> None:
+    text = " ".join(re.sub(r"&#\d+;|<!-- -->", "", FORMATS[name](many())).split())
+    # the line of verdict says it of the worst and the next step what follows, and a sentence both of all
+    assert text.count("would have shown (gate") <= 2
+    assert text.count("more builds will not settle") <= 2
+    assert text.count("early stopping tends") == 1
+    assert "; the figures are those of the first" in text
+    # each row says by itself what it could not see
+    assert len(re.findall(r"inconclusive (?:<|&lt;)?\d+\.\d%", text)) >= 20
+
+
+def test_the_page_says_it_once_with_links_to_what_it_concerns() -> None:
+    page = html.render(many(), Material())
+    assert len(re.findall(r">[^<>]*early stopping tends", page.partition("<script")[0])) == 1
+    (item,) = re.findall(r"<li>[^<]*early stopping tends.*?</li>", page)
+    assert re.findall(r'href="#(finding-\d+)"', item) == [f"finding-{number}" for number in range(1, 22)]
+
+
+def test_what_is_of_two_findings_stays_with_each() -> None:
+    few = [noisy("a", 0.3), noisy("b", 0.4)]
+    assert notes.shared(few, notes.why) == {}
+    both = terminal.render(examples.report("inconclusive", few))
+    assert both.count("gate.detectable asks for 10.0%") >= 2
+
+
+def test_sentences_are_of_one_kind_if_only_their_figures_differ() -> None:
+    one, other = (noisy("a", size).reason for size in (0.3, 0.4))
+    assert notes.kind(one) == notes.kind(other)
+    rate = msgspec.structs.replace(one, better="higher")
+    assert notes.kind(one) != notes.kind(rate)
+    assert notes.kind(EarlyStop(4, 12)) == notes.kind(EarlyStop(6, 12)) != notes.kind(ExecutionsShort("a", "", 1, 2, 3))
+
+
+def test_a_warning_of_many_benchmarks_names_them_in_one_sentence() -> None:
+    found = [ExecutionsShort(name, "", 9, 10, 10) for name in "abc"]
+    assert notes.once(found) == ["a: base has 9 and head 10 of 10 executions; likewise b, c"]
+    other = [*found, ExecutionsShort("d", "", 8, 10, 10)]
+    assert notes.once(other) == ["a: base has 9 and head 10 of 10 executions; likewise, with other figures, b, c, d"]
+    assert len(notes.once(found[:2])) == 2
