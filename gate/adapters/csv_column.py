@@ -11,6 +11,7 @@ from typing import Protocol
 
 from gate.adapters.load_tests import Header, header_of, succeeded
 from gate.adapters.values import OutputError, Series, checked, number, plain_metric, refuse_cut_off, shown, usable
+from gate.model.digits import FEW, Digits
 from gate.model.names import SUCCESS
 from gate.units import to_base
 
@@ -281,8 +282,9 @@ def _series(found: Mapping[str, _Found], column: str) -> dict[str, Series]:
 
 def _values(found: _Found, column: str) -> list[float]:
     base = found.base or ""
+    read = Digits if len(set(found.cells)) <= FEW else float
     try:
-        values = [value * scale for value, scale in zip(map(float, found.cells), found.scales, strict=True)]
+        values = [value * scale for value, scale in zip(map(read, found.cells), found.scales, strict=True)]
         # float() would take 1_000
         if usable(values, base) and "_" not in "".join(found.cells):
             return values

@@ -86,7 +86,7 @@ def _row(name: str, columns: list[str], place: int) -> Row | None:
     """Read the columns of a benchmark; None: they are those of a group, or of what was ignored."""
     cells = [cell.strip() for cell in columns]
     times = {key: time for key, cell in zip(_COLUMNS, cells, strict=False) if (time := _TIME.fullmatch(cell))}
-    seconds = {key: number(time[1].encode()) * _scale(time[2]) for key, time in times.items()}
+    seconds: dict[str, float] = {key: number(time[1].encode()) * _scale(time[2]) for key, time in times.items()}
     if not any(cells) or (not seconds and cells[0] == "(ignored)"):
         return None
     samples = cells[len(_COLUMNS)] if len(cells) > len(_COLUMNS) else ""

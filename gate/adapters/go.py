@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from gate.adapters.suites import Suite, add
 from gate.adapters.values import OutputError, Series, refuse_cut_off, shown
 from gate.model import Better
+from gate.model.digits import Digits
 from gate.model.visible import visible
 from gate.units import to_base
 
@@ -51,7 +52,7 @@ class Result:
     """As it says."""
     announced: str
     """As -v gave it before, without GOMAXPROCS, or ""."""
-    values: dict[str, float]
+    values: dict[str, Digits]
     printed: bool = False
     """Something was printed between its name and its values, on the same line."""
 
@@ -62,7 +63,7 @@ class _Named:
 
     name: str
     announced: str
-    values: dict[str, float]
+    values: dict[str, Digits]
     printed: bool = False
 
 
@@ -247,7 +248,7 @@ def _alone(reader: Reader, line: str) -> _Named | None:
     numbers, units = words[2::2], words[3::2]
     if not all(map(_NUMBER.fullmatch, numbers)):
         return None
-    return _Named(words[0], reader.announced, _by_unit(list(zip(units, map(float, numbers), strict=True))))
+    return _Named(words[0], reader.announced, _by_unit(list(zip(units, map(Digits, numbers), strict=True))))
 
 
 def _named(reader: Reader, line: str) -> _Named | None:
@@ -296,7 +297,7 @@ def behind(line: str) -> Result | None:
     return Result("", "", "", values) if values else None
 
 
-def _results(parts: list[str], *, anything_before: bool = False) -> dict[str, float]:
+def _results(parts: list[str], *, anything_before: bool = False) -> dict[str, Digits]:
     """Read what stands between tabs as a count and pairs of value and unit; empty where it is not that.
 
     Args:
@@ -307,7 +308,7 @@ def _results(parts: list[str], *, anything_before: bool = False) -> dict[str, fl
         ends -= 1
     first, found = ends, []
     while first > 1 and (pair := _PAIR.fullmatch(parts[first - 1].rstrip() if first == ends else parts[first - 1])):
-        found.append((pair[2], float(pair[1])))
+        found.append((pair[2], Digits(pair[1])))
         first -= 1
     if not found or (first > 1 and not anything_before):
         return {}
@@ -319,7 +320,7 @@ def _results(parts: list[str], *, anything_before: bool = False) -> dict[str, fl
     return _by_unit(found[::-1])
 
 
-def _by_unit(pairs: list[tuple[str, float]]) -> dict[str, float]:
+def _by_unit(pairs: list[tuple[str, Digits]]) -> dict[str, Digits]:
     found = dict(pairs)
     if len(found) != len(pairs):
         units = [unit for unit, _ in pairs]

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from gate.adapters.values import EmptyError, OutputError, Series, checked, refuse_cut_off, shown
 from gate.model import Better
+from gate.model.digits import Digits
 from gate.units import to_base
 
 _RESULT = re.compile(
@@ -96,8 +97,8 @@ def _named(line: str, *, certain: bool) -> tuple[str, str]:
 
 
 def _row(name: str, place: int, result: re.Match[str]) -> Row:
-    value, rate = float(result["value"].replace(",", "")), result["rate"]
-    return Row(name, place, value, result["unit"].removesuffix(_EACH), float(rate) if rate else None)
+    value, rate = Digits(result["value"].replace(",", "")), result["rate"]
+    return Row(name, place, value, result["unit"].removesuffix(_EACH), Digits(rate) if rate else None)
 
 
 def parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:  # noqa: ARG001 - as all formats

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from gate.adapters.suites import times
 from gate.adapters.values import OutputError, Series, refuse_cut_off, shown
+from gate.model.digits import Digits
 from gate.units import to_base
 
 # a mark, ":hand:" or ":wavy_dash:" of what is unstable, ":boom:" of what was not measured, and why
@@ -93,7 +94,7 @@ def _median(cells: dict[str, str]) -> Row | None:
     rate, time = cells.get(rate_name, ""), cells.get(time_name, "")
     digits = {text: len(text.replace(",", "").replace(".", "").lstrip("0")) for text in (rate, time)}
     if _NUMBER.fullmatch(time) and digits[time] > digits[rate]:
-        return Row("", unit, float(time.replace(",", "")) * to_base(time_name.split("/")[0])[1])
+        return Row("", unit, Digits(time.replace(",", "")) * to_base(time_name.split("/")[0])[1])
     number = float(rate.replace(",", "")) if _NUMBER.fullmatch(rate) else 0.0
     return Row("", unit, 1 / number) if number else None
 

@@ -12,6 +12,7 @@ import msgspec
 
 from gate.model import Better
 from gate.model.bounds import out_of_bounds, why_out_of_bounds
+from gate.model.digits import FEW, Digits
 from gate.model.visible import visible
 from gate.units import meant, to_base
 
@@ -34,6 +35,8 @@ class EmptyError(OutputError):
 
 _SHOWN = 60
 _PART = 100_000
+_VARIED = 20
+"""Different values of all metrics, of which none can have so few that its rounding does not average out."""
 _NO_NEGATIVES = ("s", "B")
 
 
@@ -112,6 +115,8 @@ def _all_plain(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series
         return None
     if not read:
         return {}
+    if len(set(read)) <= FEW:
+        read = [Digits(line) for line in io.BytesIO(data) if line.strip()]
     name, found = plain_metric(units), dict[str, Series]()
     scale = _scale(name, None, units, found)
     values = [value * scale for value in read]
@@ -127,13 +132,15 @@ def _all_json(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]
         # it would take several objects on one line, and one on several
         if len(lines) != sum(map(bool, map(bytes.strip, io.BytesIO(data)))):
             return None
+        # of JSON the text is gone
+        of: Callable[[float], float] = Digits.shortest if len({line.value for line in lines}) <= _VARIED else float
         for line in lines:
             key = (line.metric, line.unit)
             known = appends.get(key)
             if known is None:
                 scale = _scale(line.metric, line.unit, units, found)
                 known = appends[key] = scale, found[line.metric].values.append
-            known[1](line.value * known[0])
+            known[1](of(line.value) * known[0])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OutputError):
         return None
     return found if "" not in found and all(usable(each.values, each.unit) for each in found.values()) else None
@@ -158,7 +165,7 @@ def _line_by_line(data: bytes, units: Mapping[str, str | None]) -> dict[str, Ser
     return found
 
 
-def number(line: bytes) -> float:
+def number(line: bytes) -> Digits:
     """Read a number.
 
     Raises:
@@ -168,12 +175,12 @@ def number(line: bytes) -> float:
         # float() would take 1_000
         if b"_" in line:
             raise ValueError
-        return float(line)
+        return Digits(line)
     except ValueError:
         raise OutputError(f"{shown(line)} is not a number") from None
 
 
-def _json(line: bytes) -> tuple[str, float, str | None]:
+def _json(line: bytes) -> tuple[str, Digits, str | None]:
     try:
         read = _DECODER.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -181,7 +188,7 @@ def _json(line: bytes) -> tuple[str, float, str | None]:
         raise OutputError(f"{shown(line)}: {reason}") from None
     if not read.metric:
         raise OutputError(f"{shown(line)}: the metric has no name")
-    return read.metric, read.value, read.unit
+    return read.metric, Digits.shortest(read.value), read.unit
 
 
 def _scale(name: str, unit: str | None, units: Mapping[str, str | None], found: dict[str, Series]) -> float:

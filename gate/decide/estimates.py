@@ -33,7 +33,7 @@ from gate.stats.prior import (
     surprise,
     unlike_sides,
 )
-from gate.stats.ratio import LogPair, MeanPair, Ratio, paired_units
+from gate.stats.ratio import LogPair, MeanPair, Ratio, paired_units, rounded
 from gate.stats.round_ratio import LEAST_COMPLETE, Rounds, rounds_of
 from gate.stats.shared_variance import FEWEST_BUILDS, share_variance
 from gate.stats.shared_variance import Shared as SharedVariance
@@ -176,7 +176,7 @@ def with_shared_variance(found: Sequence[Estimated], settled: Sequence[Estimated
 
 def _over_sharing_machines(found: Sequence[Estimated], settled: Sequence[Estimated]) -> list[Estimated]:
     """Do the same on each of given machines, and combine what they say."""
-    every = [each for each in (*found, *settled) if not each.exact and not each.reduced.trouble]
+    every = [each for each in (*found, *settled) if not _hides_variance(each)]
     shared: dict[int, LogPair] = {}
     for tau in dict.fromkeys(each.subject.tau for each in every):
         of_one = [each for each in every if each.subject.tau == tau]
@@ -189,14 +189,20 @@ def _over_sharing_machines(found: Sequence[Estimated], settled: Sequence[Estimat
 
 
 def _shares(found: Estimated) -> bool:
-    rounds, usable = found.rounds, not found.exact and not found.reduced.trouble
-    return usable and rounds is not None and rounds.df > 0 and rounds.contrast > 0
+    rounds = found.rounds
+    return not _hides_variance(found) and rounds is not None and rounds.df > 0 and rounds.contrast > 0
+
+
+def _hides_variance(found: Estimated) -> bool:
+    """Return whether a variance is none that was estimated: of counts, without an interval, of values rounded alike."""
+    reduced = found.reduced
+    return bool(found.exact or reduced.trouble or any(reduced.rounding))
 
 
 def _with_variance(found: Estimated, shared: SharedVariance | None) -> Estimated:
     if shared is None or not shared.used or found.rounds is None or found.method != "paired":
         return found
-    ratio = found.rounds.pair(shared.variance, shared.df)
+    ratio = rounded(found.rounds.pair(shared.variance, shared.df), *found.reduced.rounding)
     return msgspec.structs.replace(found, ratio=ratio, method=SHARED)
 
 
@@ -231,7 +237,7 @@ def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
     )
     if not reduced.trouble and not reduced.exact and found.ratio.df is None:
         return msgspec.structs.replace(found, reduced=msgspec.structs.replace(reduced, trouble="no-rounds"))
-    if design.interval != "fieller" and subject.tau is None and not reduced.exact and not reduced.trouble:
+    if design.interval != "fieller" and subject.tau is None and not _hides_variance(found):
         return _bootstrap(found, design)
     return found
 
@@ -349,7 +355,7 @@ class _Recalled(msgspec.Struct, frozen=True):
 
 
 def _recalled(found: Estimated, design: Design) -> _Recalled | None:
-    if found.exact or found.reduced.trouble not in ("", "one-unit"):
+    if found.exact or found.reduced.trouble not in ("", "one-unit") or any(found.reduced.rounding):
         return None
     base, head = found.reduced.base, found.reduced.head
     by_round = paired_units(base, head)
@@ -403,7 +409,7 @@ def _moderated(found: Estimated, recalled: _Recalled, factors: Factors) -> Estim
         moderation = Moderation(prior, None, None, found.ratio)
         reduced = msgspec.structs.replace(found.reduced, trouble="")
         return msgspec.structs.replace(
-            found, reduced=reduced, ratio=_scaled(pair, base), method=MODERATED, moderation=moderation
+            found, reduced=reduced, ratio=_scaled(pair, reduced), method=MODERATED, moderation=moderation
         )
     # the variance within the sides has twice the degrees of the contrast, and so sees a noisy case better
     p_sides = None if within is None else surprise(within.variance, within.df, within.prior, factors.sides)
@@ -417,7 +423,7 @@ def _moderated(found: Estimated, recalled: _Recalled, factors: Factors) -> Estim
     moderated = moderated_pair if paired_units(base, head) else moderated_sides
     pair = moderated(base, head, result.variance, result.df)
     return msgspec.structs.replace(
-        found, ratio=_scaled(pair, base), method=MODERATED, paired=False, moderation=moderation
+        found, ratio=_scaled(pair, found.reduced), method=MODERATED, paired=False, moderation=moderation
     )
 
 
@@ -425,5 +431,5 @@ def _prior_of(compared: _Compared | None) -> Prior | None:
     return None if compared is None else compared.prior
 
 
-def _scaled(pair: MeanPair, tops: Tops) -> Ratio:
-    return LogPair(pair) if tops.log else pair
+def _scaled(pair: MeanPair, reduced: Reduced) -> Ratio:
+    return rounded(LogPair(pair) if reduced.base.log else pair, *reduced.rounding)

@@ -77,11 +77,11 @@ def side_summary(found: Estimated, side: Side, alpha: float) -> SideSummary:
     if tops.log or math.isclose(tops.mean, value):
         machines = sides_of(found.machines, side)
         limits = side_over_machines(machines, alpha) if machines else side_limits(tops, alpha)
-    shift = found.subject.shift
+    shift, unknown = found.subject.shift, reduced.rounding[side == "head"]
     return SideSummary(
         value=value - shift,
-        low=None if limits.low is None else limits.low - shift,
-        high=None if limits.high is None else limits.high - shift,
+        low=None if limits.low is None else limits.low - unknown - shift,
+        high=None if limits.high is None else limits.high + unknown - shift,
         counts=Counts(
             session=len(sample.counts[2]),
             build=len(sample.builds),

@@ -9,7 +9,7 @@ from gate.decide.detectable import POWER, degrees, size_at
 from gate.decide.estimates import Estimated, needed_builds
 from gate.decide.futility import asks_for_no_sign, edge, in_sight, is_beyond
 from gate.decide.looks import Judged
-from gate.stats.ratio import t_quantile
+from gate.stats.ratio import Rounded, t_quantile
 
 MOST = 100
 """More builds than this are no advice."""
@@ -29,6 +29,8 @@ def more_builds(judged: Judged, design: Design) -> int | None:
     df, builds = found.ratio.df, found.builds_each
     settled = (judged.settled and not judged.futile) or judged.position.not_worse
     if settled or found.exact or found.reduced.trouble or df is None:
+        return None
+    if isinstance(found.ratio, Rounded) and found.ratio.leaves_open(edge(found)):
         return None
     if design.sessions > 1 and not design.machines:
         # the unit is the session: builds of the same sessions tell little more

@@ -14,7 +14,7 @@ from gate.model.warnings.estimates import DependsOnMachine, OnSession, RoundsLef
 from gate.stats.diagnostics import LEVEL, SMALLEST
 from gate.stats.estimate import Reduced, reduce
 from gate.stats.fixed_sessions import Machine, effect, machine, over_machines, p_alike, stacked
-from gate.stats.ratio import WITHHELD, Limits, LogPair, MeanPair, Ratio
+from gate.stats.ratio import WITHHELD, Limits, LogPair, MeanPair, Ratio, rounded
 from gate.stats.subsample import measured_together, of_complete_rounds
 
 METHOD = "fixed-sessions"
@@ -56,11 +56,13 @@ def over_its_machines(subject: Subject, design: Design, base: Sample, head: Samp
     warnings = (RoundsLeftOut(left_out, kept.lacking),) if kept.lacking else ()
     same = _the_same_count(kept.base, kept.head, found) if case.exact else None
     if same is not None:
-        ratio: Ratio = MeanPair(same.x, same.y, 0.0, 0.0, 0.0, None)
-        return OverMachines(kept.base, kept.head, same, ratio, found, (*same.warnings, *warnings))
+        number = MeanPair(same.x, same.y, 0.0, 0.0, 0.0, None)
+        return OverMachines(kept.base, kept.head, same, number, found, (*same.warnings, *warnings))
     reduced = stacked(found)
     told = (*reduced.warnings, *warnings, *_depends(found, case))
-    return OverMachines(kept.base, kept.head, reduced, over_machines(found) or _nothing(), found, told)
+    pair = over_machines(found)
+    ratio = _nothing() if pair is None else rounded(pair, *reduced.rounding)
+    return OverMachines(kept.base, kept.head, reduced, ratio, found, told)
 
 
 def _nothing() -> MeanPair:
@@ -103,11 +105,12 @@ def session_ratios(found: Sequence[Machine], subject: Subject, alpha: float) -> 
 
 
 def _own_interval(found: Machine, pair: LogPair | None, alpha: float) -> RatioInterval:
-    exact = found.reduced is not None and found.reduced.exact
+    reduced = found.reduced
+    exact = reduced is not None and reduced.exact
     estimate = pair.y / pair.x if pair is not None else None
     limits = WITHHELD
-    if estimate is not None and pair is not None and not found.trouble:
-        limits = Limits("bounded", estimate, estimate) if exact else pair.limits(alpha)
+    if estimate is not None and pair is not None and reduced is not None and not found.trouble:
+        limits = Limits("bounded", estimate, estimate) if exact else rounded(pair, *reduced.rounding).limits(alpha)
     return RatioInterval(
         estimate=estimate,
         low=limits.low,

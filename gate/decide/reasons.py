@@ -10,13 +10,14 @@ from typing import Literal
 import msgspec
 
 from gate.decide.estimates import BOOTSTRAP_BUILDS, ONLY_REPORTS, Estimated
+from gate.decide.futility import edge
 from gate.decide.looks import Position
 from gate.decide.troubles import trouble_of
 from gate.evidence.aggregates import CENTRAL
 from gate.model import Accepted, Case, Evidence, Finding, Identical, ReportVerdict, Verdict, outcomes, reasons
 from gate.model.case import CaseId
 from gate.model.warnings.measured import UnknownDirection
-from gate.stats.ratio import Limits
+from gate.stats.ratio import Limits, Rounded
 
 
 class Facts(msgspec.Struct, frozen=True, eq=False):
@@ -139,6 +140,16 @@ def _inconclusive(facts: Facts) -> reasons.Reason:
         return reasons.Uncorrected(
             threshold=facts.threshold, confidence=facts.confidence, comparisons=facts.comparisons
         )
+    return _unsettled(facts)
+
+
+def _unsettled(facts: Facts) -> reasons.Reason:
+    """Say why an interval that lies on both sides of the threshold does."""
+    ratio = facts.found.ratio
+    if isinstance(ratio, Rounded) and ratio.leaves_open(edge(facts.found)):
+        step = max(facts.found.base.step, facts.found.head.step)
+        low, high = ratio.bounds
+        return reasons.Rounded(step=step, unit=facts.case.unit, low=low, high=high)
     if facts.unseen is not None:
         return reasons.TooNoisy(
             detectable=facts.unseen,

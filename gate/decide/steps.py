@@ -303,8 +303,8 @@ def not_by_builds(finding: Finding, *, imported: bool = False) -> steps.Step | N
     if isinstance(reason, reasons.BothZero) or (isinstance(reason, reasons.ZeroBase) and reason.floor is None):
         floor = finding.head.value / 2 if _spreads(finding) and not isinstance(reason, reasons.BothZero) else None
         return steps.DeclareZero(metric=finding.metric, floor=floor, unit=finding.unit, imported=imported)
-    if isinstance(reason, reasons.NoSpread):
-        return steps.DeclareExact(metric=finding.metric)
+    if isinstance(reason, (reasons.NoSpread, reasons.Rounded)):
+        return steps.DeclareExact(metric=finding.metric, rounded=isinstance(reason, reasons.Rounded))
     if isinstance(reason, reasons.FewValues):
         return steps.MoreValues(
             statistic=reason.statistic,

@@ -103,7 +103,7 @@ def _case(line: Unsampled) -> CaseId:
 def _as_value(line: Unsampled) -> Execution:
     # a mean is no count, whatever it is of
     exact = to_base(line.unit)[0] in COUNTS and line.statistic == "value"
-    metric = Metric(unit=line.unit, better=line.better, values=[line.value], exact=exact)
+    metric = Metric(unit=line.unit, better=line.better, values=[line.value], exact=exact, step=line.step)
     return Execution(
         benchmark=line.benchmark, side=line.side, session=line.session, build=line.build,
         execution=line.execution, factors=line.factors, metrics={line.metric: metric}, labels=line.labels,

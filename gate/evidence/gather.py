@@ -53,6 +53,7 @@ from gate.model import (
     Unsampled,
 )
 from gate.model.case import CaseId, canonical, case_id
+from gate.model.digits import shortest_step
 from gate.model.names import ERROR_RATE
 from gate.model.profile import Profile, Unprofiled
 from gate.model.warnings import AnyWarning, typed
@@ -67,6 +68,9 @@ from gate.model.warnings.measured import (
 )
 from gate.model.warnings.setup import NothingToCompare
 from gate.units import meant, to_base, whole_of
+
+_SEVERAL = 2
+"""Builds, of which one value shows that its digits are few because they are rounded."""
 
 Sampler = Callable[[list[Execution], str], Sample]
 """Makes the sample of a side from its executions and the name of a metric."""
@@ -487,6 +491,8 @@ def _case(
     decided: bool,
 ) -> Case:
     unit, _ = to_base(by_side["base"][0].metrics[metric].unit)
+    base, head = (sampled(by_side[side], metric) for side in SIDES)
+    steps = _steps(by_side, metric)
     exact = is_exact(config, benchmark, metric) or all(_repeats(by_side[side], metric) for side in SIDES)
     return Case(
         benchmark=benchmark,
@@ -496,8 +502,8 @@ def _case(
         better=better,
         exact=exact,
         decided=decided,
-        base=sampled(by_side["base"], metric),
-        head=sampled(by_side["head"], metric),
+        base=msgspec.structs.replace(base, step=steps["base"]),
+        head=msgspec.structs.replace(head, step=steps["head"]),
         warnings=iteration_warnings([*by_side["base"], *by_side["head"]], metric, asked),
     )
 
@@ -523,3 +529,20 @@ def _sample(executions: list[Execution], metric: str) -> Sample:
     levels = ([len(each.values) for each in measured], list(builds.values()), list(sessions.values()))
     iterations, executions_of, builds_of = map(np.array, levels)
     return Sample(np.concatenate(parts), (iterations, executions_of, builds_of), tuple(builds), known)
+
+
+def _steps(by_side: dict[Side, list[Execution]], metric: str) -> dict[Side, float]:
+    """Return the step that each side's values are written to, in the base unit; 0: not known, or nothing is rounded.
+
+    Where the lines do not tell, it is the finest that the digits of all of them show, which one tool wrote.
+    """
+    measured = {side: [e.metrics[metric] for e in by_side[side]] for side in SIDES}
+    every = [each for own in measured.values() for each in own]
+    if any(each.exact or whole_of(metric, each.unit) is not None for each in every):
+        return dict.fromkeys(SIDES, 0.0)
+    if any(each.step is not None for each in every):
+        # where some have fewer digits than others, those count
+        return {side: max((each.step or 0.0) * to_base(each.unit)[1] for each in measured[side]) for side in SIDES}
+    if min(len({(e.session, e.build) for e in by_side[side]}) for side in SIDES) < _SEVERAL:
+        return dict.fromkeys(SIDES, 0.0)
+    return dict.fromkeys(SIDES, min(shortest_step(each.values) * to_base(each.unit)[1] for each in every))

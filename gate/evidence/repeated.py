@@ -14,6 +14,7 @@ from gate.config.rules import decides, is_exact
 from gate.config.types import Config
 from gate.model import SIDES, Execution, Failure, Metric, Record, Side, Unsampled
 from gate.model.case import CaseId, canonical
+from gate.model.digits import COARSE
 from gate.model.names import COUNTS
 from gate.units import to_base
 
@@ -21,8 +22,6 @@ FEWEST = 5
 """Distinct values that a series needs: fewer may well come twice out of a coarse timer or a count."""
 _CHANCE = math.log(1e-6)
 """Above it, so many equal series may be chance: a timer of few ticks gives short series twice."""
-_FINE = 1e-3
-"""A step between values, as a share of the largest, that no timer of few ticks has."""
 _ROUNDING = 1e-9
 """Two formats of one run give a value with other last digits."""
 _Series = tuple[float, ...]
@@ -159,7 +158,7 @@ def _grown(own: Sequence[Execution], metric: str, *, by_side: bool) -> Iterator[
     for e, longer in pairwise(ordered):
         values, beginning = e.metrics[metric].values, longer.metrics[metric].values[: len(e.metrics[metric].values)]
         grown = len(longer.metrics[metric].values) > len(values) and beginning == values
-        fine = grown and len(set(values)) >= FEWEST and min(_steps(values)) < _FINE * max(map(abs, values))
+        fine = grown and len(set(values)) >= FEWEST and min(_steps(values)) < COARSE * max(map(abs, values))
         if fine and not (by_side and e.side != longer.side):
             yield longer, e
 

@@ -19,7 +19,7 @@ from gate.model import Commit, Finding, Identical, Run, Side, SideSummary, UserE
 from gate.model.case import case_id
 from gate.model.history import AcceptedChange, Change, HistoryRecord, Measured, Spread
 from gate.stats.fixed_sessions import effect
-from gate.stats.ratio import LogPair, MeanPair, Ratio
+from gate.stats.ratio import LogPair, MeanPair, Ratio, Rounded
 
 _BLOCK = 1 << 20
 
@@ -155,7 +155,7 @@ def _changes(found: Sequence[Estimated], decided: Decided) -> Iterable[Change]:
 
 
 def _logs(ratio: Ratio) -> MeanPair:
-    if isinstance(ratio, (MeanPair, LogPair)):
+    if isinstance(ratio, (MeanPair, LogPair, Rounded)):
         return ratio.logs
     raise TypeError(type(ratio).__name__)
 

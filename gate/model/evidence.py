@@ -24,13 +24,15 @@ class Sample(msgspec.Struct, frozen=True, eq=False):
     counts: children of each unit, from the lowest level: counts[0][e] iterations of execution e, counts[1][b]
     executions of build b, counts[2][s] builds of session s; each sums to the length of the one before (N first).
     builds: (session, build) of each build, in the order of counts[1]. orders: position of each execution in the run,
-    shape (len(counts[0]),), None where the files do not say.
+    shape (len(counts[0]),), None where the files do not say. step: of the last digit that values are written to, 0
+    where that is not known, or nothing is rounded.
     """
 
     values: npt.NDArray[np.float64]
     counts: tuple[npt.NDArray[np.int64], ...]
     builds: tuple[tuple[int, int], ...]
     orders: npt.NDArray[np.int64] | None = None
+    step: float = 0.0
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):

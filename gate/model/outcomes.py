@@ -367,6 +367,8 @@ class DeclareExact(Kind, frozen=True, kw_only=True):
 
     metric: str
     """Of the first that is open."""
+    rounded: bool
+    """Whether they are written in steps that may hide how they differ; else they are the same to the last digit."""
 
 
 class OtherStatistic(Kind, frozen=True, kw_only=True):

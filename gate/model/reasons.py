@@ -325,6 +325,18 @@ class FloorOpen(Kind, frozen=True, kw_only=True):
     unit: str
 
 
+class Rounded(Kind, frozen=True, kw_only=True):
+    """The values are written in such coarse steps that no number of builds would tell on which side the change is."""
+
+    step: float
+    """Of the last digit that is written, in the unit."""
+    unit: str
+    low: float
+    """The smallest ratio that the values may be of."""
+    high: float
+    """The largest."""
+
+
 class TooWide(Kind, frozen=True, kw_only=True):
     """The interval is too wide to distinguish a change beyond the threshold from none."""
 
@@ -378,6 +390,7 @@ Reason = (
     | NotWorse
     | Unconfirmed
     | FloorOpen
+    | Rounded
     | TooWide
     | TooNoisy
 )

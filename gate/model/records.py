@@ -46,6 +46,9 @@ class Metric(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """The warm-up iterations before them."""
     exact: bool = False
     """Of a result file: a count or share that needs no clock. Without spread over builds it is compared as a number."""
+    step: Annotated[float, msgspec.Meta(ge=0)] | None = None
+    """The coarsest step of the last digits that the tool wrote of the values, in their unit. None: that of the digits
+    that the values have here."""
     steady: bool | None = None
     """Whether a steady state was found, with warmup = "auto"; None: not looked for."""
 
@@ -249,6 +252,8 @@ class Unsampled(msgspec.Struct, frozen=True, kw_only=True, tag="summary", gc=Fal
     """Standard deviation of the values, in the same unit."""
     count: Index | None = None
     """The values that it is of."""
+    step: Annotated[float, msgspec.Meta(ge=0)] | None = None
+    """As of Metric."""
     labels: dict[str, str] = {}
     """What else the file says of it."""
 

@@ -13,6 +13,7 @@ import msgspec
 from gate.directions import told_or_known
 from gate.model import Better, Metric
 from gate.model.bounds import number, out_of_bounds, why_out_of_bounds
+from gate.model.digits import Digits
 from gate.model.visible import visible
 from gate.results.result import About, Aggregate, Failed, LeftOut, Measured, Result
 
@@ -63,12 +64,13 @@ def checked(found: Aggregate) -> Aggregate | Failed:
     if why is not None:
         status = f"{metric}, {statistic}: {why}"
         return Failed(benchmark=benchmark, status=status, execution=found.execution, labels=labels)
-    low, high, sd = found.low, found.high, found.sd
+    low, high, sd = (None if each is None else float(each) for each in (found.low, found.high, found.sd))
     # a file may give one limit alone
     limits = [limit for limit in (low, high) if limit is not None]
     is_interval = bool(limits) and all(map(math.isfinite, limits)) and limits == sorted(limits)
     return msgspec.structs.replace(
         found, benchmark=benchmark, metric=metric, statistic=statistic, unit=visible(found.unit), labels=labels,
+        value=float(found.value), step=found.value.step if isinstance(found.value, Digits) else found.step,
         better=told_or_known(found.better, found.metric, found.unit),
         low=low if is_interval else None, high=high if is_interval else None,
         confidence=found.confidence if is_interval else None,
@@ -114,6 +116,8 @@ def aggregate(
 ) -> Aggregate | Failed:  # fmt: skip
     """Give a statistic of a benchmark, or say that it failed where it has no value.
 
+    A value whose text is gone is taken to be written with no more digits than it needs.
+
     Args:
         scale: takes value, low, high and sd to the unit.
     """
@@ -122,8 +126,9 @@ def aggregate(
         status = f"{visible(metric)}, {visible(statistic)}: no value"
         return Failed(benchmark=visible(benchmark), status=status, execution=execution, labels=own)
     low, high, sd = (None if each is None else each * scale for each in (low, high, sd))
+    written = value if isinstance(value, Digits) else Digits.shortest(value)
     return Aggregate(
-        benchmark=benchmark, metric=metric, statistic=statistic, value=value * scale, unit=unit, better=better,
+        benchmark=benchmark, metric=metric, statistic=statistic, value=written * scale, unit=unit, better=better,
         low=low, high=high, confidence=confidence, sd=sd, count=count, execution=execution, labels=own,
     )  # fmt: skip
 

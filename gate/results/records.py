@@ -138,7 +138,7 @@ def _values(
             benchmark=one.benchmark, side=side, session=place["session"], build=place["build"],
             execution=execution, factors=own, metric=one.metric, statistic=one.statistic,
             value=one.value, unit=one.unit, better=one.better, low=one.low, high=one.high, confidence=one.confidence,
-            sd=one.sd, count=None if one.count is None else int(one.count), labels=one.labels,
+            sd=one.sd, step=one.step, count=None if one.count is None else int(one.count), labels=one.labels,
         )  # fmt: skip
     for failed in reading.failed:
         yield Failure(

@@ -55,6 +55,8 @@ class Aggregate(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Of that interval; None: not known."""
     sd: float | None = None
     """Standard deviation of the values, in the same unit."""
+    step: float | None = None
+    """Of the last digit that is written of the value, in its unit; None: as a `Digits` says, or its own digits."""
     count: float | None = None
     """The values that it is of, as the file says; what is none from 1 to 2^53 is left out."""
     execution: int = 0

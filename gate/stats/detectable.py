@@ -6,7 +6,7 @@ import math
 from functools import lru_cache
 
 from gate.stats.power import beyond
-from gate.stats.ratio import LogPair, MeanPair, Ratio, t_quantile
+from gate.stats.ratio import LogPair, MeanPair, Ratio, Rounded, t_quantile
 
 _MOST = 1e4
 """A noncentrality that no test of a bounded interval has."""
@@ -41,6 +41,11 @@ def worse_ratio(
         share: what the variances are multiplied by, as where more builds are meant.
         lower: lower values are better.
     """
+    if isinstance(ratio, Rounded):
+        # the bound that is tested is as far from the ratio as it was here
+        tested = ratio.least if lower else ratio.most
+        there = worse_ratio(tested, noncentrality, threshold=threshold, floor=floor, share=share, lower=lower)
+        return None if there is None else there * (ratio.y / ratio.x) / (tested.y / tested.x)
     edge = 1 + threshold if lower else 1 / (1 + threshold)
     pair = ratio.natural() if isinstance(ratio, LogPair) else ratio
     if not isinstance(pair, MeanPair) or pair.x <= 0 or pair.y <= 0:

@@ -10,13 +10,14 @@ import msgspec
 import numpy as np
 
 from gate.model import Sample
+from gate.model.digits import COARSE
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.estimates import BuildsCut, BuildsUnlike, FewExecutions, NotExact
-from gate.stats.levels import LevelVariance, Tops, summarize, tops_of, variances_of_all
+from gate.stats.levels import LevelVariance, Tops, sessions_of, summarize, tops_of, variances_of_all
 from gate.stats.quantile import needed_values, quantile_pair, type8
-from gate.stats.ratio import LogPair, MeanPair, Ratio, matched, paired, unpaired
+from gate.stats.ratio import LogPair, MeanPair, Ratio, matched, paired, rounded, unpaired
 from gate.stats.round_ratio import rounds_of
-from gate.stats.rounding import ROUNDING, same
+from gate.stats.rounding import ROUNDING, same, unknown_rounding
 from gate.stats.subsample import measured_together
 
 Method = Literal["fieller", "fieller-kj", "fieller-paired", "paired"]
@@ -63,6 +64,8 @@ class Reduced(msgspec.Struct, frozen=True):
     shortage: Shortage | None
     """Of a quantile's values, else None."""
     warnings: tuple[AnyWarning, ...]
+    rounding: tuple[float, float] = (0.0, 0.0)
+    """How far x and y may be from what they were before the values were written, beside what averages out."""
 
 
 def reduce(base: Sample, head: Sample, tau: float | None, *, exact: bool, sessions: bool = False) -> Reduced:
@@ -82,8 +85,25 @@ def reduce(base: Sample, head: Sample, tau: float | None, *, exact: bool, sessio
     is_exact = exact and not differing
     if tau is not None and not is_exact:
         return _quantile(base, head, tau, warnings, sessions=sessions)
-    trouble = _trouble(base, head, x, y, exact=is_exact)
-    return Reduced(x, y, x.mean, y.mean, is_exact, trouble, None, warnings)
+    if exact:
+        # nothing rounds what is declared a count
+        return Reduced(x, y, x.mean, y.mean, is_exact, _trouble(base, head, x, y, exact=is_exact), None, warnings)
+    x, y = _stepped(x, base), _stepped(y, head)
+    rounding = _unknown(base), _unknown(head)
+    return Reduced(x, y, x.mean, y.mean, False, _trouble(base, head, x, y, exact=False), None, warnings, rounding)
+
+
+def _stepped(tops: Tops, sample: Sample) -> Tops:
+    """Give a side without spread the step that its values are written to, where that is coarse enough to hide it."""
+    value = math.exp(tops.mean) if tops.log else tops.mean
+    if tops.gap > 0 or not sample.step or sample.step < COARSE * abs(value):
+        return tops
+    return Tops(tops.values, tops.units, sample.step / value if tops.log else sample.step, tops.log)
+
+
+def _unknown(sample: Sample) -> float:
+    found = [unknown_rounding(values, sample.step) for values in sessions_of(sample)]
+    return sum(found) / len(found)
 
 
 def _differing(base: Sample, head: Sample, x: Tops, y: Tops) -> Literal["values", "ratio"] | None:
@@ -150,7 +170,8 @@ def _quantile(base: Sample, head: Sample, tau: float, warnings: tuple[AnyWarning
         return Reduced(x, y, values[0], values[1], False, trouble, None, warnings)
     has, needs = min(pair.base.fewest, pair.head.fewest), needed_values(tau)
     trouble = "negative" if min(base.values.min(), head.values.min()) < 0 else ""
-    trouble = trouble or ("few-values" if has < needs else _too_little(base, head, pair.base.tops, pair.head.tops))
+    tops = _stepped(pair.base.tops, base), _stepped(pair.head.tops, head)
+    trouble = trouble or ("few-values" if has < needs else _too_little(base, head, *tops))
     if pair.cut:
         warnings = (*warnings, BuildsCut())
     if pair.unlike:
@@ -158,10 +179,11 @@ def _quantile(base: Sample, head: Sample, tau: float, warnings: tuple[AnyWarning
     executions = min(pair.base.fewest_executions, pair.head.fewest_executions)
     if executions < _FEWEST_EXECUTIONS and not trouble:
         warnings = (*warnings, FewExecutions(executions))
-    tops = (pair.base.tops, pair.head.tops)
     x_value, y_value = (math.exp(side.mean) for side in tops)
+    # of values that are alike quantiles are too, however many values there are beside them
+    rounding = [unknown_rounding(np.exp(own.values), side.step) for own, side in zip(tops, (base, head), strict=True)]
     shortage = Shortage(has, needs)
-    return Reduced(*tops, x_value, y_value, False, trouble, shortage, warnings)
+    return Reduced(*tops, x_value, y_value, False, trouble, shortage, warnings, (rounding[0], rounding[1]))
 
 
 def level_variances(sample: Sample, tops: Tops) -> tuple[LevelVariance, ...]:
@@ -200,6 +222,6 @@ def ratio_of(reduced: Reduced, method: Method) -> Ratio:
         # of machines that differ by any factor Fieller's set would count that as variance of base's mean
         rounds = rounds_of(base, head)
         if rounds is not None:
-            return rounds.pair(rounds.contrast, rounds.df)
+            return rounded(rounds.pair(rounds.contrast, rounds.df), *reduced.rounding)
     pair = paired(base, head) if method in PAIRED else unpaired(base, head, kalibera_jones=method == "fieller-kj")
-    return LogPair(pair) if base.log else pair
+    return rounded(LogPair(pair) if base.log else pair, *reduced.rounding)

@@ -217,7 +217,10 @@ def stacked(machines: Sequence[Machine]) -> Reduced:
     warnings = tuple(dict.fromkeys(warning for each in reduced for warning in each.warnings))
     trouble: Trouble = "machine" if any(each.trouble for each in machines) else ""
     exact = all(each.exact for each in reduced)
-    return Reduced(base, head, x, y, exact, trouble, None, warnings)
+    # machines count alike, each by its share
+    shares = [(own.rounding[0] / own.x, own.rounding[1] / own.y) for own in reduced if own.x > 0 and own.y > 0]
+    unknown = [sum(own) / len(shares) for own in zip(*shares, strict=True)] or [0.0, 0.0]
+    return Reduced(base, head, x, y, exact, trouble, None, warnings, (x * unknown[0], y * unknown[1]))
 
 
 def _stack(sides: Sequence[Tops], values: Sequence[float], sessions: tuple[int, ...], *, log: bool) -> Tops:

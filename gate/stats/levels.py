@@ -99,15 +99,22 @@ def _step_of(sample: Sample, units: int) -> float:
 def gap_of(sample: Sample) -> float:
     """Return the smallest distance between two distinct values of one session, 0 when all of each are equal.
 
-    What values of two machines differ by tells nothing of the instrument.
+    What values of two machines differ by tells nothing of the instrument. It is no less than the step that values are
+    written to: the digits of some may be fewer.
     """
+    gaps = [smallest_step(np.sort(values)) for values in sessions_of(sample)]
+    gap = min((gap for gap in gaps if gap > 0), default=0.0)
+    return max(gap, sample.step) if gap else 0.0
+
+
+def sessions_of(sample: Sample) -> list[npt.NDArray[np.float64]]:
+    """Return the values of each session."""
     if len(sample.counts[2]) == 1:
-        return smallest_step(np.sort(sample.values))
+        return [sample.values]
     sizes = sample.counts[0]
     for children in sample.counts[1:3]:
         sizes = np.add.reduceat(sizes, np.cumsum(children) - children)
-    gaps = [smallest_step(np.sort(values)) for values in np.split(sample.values, np.cumsum(sizes)[:-1])]
-    return min((gap for gap in gaps if gap > 0), default=0.0)
+    return np.split(sample.values, np.cumsum(sizes)[:-1])
 
 
 def summarize(sample: Sample, *, sessions: bool = False) -> Summary:

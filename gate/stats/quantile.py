@@ -124,6 +124,7 @@ def _cut(sample: Sample, enough: int) -> Sample:
         (iterations[kept], np.add.reduceat(kept.astype(np.int64), _starts(executions)), builds),
         sample.builds,
         None if sample.orders is None else sample.orders[kept],
+        sample.step,
     )
 
 

@@ -196,6 +196,91 @@ class LogPair(msgspec.Struct, frozen=True):
         return MeanPair(x, y, x * x * logs.v_xx, y * y * logs.v_yy, x * y * logs.v_xy, logs.df)
 
 
+class Rounded(msgspec.Struct, frozen=True):
+    """A ratio of values that were written in coarse steps: each limit is that of the values that move it the most.
+
+    What rounding may hide is the same in every build, so it does not shrink with their number.
+    """
+
+    middle: MeanPair | LogPair
+    """Of the values as written."""
+    least: MeanPair | LogPair
+    """Of the largest base and the smallest head that they may be of."""
+    most: MeanPair | LogPair
+
+    @property
+    def x(self) -> float:
+        """Base's value."""
+        return self.middle.x
+
+    @property
+    def y(self) -> float:
+        """Head's value."""
+        return self.middle.y
+
+    @property
+    def df(self) -> float | None:
+        """Degrees of freedom."""
+        return self.middle.df
+
+    def limits(self, alpha: float) -> Limits:
+        """Return the set of the ratio at confidence 1 - alpha, whichever the values were."""
+        return _around(self.least.limits(alpha), self.most.limits(alpha))
+
+    def p(self, theta: float, tail: Tail) -> float | None:
+        """Return the p of "the ratio is above (below) theta"."""
+        return (self.least if tail == "above" else self.most).p(theta, tail)
+
+    def difference_limits(self, alpha: float) -> Limits:
+        """Return the interval of the difference head - base, in the metric's unit."""
+        return _around(self.least.difference_limits(alpha), self.most.difference_limits(alpha))
+
+    def p_difference(self, floor: float, tail: Tail) -> float | None:
+        """Return the p of "head - base is above (below) floor"."""
+        return (self.least if tail == "above" else self.most).p_difference(floor, tail)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The smallest and the largest ratio of any values that are written like these, were there no noise."""
+        return self.least.y / self.least.x, self.most.y / self.most.x
+
+    def leaves_open(self, theta: float) -> bool:
+        """Return whether rounding alone hides on which side of theta the ratio is."""
+        low, high = self.bounds
+        return low <= theta <= high
+
+    @property
+    def logs(self) -> MeanPair:
+        """The logarithms; what rounding hides counts as the variance of an even spread between its bounds."""
+        logs = self.middle.logs
+        hidden = [(own - other) ** 2 / 12 for own, other in zip(_sides(self.least), _sides(self.most), strict=True)]
+        return msgspec.structs.replace(logs, v_xx=logs.v_xx + hidden[0], v_yy=logs.v_yy + hidden[1])
+
+
+def rounded(pair: MeanPair | LogPair, base: float, head: float) -> MeanPair | LogPair | Rounded:
+    """Return a ratio whose sides may be so far from their values before these were written; itself where none is."""
+    if not base and not head:
+        return pair
+    return Rounded(pair, _moved(pair, base, -head), _moved(pair, -base, head))
+
+
+def _moved(pair: MeanPair | LogPair, base: float, head: float) -> MeanPair | LogPair:
+    # of digits that differ much from value to value half a step may be more than the mean, which stays above 0
+    x, y = (max(value + by, _HAIR * value) for value, by in ((pair.x, base), (pair.y, head)))
+    if isinstance(pair, MeanPair):
+        return msgspec.structs.replace(pair, x=x, y=y)
+    return LogPair(msgspec.structs.replace(pair.logs, x=math.log(x), y=math.log(y)))
+
+
+def _sides(pair: MeanPair | LogPair) -> tuple[float, float]:
+    return pair.logs.x, pair.logs.y
+
+
+def _around(least: Limits, most: Limits) -> Limits:
+    bounded = least.kind == most.kind == "bounded"
+    return Limits("bounded", least.low, most.high) if bounded else next(x for x in (least, most) if x.kind != "bounded")
+
+
 def paired_units(base: Tops, head: Tops) -> bool:
     """Return whether every top unit of either side has its partner on the other: rounds are complete."""
     return base.units == head.units

@@ -1,10 +1,12 @@
-"""What is rounding of floats rather than a difference of values: sums and clocks leave some units of last place."""
+"""What is rounding rather than a difference of values: of floats some units of last place, of tools the last digit."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from gate.model.digits import COARSE
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -27,6 +29,19 @@ def smallest_step(ordered: npt.NDArray[np.float64], *, log: bool = False) -> flo
     sizes = 1.0 if log else np.maximum(np.abs(ordered[1:]), np.abs(ordered[:-1]))
     steps = steps[steps > ROUNDING * sizes]
     return float(steps.min()) if len(steps) else 0.0
+
+
+def unknown_rounding(values: npt.NDArray[np.float64], step: float) -> float:
+    """Return how far the mean may be from that of the values before they were written in steps; 0: it averages out.
+
+    Values that are all the same may lie anywhere within half a step. Of two neighbours either the noise spreads over
+    both, or all lie near the edge between them, so that the mean is there. Of more the rounding averages out, as noise
+    of half a step does to it (Widrow and Kollár 2008; docs/method.md).
+    """
+    low, high = float(values.min()), float(values.max())
+    if not step or high - low > step * (1 + COARSE):
+        return 0.0
+    return abs(low + step / 2 - float(values.mean()))
 
 
 def same(values: npt.NDArray[np.float64], *, log: bool = False) -> bool:

@@ -27,6 +27,7 @@ def of_builds(sample: Sample, wanted: Callable[[tuple[int, int]], bool]) -> Samp
         ),
         names,
         None if sample.orders is None else sample.orders[executions],
+        sample.step,
     )
 
 

@@ -144,6 +144,11 @@ def _asked(why: reasons.TooWide | reasons.NotWorse) -> str:
     return "" if why.confidence is None else f" at the {format_confidence(why.confidence)} that interim looks ask for"
 
 
+def _rounded(why: reasons.Rounded) -> str:
+    step, low, high = as_configured(why.step, why.unit), numbers.changed(why.low), numbers.changed(why.high)
+    return f"all values are rounded to {step}, which alone leaves the change between {low} and {high}"
+
+
 def _no_sign(why: reasons.NoSign) -> str:
     return f"no sign {_shown(why)}; {_at_worst(why)} ({format_confidence(why.confidence)})"
 
@@ -193,7 +198,10 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     ),
     reasons.ZeroQuantile: lambda _: "a quantile of 0 has no logarithm, so there is no ratio of quantiles",
     reasons.FewRounds: lambda _: "fewer than two rounds were measured on both sides: a paired interval needs them",
-    reasons.NoSpread: lambda _: "no spread: the timer may be too coarse (declare a count or size with `exact = true`)",
+    reasons.NoSpread: lambda _: (
+        "no spread: all values are the same to the last digit, as a coarse timer or copies of one run give them "
+        "(declare a count or size with `exact = true`)"
+    ),
     reasons.OneUnit: _one_unit,
     reasons.FewValues: _few_values,
     reasons.FewRoundsThere: _few_rounds_there,
@@ -233,6 +241,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     reasons.BetterUncorrected: _better_uncorrected,
     reasons.NotWorse: _not_worse,
     reasons.FloorOpen: _floor_open,
+    reasons.Rounded: _rounded,
     reasons.TooWide: _too_wide,
     reasons.TooNoisy: _too_noisy,
     reasons.NoSign: _no_sign,

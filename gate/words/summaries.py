@@ -202,6 +202,14 @@ def _find_creep(step: outcomes.FindCreep) -> str:
     )
 
 
+def _declare_exact(step: outcomes.DeclareExact) -> str:
+    otherwise = "or write more digits" if step.rounded else "and see that each is of a run of its own"
+    return (
+        f"If {step.metric} is a count or a size, add {_way(step)}; of a time, let each value be of more work, "
+        f"{otherwise}"
+    )
+
+
 def _lower_floor(step: outcomes.LowerFloor) -> str:
     how = "lower the floor" if step.wanted else "lower the floor or remove it"
     said = f"If a change below {as_configured(step.floor, step.unit)} matters, {how} ({_way(step)})"
@@ -358,10 +366,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.NothingToDo: lambda _: "Nothing to do: the inconclusive results are not worse than the threshold allows",
     outcomes.LowerFloor: _lower_floor,
     outcomes.DeclareZero: _declare_zero,
-    outcomes.DeclareExact: lambda step: (
-        f"If {step.metric} is a count or a size, add {_way(step)}; of a time, let each value be of more work, or write "
-        "more digits"
-    ),
+    outcomes.DeclareExact: _declare_exact,
     outcomes.MoreValues: _more_values,
     outcomes.OtherStatistic: lambda step: (
         f"Compare another statistic of {step.metric}, such as {_way(step)}: its {step.statistic} is 0"

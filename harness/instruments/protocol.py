@@ -17,6 +17,7 @@ from gate.config.commands import filled
 from gate.config.types import Benchmark
 from gate.directions import told_or_known
 from gate.model import Metric, Side
+from gate.model.digits import step_of
 from gate.units import plural
 from harness.instruments.steady import steady_from
 from harness.process.execute import PADDING, Command, Outcome, start_error
@@ -207,7 +208,10 @@ def _metric(benchmark: Benchmark, name: str, series: Series) -> Metric:
     if len(series.values) <= warmup:
         raise OutputError(f"{plural(len(series.values), 'value')} of {name!r}, and warmup takes {warmup}")
     kept, dropped = series.values[warmup:], series.values[:warmup]
-    return Metric(unit=series.unit, better=better, values=kept, dropped=dropped, steady=steady)
+    step = step_of(kept)
+    if step is not None:
+        kept, dropped = ([float(value) for value in part] for part in (kept, dropped))
+    return Metric(unit=series.unit, better=better, values=kept, dropped=dropped, step=step, steady=steady)
 
 
 def read_regular(path: Path, limit: float) -> bytes | None:

@@ -13,7 +13,7 @@ from gate.config.rules import Policy, most_builds
 from gate.config.types import Builds, Config, Gate
 from gate.decide import decide
 from gate.decide.design import choose, statistics_of
-from gate.model import Case, Evidence, Report, Round, Sample
+from gate.model import Case, Evidence, Report, Round
 from gate.model.case import case_id
 from gate.stats.proportion import Proportion, clopper_pearson
 from gate.stats.subsample import of_builds
@@ -142,4 +142,5 @@ def worsened(case: Case, change: float) -> Case:
     """Make every value of head worse by a change: 0.05 multiplies a time by 1.05 and divides a rate by it."""
     factor = 1 + change if case.better == "lower" else 1 / (1 + change)
     head = case.head
-    return msgspec.structs.replace(case, head=Sample(head.values * factor, head.counts, head.builds, head.orders))
+    worse = msgspec.structs.replace(head, values=head.values * factor, step=head.step * factor)
+    return msgspec.structs.replace(case, head=worse)

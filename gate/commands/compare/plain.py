@@ -40,6 +40,7 @@ class _Plain(msgspec.Struct, frozen=True, eq=False):
     sizes: list[int]
     """Of each execution."""
     builds: tuple[tuple[int, int], ...]
+    step: float = 0.0
 
 
 def is_plain(executions: Sequence[Execution], policy: Policy) -> bool:

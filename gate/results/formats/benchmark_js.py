@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gate.adapters import benchmark_js as lines
+from gate.model.digits import Digits
 from gate.results.checking import aggregate, entry, measured, numbered, scaled, times
 from gate.results.result import About, Aggregate, Failed, Format, Result
 from gate.results.source import Source
@@ -61,7 +62,7 @@ def _of_line(row: lines.Row) -> Aggregate | Failed:
     if row.problem:
         return Failed(benchmark=row.name, status=row.problem)
     try:
-        rate, margin = float(row.rate.replace(",", "")), float(row.margin) / 100
+        rate, margin = Digits(row.rate.replace(",", "")), float(row.margin) / 100
     except ValueError:
         return Failed(benchmark=row.name, status=f"{row.rate} is not a number")
     return aggregate(

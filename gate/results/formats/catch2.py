@@ -9,6 +9,7 @@ from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
 from gate.adapters.suites import NAME
 from gate.adapters.values import OutputError
+from gate.model.digits import Digits
 from gate.results.result import About, Aggregate, Failed, Format, Result
 from gate.results.source import Source
 from gate.units import to_base
@@ -267,6 +268,6 @@ def _line(table: _Table, line: str, number: int) -> Iterator[Aggregate | Failed]
 
 def _seconds(number: str, unit: str) -> float:
     try:
-        return float(number) * to_base(unit)[1]
+        return Digits(number) * to_base(unit)[1]
     except ValueError:
         raise OutputError(f"{number} {unit} is not a time") from None

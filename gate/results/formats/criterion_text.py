@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from gate.adapters.suites import NAME
 from gate.adapters.values import OutputError, shown
 from gate.model import Better
+from gate.model.digits import Digits
 from gate.model.visible import visible
 from gate.results.result import Aggregate, Failed, Format, Result
 from gate.results.source import Source
@@ -87,7 +88,7 @@ def _estimate(found: re.Match[str], name: str, execution: int, place: int, measu
 
 def _base(number: str, unit: str, place: int) -> tuple[float, str]:
     try:
-        value = float(number)
+        value = Digits(number)
     except ValueError:
         raise OutputError(f"line {place}: {number} is not a number") from None
     rate = _RATE.fullmatch(unit)

@@ -13,6 +13,7 @@ import msgspec
 from gate.adapters.values import OutputError
 from gate.model import Better
 from gate.model.bounds import number
+from gate.model.digits import Digits
 from gate.results.checking import aggregate, numbered
 from gate.results.result import About, Failed, Format, Result
 from gate.results.source import Source
@@ -239,6 +240,6 @@ def _number(value: Any) -> float | None:
     if not isinstance(value, str):
         return number(value)
     try:
-        return float(value) if value.isascii() and "_" not in value else None
+        return Digits(value) if value.isascii() and "_" not in value else None
     except ValueError:
         return None

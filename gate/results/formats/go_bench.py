@@ -175,5 +175,6 @@ def _metrics(file: File, of: Lines) -> tuple[dict[str, Metric], str]:
             values = array("d", [*metrics[name].values, *values])
         if name in file.exact and min(values) == max(values):
             values = values[:1]
-        metrics[visible(name)] = Metric(unit=unit, better=file.better.get(name), values=values)
+        step = of.steps[raw] * scale
+        metrics[visible(name)] = Metric(unit=unit, better=file.better.get(name), values=values, step=step)
     return metrics, ""

@@ -10,6 +10,7 @@ import msgspec
 from gate.adapters.libtest import Row, rows
 from gate.adapters.values import OutputError
 from gate.model import Better
+from gate.model.digits import Digits
 from gate.results.result import Aggregate, Failed, Format, LeftOut, Result
 from gate.results.source import Source
 from gate.results.written_units import written
@@ -74,7 +75,8 @@ def _events(source: Source) -> Iterator[Row]:
         event = _event(line, place)
         if event is not None:
             # called MiB, and 1,000,000 bytes
-            yield Row(event.name, place, event.median, "ns", event.mib_per_second, "it failed")
+            median = None if event.median is None else Digits.shortest(event.median)
+            yield Row(event.name, place, median, "ns", event.mib_per_second, "it failed")
 
 
 def _event(line: str, place: int) -> _Event | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
@@ -12,6 +13,7 @@ import msgspec
 from gate.adapters import go
 from gate.adapters.values import OutputError
 from gate.model import Better
+from gate.model.digits import Digits
 from gate.model.visible import visible
 from gate.results.source import Source
 
@@ -46,11 +48,15 @@ class Lines:
     values: list[array[float]] = field(default_factory=list)
     """Of each of them."""
     by_unit: dict[bytes, array[float]] = field(default_factory=dict)
+    steps: dict[bytes, float] = field(default_factory=dict)
+    """Of the last digit of each unit's first value."""
 
-    def add(self, units: list[bytes], numbers: list[float]) -> None:
-        """Keep a line, whose units may be others than those before."""
+    def add(self, units: list[bytes], numbers: Iterable[float], written: Iterable[Digits]) -> None:
+        """Keep a line, whose units may be others than those before; written: its numbers, which are seldom asked."""
         if units != self.units:
             self.units = units
+            for unit, own in zip(units, written, strict=True):
+                self.steps.setdefault(unit, own.step)
             self.values = [self.by_unit.setdefault(unit, array("d")) for unit in units]
         for values, number in zip(self.values, numbers, strict=True):
             values.append(number)
@@ -152,7 +158,7 @@ def read_line(file: File, stream: Stream, line: bytes) -> None:
         # what stands between a count and pairs of value and unit
         if len(words) >= 4 and len(words) % 2 == 0 and words[1].isdigit():
             try:
-                numbers = list(map(float, words[2::2]))
+                numbers = list(map(float, texts := words[2::2]))
             except ValueError:
                 pass
             else:
@@ -160,7 +166,7 @@ def read_line(file: File, stream: Stream, line: bytes) -> None:
                 found = lines.get(words[0])
                 if found is None:
                     found = lines[words[0]] = Lines(_announced(stream.reader, words[0]))
-                found.add(words[3::2], numbers)
+                found.add(words[3::2], numbers, map(Digits, texts))
                 return
     if line and not line.isspace():
         _read_other(file, stream, line.decode("utf-8", "replace"))
@@ -275,7 +281,8 @@ def _read_behind(file: File, stream: Stream, line: str) -> None:
 
 def _keep(file: File, stream: Stream, result: go.Result) -> None:
     found = file.lines_of(stream).setdefault(result.name.encode(), Lines(result.announced))
-    found.add([unit.encode() for unit in result.values], list(result.values.values()))
+    numbers = result.values.values()
+    found.add([unit.encode() for unit in result.values], numbers, numbers)
 
 
 def cut_off(file: File, stream: Stream, line: bytes) -> bool:

@@ -215,7 +215,7 @@ def test_an_exact_metric_that_shows_spread_on_one_side_is_measured(spread: str) 
 
 
 def test_no_spread_without_a_declaration_is_inconclusive() -> None:
-    found = finding([*builds("base", [[[0.01]]] * 5), *builds("head", [[[0.02]]] * 5)])
+    found = finding([*builds("base", [[[0.012345]]] * 5), *builds("head", [[[0.024691]]] * 5)])
     assert found.verdict == "inconclusive"
     assert found.reason == reasons.NoSpread()
 

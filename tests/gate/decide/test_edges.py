@@ -121,7 +121,7 @@ def test_a_change_that_only_the_floor_makes_unchanged_says_so(tmp_path: Path) ->
 
 # --- rounding ---------------------------------------------------------------------------------------------------------
 
-TOO_COARSE = "no spread: the timer may be too coarse (declare a count or size with `exact = true`)"
+TOO_COARSE = "no spread: all values are the same to the last digit"
 
 
 def ticking(seed: int, statistic: str = "", **more: Any) -> list[Line]:

@@ -70,7 +70,7 @@ def told(builds: int, sd: float, findings: int, toml: str = FIXED) -> Told:
             grown = builds + found.more_builds
             (after,) = decided([(_first(base, grown), _first(head, grown))], toml)
             advised += 1
-            settled += after.not_worse or after.verdict == "regression"
+            settled += after.not_worse or after.verdict != "inconclusive"
     return Told(advised, settled)
 
 
@@ -91,8 +91,13 @@ def test_what_is_advised_tells_more_often_than_not() -> None:
 @pytest.mark.parametrize("builds", [3, 5, 10])
 @pytest.mark.parametrize("sd", [0.01, 0.03])
 @pytest.mark.parametrize("interval", ["fieller", "fieller-paired"])
-def test_in_every_design_what_is_advised_tells_more_often_than_not(builds: int, sd: float, interval: str) -> None:
-    found = told(builds, sd, 3000, f'interval = "{interval}"\n')
+@pytest.mark.parametrize("show", ["not-worse", "no-sign"])
+def test_in_every_design_what_is_advised_tells_more_often_than_not(
+    builds: int, sd: float, interval: str, show: str
+) -> None:
+    # where no sign of a slowdown is enough, little noise leaves few findings open
+    findings = 9000 if show == "no-sign" and sd < 0.02 else 3000
+    found = told(builds, sd, findings, f'interval = "{interval}"\nshow = "{show}"\n')
     assert found.advised > 200
     assert 0.55 < found.settled / found.advised < 0.95
 

@@ -200,3 +200,9 @@ def test_rounds_that_are_not_complete_use_the_variance_of_builds() -> None:
     assert (f.ratio.method, f.verdict) == ("fieller-moderated", "regression")
     assert f.memory is not None and f.memory.remembered == pytest.approx(0.01)
     assert f.ratio.df == pytest.approx(f.memory.df + 5)
+
+
+def test_what_rounding_hides_is_compared_with_no_remembered_variance() -> None:
+    (found,) = report({"a": ([1.2e-8] * 5, [2.4e-8] * 5)}, memory_of(remembered("a", 0.001))).findings
+    assert (found.verdict, found.memory) == ("regression", None)
+    assert found.ratio.low is not None and found.ratio.low < 23.5 / 12.5

@@ -479,7 +479,7 @@ def pairs_of(options: tuple[str, ...]) -> list[tuple[str, str]]:
             ),
         ),
         (
-            outcomes.DeclareExact(metric="n"),
+            outcomes.DeclareExact(metric="n", rounded=True),
             (
                 'If n is a count or a size, add an `[[override]]` entry with `metric = "n"` and `exact = true`; of a time, '
                 "let each value be of more work, or write more digits"

@@ -55,8 +55,9 @@ def test_an_aggregate_has_an_interval_only_if_it_is_one() -> None:
         high=2,
         confidence=0.9,
         sd=1,
+        step=0.5,
     )
-    plain = Aggregate(benchmark="a", metric="time", statistic="mean", value=2, better="lower")
+    plain = Aggregate(benchmark="a", metric="time", statistic="mean", value=2, better="lower", step=1)
     assert given(2, low=3, high=1, confidence=0.9, sd=math.nan) == plain
     assert given(2, low=1) == msgspec.structs.replace(plain, low=1)
     assert isinstance(given(None), Failed)

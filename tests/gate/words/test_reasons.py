@@ -19,7 +19,17 @@ REASONS: list[tuple[msgspec.Struct, str]] = [
     ),
     (reasons.ZeroQuantile(), "a quantile of 0 has no logarithm, so there is no ratio of quantiles"),
     (reasons.FewRounds(), "fewer than two rounds were measured on both sides: a paired interval needs them"),
-    (reasons.NoSpread(), "no spread: the timer may be too coarse (declare a count or size with `exact = true`)"),
+    (
+        reasons.NoSpread(),
+        (
+            "no spread: all values are the same to the last digit, as a coarse timer or copies of one run give them "
+            "(declare a count or size with `exact = true`)"
+        ),
+    ),
+    (
+        reasons.Rounded(step=1e-6, unit="s", low=1.0, high=13.5 / 11.5),
+        "all values are rounded to 1 us, which alone leaves the change between +0.0% and +17.4%",
+    ),
     (examples.ONE_UNIT, "one build a side gives no interval, because the variation between builds is unknown"),
     (
         reasons.OneUnit(unit="session", sides=["head"]),

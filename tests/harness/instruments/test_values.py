@@ -42,8 +42,8 @@ def status(context: Context, command: str | list[str], **options: Any) -> str:
     return found.status
 
 
-def time_metric(*values: float, dropped: tuple[float, ...] = ()) -> dict[str, Metric]:
-    return {"time": Metric(unit="s", better="lower", values=list(values), dropped=list(dropped))}
+def time_metric(*values: float, dropped: tuple[float, ...] = (), step: float | None = 0.1) -> dict[str, Metric]:
+    return {"time": Metric(unit="s", better="lower", values=list(values), dropped=list(dropped), step=step)}
 
 
 def test_only_given_names_are_replaced_literally() -> None:
@@ -101,15 +101,24 @@ def test_the_first_values_of_each_metric_are_warm_up(context: Context) -> None:
     lines = '9\n{"metric":"size","value":8,"unit":"B"}\n1\n2\n{"metric":"size","value":3}\n'
     rules = {"size": MetricRules(unit="B", better="higher"), "time": MetricRules()}
     assert measured(context, ["printf", "%s", lines], warmup=1, metric=rules) == {
-        "time": Metric(unit="s", better="lower", values=[1, 2], dropped=[9]),
-        "size": Metric(unit="B", better="higher", values=[3], dropped=[8]),
+        "time": Metric(unit="s", better="lower", values=[1, 2], dropped=[9], step=1),
+        "size": Metric(unit="B", better="higher", values=[3], dropped=[8], step=1),
     }
+
+
+def test_of_few_values_the_digits_are_known(context: Context) -> None:
+    found = measured(context, ["printf", "9.0\\n12.00\\n12.0\\n12.00\\n"], warmup=1)
+    assert found == time_metric(12, 12, 12, dropped=(9,), step=0.1)
+    assert isinstance(found, dict)
+    assert {type(value) for value in (*found["time"].values, *found["time"].dropped)} == {float}
+    lines = '{"metric":"time","value":12,"unit":"ms"}\n' * 2
+    assert measured(context, ["printf", "%s", lines]) == time_metric(0.012, 0.012, step=0.001)
 
 
 def test_the_only_declared_metric_takes_plain_numbers(context: Context) -> None:
     rules = {"rate": MetricRules(unit="req/s", better="higher")}
     assert measured(context, ["echo", "-5"], metric=rules) == {
-        "rate": Metric(unit="req/s", better="higher", values=[-5], dropped=[])
+        "rate": Metric(unit="req/s", better="higher", values=[-5], dropped=[], step=1)
     }
 
 
@@ -178,14 +187,14 @@ def test_an_output_that_cannot_be_read(context: Context) -> None:
 def test_strange_names_and_paths(context: Context) -> None:
     text = "a b\n\"c\" 'd' $HOME {x} 🐢"
     script = f'test "$1" = {shlex.quote(text)} && echo 1'
-    assert measured(context, ["sh", "-c", script, "sh", text]) == time_metric(1)
+    assert measured(context, ["sh", "-c", script, "sh", text]) == time_metric(1, step=1)
 
 
 def test_any_executor_will_do(context: Context) -> None:
     each, values = benchmark(["./b"]), Values()
     (context.scratch / "stdout").write_text("3\n")
     assert values.collect(each, context, FakeExecutor(lambda command: OK).run(values.prepare(each, context))) == (
-        time_metric(3)
+        time_metric(3, step=1)
     )
 
 
@@ -208,7 +217,7 @@ def test_a_script_is_repeated_in_brackets() -> None:
 def test_a_column_of_a_csv_file(context: Context) -> None:
     program = "printf 'id,latency_ms\\n1,8\\n2,2.5\\n' > {output}"
     assert measured(context, program, column="latency_ms", warmup=1) == {
-        "latency": Metric(unit="s", better="lower", values=[0.0025], dropped=[0.008])
+        "latency": Metric(unit="s", better="lower", values=[0.0025], dropped=[0.008], step=0.0001)
     }
     assert status(context, program, column="nope") == "the CSV has no column 'nope': there are 'id, latency_ms'"
     assert (

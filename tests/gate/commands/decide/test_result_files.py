@@ -147,7 +147,7 @@ def test_equal_counts_beside_other_times_are_normal() -> None:
     [
         ("\t  0 allocs/op", "\t  1 allocs/op", 1),
         ("\t  1 allocs/op", "\t  0 allocs/op", 0),
-        ("\nBenchmarkOther-8 \t 100\t 20 ns/op", "\nBenchmarkOther-8 \t 100\t 40 ns/op", 0),
+        ("\nBenchmarkOther-8 \t 100\t 20 ns/op", "\nBenchmarkOther-8 \t 100\t 40 ns/op", 1),
         ("", "\nBenchmarkNew-8 \t 100\t 20 ns/op", 0),
         ("\nBenchmarkOld-8 \t 100\t 20 ns/op", "", 4),
         ("\nBenchmarkOther-8 \t 100\t 20 ns/op", "\n--- FAIL: BenchmarkOther-8", 4),

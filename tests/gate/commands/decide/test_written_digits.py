@@ -1,0 +1,196 @@
+"""Values that are the same in every file, since the tool writes few digits: decided by what the digits may hide."""
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gate.cli.main import main
+
+Tool = Callable[[str], str]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def libtest(value: str) -> str:
+    return f"running 1 test\ntest parse ... bench:  {value} ns/iter (+/- 0)\n"
+
+
+def libtest_json(value: str) -> str:
+    return f'{{ "type": "bench", "name": "parse", "median": {value}, "deviation": 0 }}\n'
+
+
+def go(value: str) -> str:
+    return f"goos: linux\npkg: x/y\nBenchmarkParse-8 \t    1000\t      {value} ns/op\nPASS\nok  \tx/y\t1.0s\n"
+
+
+def go_five_times(value: str) -> str:
+    line = f"BenchmarkParse-8 \t    1000\t      {value} ns/op\n"
+    return f"goos: linux\npkg: x/y\n{line * 5}PASS\nok  \tx/y\t1.0s\n"
+
+
+def go_with_something_printed(value: str) -> str:
+    return f"goos: linux\npkg: x/y\nBenchmarkParse-8 \thello\n    1000\t      {value} ns/op\nPASS\nok  \tx/y\t1.0s\n"
+
+
+def go_events(value: str) -> str:
+    lines = [line + "\n" for line in go(value).splitlines()]
+    return "".join(json.dumps({"Action": "output", "Package": "x/y", "Output": line}) + "\n" for line in lines)
+
+
+def action(value: str) -> str:
+    run = {"commit": {"id": "a"}, "date": 1, "tool": "cargo"}
+    run["benches"] = [{"name": "parse", "unit": "ns/iter", "value": float(value)}]
+    return json.dumps({"lastUpdate": 1, "repoUrl": "https://example.com", "entries": {"Benchmark": [run]}})
+
+
+def bencher(value: str) -> str:
+    return json.dumps({"parse": {"latency": {"value": float(value)}}})
+
+
+def benchmark_js(value: str) -> str:
+    return f"parse x {value} ops/sec ±0.00% (90 runs sampled)\n"
+
+
+def divan(value: str) -> str:
+    return (
+        "bench         fastest       │ slowest       │ median        │ mean          │ samples │ iters\n"
+        f"╰─ parse      {value} ns   │ {value} ns    │ {value} ns    │ {value} ns    │ 100     │ 100\n"
+    )
+
+
+def criterion(value: str) -> str:
+    return f"parse                   time:   [{value} ns {value} ns {value} ns]\n"
+
+
+TOOLS: list[Tool] = [
+    libtest, libtest_json, go, go_five_times, go_with_something_printed, go_events, action, bencher, divan, criterion,
+]  # fmt: skip
+
+
+def decided(tool: Tool, base: str, head: str, *argv: str, files: int = 5) -> tuple[int, str, dict[str, object]]:
+    """Decide five files a side, all alike; the code, the text, and the first finding."""
+    for side, value in (("b", base), ("h", head)):
+        for number in range(files):
+            Path(f"{side}{number}").write_text(tool(value), encoding="utf-8")
+    out, err = io.StringIO(), io.StringIO()
+    code = main(["decide", "base=b?", "head=h?", "--json", "report.json", *argv], out, err)
+    assert err.getvalue() == ""
+    finding = json.loads(Path("report.json").read_text(encoding="utf-8"))["findings"][0]
+    return code, " ".join(out.getvalue().split()), finding
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.__name__)
+@pytest.mark.parametrize(("base", "head"), [("12", "24"), ("100", "200"), ("10", "20")])
+def test_a_doubling_of_whole_numbers_is_one(tool: Tool, base: str, head: str) -> None:
+    code, text, finding = decided(tool, base, head)
+    assert (code, finding["verdict"]) == (1, "regression"), text
+    # the bounds are in the interval
+    limit = (float(head) - 0.5) / (float(base) + 0.5)
+    assert 1.03 < finding["ratio"]["low"] <= limit  # type: ignore[index]
+    back, text, finding = decided(tool, head, base)
+    assert (back, finding["verdict"]) == (0, "improvement"), text
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "code", "verdict"),
+    [
+        ("0.25", "0.50", 1, "regression"),
+        ("0.50", "1.00", 1, "regression"),
+        ("12.0", "12.6", 1, "regression"),
+        ("12", "13", 0, "inconclusive"),
+        ("12", "12", 0, "inconclusive"),
+        ("1", "2", 0, "inconclusive"),
+        ("200", "200", 0, "unchanged"),
+        ("1e3", "2e3", 0, "inconclusive"),
+        ("1e3", "9e3", 1, "regression"),
+    ],
+)
+def test_the_digits_tell_how_much_they_hide(base: str, head: str, code: int, verdict: str) -> None:
+    found, text, finding = decided(go, base, head)
+    assert (found, finding["verdict"]) == (code, verdict), text
+
+
+def test_what_rounding_hides_says_so_and_the_way_on_works() -> None:
+    code, text, finding = decided(libtest, "12", "13")
+    assert code == 0
+    assert finding["reason"] == {
+        "kind": "rounded", "step": 1e-9, "unit": "s", "low": 1.0, "high": pytest.approx(13.5 / 11.5),
+        "text": "all values are rounded to 1 ns, which alone leaves the change between +0.0% and +17.4%",
+    }  # fmt: skip
+    assert finding["more_builds"] is None
+    assert "let each value be of more work, or write more digits" in text
+    # more digits
+    assert decided(libtest, "12.4", "13.1")[0] == 1
+    # more work: a hundred times as much
+    assert decided(libtest, "249", "257")[2]["verdict"] in ("regression", "inconclusive")
+    assert decided(libtest, "240", "280")[0] == 1
+    # more files do not help
+    assert decided(libtest, "12", "13", files=9)[2]["reason"]["kind"] == "rounded"  # type: ignore[index]
+
+
+@pytest.mark.parametrize(("base", "head"), [("1,001", "2,002"), ("12.345678", "24.691356")])
+def test_more_than_three_digits_that_are_the_same_are_no_measurements(base: str, head: str) -> None:
+    """The files are copies of one run, or a clock has coarser ticks than is written."""
+    code, text, finding = decided(libtest, base, head)
+    assert (code, finding["reason"]["kind"]) == (0, "no-spread")  # type: ignore[index]
+    assert "see that each is of a run of its own" in text
+
+
+def test_a_rate_that_is_written_in_whole_numbers() -> None:
+    code, text, finding = decided(benchmark_js, "24", "12")
+    assert (code, finding["verdict"]) == (1, "regression"), text
+    assert decided(benchmark_js, "13", "12")[2]["reason"]["kind"] == "rounded"  # type: ignore[index]
+
+
+def test_nothing_rounds_a_count() -> None:
+    def allocations(value: str) -> str:
+        return go("12").replace(" ns/op", f" ns/op\t {value} allocs/op")
+
+    metrics = '--set=plan.metrics=["allocs/op"]'
+    code, text, finding = decided(allocations, "5", "6", metrics)
+    assert (code, finding["verdict"]) == (1, "regression"), text
+    assert finding["reason"]["kind"] == "exact-exceeds"  # type: ignore[index]
+    for number in range(4):
+        Path(f"h{number}").write_text(allocations("7"), encoding="utf-8")
+    main(["decide", "base=b?", "head=h?", "--json", "report.json", metrics], io.StringIO(), io.StringIO())
+    finding = json.loads(Path("report.json").read_text(encoding="utf-8"))["findings"][0]
+    # measured, as one that differs is, and 5 is 5 on base
+    assert finding["base"]["low"] == finding["base"]["high"] == 5
+
+
+def test_two_neighbours_lie_near_the_edge_between_them_or_on_both_sides_of_it() -> None:
+    """12.45 and 12.55 may be written 12 and 13: a few of the other value do not show where the mean is."""
+    for number, value in enumerate(("12", "12", "12", "12", "13")):
+        Path(f"b{number}").write_text(libtest(value), encoding="utf-8")
+        Path(f"h{number}").write_text(libtest("13"), encoding="utf-8")
+    main(["decide", "base=b?", "head=h?", "--json", "report.json"], io.StringIO(), io.StringIO())
+    finding = json.loads(Path("report.json").read_text(encoding="utf-8"))["findings"][0]
+    assert finding["verdict"] == "inconclusive"
+    assert finding["ratio"]["low"] < 12.5 / 12.5
+
+
+@pytest.mark.parametrize(("base", "head", "verdict"), [(12, 24, "regression"), (12, 13, "inconclusive")])
+def test_lines_of_json_have_the_digits_that_stand_in_them(base: int, head: int, verdict: str) -> None:
+    with Path("lines.jsonl").open("w", encoding="utf-8") as file:
+        for side, value in (("base", base), ("head", head)):
+            for build in range(5):
+                metrics = {"time": {"unit": "ns", "values": [value] * 3}}
+                line = {"type": "execution", "benchmark": "parse", "side": side, "build": build, "execution": 0}
+                file.write(json.dumps({**line, "metrics": metrics}) + "\n")
+    out = io.StringIO()
+    code = main(["decide", "lines.jsonl", "--json", "report.json"], out, io.StringIO())
+    finding = json.loads(Path("report.json").read_text(encoding="utf-8"))["findings"][0]
+    assert (code, finding["verdict"]) == (int(verdict == "regression"), verdict)
+
+
+def test_compare_shows_the_same_interval() -> None:
+    _, text, _ = decided(libtest, "12", "24")
+    out = io.StringIO()
+    assert main(["compare", "base=b?", "head=h?"], out, io.StringIO()) == 0
+    assert "+82.7% to +120%" in text and "+82.7%" in out.getvalue() and "+120%" in out.getvalue()

@@ -1,0 +1,259 @@
+"""Values that are written in coarse steps: bounds that hold whatever they were, against values that are known."""
+
+import math
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from gate.model import Sample
+from gate.stats.bootstrap import bootstrap_ratio
+from gate.stats.detectable import needed, worse_ratio
+from gate.stats.estimate import Method, Reduced, ratio_of, reduce
+from gate.stats.fixed_sessions import machine, stacked
+from gate.stats.ratio import LogPair, MeanPair, Ratio, Rounded, rounded
+from gate.stats.rounding import unknown_rounding
+from gate.stats.subsample import of_rounds
+
+Array = npt.NDArray[np.float64]
+Noise = Callable[[np.random.Generator, int], Array]
+
+
+def side(values: Array | list[float], step: float = 1.0, each: int = 1, sessions: int = 1) -> Sample:
+    """One execution a build of so many values."""
+    builds = len(values) // each
+    own = builds // sessions
+    names = tuple((b // own, b % own) for b in range(builds))
+    counts = (np.full(builds, each), np.ones(builds, dtype=np.int64), np.full(sessions, own))
+    return Sample(np.asarray(values, dtype=np.float64), counts, names, None, step)
+
+
+def limits(base: Sample, head: Sample, method: Method = "fieller", alpha: float = 0.05) -> tuple[float, float]:
+    found = ratio_of(reduce(base, head, None, exact=False), method).limits(alpha)
+    assert found.kind == "bounded" and found.low is not None and found.high is not None
+    return found.low, found.high
+
+
+@pytest.mark.parametrize(
+    ("values", "unknown"),
+    [
+        ([12, 12, 12, 12], 0.5),
+        ([12, 12, 12, 13], 0.25),
+        ([12, 13, 13, 13], 0.25),
+        ([12, 13], 0.0),
+        ([12, 13, 14], 0.0),
+        ([12, 12, 12, 12, 17], 0.0),
+    ],
+)
+def test_the_mean_is_at_the_edge_of_a_step_at_most(values: list[float], unknown: float) -> None:
+    assert unknown_rounding(np.array(values, dtype=float), 1.0) == pytest.approx(unknown)
+    assert unknown_rounding(1e-9 * np.array(values), 1e-9) == pytest.approx(1e-9 * unknown)
+    # of what is not rounded nothing is unknown, not even a hair
+    assert unknown_rounding(np.full(7, 0.1), 0.0) == 0
+
+
+@pytest.mark.parametrize("method", ["fieller", "fieller-paired", "paired", "fieller-kj"])
+def test_the_interval_holds_all_values_that_are_written_like_this(method: Method) -> None:
+    low, high = limits(side([12.0] * 5), side([24.0] * 5), method)
+    # nothing of it is less than bounds say, and beside them it has the noise that a step hides
+    assert 1.8 < low < 23.5 / 12.5
+    assert 24.5 / 11.5 < high < 2.25
+    more = limits(side([12.0] * 100), side([24.0] * 100), method)
+    assert more == pytest.approx((23.5 / 12.5, 24.5 / 11.5), rel=0.01)
+
+
+def test_digits_decide() -> None:
+    coarse, fine = (limits(side([12.0] * 5, step), side([12.5] * 5, step)) for step in (1.0, 0.1))
+    assert coarse[0] < 1 < coarse[1]
+    assert 1.029 < fine[0] < 1.042 < fine[1] < 1.06
+
+
+@pytest.mark.parametrize(("step", "trouble"), [(0.0, "no-spread"), (0.011, "no-spread"), (0.012, ""), (1.0, "")])
+def test_more_than_three_digits_do_not_stay_the_same(step: float, trouble: str) -> None:
+    assert reduce(side([12.0] * 5, step), side([13.0] * 5, step), None, exact=False).trouble == trouble
+    assert reduce(side([12.0] * 30, step, 6), side([13.0] * 30, step, 6), 0.5, exact=False).trouble in (
+        trouble, "few-values",
+    )  # fmt: skip
+
+
+def test_nothing_rounds_a_count() -> None:
+    found = reduce(side([12.0] * 5), side([13.0] * 5), None, exact=True)
+    assert (found.exact, found.rounding) == (True, (0.0, 0.0))
+    differs = reduce(side([12.0] * 5), side([13.0] * 4 + [14.0]), None, exact=True)
+    assert (differs.exact, differs.rounding) == (False, (0.0, 0.0))
+
+
+def test_one_side_alone_may_be_rounded() -> None:
+    found = reduce(side([12.0] * 5), side([24.01, 24.52, 25.04, 24.33, 23.91], 0.01), None, exact=False)
+    assert found.rounding == (0.5, 0.0)
+    assert found.base.gap == 1
+
+
+def test_a_part_of_a_sample_keeps_its_step() -> None:
+    assert of_rounds(side([12.0] * 5), 3).step == 1
+
+
+def test_quantiles_that_are_alike_are_bounded_though_values_differ() -> None:
+    values = np.tile([11.0, 12.0, 12.0, 12.0, 13.0] * 8, 5)
+    found = reduce(side(values, each=40), side(values * 2, each=40), 0.5, exact=False)
+    assert not found.trouble
+    assert found.rounding == pytest.approx((0.5, 0.5))
+    ratio = ratio_of(found, "paired").limits(0.05)
+    assert ratio.low is not None and ratio.low < 23.5 / 12.5
+
+
+def test_machines_count_alike() -> None:
+    base, head = ([12.0] * 4 + [120.0] * 4, [24.0] * 4 + [240.0] * 4)
+    found = [machine(s, side(base, sessions=2), side(head, sessions=2), None, exact=False) for s in (0, 1)]
+    assert [each.trouble for each in found] == ["", ""]
+    reduced = stacked(found)
+    assert reduced.rounding[0] / reduced.x == pytest.approx((0.5 / 12 + 0.5 / 120) / 2)
+    assert reduced.rounding[1] / reduced.y == pytest.approx((0.5 / 24 + 0.5 / 240) / 2)
+
+
+# --- the ratio of bounds ----------------------------------------------------------------------------------------------
+
+PAIR = MeanPair(12.0, 13.0, 0.02, 0.03, 0.01, 4.0)
+
+
+@pytest.mark.parametrize("pair", [PAIR, LogPair(PAIR.logs)])
+def test_the_p_agrees_with_the_limits(pair: MeanPair | LogPair) -> None:
+    found = rounded(pair, 0.5, 0.4)
+    assert isinstance(found, Rounded)
+    assert (found.x, found.y, found.df) == (pair.x, pair.y, pair.df)
+    assert found.bounds == pytest.approx((12.6 / 12.5, 13.4 / 11.5))
+    for alpha in (0.05, 0.01):
+        ends, plain = found.limits(alpha), pair.limits(alpha)
+        assert ends.low is not None and ends.high is not None and plain.low is not None and plain.high is not None
+        assert ends.low < plain.low < plain.high < ends.high
+        assert found.p(ends.low, "above") == pytest.approx(alpha)
+        assert found.p(ends.high, "below") == pytest.approx(alpha)
+        apart = found.difference_limits(alpha)
+        assert apart.low is not None and apart.high is not None
+        assert found.p_difference(apart.low, "above") == pytest.approx(alpha)
+        assert found.p_difference(apart.high, "below") == pytest.approx(alpha)
+    assert found.leaves_open(1.1) and not found.leaves_open(1.0) and not found.leaves_open(1.2)
+    assert found.logs.v_yy > pair.logs.v_yy
+    assert rounded(pair, 0.0, 0.0) is pair
+
+
+def test_what_is_withheld_or_unbounded_stays_so() -> None:
+    nothing = rounded(MeanPair(12.0, 13.0, 0.0, 0.0, 0.0, None), 0.5, 0.5)
+    assert nothing.limits(0.05).kind == "withheld" and nothing.p(1.0, "above") is None
+    wide = rounded(MeanPair(1.0, 1.0, 9.0, 9.0, 0.0, 4.0), 0.5, 0.5)
+    assert wide.limits(0.05).kind != "bounded"
+    # half a step may be more than the value, which is not below 0
+    least = rounded(MeanPair(0.2, 0.2, 0.001, 0.001, 0.0, 4.0), 0.5, 0.5).limits(0.05)
+    assert least.low is None or least.low >= -0.2
+    assert rounded(LogPair(MeanPair(-2.0, -2.0, 0.01, 0.01, 0.0, 4.0)), 5.0, 5.0).limits(0.05).kind == "bounded"
+
+
+@pytest.mark.parametrize("lower", [True, False])
+def test_what_would_have_shown_counts_the_bounds(lower: bool) -> None:
+    def size(ratio: Ratio) -> float:
+        found = worse_ratio(
+            ratio, needed(4.0, 0.05, 0.8), threshold=0.03, floor=None, share=1.0, lower=lower
+        )  # fmt: skip
+        assert found is not None
+        return found
+
+    plain, bound = size(PAIR), size(rounded(PAIR, 0.5, 0.4))
+    tested = MeanPair(12.5, 12.6, 0.02, 0.03, 0.01, 4.0) if lower else MeanPair(11.5, 13.4, 0.02, 0.03, 0.01, 4.0)
+    assert bound == pytest.approx(size(tested) * (13 / 12) / (tested.y / tested.x))
+    assert (bound > plain) == lower
+
+
+def test_resamples_of_values_that_are_alike_are_not_asked() -> None:
+    base, head = side([12.0] * 5), side([24.0] * 5)
+    found = bootstrap_ratio(base, head, scheme="RRR", bca=False, seed=1, alphas=(0.05,), sessions=False, cap=2000)
+    assert found.limits(0.05).kind == "withheld"
+
+
+# --- promises ---------------------------------------------------------------------------------------------------------
+
+
+def skewed(rng: np.random.Generator, count: int) -> Array:
+    found: Array = rng.exponential(1.0, count) - 1
+    return found
+
+
+def normal(rng: np.random.Generator, count: int) -> Array:
+    return rng.normal(0, 1, count)
+
+
+NOISES: dict[str, Noise] = {"normal": normal, "skewed": skewed}
+
+
+def missed(
+    builds: int, sd: float, method: Method, noise: str, reports: int, *, ratio: float = 1.03, each: int = 1
+) -> dict[Literal["above", "below"], float]:
+    """The shares of intervals that lie beyond the true ratio, of values of 8 to 40 steps that are then rounded."""
+    rng = np.random.default_rng([builds, int(100 * sd), each, len(noise)])
+    count = {"above": 0, "below": 0}
+    for _ in range(reports):
+        mean = math.exp(rng.uniform(math.log(8), math.log(40)))
+        sides = [
+            side(np.maximum(np.round(at + sd * NOISES[noise](rng, builds * each)), 0.0), each=each)
+            for at in (mean, ratio * mean)
+        ]
+        found: Reduced = reduce(sides[0], sides[1], None, exact=False)
+        assert found.trouble == ""
+        of = ratio_of(found, method)
+        for tail in ("above", "below"):
+            p = of.p(ratio, tail)
+            assert p is not None
+            count[tail] += p < 0.05
+    return {"above": count["above"] / reports, "below": count["below"] / reports}
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("sd", [0.0, 0.05, 0.2, 0.5])
+def test_few_intervals_of_rounded_values_miss_the_true_ratio(sd: float, noise: str) -> None:
+    # three standard errors of 250 above 2.5%
+    assert max(missed(5, sd, "fieller", noise, 250).values()) <= 0.055
+
+
+def test_without_bounds_a_third_would() -> None:
+    """What the bounds are for: 10 builds, 12 to 13 steps, nothing but rounding."""
+    rng = np.random.default_rng(1)
+    wrong = 0
+    for _ in range(200):
+        mean = rng.uniform(12, 13)
+        found = reduce(side([round(mean)] * 10), side([round(1.03 * mean)] * 10), None, exact=False)
+        middle = ratio_of(found, "fieller")
+        assert isinstance(middle, Rounded)
+        p, bound = middle.middle.p(1.03, "above"), middle.p(1.03, "above")
+        assert p is not None and bound is not None
+        wrong += p < 0.05
+        assert bound == 1
+    assert wrong > 50
+
+
+@pytest.mark.promise
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("method", ["fieller", "paired"])
+@pytest.mark.parametrize(("builds", "each"), [(5, 1), (10, 1), (5, 10), (12, 3)])
+@pytest.mark.parametrize("sd", [0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 3.0])
+def test_intervals_of_rounded_values_hold_the_true_ratio(
+    builds: int, each: int, sd: float, method: Method, noise: str
+) -> None:
+    reports = 4000
+    found = missed(builds, sd, method, noise, reports, each=each)
+    # skewed noise moves one tail of any t interval over few builds, rounded or not
+    bound = 0.025 if noise == "normal" else 0.06
+    assert max(found.values()) <= bound + 3 * math.sqrt(bound * (1 - bound) / reports)
+
+
+@pytest.mark.promise
+@pytest.mark.parametrize("sd", [0.0, 0.2, 0.5, 1.0])
+def test_a_doubling_shows_at_any_noise_of_a_step(sd: float) -> None:
+    rng = np.random.default_rng(7)
+    seen = 0
+    for _ in range(1000):
+        mean = rng.uniform(11.5, 12.5)
+        sides = [side(np.round(at + sd * rng.normal(0, 1, 5))) for at in (mean, 2 * mean)]
+        p = ratio_of(reduce(sides[0], sides[1], None, exact=False), "fieller").p(1.03, "above")
+        seen += p is not None and p < 0.05
+    assert seen >= 990

@@ -1,0 +1,45 @@
+"""A gate of values that are written in few digits, beside others that are not: how often it fails for nothing."""
+
+import datetime
+import math
+
+import numpy as np
+import pytest
+
+from gate.config.parse import parse
+from gate.config.rules import Policy
+from gate.config.source import read_source
+from gate.decide import decide
+from gate.model import Sample
+from tests.support import simulate
+
+REPORTS, ROUNDED, FINE, BUILDS = 500, 10, 10, 6
+
+
+def side(values: list[float], step: float) -> Sample:
+    one = np.ones(len(values), dtype=np.int64)
+    counts = (one, one, np.array([len(values)]))
+    return Sample(np.array(values), counts, tuple((0, k) for k in range(len(values))), None, step)
+
+
+def pair(rng: np.random.Generator, change: float, *, rounded: bool) -> tuple[Sample, Sample]:
+    """Draw a case: means of 8 to 60 steps, whose noise is none to six tenths of a step; or values of all digits."""
+    mean, sd = math.exp(rng.uniform(math.log(8), math.log(60))), float(rng.choice([0.0, 0.1, 0.3, 0.6]))
+    both = [
+        rng.normal(mean * by, sd, BUILDS).round().tolist() if rounded else rng.normal(by, 0.01, BUILDS).tolist()
+        for by in (1.0, change)
+    ]
+    return side(both[0], float(rounded)), side(both[1], float(rounded))
+
+
+@pytest.mark.promise
+@pytest.mark.parametrize("interval", ["auto", "fieller", "fieller-paired"])
+@pytest.mark.parametrize("change", [1.0, 1.03])
+def test_few_reports_fail_up_to_the_threshold(interval: str, change: float) -> None:
+    rules = parse(read_source(f'[gate]\nthreshold = "3%"\ninterval = "{interval}"\n', "perfgate.toml"))
+    policy, rng = Policy(rules, "promise", datetime.date(2026, 11, 28)), np.random.default_rng(3)
+    failed = 0
+    for _ in range(REPORTS):
+        cases = [pair(rng, change, rounded=k < ROUNDED) for k in range(ROUNDED + FINE)]
+        failed += decide(simulate.evidence(cases), policy).verdict == "regression"
+    assert failed / REPORTS <= 0.025 + 3 * math.sqrt(0.025 * 0.975 / REPORTS)
