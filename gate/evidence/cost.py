@@ -35,6 +35,7 @@ def cost_of(records: Sequence[Record]) -> Cost:
     decide = _sum(r.seconds for r in records if isinstance(r, Look))
     profile = _sum(r.seconds for r in records if isinstance(r, (Profile, Unprofiled)))
     aside = {what: _sum(end.aside.get(what) for end in ends) for what in get_args(Aside)}
+    aside["probe"] = _sum(end.probe for end in ends)
     known = [each for each in (setup, compiling, link, measure, decide, profile, *aside.values()) if each]
     total = _total(records, ends)
     if total is not None:

@@ -267,7 +267,7 @@ Phase = Literal["checkout", "setup", "build", "service", "comparison", "executio
 
 
 Aside = Literal["start", "probe", "keep", "again", "outside", "trees"]
-"""What takes time beside the steps of the plan, see HostState.aside."""
+"""What takes time beside the steps of the plan, see HostState."""
 
 
 class Cut(msgspec.Struct, frozen=True, kw_only=True):
@@ -312,11 +312,12 @@ class HostState(msgspec.Struct, frozen=True, kw_only=True, tag="host"):
     """What was going on when the budget ended; None: it ended between two rounds, or did not end."""
     seconds: float | None = None
     """At the end: since the machine was free, or since the run was resumed; None: at the beginning, or not known."""
+    probe: float | None = None
+    """At the end: what the probe took of them; None: nothing was probed."""
     aside: dict[str, float] = {}
-    """At the end: what took some of them beside the steps of the plan: "start" (the first starts on base), "probe"
-    (finding out what cannot differ, and comparing outputs), "keep" (copying builds that are kept), "again" (builds that
-    were tried again), "outside" (looking for what builds leave outside their trees), "trees" (comparing trees with
-    their commits)."""
+    """At the end: what else took some of them beside the steps of the plan: "start" (the first starts on base), "keep"
+    (copying builds that are kept), "again" (builds that were tried again), "outside" (looking for what builds leave
+    outside their trees), "trees" (comparing trees with their commits)."""
     replicates: list[Index] = []
     """When a study begins or goes on: the replicates of each round, as planned from now on."""
     unproved: dict[str, Unproved] = {}

@@ -416,6 +416,7 @@ def _refuse_shorter(job: Job, records: Sequence[Record]) -> None:
 
 
 def _end(job: Job, measured: Measured, budget: Budget) -> HostState:
+    aside = dict(budget.aside)
     return HostState(
         when="end",
         session=job.session,
@@ -426,7 +427,8 @@ def _end(job: Job, measured: Measured, budget: Budget) -> HostState:
         cut=measured.cut,
         unproved=dict(measured.unproved),
         seconds=budget.elapsed,
-        aside=dict(budget.aside),
+        probe=aside.pop("probe", None),
+        aside=aside,
     )
 
 

@@ -34,7 +34,7 @@ def end(**more: Any) -> dict[str, Any]:
 
 
 def test_every_second_is_of_one_part() -> None:
-    found = cost_of(records(BEGIN, *BUILT, *RAN, LOOK, end(seconds=80.0, aside={"probe": 4.0})))
+    found = cost_of(records(BEGIN, *BUILT, *RAN, LOOK, end(seconds=80.0, probe=4.0)))
     assert found == Cost(
         setup=11.0, compile=42.0, link=5.5, probe=4.0, measure=6.0, decide=0.5, other=11.0, total=80.0,
         compiled=2, linked=2,
@@ -52,7 +52,7 @@ def test_what_a_run_does_beside_its_steps_has_parts() -> None:
         "trees": 0.25,
         "of a newer perfgate": 9.0,
     }
-    found = cost_of(records(BEGIN, *BUILT, *RAN, LOOK, end(seconds=80.0, aside=aside)))
+    found = cost_of(records(BEGIN, *BUILT, *RAN, LOOK, end(seconds=80.0, probe=4.0, aside=aside)))
     assert (found.start, found.keep, found.again, found.outside, found.trees) == (1.0, 2.0, 0.5, 3.0, 0.25)
     assert found.other == 11.0 - 6.75
     # what comes once is no part of what each execution costs
@@ -86,7 +86,7 @@ def test_a_part_of_a_run_that_was_killed_leaves_the_total_open() -> None:
     killed = cost_of(records(BEGIN, *BUILT[:2], BEGIN, *BUILT[2:], *RAN, end(seconds=9.0)))
     assert (killed.total, killed.other) == (None, None)
     assert spent(killed) == 11.0 + 42.0 + 5.5 + 6.0
-    resumed = cost_of(records(BEGIN, *BUILT, end(seconds=70.0, aside={"probe": 1.0}), BEGIN, *RAN, end(seconds=9.0)))
+    resumed = cost_of(records(BEGIN, *BUILT, end(seconds=70.0, probe=1.0), BEGIN, *RAN, end(seconds=9.0)))
     assert (resumed.total, resumed.probe) == (79.0, 1.0)
 
 
@@ -99,7 +99,7 @@ def test_what_failed_and_what_the_budget_cut_took_time_too() -> None:
     assert cost_of(records(end(stop="budget", rounds=0, cut=setting_up))).setup == 2.0
     # the seconds of the probe are all its own
     comparing = {"phase": "comparison", "side": "base", "benchmark": "b", "build": 0, "execution": 0, "seconds": 2.0}
-    found = cost_of(records(end(stop="budget", rounds=0, cut=comparing, aside={"probe": 5.0})))
+    found = cost_of(records(end(stop="budget", rounds=0, cut=comparing, probe=5.0)))
     assert (found.probe, found.measure) == (5.0, None)
 
 

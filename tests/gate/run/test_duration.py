@@ -139,7 +139,7 @@ def test_a_report_counts_rounds_as_a_dry_run_does(tmp_path: Path) -> None:
     ]
     # settled after its first round: a plan without looks executes it in every one
     lines += [execution(side, [1.0], benchmark="c", seconds=4.0, execution=each) for side in sides for each in (0, 1)]
-    lines += [{"type": "host", "when": "end", "seconds": 120.0, "aside": {"probe": 5.0}}]
+    lines += [{"type": "host", "when": "end", "seconds": 120.0, "probe": 5.0}]
     folder = left(tmp_path, *lines)
     pace = pace_of([each.record for each in read("x", text(lines).encode()).records])
     assert pace is not None
@@ -152,7 +152,7 @@ def test_what_perfgate_itself_takes_and_the_probe_count(tmp_path: Path) -> None:
     last = [build(side, 1.0) for side in ("base", "head")]
     last += [execution(side, [1.0], benchmark="b", seconds=0.5) for side in ("base", "head")]
     begin = {"type": "host", "when": "begin"}
-    end = {"type": "host", "when": "end", "seconds": 10.0, "aside": {"probe": 6.0}}
+    end = {"type": "host", "when": "end", "seconds": 10.0, "probe": 6.0}
     # 10 s less 2 of builds, 1 of executions and 6 of the probe is 1 s for 2 executions
     assert expected(ROUNDS, left(tmp_path, begin, *last, end)) == pytest.approx(6 + 12 * (0.5 + 0.5) + 6)
 
