@@ -34,12 +34,14 @@ def smallest_step(ordered: npt.NDArray[np.float64], *, log: bool = False) -> flo
 def unknown_rounding(values: npt.NDArray[np.float64], step: float) -> float:
     """Return how far the mean may be from that of the values before they were written in steps; 0: it averages out.
 
+    Steps that are not coarse hide nothing that counts.
+
     Values that are all the same may lie anywhere within half a step. Of two neighbours either the noise spreads over
     both, or all lie near the edge between them, so that the mean is there. Of more the rounding averages out, as noise
     of half a step does to it (Widrow and Kollár 2008; docs/method.md).
     """
     low, high = float(values.min()), float(values.max())
-    if not step or high - low > step * (1 + COARSE):
+    if not step or step < COARSE * max(abs(low), abs(high)) or high - low > step * (1 + COARSE):
         return 0.0
     return abs(low + step / 2 - float(values.mean()))
 

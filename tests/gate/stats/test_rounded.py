@@ -50,6 +50,7 @@ def limits(base: Sample, head: Sample, method: Method = "fieller", alpha: float 
 def test_the_mean_is_at_the_edge_of_a_step_at_most(values: list[float], unknown: float) -> None:
     assert unknown_rounding(np.array(values, dtype=float), 1.0) == pytest.approx(unknown)
     assert unknown_rounding(1e-9 * np.array(values), 1e-9) == pytest.approx(1e-9 * unknown)
+    assert unknown_rounding(np.full(5, 1001.0), 1.0) == 0
     # of what is not rounded nothing is unknown, not even a hair
     assert unknown_rounding(np.full(7, 0.1), 0.0) == 0
 
