@@ -93,7 +93,9 @@ def is_exact(config: Config, benchmark: str, metric: str) -> bool:
 
     So is the share of requests that succeed: it is mostly 1, without any spread.
     """
-    declared = metric_rules(config, benchmark, metric).exact
+    said = (o.exact for o in reversed(config.override) if matches(o.benchmark, benchmark) and matches(o.metric, metric))
+    own = metric_rules(config, benchmark, metric).exact
+    declared = own if own is not None else next((each for each in said if each is not None), None)
     if declared is not None:
         return declared
     rules = benchmark_rules(config, benchmark)

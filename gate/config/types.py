@@ -198,6 +198,10 @@ class Override(Table, frozen=True, kw_only=True):
         Better | None,
         Meta(description="Which direction is better, whatever the statistic, where the metric has no own."),
     ] = None
+    exact: Annotated[
+        bool | None,
+        Meta(description="Whether it is a count or a size without noise, as of a metric, where the metric has no own."),
+    ] = None
     missing: Annotated[
         Literal["fail", "pass"] | None,
         Meta(description="Replaces gate.missing, for benchmarks as a whole: metric and statistic do not matter."),

@@ -6,18 +6,27 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from gate.codes import Exit
 from gate.config.types import Gate
+from gate.decide.detectable import POWER
+from gate.decide.estimates import BOOTSTRAP_BUILDS
 from gate.decide.importance import ordered
 from gate.decide.noise import less_noise
 from gate.model import Finding, Report, reasons
 from gate.model import outcomes as steps
 from gate.model.creep import CreepFacts
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
+from gate.stats.ratio import t_quantile
 from gate.units import Duration
 
 _SLACK = 1.1
 _ROOM = 2
+_MOST = 1000
+"""Executions that a plan may have of a build."""
+_MOST_MACHINES = 16
+"""More machines than these are no advice."""
 _BUDGETS = ((1, 20.0), (10, 120.0), (60, math.inf))
 """The seconds that an advised budget is rounded up to, and the size below which it is."""
 _SHARE = 0.8
@@ -47,13 +56,21 @@ def next_step(report: Report) -> steps.Step | None:
     return _measure_otherwise(report) or (_settle(report) if report.verdict == "inconclusive" else None)
 
 
+def raise_budget(ended: steps.BudgetEnded) -> steps.RaiseBudget:
+    """Name a budget with room for what was not seen of one that ended before a round."""
+    return steps.RaiseBudget(
+        budget=_rounded(_ROOM * ended.least),
+        least=ended.least,
+        rounds=ended.rounds,
+        executions=ended.spent.executions,
+    )
+
+
 def _measure_otherwise(report: Report) -> steps.Step | None:
     """Choose what gives a verdict where there is none, by why there is none."""
     match report.summary:
-        case steps.BudgetEnded(least=least, rounds=rounds, spent=spent):
-            # with room for what was not seen
-            budget = _rounded(_ROOM * least)
-            return steps.RaiseBudget(budget=budget, least=least, rounds=rounds, executions=spent.executions)
+        case steps.BudgetEnded():
+            return raise_budget(report.summary)
         case steps.OnlyAggregates(more=True):
             return steps.ImportMore(builds=_least(report))
         case steps.NothingMeasured():
@@ -62,6 +79,8 @@ def _measure_otherwise(report: Report) -> steps.Step | None:
             return steps.NameSides(file=report.run.head.ref if report.run.head and len(report.new) > 1 else None)
         case steps.NothingDecided(undirected=[metric, *_]):
             return steps.GiveDirection(metric=metric)
+        case steps.NothingDecided(metrics=[metric, *_]):
+            return steps.DecideOn(metric=metric)
     return None
 
 
@@ -77,9 +96,14 @@ def _find_creep(report: Report, creep: CreepFacts) -> steps.Step:
 def _fix_regression(report: Report) -> steps.FixRegression:
     run = report.run
     found = [f for f in ordered(report.findings) if f.verdict == "regression"]
-    if any(isinstance(f.reason, reasons.ZeroBaseExceeds) for f in found):
+    zero = next((f for f in found if isinstance(f.reason, reasons.ZeroBaseExceeds)), None)
+    if zero is not None:
         # no size of an [[accept]] entry covers what has no ratio
-        return steps.FixRegression(from_zero=True)
+        most = zero.head.high or zero.head.value
+        allowed = most if zero.ratio.method == "exact" else _two_digits(_SLACK * most)
+        return steps.FixRegression(
+            from_zero=True, metric=zero.metric, floor=allowed, unit=zero.unit, imported=bool(run.imported)
+        )
     if not found or run.imported or not run.builds:
         return steps.FixRegression()
     builds = [build.seconds for build in run.builds if build.build == 0 and build.session == 0]
@@ -104,7 +128,7 @@ def _after_failures(report: Report) -> steps.Step:
         return steps.KeepTrees()
     if all(failure.kind == "outside" for failure in report.failures):
         return steps.BuildInside()
-    if all(failure.kind == "lock" for failure in report.failures):
+    if all(failure.kind == "lock" and failure.seconds is not None for failure in report.failures):
         return steps.RunLater()
     if any(failure.kind != "missing" for failure in report.failures):
         return steps.FixFailure()
@@ -114,20 +138,50 @@ def _after_failures(report: Report) -> steps.Step:
         return steps.RepeatJob()
     whose, label = report.policy.whose, report.policy.gate.get("accept_label")
     merged = whose is not None and whose.kind in ("base", "target")
-    return steps.RestoreBenchmark(benchmark=gone[0], merged=merged, label=label if merged and label else None)
+    return steps.RestoreBenchmark(
+        benchmark=gone[0], others=len({*gone}) - 1, merged=merged, label=label if merged and label else None
+    )
 
 
 def _allow_more_builds(few: steps.NotEnoughMeasured, report: Report) -> steps.AllowMoreBuilds:
-    plan = (report.run.settings or {}).get("plan", {})
-    sessions = max((finding.base.counts.session for finding in report.findings), default=1)
-    budget = _budget(few.seconds, plan.get("budget")) if few.why != "interrupted" else None
+    plan, why, seconds = _plan(report), few.why, few.seconds
+    spent = _configured(plan)
+    if why == "interrupted" and seconds is not None and spent is not None and seconds > spent:
+        # the rest of this run has no more time than it had
+        why = "budget"
+    if seconds is None and spent is not None and why != "interrupted":
+        # what no round tells goes by the budget that was too small
+        seconds = spent * few.needed / max(1, few.builds)
+    budget = _budget(seconds, plan) if why != "interrupted" else None
+    builds = math.ceil(few.needed / _sessions(report)) if why == "plan" else None
     return steps.AllowMoreBuilds(
         needed=few.needed,
-        why=few.why,
+        why=why,
         round=few.round,
-        builds=math.ceil(few.needed / sessions) if few.why == "plan" else None,
+        builds=builds,
         budget=budget,
+        auto=builds is not None and _is_auto(plan),
     )
+
+
+def _plan(report: Report) -> dict[str, Any]:
+    """Return [plan] as it was in force; empty: not known."""
+    plan: dict[str, Any] = (report.run.settings or {}).get("plan", {})
+    return plan
+
+
+def _is_auto(plan: dict[str, Any]) -> bool:
+    return plan.get("auto") is True
+
+
+def _configured(plan: dict[str, Any]) -> float | None:
+    """Return the budget of a plan in seconds; None: not known."""
+    budget = plan.get("budget")
+    return float(Duration.parse(budget)) if isinstance(budget, str) else None
+
+
+def _sessions(report: Report) -> int:
+    return max((finding.base.counts.session for finding in report.findings), default=1)
 
 
 def _rounded(seconds: float) -> float:
@@ -146,15 +200,18 @@ def _settle(report: Report) -> steps.Step:
     if hidden and all(f in hidden for f in still_open):
         return steps.LowerFloor(
             benchmark=hidden[0].benchmark,
+            metric=hidden[0].metric,
+            imported=bool(report.run.imported),
             floor=hidden[0].floor or 0.0,
             unit=hidden[0].unit,
+            wanted=0.0 if hidden[0].base.value or not _spreads(hidden[0]) else hidden[0].head.value / 2,
             share=(hidden[0].floor or 0.0) / abs(hidden[0].base.value) if hidden[0].base.value else None,
         )
     if not still_open:
         return steps.NothingToDo()
     declared = [step for f in still_open if (step := not_by_builds(f, imported=bool(report.run.imported))) is not None]
     if len(declared) == len(still_open):
-        return declared[0]
+        return _with_plan(declared[0], report) if isinstance(declared[0], steps.MoreValues) else declared[0]
     needed = sorted(_builds(f) + f.more_builds for f in still_open if f.more_builds)
     told = needed[: math.ceil(_SHARE * len(needed))]
     least = _least(report)
@@ -163,20 +220,68 @@ def _settle(report: Report) -> steps.Step:
         # of what is not known to lack some more, twice as many tell more
         most = max(map(_builds, still_open))
         return steps.ImportMore(builds=max([least, *(told or ([2 * most] if most >= least else []))]))
+    plan = _plan(report)
     if not told:
         quieter = less_noise(report, still_open, None) if hopeless else None
-        return _more_machines(still_open) or quieter or steps.MeasureMore(hopeless=hopeless)
+        return _more_machines(still_open) or quieter or _measure_more(still_open, report, least, hopeless=hopeless)
     seconds = _seconds(report, told[-1])
-    plan = (report.run.settings or {}).get("plan", {})
     more = steps.MoreBuilds(
         builds=told[-1],
         settled=len(told),
         may_be_worse=len(still_open),
         not_worse=len(found) - len(still_open),
         seconds=seconds,
-        budget=_budget(seconds, plan.get("budget")),
+        budget=_budget(seconds, plan),
+        auto=_is_auto(plan),
     )
     return less_noise(report, still_open, more) or more
+
+
+def _measure_more(
+    still_open: Sequence[Finding], report: Report, least: int, *, hopeless: bool
+) -> steps.AllowMoreBuilds | steps.MeasureMore:
+    """Ask for the builds without which there is no verdict, otherwise for twice as many: nothing says what would do."""
+    if hopeless:
+        return steps.MeasureMore(hopeless=True)
+    plan, sessions = _plan(report), _sessions(report)
+    if str(report.policy.gate.get("interval")).startswith("bootstrap"):
+        least = max(least, BOOTSTRAP_BUILDS)
+    needed = max((_needed(f, least, sessions) for f in still_open), default=0)
+    builds = math.ceil(needed / sessions) if needed else 2 * max(1, *map(_builds, still_open))
+    budget, auto = _budget(_seconds(report, builds), plan), _is_auto(plan)
+    if needed:
+        return steps.AllowMoreBuilds(needed=needed, why="plan", round=None, builds=builds, budget=budget, auto=auto)
+    return steps.MeasureMore(builds=builds, budget=budget, auto=auto)
+
+
+def _needed(finding: Finding, least: int, sessions: int) -> int:
+    """Return the builds a side without which a finding has no verdict, whatever its noise; 0: it has them."""
+    reason = finding.reason.why if isinstance(finding.reason, reasons.OnMachine) else finding.reason
+    match reason:
+        case reasons.FewBuilds(needs=needs) | reasons.FewForBootstrap(needs=needs):
+            return needs
+        case reasons.FewRoundsThere(needs=needs):
+            return needs * sessions
+        case reasons.OneUnit() | reasons.FewRounds() | reasons.MemoryAlone():
+            return least
+    return 0
+
+
+def _with_plan(step: steps.MoreValues, report: Report) -> steps.MoreValues:
+    """Say by which plan a build has the values that a quantile needs, where the plan is known."""
+    plan, times = _plan(report), math.ceil(step.needs / max(1, step.has))
+    executions, iterations = plan.get("executions"), plan.get("iterations")
+    if report.run.imported or not isinstance(executions, int) or not isinstance(iterations, int):
+        return step
+    pace, by_executions = report.run.pace, executions * times <= _MOST
+    return msgspec.structs.replace(
+        step,
+        executions=executions * times if by_executions else None,
+        iterations=None if by_executions else iterations * times,
+        # at most: builds take no longer
+        budget=_budget(None if pace is None else pace.once + times * pace.round * _least(report), plan),
+        auto=_is_auto(plan),
+    )
 
 
 def not_by_builds(finding: Finding, *, imported: bool = False) -> steps.Step | None:
@@ -185,21 +290,41 @@ def not_by_builds(finding: Finding, *, imported: bool = False) -> steps.Step | N
     reason = finding.reason.why if isinstance(finding.reason, reasons.OnMachine) else finding.reason
     if isinstance(reason, reasons.NegativeValues):
         return steps.CheckValues()
+    if isinstance(reason, reasons.ZeroValue):
+        return steps.AskOfAllMachines()
     if isinstance(reason, reasons.ZeroQuantile):
         return steps.OtherStatistic(metric=finding.metric, statistic=finding.statistic)
     if isinstance(reason, reasons.DifferentSessions):
         return steps.MeasureTogether()
-    if isinstance(reason, reasons.OneUnit) and reason.unit == "session":
-        return steps.MoreMachines(sessions=finding.base.counts.session, builds=False)
+    if isinstance(reason, (reasons.OneUnit, reasons.FewForBootstrap)) and reason.unit == "session":
+        # two leave one degree of freedom, with which hardly any change can be shown
+        wanted = reason.needs if isinstance(reason, reasons.FewForBootstrap) else 3
+        return steps.MoreMachines(sessions=finding.base.counts.session, wanted=wanted, builds=False)
     if isinstance(reason, reasons.BothZero) or (isinstance(reason, reasons.ZeroBase) and reason.floor is None):
-        spreads = any(level.s2 for level in finding.variance.head)
-        floor = finding.head.value / 2 if spreads and not isinstance(reason, reasons.BothZero) else None
-        return steps.DeclareZero(metric=finding.metric, floor=floor, unit=finding.unit)
+        floor = finding.head.value / 2 if _spreads(finding) and not isinstance(reason, reasons.BothZero) else None
+        return steps.DeclareZero(metric=finding.metric, floor=floor, unit=finding.unit, imported=imported)
     if isinstance(reason, (reasons.NoSpread, reasons.Rounded)):
         return steps.DeclareExact(metric=finding.metric, rounded=isinstance(reason, reasons.Rounded))
     if isinstance(reason, reasons.FewValues):
-        return steps.MoreValues(statistic=reason.statistic, has=reason.has, needs=reason.needs, imported=imported)
+        return steps.MoreValues(
+            statistic=reason.statistic,
+            has=reason.has,
+            needs=reason.needs,
+            executions=None,
+            iterations=None,
+            budget=None,
+        )
     return None
+
+
+def _spreads(finding: Finding) -> bool:
+    return any(level.s2 for level in finding.variance.head)
+
+
+def _two_digits(value: float) -> float:
+    """Round up to two digits."""
+    step = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return math.ceil(value / step) * step
 
 
 def _floor_stands_in_the_way(finding: Finding) -> bool:
@@ -212,12 +337,13 @@ def _floor_stands_in_the_way(finding: Finding) -> bool:
     return not finding.more_builds or abs(finding.head.value - finding.base.value) <= floor
 
 
-def _budget(seconds: float | None, configured: Any) -> float | None:
+def _budget(seconds: float | None, plan: dict[str, Any]) -> float | None:
     """Return a budget with room for rounds that take longer; None: the configured one has it, or nothing is known."""
-    if seconds is None or not isinstance(configured, str):
+    configured = _configured(plan)
+    if seconds is None or configured is None:
         return None
     wanted = _SLACK * seconds
-    return _rounded(wanted) if wanted > Duration.parse(configured) else None
+    return _rounded(wanted) if wanted > configured else None
 
 
 def _seconds(report: Report, builds: int) -> float | None:
@@ -225,22 +351,45 @@ def _seconds(report: Report, builds: int) -> float | None:
     if report.run.pace is not None:
         return report.run.pace.of(builds)
     done, seconds = report.run.rounds.done, report.run.seconds
-    one_job = not any(finding.base.counts.session > 1 for finding in report.findings)
-    return seconds / done * builds if done and seconds is not None and one_job else None
+    if seconds is None and report.stopped == "budget":
+        seconds = _configured(_plan(report))
+    return seconds / done * builds if done and seconds is not None and _sessions(report) == 1 else None
 
 
 def _is_hopeless(finding: Finding) -> bool:
     """Return whether no reasonable number of builds would do, as far as is known."""
+    if isinstance(finding.reason, reasons.Unbounded):
+        return finding.ratio.df is not None
     return isinstance(finding.reason, (reasons.TooWide, reasons.TooNoisy)) and finding.reason.hopeless
 
 
 def _more_machines(still_open: Sequence[Finding]) -> steps.MoreMachines | None:
     """Return how many machines there are, where an interval over them is what is too wide."""
-    found = [f.base.counts for f in still_open if f.base.counts.session > 1 and not f.sessions and f.ratio.df]
+    found = [f for f in still_open if f.base.counts.session > 1 and not f.sessions and f.ratio.df]
     if not found:
         return None
-    enough = all(counts.build >= FEWEST_ROUNDS * counts.session for counts in found)
-    return steps.MoreMachines(sessions=max(counts.session for counts in found), builds=enough)
+    enough = all(f.base.counts.build >= FEWEST_ROUNDS * f.base.counts.session for f in found)
+    sessions = max(f.base.counts.session for f in found)
+    wanted = [each for f in found if (each := _machines(f)) is not None]
+    return steps.MoreMachines(sessions=sessions, wanted=max(wanted, default=None), builds=enough)
+
+
+def _machines(finding: Finding) -> int | None:
+    """Return how many machines would probably settle a finding, if they differ as much as those that measured.
+
+    Its interval in logarithms grows narrower with the square root of their number, and its degrees are one fewer. None:
+    too many.
+    """
+    ratio, has = finding.ratio, finding.base.counts.session
+    if not ratio.low or not ratio.high or not ratio.estimate or not ratio.df:
+        return None
+    error = math.log(ratio.high / ratio.low) / 2 / t_quantile(ratio.df, (1 - ratio.confidence) / 2)
+    distance = abs(abs(math.log(ratio.estimate)) - math.log1p(finding.threshold))
+    for count in range(has + 1, _MOST_MACHINES + 1):
+        wanted = t_quantile(count - 1, (1 - ratio.confidence) / 2) + t_quantile(count - 1, 1 - POWER)
+        if distance > wanted * error * math.sqrt(has / count):
+            return count
+    return None
 
 
 def _builds(finding: Finding) -> int:

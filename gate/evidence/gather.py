@@ -274,7 +274,8 @@ def _undecided_warnings(cases: Sequence[Case], config: Config) -> list[Undecided
     by_metrics: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for name, own in metrics.items():
         by_metrics[tuple(dict.fromkeys(own))].append(name)
-    return [UndecidedBenchmarks(tuple(names), measured) for measured, names in by_metrics.items()]
+    named = config.plan.metrics is not None
+    return [UndecidedBenchmarks(tuple(names), measured, named) for measured, names in by_metrics.items()]
 
 
 def _unknown_directions(cases: Sequence[Case], config: Config) -> list[UnknownDirection]:

@@ -217,6 +217,8 @@ class RestoreBenchmark(Kind, frozen=True, kw_only=True):
 
     benchmark: str
     """The first of them."""
+    others: int
+    """How many others are."""
     merged: bool
     """Whether rules count that head cannot change: what allows it must be merged before."""
     label: str | None
@@ -267,6 +269,13 @@ class GiveDirection(Kind, frozen=True, kw_only=True):
     """The first of them."""
 
 
+class DecideOn(Kind, frozen=True, kw_only=True):
+    """Nothing is decided, since the rules name no metric that was measured."""
+
+    metric: str
+    """The first of those."""
+
+
 class MeasureFirst(Kind, frozen=True):
     """No value of any benchmark was measured, and nothing failed."""
 
@@ -290,6 +299,14 @@ class FixRegression(Kind, frozen=True, kw_only=True):
     explained already."""
     from_zero: bool = False
     """Whether base is 0 in some that regressed, which no [[accept]] entry covers."""
+    metric: str | None = None
+    """Of the first of these; None: there are none."""
+    floor: float | None = None
+    """A floor that allows it, in the unit; None: there are none."""
+    unit: str = ""
+    """Of that metric."""
+    imported: bool = False
+    """Whether the values are of result files, whose benchmarks have no table of their own."""
 
 
 class FindCreep(Kind, frozen=True, kw_only=True):
@@ -320,9 +337,15 @@ class LowerFloor(Kind, frozen=True, kw_only=True):
 
     benchmark: str
     """Where the floor hides most."""
+    metric: str
+    """Of the same finding."""
+    imported: bool
+    """Whether the values are of result files, whose benchmarks have no table of their own."""
     floor: float
     """The floor there, in the unit."""
     unit: str
+    wanted: float
+    """A floor with which it is decided, in the unit; 0: none."""
     share: float | None
     """The floor over base's value; None: that is 0."""
 
@@ -335,6 +358,8 @@ class DeclareZero(Kind, frozen=True, kw_only=True):
     floor: float | None
     """A floor that head is above, in the unit; None: head has no spread that a floor could be tested with."""
     unit: str
+    imported: bool = False
+    """Whether the values are of result files, whose benchmarks have no table of their own."""
 
 
 class DeclareExact(Kind, frozen=True, kw_only=True):
@@ -368,8 +393,14 @@ class MoreValues(Kind, frozen=True, kw_only=True):
     """Values of a build."""
     needs: int
     """Values that a build needs."""
-    imported: bool
-    """Whether the values are of result files."""
+    executions: int | None
+    """Executions of each build that give them; None: not by executions alone, or the plan is not known."""
+    iterations: int | None
+    """Iterations of each execution that give them; None: as for `executions`."""
+    budget: float | None
+    """Seconds of a budget in which that fits, rounded up; None: the present one does, or it is not known."""
+    auto: bool = False
+    """Whether the plan comes from memory, which such a number must replace."""
 
 
 class MeasureMore(Kind, frozen=True, kw_only=True):
@@ -377,6 +408,12 @@ class MeasureMore(Kind, frozen=True, kw_only=True):
 
     hopeless: bool = False
     """Whether no reasonable number would, of any finding."""
+    builds: int | None = None
+    """Builds a side of a plan that narrows the intervals; None: it is hopeless."""
+    budget: float | None = None
+    """Seconds of a budget in which it fits, rounded up; None: the present one does, or it is not known."""
+    auto: bool = False
+    """Whether the plan comes from memory, which such a number must replace."""
 
 
 class ReduceNoise(Kind, frozen=True, kw_only=True):
@@ -426,12 +463,18 @@ class MoreMachines(Kind, frozen=True, kw_only=True):
 
     sessions: int
     """How many machines measured."""
+    wanted: int | None
+    """How many would probably show it; None: not known, or too many."""
     builds: bool
     """Whether each has builds enough to be judged by itself."""
 
 
 class CheckValues(Kind, frozen=True):
     """Every inconclusive finding has values below 0, which more of them do not change."""
+
+
+class AskOfAllMachines(Kind, frozen=True):
+    """A value of 0 has no ratio where each of several machines is judged by itself."""
 
 
 class MoreBuilds(Kind, frozen=True, kw_only=True):
@@ -449,6 +492,8 @@ class MoreBuilds(Kind, frozen=True, kw_only=True):
     """About what that plan takes, judging by the rounds of this run; None: not known."""
     budget: float | None = None
     """Seconds of a budget in which it fits, rounded up; None: the present one does, or it is not known."""
+    auto: bool = False
+    """Whether the plan comes from memory, which such a number must replace."""
 
 
 class AllowMoreBuilds(Kind, frozen=True, kw_only=True):
@@ -464,6 +509,8 @@ class AllowMoreBuilds(Kind, frozen=True, kw_only=True):
     """Builds of a plan that would do; None: the present one has enough."""
     budget: float | None
     """Seconds that would do, rounded up; None: the present budget does, or it is not known."""
+    auto: bool = False
+    """Whether the plan comes from memory, which such a number must replace."""
 
 
 Step = (
@@ -479,6 +526,7 @@ Step = (
     | MeasureFirst
     | NameSides
     | GiveDirection
+    | DecideOn
     | FixRegression
     | FindCreep
     | WaitForNights
@@ -490,6 +538,7 @@ Step = (
     | OtherStatistic
     | MeasureTogether
     | CheckValues
+    | AskOfAllMachines
     | MeasureMore
     | ReduceNoise
     | ImportMore

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gate.decide.budget import budget_ended
+from gate.decide.steps import raise_budget
 from gate.evidence.records import Located
 from gate.evidence.unfinished import unfinished
 from gate.run.folder import records_of
@@ -15,4 +16,5 @@ def ended_before_a_round(job: Job) -> str | None:
     rules = job.project.settings.rules
     records = [Located(record, "this run", number) for number, record in enumerate(records_of(job.out), 1)]
     found = unfinished(records, float(rules.plan.budget))
-    return f"{say(budget_ended(found, job.run, rules))}; raise it" if found else None
+    ended = budget_ended(found, job.run, rules) if found else None
+    return f"{say(ended)}. {say(raise_budget(ended))}" if ended else None

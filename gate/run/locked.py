@@ -51,7 +51,10 @@ def record_held(job: Job, error: NotFreeError, waited: float, *, resume: bool) -
 
 
 def _failure(job: Job, error: NotFreeError, waited: float) -> Failure:
-    return Failure(kind="lock", session=job.session, status=_status(error, waited), hint=_hint(error, longer=True))
+    # only for what is held it helps to wait
+    seconds = waited if isinstance(error, LockHeldError) else None
+    status, hint = _status(error, waited), _hint(error, longer=True)
+    return Failure(kind="lock", session=job.session, seconds=seconds, status=status, hint=hint)
 
 
 def not_free(error: NotFreeError, waited: float, *, longer: bool) -> str:

@@ -274,14 +274,20 @@ def next_step(report: Report, *, pull: bool = False) -> str:
     """
     from gate.decide import steps
     from gate.words.summaries import on_pull
+    from gate.words.ways import Options, ways
 
     step = steps.next_step(report)
     if step is None:
         return ""
     said, whose = on_pull(step) if pull else say(step), report.policy.whose
-    if isinstance(step, _OF_RULES) and whose is not None and whose.kind in ("base", "target"):
-        return f"{said}. It counts once it is in the rules that decide, those of {whose}"
-    return said
+    if whose is None or whose.kind not in ("base", "target"):
+        return said
+    # who reads it types no command
+    settings = {str(way): way.lines for way in ways(step) if isinstance(way, Options) and way.lines is not None}
+    for typed, lines in settings.items():
+        said = said.replace(typed, str(lines))
+    of_rules = settings or isinstance(step, _OF_RULES)
+    return f"{said}. It counts once it is in the rules that decide, those of {whose}" if of_rules else said
 
 
 def settings(table: Mapping[str, Any]) -> str:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import math
-import shlex
 from collections.abc import Callable
 from typing import Any
 
-from gate.config.source import dotted
 from gate.evidence.factors import pairs
 from gate.model import Cut, outcomes
 from gate.model.case import TYPICAL
-from gate.units import DIMENSIONS, Duration, format_duration, format_share
+from gate.units import format_duration, format_share
 from gate.words import views
 from gate.words.numbers import as_configured, plural
-from gate.words.phrases import joined, toml_text
+from gate.words.phrases import joined
 from gate.words.plain import benchmark_option, distinct, visible
 from gate.words.warnings.measured import give_direction
 from gate.words.warnings.setup import base_lacks
+from gate.words.ways import CHECK, DOCTOR, EXPLAIN, Lines, ways
 
 
 def _regressed(of: outcomes.Regressed) -> str:
@@ -78,7 +76,7 @@ def _nothing_to_compare(of: outcomes.NothingToCompare) -> str:
 _IMPORT_OTHERS = {
     "repeated": "Name the results of different runs: the same values stand in several files",
     "failed": "Fix what failed, measure it again, and name the new files",
-    "missing": "Name files that hold the missing benchmarks, or allow it with `--set gate.missing=pass`",
+    "missing": "Name files that hold the missing benchmarks, or allow it with {}",
 }
 
 
@@ -94,9 +92,7 @@ _LONGEST_NAME = 60
 
 def _name_alike(step: outcomes.NameAlike) -> str:
     if step.hyperfine:
-        return (
-            "Measure both sides under one name (`hyperfine -n NAME COMMAND`), or write it into `command` of the files"
-        )
+        return f"Measure both sides under one name ({_way(step)}), or write it into `command` of the files"
     return "Give a benchmark the same name on both sides, where it is defined or in the files"
 
 
@@ -140,7 +136,7 @@ def phrase(cut: Cut) -> str:
 def _raise_budget(step: outcomes.RaiseBudget) -> str:
     needed = f"{plural(step.rounds, 'round')} {'takes' if step.rounds == 1 else 'take'}"
     least = f"{needed} at least {format_duration(step.least)}"
-    return f"Raise the budget, for example `--set plan.budget={Duration(step.budget)}`: " + (
+    return f"Raise the budget, for example {_way(step)}: " + (
         f"judging by what was done, {least}"
         if step.executions
         else f"{least}; how much more is not known, because no execution was complete"
@@ -184,76 +180,71 @@ def _allow_more_builds(step: outcomes.AllowMoreBuilds) -> str:
     if step.round is not None:
         cost = f"a round takes about {format_duration(step.round)} and {step.needed} are needed"
     if step.why == "interrupted":
-        return f"Continue the interrupted run with `--resume`: {cost}"
-    builds = [] if step.builds is None else [f"--set plan.builds={step.builds}"]
-    budget = [] if step.budget is None else [f"--set plan.budget={Duration(step.budget)}"]
-    if not builds and not budget:
-        return f"Run the same check again with a larger budget (`--set plan.budget=...`): {cost}"
-    return f"Run the same check again with `{' '.join([*builds, *budget])}`: {cost}"
+        return f"Continue the interrupted run with {_way(step)}: {cost}"
+    if not ways(step):
+        return f"Measure each side {step.needed} times: {cost}"
+    return f"Run the same check again with {_way(step)}: {cost}"
+
+
+def _way(step: outcomes.Step) -> str:
+    """Write the first thing that a step asks a reader to type."""
+    return str(ways(step)[0])
 
 
 def _name_sides(step: outcomes.NameSides) -> str:
-    sides = "Name files of both sides: `perfgate decide base=FILE head=FILE`"
-    if step.file is None:
-        return sides
-    # several files, or standard input
-    file = step.file if shlex.quote(step.file) == step.file else "FILE"
-    return f"{sides}; `perfgate compare {file} --by benchmark --rows file` compares the benchmarks of one file"
+    sides, *one_file = ways(step)
+    of_one = "".join(f"; {each} compares the benchmarks of one file" for each in one_file)
+    return f"Name files of both sides: {sides}{of_one}"
 
 
 def _find_creep(step: outcomes.FindCreep) -> str:
-    ends = shlex.join(["--good", step.pin, "--bad", step.head])
-    command = f"perfgate bisect {ends} {benchmark_option(step.benchmark)}"
     suspects = "Look at the suspects first; " if step.history else ""
     return (
-        f"{suspects}`{command}` searches the commits between, which costs about as much as three of these checks. Then "
-        "fix it, or accept it with an `[[accept]]` entry (size, expiry date, reason)"
+        f"{suspects}{_way(step)} searches the commits between, which costs about as much as three of these checks. "
+        "Then fix it, or accept it with an `[[accept]]` entry (size, expiry date, reason)"
     )
 
 
 def _declare_exact(step: outcomes.DeclareExact) -> str:
     otherwise = "or write more digits" if step.rounded else "and see that each is of a run of its own"
     return (
-        f"If {step.metric} is a count or a size, write `exact = true` in {_table(step.metric)}; of a time, let each "
-        f"value be of more work, {otherwise}"
+        f"If {step.metric} is a count or a size, add {_way(step)}; of a time, let each value be of more work, "
+        f"{otherwise}"
     )
 
 
 def _lower_floor(step: outcomes.LowerFloor) -> str:
-    said = f"If a change below {as_configured(step.floor, step.unit)} matters, lower the floor"
-    if step.share is None:
-        # from 0 a floor is what decides
-        return said
-    return f"{said} or remove it (`floor = 0`): it is {format_share(step.share)} of {step.benchmark}"
-
-
-def _table(metric: str) -> str:
-    return f"`[{dotted(('benchmark', 'metric', metric))}]`"
+    how = "lower the floor" if step.wanted else "lower the floor or remove it"
+    said = f"If a change below {as_configured(step.floor, step.unit)} matters, {how} ({_way(step)})"
+    return said if step.share is None else f"{said}: it is {format_share(step.share)} of {step.benchmark}"
 
 
 def _declare_zero(step: outcomes.DeclareZero) -> str:
     if step.floor is None:
-        return f"If {step.metric} is a count, write `exact = true` in {_table(step.metric)}: base is 0"
-    # of a unit without dimension a floor is a plain number
-    known = step.unit in DIMENSIONS
-    floor = toml_text(as_configured(step.floor, step.unit)) if known else f"{step.floor:.4g}"
-    return (
-        f"Say from which amount on {step.metric} is worth failing for, since base is 0: an `[[override]]` entry with "
-        f"`metric = {toml_text(step.metric)}` and, for example, `floor = {floor}`"
-    )
+        return f"If {step.metric} is a count, add {_way(step)}: base is 0"
+    amount = f"Say from which amount on {step.metric} is worth failing for, since base is 0"
+    return f"{amount}, for example by {_way(step)}"
 
 
 def _more_values(step: outcomes.MoreValues) -> str:
     has = f"{step.statistic} needs {step.needs} values of each build and has {step.has}"
-    if step.imported:
-        return f"Measure more values in each build: {has}"
-    return f"Raise `plan.executions` or `plan.iterations` {math.ceil(step.needs / max(1, step.has))} times: {has}"
+    how = f"Run the same check again with {_way(step)}" if ways(step) else "Measure more values in each build"
+    return f"{how}: {has}"
+
+
+def _measure_more(step: outcomes.MeasureMore) -> str:
+    if step.hopeless:
+        return f"Use a quieter host ({DOCTOR} examines it): at this noise level more builds will not settle it"
+    return f"Run again with {_way(step)}, which narrows the intervals, or use a quieter host ({DOCTOR} examines it)"
 
 
 def _more_machines(step: outcomes.MoreMachines) -> str:
     these = f"these {step.sessions} machines" if step.sessions > 1 else "this machine"
-    text = f"More builds on {these} will not settle it: measure on more machines (`plan.sessions`)"
-    return text + (', or, if only these matter, set `gate.sessions = "fixed"`' if step.builds else "")
+    typed = ways(step)
+    more = [each for each in typed if isinstance(each, Lines)]
+    fixed = "".join(f", or, if only these matter, add {each}" for each in typed if each not in more)
+    many = "".join(f"measure on {step.wanted} machines ({each}, for `perfgate plan --matrix`)" for each in more)
+    return f"More builds on {these} will not settle it: {many or 'they differ too much'}{fixed}"
 
 
 def _more_builds(step: outcomes.MoreBuilds) -> str:
@@ -264,8 +255,7 @@ def _more_builds(step: outcomes.MoreBuilds) -> str:
     else:
         which = f"the {left} that may be worse" if settled == left else f"{settled} of the {left} that may be worse"
     cost = "" if step.seconds is None else f" (about {format_duration(step.seconds)})"
-    budget = "" if step.budget is None else f" --set plan.budget={Duration(step.budget)}"
-    again = f"`--set plan.builds={step.builds}{budget}`{cost}"
+    again = f"{_way(step)}{cost}"
     return f"Run again with {again}: at this noise level it would probably settle {which}"
 
 
@@ -279,36 +269,35 @@ def _reduce_noise(step: outcomes.ReduceNoise) -> str:
     if step.metric is not None:
         every = "the inconclusive finding" if step.may_be_worse == 1 else f"{step.findings} of {step.may_be_worse}"
         by = "exact" if step.narrower is None else f"at least {step.narrower:.2g} times narrower"
-        metrics = shlex.quote(f'plan.metrics=["{step.metric}"]')
         return (
             f"Decide on {step.metric} instead, which this run recorded: its interval is {by} in {every}: "
-            f"`perfgate decide .perfgate --set {metrics}`; {why}"
+            f"{_way(step)}; {why}"
         )
     if step.duet:
         return (
-            'Set `pairing = "duet"` in [plan], which runs both sides at once and compares their CPU time, or use a '
-            f"quieter host (`perfgate doctor` examines it): {why}"
+            f"Set {_way(step)}, which runs both sides at once and compares their CPU time, or use a quieter host "
+            f"({DOCTOR} examines it): {why}"
         )
-    return f"Use a quieter host (`perfgate doctor` examines it): {why}"
+    return f"Use a quieter host ({DOCTOR} examines it): {why}"
 
 
 def _fix_regression(step: outcomes.FixRegression) -> str:
     if step.from_zero:
         return (
-            "Fix the regression, or where base is 0 set the metric's `floor` to what is allowed: an `[[accept]]` entry "
-            "takes no change from 0"
+            f"Fix the regression, or where base is 0 say what is allowed, by {_way(step)}: an `[[accept]]` entry takes "
+            "no change from 0"
         )
     built = None if step.explain is None else format_duration(max(1.0, step.explain))
-    explain = f" (`perfgate explain` names the functions: 2 builds, {built}, and 2 profiled runs)" if built else ""
+    explain = f" ({EXPLAIN} names the functions: 2 builds, {built}, and 2 profiled runs)" if built else ""
     return f"Fix the regression{explain}, or accept it with an `[[accept]]` entry (size, expiry date, reason)"
 
 
 def _restore_benchmark(step: outcomes.RestoreBenchmark) -> str:
-    entry = f'an `[[override]]` entry with `benchmark = "{step.benchmark}"` and `missing = "pass"`'
+    restore = f"Restore the missing {'benchmarks, or allow them' if step.others else 'benchmark, or allow it'}"
     if not step.merged:
-        return f"Restore the missing benchmark, or allow it with {entry}"
+        return f"{restore} with {_way(step)}"
     label = f"the label `{step.label}` on the pull request, or " if step.label else ""
-    return f"Restore the missing benchmark, or allow it: by {label}{entry}, merged first because base's rules count"
+    return f"{restore}: by {label}{_way(step)}, merged first because base's rules count"
 
 
 def on_pull(step: outcomes.Step) -> str:
@@ -350,9 +339,9 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.RestoreBenchmark: _restore_benchmark,
     outcomes.RepeatJob: lambda _: "Run the job that should have measured it again, or download its artifact",
     outcomes.RaiseBudget: _raise_budget,
-    outcomes.RunLater: lambda _: "Run the check again when the machine is free, or wait longer: `--wait 1h`",
+    outcomes.RunLater: lambda step: f"Run the check again when the machine is free, or wait longer: {_way(step)}",
     outcomes.FixFailure: lambda _: "Fix the failure and run the check again",
-    outcomes.ImportOthers: lambda step: _IMPORT_OTHERS[step.why],
+    outcomes.ImportOthers: lambda step: _IMPORT_OTHERS[step.why].format(*ways(step)),
     outcomes.NameAlike: _name_alike,
     outcomes.KeepTrees: lambda _: (
         "Have builds and benchmarks leave these files alone, or declare them in `changes` of [build] if they are meant "
@@ -365,11 +354,12 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.FixOutput: lambda _: (
         "Make base and head give the same output, or remove `same_output` if they are meant to differ"
     ),
-    outcomes.MeasureFirst: lambda _: (
-        "Run `perfgate check`, which measures and decides; `perfgate measure` writes what `perfgate decide` reads"
+    outcomes.MeasureFirst: lambda step: (
+        f"Run {_way(step)}, which measures and decides; `perfgate measure` writes what `perfgate decide` reads"
     ),
     outcomes.NameSides: _name_sides,
     outcomes.GiveDirection: lambda step: give_direction(step.metric),
+    outcomes.DecideOn: lambda step: f"Say which metrics decide, for example {_way(step)}",
     outcomes.FixRegression: _fix_regression,
     outcomes.FindCreep: _find_creep,
     outcomes.WaitForNights: lambda step: (
@@ -382,24 +372,23 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.DeclareExact: _declare_exact,
     outcomes.MoreValues: _more_values,
     outcomes.OtherStatistic: lambda step: (
-        f'Compare another statistic of {step.metric}, such as `statistics = ["mean"]` in {_table(step.metric)}: its '
+        f"Compare another statistic of {step.metric}, such as {_way(step)}: its "
         f"{step.statistic}{' value' if step.statistic == TYPICAL else ''} is 0"
     ),
-    outcomes.MeasureTogether: lambda _: (
-        "Measure base and head together, as `perfgate check` does: each was measured in sessions of its own"
+    outcomes.MeasureTogether: lambda step: (
+        f"Measure base and head together, as {_way(step)} does: each was measured in sessions of its own"
     ),
     outcomes.CheckValues: lambda _: (
         "Check the program that writes the values: some are below 0. Compare the amounts, not their difference"
     ),
-    outcomes.MeasureMore: lambda step: (
-        "Use a quieter host (`perfgate doctor` examines it): at this noise level more builds will not settle it"
-        if step.hopeless
-        else "Raise `plan.budget` or `plan.builds`, or use a quieter host (`perfgate doctor` examines it)"
+    outcomes.AskOfAllMachines: lambda step: (
+        f"Ask of all machines together with {_way(step)}: on one of them, a value of 0 has no ratio"
     ),
+    outcomes.MeasureMore: _measure_more,
     outcomes.ReduceNoise: _reduce_noise,
     outcomes.ImportMore: lambda step: (
-        f"Build and measure each side {step.builds} times, in turns, and name all files: "
-        "`perfgate decide base=B1 base=B2 ... head=H1 head=H2 ...`. `perfgate check` does all of it"
+        f"Build and measure each side {step.builds} times, in turns, and name all files: {_way(step)}. {CHECK} does "
+        "all of it"
     ),
     outcomes.MoreMachines: _more_machines,
     outcomes.MoreBuilds: _more_builds,

@@ -95,7 +95,7 @@ def test_a_counter_of_unknown_direction_is_shown_and_not_decided(tmp_path: Path)
     assert "recorded, not decided" in text
     said = " ".join(text.split())
     assert "direction unknown" in said
-    assert '`[[override]]` entry to perfgate.toml with `metric = "MatchesFound"` and `better = "lower"`' in said
+    assert '`[[override]]` entry with `metric = "MatchesFound"` and `better = "lower"`' in said
 
 
 @pytest.mark.parametrize(("better", "code", "verdict"), [("lower", 1, "regression"), ("higher", 0, "improvement")])

@@ -94,6 +94,7 @@ def concluded(known: Known, search: Search | None, stand: Stand | None) -> Resul
             executions=search.pairs.executions if search is not None else 0,
             budget=known.budget,
             planned=ends.decided.report.run.rounds.planned or 0,
+            limit=float(known.project.settings.rules.plan.budget),
         ),
         seed=known.seed,
         asked=known.asked,

@@ -88,6 +88,8 @@ class Cost(msgspec.Struct, frozen=True, kw_only=True):
     budget: float
     planned: int = 0
     """Rounds that the gate over both ends may take; 0: not known."""
+    limit: float = 0.0
+    """What that gate may take, plan.budget; 0: not known."""
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from gate.model.case import MEAN, TYPICAL, CaseId
 from gate.model.names import ACTIVE
 from gate.run.live import say_line
 from gate.stats.bisection import ENOUGH
-from gate.units import agree, format_duration, format_share, plural
+from gate.units import Duration, agree, format_duration, format_share, plural
 from gate.words import views
 from gate.words.numbers import changed
 from gate.words.plain import benchmark_option, clip, visible
@@ -263,10 +264,17 @@ def _after_no_difference(result: Result) -> list[NextStep]:
         ]
     planned = max(result.cost.planned, 1)
     rounds = max(2 * planned, _FEWEST)
-    purpose = (
-        f"{rounds} rounds a gate, not {planned}, at most about {format_duration(rounds / planned * result.cost.gate)}"
-    )
-    return [NextStep(_again(result, "--set", f"plan.builds={rounds}"), f"{purpose}: shows a smaller change")]
+    seconds = rounds / planned * result.cost.gate
+    purpose = f"{rounds} rounds a gate, not {planned}, at most about {format_duration(seconds)}"
+    more = ["--set", f"plan.builds={rounds}"]
+    if _SLACK * seconds > result.cost.limit > 0:
+        # as many rounds would not fit
+        more += ["--set", f"plan.budget={Duration(60.0 * math.ceil(_SLACK * seconds / 60))}"]
+    return [NextStep(_again(result, *more), f"{purpose}: shows a smaller change")]
+
+
+_SLACK = 1.1
+"""Rounds differ, and one that does not fit the budget is not begun."""
 
 
 def _after_failure(result: Result) -> list[NextStep]:

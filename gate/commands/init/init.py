@@ -75,8 +75,8 @@ def run(options: InitOptions, out: TextIO, err: TextIO) -> int:
         before = tried(folder)
         _try(options, out, err)
         now = tried(folder)
-        if now is not None and now != before and now.leaner is not None:
-            _make_leaner(options, tree, found[0], now.leaner, out)
+        if now is not None and now != before:
+            _use_budget(options, tree, found[0], now, out)
         out.write(_printable(long_notes(found[0], now if now != before else None, options.file)))
     steps = _next(options, tried=tries, complete=found[0].measures_something)
     out.write(_printable([*(["", "also:"] if tries else ["next:"]), *steps]))
@@ -108,14 +108,18 @@ def long_notes(found: Found, times: TrialTimes | None, file: str) -> list[str]:
     return ["", *notes] if notes else []
 
 
-def _make_leaner(options: InitOptions, tree: Tree, found: Found, counts: tuple[int, int], out: TextIO) -> None:
-    """Write the file again, with the executions and iterations with which enough builds fit its budget."""
-    executions, iterations = counts
-    lean = replace(found, amount=replace(found.plan, executions=executions, iterations=iterations, comment=[]))
-    _write(replace(options, force=True), render(tree, lean))
-    out.write(
-        f"\nwrote {options.file} again, with the leaner plan: executions = {executions}, iterations = {iterations}\n"
-    )
+def _use_budget(options: InitOptions, tree: Tree, found: Found, times: TrialTimes, out: TextIO) -> None:
+    """Write the file again where a trial found counts that use the budget better; nothing where it found none."""
+    if times.leaner is not None:
+        executions, iterations = times.leaner
+        amount = replace(found.plan, executions=executions, iterations=iterations, comment=[])
+        what = f"the leaner plan: executions = {executions}, iterations = {iterations}"
+    elif times.fuller is not None:
+        amount, what = replace(found.plan, builds=times.fuller), f"as many builds as fit the budget: {times.fuller}"
+    else:
+        return
+    _write(replace(options, force=True), render(tree, replace(found, amount=amount)))
+    out.write(f"\nwrote {options.file} again, with {what}; the next step is `perfgate check`\n")
 
 
 def render(tree: Tree, found: Found) -> str:

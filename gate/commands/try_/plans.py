@@ -9,8 +9,8 @@ from itertools import product
 
 import msgspec
 
-from gate.commands.try_.result import Basis, Built, Case, Fit, Plans, RoundCost, Tried
-from gate.config.rules import is_single, metric_rules, most_builds, threshold_of
+from gate.commands.try_.result import Basis, Built, Case, Enough, Fit, Plans, RoundCost, Tried
+from gate.config.rules import detectable_of, is_single, metric_rules, most_builds, threshold_of
 from gate.config.types import Config
 from gate.memory.entries import Costs as Spent
 from gate.model import Memory, Side, UserError
@@ -27,6 +27,8 @@ _BUDGETS = (300.0, 3600.0)
 _ROOM = 0.9
 """Of a budget, as `perfgate plan` has it: rounds differ, and one that does not fit is not begun."""
 _MOST_BUILDS = 60
+_WORTH = 0.8
+"""A plan of more builds finds less than this of what fewer find."""
 _MANY = 50
 """Findings from which a plan that does not fit is no reason to measure each less, but to choose."""
 _SPARE = 3
@@ -120,22 +122,41 @@ def plans(
         fits=tuple(kept),
         leaner=lean,
         choose=size if size > _MANY and short and lean is None else None,
-        enough=_enough(own, every, cost, rules),
+        fuller=_fuller(own, noise, size, cost, rules),
+        enough=_enough(own, noise, size, cost, rules),
     )
 
 
-def _enough(own: Fit, every: Sequence[Fit], cost: RoundCost, rules: Config) -> float | None:
-    """Return the budget with which a check finds something, in seconds, where the configured one finds nothing."""
-    least, most = rules.gate.min_builds, most_builds(rules.plan)
-    if own.finds is not None or own.builds >= most or most < least:
+def _fuller(own: Fit, noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config) -> Fit | None:
+    """Find the plan that uses the budget, where the configured one ends before it and leaves a report inconclusive."""
+    wanted = max(detectable_of(rules, each.case.benchmark, each.case.metric, MEAN) for each in noise)
+    if own.finds is None or own.finds <= wanted or own.builds < most_builds(rules.plan):
         return None
-    if own.builds < least:
-        minutes = math.ceil(cost.of(least) / _ROOM / 60)
-        return 60.0 * minutes
-    return (
-        None
-        if own.unknown
-        else min((fit.budget for fit in every if fit.finds is not None and fit.budget > own.budget), default=None)
+    plan = msgspec.structs.replace(rules.plan, builds=_MOST_BUILDS)
+    full = _fit(noise, size, cost, msgspec.structs.replace(rules, plan=plan), own.budget)
+    return full if full.finds is not None and full.finds < _WORTH * own.finds else None
+
+
+def _enough(own: Fit, noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config) -> Enough | None:
+    """Return the fewest builds that find something, and their budget, where a check finds nothing as it is."""
+    if own.finds is not None or own.unknown:
+        return None
+
+    def finds(builds: int) -> bool:
+        return any(each.unknown for each in noise) or all(
+            math.isfinite(_smallest(each, builds, size, rules)) for each in noise
+        )
+
+    few, many = max(rules.gate.min_builds, own.builds + 1), _MOST_BUILDS
+    if few > many or not finds(many):
+        return None
+    while few < many:
+        middle = (few + many) // 2
+        few, many = (few, middle) if finds(middle) else (middle + 1, many)
+    budget = 60.0 * math.ceil(cost.of(few) / _ROOM / 60)
+    return Enough(
+        budget=budget if budget > float(rules.plan.budget) else None,
+        builds=few if few > most_builds(rules.plan) else None,
     )
 
 
@@ -153,7 +174,7 @@ def _leaner(noise: Sequence[_Noise], size: int, cost: RoundCost, tried: Sequence
         spent = msgspec.structs.replace(cost, executions=cost.executions * share)
         fits.append(_fit(noise, size, spent, msgspec.structs.replace(rules, plan=lean), float(plan.budget)))
     for wanted in _wanted(rules):
-        enough = [fit for fit in fits if fit.builds >= wanted >= least]
+        enough = [fit for fit in fits if fit.builds >= wanted >= least and (fit.finds is not None or fit.unknown)]
         if enough:
             found = max(enough, key=lambda fit: (fit.executions * fit.iterations, fit.iterations))
             # as configured it is no other plan

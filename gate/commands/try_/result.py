@@ -120,6 +120,15 @@ Basis = Literal["memory", "one-build", "exact"]
 exact: there is no noise."""
 
 
+class Enough(msgspec.Struct, frozen=True, kw_only=True):
+    """What of a plan must be raised, so that a check finds something."""
+
+    budget: float | None
+    """Seconds; None: the present budget is enough."""
+    builds: int | None
+    """The most builds; None: the plan has as many."""
+
+
 class Plans(msgspec.Struct, frozen=True, kw_only=True):
     """How many rounds of the configured executions fit which budget."""
 
@@ -132,8 +141,12 @@ class Plans(msgspec.Struct, frozen=True, kw_only=True):
     are enough, or there is no such plan."""
     choose: int | None = None
     """How many findings share a budget with too few builds for so many, where no leaner plan helps; None: they fit."""
-    enough: float | None = None
-    """The budget that finds something as configured, where plan.budget finds nothing; None: it does, or none would."""
+    fuller: Fit | None = None
+    """With as many builds as fit plan.budget, where those of the plan find no change that a pass must exclude, and more
+    find a smaller one; None: they do, or no more fit."""
+    enough: Enough | None = None
+    """What finds something with the configured executions, where the plan finds nothing; None: it does, or none would.
+    """
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
@@ -161,6 +174,8 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
     """short: a process that takes so little time that its start is most of it. quantile: as `text` says. floor: what
     the rules call too small to matter is more than the threshold. duet: others load this host."""
     benchmark: str = ""
+    metric: str = ""
+    """Of a floor."""
     seconds: float = 0.0
     text: str = ""
     floor: float = 0.0

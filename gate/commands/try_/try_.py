@@ -82,7 +82,7 @@ def _keep(trial: Trial, iterations: int, folder: Path) -> None:
     if trial.built is None or trial.cost is None or trial.cost.least or trial.exit_code:
         return
     make_folder(folder, own=True)
-    lean = trial.plans.leaner if trial.plans is not None else None
+    lean, full = (None, None) if trial.plans is None else (trial.plans.leaner, trial.plans.fuller)
     times = TrialTimes(
         first=first_builds(trial.built),
         later=trial.built.later,
@@ -90,6 +90,7 @@ def _keep(trial: Trial, iterations: int, folder: Path) -> None:
         iterations=iterations,
         each={each.benchmark: each.iteration for each in trial.benchmarks},
         leaner=(lean.executions, lean.iterations) if lean is not None else None,
+        fuller=full.builds if full is not None else None,
     )
     keep_times(times, folder)
 
@@ -226,7 +227,9 @@ def _below_floor(rules: Config, tried: list[Tried]) -> Iterator[Note]:
         floor = floor_of(rules, case.benchmark, case.metric, MEAN, case.unit)
         if floor is not None and floor / case.mean > threshold_of(rules, case.benchmark, case.metric, MEAN):
             share = floor / case.mean
-            yield Note(kind="floor", benchmark=case.benchmark, floor=floor, unit=case.unit, share=share)
+            yield Note(
+                kind="floor", benchmark=case.benchmark, metric=case.metric, floor=floor, unit=case.unit, share=share
+            )
 
 
 def _show(trial: Trial, job: Job, outputs: OutputOptions, out: TextIO) -> None:

@@ -10,7 +10,6 @@ import msgspec
 
 from gate.commands.try_.executions import Trying
 from gate.commands.try_.result import Built, Case, Fit, Note, Plans, RoundCost, Trial, Tried
-from gate.config.rules import most_builds
 from gate.config.types import BuildTable, Config
 from gate.model import SCHEMA, Failure
 from gate.planning.text import POWER
@@ -23,6 +22,7 @@ from gate.words.phrases import joined
 from gate.words.plain import clip, last_lines, visible, wrap
 from gate.words.reports import commit
 from gate.words.sentences import say
+from gate.words.ways import Lines
 
 Say = Callable[[str], None]
 _MOST_CASES = 20
@@ -217,9 +217,11 @@ def _plans(plans: Plans, rules: Config, width: int) -> list[str]:
     finding = "finds at least" if plans.basis == "one-build" else "finds"
     head = [Column("budget"), *(Column(name, right=True) for name in ("a side", "takes", finding))]
     rows = [_fit(fit) for fit in plans.fits]
+    place = next((number for number, fit in enumerate(plans.fits, 1) if fit.configured), 0)
     if plans.leaner is not None:
-        place = next(number for number, fit in enumerate(plans.fits, 1) if fit.configured)
         rows.insert(place, _fit(plans.leaner, ", leaner"))
+    if plans.fuller is not None:
+        rows.insert(place, _fit(plans.fuller, ", more builds"))
     finds = [fit.hardest for fit in plans.fits if fit.finds is not None and fit.hardest is not None]
     title_ = (
         f"plans: builds x executions x iterations, and the change that {POWER:.0%} of such checks call a regression"
@@ -247,14 +249,20 @@ def _plans(plans: Plans, rules: Config, width: int) -> list[str]:
     if few and min(few) < rules.gate.min_builds:
         text = f"nothing: no regression is called after fewer than {plural(rules.gate.min_builds, 'build')}"
         lines += wrap(text, width, first=_INDENT, rest=_INDENT)
+    return [*lines, *_to_paste(plans, rules, width)]
+
+
+def _to_paste(plans: Plans, rules: Config, width: int) -> list[str]:
+    """Write the lines of a plan that uses the budget better."""
+    lines = []
     if plans.leaner is not None:
-        lines += wrap("For the leaner one, put this into the file:", width, first=_INDENT, rest=_INDENT)
-        lines += [f"{_INDENT * 2}{line}" for line in _counts(plans.leaner)]
+        counts = [f"executions = {plans.leaner.executions}", f"iterations = {plans.leaner.iterations}"]
+        lines += [*wrap("For the leaner one, put this into the file:", width, first=_INDENT, rest=_INDENT)]
+        lines += [f"{_INDENT * 2}{line}" for line in ("[plan]", *counts)]
+    if plans.fuller is not None:
+        lines += wrap("For more builds, put this into the file:", width, first=_INDENT, rest=_INDENT)
+        lines += [f"{_INDENT * 2}{line}" for line in ("[plan]", f"builds = {_builds(rules, plans.fuller.builds)}")]
     return lines
-
-
-def _counts(fit: Fit) -> list[str]:
-    return ["[plan]", f"executions = {fit.executions}", f"iterations = {fit.iterations}"]
 
 
 def _fit(fit: Fit, whose: str = ", as configured") -> list[str]:
@@ -307,8 +315,8 @@ def _note(note: Note) -> str:
         others = f" (too large for {plural(note.more, 'more case')}, too)" if note.more else ""
         return (
             f"{note.benchmark}: a slowdown passes up to {format_share(note.share)}, which is the floor of "
-            f"{as_configured(note.floor, note.unit)}{others}: if that matters, put a smaller one, or `floor = 0`, into "
-            "[gate]"
+            f"{as_configured(note.floor, note.unit)}{others}: if that matters, put a smaller one or "
+            f"{Lines(('benchmark', 'metric', note.metric), {'floor': '0'})}"
         )
     return note.text
 
@@ -322,37 +330,41 @@ def _next(trial: Trial, rules: Config) -> str:
     if plans is not None and plans.choose is not None:
         budget = format_duration(float(rules.plan.budget))
         return (
-            f"next: choose: {plans.choose:,} cases share the budget of {budget}. Name those that matter in `include` "
-            "of their [[benchmark]], or by the suite's own filter in its command; then `perfgate try` again"
+            f"next: choose: {plans.choose:,} cases share the budget of {budget}. Run those that matter, by the "
+            "suite's own filter in its command; then `perfgate try` again"
         )
-    if plans is not None and plans.enough is not None:
-        return _larger(plans, plans.enough, float(rules.plan.budget), several=len(trial.benchmarks) > 1)
-    if plans is not None and any(fit.configured and fit.finds is None and not fit.unknown for fit in plans.fits):
-        return f"next: {_otherwise(rules)}; then `perfgate check`"
-    return "next: perfgate check"
+    if plans is not None and plans.fuller is not None:
+        return "next: put the larger number of builds into the file; then `perfgate check`"
+    if plans is None or not any(fit.configured and fit.finds is None and not fit.unknown for fit in plans.fits):
+        return "next: perfgate check"
+    ways = _larger(plans, rules, several=len(trial.benchmarks) > 1) or [
+        "the noise is too large for this plan: use a quieter host (`perfgate doctor`)",
+        "give the benchmarks more work",
+    ]
+    nothing = f"a check within the budget of {format_duration(float(rules.plan.budget))} would find nothing"
+    return f"next: {nothing}: {', or '.join(ways)}; then `perfgate check`"
 
 
-def _otherwise(rules: Config) -> str:
-    """Say what to change where a check finds nothing with any budget."""
-    least = rules.gate.min_builds
-    if most_builds(rules.plan) < least:
-        return f"a regression needs {least} builds: set `builds = {least}` or more in [plan]"
-    return (
-        "the noise is too large for this plan: use a quieter host (`perfgate doctor`), or give the benchmarks more work"
-    )
-
-
-def _larger(plans: Plans, enough: float, budget: float, *, several: bool) -> str:
-    """Say what to change where the budget as configured finds nothing."""
-    ways = [f'set `budget = "{Duration(enough)}"` in [plan]']
-    if plans.leaner is not None:
-        ways.insert(0, "put the leaner counts into the file")
-    if several:
+def _larger(plans: Plans, rules: Config, *, several: bool) -> list[str]:
+    """Say what to change where the plan as configured finds nothing; nothing: no larger or leaner one does."""
+    ways = ["put the leaner counts into the file"] if plans.leaner is not None else []
+    enough = plans.enough
+    if enough is None:
+        return ways
+    keys = [f"`builds = {_builds(rules, enough.builds)}`"] if enough.builds is not None else []
+    keys += [f'`budget = "{Duration(enough.budget)}"`'] if enough.budget is not None else []
+    ways.append(f"set {joined(keys)} in [plan]")
+    if enough.budget is not None and several:
         ways.append("measure fewer benchmarks (`--benchmark 'NAME*'`)")
-    if enough > _LONG:
+    if enough.budget is not None and enough.budget > _LONG:
         ways.append("give the benchmarks less work")
-    first = f"a check within the budget of {format_duration(budget)} would find nothing"
-    return f"next: {first}: {', or '.join(ways)}; then `perfgate check`"
+    return ways
+
+
+def _builds(rules: Config, most: int) -> str:
+    """Write a number of builds as plan.builds has it."""
+    builds = rules.plan.builds
+    return str(most) if isinstance(builds, int) else f"{{min = {builds.min}, max = {most}}}"
 
 
 def as_json(trial: Trial) -> str:

@@ -172,6 +172,8 @@ class UndecidedBenchmarks(Base, frozen=True):
     benchmarks: tuple[str, ...]
     metrics: tuple[str, ...]
     """Names of the metrics that were measured of them."""
+    named: bool = False
+    """Whether plan.metrics names those that decide."""
 
 
 class UnknownDirection(Base, frozen=True):

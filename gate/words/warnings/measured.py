@@ -7,7 +7,8 @@ from typing import Any
 
 from gate.model.warnings import measured as kinds
 from gate.units import agree, format_share, plural
-from gate.words.phrases import listed, toml_text
+from gate.words import ways
+from gate.words.phrases import listed
 
 
 def _torn_line(warning: kinds.TornLine) -> str:
@@ -52,10 +53,8 @@ def _parts_short(warning: kinds.PartsShort) -> str:
 
 
 def _undecided_benchmarks(warning: kinds.UndecidedBenchmarks) -> str:
-    return (
-        f"no metric of {listed(warning.benchmarks)} is decided: declare [benchmark.metric.NAME], or name one in [plan] "
-        f"metrics ({', '.join(warning.metrics)})"
-    )
+    how = "add one to `metrics` in `[plan]`" if warning.named else "declare one in a `[benchmark.metric.NAME]`"
+    return f"no metric of {listed(warning.benchmarks)} is decided: {how} ({', '.join(warning.metrics)})"
 
 
 def _unknown_direction(warning: kinds.UnknownDirection) -> str:
@@ -67,10 +66,8 @@ def _unknown_direction(warning: kinds.UnknownDirection) -> str:
 
 def give_direction(metric: str) -> str:
     """Say how a metric gets a direction."""
-    return (
-        f"Add an `[[override]]` entry to perfgate.toml with `metric = {toml_text(metric)}` and "
-        '`better = "lower"` or `better = "higher"`'
-    )
+    lower, higher = ways.give_direction(metric)
+    return f"Add {lower} or `better = {higher.keys['better']}` to perfgate.toml"
 
 
 def _metric_missing(warning: kinds.MetricMissing) -> str:

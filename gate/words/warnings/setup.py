@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from gate.model.warnings import setup as kinds
-from gate.units import format_duration, format_share
+from gate.units import Duration, format_duration, format_share
 from gate.words.numbers import plural
 from gate.words.phrases import joined, listed
 from gate.words.plain import clip, visible
@@ -241,7 +242,14 @@ def _round_beyond_budget(warning: kinds.RoundBeyondBudget) -> str:
         "ended": f"a budget of {seconds} ended the last run before one was complete",
         "memory": f"on this host, one takes about {seconds}",
     }[warning.basis]
-    return f"one round will not fit the budget of {budget}: {why}; raise the budget"
+    room = Duration(60.0 * math.ceil(_ROOM * warning.seconds / 60))
+    ways = {"ended": "raise it as the report of that run says"}
+    raised = ways.get(warning.basis, f"raise it, for example `--set plan.budget={room}`, which has room for five")
+    return f"one round will not fit the budget of {budget}: {why}; {raised}"
+
+
+_ROOM = 5.5
+"""Rounds, with the set-up before the first: a regression needs five, and some take longer."""
 
 
 _SETUP = {

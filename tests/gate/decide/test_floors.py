@@ -187,7 +187,8 @@ def test_a_set_floor_that_hides_a_change_is_not_green_and_stands_in_the_headline
     step = next_step(found)
     assert isinstance(step, outcomes.LowerFloor)
     assert (
-        say(step) == "If a change below 1 ns matters, lower the floor or remove it (`floor = 0`): it is 38.4% of offer"
+        say(step)
+        == "If a change below 1 ns matters, lower the floor or remove it (`floor = 0` in `[benchmark.metric.time]`): it is 38.4% of offer"
     )
     assert numbers.verdict_of(one(found)) == "inconclusive (floor)"
     # the noise is not what stands in the way

@@ -89,7 +89,7 @@ def test_commands_can_be_measured_at_once(plan: Any, metrics: tuple[str, ...], d
     chosen = step(hopeless, recorded=(*of_a_command(half=0.3, metrics=metrics),), plan=plan)
     assert (chosen.metric, chosen.duet) == (None, duet)
     said = reports.next_step(report(hopeless, recorded=(*of_a_command(half=0.3, metrics=metrics),), plan=plan))
-    assert said.startswith('Set `pairing = "duet"` in [plan]' if duet else "Use a quieter host (`perfgate doctor`")
+    assert said.startswith('Set `pairing = "duet"` in `[plan]`' if duet else "Use a quieter host (`perfgate doctor`")
 
 
 def test_more_builds_are_the_advice_where_they_are_few_and_the_host_is_quiet() -> None:

@@ -258,12 +258,16 @@ def test_otherwise_it_is_inconclusive(tmp_path: Path, rounds: int, plan: dict[st
     assert "plan.budget=" not in text
 
 
-def test_of_files_without_times_no_cost_is_known(tmp_path: Path) -> None:
+def test_of_files_without_times_the_budget_that_was_too_small_counts(tmp_path: Path) -> None:
     folder = written(tmp_path, 1, EARLY)
     file = Path(folder, "measurements.jsonl")
     file.write_text(file.read_text().replace('"seconds": 30.0, ', "").replace(', "seconds": 30.0', ""))
     text = " ".join(run("decide", folder)[1].split())
-    assert "next Run the same check again with a larger budget (`--set plan.budget=...`): 5 builds are needed" in text
+    # five times the three minutes of one build, and 10%
+    assert "next Run the same check again with `--set plan.budget=17m`: 5 builds are needed" in text
+    file.write_text(file.read_text().replace(', "budget": "3m"', ""))
+    text = " ".join(run("decide", folder)[1].split())
+    assert "next Measure each side 5 times: 5 builds are needed" in text
 
 
 @pytest.mark.parametrize(

@@ -1,141 +1,460 @@
-"""No advice that cannot help: what the next step says is followed, and the outcome is another one."""
+"""Every next step is true: it is followed to the letter, and the report is another one, as it promised."""
 
-import datetime
-import tomllib
-from collections.abc import Sequence
+from __future__ import annotations
+
+import math
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 import pytest
 
 from gate.config.parse import parse
-from gate.config.rules import Policy
-from gate.config.source import from_tables
-from gate.decide import decide
+from gate.config.source import read_source
 from gate.decide.steps import next_step
-from gate.evidence.gather import gather
-from gate.model import Report, Verdict, Whose, outcomes
+from gate.model import FindingMemory, MeanSquare, Memory, Remembered, Report, Whose, outcomes, reasons
+from gate.report.markdown.accept import entry
+from gate.run.duet import is_possible
 from gate.words import reports
 from gate.words.sentences import say
-from tests.support.lines import builds, located
+from gate.words.ways import Lines, Options, ways
+from tests.support.following import Decided, Measured, Place, drawn, go, hyperfine, noisy, normal, with_lines
 
-TODAY = datetime.date(2026, 11, 20)
-BENCHMARK = '[[benchmark]]\nname = "enc"\ncommand = "x"\ninstrument = "values"\n'
-
-
-class Situation(NamedTuple):
-    """What was measured of the metric "leaks", and the rules."""
-
-    base: Sequence[float]
-    head: Sequence[float]
-    rules: str = BENCHMARK + "[benchmark.metric.leaks]\n"
-    builds: int = 6
-    run: dict[str, Any] | None = None
-    apart: bool = False
-    """Whether head was measured in another session."""
-
-
-def report(of: Situation) -> Report:
-    """Decide over builds of these values; each build begins with another of them."""
-    config = parse(from_tables(tomllib.loads(of.rules), "test"))
-    lines = [
-        line
-        for side, values in (("base", of.base), ("head", of.head))
-        for line in builds(
-            side, [[[*values[k % len(values) :], *values[: k % len(values)]]] for k in range(of.builds)],
-            benchmark="enc", metric="leaks", unit="", factors={},
-        )
-    ]  # fmt: skip
-    for line in lines:
-        line["session"] = int(of.apart and line["side"] == "head")
-        # the first of a build counts twice, so that builds differ where values do
-        measured = line["metrics"]["leaks"]["values"]
-        measured.append(measured[0])
-    evidence = gather(located(*([of.run] if of.run else []), *lines), config)
-    return decide(evidence, Policy(config, "test", TODAY))
+GATE, PLAN = '[gate]\nthreshold = "3%"\n', "[plan]\nbuilds = 6\nexecutions = 1\niterations = 3\n"
+BENCH = """\
+[[override]]
+better = "lower"
+[[benchmark]]
+name = "bench"
+command = "x"
+instrument = "values"
+[benchmark.metric.n]
+"""
+BOOTSTRAP, PAIRED = (f'[gate]\ninterval = "{name}"\n' for name in ("bootstrap", "paired"))
+SLOWER = noisy(1.2)
+OPEN = 6
+"""A seed with which what is slower is not shown to be."""
+Subject = Measured | Decided
+Value = Callable[[Place], float]
 
 
-ZERO_SPREAD = Situation([0.0, 0.0], [2.0, 4.0])
-ZERO_CONSTANT = Situation([0.0], [3.0])
-FEW = Situation([1.0, 1.1], [1.0, 1.2], BENCHMARK + '[benchmark.metric.leaks]\nstatistics = ["p90"]\n')
-HALF_ZERO = Situation(
-    [*[0.0] * 20, 1.0, 1.1], [*[0.0] * 20, 2.0, 2.2], BENCHMARK + '[benchmark.metric.leaks]\nstatistics = ["p50"]\n'
-)
-SLOWER = Situation([1.0, 1.1], [2.0, 2.2])
-FLOOR = Situation([1.0, 1.02], [1.5, 1.52], BENCHMARK + "[benchmark.metric.leaks]\nfloor = 2\n")
+def measured(value: Value = SLOWER, *, metric: str = "", gate: str = GATE, plan: str = PLAN, **more: Any) -> Measured:
+    """A project. metric: of its table. more: settings as plan__builds=5, and what tests.support.following has."""
+    names = [name for name in more if "__" in name]
+    options = tuple(word for name in names for word in ("--set", f"{name.replace('__', '.')}={more.pop(name)}"))
+    return Measured(gate + plan + BENCH + metric, value, options=options, **more)
+
+
+def decided(base: list[str], head: list[str], toml: str = "", suffix: str = ".txt") -> Decided:
+    """Result files of two sides."""
+    every = {"base": base, "head": head}
+    files = {f"{side}{n}{suffix}": text for side, texts in every.items() for n, text in enumerate(texts)}
+    return Decided(files, tuple(f"{name[:4]}={name}" for name in files), toml)
+
+
+def files(count: int, change: float = 1.0, name: str = "BenchmarkA", also: str = "") -> list[str]:
+    """Outputs of `go test`, which differ by 1%."""
+    return [go([change * (5 + 0.05 * normal(n, 9))], name=name) + also for n in range(count)]
+
+
+# --- what a step promises ---------------------------------------------------------------------------------------------
+
+Promise = Callable[[Report, Report], bool]
+
+
+def open_reasons(report: Report) -> set[str]:
+    """The kinds of what leaves findings open; of one of several machines, what it is there."""
+    found = [f.reason for f in report.findings if f.verdict == "inconclusive"]
+    return {type(each.why if isinstance(each, reasons.OnMachine) else each).__name__ for each in found}
+
+
+def enough(before: Report, after: Report) -> bool:
+    """What stood in the way does so no more; noise may."""
+    return bool(after.findings) and after.verdict != "error" and not open_reasons(before) & open_reasons(after)
+
+
+def regressed(_: Report, after: Report) -> bool:
+    return after.verdict == "regression"
+
+
+def passes(_: Report, after: Report) -> bool:
+    return after.verdict == "pass"
+
+
+def not_failed(_: Report, after: Report) -> bool:
+    return after.verdict not in ("error", "regression")
+
+
+def narrower(before: Report, after: Report) -> bool:
+    (was,), (now,) = before.findings, after.findings
+    assert was.ratio.low and was.ratio.high and now.ratio.low and now.ratio.high
+    return now.ratio.high / now.ratio.low < was.ratio.high / was.ratio.low
+
+
+class Case(NamedTuple):
+    """A situation, and what came of it once the step was followed."""
+
+    step: type
+    subject: Subject
+    promise: Promise
+    deed: Callable[[Any], Subject] | None = None
+    """What the words say, where there is nothing to type, or what it names is the reader's."""
+    way: int = 0
+    """Which of those that the step gives."""
+
+
+def one_build_alone(line: dict[str, Any]) -> bool:
+    """Whether a round has the other side only."""
+    return bool(line["type"] == "execution" and (line["side"] == "base") == (line["build"] < 2))
+
+
+def calibrated() -> dict[str, Any]:
+    """What is remembered of a quiet host, as the run line keeps it."""
+    session = Remembered(
+        session="calibration", created="2026-11-20T08:00:00Z", rounds=41, executions=1, iterations=3, iteration=None,
+        execution=None, build=MeanSquare(value=1e-4, df=80), contrast=MeanSquare(value=2e-4, df=40),
+    )  # fmt: skip
+    of = FindingMemory(benchmark="bench", metric="n", factors={}, statistic="mean", sessions=[session])
+    return {
+        "created": "2026-11-20T09:00:00Z",
+        "memory": msgspec.to_builtins(Memory(findings=[of], contrast_nu=None, build_nu=None, unused=[])),
+    }
+
+
+def of_side(base: float, head: float, noise: float = 0.0) -> Value:
+    return lambda place: (base if place[0] == "base" else head) * (1 + noise * drawn(place))
+
+
+def with_text(subject: Subject, text: str) -> Subject:
+    return replace(subject, toml=subject.toml + text)
+
+
+def accepted(subject: Subject) -> Subject:
+    """Paste the entry that a comment on the pull request has."""
+    (found,) = subject.check(Path()).findings
+    written = entry(found, alone=True).replace("YYYY-MM-DD", "2099-12-31").replace("...", "a new checksum")
+    return with_text(subject, f"{written}\n")
+
+
+TWO_MACHINES: dict[str, Any] = {"plan__sessions": 2, "plan__builds": 4, "gate__sessions": "fixed"}
+OF_COMMAND = (GATE + PLAN + BENCH).replace("values", "spawn").partition("[benchmark.m")[0]
+BUSY = replace(measured(noisy(build=0.2)), toml=OF_COMMAND, metric="time", unit="s")
+CASES = {
+    # --- builds and their budget
+    "a plan of four builds whose budget ended": Case(
+        outcomes.AllowMoreBuilds, measured(plan__builds=4, plan__budget="3m"), regressed
+    ),
+    "a budget of three builds": Case(outcomes.AllowMoreBuilds, measured(plan__budget="3m"), regressed),
+    "the same without times": Case(outcomes.AllowMoreBuilds, measured(plan__budget="3m", timed=False), regressed),
+    "an interrupted run": Case(
+        outcomes.AllowMoreBuilds, measured(plan__builds=8, stop="interrupted", lost=lambda line: line.get("build", 0) > 2), regressed
+    ),
+    "an interrupted run whose rest does not fit": Case(
+        outcomes.AllowMoreBuilds, measured(plan__budget="2m", stop="interrupted"), regressed
+    ),
+    "one build a side": Case(outcomes.AllowMoreBuilds, measured(plan__builds=1), regressed),
+    "one build a side of a planned plan": Case(
+        outcomes.AllowMoreBuilds, measured(plan__builds=1, plan__auto="true"), regressed
+    ),
+    "no round of both sides": Case(outcomes.AllowMoreBuilds, measured(gate=PAIRED, plan__builds=4, lost=one_build_alone), regressed),
+    "a bootstrap of six builds": Case(outcomes.AllowMoreBuilds, measured(gate=BOOTSTRAP), regressed),
+    "a bootstrap of one build": Case(outcomes.AllowMoreBuilds, measured(gate=BOOTSTRAP, plan__builds=1), regressed),
+    "two builds of a remembered host": Case(
+        outcomes.MoreBuilds, measured(noisy(1.5, build=0.01), plan__builds=2, run=calibrated()), regressed
+    ),
+    "memory alone": Case(
+        outcomes.MoreBuilds, measured(noisy(1.5, build=0.01), plan__builds=1, run=calibrated()), regressed
+    ),
+    "two rounds on each of two machines": Case(
+        outcomes.AllowMoreBuilds, measured(**{**TWO_MACHINES, "plan__builds": 2}), regressed
+    ),
+    "a budget that ended in a build": Case(outcomes.RaiseBudget, measured(round=200.0, plan__budget="3m"), regressed),
+    "three builds": Case(outcomes.MoreBuilds, measured(plan__builds=3), regressed),
+    "three builds of a planned plan": Case(outcomes.MoreBuilds, measured(plan__builds=3, plan__auto="true"), regressed),
+    "near the floor": Case(outcomes.MoreBuilds, measured(noisy(1.2, build=0.06), metric="floor = 0.1\n"), regressed),
+    "a slowdown among others": Case(
+        outcomes.MoreBuilds, measured(noisy(1.08, build=0.02, seed=OPEN), others=3, round=20.0), regressed
+    ),
+    "noise": Case(outcomes.MoreBuilds, measured(noisy(1.1, build=0.04, seed=OPEN)), regressed),
+    "noise, to be shown not worse": Case(
+        outcomes.MoreBuilds,
+        measured(noisy(1.1, build=0.04, seed=OPEN), gate=f'{GATE}show = "not-worse"\n'),
+        regressed,
+    ),
+    "a bootstrap that is too wide": Case(
+        outcomes.MeasureMore, measured(noisy(1.02, build=0.05, seed=OPEN), gate=BOOTSTRAP, plan__builds=10), narrower
+    ),
+    # --- values and rules
+    "few values for a quantile": Case(outcomes.MoreValues, measured(metric='statistics = ["p90"]\n'), regressed),
+    "few values of many executions": Case(
+        outcomes.MoreValues,
+        measured(metric='statistics = ["p99"]\n', plan__executions=150, plan__iterations=1),
+        regressed,
+    ),
+    "few values, and a budget that is used up": Case(
+        outcomes.MoreValues, measured(metric='statistics = ["p90"]\n', plan__budget="6m"), regressed
+    ),
+    "few values on a machine": Case(
+        outcomes.MoreValues, measured(metric='statistics = ["p90"]\n', **TWO_MACHINES), regressed
+    ),
+    "a quantile of 0": Case(
+        outcomes.OtherStatistic,
+        measured(lambda place: max(0.0, place[4] - 1) * noisy(1.5)(place), metric='statistics = ["p50"]\n'),
+        regressed,
+    ),
+    "values that do not spread": Case(outcomes.DeclareExact, measured(of_side(5, 6)), regressed),
+    "values that do not spread, of a program's memory": Case(
+        outcomes.DeclareExact,
+        replace(measured(of_side(5, 6)), toml=GATE + PLAN + BENCH.replace("values", "spawn").replace(".n]", ".memory]"), metric="memory", unit="B"),
+        regressed,
+    ),
+    "values that do not spread, of result files": Case(outcomes.DeclareExact, decided([go([5])] * 6, [go([6])] * 6), regressed),
+    "values that do not spread on a machine": Case(
+        outcomes.DeclareExact,
+        measured(lambda place: of_side(5, 6, 0.01 * place[1])(place), **TWO_MACHINES),
+        regressed,
+    ),
+    "both sides are 0": Case(outcomes.DeclareZero, measured(of_side(0, 0)), passes),
+    "base is 0, and head does not spread": Case(outcomes.DeclareZero, measured(of_side(0, 3)), regressed),
+    "base is 0, and head spreads": Case(outcomes.DeclareZero, measured(of_side(0, 3, 0.1)), regressed),
+    "a change below the floor": Case(outcomes.LowerFloor, measured(metric="floor = 5\n"), regressed),
+    "a change near the floor": Case(
+        outcomes.LowerFloor, measured(noisy(1.2, build=0.02), metric="floor = 0.19\n"), regressed
+    ),
+    "a change below the gate's floor": Case(
+        outcomes.LowerFloor, measured(gate=f"{GATE}floor = 5\n"), regressed
+    ),
+    "a change below an override's floor": Case(
+        outcomes.LowerFloor, measured(gate='[[override]]\nmetric = "*"\nfloor = 5\n'), regressed
+    ),
+    "from 0, below the floor": Case(outcomes.LowerFloor, measured(of_side(0, 3, 0.1), metric="floor = 5\n"), regressed),
+    "a count from 0, below the floor": Case(
+        outcomes.LowerFloor, measured(of_side(0, 3), metric="floor = 5\nexact = true\n"), regressed
+    ),
+    "result files below the floor": Case(
+        outcomes.LowerFloor, decided(files(6), files(6, 1.2), '[gate]\nfloor = "1us"\n'), regressed
+    ),
+    "rules that name another metric": Case(outcomes.DecideOn, measured(plan__metrics='["time"]'), regressed),
+    "a metric that nothing declares": Case(
+        outcomes.DecideOn,
+        replace(measured(), toml=OF_COMMAND, metric="user"),
+        regressed,
+    ),
+    "wall time of a busy host": Case(
+        outcomes.ReduceNoise,
+        replace(BUSY, beside={"user": noisy(1.2)}),
+        regressed,
+        lambda of: of.follow(Options(("--set", 'plan.metrics=["user"]'))),
+    ),
+    "no direction": Case(outcomes.GiveDirection, decided([go([5], "w/op")] * 6, [go([6], "w/op")] * 6), regressed),
+    "no direction, and higher is better": Case(
+        outcomes.GiveDirection, decided([go([5], "w/op")] * 6, [go([6], "w/op")] * 6), passes, way=1
+    ),
+    "negative values": Case(
+        outcomes.CheckValues, measured(lambda place: -noisy(1.2)(place)), regressed, lambda of: replace(of, value=noisy(1.2))
+    ),
+    "base and head apart": Case(
+        outcomes.MeasureTogether, measured(apart=True), regressed, lambda of: replace(of, apart=False)
+    ),
+    # --- machines
+    "a change that differs from machine to machine": Case(
+        outcomes.MoreMachines, measured(noisy(1.3, session=0.1, seed=OPEN), plan=f"{PLAN}sessions = 2\n"), regressed
+    ),
+    "the same, where only these machines matter": Case(
+        outcomes.MoreMachines, measured(noisy(1.3, session=0.1, seed=OPEN), plan=f"{PLAN}sessions = 2\n"), regressed, way=1
+    ),
+    "a value of 0 on a machine": Case(
+        outcomes.AskOfAllMachines,
+        measured(lambda place: 0.0 if place[1:3] == (0, 1) else noisy()(place), **TWO_MACHINES),
+        passes,
+    ),
+    # --- what is missing
+    "a benchmark that head lacks": Case(
+        outcomes.RestoreBenchmark, measured(noisy(), run={"benchmarks": {"base": ["bench", 'a "b"'], "head": ["bench"]}}), passes
+    ),
+    "benchmarks that head lacks": Case(
+        outcomes.RestoreBenchmark, measured(noisy(), run={"benchmarks": {"base": ["bench", "a", "b"], "head": ["bench"]}}), passes
+    ),
+    "a benchmark that head's files lack": Case(
+        outcomes.ImportOthers, decided(files(6, also=go([1], name="BenchmarkB")), files(6)), passes
+    ),
+    "the same, named": Case(
+        outcomes.ImportOthers, decided(files(6, also=go([1], name="BenchmarkB")), files(6)), passes,
+        lambda _: decided(files(6), files(6, 1.001)),
+    ),
+    "the same run twice": Case(
+        outcomes.ImportOthers, decided([go([5.1 + n / 7, 5.2 + n / 7]) for n in range(6)], [go([5.1 + n / 7, 5.2 + n / 7]) for n in range(6)]), not_failed, lambda _: decided(files(2), files(2, 1.1)),
+    ),
+    "files of one build a side": Case(
+        outcomes.ImportMore, decided(files(1), files(1, 1.2)), regressed, lambda _: decided(files(5), files(5, 1.2))
+    ),
+    "files of two builds a side": Case(
+        outcomes.ImportMore, decided(files(2), files(2, 1.2)), regressed, lambda _: decided(files(5), files(5, 1.2))
+    ),
+    "commands of other names": Case(
+        outcomes.NameAlike,
+        decided([hyperfine([1, 1.1], "old")], [hyperfine([1, 1.2], "new")], suffix=".json"),
+        not_failed,
+        lambda _: decided([hyperfine([1, 1.1], "NAME")], [hyperfine([1, 1.2], "NAME")], suffix=".json"),
+    ),
+    "benchmarks of other names": Case(
+        outcomes.NameAlike, decided(files(5), files(5, 1.2, "BenchmarkB")), regressed, lambda _: decided(files(5), files(5, 1.2))
+    ),
+    "one side": Case(
+        outcomes.NameSides, Decided({"a.txt": go([1, 2, 3])}, ("base=a.txt",)), not_failed,
+        lambda of: replace(of, files={**of.files, "b.txt": go([1, 2, 4])}, argv=("base=a.txt", "head=b.txt")),
+    ),
+    # --- a regression
+    "a regression": Case(outcomes.FixRegression, measured(), passes, accepted),
+    "a regression from 0": Case(outcomes.FixRegression, measured(of_side(0, 3), metric="exact = true\n"), not_failed),
+    "a regression from 0 of what spreads": Case(
+        outcomes.FixRegression, measured(of_side(0, 3, 0.1), metric="floor = 1\n"), not_failed
+    ),
+}  # fmt: skip
+
+NOT_FOLLOWED = {
+    outcomes.RunLater: "tests/e2e/test_ways.py: a machine that another program holds",
+    outcomes.KeepTrees: "tests/e2e/test_trees.py: a build that changes what git tracks",
+    outcomes.FixOutput: "tests/e2e/test_ways.py: sides of other output",
+    outcomes.MeasureFirst: "tests/e2e/test_ways.py: the command by itself",
+    outcomes.FixFailure: "what failed is the reader's program",
+    outcomes.BuildInside: "where a build writes is its own",
+    outcomes.RepeatJob: "a job of a workflow",
+    outcomes.FindCreep: "a search over the commits of weeks: tests/gate/commands/bisect",
+    outcomes.WaitForNights: "nothing is to be done",
+    outcomes.NothingToDo: "nothing is to be done",
+}
+"""Why no project here follows them."""
+
+
+def followed(case: Case, folder: Path) -> tuple[Report, outcomes.Step, Report]:
+    """Check, do what the next step says, and check again."""
+    before = case.subject.check(folder)
+    step = next_step(before)
+    assert step is not None, before.verdict
+    if case.deed is not None:
+        return before, step, case.deed(case.subject).check(folder)
+    return before, step, case.subject.follow(ways(step)[case.way]).check(folder)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_who_follows_it_finds_what_it_promised(name: str, tmp_path: Path) -> None:
+    case = CASES[name]
+    before, step, after = followed(case, tmp_path)
+    said = reports.next_step(before)
+    assert type(step) is case.step, said
+    assert case.promise(before, after), f"{said}: {after.verdict} {open_reasons(after)}"
+    # what is typed stands in the sentence as it is; of two directions the second only as its key
+    typed = ways(step)[case.way : case.way + 1]
+    assert all(str(way) in said for way in typed) or (case.step is outcomes.GiveDirection and case.way == 1)
+
+
+STEPS = set(typing.get_args(outcomes.Step))
+NOT_OPEN = {
+    reasons.ZeroBaseExceeds, reasons.Exceeds, reasons.ExactExceeds, reasons.Crept, reasons.AcceptedByEntry,
+    reasons.AcceptedByLabel, reasons.Within, reasons.RealWithin, reasons.SameCount, reasons.ExactWithin, reasons.NoSign,
+    reasons.SameProgram,
+}  # fmt: skip
+"""Reasons of a verdict that was reached."""
+NO_STEP_OF_ITS_OWN = {
+    reasons.NotWorse: "may not be a regression: nothing to do",
+    reasons.BetterUncorrected: "may not be a regression: nothing to do",
+    reasons.Unconfirmed: "the next nights tell: nothing to do",
+    reasons.Unbounded: "a quieter host: no number of builds helps",
+    reasons.OnMachine: "what stands in the way there",
+}
+
+
+@cache
+def situations() -> Mapping[str, set[str]]:
+    """What leaves findings open in each of the cases that need no files."""
+    return {name: open_reasons(c.subject.check(Path())) for name, c in CASES.items() if isinstance(c.subject, Measured)}
+
+
+def test_every_kind_of_step_is_followed_or_says_why_not() -> None:
+    assert {case.step for case in CASES.values()} | set(NOT_FOLLOWED) == STEPS
+    assert not {case.step for case in CASES.values()} & set(NOT_FOLLOWED)
+
+
+def test_every_reason_that_leaves_a_finding_open_has_a_step_that_is_followed() -> None:
+    every = {*typing.get_args(reasons.Reason), reasons.ZeroValue, reasons.FewRoundsThere}
+    told = NOT_OPEN | set(NO_STEP_OF_ITS_OWN)
+    seen = set().union(*situations().values())
+    assert {kind.__name__ for kind in every - told} == seen & {kind.__name__ for kind in every - told}
+    assert told <= every
+
+
+def test_both_sides_at_once_is_for_what_can_be(tmp_path: Path) -> None:
+    wild = noisy(build=0.2)
+    before = replace(BUSY, beside={"user": wild, "system": wild}).check(tmp_path)
+    step = next_step(before)
+    assert isinstance(step, outcomes.ReduceNoise) and step.duet
+    (way,) = ways(step)
+    assert isinstance(way, Lines) and str(way) in reports.next_step(before)
+    assert is_possible(parse(read_source(with_lines(OF_COMMAND, way), "perfgate.toml")))
+    assert next_step(measured(wild).check(tmp_path)) == outcomes.MeasureMore(hopeless=True)
+
+
+@pytest.mark.parametrize("build", [0.1, 0.3])
+def test_where_nothing_helps_no_number_is_named(build: float) -> None:
+    wild = measured(lambda place: math.exp(10 * build * normal(place[0] == "head", *place[1:3])))
+    step = next_step(wild.check(Path()))
+    assert step == outcomes.MeasureMore(hopeless=True)
 
 
 @pytest.mark.parametrize(
-    ("before", "step", "after", "verdict"),
-    [
-        (
-            ZERO_SPREAD,
-            outcomes.DeclareZero(metric="leaks", floor=1.5, unit=""),
-            ZERO_SPREAD._replace(rules='[[override]]\nmetric = "leaks"\nfloor = 1.5\n'),
-            "regression",
-        ),
-        (
-            ZERO_CONSTANT,
-            outcomes.DeclareZero(metric="leaks", floor=None, unit=""),
-            ZERO_CONSTANT._replace(rules=BENCHMARK + "[benchmark.metric.leaks]\nexact = true\n"),
-            "regression",
-        ),
-        (
-            Situation([0.0], [0.0]),
-            outcomes.DeclareZero(metric="leaks", floor=None, unit=""),
-            Situation([0.0], [0.0], BENCHMARK + "[benchmark.metric.leaks]\nexact = true\n"),
-            "unchanged",
-        ),
-        (
-            Situation([5.0], [6.0]),
-            outcomes.DeclareExact(metric="leaks", rounded=True),
-            Situation([5.0], [6.0], BENCHMARK + "[benchmark.metric.leaks]\nexact = true\n"),
-            "regression",
-        ),
-        (
-            FEW,
-            outcomes.MoreValues(statistic="p90", has=3, needs=100, imported=False),
-            FEW._replace(base=[1 + k / 1000 for k in range(100)], head=[1.2 + k / 1000 for k in range(100)]),
-            "regression",
-        ),
-        (
-            HALF_ZERO,
-            outcomes.OtherStatistic(metric="leaks", statistic="p50"),
-            HALF_ZERO._replace(rules=BENCHMARK + '[benchmark.metric.leaks]\nstatistics = ["mean"]\n'),
-            "regression",
-        ),
-        (SLOWER._replace(apart=True), outcomes.MeasureTogether(), SLOWER, "regression"),
-        (
-            FLOOR,
-            outcomes.LowerFloor(benchmark="enc", floor=2.0, unit="", share=2 / 1.01),
-            FLOOR._replace(rules=BENCHMARK + "[benchmark.metric.leaks]\nfloor = 0\n"),
-            "regression",
-        ),
-    ],
+    ("noise", "more"),
+    [({"build": 0.04}, {}), ({"session": 0.1}, {"plan": f"{PLAN}sessions = 2\n"})],
+    ids=["builds", "machines"],
 )
-def test_who_follows_it_gets_a_verdict(
-    before: Situation, step: outcomes.Step, after: Situation, verdict: Verdict
-) -> None:
-    found = report(before)
-    assert found.findings[0].verdict == "inconclusive"
-    assert next_step(found) == step
-    assert report(after).findings[0].verdict == verdict
-
-
-def test_of_result_files_no_plan_is_raised() -> None:
-    imported = {"type": "run", "tools": ["go test"], "apart": True}
-    # noise that no six builds see through
-    noisy = Situation([1.0, 9.0, 2.0], [1.0, 2.0, 12.0], run=imported)
-    step = next_step(report(noisy))
-    assert isinstance(step, outcomes.ImportMore) and step.builds > noisy.builds
+def test_a_number_is_enough_more_often_than_not(noise: dict[str, float], more: dict[str, Any]) -> None:
+    done: list[bool] = []
+    for seed in range(24):
+        asked = measured(noisy(1.1, **noise, seed=seed), **more)
+        before = asked.check(Path())
+        step = next_step(before)
+        if isinstance(step, outcomes.MoreBuilds | outcomes.MoreMachines) and ways(step):
+            done.append(not open_reasons(asked.follow(ways(step)[0]).check(Path())))
+    assert len(done) > 5
+    assert sum(done) > 0.6 * len(done)
 
 
 @pytest.mark.parametrize(("kind", "more"), [("base", True), ("head", False)])
-def test_a_change_of_the_rules_says_when_it_counts(kind: Any, more: bool) -> None:
-    found = report(ZERO_CONSTANT)
+def test_a_change_of_the_rules_says_when_it_counts(kind: Any, more: bool, tmp_path: Path) -> None:
+    found = CASES["base is 0, and head does not spread"].subject.check(tmp_path)
     policy = msgspec.structs.replace(found.policy, whose=Whose(kind))
     said = reports.next_step(msgspec.structs.replace(found, policy=policy))
     assert ("It counts once it is in the rules that decide, those of base" in said) is more
+
+
+@pytest.mark.parametrize(
+    "name", ["a budget of three builds", "one build a side of a planned plan", "rules that name another metric"]
+)
+def test_where_the_rules_of_base_count_a_setting_is_written_there(name: str, tmp_path: Path) -> None:
+    """A pull request's reader types no command, and what head's file says does not count."""
+    subject = CASES[name].subject
+    assert isinstance(subject, Measured)
+    found = subject.check(tmp_path)
+    policy = msgspec.structs.replace(found.policy, whose=Whose("target", "main"))
+    said = reports.next_step(msgspec.structs.replace(found, policy=policy))
+    step = next_step(found)
+    assert step is not None
+    (way,) = ways(step)
+    assert isinstance(way, Options) and way.lines is not None
+    assert str(way.lines) in said and "--set" not in said
+    assert said.endswith("those of the target branch main")
+    # what was set by an option would hide the file
+    kept = [f"{key}={value}" for key, value in pairs_of(subject.options) if key.partition(".")[2] not in way.lines.keys]
+    again = replace(subject, options=tuple(word for each in kept for word in ("--set", each)))
+    assert again.follow(way.lines).check(tmp_path).verdict == "regression"
+
+
+def pairs_of(options: tuple[str, ...]) -> list[tuple[str, str]]:
+    return [(word.partition("=")[0], word.partition("=")[2]) for word in options if word != "--set"]
 
 
 @pytest.mark.parametrize(
@@ -144,48 +463,37 @@ def test_a_change_of_the_rules_says_when_it_counts(kind: Any, more: bool) -> Non
         (
             outcomes.GiveDirection(metric='a "b"'),
             (
-                r'Add an `[[override]]` entry to perfgate.toml with `metric = "a \"b\""` and `better = "lower"` or '
-                '`better = "higher"`'
+                r'Add an `[[override]]` entry with `metric = "a \"b\""` and `better = "lower"` or `better = "higher"` to '
+                "perfgate.toml"
             ),
         ),
         (
             outcomes.DeclareZero(metric="allocs/op", floor=None, unit=""),
-            'If allocs/op is a count, write `exact = true` in `[benchmark.metric."allocs/op"]`: base is 0',
+            'If allocs/op is a count, add an `[[override]]` entry with `metric = "allocs/op"` and `exact = true`: base is 0',
         ),
         (
             outcomes.DeclareZero(metric="pause", floor=1.5e-6, unit="s"),
             (
-                "Say from which amount on pause is worth failing for, since base is 0: an `[[override]]` entry with "
-                '`metric = "pause"` and, for example, `floor = "1.5 us"`'
-            ),
-        ),
-        (
-            outcomes.DeclareZero(metric="leaks", floor=2.5, unit="count"),
-            (
-                "Say from which amount on leaks is worth failing for, since base is 0: an `[[override]]` entry with "
-                '`metric = "leaks"` and, for example, `floor = 2.5`'
+                "Say from which amount on pause is worth failing for, since base is 0, for example by `floor = "
+                '"1.5 us"` in `[benchmark.metric.pause]`'
             ),
         ),
         (
             outcomes.DeclareExact(metric="n", rounded=True),
             (
-                "If n is a count or a size, write `exact = true` in `[benchmark.metric.n]`; of a time, let each value be of "
-                "more work, or write more digits"
+                'If n is a count or a size, add an `[[override]]` entry with `metric = "n"` and `exact = true`; of a time, '
+                "let each value be of more work, or write more digits"
             ),
         ),
         (
-            outcomes.DeclareExact(metric="n", rounded=False),
+            outcomes.MoreValues(statistic="p99", has=60, needs=1000, executions=85, iterations=None, budget=7200.0),
             (
-                "If n is a count or a size, write `exact = true` in `[benchmark.metric.n]`; of a time, let each value be of "
-                "more work, and see that each is of a run of its own"
+                "Run the same check again with `--set plan.executions=85 --set plan.budget=2h`: p99 needs 1000 values of "
+                "each build and has 60"
             ),
         ),
         (
-            outcomes.MoreValues(statistic="p99", has=60, needs=1000, imported=False),
-            "Raise `plan.executions` or `plan.iterations` 17 times: p99 needs 1000 values of each build and has 60",
-        ),
-        (
-            outcomes.MoreValues(statistic="p99", has=60, needs=1000, imported=True),
+            outcomes.MoreValues(statistic="p99", has=60, needs=1000, executions=None, iterations=None, budget=None),
             "Measure more values in each build: p99 needs 1000 values of each build and has 60",
         ),
         (
@@ -197,13 +505,24 @@ def test_a_change_of_the_rules_says_when_it_counts(kind: Any, more: bool) -> Non
             "Measure base and head together, as `perfgate check` does: each was measured in sessions of its own",
         ),
         (
-            outcomes.MoreMachines(sessions=1, builds=False),
-            "More builds on this machine will not settle it: measure on more machines (`plan.sessions`)",
+            outcomes.MoreMachines(sessions=1, wanted=3, builds=False),
+            (
+                "More builds on this machine will not settle it: measure on 3 machines (`sessions = 3` in `[plan]`, for `perfgate plan --matrix`)"
+            ),
+        ),
+        (
+            outcomes.MoreMachines(sessions=4, wanted=None, builds=True),
+            (
+                "More builds on these 4 machines will not settle it: they differ too much, or, if only these matter, add "
+                "`--set gate.sessions=fixed`"
+            ),
         ),
         # from 0 the floor is what decides
         (
-            outcomes.LowerFloor(benchmark="a", floor=3.0, unit="", share=None),
-            "If a change below 3 matters, lower the floor",
+            outcomes.LowerFloor(
+                benchmark="a", metric="time", imported=False, floor=3e-6, unit="s", wanted=1.5e-6, share=None
+            ),
+            'If a change below 3 us matters, lower the floor (`floor = "1.5 us"` in `[benchmark.metric.time]`)',
         ),
     ],
 )

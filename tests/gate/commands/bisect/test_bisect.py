@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from gate.cli import values
@@ -283,6 +284,10 @@ def test_more_rounds_are_more_than_were_planned() -> None:
     (step,) = words.next_steps(a_result(**found))
     assert step.command.endswith("--set plan.builds=12")
     assert "about 2 min" in step.purpose
+    # in a budget that has room for them
+    found["cost"] = msgspec.structs.replace(cost, limit=100.0)
+    (step,) = words.next_steps(a_result(**found))
+    assert step.command.endswith("--set plan.builds=12 --set plan.budget=3m")
 
 
 def test_several_changes_are_said() -> None:

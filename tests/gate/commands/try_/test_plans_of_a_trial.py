@@ -195,20 +195,36 @@ def test_the_direction_is_that_of_the_noisiest() -> None:
     assert (found.hardest, found.better) == ("b rate", "higher")
 
 
-def enough(cost: RoundCost, **plan: Any) -> float | None:
-    found = plans(cost, [tried()], config(**plan), None, {})
+def enough(cost: RoundCost, spread: float = 0.02, **plan: Any) -> tuple[float | None, int | None] | None:
+    found = plans(cost, [tried(cases=(case(spread=spread),))], config(**plan), None, {})
     assert found is not None
-    return found.enough
+    return None if found.enough is None else (found.enough.budget, found.enough.builds)
 
 
 def test_the_budget_that_would_be_enough() -> None:
     cost = RoundCost(once=40.0, builds=2.0, executions=130.0, least=False)
     # 3 of the 5 builds of a regression fit 10 min; 40 s and 5 rounds of 132 s are 90% of 13 min
-    assert enough(cost) == 13 * 60.0
+    assert enough(cost) == (13 * 60.0, None)
     assert enough(cost, budget="13m") is None
     assert enough(COST) is None
-    # no budget helps a plan of fewer builds
-    assert enough(cost, builds=4) is None
+    # of a plan of fewer builds they are raised, and the budget where it must be
+    assert enough(cost, builds=4) == (13 * 60.0, 5)
+    assert enough(cost, builds=4, budget="13m") == (None, 5)
+
+
+@pytest.mark.parametrize("spread", [0.5, 2.0, 3.0])
+@pytest.mark.parametrize("plan", [{}, {"builds": 6}, {"builds": 3, "budget": "1h"}])
+def test_what_is_said_to_be_enough_finds_something(spread: float, plan: dict[str, Any]) -> None:
+    cost = RoundCost(once=40.0, builds=2.0, executions=130.0, least=False)
+    found = enough(cost, spread=spread, **plan, executions=1, iterations=1)
+    own = config(**plan).plan
+    if found is not None:
+        budget, builds = found
+        raised = {**plan, **({} if builds is None else {"builds": builds})}
+        raised |= {} if budget is None else {"budget": f"{budget:.0f}s"}
+        again = fits(tried(cases=(case(spread=spread),)), cost, **raised, executions=1, iterations=1)
+        assert again[float(own.budget) if budget is None else budget].finds is not None
+    assert found is not None or spread > 1
 
 
 def test_exact_counts_find_what_is_beyond_the_threshold() -> None:
@@ -255,6 +271,11 @@ def test_where_too_few_builds_fit_fewer_executions_and_iterations_are_named() ->
     assert leaner(cost, long, builds=3) is None
 
 
+def test_a_leaner_plan_that_finds_nothing_is_none() -> None:
+    long = tried(execution=24.0, iteration=2.0, cases=(case(spread=20.0),))
+    assert leaner(RoundCost(once=0.0, builds=0.0, executions=240.0, least=False), long) is None
+
+
 def test_of_many_cases_that_do_not_fit_some_are_to_be_chosen_rather_than_each_measured_less() -> None:
     cost = RoundCost(once=0.0, builds=0.0, executions=240.0, least=False)
 
@@ -276,6 +297,25 @@ def test_where_not_all_builds_fit_as_many_as_a_regression_needs_must() -> None:
     assert found is None
     found = leaner(RoundCost(once=0.0, builds=0.0, executions=900.0, least=False), long, budget="20m")
     assert (found.builds, found.executions, found.iterations) == (6, 1, 10)
+
+
+def fuller(spread: float, cost: RoundCost = COST, **plan: Any) -> Any:
+    found = plans(cost, [tried(cases=(case(spread=spread),))], config(executions=1, iterations=1, **plan), None, {})
+    assert found is not None
+    return found.fuller
+
+
+def test_a_plan_that_ends_long_before_its_budget_has_more_builds() -> None:
+    # 12 rounds of 20 s are four of ten minutes, and find 19%
+    found = fuller(0.1)
+    own = fits(tried(cases=(case(spread=0.1),)), executions=1, iterations=1)[600.0]
+    assert (own.builds, own.finds > 0.1, found.builds) == (12, True, 25)
+    assert found.finds < 0.8 * own.finds
+    again = fits(tried(cases=(case(spread=0.1),)), executions=1, iterations=1, builds=found.builds)[600.0]
+    assert (again.builds, again.finds) == (found.builds, found.finds)
+    # what passes as it is needs none, nor is there room in a smaller budget
+    assert fuller(0.02) is None
+    assert fuller(0.1, budget="5m") is None
 
 
 def test_what_counts_is_executed_once_a_build_with_any_plan() -> None:

@@ -9,6 +9,7 @@ import pytest
 from gate.commands.try_.result import (
     Built,
     Case,
+    Enough,
     Fit,
     Note,
     Plans,
@@ -169,6 +170,14 @@ def test_a_leaner_plan_stands_below_the_configured_one_and_can_be_pasted() -> No
     assert msgspec.json.decode(as_json(trial))["plans"]["leaner"]["builds"] == 9
 
 
+def test_more_builds_that_fit_the_budget_can_be_pasted() -> None:
+    full = msgspec.structs.replace(FIT, builds=25, finds=0.02)
+    trial = changed(plans=Plans(basis="one-build", why="", fits=(FIT,), fuller=full))
+    assert "10 min, more builds 25 x 5 x 10" in text(trial)
+    assert "[plan]\n    builds = {min = 4, max = 25}\n" in render(trial, RULES)
+    assert text(trial).endswith("next: put the larger number of builds into the file; then `perfgate check`")
+
+
 def next_of(*fits: Fit, **more: Any) -> str:
     plans = Plans(basis="one-build", why="", fits=fits, **more)
     return text(changed(plans=plans, benchmarks=(TRIED, TRIED))).partition("next: ")[2]
@@ -179,10 +188,15 @@ def test_a_budget_that_finds_nothing_is_not_followed_by_a_check() -> None:
     first = "a check within the budget of 10 min would find nothing: "
     fewer = "measure fewer benchmarks (`--benchmark 'NAME*'`)"
     larger = 'set `budget = "13m"` in [plan]'
-    assert next_of(nothing, enough=780.0) == f"{first}{larger}, or {fewer}; then `perfgate check`"
+    larger_budget = Enough(budget=780.0, builds=None)
+    assert next_of(nothing, enough=larger_budget) == f"{first}{larger}, or {fewer}; then `perfgate check`"
     lean = f"{first}put the leaner counts into the file, or {larger}, or {fewer}"
-    assert next_of(nothing, enough=780.0, leaner=FIT).startswith(lean)
-    assert "give the benchmarks less work" in next_of(nothing, enough=7200.0)
+    assert next_of(nothing, enough=larger_budget, leaner=FIT).startswith(lean)
+    assert "give the benchmarks less work" in next_of(nothing, enough=Enough(budget=7200.0, builds=None))
+    both = f'{first}set `builds = {{min = 4, max = 20}}` and `budget = "13m"` in [plan], or '
+    assert next_of(nothing, enough=Enough(budget=780.0, builds=20)).startswith(both)
+    assert next_of(nothing, leaner=FIT) == f"{first}put the leaner counts into the file; then `perfgate check`"
+    assert "use a quieter host" in next_of(nothing)
     assert next_of(FIT) == "perfgate check"
 
 
@@ -214,11 +228,12 @@ def test_of_a_command_of_several_lines_the_first_is_shown() -> None:
 
 
 def test_a_floor_beyond_the_threshold_is_named() -> None:
-    note = Note(kind="floor", benchmark="u64", floor=1e-9, unit="s", share=0.48, more=2)
+    note = Note(kind="floor", benchmark="u64", metric="time", floor=1e-9, unit="s", share=0.48, more=2)
     found = text(changed(notes=(note,)))
     assert (
         "u64: a slowdown passes up to 48.0%, which is the floor of 1 ns (too large for 2 more cases, too): if" in found
     )
+    assert "put a smaller one or `floor = 0` in `[benchmark.metric.time]`" in found
 
 
 def test_an_unfit_host_and_what_to_paste() -> None:

@@ -411,22 +411,25 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "undecided-benchmarks": [
         (
             m.UndecidedBenchmarks(("a", "b", "c", "d"), ("hits", "B/op")),
-            ("no metric of a, b, c and 1 more is decided: declare [benchmark.metric.NAME], or name one in [plan] metrics "
-            "(hits, B/op)"),
-        )
+            ("no metric of a, b, c and 1 more is decided: declare one in a `[benchmark.metric.NAME]` (hits, B/op)"),
+        ),
+        (
+            m.UndecidedBenchmarks(("a",), ("hits",), named=True),
+            "no metric of a is decided: add one to `metrics` in `[plan]` (hits)",
+        ),
     ],
     "unknown-direction": [
         (
             m.UnknownDirection(("MatchesFound",), ("BM_Find/8",)),
             ("direction unknown: nothing says which values of MatchesFound (BM_Find/8) are better, so it is shown and not decided. "
-            'Add an `[[override]]` entry to perfgate.toml with `metric = "MatchesFound"` and `better = "lower"` or '
-            '`better = "higher"`'),
+            'Add an `[[override]]` entry with `metric = "MatchesFound"` and `better = "lower"` or '
+            '`better = "higher"` to perfgate.toml'),
         ),
         (
             m.UnknownDirection(("a", "b", "c", "d"), ("x", "y")),
             ("direction unknown: nothing says which values of a, b, c and 1 more (x, y) are better, so they are shown and not "
-            'decided. Add an `[[override]]` entry to perfgate.toml with `metric = "a"` and `better = "lower"` or '
-            '`better = "higher"`'),
+            'decided. Add an `[[override]]` entry with `metric = "a"` and `better = "lower"` or '
+            '`better = "higher"` to perfgate.toml'),
         ),
     ],
     "metric-missing": [
@@ -721,16 +724,18 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "round-beyond-budget": [
         (
             s.RoundBeyondBudget(35.0, 10.0, "last-run"),
-            "one round will not fit the budget of 10 s: in the last run, set-up and one round took 35 s; raise the budget",
+            ("one round will not fit the budget of 10 s: in the last run, set-up and one round took 35 s; raise it, "
+            "for example `--set plan.budget=4m`, which has room for five"),
         ),
         (
             s.RoundBeyondBudget(10.0, 10.0, "ended"),
             ("one round will not fit the budget of 10 s: a budget of 10 s ended the last run before one was complete; "
-            "raise the budget"),
+            "raise it as the report of that run says"),
         ),
         (
             s.RoundBeyondBudget(35.0, 10.0, "memory"),
-            "one round will not fit the budget of 10 s: on this host, one takes about 35 s; raise the budget",
+            ("one round will not fit the budget of 10 s: on this host, one takes about 35 s; raise it, for example "
+            "`--set plan.budget=4m`, which has room for five"),
         ),
     ],
     "spawn-instead": [

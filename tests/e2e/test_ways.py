@@ -1,0 +1,78 @@
+"""Next steps that need a real project: what they say is typed, and the check then has a verdict."""
+
+from __future__ import annotations
+
+import fcntl
+import threading
+from pathlib import Path
+
+import pytest
+
+from gate.decide.steps import next_step
+from gate.model import Report, outcomes
+from gate.report.json import read
+from gate.words.sentences import say
+from gate.words.ways import Command, Options, ways
+from tests.support.project import SHELL_CONFIG, Project
+
+pytestmark = pytest.mark.endtoend
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """Head is a third slower than base."""
+    made = Project(tmp_path / "project")
+    made.quick(1.0, **{"perfgate.toml": SHELL_CONFIG})
+    made.commit()
+    made.quick(1.3)
+    return made
+
+
+def report(project: Project) -> Report:
+    return read((project.top / ".perfgate/report.json").read_text(encoding="utf-8"))
+
+
+def test_a_machine_that_another_program_holds(project: Project) -> None:
+    with Path(project.own()["PERFGATE_LOCK"]).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert project.perfgate("check", "--wait", "0").returncode == 4
+        step = next_step(report(project))
+        assert isinstance(step, outcomes.RunLater)
+        (way,) = ways(step)
+        assert isinstance(way, Options)
+        threading.Timer(0.5, fcntl.flock, (lock, fcntl.LOCK_UN)).start()
+        done = project.perfgate("check", *way.argv)
+    assert done.returncode == 1, done.stdout
+
+
+def test_before_anything_is_measured(project: Project) -> None:
+    (project.top / "m.jsonl").write_text("")
+    assert project.perfgate("decide", "m.jsonl", "--json", "r.json").returncode == 4
+    step = next_step(read((project.top / "r.json").read_text(encoding="utf-8")))
+    assert isinstance(step, outcomes.MeasureFirst)
+    (way,) = ways(step)
+    assert isinstance(way, Command)
+    assert project.perfgate(*way.text.split()[1:]).returncode == 1
+
+
+def test_sides_of_other_output(project: Project) -> None:
+    table = '[[benchmark]]\nname = "other"\ncommand = "cat bench.sh"\n'
+    config = SHELL_CONFIG.partition("[[benchmark]]")[0] + table
+    project.quick(1.0, **{"perfgate.toml": f"{config}same_output = true\n"})
+    project.commit()
+    project.quick(1.3)
+    assert project.perfgate("check").returncode == 4
+    step = next_step(report(project))
+    assert isinstance(step, outcomes.FixOutput)
+    assert "remove `same_output`" in say(step)
+    project.write("perfgate.toml", config)
+    assert project.perfgate("check").returncode in (0, 1)
+
+
+def test_a_build_that_needs_git(project: Project) -> None:
+    build = '[build]\ncommand = "git rev-parse HEAD > id"\n'
+    told = "set git = "
+    for git, warned in (("", True), ('git = "on"\n', False)):
+        project.write("perfgate.toml", SHELL_CONFIG.replace("[[benchmark]]", f"{build}{git}[[benchmark]]"))
+        assert project.perfgate("check").returncode == 1
+        assert any(told in say(each) for each in report(project).warnings) is warned
