@@ -50,9 +50,8 @@ def asked(cases: list[Case], rules: Policy | None = None) -> list[list[tuple[str
     return [[(case.metric, statistic) for case, statistic in views] for views in found]
 
 
-def command(**changes: Any) -> list[Case]:
-    time, active = drawn(np.random.default_rng(0), Setting(rounds=2))
-    return [msgspec.structs.replace(case, **changes) for case in (time, active)]
+def command(*, one_task: bool | None = True) -> list[Case]:
+    return drawn(np.random.default_rng(0), Setting(rounds=2), one_task=one_task)
 
 
 def of(metric: str, benchmark: str = "parse", **changes: Any) -> Case:
@@ -107,15 +106,18 @@ def test_who_names_statistics_gets_a_verdict_on_each() -> None:
     )
 
 
-def test_processor_time_stands_beside_the_time_of_a_suite_unless_its_author_wants_wall_time() -> None:
+def test_what_is_no_sharper_view_is_shown_and_not_decided() -> None:
     rules = policy('[[benchmark]]\nname = "suite"\ncommand = "x"\ninstrument = "google-benchmark"')
-    for name, wanted in (
-        ("suite/BM_sort/1024", [[("cpu_time", "typical"), ("time", "mean")]]),
-        ("suite/BM_sort/real_time", TIME_ALONE),
-        ("suite/BM_sort/manual_time/threads:2", TIME_ALONE),
-    ):
-        assert asked([of("time", name), of("cpu_time", name)], rules) == wanted
-    assert asked([of("time", "other"), of("rss", "other", unit="B")], rules) == [*TIME_ALONE, [("rss", "mean")]]
+    time, clock = of("time", "suite/BM_sort"), of("cpu_time", "suite/BM_sort", sharp=True)
+    assert asked([time, clock], rules) == [[("cpu_time", "typical"), ("time", "mean")]]
+    # its author wants wall time
+    assert asked([time, msgspec.structs.replace(clock, sharp=False)], rules) == TIME_ALONE
+    # without what it is a view of it is a metric like any other
+    assert asked([clock], rules) == [[("cpu_time", "typical"), ("cpu_time", "mean")]]
+    assert asked([of("time", "other"), of("rss", "other", unit="B", view_of=None)], rules) == [
+        *TIME_ALONE,
+        [("rss", "mean")],
+    ]
 
 
 def lines(**run: Any) -> list[Located]:
@@ -126,7 +128,8 @@ def lines(**run: Any) -> list[Located]:
     for build in range(3):
         for number in range(4):
             for side in ("base", "head"):
-                metrics = {name: {"unit": "s", "values": [1 + rng.random()]} for name in ("time", "active")}
+                views: dict[str, dict[str, Any]] = {"time": {}, "active": {"view_of": "time", "sharp": True}}
+                metrics = {name: {"unit": "s", "values": [1 + rng.random()], **view} for name, view in views.items()}
                 found.append({
                     "type": "execution", "benchmark": "parse", "side": side, "build": build, "execution": number,
                     "metrics": metrics, "own": 0.99, "seconds": 1.0,
