@@ -383,15 +383,15 @@ def _pairs(executions: Sequence[Execution], config: Config, run: Run | None, sam
     sessions = _sessions(executions, bound)
     for case, by_side in sides.items():
         benchmark, metric = case.benchmark, case.metric
-        better = _better(benchmark, metric, by_side, config)
-        sharp = turns and _is_sharp(metric, by_side)
-        shown = next(e.metrics[metric] for side in SIDES for e in by_side[side])
-        decided = better is not None and is_decided(config, benchmark, metric, shown.view_of, sharp=sharp)
-        what = f"metric {metric}{at(case)}"
         if not by_side["base"]:
-            found.new.append(f"{benchmark}: {what}")
+            found.new.append(f"{benchmark}: metric {metric}{at(case)}")
             continue
+        better = _better(benchmark, metric, by_side, config)
         lacking = _lacking(case, by_side, sessions, bound)
+        # where a view lacks, what it is a view of is decided alone
+        sharp = turns and not lacking and _is_sharp(metric, by_side)
+        shown = by_side["base"][0].metrics[metric]
+        decided = better is not None and is_decided(config, benchmark, metric, shown.view_of, sharp=sharp)
         unlike = _unlike(benchmark, metric, by_side, config)
         if decided and lacking:
             found.failures.extend(lacking)
@@ -516,10 +516,11 @@ _OWN = 0.95
 def _is_sharp(metric: str, by_side: dict[Side, list[Execution]]) -> bool:
     """Return whether a metric is a view that is disturbed less than what it is a view of.
 
-    Active time is known of one task only.
+    Active time is known of one task only, which a suite's own reader has seen to.
     """
-    shown = all(e.metrics[metric].sharp for of_side in by_side.values() for e in of_side)
-    return shown and (metric != ACTIVE or _one_task(by_side) is True)
+    both = [e for of_side in by_side.values() for e in of_side]
+    is_known = metric != ACTIVE or all(e.suite is not None for e in both) or _one_task(by_side) is True
+    return is_known and all(e.metrics[metric].sharp for e in both)
 
 
 def _one_task(by_side: dict[Side, list[Execution]]) -> bool | None:

@@ -106,7 +106,7 @@ def _because(why: str, other: str, found: Sequence[View]) -> str:
         return "all nights are judged by one view"
     times = sorted(each.times for each in found if known(each.times))
     if len(times) < len(found):
-        return f"{other} varied more"
+        return "the first round does not show which view varies less"
     if times[-1] <= _ALIKE:
         return f"{other} varied about as much"
     return f"{other} varied {' to '.join(dict.fromkeys(map(_times, (times[0], times[-1]))))} times as much"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from gate.adapters import pytest_benchmark
 from gate.adapters.suites import Suite
@@ -13,6 +15,7 @@ from harness.instruments.protocol import read_regular
 from harness.instruments.suite import Call, SuiteInstrument
 from harness.process.execute import Outcome
 
+_CLOCK = Path(__file__).with_name("pytest_clocks.py")
 _MIN_TIME = "--benchmark-min-time"
 # Seconds. By default a round takes 5 us and rounds fill a second: rounds that are counted must be longer themselves.
 _ROUND = "0.01"
@@ -43,9 +46,15 @@ class PytestBenchmark:
             *(() if own else (f"{_MIN_TIME}={_ROUND}",)),
         )
 
-    def environment(self, call: Call) -> dict[str, str]:  # noqa: ARG002  # of the Protocol
-        """Set nothing."""
-        return {}
+    def environment(self, call: Call) -> dict[str, str]:
+        """Put the clock before everything that the interpreter finds; one that ignores it measures wall time alone."""
+        module = call.output.parent / "perfgate-clock" / "sitecustomize.py"
+        module.parent.mkdir(exist_ok=True)
+        module.parent.chmod(0o755)
+        module.write_bytes(_CLOCK.read_bytes())
+        module.chmod(0o644)
+        before = call.variables.get("PYTHONPATH")
+        return {"PYTHONPATH": os.pathsep.join([str(module.parent), *([before] if before else [])])}
 
     def read(self, call: Call) -> Suite:
         """Read the file of --benchmark-json.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -47,6 +47,8 @@ class Call:
     """The file that holds standard output, once the tool has ended."""
     limit: float
     """Bytes that are read at most."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """The environment that it gets, but for those that the tool adds."""
     stderr: str = ""
     """The end of standard error, then."""
 
@@ -149,6 +151,7 @@ def _call(benchmark: Benchmark, context: Context) -> Call:
         output=context.scratch / OUTPUT,
         stdout=context.scratch / STDOUT,
         limit=benchmark.max_output.value,
+        variables=context.environment,
     )
 
 

@@ -42,6 +42,16 @@ def test_the_timer_says_what_was_measured(timer: str, metric: str) -> None:
     assert suite.benchmarks == {"t.py::test_a": {metric: Series("s", [0.5, 0.25])}}
 
 
+@pytest.mark.parametrize(("own", "sharp"), [(1.0, True), (0.95, True), (0.94, False)])
+def test_active_time_is_a_view_and_sharp_where_one_thread_did_the_work(own: float, sharp: bool) -> None:
+    each = {"fullname": "a", "stats": {"data": [0.5, 0.25]}, "perfgate": {"active": [0.25, 0.125], "own": own}}
+    suite = parse(json.dumps({"benchmarks": [each]}).encode())
+    active = Series("s", [0.25, 0.125], view_of="time", sharp=sharp)
+    assert suite.benchmarks["a"] == {"time": Series("s", [0.5, 0.25]), "active": active}
+    each["perfgate"] = {"active": [0.25, 0.0], "own": own}
+    assert list(parse(json.dumps({"benchmarks": [each]}).encode()).benchmarks["a"]) == ["time"]
+
+
 def test_what_cannot_be_used_is_an_error_of_its_benchmark() -> None:
     data = rb"""{"benchmarks": [
         {"fullname": "a", "stats": {"data": [1, NaN]}},

@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from gate.adapters.google_benchmark import is_sharp
 from gate.config.parse import parse
 from gate.config.rules import Policy
 from gate.config.source import read_source
@@ -50,8 +51,9 @@ def asked(cases: list[Case], rules: Policy | None = None) -> list[list[tuple[str
     return [[(case.metric, statistic) for case, statistic in views] for views in found]
 
 
-def command(*, one_task: bool | None = True) -> list[Case]:
-    return drawn(np.random.default_rng(0), Setting(rounds=2), one_task=one_task)
+def command(one_task: bool | None = True, **changes: Any) -> list[Case]:
+    time, active = drawn(np.random.default_rng(0), Setting(rounds=2), one_task=one_task)
+    return [msgspec.structs.replace(case, **changes) for case in (time, active)]
 
 
 def of(metric: str, benchmark: str = "parse", **changes: Any) -> Case:
@@ -70,7 +72,7 @@ def test_a_command_is_seen_by_active_time_and_by_wall_time() -> None:
 
 @pytest.mark.parametrize("one_task", [False, None])
 def test_of_several_tasks_wall_time_alone_is_decided(one_task: bool | None) -> None:
-    assert asked(command(one_task=one_task)) == TIME_ALONE
+    assert asked(command(one_task)) == TIME_ALONE
     found = report(Setting(), one_task=one_task)
     assert [each.metric for each in found.recorded] == ["active"]
     (finding,) = found.findings
@@ -106,18 +108,16 @@ def test_who_names_statistics_gets_a_verdict_on_each() -> None:
     )
 
 
-def test_what_is_no_sharper_view_is_shown_and_not_decided() -> None:
+def test_processor_time_stands_beside_the_time_of_a_suite_unless_its_author_wants_wall_time() -> None:
     rules = policy('[[benchmark]]\nname = "suite"\ncommand = "x"\ninstrument = "google-benchmark"')
-    time, clock = of("time", "suite/BM_sort"), of("cpu_time", "suite/BM_sort", sharp=True)
-    assert asked([time, clock], rules) == [[("cpu_time", "typical"), ("time", "mean")]]
-    # its author wants wall time
-    assert asked([time, msgspec.structs.replace(clock, sharp=False)], rules) == TIME_ALONE
-    # without what it is a view of it is a metric like any other
-    assert asked([clock], rules) == [[("cpu_time", "typical"), ("cpu_time", "mean")]]
-    assert asked([of("time", "other"), of("rss", "other", unit="B", view_of=None)], rules) == [
-        *TIME_ALONE,
-        [("rss", "mean")],
-    ]
+    for name, wanted in (
+        ("suite/BM_sort/1024", [[("cpu_time", "typical"), ("time", "mean")]]),
+        ("suite/BM_sort/real_time", TIME_ALONE),
+        ("suite/BM_sort/manual_time/threads:2", TIME_ALONE),
+    ):
+        view = of("cpu_time", name, sharp=is_sharp(name), decided=is_sharp(name))
+        assert asked([of("time", name), view], rules) == wanted
+    assert asked([of("time", "other"), of("rss", "other", unit="B")], rules) == [*TIME_ALONE, [("rss", "mean")]]
 
 
 def lines(**run: Any) -> list[Located]:
@@ -128,8 +128,10 @@ def lines(**run: Any) -> list[Located]:
     for build in range(3):
         for number in range(4):
             for side in ("base", "head"):
-                views: dict[str, dict[str, Any]] = {"time": {}, "active": {"view_of": "time", "sharp": True}}
-                metrics = {name: {"unit": "s", "values": [1 + rng.random()], **view} for name, view in views.items()}
+                metrics: dict[str, dict[str, Any]] = {
+                    name: {"unit": "s", "values": [1 + rng.random()]} for name in ("time", "active")
+                }
+                metrics["active"] |= {"view_of": "time", "sharp": True}
                 found.append({
                     "type": "execution", "benchmark": "parse", "side": side, "build": build, "execution": number,
                     "metrics": metrics, "own": 0.99, "seconds": 1.0,

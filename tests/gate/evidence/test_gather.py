@@ -366,10 +366,36 @@ def test_a_view_is_shown_and_decided_where_it_is_named(
         line["metrics"]["sort.median"] = {"unit": "s", "values": [0.5], "view_of": "sort", "sharp": True}
         line["metrics"]["sort.fastest"] = {"unit": "s", "values": [0.25], "view_of": "sort"}
     cases = gather(located(*lines), config).cases
-    assert {case.metric: (case.view_of, case.sharp) for case in cases} == {
-        "sort": (None, False), "sort.median": ("sort", True), "sort.fastest": ("sort", False)
+    assert {case.metric: case.view_of for case in cases} == {
+        "sort": None, "sort.median": "sort", "sort.fastest": "sort"
     }  # fmt: skip
     assert [case.metric for case in cases if case.decided] == decided
+    by_turns = gather(located({"type": "run", "turns": True}, *lines), config).cases
+    assert [case.metric for case in by_turns if case.sharp] == ["sort.median"]
+
+
+@pytest.mark.parametrize("sharp", [(True, True), (True, False)])
+def test_active_time_of_a_suite_is_decided_where_one_thread_does_the_work_on_both_sides(
+    sharp: tuple[bool, bool],
+) -> None:
+    config = msgspec.convert({"benchmark": [{"name": "s", "command": "x", "instrument": "pytest-benchmark"}]}, Config)
+    lines = [execution(side, [1.0], benchmark="s/a", suite="s") for side in ("base", "head")]
+    for line, known in zip(lines, sharp, strict=True):
+        line["metrics"]["active"] = {"unit": "s", "values": [0.5], "view_of": "time", "sharp": known}
+    cases = gather(located(run_line(turns=True), *lines), config).cases
+    assert [case.metric for case in cases if case.decided] == (["time", "active"] if all(sharp) else ["time"])
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_view_that_one_side_lacks_fails_only_if_it_was_asked_for(named: bool) -> None:
+    plan = {"metrics": ["sort", "*.median"]} if named else {}
+    benchmark = {"name": "b", "command": "x", "instrument": "values"}
+    config = msgspec.convert({"benchmark": [benchmark], "plan": plan}, Config)
+    base, head = (execution(side, [1.0], benchmark="b", metric="sort") for side in ("base", "head"))
+    base["metrics"]["sort.median"] = {"unit": "s", "values": [0.5], "view_of": "sort", "sharp": True}
+    evidence = gather(located(run_line(turns=True), base, head), config)
+    assert [each.kind for each in evidence.failures] == (["missing"] if named else [])
+    assert [case.metric for case in evidence.cases] == ["sort"]
 
 
 def test_a_benchmark_of_which_nothing_is_decided_is_named() -> None:

@@ -1,5 +1,6 @@
 """The tools of three suites: their options, what they say of failures, and what they read when nothing was written."""
 
+import dataclasses
 import os
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 
 from gate.adapters.values import OutputError
 from gate.config.types import Benchmark
+from gate.model import Metric
 from harness.instruments.google_benchmark import GoogleBenchmark
 from harness.instruments.protocol import Collected, Context, Unusable
 from harness.instruments.pyperf import Pyperf
@@ -113,7 +115,8 @@ def test_nothing_was_written(tool: Tool, words: list[str], empty: bool, why: str
         output.touch()
     with pytest.raises(OutputError, match=why):
         tool.read(call(*words, output=output))
-    assert tool.environment(call(*words)) == {}
+    clock = {"PYTHONPATH": str(tmp_path / "perfgate-clock")} if isinstance(tool, PytestBenchmark) else {}
+    assert tool.environment(call(*words, output=output)) == clock
 
 
 @pytest.fixture
@@ -154,6 +157,67 @@ def test_pytest_benchmark_with_a_clock_of_cpu_time(context: Context) -> None:
     # named for what it is: it does not see the test wait
     assert list(found.benchmarks["test_b.py::test_a"]) == ["cpu_time"]
     assert max(found.benchmarks["test_b.py::test_a"]["cpu_time"].values) < 0.05
+
+
+CLOCKED = """
+import os, subprocess, sys, threading, time
+import theirs
+def work(): return sum(range(20_000))
+def both():
+    other = threading.Thread(target=work)
+    other.start(), work(), other.join()
+def test_work(benchmark): benchmark(work)
+def test_sleep(benchmark): benchmark.pedantic(time.sleep, (0.02,), rounds=3)
+def test_threads(benchmark): benchmark(both)
+def test_child(benchmark): benchmark.pedantic(subprocess.run, ([sys.executable, "-c", "sum(range(10**6))"],), rounds=3)
+def test_others_see_nothing_of_it(benchmark):
+    benchmark(work)
+    assert os.environ["PYTHONPATH"] == "theirs" and "PYTEST_PLUGINS" not in os.environ
+    assert sys.modules["sitecustomize"].IS_THEIRS
+"""
+
+
+def clocked(context: Context, *words: str) -> dict[str, dict[str, Metric]]:
+    (context.directory / "test_b.py").write_text(CLOCKED)
+    (context.directory / "theirs").mkdir()
+    (context.directory / "theirs/theirs.py").touch()
+    (context.directory / "theirs/sitecustomize.py").write_text("IS_THEIRS = True\n")
+    # a warning would be an error
+    command = [*words, "-m", "pytest", "-q", "-W", "error", "test_b.py", "--benchmark-min-time=0.0005"]
+    benchmark = Benchmark(name="b", command=command, instrument="pytest-benchmark")
+    instrument, own = SuiteInstrument(PytestBenchmark()), {**context.environment, "PYTHONPATH": "theirs"}
+    prepared = instrument.prepare(benchmark, dataclasses.replace(context, environment=own))
+    found = instrument.collect(benchmark, context, ProcessExecutor().run(prepared))
+    assert isinstance(found, Collected), found
+    return {name.partition("::")[2]: metrics for name, metrics in found.benchmarks.items()}
+
+
+@pytest.mark.skipif(not Path("/proc/thread-self/schedstat").exists(), reason="this kernel counts no waiting")
+def test_a_round_is_known_without_what_it_waited_for_a_processor(context: Context) -> None:
+    found = clocked(context, sys.executable, "-W", "error")
+    # of work in other threads and processes nobody knows how long it waited
+    assert {name: metrics["active"].sharp for name, metrics in found.items()} == {
+        "test_work": True, "test_sleep": True, "test_threads": False, "test_child": False,
+        "test_others_see_nothing_of_it": True,
+    }  # fmt: skip
+    for metrics in found.values():
+        time, active = metrics["time"], metrics["active"]
+        assert (list(metrics), active.view_of) == (["time", "active"], "time")
+        assert (active.unit, active.better, len(active.values)) == ("s", "lower", len(time.values))
+        # but for what it takes to ask the kernel
+        assert all(0 < own < wall + 1e-4 for own, wall in zip(active.values, time.values, strict=True))
+    # it is no processor time: a sleep is seen
+    assert min(found["test_sleep"]["active"].values) > 0.019
+
+
+def test_an_interpreter_that_ignores_the_clock_measures_wall_time_alone(context: Context) -> None:
+    (context.directory / "test_b.py").write_text("def test_a(benchmark): benchmark(sum, range(99))\n")
+    command = [sys.executable, "-E", "-m", "pytest", "-q", "test_b.py", "--benchmark-min-time=0.0005"]
+    benchmark = Benchmark(name="b", command=command, instrument="pytest-benchmark")
+    instrument = SuiteInstrument(PytestBenchmark())
+    found = instrument.collect(benchmark, context, ProcessExecutor().run(instrument.prepare(benchmark, context)))
+    assert isinstance(found, Collected), found
+    assert list(found.benchmarks["test_b.py::test_a"]) == ["time"]
 
 
 def test_failing_tests_are_counted(context: Context) -> None:

@@ -8,7 +8,7 @@ import re
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from gate.commands.init.detect.python import Python, declares, imported, python, reached
+from gate.commands.init.detect.python import Python, declares, imported, python
 from gate.commands.init.detect.repetitions import Suite, amount, length_of_value
 from gate.commands.init.detect.result import Found, Measured
 from gate.commands.init.detect.tree import Tree
@@ -21,14 +21,6 @@ _NAMES = re.compile(r"pytest[-_](benchmark|codspeed)", re.IGNORECASE)
 _CODSPEED = re.compile(r"pytest[-_]codspeed", re.IGNORECASE)
 # Options that a project sets for all its test runs and that do not go with measuring.
 _HINDERS = re.compile(r"(?:^|\s)(-n\s*\w+|--numprocesses|--dist|--benchmark-(?:disable|skip)|--cov)")
-# What CPU time does not see, or what other threads add to it.
-_WAITS = re.compile(
-    r"^\s*(?:import|from)\s+(?P<module>aiohttp|anyio|asyncio|concurrent|ftplib|grpc|http\.client|http\.server|httpx|joblib|"
-    r"multiprocessing|numba|paramiko|requests|selectors|smtplib|socket|sqlite3|subprocess|tensorflow|torch|trio|"
-    r"urllib\.request|urllib3)\b|\b(?P<call>sleep|fsync|fork|system|popen|Thread)\(",
-    re.MULTILINE,
-)
-_TIMER = "--benchmark-timer=time.process_time"
 
 _OVERHEAD = 0.5  # finding how often a round calls the function takes about two rounds
 _START = 0.5
@@ -56,35 +48,14 @@ def found(tree: Tree) -> Found:
     length = length_of_value(suite)
     # a folder holds what is left out as well
     paths = tests if notes and tests else _paths(tests)
-    clock, clock_why = _clock(tree, tests)
-    options = [*hindered, *looking_below(tree, paths), *clock, f"--benchmark-min-time={length:g}"]
-    words = ["-m", "pytest", "-q", *options, *paths]
+    words = ["-m", "pytest", "-q", *hindered, *looking_below(tree, paths), f"--benchmark-min-time={length:g}", *paths]
     comment = ["The benchmarks of the test files; only they, and in one process. include and exclude choose of them."]
-    comment += clock_why
     measured = Measured("pytest", own.command(words, why), comment, instrument="pytest-benchmark")
     return replace(
         own.found("pytest-benchmark", where, measured),
         notes=[*notes, *own.notes(tree, "pytest_benchmark", "pytest-benchmark", tests)],
         amount=amount(suite, length),
     )
-
-
-def _clock(tree: Tree, tests: list[str]) -> tuple[list[str], list[str]]:
-    """Return the option for the clock of CPU time, none if something waits, and what to know of the choice."""
-    files = {path for test in tests for path in reached(tree, test)[0]}
-    files.update(path for path in tree.ending(".py") if PurePosixPath(path).name == "conftest.py")
-    for path in sorted(files):
-        found = _WAITS.search(tree.text(path))
-        if found:
-            uses = found["module"] or f"{found['call']}()"
-            return [], [
-                f"Wall time, since {path} uses {uses}, and CPU time sees no waiting. If these tests only",
-                f"compute, write {_TIMER} into the command: other programs on the machine disturb it less.",
-            ]
-    return [_TIMER], [
-        "CPU time (cpu_time), which other programs on the machine disturb little. It sees neither waiting nor other",
-        f"processes: take {_TIMER} out if a test sleeps, locks, starts a program or uses a network.",
-    ]
 
 
 def _with_packages(tree: Tree, own: Python, tests: list[str]) -> tuple[list[str], list[str]]:

@@ -169,7 +169,13 @@ def python(tree: Tree) -> Python:
 
 def imported(tree: Tree, file: str) -> set[str]:
     """Return the packages that a file surely imports, also through the project's own modules, without Python's own."""
-    _, names = reached(tree, file)
+    waiting, seen, names = [file], {file}, set[str]()
+    while waiting:
+        for name in _imports(tree.text(waiting.pop())):
+            own = [path for path in _modules_of(tree, name) if path not in seen]
+            names |= {name.split(".")[0]}
+            seen |= set(own)
+            waiting += own
     project = tree.toml("pyproject.toml").get("project", {})
     known = {str(project.get("name", "")).lower().replace("-", "_")} if isinstance(project, dict) else set()
     # modules that are compiled are named in setup.py
@@ -180,34 +186,14 @@ def imported(tree: Tree, file: str) -> set[str]:
     return names - sys.stdlib_module_names - known
 
 
-def reached(tree: Tree, file: str) -> tuple[set[str], set[str]]:
-    """Return the files of the project that a file surely imports, with itself, and the packages that these import."""
-    waiting, seen, names = [file], {file}, set[str]()
-    while waiting:
-        path = waiting.pop()
-        modules, beside = _imports(tree.text(path), path)
-        names |= {name.split(".")[0] for name in modules}
-        own = {found for name in (*modules, *beside) for found in _modules_of(tree, name)} - seen
-        seen |= own
-        waiting += own
-    return seen, names
-
-
-@cache
-def _imports(text: str, path: str) -> tuple[set[str], set[str]]:
-    """Return the modules that the top of a file imports, by their full names, and the relative ones by their place."""
+def _imports(text: str) -> set[str]:
+    """Return the modules that the top of a file imports, by their full names."""
     try:
         body = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError):
-        return set(), set()
-    modules = {alias.name for node in body if isinstance(node, ast.Import) for alias in node.names}
-    beside = set[str]()
-    for node in (node for node in body if isinstance(node, ast.ImportFrom)):
-        folder = PurePosixPath(path).parts[: -node.level] if node.level else ()
-        module = ".".join([*folder, *([node.module] if node.module else [])])
-        # what is imported from a package may be a module of it
-        (beside if node.level else modules).update([module, *(f"{module}.{alias.name}" for alias in node.names)])
-    return modules, beside
+        return set()
+    names = {alias.name for node in body if isinstance(node, ast.Import) for alias in node.names}
+    return names | {node.module for node in body if isinstance(node, ast.ImportFrom) and node.module and not node.level}
 
 
 def _modules_of(tree: Tree, name: str) -> list[str]:

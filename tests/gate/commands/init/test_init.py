@@ -271,39 +271,12 @@ def test_pytest_benchmark(project: Project) -> None:
     script = str(benchmark.command)
     assert "import os, my_pkg as it" in script
     # options are added at the end, where the paths are
-    assert script.endswith(
-        " -m pytest -q --confcutdir=tests --benchmark-timer=time.process_time --benchmark-min-time=0.2 tests"
-    )
+    assert script.endswith(" -m pytest -q --confcutdir=tests --benchmark-min-time=0.2 tests")
     # a test may ask for one round only
     assert benchmark.warmup == 0
     assert config.gate.floor is None  # and by default there is none
     # a fresh checkout costs nothing, and builds narrow the interval most
     assert (config.plan.executions, config.plan.iterations) == (2, 5)
-
-
-WAITS = {
-    "a test sleeps": ({"tests/test_b.py": f"import time\n{BENCH}    time.sleep(0)\n"}, "tests/test_b.py uses sleep()"),
-    "its fixtures start a program": ({"tests/conftest.py": "import subprocess\n"}, "tests/conftest.py uses subprocess"),
-    "the project's module has threads": (
-        {"tests/test_b.py": f"import my_pkg\n{BENCH}", "src/my_pkg/__init__.py": "from .work import do\n",
-         "src/my_pkg/work.py": "from ..my_pkg import pool\n", "src/my_pkg/pool.py": "    from concurrent import futures\n"},
-        "src/my_pkg/pool.py uses concurrent",
-    ),
-    "a module that it does not import does": ({"src/my_pkg/cli.py": "import subprocess\n"}, None),
-    "it reads an address": ({"src/my_pkg/__init__.py": "from urllib.parse import quote\n"}, None),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", WAITS)
-def test_cpu_time_is_for_what_does_not_wait(project: Project, case: str) -> None:
-    files, why = WAITS[case]
-    test = {"tests/test_b.py": f"import my_pkg\n{BENCH}", "src/my_pkg/__init__.py": ""}
-    found = detected(project({"pyproject.toml": DECLARED, **test, **files}))
-    command, comment = str(found.benchmark.command), " ".join(found.benchmark.comment)
-    assert ("--benchmark-timer=time.process_time" in command) == (why is None)
-    # the file says what the chosen clock does not see, and what to do if the choice is wrong
-    assert (f"Wall time, since {why}" if why else "It sees neither waiting") in comment
-    assert "--benchmark-timer=time.process_time" in comment
 
 
 @pytest.mark.parametrize(
