@@ -83,7 +83,7 @@ def _unknown_unit(warning: kinds.UnknownUnit) -> str:
     return f"metric {warning.metric}: {wrong}; its values are compared as they are, without a default floor"
 
 
-def _by_side(warning: kinds.NotSteady | kinds.ValuesShort) -> str:
+def _by_side(warning: kinds.NotSteady | kinds.Outlived | kinds.ValuesShort) -> str:
     sides = (("base", warning.base), ("head", warning.head))
     return " and ".join(f"{count} of {side}" for side, count in sides if count)
 
@@ -99,6 +99,11 @@ def _not_steady(warning: kinds.NotSteady) -> str:
     never = f"{some} reached no steady state ({_by_side(warning)})"
     few = "" if warning.needed is None else f"; fewer than {plural(warning.needed, 'value')} cannot show one"
     return f"{never}: all their values count{few}"
+
+
+def _outlived(warning: kinds.Outlived) -> str:
+    some = f"in {warning.base + warning.head} of {plural(warning.of, 'execution')} ({_by_side(warning)})"
+    return f"something that the command started went on after its end {some}: that work is in no value"
 
 
 # --- builds -----------------------------------------------------------------------------------------------------------
@@ -189,6 +194,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.MetricMissing: _metric_missing,
     kinds.UnknownUnit: _unknown_unit,
     kinds.NotSteady: _not_steady,
+    kinds.Outlived: _outlived,
     kinds.ValuesShort: _values_short,
     kinds.IdenticalBuilds: _identical_builds,
     kinds.SameCommit: lambda _: (

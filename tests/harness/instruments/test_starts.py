@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from gate.config.types import Benchmark, MetricRules
-from harness.instruments.protocol import Context, Unusable
+from harness.instruments.protocol import Context, Unusable, words
 from harness.instruments.spawn import LAUNCHER, RESULT, Spawn, Start, Starts, launched
 from harness.process.execute import Outcome, ProcessExecutor
 from harness.process.forkserver import Launch, LaunchSide, LaunchStart
@@ -142,6 +142,21 @@ def test_what_outlives_a_command_is_told_and_ended_before_the_next_start(
 def test_one_side_alone_ends_what_outlives_it_too(made: Made) -> None:
     check = 'if [ -e pid ] && kill -0 "$(cat pid)"; then exit 7; fi; sleep 60 & echo $! > pid'
     assert [start.outlived for start in good(made(["sh", "-c", check], starts=[0, 0, 0]))] == [True] * 3
+
+
+def test_a_shell_that_starts_one_program_becomes_it(made: Made, tmp_path: Path) -> None:
+    (tmp_path / "work.py").write_text(COMPUTES)
+    program = f"{sys.executable} -I -S work.py"
+    context = Context(tmp_path, ENVIRONMENT, "base", seed=17, padding=5, iterations=1, scratch=tmp_path)
+    shares = [
+        start.own
+        for command in (program, f"{program} > told 2>&1", f"{program} && :")
+        for start in good(made(words(Benchmark(name="b", command=command), context), starts=[0]))
+    ]
+    assert [share is not None and share > 0.9 for share in shares] == [True, True, False]
+    # of a suite perfgate reads which tool it is
+    suite = Benchmark(name="b", command=program, instrument="pyperf")
+    assert words(suite, context) == ("sh", "-c", program)
 
 
 def test_sides_take_turns_each_with_its_own_command(made: Made, tmp_path: Path) -> None:

@@ -457,6 +457,12 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
             "cannot show one"),
         ),
     ],
+    "outlived": [
+        (
+            m.Outlived(0, 7, 40),
+            "something that the command started went on after its end in 7 of 40 executions (7 of head): that work is in no value",
+        ),
+    ],
     "values-short": [
         (
             m.ValuesShort(2, 1, 20, 10),
