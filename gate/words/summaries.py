@@ -372,7 +372,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.MoreValues: _more_values,
     outcomes.OtherStatistic: lambda step: (
         f"Compare another statistic of {step.metric}, such as {_way(step)}: its "
-        f"{step.statistic}{' value' if step.statistic == TYPICAL else ''} is 0"
+        f"{step.statistic}{' value' if step.statistic == TYPICAL else ''} is 0 in some build"
     ),
     outcomes.MeasureTogether: lambda step: (
         f"Measure base and head together, as {_way(step)} does: each was measured in sessions of its own"

@@ -498,7 +498,10 @@ def pairs_of(options: tuple[str, ...]) -> list[tuple[str, str]]:
         ),
         (
             outcomes.OtherStatistic(metric="n", statistic="p50"),
-            'Compare another statistic of n, such as `statistics = ["mean"]` in `[benchmark.metric.n]`: its p50 is 0',
+            (
+                'Compare another statistic of n, such as `statistics = ["mean"]` in `[benchmark.metric.n]`: its p50 is 0 '
+                "in some build"
+            ),
         ),
         (
             outcomes.MeasureTogether(),
