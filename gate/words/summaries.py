@@ -264,7 +264,7 @@ def _reduce_noise(step: outcomes.ReduceNoise) -> str:
         takes = "" if step.seconds is None else f", about {format_duration(step.seconds)}"
         why += f" within reason ({step.builds} a side{takes})"
     if step.waited is not None:
-        why += f" (some program waited for a processor {format_share(step.waited)} of the time)"
+        why += f"; some program waited for a processor {format_share(step.waited)} of the time"
     if step.metric is not None:
         every = "the inconclusive finding" if step.may_be_worse == 1 else f"{step.findings} of {step.may_be_worse}"
         by = "exact" if step.narrower is None else f"at least {step.narrower:.2g} times narrower"
