@@ -100,7 +100,7 @@ def _separated(text: str) -> str:
 def as_configured(number: float, unit: str) -> str:
     """Write an amount of a rule: "1 us"."""
     scale, name = shown_unit(number, unit)
-    return f"{number / scale:.4g} {name}".rstrip()
+    return f"{number / scale:.4g} {'' if name == 'count' else name}".rstrip()
 
 
 def side_interval(side: SideSummary, unit: str, like: float) -> str:

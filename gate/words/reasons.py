@@ -196,7 +196,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     reasons.DifferentSessions: lambda _: (
         "base and head were measured in different sessions: the variation between sessions is unknown"
     ),
-    reasons.ZeroQuantile: lambda _: "a quantile of 0 has no logarithm, so there is no ratio of quantiles",
+    reasons.ZeroQuantile: lambda _: "it is 0 in some build, and 0 has no ratio",
     reasons.FewRounds: lambda _: "fewer than two rounds were measured on both sides: a paired interval needs them",
     reasons.NoSpread: lambda _: (
         "no spread: all values are the same to the last digit, as a coarse timer or copies of one run give them "

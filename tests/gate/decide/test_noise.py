@@ -57,7 +57,7 @@ def test_a_recorded_metric_that_is_much_narrower_decides_the_same_run() -> None:
         "Decide on user instead, which this run recorded: its interval is at least 10 times narrower"
     )
     assert "`perfgate decide .perfgate --set 'plan.metrics=[\"user\"]'`" in said
-    assert said.endswith("will not settle it (some program waited for a processor 93.0% of the time)")
+    assert said.endswith("will not settle it; some program waited for a processor 93.0% of the time")
 
 
 def test_it_has_to_be_narrower_of_most_and_recorded_of_all() -> None:

@@ -21,6 +21,7 @@ from gate.evidence.inputs import Inputs
 from gate.evidence.records import Located
 from gate.model import Case, Commit, Report, Run
 from gate.model.creep import CreepRun, Pin
+from gate.model.reasons import Exceeds
 from gate.model.warnings.estimates import CarryOver
 from gate.planning.basis import from_readings
 from gate.stats.estimate import reduce
@@ -161,6 +162,8 @@ def test_one_finding_a_benchmark_with_the_other_view_beside_it() -> None:
     assert finding.view.times == pytest.approx(10, rel=0.6)
     assert (found.family.size, found.exit_code, found.recorded) == (1, 1, [])
     assert finding.beside[0].beside == [] and finding.beside[0].view is None
+    # one question, and two comparisons that share its error
+    assert isinstance(finding.reason, Exceeds) and finding.reason.comparisons == 2
 
 
 def test_a_tail_of_head_alone_turns_the_dull_view_red() -> None:
