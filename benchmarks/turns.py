@@ -165,6 +165,7 @@ def main() -> None:
     parser.add_argument("directory", type=Path)
     parser.add_argument("--minutes", type=float, default=30.0, help="no gate begins after so long")
     parser.add_argument("--jobs", type=int, default=1, help="gates at once, which load the host for each other")
+    parser.add_argument("--more", type=int, nargs="+", default=[SAME, 2, 3, 6], help="percent more work")
     parser.add_argument("--table", action="store_true", help="print the table of what was measured, measure nothing")
     parser.add_argument("loads", nargs="*", metavar="LOAD", default=list(LOADS))
     options = parser.parse_args()
@@ -185,8 +186,12 @@ def main() -> None:
     while time.monotonic() < end:
         for load in options.loads:
             keys = [(load, *program, len(GATES) * number + place) for place, program in enumerate(GATES)]
+            keys = [key for key in keys if key[2] in options.more]
             with under(load, options.directory), ThreadPoolExecutor(options.jobs) as pool:
-                list(pool.map(gate, keys))
+                try:
+                    list(pool.map(gate, keys))
+                finally:
+                    pool.shutdown(cancel_futures=True)
         number += 1
     print(table(read(file)))  # noqa: T201 - a command
 

@@ -1,4 +1,4 @@
-"""What the iterations of a case's executions tell beside their values: whether they are all there, and steady."""
+"""What a case's executions tell beside their values: whether all are there, steady, and of all that was started."""
 
 from __future__ import annotations
 
@@ -6,17 +6,24 @@ from collections.abc import Sequence
 
 from gate.model import FEWEST_FOR_STEADY, SIDES, Execution
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.measured import NotSteady, ValuesShort
+from gate.model.warnings.measured import NotSteady, Outlived, ValuesShort
 
 
 def iteration_warnings(executions: Sequence[Execution], metric: str, asked: int) -> list[AnyWarning]:
-    """Warn of executions that reached no steady state, and of those that gave fewer values than asked for.
+    """Warn of executions that reached no steady state, gave fewer values than asked for, or left something running.
 
     Args:
         executions: of both sides, all with values of the metric.
         asked: plan.iterations.
     """
-    return [each for each in (steady_warning(executions, metric), short_warning(executions, metric, asked)) if each]
+    found = steady_warning(executions, metric), short_warning(executions, metric, asked), outlived_warning(executions)
+    return [each for each in found if each]
+
+
+def outlived_warning(executions: Sequence[Execution]) -> Outlived | None:
+    """Count the executions after which something that they had started went on; None where there are none."""
+    found = {side: sum(each.outlived for each in executions if each.side == side) for side in SIDES}
+    return Outlived(found["base"], found["head"], len(executions)) if any(found.values()) else None
 
 
 def short_warning(executions: Sequence[Execution], metric: str, asked: int) -> ValuesShort | None:

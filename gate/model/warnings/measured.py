@@ -217,6 +217,17 @@ class NotSteady(Base, frozen=True):
     """Values that can show one, where each execution has fewer; None: they have enough."""
 
 
+class Outlived(Base, frozen=True):
+    """Something that a command had started went on after its end."""
+
+    base: int
+    """Executions of base after which it did."""
+    head: int
+    """The same of head."""
+    of: int
+    """Executions of both sides."""
+
+
 class ValuesShort(Base, frozen=True):
     """Executions gave fewer values than asked for, and others of their side exactly as many."""
 

@@ -454,6 +454,12 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
             "cannot show one"),
         ),
     ],
+    "outlived": [
+        (
+            m.Outlived(0, 20, 40),
+            "after 20 of 40 executions (20 of head) a process that the command had started still ran: no value includes its work",
+        ),
+    ],
     "values-short": [
         (
             m.ValuesShort(2, 1, 20, 10),
