@@ -1,10 +1,8 @@
-"""Commands that compute, sleep, wait or have children, by turns on a busy host: no verdict against what a quiet one shows."""
+"""Commands that compute, sleep, wait or have children, by turns on a busy host: no verdict against a quiet one's."""
 
-import json
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +13,7 @@ pytestmark = [
     pytest.mark.endtoend,
     pytest.mark.nightly,
     pytest.mark.skipif(sys.platform != "linux", reason="the kernel tells no delays elsewhere"),
+    pytest.mark.skipif(shutil.which("cc") is None, reason="absent: cc"),
 ]
 
 PROGRAM = r"""
@@ -110,24 +109,74 @@ budget = "5m"
 [build]
 command = "cc -O1 -pthread -o program program.c"
 """ + "".join(f'[[benchmark]]\nname = "{name}"\ncommand = ["./program", "{name}"]\n' for name in NAMES)
-Findings = dict[str, dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
-    project = Project(tmp_path_factory.mktemp("turns") / "project")
-    project.write("perfgate.toml", CONFIG)
-    project.write("program.c", PROGRAM)
-    project.write("side.h", "#define SIDE 0\n")
-    project.commit("base")
-    project.write("side.h", "#define SIDE 1\n")
-    project.commit("head")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    """One gate of all programs, while two others keep the processors busy."""
+    made = Project(tmp_path_factory.mktemp("turns") / "project")
+    made.write("perfgate.toml", CONFIG)
+    made.write("program.c", PROGRAM)
+    for side in (0, 1):
+        made.write("side.h", f"#define SIDE {side}\n")
+        made.commit()
     busy = [subprocess.Popen([sys.executable, "-S", "-c", "while True: pass"]) for _ in range(2)]
     try:
-        done = project.process("check", "--seed", "5")
+        done = made.process("check", "--seed", "5")
     finally:
         for process in busy:
             process.kill()
             process.wait()
     assert done.returncode in {0, 1}, done.stdout + done.stderr
-    yield {**project.report(), "printed": done.stdout}
+    return made
+
+
+def found(project: Project, name: str) -> dict[str, Any]:
+    """Return the finding of a program."""
+    findings: dict[str, dict[str, Any]] = {each["benchmark"]: each for each in project.report()["findings"]}
+    return findings[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high"),
+    # percent of a quiet host: work and waiting of head over those of base, and what an error may add
+    [("computes", 2, 10), ("sleeps", 20, 36), ("half-sleeps", 3, 11)],
+)
+def test_what_one_task_does_or_waits_for_is_seen(project: Project, name: str, low: float, high: float) -> None:
+    finding = found(project, name)
+    assert finding["metric"] == "active"
+    assert finding["verdict"] in {"regression", "inconclusive"}
+    assert 1 + low / 100 < finding["ratio"]["estimate"] < 1 + high / 100
+
+
+@pytest.mark.parametrize("name", ["same", "trades", "walks"])
+def test_no_change_is_no_verdict(project: Project, name: str) -> None:
+    # as much work as before, or less of it and as much more sleep: processor time alone would call it faster
+    assert found(project, name)["verdict"] in {"unchanged", "no-sign", "inconclusive"}
+
+
+@pytest.mark.parametrize("name", ["syncs", "locks"])
+def test_longer_waits_for_a_disk_or_a_lock_are_no_improvement(project: Project, name: str) -> None:
+    assert found(project, name)["verdict"] in {"regression", "no-sign", "inconclusive"}
+
+
+@pytest.mark.parametrize("name", ["orphan", "spins", "threads"])
+def test_wall_time_decides_what_several_tasks_do(project: Project, name: str) -> None:
+    finding = found(project, name)
+    assert {each["metric"] for each in (finding, *finding["beside"])} == {"time"}
+    assert finding["view"]["why"] == "tasks"
+
+
+@pytest.mark.parametrize("name", ["orphan", "threads"])
+def test_half_of_the_work_elsewhere_is_not_slower(project: Project, name: str) -> None:
+    assert found(project, name)["verdict"] in {"improvement", "unchanged", "no-sign", "inconclusive"}
+
+
+def test_work_that_outlives_its_command_is_said(project: Project) -> None:
+    said = {each["benchmark"]: [w for w in each["warnings"] if w["kind"] == "outlived"]
+            for each in project.report()["findings"]}  # fmt: skip
+    assert {name for name, warnings in said.items() if warnings} == {"orphan"}
+    [warning] = said["orphan"]
+    assert warning["base"] == 0
+    # on a busy host the orphan may be the first to end
+    assert warning["head"] > warning["of"] / 4
