@@ -308,8 +308,7 @@ def _starter(side: Sequence[Any], starts: Sequence[Any], own: int, orphans: int)
                 posix.chdir(directory)
             except OSError as problem:
                 return ("directory", problem.errno or -1), []
-        if own >= 0:
-            first = read(own, 99, 0)
+        first = read(own, 99, 0) if own >= 0 else b""
         begin = clock()
         try:
             process = spawn(program, words, whole, setsigdef=default)
