@@ -136,7 +136,8 @@ def row(load: str, more: int, found: Sequence[dict[str, Any]]) -> list[str]:
     held = sum(each["low"] <= 1 <= each["high"] for each in done)
     middle = [median(each[of] for each in done) for of in ("rounds", "seconds", "pressure")]
     return [
-        "as found" if load == "quiet" else load, f"+{more}%" if more else "none", str(len(found)), *map(str, [*counted, len(found) - sum(counted)]),
+        "as found" if load == "quiet" else load, f"+{more}%" if more else "none",
+        *map(str, (len(found), *counted, len(found) - sum(counted))),
         f"{median(estimates):+.2f}% ({estimates[tenth]:+.2f}% to {estimates[-1 - tenth]:+.2f}%)",
         "" if more else f"{held} of {len(done)}", f"{middle[0]:.0f}", f"{middle[1]:.0f} s", f"{middle[2]:.0%}",
     ]  # fmt: skip
