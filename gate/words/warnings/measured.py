@@ -88,6 +88,11 @@ def _by_side(warning: kinds.NotSteady | kinds.Outlived | kinds.ValuesShort) -> s
     return " and ".join(f"{count} of {side}" for side, count in sides if count)
 
 
+def _outlived(warning: kinds.Outlived) -> str:
+    some = f"after {warning.base + warning.head} of {plural(warning.of, 'execution')} ({_by_side(warning)})"
+    return f"{some} a process that the command had started still ran: no value includes its work"
+
+
 def _values_short(warning: kinds.ValuesShort) -> str:
     some = f"{warning.base + warning.head} of {plural(warning.of, 'execution')}"
     fewer = f"gave fewer than the {plural(warning.asked, 'value')} asked for ({_by_side(warning)})"
