@@ -106,11 +106,6 @@ def _not_steady(warning: kinds.NotSteady) -> str:
     return f"{never}: all their values count{few}"
 
 
-def _outlived(warning: kinds.Outlived) -> str:
-    some = f"in {warning.base + warning.head} of {plural(warning.of, 'execution')} ({_by_side(warning)})"
-    return f"something that the command started went on after its end {some}: that work is in no value"
-
-
 # --- builds -----------------------------------------------------------------------------------------------------------
 
 

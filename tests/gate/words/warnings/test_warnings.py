@@ -460,7 +460,7 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
     "outlived": [
         (
             m.Outlived(0, 7, 40),
-            "something that the command started went on after its end in 7 of 40 executions (7 of head): that work is in no value",
+            "after 7 of 40 executions (7 of head) a process that the command had started still ran: no value includes its work",
         ),
     ],
     "values-short": [
