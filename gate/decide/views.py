@@ -21,6 +21,8 @@ from gate.stats.typical import first_round_noise
 
 _SHARPER = 2.0
 """How many times as sharp a view must be for the larger share of the error."""
+_FEWEST_PAIRS = 5
+"""Of a round; the trimmed mean of fewer leaves none out, and so is no other view than the mean."""
 _WEIGHTS = (0.8, 0.2)
 """Of the sharp view, and of the other."""
 
@@ -62,9 +64,16 @@ def questions_of(cases: Iterable[Case], config: Config) -> list[list[Asked]]:
             found += [[Asked(case, name)] for name in statistics_of(config, case.benchmark, case.metric)]
         elif case_id(case) in sharper:
             found.append([Asked(sharper[case_id(case)], TYPICAL), Asked(case, MEAN)])
+        elif not viewed and _pairs(case) < _FEWEST_PAIRS:
+            found.append([Asked(case, MEAN)])
         elif not viewed:
             found.append([Asked(case, TYPICAL), Asked(case, MEAN)])
     return found
+
+
+def _pairs(case: Case) -> int:
+    """Return the pairs of neighbours that every round has."""
+    return min(int(side.counts[1].min()) for side in (case.base, case.head))
 
 
 def _has_views(case: Case, config: Config) -> bool:

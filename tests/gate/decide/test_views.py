@@ -338,3 +338,9 @@ def test_the_typical_value_is_paired_by_rounds_whatever_the_means_are(interval: 
     cases = drawn(np.random.default_rng(10), Setting(change=1.1))
     (finding,) = decide(evidence(cases, looks=looks), policy(interval=interval, family="none")).findings
     assert (finding.metric, finding.ratio.method, finding.verdict) == ("active", "paired", "regression")
+
+
+def test_few_pairs_a_round_have_no_typical_value_of_their_own() -> None:
+    few = of_values(np.ones((2, 4)))
+    assert asked([of("time", base=few, head=few)]) == [[("time", "mean")]]
+    assert asked([of("time")]) == TIME_ALONE
