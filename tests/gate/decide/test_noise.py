@@ -9,6 +9,7 @@ from gate.decide.steps import next_step
 from gate.model import Finding, Report
 from gate.model import outcomes as steps
 from gate.model.cost import Pace
+from gate.model.report import View
 from gate.model.warnings.hosts import Pressure
 from gate.words import reports
 from tests.gate.report import examples
@@ -116,3 +117,11 @@ def test_more_than_an_hour_or_four_budgets_are_no_advice() -> None:
     # 60 builds of 21 s are more than four times five minutes
     assert step(noisy(more_builds=55), **calm, pace=21.0).seconds == 1261.0
     assert step(noisy(more_builds=55), **calm, pace=61.0, plan=PLAN | {"budget": "55m"}).seconds == 3661.0
+
+
+def test_active_time_is_no_advice_where_several_tasks_do_the_work_of_a_benchmark() -> None:
+    recorded = (*of_a_command("a", metrics=("active", "user")), *of_a_command("b", metrics=("active", "user")))
+    reason = examples.wide(hopeless=True)
+    assert step(noisy("a", reason=reason), noisy("b", reason=reason), recorded=recorded).metric == "active"
+    tree = noisy("b", reason=reason, view=View(why="tasks", times=None))
+    assert step(noisy("a", reason=reason), tree, recorded=recorded).metric == "user"
