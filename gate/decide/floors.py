@@ -22,7 +22,7 @@ def hidden(judged: Judged, alpha: float) -> Literal["worse", "better"] | None:
     found, ratio = judged.estimated, judged.estimated.ratio
     if not judged.position.within_floor or found.hold in ONLY_REPORTS:
         return None
-    if found.exact:
+    if found.exact or found.reduced.trouble:
         return "worse" if (ratio.y > ratio.x) == judged.subject.lower else "better"
     if judged.p is not None and judged.p < alpha:
         return "worse"

@@ -276,6 +276,8 @@ def _position(
         )
     if reduced.trouble == "zero-base" and found.ratio.y == 0 and found.exact:
         return Position(not_worse=True, not_better=True, within_floor=False, promising=False)
+    if reduced.trouble == "zero-base" and _counts_within_floor(found):
+        return Position(not_worse=True, not_better=True, within_floor=True, promising=False)
     if nominal.kind != "bounded" or nominal.low is None or nominal.high is None or found.hold in ONLY_REPORTS:
         return Position(not_worse=False, not_better=False, within_floor=False, promising=False)
     d = subject.threshold
@@ -300,6 +302,12 @@ def _within_floor(found: Estimated) -> bool:
     ratio, d, floor = found.ratio, found.subject.threshold, found.subject.floor
     outside = _beyond(ratio.y / ratio.x, 1 + d, "above") or _beyond(ratio.y / ratio.x, 1 / (1 + d), "below")
     return floor is not None and outside and abs(ratio.y - ratio.x) <= floor
+
+
+def _counts_within_floor(found: Estimated) -> bool:
+    """Return whether an exact count is 0 in base, and nowhere in head above the floor."""
+    floor, base, head = found.subject.floor, found.base.values, found.head.values
+    return floor is not None and found.subject.case.exact and base.max() == 0 < head.max() <= floor
 
 
 class Acceptance(NamedTuple):

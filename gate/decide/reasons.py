@@ -71,6 +71,8 @@ def finding(facts: Facts) -> reasons.Reason:
     if facts.found.reduced.trouble:
         if facts.verdict in ("regression", "improvement"):
             return reasons.ZeroBaseExceeds(floor=facts.floor, unit=facts.case.unit)
+        if facts.hidden is not None:
+            return _inconclusive(facts)
         return trouble_of(facts.found.reduced, facts.found.subject, facts.found.machines)
     if facts.verdict in ("regression", "improvement"):
         return _changed(facts)

@@ -341,7 +341,11 @@ def _two_digits(value: float) -> float:
 def _floor_stands_in_the_way(finding: Finding) -> bool:
     """Return whether the change is beyond the threshold, and more builds would not show it to be above the floor."""
     ratio, floor, edge = finding.ratio.estimate, finding.floor, 1 + finding.threshold
-    if isinstance(finding.reason, reasons.ZeroBase) and floor is not None:
+    if (
+        isinstance(finding.reason, (reasons.ZeroBase, reasons.BelowFloor))
+        and floor is not None
+        and not finding.base.value
+    ):
         return finding.head.value <= floor
     if ratio is None or floor is None or not finding.is_bound_by_floor or 1 / edge <= ratio <= edge:
         return False

@@ -345,8 +345,3 @@ def floor(finding: Finding) -> str:
 def nouns(finding: Measured) -> tuple[str, str]:
     """Name a change to ratios above 1, and one to ratios below."""
     return ("slowdown", "speedup") if is_time(finding) else ("increase", "decrease")
-
-
-def correction(comparisons: int) -> str:
-    """Name what an error is corrected for; one comparison is where two views share its error."""
-    return "correction for two views" if comparisons == 1 else f"correction for {plural(comparisons, 'comparison')}"

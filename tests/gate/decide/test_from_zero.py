@@ -69,6 +69,10 @@ def test_a_floor_of_a_count_still_holds() -> None:
     found = report([0.0], [2.0], exact=True, floor=3)
     assert found.findings[0].verdict == "inconclusive"
     assert isinstance(next_step(found), outcomes.LowerFloor)
+    # what the rules allow does not block where noise does
+    assert (found.findings[0].is_below_floor, found.findings[0].is_open) == (True, False)
+    assert "allocs went from 0 to 2: inconclusive, beyond" in findings.conclusion(found.findings[0])
+    assert not report([0.0], [2.0, 4.0], exact=True, floor=3).findings[0].is_below_floor
 
 
 GO = "pkg: x/y\nBenchmarkEnc-8 \t 1000000\t        {time} ns/op\t       {bytes} B/op\t       {count} allocs/op\nPASS\n"
