@@ -29,7 +29,12 @@ def _and(more: str) -> str:
 def corrected(confidence: float, comparisons: int | None) -> str:
     """Name a confidence: "99.58% confidence", "99.58% confidence after correction for 12 comparisons"."""
     text = f"{format_confidence(confidence)} confidence"
-    return text if comparisons is None else f"{text} after correction for {plural(comparisons, 'comparison')}"
+    return text if comparisons is None else f"{text} after {correction(comparisons)}"
+
+
+def correction(comparisons: int) -> str:
+    """Say what the error is shared by: "correction for 12 comparisons"; of one, by its views."""
+    return "correction for two views" if comparisons == 1 else f"correction for {plural(comparisons, 'comparison')}"
 
 
 def _exceeds(why: reasons.Exceeds) -> str:
@@ -101,7 +106,7 @@ def _bootstrap(why: reasons.FewForBootstrap) -> str:
 
 def _uncorrected(why: reasons.Uncorrected) -> str:
     wanted = f"{format_confidence(why.confidence)} confidence"
-    after = f"not after correction for {plural(why.comparisons, 'comparison')}, which needs {wanted}"
+    after = f"not after {correction(why.comparisons)}, which needs {wanted}"
     return f"beyond the threshold of {format_percent(why.threshold)}, but {after}"
 
 
@@ -276,7 +281,7 @@ def _end_below_floor(finding: Finding, reason: reasons.BelowFloor) -> str:
 
 
 def _end_uncorrected(_: Finding, reason: reasons.Uncorrected) -> str:
-    return f"beyond it, but not after correction for {plural(reason.comparisons, 'comparison')}"
+    return f"beyond it, but not after {correction(reason.comparisons)}"
 
 
 def _end_by_entry(_: Finding, reason: reasons.AcceptedByEntry) -> str:

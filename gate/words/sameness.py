@@ -36,7 +36,7 @@ _WHY: dict[UnprovedKind, str] = {
     "command": "its command differs",
     "environment": "its environment differs",
     "service": "its service or load differs",
-    "instrument": "its instrument differs",
+    "instrument": "how it is measured differs",
     "side-name-read": "{path}, which it reads, says which side it is",
     "no-trace": "not everything it reads could be traced{path}",
 }

@@ -141,6 +141,10 @@ REASONS: list[tuple[msgspec.Struct, str]] = [
         "beyond the threshold of 3%, but not after correction for 12 comparisons, which needs 99.6% confidence",
     ),
     (
+        reasons.Uncorrected(threshold=0.03, confidence=0.96, comparisons=1),
+        "beyond the threshold of 3%, but not after correction for two views, which needs 96% confidence",
+    ),
+    (
         reasons.BetterUncorrected(threshold=0.03),
         "better by more than the threshold of 3%, but not after correction for multiple comparisons; not worse",
     ),
