@@ -5,8 +5,9 @@
 Rounds of twelve starts a side of a program and of one with 6% more work: by turns (as perfgate makes them, active
 time) and at once on one processor (CPU time), in an order that is drawn, so that both ways meet the same load. A
 round's value is the 20% trimmed mean of the logarithms of head/base of its pairs. Each line has the standard deviation
-of that value, the seconds of a round, the estimate with two standard errors, and how many times less variance a duet
-has than turns at an equal number of starts and at equal seconds, with 95% intervals (bootstrap over rounds).
+of that value over rounds, the seconds of a round, the estimate with two standard errors, and the gain: how many times
+less variance (Yuen's, of the trimmed mean of all pairs) a way has than turns and active time, at an equal number of
+starts and at equal seconds, with 95% intervals (bootstrap over rounds).
 """
 
 from __future__ import annotations
@@ -21,20 +22,25 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import fmean, stdev
 
 import numpy as np
+import numpy.typing as npt
 
-from gate.stats.typical import trimmed_mean
+from gate.model import SIDES
+from gate.stats.typical import squared_error, trimmed_mean
 from harness.instruments import duet_launcher, launcher
 from harness.process.forkserver import Launch, LaunchSide, LaunchStart
 
 N = 300_000
 CHANGE = 0.06
 PAIRS = 12
+Array = npt.NDArray[np.float64]
+_LEAST = 4
+"""Rounds."""
 PYTHON = (sys.executable, "-I", "-S", "-c")
 TURNS, CPU, DUET = "turns, active", "turns, CPU", "at once, one processor, CPU"
 _BURST = "import time\nwhile True:\n t = time.time()\n while time.time() < t + 1: pass\n time.sleep(1)"
@@ -69,8 +75,8 @@ def under(name: str, folder: Path) -> Iterator[None]:
             program.wait()
 
 
-def by_turns(folder: Path) -> dict[str, float]:
-    """Make a round by turns, ABBA or BAAB drawn for each four, and give its values."""
+def by_turns(folder: Path) -> dict[str, Array]:
+    """Make a round by turns, ABBA or BAAB drawn for each four; return the logarithms of head/base by each metric."""
     environment = dict(os.environ)
     sides = tuple(LaunchSide(argv, environment, folder) for argv in ARGV)
     order = [side for _ in range(PAIRS // 2) for side in random.choice(((0, 1, 1, 0), (1, 0, 0, 1)))]  # noqa: S311
@@ -89,61 +95,63 @@ def by_turns(folder: Path) -> dict[str, float]:
     for ns, user, system, _, delay, waited, ran, *_, side in result["runs"]:
         values[TURNS][side].append(max(ns - delay - waited, ran) / 1e9)
         values[CPU][side].append(user + system)
-    return {name: _typical(*both) for name, both in values.items()}
+    return {name: np.log(head) - np.log(base) for name, (base, head) in values.items()}
 
 
-def at_once(folder: Path) -> dict[str, float]:
-    """Make a round of duets on one processor, and give its value."""
-    place = random.choice(sorted(os.sched_getaffinity(0)))  # noqa: S311
-    places = [(place, place, n % 2) for n in range(PAIRS)]
-    outputs = [folder / f"{side}-{time.time_ns()}" for side in ("base", "head")]
+def at_once(argv: Sequence[Sequence[str]], pairs: int, folder: Path) -> Array:
+    """Run base and head at once, on one processor that is drawn; return the logarithms of head/base, by CPU time."""
+    place = random.choice(sorted(os.sched_getaffinity(0)))  # noqa: S311 - a place, no secret
+    outputs = [folder / f"{side}-{time.time_ns()}" for side in SIDES]
     sides = [
-        {"argv": argv, "directory": str(folder), "environment": dict(os.environ), "output": str(output),
+        {"argv": list(words), "directory": str(folder), "environment": dict(os.environ), "output": str(output),
          "sandbox": [-1, -1, -1]}
-        for argv, output in zip(ARGV, outputs, strict=True)
+        for words, output in zip(argv, outputs, strict=True)
     ]  # fmt: skip
+    places = [(place, place, n % 2) for n in range(pairs)]
     spec = folder / "spec.json"
-    spec.write_text(json.dumps({"runs": PAIRS, "places": places, "known": sorted(os.environ), "sides": sides}))
-    subprocess.run([sys.executable, "-I", "-S", duet_launcher.__file__, str(spec)], check=True)
+    spec.write_text(json.dumps({"runs": pairs, "places": places, "known": sorted(os.environ), "sides": sides}))
+    words = [sys.executable, "-I", "-S", duet_launcher.__file__, str(spec)]
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
     told = [json.loads(output.read_text()) for output in outputs]
     for output in outputs:
         output.unlink()
     if any(each["code"] or each["errno"] for each in told):
-        raise RuntimeError("a program failed")
-    return {DUET: _typical(*([user + system for _, user, system, _ in each["runs"]] for each in told))}
+        raise RuntimeError(f"{argv}: failed")
+    base, head = ([user + system for _, user, system, _ in each["runs"]] for each in told)
+    return np.log(head) - np.log(base)
 
 
-def _typical(base: list[float], head: list[float]) -> float:
-    return trimmed_mean(np.log(head) - np.log(base))
-
-
-def measured(folder: Path, seconds: float) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
-    """Return each round's value, and its seconds, by way."""
-    values: dict[str, list[float]] = {TURNS: [], CPU: [], DUET: []}
+def measured(folder: Path, seconds: float) -> tuple[dict[str, list[Array]], dict[str, list[float]]]:
+    """Return each round's pairs, and its seconds, by way."""
+    rounds: dict[str, list[Array]] = {TURNS: [], CPU: [], DUET: []}
     took: dict[str, list[float]] = {TURNS: [], CPU: [], DUET: []}
     end = time.monotonic() + seconds
-    while time.monotonic() < end or len(values[DUET]) < 4:
-        for make in random.sample((by_turns, at_once), 2):
+    while time.monotonic() < end or len(rounds[DUET]) < _LEAST:
+        for turns in random.sample((True, False), 2):
             begin = time.monotonic()
-            found = make(folder)
-            for way, value in found.items():
-                values[way].append(value)
+            found = by_turns(folder) if turns else {DUET: at_once(ARGV, PAIRS, folder)}
+            for way, pairs in found.items():
+                rounds[way].append(pairs)
                 took[way].append(time.monotonic() - begin)
-    return values, took
+    return rounds, took
 
 
-def gains(values: dict[str, list[float]], took: dict[str, list[float]], way: str) -> list[str]:
-    """Write the variance of turns and active time over that of another way, at equal starts and at equal seconds."""
-    drawn = np.random.default_rng(1).integers(0, len(values[TURNS]), (10_000, len(values[TURNS])))
+def gains(turns: Sequence[Array], other: Sequence[Array], seconds: float) -> list[str]:
+    """Write how many times less variance another way has than turns and active time, with 95% intervals.
 
-    def ratio(rounds: np.ndarray) -> np.ndarray:
-        turns, other = (np.array(values[each])[rounds].var(axis=-1, ddof=1) for each in (TURNS, way))
-        return np.asarray(turns / other)
+    Args:
+        seconds: of a round by turns, over those of one the other way.
+    """
+    drawn = np.random.default_rng(1).integers(0, len(turns), (2_000, len(turns)))
 
-    seconds = fmean(took[TURNS]) / fmean(took[way])
-    whole = float(ratio(np.arange(len(values[TURNS]))))
-    low, high = np.quantile(ratio(drawn), (0.025, 0.975))
-    return [f"{whole * by:.2f} ({low * by:.2f} to {high * by:.2f})" for by in (1.0, seconds)]
+    def ratio(numbers: Sequence[int]) -> float:
+        both = (np.concatenate([each[n] for n in numbers]) for each in (turns, other))
+        mine, its = map(squared_error, both)
+        return mine / its
+
+    whole = ratio(range(len(turns)))
+    low, high = np.quantile([ratio(numbers) for numbers in drawn.tolist()], (0.025, 0.975))
+    return [f"{whole * by:.1f} ({low * by:.1f} to {high * by:.1f})" for by in (1.0, seconds)]
 
 
 def main() -> None:
@@ -154,16 +162,28 @@ def main() -> None:
     options = parser.parse_args()
     # the programs that load this host must not outlive it
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    head = ("load", "way", "rounds", "sd of a round", "a round", "found of +6% of the loop", "gain, equal starts", "equal seconds")
+    head = (
+        "load",
+        "way",
+        "rounds",
+        "sd of a round",
+        "a round",
+        "found of +6% of the loop",
+        "gain, equal starts",
+        "equal seconds",
+    )
     print(f"| {' | '.join(head)} |\n{'| --- ' * len(head)}|")  # noqa: T201 - a command
     with tempfile.TemporaryDirectory() as name:
         for load in options.loads:
             with under(load, Path(name)):
-                values, took = measured(Path(name), options.seconds)
-            for way, each in values.items():
-                error = 2 * stdev(each) / math.sqrt(len(each))
-                row = (load, way, f"{len(each)}", f"{stdev(each):.2%}", f"{fmean(took[way]):.2f} s",
-                       f"{math.expm1(fmean(each)):+.2%} ± {error:.2%}", *gains(values, took, way))  # fmt: skip
+                rounds, took = measured(Path(name), options.seconds)
+            for way, each in rounds.items():
+                values = [trimmed_mean(pairs) for pairs in each]
+                error = 2 * stdev(values) / math.sqrt(len(values))
+                seconds = fmean(took[TURNS]) / fmean(took[way])
+                row = (load, way, f"{len(each)}", f"{stdev(values):.2%}", f"{fmean(took[way]):.1f} s",
+                       f"{math.expm1(fmean(values)):+.1%} ± {error:.1%}",
+                       *gains(rounds[TURNS], each, seconds))  # fmt: skip
                 print(f"| {' | '.join(row)} |", flush=True)  # noqa: T201 - a command
 
 
