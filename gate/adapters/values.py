@@ -230,7 +230,7 @@ def checked(value: float, unit: str, line: bytes) -> float:
     if out_of_bounds([value]) is not None:
         raise OutputError(f"{shown(line)} is {why_out_of_bounds(value)}")
     if value < 0 and unit in _NO_NEGATIVES:
-        raise OutputError(f"{shown(line)} is below 0, which no {'time' if unit == 's' else 'size'} is")
+        raise OutputError(f"{shown(line)} is below 0, which a {'time' if unit == 's' else 'size'} cannot be")
     return value
 
 

@@ -11,12 +11,12 @@ from gate.config.tables import Command
 PLACEHOLDERS = ("seed", "output", "port")
 """Names in braces that are replaced when a command is started."""
 _LATER = re.compile(rf"(\{{(?:{'|'.join(PLACEHOLDERS)})\}})")
-_COMPOUND = re.compile(r"[;&|()`\n]")
+_COMPOUND = re.compile(r"[;|()`\n]|(?<![<>])&")
 _PROGRAM = re.compile(r"\s*([^\s'\"$\\=]+)(?:\s|$)")
 _OF_SHELL = re.compile(
-    r"[!.:{}\[]|alias|bg|break|case|cd|command|continue|do|done|elif|else|esac|eval|exec|exit|export|false|fc|fg|fi|for|"
-    r"getopts|hash|if|in|jobs|kill|local|printf|pwd|read|readonly|return|set|shift|test|then|time|times|trap|true|type|"
-    r"ulimit|umask|unalias|unset|until|wait|while"
+    r"[!.:{}\[]|\[\[|alias|bg|break|builtin|case|cd|command|continue|declare|do|done|echo|elif|else|esac|eval|exec|exit|"
+    r"export|false|fc|fg|fi|for|getopts|hash|if|in|jobs|kill|let|local|printf|pwd|read|readonly|return|set|shift|source|"
+    r"test|then|time|times|trap|true|type|typeset|ulimit|umask|unalias|unset|until|wait|while"
 )
 """Reserved words and what a shell does itself: no program to put a prefix before."""
 

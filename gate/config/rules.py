@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
+from typing import TypeVar
 
 import msgspec
 
 from gate.config.types import Accept, Benchmark, Builds, Config, MetricRules, Override, Plan, Show
 from gate.directions import told_or_known
 from gate.model import Better, Metric, Whose
-from gate.model.names import SUCCESS
+from gate.model.case import MEAN, TYPICAL
+from gate.model.names import ACTIVE, SUCCESS
 from gate.units import DIMENSIONS, Quantity, to_base
 
 DETECTABLE = 0.1
@@ -147,15 +150,14 @@ def most_builds(plan: Plan) -> int:
     return plan.builds.max if isinstance(plan.builds, Builds) else plan.builds
 
 
-def threshold_of(config: Config, benchmark: str, metric: str, statistic: str) -> float:
-    """Return the threshold of a case: the metric's, otherwise the last matching override's, otherwise gate's."""
-    own = metric_rules(config, benchmark, metric).threshold
-    if own is not None:
-        return float(own)
-    for override in reversed(config.override):
-        if override.threshold is not None and _applies(override, benchmark, metric, statistic):
-            return float(override.threshold)
-    return float(config.gate.threshold)
+def threshold_of(config: Config, benchmark: str, metric: str, statistic: str, view_of: str | None = None) -> float:
+    """Return the threshold of a case: the metric's, otherwise the last matching override's, otherwise gate's.
+
+    view_of: the metric that it is a view of, as in all that look up rules; where it has none of its own, those hold.
+    """
+    own = [table.threshold for table in _tables(config, benchmark, metric, view_of)]
+    overrides = [o.threshold for o in _about(config.override, config, benchmark, metric, statistic, view_of)]
+    return float(next((each for each in (*own, *overrides) if each is not None), config.gate.threshold))
 
 
 def better_of(config: Config, benchmark: str, metric: str) -> Better | None:
@@ -173,38 +175,43 @@ def missing_fails(config: Config, benchmark: str) -> bool:
     return next((each for each in said if each is not None), config.gate.missing) == "fail"
 
 
-def implausible_of(config: Config, benchmark: str, metric: str, statistic: str) -> float | None:
+def implausible_of(
+    config: Config, benchmark: str, metric: str, statistic: str, view_of: str | None = None
+) -> float | None:
     """Return beyond which size an improvement is questioned: the last matching override's, otherwise gate's."""
-    sizes = [o.implausible for o in reversed(config.override) if _applies(o, benchmark, metric, statistic)]
+    sizes = [o.implausible for o in _about(config.override, config, benchmark, metric, statistic, view_of)]
     found = next((size for size in sizes if size is not None), config.gate.implausible)
     return float(found) or None
 
 
-def show_of(config: Config, benchmark: str, metric: str, statistic: str) -> Show:
+def show_of(config: Config, benchmark: str, metric: str, statistic: str, view_of: str | None = None) -> Show:
     """Return what a green finding of a case must have shown: the last matching override's, otherwise gate's."""
-    shown = [o.show for o in reversed(config.override) if _applies(o, benchmark, metric, statistic)]
+    shown = [o.show for o in _about(config.override, config, benchmark, metric, statistic, view_of)]
     found = next((show for show in shown if show is not None), config.gate.show)
     return found or ("not-worse" if config.gate.inconclusive == "fail" else "no-sign")
 
 
-def detectable_of(config: Config, benchmark: str, metric: str, statistic: str) -> float:
+def detectable_of(config: Config, benchmark: str, metric: str, statistic: str, view_of: str | None = None) -> float:
     """Return the largest size of a slowdown that may stay unseen in a pass: the last override's, otherwise gate's."""
-    sizes = [o.detectable for o in reversed(config.override) if _applies(o, benchmark, metric, statistic)]
+    sizes = [o.detectable for o in _about(config.override, config, benchmark, metric, statistic, view_of)]
     found = next((size for size in sizes if size is not None), config.gate.detectable)
-    threshold = threshold_of(config, benchmark, metric, statistic)
+    threshold = threshold_of(config, benchmark, metric, statistic, view_of)
     # what is not above the threshold can never show: it was set with another threshold in mind
     return max(DETECTABLE, 2 * threshold) if found is None or found <= threshold else float(found)
 
 
-def floor_of(config: Config, benchmark: str, metric: str, statistic: str, unit: str) -> float | None:
+def floor_of(
+    config: Config, benchmark: str, metric: str, statistic: str, unit: str, view_of: str | None = None
+) -> float | None:
     """Return the floor of a case in its base unit; None where there is none.
 
     The metric's own, else the last override's that matches, else the gate's, each only if it is of the metric's
     dimension. A plain number of the metric's own rules is in the unit that they declare; elsewhere it is a count. A
     plain 0 takes the floor away in every dimension.
     """
-    rules = metric_rules(config, benchmark, metric)
-    overrides = [o.floor for o in reversed(config.override) if _applies(o, benchmark, metric, statistic)]
+    tables = _tables(config, benchmark, metric, view_of)
+    rules = next((table for table in tables if table.floor is not None), tables[0])
+    overrides = [o.floor for o in _about(config.override, config, benchmark, metric, statistic, view_of)]
     own = rules.floor
     if own is not None and own.unit == "":
         return own.value * to_base(rules.unit or unit)[1] or None
@@ -233,10 +240,38 @@ def _of_dimension(floor: Quantity, unit: str) -> bool:
     return floor.unit == unit or (floor.unit == "" and unit not in DIMENSIONS)
 
 
-def accepts_of(config: Config, benchmark: str, metric: str, statistic: str) -> list[Accept]:
+def accepts_of(config: Config, benchmark: str, metric: str, statistic: str, view_of: str | None = None) -> list[Accept]:
     """Return the [[accept]] entries that match a case, in the order of the file."""
-    return [accept for accept in config.accept if _applies(accept, benchmark, metric, statistic)]
+    return [*reversed(_about(config.accept, config, benchmark, metric, statistic, view_of))]
 
 
-def _applies(entry: Override | Accept, benchmark: str, metric: str, statistic: str) -> bool:
-    return matches(entry.benchmark, benchmark) and matches(entry.metric, metric) and matches(entry.statistic, statistic)
+_Entry = TypeVar("_Entry", Override, Accept)
+
+
+def _about(
+    entries: Sequence[_Entry], config: Config, benchmark: str, metric: str, statistic: str, view_of: str | None
+) -> list[_Entry]:
+    """Return the entries about a case, the last one first.
+
+    One about a metric is about its views, and one about the mean about the typical value that stands beside it unasked.
+    """
+    metrics = _seen(metric, view_of)
+    declared = any(table.statistics is not None for table in _tables(config, benchmark, metric, view_of))
+    statistics = [TYPICAL, MEAN] if statistic == TYPICAL and not declared else [statistic]
+    return [
+        each
+        for each in reversed(entries)
+        if matches(each.benchmark, benchmark)
+        and any(matches(each.metric, name) for name in metrics)
+        and any(matches(each.statistic, name) for name in statistics)
+    ]
+
+
+def _tables(config: Config, benchmark: str, metric: str, view_of: str | None) -> list[MetricRules]:
+    return [metric_rules(config, benchmark, each) for each in _seen(metric, view_of)]
+
+
+def _seen(metric: str, view_of: str | None) -> list[str]:
+    """Name the metrics whose rules hold, the own one first; of active time it is known what it is a view of."""
+    of = view_of or ("time" if metric == ACTIVE else None)
+    return [metric] if of is None else [metric, of]

@@ -178,7 +178,7 @@ def _kind(moderation: Moderation) -> Literal["alone", "moderated", "noisier", "d
 
 
 def findings_of(judged: Sequence[Judged], design: Design, comparisons: int) -> list[Finding]:
-    """Give judged subjects their verdicts and describe them; comparisons: how many share the error."""
+    """Give judged subjects their verdicts and describe them; comparisons: all views that share the error."""
     estimated = [each.estimated for each in judged]
     suspicious = suspects([(found.base, found.head) for found in estimated])
     described = variances(estimated)
@@ -196,7 +196,7 @@ def answers_of(judged: Sequence[Judged], design: Design, comparisons: int, *, st
     """Give every question one finding: of the view that shows a regression, otherwise of the sharp one.
 
     Args:
-        comparisons: how many questions share the error.
+        comparisons: all views that share the error.
         steady: of the view that is the same in every run, whatever each shows: nights are judged together.
     """
     every = [Answer(*each) for each in zip(findings_of(judged, design, comparisons), judged, strict=True)]

@@ -313,7 +313,8 @@ def acceptance(judged: Judged, design: Design) -> Acceptance:
     """Look a regression up in the accepts: covered where it is not shown, at the deciding level, to exceed the size."""
     found, subject, policy = judged.estimated, judged.subject, design.policy
     exceeded: Accept | None = None
-    for accept in accepts_of(policy.config, subject.case.benchmark, subject.case.metric, subject.statistic):
+    case = subject.case
+    for accept in accepts_of(policy.config, case.benchmark, case.metric, subject.statistic, case.view_of):
         if accept.until < policy.today or found.reduced.trouble:
             continue
         if not _exceeds(judged, float(accept.up_to), design):

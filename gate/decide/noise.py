@@ -10,6 +10,7 @@ import msgspec
 
 from gate.model import Finding, RatioInterval, Recorded, Report
 from gate.model import outcomes as steps
+from gate.model.names import ACTIVE
 from gate.model.warnings.hosts import Pressure
 from gate.units import Duration
 
@@ -19,7 +20,7 @@ _TIMES = 4
 """How many plans more builds may be worth."""
 _BUSY = 0.5
 """Share of the time in which some program waited for a processor, from which the noise is the host's."""
-_QUIETER = ("active", "cpu", "cpu_time", "user", "instructions")
+_QUIETER = (ACTIVE, "cpu", "cpu_time", "user", "instructions")
 """Metrics of a program's own work, which other programs hardly disturb; the best first."""
 _NARROWER = 2.0
 """How many times narrower an interval is worth deciding on another metric."""
@@ -77,7 +78,8 @@ def _quieter(report: Report, still_open: Sequence[Finding]) -> _Quieter | None:
     if report.run.imported:
         return None
     every = {f.benchmark for f in report.findings}
-    for name in _QUIETER:
+    invalid = {ACTIVE} if any(f.view is not None and f.view.why == "tasks" for f in report.findings) else set()
+    for name in (name for name in _QUIETER if name not in invalid):
         found = [r for r in report.recorded if r.metric == name and r.statistic == "mean" and r.better is not None]
         if not every <= {r.benchmark for r in found}:
             continue

@@ -70,9 +70,9 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
     asked = {id(subject.case) for subject in subjects}
     design = design_of(evidence, policy, subjects)
     walked = walk(subjects, design)
-    size = len(by_question([j.subject for j in walked.judged if not j.estimated.exact]))
+    shared = [j.subject for j in walked.judged if not j.estimated.exact]
     run = evidence.run
-    answers = answers_of(walked.judged, design, size, steady=run is not None and run.creep is not None)
+    answers = answers_of(walked.judged, design, len(shared), steady=run is not None and run.creep is not None)
     itself, judged = [each.finding for each in answers], [each.judged for each in answers]
     crept = crept_of(itself, run, policy)
     if crept is not None:
@@ -107,7 +107,7 @@ def decide(evidence: Evidence, policy: Policy) -> Report:
             override=[to_tables(item) for item in policy.config.override],
             accept=[to_tables(item) for item in policy.config.accept],
         ),
-        family=Family(method=gate.family, size=size),
+        family=Family(method=gate.family, size=len(by_question(shared))),
         findings=findings,
         identical=identical,
         recorded=[

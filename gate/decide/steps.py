@@ -115,13 +115,10 @@ def _fix_regression(report: Report) -> steps.FixRegression:
 
 
 def _after_failures(report: Report) -> steps.Step:
-    kinds = {failure.kind for failure in report.failures}
     if isinstance(report.summary, steps.NothingInCommon):
-        return steps.NameAlike(hyperfine=all(tool.startswith("hyperfine") for tool in report.run.imported))
+        return steps.NameAlike(hyperfine=_is_of_hyperfine(report))
     if report.run.imported:
-        if kinds == {"repeated"}:
-            return steps.ImportOthers(why="repeated")
-        return steps.ImportOthers(why="missing" if kinds == {"missing"} else "failed")
+        return _import_others(report)
     if all(failure.kind == "output" for failure in report.failures):
         return steps.FixOutput()
     if all(failure.kind == "tree" for failure in report.failures):
@@ -141,6 +138,20 @@ def _after_failures(report: Report) -> steps.Step:
     return steps.RestoreBenchmark(
         benchmark=gone[0], others=len({*gone}) - 1, merged=merged, label=label if merged and label else None
     )
+
+
+def _import_others(report: Report) -> steps.Step:
+    kinds = {failure.kind for failure in report.failures}
+    if kinds == {"missing"} and report.new and _is_of_hyperfine(report):
+        # a command with a path or a version is another benchmark on each side
+        return steps.NameAlike(hyperfine=True)
+    if kinds in ({"repeated"}, {"missing"}):
+        return steps.ImportOthers(why="repeated" if "repeated" in kinds else "missing")
+    return steps.ImportOthers(why="failed")
+
+
+def _is_of_hyperfine(report: Report) -> bool:
+    return all(tool.startswith("hyperfine") for tool in report.run.imported)
 
 
 def _allow_more_builds(few: steps.NotEnoughMeasured, report: Report) -> steps.AllowMoreBuilds:

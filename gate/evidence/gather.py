@@ -154,7 +154,7 @@ def _gathered(
         run=run,
         cases=_with_hosts(cases, records),
         failures=[*failures, *pairs.failures, *([one_measurement()] if same == "same" else ())],
-        new=[*found.new, *pairs.new],
+        new=[*found.new, *pairs.new, *_new_figures(run, everything, found.new)],
         rounds=rounds,
         looks=looks,
         seconds=spent(cost),
@@ -183,6 +183,13 @@ def _gathered(
         profiles=_of(explaining, Profile),
         unprofiled=_of(explaining, Unprofiled),
     )
+
+
+def _new_figures(run: Run | None, records: Sequence[Record], known: Sequence[str]) -> list[str]:
+    """Name what files of head alone hold figures of, without the values behind them."""
+    if run is None or not run.apart or run.base is not None:
+        return []
+    return list(dict.fromkeys(each.benchmark for each in _of(records, Unsampled) if each.benchmark not in known))
 
 
 def _asked(run: Run | None, config: Config) -> int:

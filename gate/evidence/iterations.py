@@ -1,4 +1,4 @@
-"""What the iterations of a case's executions tell beside their values: whether they are all there, and steady."""
+"""What a case's executions tell beside their values: whether they are all there, steady, and all of the work."""
 
 from __future__ import annotations
 
@@ -6,17 +6,26 @@ from collections.abc import Sequence
 
 from gate.model import FEWEST_FOR_STEADY, SIDES, Execution
 from gate.model.warnings import AnyWarning
-from gate.model.warnings.measured import NotSteady, ValuesShort
+from gate.model.warnings.measured import NotSteady, Outlived, ValuesShort
 
 
 def iteration_warnings(executions: Sequence[Execution], metric: str, asked: int) -> list[AnyWarning]:
-    """Warn of executions that reached no steady state, and of those that gave fewer values than asked for.
+    """Warn of executions that reached no steady state, gave fewer values than asked for, or left work behind.
 
     Args:
         executions: of both sides, all with values of the metric.
         asked: plan.iterations.
     """
-    return [each for each in (steady_warning(executions, metric), short_warning(executions, metric, asked)) if each]
+    found = (
+        steady_warning(executions, metric), short_warning(executions, metric, asked), outlived_warning(executions),
+    )  # fmt: skip
+    return [each for each in found if each]
+
+
+def outlived_warning(executions: Sequence[Execution]) -> Outlived | None:
+    """Count the executions of which something went on after their command; None where there are none."""
+    of = {side: sum(each.outlived for each in executions if each.side == side) for side in SIDES}
+    return Outlived(of["base"], of["head"], len(executions)) if any(of.values()) else None
 
 
 def short_warning(executions: Sequence[Execution], metric: str, asked: int) -> ValuesShort | None:

@@ -38,6 +38,8 @@ class Pace:
         self._later: list[float] = []
         self._looks: list[float] = []
         self._executions: dict[str, list[float]] = defaultdict(list)
+        self._together: list[float] = []
+        """What steps took that were made together, until the last of them is told."""
         self._done = 0
 
     @property
@@ -66,7 +68,11 @@ class Pace:
         self._done += 1
         if event.benchmark is not None:
             self._left = {**self._left, event.benchmark: max(0, self._left.get(event.benchmark, 0) - 1)}
-            self._executions[event.benchmark].append(took)
+            self._together.append(took)
+            if not event.more:
+                # all of it comes with the first
+                self._executions[event.benchmark] += [fmean(self._together)] * len(self._together)
+                self._together.clear()
             return
         self._builds = max(0, self._builds - 1)
         (self._later if self._round else self._first).append(took)

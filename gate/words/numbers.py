@@ -100,7 +100,7 @@ def _separated(text: str) -> str:
 def as_configured(number: float, unit: str) -> str:
     """Write an amount of a rule: "1 us"."""
     scale, name = shown_unit(number, unit)
-    return f"{number / scale:.4g} {name}".rstrip()
+    return f"{number / scale:.4g} {'' if name == 'count' else name}".rstrip()
 
 
 def side_interval(side: SideSummary, unit: str, like: float) -> str:
@@ -345,3 +345,8 @@ def floor(finding: Finding) -> str:
 def nouns(finding: Measured) -> tuple[str, str]:
     """Name a change to ratios above 1, and one to ratios below."""
     return ("slowdown", "speedup") if is_time(finding) else ("increase", "decrease")
+
+
+def correction(comparisons: int) -> str:
+    """Name what an error is corrected for; one comparison is where two views share its error."""
+    return "correction for two views" if comparisons == 1 else f"correction for {plural(comparisons, 'comparison')}"

@@ -29,7 +29,7 @@ def _and(more: str) -> str:
 def corrected(confidence: float, comparisons: int | None) -> str:
     """Name a confidence: "99.58% confidence", "99.58% confidence after correction for 12 comparisons"."""
     text = f"{format_confidence(confidence)} confidence"
-    return text if comparisons is None else f"{text} after correction for {plural(comparisons, 'comparison')}"
+    return text if comparisons is None else f"{text} after {numbers.correction(comparisons)}"
 
 
 def _exceeds(why: reasons.Exceeds) -> str:
@@ -101,7 +101,7 @@ def _bootstrap(why: reasons.FewForBootstrap) -> str:
 
 def _uncorrected(why: reasons.Uncorrected) -> str:
     wanted = f"{format_confidence(why.confidence)} confidence"
-    after = f"not after correction for {plural(why.comparisons, 'comparison')}, which needs {wanted}"
+    after = f"not after {numbers.correction(why.comparisons)}, which needs {wanted}"
     return f"beyond the threshold of {format_percent(why.threshold)}, but {after}"
 
 
@@ -196,7 +196,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     reasons.DifferentSessions: lambda _: (
         "base and head were measured in different sessions: the variation between sessions is unknown"
     ),
-    reasons.ZeroQuantile: lambda _: "a quantile of 0 has no logarithm, so there is no ratio of quantiles",
+    reasons.ZeroQuantile: lambda _: "it is 0 in some build, and 0 has no ratio",
     reasons.FewRounds: lambda _: "fewer than two rounds were measured on both sides: a paired interval needs them",
     reasons.NoSpread: lambda _: (
         "no spread: all values are the same to the last digit, as a coarse timer or copies of one run give them "
@@ -276,7 +276,7 @@ def _end_below_floor(finding: Finding, reason: reasons.BelowFloor) -> str:
 
 
 def _end_uncorrected(_: Finding, reason: reasons.Uncorrected) -> str:
-    return f"beyond it, but not after correction for {plural(reason.comparisons, 'comparison')}"
+    return f"beyond it, but not after {numbers.correction(reason.comparisons)}"
 
 
 def _end_by_entry(_: Finding, reason: reasons.AcceptedByEntry) -> str:

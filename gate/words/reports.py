@@ -348,7 +348,7 @@ def confidences(findings: Iterable[Finding]) -> str:
     found = sorted(f.decided_at.confidence for f in called)
     counts = [f.reason.comparisons for f in called if isinstance(f.reason, reasons.Exceeds)]
     corrected = max((count for count in counts if count is not None), default=None)
-    after = [] if corrected is None else [f"correction for {plural(corrected, 'comparison')}"]
+    after = [] if corrected is None else [numbers.correction(corrected)]
     after += ["interim looks"] if any(f.decided_at.looks > 1 for f in called) else []
     held = " to ".join(dict.fromkeys(map(format_confidence, (found[0], found[-1]))))
     said = f'regressions and improvements, and their "at least", are called at {held} confidence'

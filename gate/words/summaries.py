@@ -206,9 +206,9 @@ def _find_creep(step: outcomes.FindCreep) -> str:
 
 
 def _declare_exact(step: outcomes.DeclareExact) -> str:
-    otherwise = "or write more digits" if step.rounded else "and see that each is of a run of its own"
+    otherwise = "or write more digits" if step.rounded else "and make sure that no run is there twice"
     return (
-        f"If {step.metric} is a count or a size, add {_way(step)}; of a time, let each value be of more work, "
+        f"If {step.metric} is a count or a size, add {_way(step)}; if it is a time, do more work for each value, "
         f"{otherwise}"
     )
 
@@ -222,12 +222,11 @@ def _lower_floor(step: outcomes.LowerFloor) -> str:
 def _declare_zero(step: outcomes.DeclareZero) -> str:
     if step.floor is None:
         return f"If {step.metric} is a count, add {_way(step)}: base is 0"
-    amount = f"Say from which amount on {step.metric} is worth failing for, since base is 0"
-    return f"{amount}, for example by {_way(step)}"
+    return f"Base is 0, so say how much {step.metric} may grow before the gate fails, for example {_way(step)}"
 
 
 def _more_values(step: outcomes.MoreValues) -> str:
-    has = f"{step.statistic} needs {step.needs} values of each build and has {step.has}"
+    has = f"{step.statistic} needs {step.needs:,} values of each build and has {step.has:,}"
     how = f"Run the same check again with {_way(step)}" if ways(step) else "Measure more values in each build"
     return f"{how}: {has}"
 
@@ -265,7 +264,7 @@ def _reduce_noise(step: outcomes.ReduceNoise) -> str:
         takes = "" if step.seconds is None else f", about {format_duration(step.seconds)}"
         why += f" within reason ({step.builds} a side{takes})"
     if step.waited is not None:
-        why += f" (some program waited for a processor {format_share(step.waited)} of the time)"
+        why += f"; some program waited for a processor {format_share(step.waited)} of the time"
     if step.metric is not None:
         every = "the inconclusive finding" if step.may_be_worse == 1 else f"{step.findings} of {step.may_be_worse}"
         by = "exact" if step.narrower is None else f"at least {step.narrower:.2g} times narrower"
@@ -373,7 +372,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     outcomes.MoreValues: _more_values,
     outcomes.OtherStatistic: lambda step: (
         f"Compare another statistic of {step.metric}, such as {_way(step)}: its "
-        f"{step.statistic}{' value' if step.statistic == TYPICAL else ''} is 0"
+        f"{step.statistic}{' value' if step.statistic == TYPICAL else ''} is 0 in some build"
     ),
     outcomes.MeasureTogether: lambda step: (
         f"Measure base and head together, as {_way(step)} does: each was measured in sessions of its own"

@@ -308,6 +308,7 @@ def _starter(side: Sequence[Any], starts: Sequence[Any], own: int, orphans: int)
                 posix.chdir(directory)
             except OSError as problem:
                 return ("directory", problem.errno or -1), []
+        first = read(own, 99, 0) if own >= 0 else b""
         begin = clock()
         try:
             process = spawn(program, words, whole, setsigdef=default)
@@ -319,6 +320,9 @@ def _starter(side: Sequence[Any], starts: Sequence[Any], own: int, orphans: int)
         else:
             # from here on: what delayed this thread before delayed the program as well, or nobody
             before = read(own, 99, 0)
+            if wait(one, process, until | posix.WNOHANG):
+                # but a program that has ended by now went on without this thread, which came too late to see it
+                before = first
             wait(one, process, until)
             end = clock()
             after = read(own, 99, 0)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gate.adapters.values import OutputError, Series
-from gate.config.commands import filled
+from gate.config.commands import filled, is_simple
 from gate.config.types import Benchmark
 from gate.directions import told_or_known
 from gate.model import Metric, Side
@@ -130,8 +130,14 @@ def placeholders(context: Context) -> dict[str, str]:
 
 
 def words(benchmark: Benchmark, context: Context) -> tuple[str, ...]:
-    """Return what to exec for a benchmark's command in an execution."""
-    return arguments(benchmark.command, placeholders(context))
+    """Return what to exec for a benchmark's command in an execution.
+
+    A shell that starts one program becomes it. Some do by themselves; dash forks, and would be the task that is timed.
+    """
+    argv = arguments(benchmark.command, placeholders(context))
+    if isinstance(benchmark.command, str) and is_simple(benchmark.command) and not benchmark.measured.suite:
+        return (*SHELL, f"exec {argv[-1].lstrip()}")
+    return argv
 
 
 def environment(context: Context) -> dict[str, str]:

@@ -44,7 +44,7 @@ class StepFinished:
     """The step that was started is over. failure: what was recorded of it, if it failed.
 
     next: of the first build of a tree, the seconds that the next one is expected to take.
-    executions: what was recorded.
+    executions: what was recorded. more: steps that were made together with this one follow.
     """
 
     side: Side
@@ -54,6 +54,7 @@ class StepFinished:
     factors: Mapping[str, Setting] = field(default_factory=dict, hash=False)
     next: float | None = field(default=None, compare=False)
     executions: Sequence[Execution] = field(default=(), compare=False)
+    more: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

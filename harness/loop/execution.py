@@ -228,12 +228,14 @@ class Executions:
             attempt = replace(measured, command=command)
             with self.conditions.budget.phase("comparison"):
                 outcome = executor.run(command, lambda: living.complaint() or too_long(benchmark, context))
-            self.compared.append(outcome.seconds)
+            ended = outcome.timed_out and seconds < measured.command.timeout
+            if not ended:
+                # how long one takes that was cut off, nobody knows
+                self.compared.append(outcome.seconds)
             told = "\n".join(part for part in (living.logs(), outcome.stderr) if part)
         if not outcome.status or (benchmark.measured.suite and self._found_none(attempt, outcome)):
             return Unmeasured(attempt, None, outcome.seconds)
         why = Unusable(outcome.status, told, outcome.unstarted)
-        ended = outcome.timed_out and seconds < measured.command.timeout
         failure = self.failure(attempt, why, outcome.seconds)
         return Unmeasured(attempt, failure, outcome.seconds, ended, outcome.fault)
 

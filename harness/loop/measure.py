@@ -456,13 +456,14 @@ class Loop:
                 for each in found.failures
             ]
             self._add(*(each for found in made for each in found.executions), *failures)
-            for step, found in zip(steps, made, strict=False):
+            for number, (step, found) in enumerate(zip(steps, made, strict=False), 1):
                 whole = failures[0] if found.failures else None
                 self._progress(
                     StepFinished(
-                        step.side, step.benchmark, found.seconds, whole, step.factors, executions=found.executions
+                        step.side, step.benchmark, found.seconds, whole, step.factors,
+                        executions=found.executions, more=number < len(made),
                     )
-                )
+                )  # fmt: skip
             steps = steps[len(made) :]
 
     def _execute_each(self, steps: Sequence[ExecutionStep]) -> None:
@@ -501,9 +502,10 @@ class Loop:
                 whole = next((each for each in failures if each.side == side), None)
                 self._progress(
                     StepFinished(
-                        side, first.benchmark, seconds / 2, whole, first.factors, executions=made[side].executions
+                        side, first.benchmark, seconds / 2, whole, first.factors,
+                        executions=made[side].executions, more=side != SIDES[-1],
                     )
-                )
+                )  # fmt: skip
 
     def _build(self, step: BuildStep, partner: BuildStep | None) -> bool:
         self._step = step

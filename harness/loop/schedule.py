@@ -33,35 +33,34 @@ def schedule(
     layouts: Layouts = "common",
     starts: Mapping[str, int] = MappingProxyType({}),
 ) -> tuple[Round, ...]:
-    """Lay out a run of the gate: in each round the builds, then for each execution blocks of both sides.
+    """Lay out a run of the gate: in each round the builds, then for each execution a block of each benchmark.
 
-    Of what goes start by start a block is many executions of both sides, which take turns: base-head-head-base or the
-    other way round, by a draw for each four (docs/method.md, turns).
-
-    There is a block for every benchmark. Builds, blocks and the sides of a block are in random order; of the blocks of
-    a benchmark in a round half are base-head, half head-base, and an odd one alternates over the rounds. A benchmark
-    that only head has is executed once, in the first round, so that a broken one is seen; one that only base has is not
-    executed.
+    Base and head of a benchmark take turns: base-head-head-base or the other way round, by a draw for each four
+    (docs/method.md, turns). A block is an execution of both sides; of what goes start by start it is many. Builds and
+    blocks are in random order. A benchmark that only head has is executed once, in the first round, so that a broken
+    one is seen; one that only base has is not executed.
 
     benchmarks: names by side; their order does not matter. single: those that are executed once a build. layouts:
     whether build k of both sides, and its executions, share their seeds. starts: how many starts a side a block has, of
-    the benchmarks that go start by start. Every draw is a hash of the seed and of what
-    it is for, so that neither the Python version nor the other benchmarks change it.
+    the benchmarks that go start by start. Every draw is a hash of the seed and of what it is for, so that neither the
+    Python version nor the other benchmarks change it.
     """
     both = set(benchmarks["base"]) & set(benchmarks["head"])
     new = set(benchmarks["head"]) - both
     rounds = []
     order = count()
     for build in range(builds):
-        base_first = {name: _base_first(seed, name, build, executions) for name in both}
         steps = []
         for execution in range(executions):
             once = new if build == 0 and execution == 0 else set()
             again = both - set(single) if execution else both
             for name in shuffled(again | once, seed, "benchmarks", build, execution):
-                block = [(side, execution) for side in _block(base_first.get(name), execution)]
-                if name in both and name in starts:
-                    block = _turns(range(execution * starts[name], (execution + 1) * starts[name]), seed, name, build)
+                own = starts.get(name, 1)
+                numbers = range(execution * own, (execution + 1) * own)
+                first = build * (1 if name in single else executions * own) + numbers.start
+                block = _turns(numbers, first, seed, name)
+                if name not in both:
+                    block = [turn for turn in block if turn[0] == "head"][:1]
                 steps += [
                     execution_step(name, side, build, number, next(order), seed, None, layouts)
                     for side, number in block
@@ -72,26 +71,17 @@ def schedule(
     return tuple(rounds)
 
 
-def _block(base_first: Sequence[bool] | None, execution: int) -> tuple[Side, ...]:
-    if base_first is None:
-        return ("head",)
-    return ("base", "head") if base_first[execution] else ("head", "base")
+def _turns(numbers: range, first: int, seed: int, name: str) -> list[tuple[Side, int]]:
+    """Put executions of both sides in the order of their turns.
 
-
-def _turns(numbers: range, seed: int, name: str, build: int) -> list[tuple[Side, int]]:
-    """Put executions of both sides in the order of their turns; numbers: those of a block, in their build."""
+    numbers: in their build. first: of the first of them among all of the run, so that a four may go over two blocks.
+    """
     found: list[tuple[Side, int]] = []
-    for number in numbers:
-        four, second = divmod(number, 2)
-        base_first = bool(draw(2, seed, "turns", name, build, four)) != bool(second)
+    for at, number in enumerate(numbers, first):
+        four, second = divmod(at, 2)
+        base_first = bool(draw(2, seed, "turns", name, four)) != bool(second)
         found += [(side, number) for side in (SIDES if base_first else reversed(SIDES))]
     return found
-
-
-def _base_first(seed: int, name: str, build: int, executions: int) -> list[bool]:
-    odd = (draw(2, seed, "odd", name) + build) % 2 == 0
-    flags = [i < executions // 2 for i in range(2 * (executions // 2))] + [odd] * (executions % 2)
-    return [flags[i] for i in shuffled(range(executions), seed, "sides", name, build)]
 
 
 def design_schedule(

@@ -76,6 +76,7 @@ AnyWarning = (
     | measured.MetricMissing
     | measured.UnknownUnit
     | measured.NotSteady
+    | measured.Outlived
     | measured.ValuesShort
     | measured.IdenticalBuilds
     | measured.IdenticalSides

@@ -219,6 +219,18 @@ class NotSteady(Base, frozen=True):
     """Values that can show one, where each execution has fewer; None: they have enough."""
 
 
+class Outlived(Base, frozen=True):
+    """Something that the command of executions started went on after its end, until it was ended: no value has it."""
+
+    weight: ClassVar[Weight] = "first"
+    base: int
+    """Executions of base of which that is so."""
+    head: int
+    """The same of head."""
+    of: int
+    """Executions of both sides."""
+
+
 class ValuesShort(Base, frozen=True):
     """Executions gave fewer values than asked for, and others of their side exactly as many."""
 

@@ -83,9 +83,14 @@ def _unknown_unit(warning: kinds.UnknownUnit) -> str:
     return f"metric {warning.metric}: {wrong}; its values are compared as they are, without a default floor"
 
 
-def _by_side(warning: kinds.NotSteady | kinds.ValuesShort) -> str:
+def _by_side(warning: kinds.NotSteady | kinds.Outlived | kinds.ValuesShort) -> str:
     sides = (("base", warning.base), ("head", warning.head))
     return " and ".join(f"{count} of {side}" for side, count in sides if count)
+
+
+def _outlived(warning: kinds.Outlived) -> str:
+    some = f"after {warning.base + warning.head} of {plural(warning.of, 'execution')} ({_by_side(warning)})"
+    return f"{some} a process that the command had started still ran: no value includes its work"
 
 
 def _values_short(warning: kinds.ValuesShort) -> str:
@@ -189,6 +194,7 @@ SENTENCES: dict[type, Callable[[Any], str]] = {
     kinds.MetricMissing: _metric_missing,
     kinds.UnknownUnit: _unknown_unit,
     kinds.NotSteady: _not_steady,
+    kinds.Outlived: _outlived,
     kinds.ValuesShort: _values_short,
     kinds.IdenticalBuilds: _identical_builds,
     kinds.SameCommit: lambda _: (

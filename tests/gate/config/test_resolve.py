@@ -207,6 +207,45 @@ def test_later_overrides_win_over_the_gate_and_under_the_metric() -> None:
     assert {case: threshold_of(RULES, *case, "mean") for case in found} == found
 
 
+OF_TIME = """
+[[override]]
+statistic = "mean"
+threshold = "7%"
+[[benchmark]]
+name = "a"
+command = "x"
+[benchmark.metric.time]
+threshold = "30%"
+floor = 2
+unit = "ms"
+[[benchmark]]
+name = "b"
+command = "x"
+[benchmark.metric.time]
+[benchmark.metric.active]
+threshold = "2%"
+[[benchmark]]
+name = "c"
+command = "x"
+[benchmark.metric.time]
+statistics = ["mean", "typical"]
+"""
+
+
+def test_the_rules_of_a_metric_hold_for_its_views() -> None:
+    rules = parse(source(OF_TIME))
+    assert threshold_of(rules, "a", "active", "typical") == threshold_of(rules, "a", "time", "typical") == 0.3
+    assert threshold_of(rules, "a", "cpu_time", "typical", "time") == 0.3
+    assert floor_of(rules, "a", "active", "typical", "s") == pytest.approx(0.002)
+    # its own come first, and those of the mean hold for the typical value that nobody named
+    assert threshold_of(rules, "b", "active", "typical") == 0.02
+    assert threshold_of(rules, "b", "time", "typical") == 0.07
+    assert threshold_of(rules, "c", "time", "mean") == 0.07
+    assert threshold_of(rules, "c", "time", "typical") == 0.03
+    # not the other way round
+    assert threshold_of(rules, "b", "time", "mean") == 0.07
+
+
 def test_a_floor_applies_to_its_dimension_only() -> None:
     assert floor_of(RULES, "other", "time", "mean", "s") == pytest.approx(2e-6)
     assert floor_of(RULES, "other", "memory", "mean", "B") is None

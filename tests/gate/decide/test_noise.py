@@ -9,6 +9,7 @@ from gate.decide.steps import next_step
 from gate.model import Finding, Report
 from gate.model import outcomes as steps
 from gate.model.cost import Pace
+from gate.model.report import View
 from gate.model.warnings.hosts import Pressure
 from gate.words import reports
 from tests.gate.report import examples
@@ -56,7 +57,7 @@ def test_a_recorded_metric_that_is_much_narrower_decides_the_same_run() -> None:
         "Decide on user instead, which this run recorded: its interval is at least 10 times narrower"
     )
     assert "`perfgate decide .perfgate --set 'plan.metrics=[\"user\"]'`" in said
-    assert said.endswith("will not settle it (some program waited for a processor 93.0% of the time)")
+    assert said.endswith("will not settle it; some program waited for a processor 93.0% of the time")
 
 
 def test_it_has_to_be_narrower_of_most_and_recorded_of_all() -> None:
@@ -116,3 +117,11 @@ def test_more_than_an_hour_or_four_budgets_are_no_advice() -> None:
     # 60 builds of 21 s are more than four times five minutes
     assert step(noisy(more_builds=55), **calm, pace=21.0).seconds == 1261.0
     assert step(noisy(more_builds=55), **calm, pace=61.0, plan=PLAN | {"budget": "55m"}).seconds == 3661.0
+
+
+def test_active_time_is_no_advice_where_several_tasks_do_the_work_of_a_benchmark() -> None:
+    recorded = (*of_a_command("a", metrics=("active", "user")), *of_a_command("b", metrics=("active", "user")))
+    reason = examples.wide(hopeless=True)
+    assert step(noisy("a", reason=reason), noisy("b", reason=reason), recorded=recorded).metric == "active"
+    tree = noisy("b", reason=reason, view=View(why="tasks", times=None))
+    assert step(noisy("a", reason=reason), tree, recorded=recorded).metric == "user"

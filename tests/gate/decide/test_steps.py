@@ -474,31 +474,34 @@ def pairs_of(options: tuple[str, ...]) -> list[tuple[str, str]]:
         (
             outcomes.DeclareZero(metric="pause", floor=1.5e-6, unit="s"),
             (
-                "Say from which amount on pause is worth failing for, since base is 0, for example by `floor = "
-                '"1.5 us"` in `[benchmark.metric.pause]`'
+                "Base is 0, so say how much pause may grow before the gate fails, for example "
+                '`floor = "1.5 us"` in `[benchmark.metric.pause]`'
             ),
         ),
         (
             outcomes.DeclareExact(metric="n", rounded=True),
             (
-                'If n is a count or a size, add an `[[override]]` entry with `metric = "n"` and `exact = true`; of a time, '
-                "let each value be of more work, or write more digits"
+                'If n is a count or a size, add an `[[override]]` entry with `metric = "n"` and `exact = true`; if it is a time, '
+                "do more work for each value, or write more digits"
             ),
         ),
         (
             outcomes.MoreValues(statistic="p99", has=60, needs=1000, executions=85, iterations=None, budget=7200.0),
             (
-                "Run the same check again with `--set plan.executions=85 --set plan.budget=2h`: p99 needs 1000 values of "
+                "Run the same check again with `--set plan.executions=85 --set plan.budget=2h`: p99 needs 1,000 values of "
                 "each build and has 60"
             ),
         ),
         (
             outcomes.MoreValues(statistic="p99", has=60, needs=1000, executions=None, iterations=None, budget=None),
-            "Measure more values in each build: p99 needs 1000 values of each build and has 60",
+            "Measure more values in each build: p99 needs 1,000 values of each build and has 60",
         ),
         (
             outcomes.OtherStatistic(metric="n", statistic="p50"),
-            'Compare another statistic of n, such as `statistics = ["mean"]` in `[benchmark.metric.n]`: its p50 is 0',
+            (
+                'Compare another statistic of n, such as `statistics = ["mean"]` in `[benchmark.metric.n]`: its p50 is 0 '
+                "in some build"
+            ),
         ),
         (
             outcomes.MeasureTogether(),

@@ -21,6 +21,7 @@ from gate.evidence.inputs import Inputs
 from gate.evidence.records import Located
 from gate.model import Case, Commit, Report, Run
 from gate.model.creep import CreepRun, Pin
+from gate.model.reasons import Exceeds
 from gate.model.warnings.estimates import CarryOver
 from gate.planning.basis import from_readings
 from gate.stats.estimate import reduce
@@ -161,6 +162,8 @@ def test_one_finding_a_benchmark_with_the_other_view_beside_it() -> None:
     assert finding.view.times == pytest.approx(10, rel=0.6)
     assert (found.family.size, found.exit_code, found.recorded) == (1, 1, [])
     assert finding.beside[0].beside == [] and finding.beside[0].view is None
+    # one question, and two comparisons that share its error
+    assert isinstance(finding.reason, Exceeds) and finding.reason.comparisons == 2
 
 
 def test_a_tail_of_head_alone_turns_the_dull_view_red() -> None:
@@ -247,11 +250,14 @@ def test_a_view_is_red_exactly_where_its_adjusted_p_is_below_the_error(family: s
             assert each.regression.rejected == (each.regression.p_adjusted < 0.05)
 
 
-def test_an_accept_without_a_metric_covers_both_views_and_one_of_time_covers_time() -> None:
+def test_an_accept_of_a_time_covers_its_views_and_one_of_a_view_that_view() -> None:
     entry = '[[accept]]\nbenchmark = "parse"\nup_to = "20%"\nuntil = 2030-01-01\nreason = "known"\n'
     slower = Setting(change=1.06)
     assert report(slower, rules=policy(entry)).findings[0].verdict == "accepted"
-    assert report(slower, rules=policy(entry + 'metric = "time"\n')).findings[0].verdict == "regression"
+    # as of a project that names what was decided before there were views
+    for more in ('metric = "time"\n', 'metric = "time"\nstatistic = "mean"\n', 'metric = "active"\n'):
+        assert report(slower, rules=policy(entry + more)).findings[0].verdict == "accepted"
+    assert report(slower, rules=policy(entry + 'metric = "memory"\n')).findings[0].verdict == "regression"
     # of a tail that the mean alone shows
     tail = Setting(tail=0.1, wall=0.02, starts=50)
     accepted = report(tail, rules=policy(entry.replace("20%", "60%"))).findings[0]

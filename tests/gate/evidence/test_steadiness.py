@@ -1,10 +1,11 @@
 from collections.abc import Sequence
 
+import msgspec
 import pytest
 
-from gate.evidence.iterations import short_warning, steady_warning
+from gate.evidence.iterations import iteration_warnings, outlived_warning, short_warning, steady_warning
 from gate.model import FEWEST_FOR_STEADY, Execution, Metric, Side
-from gate.model.warnings.measured import NotSteady, ValuesShort
+from gate.model.warnings.measured import NotSteady, Outlived, ValuesShort
 from harness.instruments.steady import steady_from
 
 
@@ -66,3 +67,10 @@ def test_fewer_values_than_asked_for(base: list[int], head: list[int], said: Val
 
 def test_a_steady_state_leaves_fewer_values() -> None:
     assert short_warning([*executions("base", [True], 10), *executions("base", [True], 4)], "time", 10) is None
+
+
+def test_says_of_how_many_something_went_on() -> None:
+    base, head = executions("base", [None, None]), executions("head", [None, None, None])
+    assert outlived_warning([*base, *head]) is None
+    late = [msgspec.structs.replace(each, outlived=each.execution > 0) for each in head]
+    assert iteration_warnings([*base, *late], "time", 1) == [Outlived(0, 2, 5)]

@@ -13,8 +13,8 @@ def paced(*told: tuple[float, Event]) -> Pace:
     return pace
 
 
-def ran(benchmark: str | None, following: float | None = None) -> StepFinished:
-    return StepFinished("base", benchmark, 0.0, None, {}, following)
+def ran(benchmark: str | None, following: float | None = None, *, more: bool = False) -> StepFinished:
+    return StepFinished("base", benchmark, 0.0, None, {}, following, more=more)
 
 
 BUILT = (
@@ -51,3 +51,10 @@ def test_what_the_probe_took_out_takes_no_time() -> None:
         5 * 1.0 + 4 * 1.0
     )
     assert paced(*BUILT, (46.0, ProbeFinished(2, 2, {}))).remaining() == 0
+
+
+def test_starts_that_are_told_of_together_share_what_they_took() -> None:
+    first = (44.0, ran("b", more=True))
+    assert paced(*BUILT, (41.0, ran("a")), first).remaining() is None
+    # 4 s for two of b: 4 are left
+    assert paced(*BUILT, (41.0, ran("a")), first, (45.0, ran("b"))).remaining() == pytest.approx(5 + 4 * 2 + 4 * 1.0)

@@ -17,7 +17,7 @@ REASONS: list[tuple[msgspec.Struct, str]] = [
         reasons.DifferentSessions(),
         "base and head were measured in different sessions: the variation between sessions is unknown",
     ),
-    (reasons.ZeroQuantile(), "a quantile of 0 has no logarithm, so there is no ratio of quantiles"),
+    (reasons.ZeroQuantile(), "it is 0 in some build, and 0 has no ratio"),
     (reasons.FewRounds(), "fewer than two rounds were measured on both sides: a paired interval needs them"),
     (
         reasons.NoSpread(),

@@ -1,16 +1,19 @@
 """What single starts of a launch tell: active time, whose work it was, what outlived it; and two sides by turns."""
 
 import os
+import posix
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
 from gate.config.types import Benchmark, MetricRules
-from harness.instruments.protocol import Context, Unusable
+from harness.instruments import launcher
+from harness.instruments.protocol import Context, Unusable, words
 from harness.instruments.spawn import LAUNCHER, RESULT, Spawn, Start, Starts, launched
 from harness.process.execute import Outcome, ProcessExecutor
 from harness.process.forkserver import Launch, LaunchSide, LaunchStart
@@ -142,6 +145,21 @@ def test_what_outlives_a_command_is_told_and_ended_before_the_next_start(
 def test_one_side_alone_ends_what_outlives_it_too(made: Made) -> None:
     check = 'if [ -e pid ] && kill -0 "$(cat pid)"; then exit 7; fi; sleep 60 & echo $! > pid'
     assert [start.outlived for start in good(made(["sh", "-c", check], starts=[0, 0, 0]))] == [True] * 3
+
+
+def test_a_shell_that_starts_one_program_becomes_it(made: Made, tmp_path: Path) -> None:
+    (tmp_path / "work.py").write_text(COMPUTES)
+    program = f"{sys.executable} -I -S work.py"
+    context = Context(tmp_path, ENVIRONMENT, "base", seed=17, padding=5, iterations=1, scratch=tmp_path)
+    shares = [
+        start.own
+        for command in (program, f"{program} > told 2>&1", f"{program} && :")
+        for start in good(made(words(Benchmark(name="b", command=command), context), starts=[0]))
+    ]
+    assert [share is not None and share > 0.9 for share in shares] == [True, True, False]
+    # of a suite perfgate reads which tool it is
+    suite = Benchmark(name="b", command=program, instrument="pyperf")
+    assert words(suite, context) == ("sh", "-c", program)
 
 
 def test_sides_take_turns_each_with_its_own_command(made: Made, tmp_path: Path) -> None:
@@ -276,6 +294,30 @@ def test_active_time_is_at_least_what_the_first_task_ran(tmp_path: Path) -> None
     # whoever measures was stopped while the program ran
     (start,) = good(read(tmp_path, (*RUN[:5], 25_000_000, *RUN[6:])))
     assert value(start, "active") == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize(("program", "ended", "late"), [("true", True, 20_000_000), ("sleep", False, 0)])
+def test_what_delays_the_launcher_until_the_program_has_ended(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, program: str, ended: bool, late: int
+) -> None:
+    # a start of a short program: others run in the launcher's place until after its end, or only during its run
+    told = tmp_path / "schedstat"
+    told.write_text("1 3000000 1")
+    argv, spawn = [program, *([] if ended else ["0.1"])], posix.posix_spawnp
+
+    def late_spawn(*arguments: Any, **options: Any) -> int:
+        process = spawn(*arguments, **options)
+        if ended:
+            os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT)
+        told.write_text("1 23000000 2")
+        return process
+
+    own = os.open(told, os.O_RDONLY)
+    monkeypatch.setattr(posix, "posix_spawnp", late_spawn)
+    once = launcher._starter((argv, dict(os.environb), b".", [], ()), [(0, {}, None)], own, -1)
+    failed, run = once(0)
+    os.close(own)
+    assert (failed, run[5]) == (None, late)
 
 
 def test_active_time_that_cannot_be_is_a_failure_of_the_measuring(tmp_path: Path) -> None:

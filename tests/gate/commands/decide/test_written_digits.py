@@ -124,7 +124,7 @@ def test_what_rounding_hides_says_so_and_the_way_on_works() -> None:
         "text": "all values are rounded to 1 ns, which alone leaves the change between +0.0% and +17.4%",
     }  # fmt: skip
     assert finding["more_builds"] is None
-    assert "let each value be of more work, or write more digits" in text
+    assert "do more work for each value, or write more digits" in text
     # more digits
     assert decided(libtest, "12.4", "13.1")[0] == 1
     # more work: a hundred times as much
@@ -139,7 +139,7 @@ def test_more_than_three_digits_that_are_the_same_are_no_measurements(base: str,
     """The files are copies of one run, or a clock has coarser ticks than is written."""
     code, text, finding = decided(libtest, base, head)
     assert (code, finding["reason"]["kind"]) == (0, "no-spread")  # type: ignore[index]
-    assert "see that each is of a run of its own" in text
+    assert "make sure that no run is there twice" in text
 
 
 def test_a_rate_that_is_written_in_whole_numbers() -> None:

@@ -177,12 +177,15 @@ def test_what_to_do_after_failures_is_about_files(tmp_path: Path, monkeypatch: p
     export(Path("a.json"), {"x": [1.0, 1.25, 1.5, 1.75, 1.875, 1.9375]})
     export(Path("b.json"), {"y": [1.0, 2.0]})
     export(Path("d.json"), {"x": [1.0, 1.3], "z": [1.0, 1.1]})
+    export(Path("e.json"), {"x": [1.0, 1.4], "y": [1.0, 1.2]})
     failed = [{"command": "x", "mean": 1, "times": [1.0, 2.0], "exit_codes": [0, 1]}]
     Path("c.json").write_text(json.dumps({"results": failed}), encoding="utf-8")
     cases = {
         ("base=a.json", "head=a.json"): "Name the results of different runs: the same values stand in several files",
         ("base=a.json", "head=c.json"): "Fix what failed, measure it again, and name the new files",
         ("base=d.json", "head=b.json"): "Measure both sides under one name (`hyperfine -n NAME COMMAND`), or write it",
+        # of two commands, one has another name
+        ("base=d.json", "head=e.json"): "Measure both sides under one name (`hyperfine -n NAME COMMAND`), or write it",
         (
             "base=d.json",
             "head=a.json",
@@ -203,6 +206,12 @@ def test_the_commands_of_one_file_have_a_way_to_be_compared(tmp_path: Path, monk
     code, text, _ = run(*command.split()[1:])
     assert code == 0
     assert "+20.0%" in text
+    # and those of a file that has no values
+    rows = "command,mean,stddev,median,user,system,min,max\na,0.1,0,0.1,0,0,0.1,0.1\nb,0.12,0,0.12,0,0,0.12,0.12\n"
+    Path("both.csv").write_text(rows, encoding="utf-8")
+    text = " ".join(run("decide", "both.csv")[1].split())
+    assert f"`{command.replace('json', 'csv')}` compares the benchmarks of one file" in text
+    assert "new in head, not compared: a, b" in text
     # one benchmark cannot be compared with itself
     export(Path("one.json"), {"a": [0.1, 0.2]})
     assert "perfgate compare" not in run("decide", "one.json")[1]

@@ -203,8 +203,8 @@ def test_a_budget_that_finds_nothing_is_not_followed_by_a_check() -> None:
 def test_of_many_cases_that_do_not_fit_the_next_step_is_to_choose() -> None:
     said = next_of(FIT, choose=923)
     assert said == (
-        "choose: 923 cases share the budget of 10 min. Name those that matter in `include` of their [[benchmark]], or by "
-        "the suite's own filter in its command; then `perfgate try` again"
+        "choose: 923 cases share the budget of 10 min. Run those that matter, by the suite's own filter in its command; "
+        "then `perfgate try` again"
     )
 
 

@@ -457,6 +457,12 @@ EXAMPLES: dict[str, list[tuple[AnyWarning, str]]] = {
             "cannot show one"),
         ),
     ],
+    "outlived": [
+        (
+            m.Outlived(0, 7, 40),
+            "after 7 of 40 executions (7 of head) a process that the command had started still ran: no value includes its work",
+        ),
+    ],
     "values-short": [
         (
             m.ValuesShort(2, 1, 20, 10),
