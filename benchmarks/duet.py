@@ -168,7 +168,7 @@ def main() -> None:
         "rounds",
         "sd of a round",
         "a round",
-        "found of +6% of the loop",
+        "found of +6%",
         "gain, equal starts",
         "equal seconds",
     )
@@ -181,8 +181,8 @@ def main() -> None:
                 values = [trimmed_mean(pairs) for pairs in each]
                 error = 2 * stdev(values) / math.sqrt(len(values))
                 seconds = fmean(took[TURNS]) / fmean(took[way])
-                row = ("as found" if load == "quiet" else load, way, f"{len(each)}", f"{stdev(values):.2%}", f"{fmean(took[way]):.1f} s",
-                       f"{math.expm1(fmean(values)):+.1%} ± {error:.1%}",
+                row = ("as found" if load == "quiet" else load, way, f"{len(each)}", f"{stdev(values):.2%}",
+                       f"{fmean(took[way]):.1f} s", f"{math.expm1(fmean(values)):+.1%} ± {error:.1%}",
                        *gains(rounds[TURNS], each, seconds))  # fmt: skip
                 print(f"| {' | '.join(row)} |", flush=True)  # noqa: T201 - a command
 
