@@ -1,11 +1,13 @@
-"""What running both sides at once gains, on a quiet host and under four kinds of load.
+"""What running both sides at once on one processor gains over turns and active time, on this host and under four loads.
 
-    python -m benchmarks.duet [--pairs 60] [LOAD...]
+    python -m benchmarks.duet [--seconds 100] [LOAD...]
 
-A program against itself, and against 10% and 20% more of its work: one after the other, at once on two processors, and
-at once on one. Each line has the standard deviation of the logarithm of head/base over pairs by CPU time and by wall
-time, the seconds of a pair, how many times less variance of CPU time a second there is than of wall time one after the
-other, and the ratio with two standard errors for the larger change, by CPU time and by wall time.
+Rounds of twelve starts a side of a program and of one with 6% more work: by turns (as perfgate makes them, active
+time) and at once on one processor (CPU time), in an order that is drawn, so that both ways meet the same load. A
+round's value is the 20% trimmed mean of the logarithms of head/base of its pairs. Each line has the standard deviation
+of that value over rounds, the seconds of a round, the estimate with two standard errors, and the gain: how many times
+less variance (Yuen's, of the trimmed mean of all pairs) a way has than turns and active time, at an equal number of
+starts and at equal seconds, with 95% intervals (bootstrap over rounds).
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import argparse
 import json
 import math
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -24,12 +27,22 @@ from contextlib import contextmanager
 from pathlib import Path
 from statistics import fmean, stdev
 
-from harness.instruments import duet_launcher
+import numpy as np
+import numpy.typing as npt
 
-N = 1_200_000
-CHANGES = (0.0, 0.1, 0.2)
+from gate.model import SIDES
+from gate.stats.typical import squared_error, trimmed_mean
+from harness.instruments import duet_launcher, launcher
+from harness.process.forkserver import Launch, LaunchSide, LaunchStart
+
+N = 300_000
+CHANGE = 0.06
+PAIRS = 12
+Array = npt.NDArray[np.float64]
+_LEAST = 4
+"""Rounds."""
 PYTHON = (sys.executable, "-I", "-S", "-c")
-WAYS = ("in turns", "at once, two processors", "at once, one processor")
+TURNS, CPU, DUET = "turns, active", "turns, CPU", "at once, one processor, CPU"
 _BURST = "import time\nwhile True:\n t = time.time()\n while time.time() < t + 1: pass\n time.sleep(1)"
 _SHORT = """import subprocess, sys, os
 while True:
@@ -46,11 +59,7 @@ LOADS = {
     "short processes, disk": (_SHORT,) * 3,
 }
 """Programs that load the host meanwhile."""
-
-
-def work(change: float) -> list[str]:
-    """Return a program that does so much more than the others."""
-    return [*PYTHON, f"sum(i * i for i in range({round(N * (1 + change))}))"]
+ARGV = tuple((*PYTHON, f"sum(i * i for i in range({round(N * (1 + each))}))") for each in (0.0, CHANGE))
 
 
 @contextmanager
@@ -66,93 +75,116 @@ def under(name: str, folder: Path) -> Iterator[None]:
             program.wait()
 
 
-Pair = tuple[tuple[float, float], tuple[float, float]]
-"""CPU and wall seconds of base, and of head."""
+def by_turns(folder: Path) -> dict[str, Array]:
+    """Make a round by turns, ABBA or BAAB drawn for each four; return the logarithms of head/base by each metric."""
+    environment = dict(os.environ)
+    sides = tuple(LaunchSide(argv, environment, folder) for argv in ARGV)
+    order = [side for _ in range(PAIRS // 2) for side in random.choice(((0, 1, 1, 0), (1, 0, 0, 1)))]  # noqa: S311
+    output = folder / f"turns-{time.time_ns()}"
+    launch = Launch(Path(launcher.__file__), output, sides, [LaunchStart(side) for side in order])
+    with tempfile.TemporaryFile() as request:
+        request.write(launch.request({}, {}))
+        request.seek(0)
+        number = request.fileno()
+        subprocess.run([*launch.argv, str(number)], check=True, pass_fds=(number,))
+    result = json.loads(output.read_text())
+    output.unlink()
+    if result["failed"]:
+        raise RuntimeError(f"{result['failed']}")
+    values: dict[str, list[list[float]]] = {TURNS: [[], []], CPU: [[], []]}
+    for ns, user, system, _, delay, waited, ran, *_, side in result["runs"]:
+        values[TURNS][side].append(max(ns - delay - waited, ran) / 1e9)
+        values[CPU][side].append(user + system)
+    return {name: np.log(head) - np.log(base) for name, (base, head) in values.items()}
 
 
-def by_turns(argv: Sequence[Sequence[str]], pairs: int) -> list[Pair]:
-    """Run both one after the other."""
-    found = []
-    for number in range(pairs):
-        both: dict[int, tuple[float, float]] = {}
-        for side in (0, 1) if number % 2 else (1, 0):
-            begin = time.perf_counter()
-            process = os.posix_spawn(argv[side][0], list(argv[side]), os.environ)
-            _, _, used = os.wait4(process, 0)
-            both[side] = (used.ru_utime + used.ru_stime, time.perf_counter() - begin)
-        found.append((both[0], both[1]))
-    return found
-
-
-def at_once(argv: Sequence[Sequence[str]], pairs: int, folder: Path, *, processors: int) -> list[Pair]:
-    """Run both at once."""
-    own = sorted(os.sched_getaffinity(0))[:processors]
-    places = [(own[n % len(own)], own[(n + 1) % len(own)], n // 2 % 2) for n in range(pairs)]
-    outputs = [folder / f"{side}-{time.time_ns()}" for side in ("base", "head")]
+def at_once(argv: Sequence[Sequence[str]], pairs: int, folder: Path) -> Array:
+    """Run base and head at once, on one processor that is drawn; return the logarithms of head/base, by CPU time."""
+    place = random.choice(sorted(os.sched_getaffinity(0)))  # noqa: S311 - a place, no secret
+    outputs = [folder / f"{side}-{time.time_ns()}" for side in SIDES]
     sides = [
-        {"argv": list(words), "directory": str(folder), "environment": dict(os.environ), "output": str(output)}
+        {"argv": list(words), "directory": str(folder), "environment": dict(os.environ), "output": str(output),
+         "sandbox": [-1, -1, -1]}
         for words, output in zip(argv, outputs, strict=True)
-    ]
+    ]  # fmt: skip
+    places = [(place, place, n % 2) for n in range(pairs)]
     spec = folder / "spec.json"
     spec.write_text(json.dumps({"runs": pairs, "places": places, "known": sorted(os.environ), "sides": sides}))
-    subprocess.run(
-        [sys.executable, "-I", "-S", duet_launcher.__file__, str(spec)], check=True, stdout=subprocess.DEVNULL
-    )
+    words = [sys.executable, "-I", "-S", duet_launcher.__file__, str(spec)]
+    subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
     told = [json.loads(output.read_text()) for output in outputs]
+    for output in outputs:
+        output.unlink()
     if any(each["code"] or each["errno"] for each in told):
         raise RuntimeError(f"{argv}: failed")
-    values = [[(user + system, ns / 1e9) for ns, user, system, _ in each["runs"]] for each in told]
-    return list(zip(*values, strict=True))
+    base, head = ([user + system for _, user, system, _ in each["runs"]] for each in told)
+    return np.log(head) - np.log(base)
 
 
-def measured(way: str, change: float, pairs: int, folder: Path) -> tuple[list[Pair], float]:
-    """Return what pairs took, and the seconds of one."""
-    argv = (work(0.0), work(change))
-    begin = time.perf_counter()
-    if way == WAYS[0]:
-        found = by_turns(argv, pairs)
-    else:
-        found = at_once(argv, pairs, folder, processors=2 if way == WAYS[1] else 1)
-    return found, (time.perf_counter() - begin) / pairs
+def measured(folder: Path, seconds: float) -> tuple[dict[str, list[Array]], dict[str, list[float]]]:
+    """Return each round's pairs, and its seconds, by way."""
+    rounds: dict[str, list[Array]] = {TURNS: [], CPU: [], DUET: []}
+    took: dict[str, list[float]] = {TURNS: [], CPU: [], DUET: []}
+    end = time.monotonic() + seconds
+    while time.monotonic() < end or len(rounds[DUET]) < _LEAST:
+        for turns in random.sample((True, False), 2):
+            begin = time.monotonic()
+            found = by_turns(folder) if turns else {DUET: at_once(ARGV, PAIRS, folder)}
+            for way, pairs in found.items():
+                rounds[way].append(pairs)
+                took[way].append(time.monotonic() - begin)
+    return rounds, took
 
 
-def logs(pairs: Sequence[Pair], clock: int) -> list[float]:
-    """Return the logarithms of head/base, by CPU (0) or wall time (1)."""
-    return [math.log(head[clock] / base[clock]) for base, head in pairs]
+def gains(turns: Sequence[Array], other: Sequence[Array], seconds: float) -> list[str]:
+    """Write how many times less variance another way has than turns and active time, with 95% intervals.
 
+    Args:
+        seconds: of a round by turns, over those of one the other way.
+    """
+    drawn = np.random.default_rng(1).integers(0, len(turns), (2_000, len(turns)))
 
-def told(values: Sequence[float]) -> str:
-    """Write a ratio with two standard errors."""
-    return f"{math.exp(fmean(values)):.3f} ± {2 * stdev(values) / math.sqrt(len(values)):.3f}"
+    def ratio(numbers: Sequence[int]) -> float:
+        both = (np.concatenate([each[n] for n in numbers]) for each in (turns, other))
+        mine, its = map(squared_error, both)
+        return mine / its
+
+    whole = ratio(range(len(turns)))
+    low, high = np.quantile([ratio(numbers) for numbers in drawn.tolist()], (0.025, 0.975))
+    return [f"{whole * by:.1f} ({low * by:.1f} to {high * by:.1f})" for by in (1.0, seconds)]
 
 
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.duet", description=__doc__)
-    parser.add_argument("--pairs", type=int, default=60)
+    parser.add_argument("--seconds", type=float, default=100.0)
     parser.add_argument("loads", nargs="*", metavar="LOAD", default=list(LOADS))
     options = parser.parse_args()
     # the programs that load this host must not outlive it
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    head = ["load", "both sides", "sd, CPU", "sd, wall", "a pair", "gain", *(
-        f"+{change:.0%}, {clock}" for change in CHANGES[1:] for clock in ("CPU", "wall")
-    )]  # fmt: skip
-    rows = [head, ["---"] * len(head)]
+    head = (
+        "load",
+        "way",
+        "rounds",
+        "sd of a round",
+        "a round",
+        "found of +6%",
+        "gain, equal starts",
+        "equal seconds",
+    )
+    print(f"| {' | '.join(head)} |\n{'| --- ' * len(head)}|")  # noqa: T201 - a command
     with tempfile.TemporaryDirectory() as name:
         for load in options.loads:
-            usual = math.nan
-            for way in WAYS:
-                with under(load, Path(name)):
-                    same, seconds = measured(way, 0.0, options.pairs, Path(name))
-                    changed = [measured(way, change, options.pairs, Path(name))[0] for change in CHANGES[1:]]
-                cpu, wall = (stdev(logs(same, clock)) for clock in (0, 1))
-                usual = wall**2 * seconds if way == WAYS[0] else usual
-                gain = usual / (cpu**2 * seconds)
-                estimates = [told(logs(each, clock)) for each in changed for clock in (0, 1)]
-                rows.append([load, way, f"{cpu:.1%}", f"{wall:.1%}", f"{seconds:.2f} s", f"{gain:.1f}", *estimates])
-                print("| " + " | ".join(rows[-1]) + " |", file=sys.stderr, flush=True)  # noqa: T201 - a command
-    for row in rows:
-        print("| " + " | ".join(row) + " |")  # noqa: T201 - a command
+            with under(load, Path(name)):
+                rounds, took = measured(Path(name), options.seconds)
+            for way, each in rounds.items():
+                values = [trimmed_mean(pairs) for pairs in each]
+                error = 2 * stdev(values) / math.sqrt(len(values))
+                seconds = fmean(took[TURNS]) / fmean(took[way])
+                row = ("as found" if load == "quiet" else load, way, f"{len(each)}", f"{stdev(values):.2%}",
+                       f"{fmean(took[way]):.1f} s", f"{math.expm1(fmean(values)):+.1%} ± {error:.1%}",
+                       *gains(rounds[TURNS], each, seconds))  # fmt: skip
+                print(f"| {' | '.join(row)} |", flush=True)  # noqa: T201 - a command
 
 
 if __name__ == "__main__":

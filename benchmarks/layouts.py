@@ -26,7 +26,7 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.duet import at_once, logs
+from benchmarks.duet import at_once
 from benchmarks.layout_projects import PROJECTS, Edit, Edited
 from benchmarks.projects import building, built, cloned, prepared, words
 from gate.evidence.layouts import shuffled
@@ -91,7 +91,7 @@ def measure(name: str, edited: Edited, edit: Edit, directory: Path, variant: str
                     words(edited.project, programs["base", base], data),
                     words(edited.project, programs["head", head], data),
                 ]
-                values[base, head] += logs(at_once(both, 1, folder, processors=1), 0)
+                values[base, head] += at_once(both, 1, folder).tolist()
             sys.stderr.write(f"\r{name}: turn {turn + 1} of {turns} ")
     sys.stderr.write("\n")
     found.common = [values[base, head] for base, head in pairs if base == head]
