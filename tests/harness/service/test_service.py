@@ -251,7 +251,8 @@ def test_a_load_that_ends_first_is_a_failure(companions: Companions, context: Co
 
 
 def test_a_load_that_cannot_start_tells_of_the_service_too(companions: Companions, context: Context) -> None:
-    with companions.around(bench(server(), Load(command=["./absent"])), context) as entered:
+    ready = server(ready="log:listening")
+    with companions.around(bench(ready, Load(command=["./absent"])), context) as entered:
         found = unusable(entered)
     assert found.status == 'load cannot start: there is no program "./absent"'
     assert "listening" in found.stderr
