@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
 import stat
 import sys
@@ -83,13 +84,30 @@ def _facts(tree: Path) -> Iterator[tuple[str, _Fact]]:
                     rest += [f"same as {first}"] if first != path else []
                 content = ""
                 if stat.S_ISREG(mode):
-                    with Path(entry.path).open("rb") as file:
-                        content = hashlib.file_digest(file, "sha256").hexdigest()
+                    content = _content(Path(entry.path))
                 elif stat.S_ISLNK(mode):
                     content = os.readlink(entry.path)  # noqa: PTH115  # the text of the link
                 elif stat.S_ISDIR(mode):
                     pending.append(f"{path}/")
                 yield path, (mode, content, "\0".join(rest))
+
+
+def _content(path: Path) -> str:
+    with path.open("rb") as file:
+        digest = hashlib.sha256(_without_time(path, file.read(16)) if path.suffix == ".pyc" else b"")
+        return hashlib.file_digest(file, lambda: digest).hexdigest()
+
+
+def _without_time(compiled: Path, header: bytes) -> bytes:
+    """Leave the time of its source out of the header of compiled Python, if it is the true one.
+
+    Trees are made one after the other, so the sources of one may be a second older. Source: PEP 552.
+    """
+    with suppress(OSError, ValueError):  # no source, or none is known
+        changed = int(Path(importlib.util.source_from_cache(compiled)).stat().st_mtime) & 0xFFFFFFFF
+        if header[4:12] == bytes(4) + changed.to_bytes(4, "little"):
+            return header[:8] + b"time of its source" + header[12:]
+    return header
 
 
 def _owner(found: os.stat_result) -> tuple[int, int]:

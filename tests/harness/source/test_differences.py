@@ -37,3 +37,24 @@ def test_attributes_differ(tmp_path: Path) -> None:
         except OSError:
             pytest.skip("the file system has no attributes")
     assert differences(trees).paths == {"a"}
+
+
+def test_compiled_python_may_hold_the_time_of_its_own_source(tmp_path: Path) -> None:
+    trees: dict[Side, Path] = {"base": tmp_path / "base", "head": tmp_path / "head"}
+
+    def compiled(side: Side, flags: int, time: int, code: bytes = b"code") -> None:
+        folder = trees[side] / "__pycache__"
+        folder.mkdir(parents=True, exist_ok=True)
+        header = b"mgic" + flags.to_bytes(4, "little") + time.to_bytes(4, "little") + b"size"
+        (folder / "a.cpython-311.pyc").write_bytes(header + code)
+
+    for second, side in enumerate(trees, 100):
+        compiled(side, 0, second)
+        (trees[side] / "a.py").write_text("1")
+        os.utime(trees[side] / "a.py", (second + 0.5, second + 0.5))
+    found = differences(trees)
+    assert not found.paths and found.hashes["base"] == found.hashes["head"]
+    # other code; a time that Python would not accept; no time at all, but a hash
+    for flags, time, code in (0, 101, b"more"), (0, 100, b"code"), (3, 101, b"code"):
+        compiled("head", flags, time, code)
+        assert differences(trees).paths == {"__pycache__/a.cpython-311.pyc"}
