@@ -106,14 +106,14 @@ def _repeat(
 
 
 class _Turns:
-    """A process for each side, which starts its command when it is told to."""
+    """A process for each side, which makes a start whenever it gets the number of one."""
 
     def __init__(self, sides: Sequence[Any], starts: Sequence[Any], timeout: float) -> None:
         self._starts, self._timeout = starts, timeout
         self._places = [side[_PLACES] for side in sides]
         self._standing = -1
         self._helpers: list[tuple[int, int, int]] = []
-        """Process, where it is told, where it answers."""
+        """Of each: its id, the pipe for numbers, and the pipe for answers."""
         self._polls: list[Any] = []
         self._peaks = [0] * len(sides)
         for side in sides:
