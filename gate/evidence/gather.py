@@ -54,7 +54,7 @@ from gate.model import (
 )
 from gate.model.case import CaseId, canonical, case_id
 from gate.model.digits import shortest_step
-from gate.model.names import ACTIVE, ERROR_RATE
+from gate.model.names import ACTIVE, ERROR_RATE, ONE_TASK
 from gate.model.profile import Profile, Unprofiled
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.measured import (
@@ -523,17 +523,13 @@ def _case(
     )
 
 
-_OWN = 0.95
-"""Of its processor time a command's first task has so much, or several tasks do its work (docs/method.md, active)."""
-
-
 def _is_sharp(metric: str, by_side: dict[Side, list[Execution]]) -> bool:
     """Return whether a metric is a view that is disturbed less than what it is a view of.
 
-    Active time is known of one task only, which a suite's own reader has seen to.
+    Active time is known of one task only, which the lines of single starts tell, and otherwise whoever took it.
     """
     both = [e for of_side in by_side.values() for e in of_side]
-    is_known = metric != ACTIVE or all(e.suite is not None for e in both) or _one_task(by_side) is True
+    is_known = metric != ACTIVE or all(e.own is None for e in both) or _one_task(by_side) is True
     return is_known and all(e.metrics[metric].sharp for e in both)
 
 
@@ -543,7 +539,7 @@ def _one_task(by_side: dict[Side, list[Execution]]) -> bool | None:
     if not all(shares):
         return None
     middle = min(own[len(own) // 2] for own in shares)
-    return middle >= _OWN and not any(e.outlived for of_side in by_side.values() for e in of_side)
+    return middle >= ONE_TASK and not any(e.outlived for of_side in by_side.values() for e in of_side)
 
 
 def _repeats(executions: Sequence[Execution], metric: str) -> bool:

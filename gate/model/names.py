@@ -34,6 +34,8 @@ ERROR_RATE = "error_rate"
 """The metric of an imported load test that is the share of its requests that failed."""
 ACTIVE = "active"
 """The metric of a command that is its wall time without what it waited for a processor."""
+ONE_TASK = 0.95
+"""Of its processor time a command's first task has so much, or several tasks do its work (docs/method.md, active)."""
 SUCCESS = "success"
 """The metric of a load test that is the share of its requests that succeeded."""
 

@@ -14,7 +14,7 @@ import msgspec
 from gate.adapters.values import OutputError, Series
 from gate.config.types import Benchmark
 from gate.model import Metric
-from gate.model.names import ACTIVE
+from gate.model.names import ACTIVE, ONE_TASK
 from gate.units import Duration
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import (
@@ -255,7 +255,11 @@ def _series(runs: Sequence[_Run], *, active: bool | None = None, memory: bool, c
         "system": Series("s", [run.system for run in runs]),
     }
     if all(run.delay >= 0 for run in runs) if active is None else active:
-        series[ACTIVE] = Series("s", [run.active for run in runs], view_of="time", sharp=True)
+        shares = sorted(run.own or 0.0 for run in runs)
+        one_task = shares[len(runs) // 2] >= ONE_TASK and not any(run.outlived for run in runs)
+        # of single starts all of a side decide together, by what their lines tell
+        alone = one_task or active is not None
+        series[ACTIVE] = Series("s", [run.active for run in runs], view_of="time", sharp=alone)
     if cpu:
         series["cpu"] = Series("s", [run.user + run.system for run in runs])
     if memory:

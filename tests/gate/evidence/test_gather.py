@@ -490,3 +490,14 @@ def test_an_execution_without_values_names_its_setting() -> None:
     lines = [execution(s, [] if s == "head" else [1.0], factors={"load": "busy"}) for s in ("base", "head")]
     (failure,) = gather(located(*lines), Config()).failures
     assert failure.factors == {"load": "busy"}
+
+
+@pytest.mark.parametrize(("own", "sharp"), [(None, True), (0.99, True), (0.5, False)])
+def test_active_time_is_sharp_by_what_single_starts_tell_or_by_its_own_word(own: float | None, sharp: bool) -> None:
+    lines = [execution(side, [1.0], benchmark="b") for side in ("base", "head")]
+    for line in lines:
+        line["metrics"]["active"] = {"unit": "s", "values": [0.5], "view_of": "time", "sharp": True}
+        line["own"] = own
+    config = msgspec.convert({"benchmark": [{"name": "b", "command": "x"}]}, Config)
+    cases = gather(located({"type": "run", "turns": True}, *lines), config).cases
+    assert {case.metric: case.sharp for case in cases} == {"time": False, "active": sharp}

@@ -169,3 +169,12 @@ def test_the_launcher_adds_little(context: Context) -> None:
     good(spawn.collect(each, many, outcome))
     after = os.times()
     assert after.children_user + after.children_system - before.children_user - before.children_system < 2
+
+
+@pytest.mark.skipif(not Path("/proc/thread-self/schedstat").exists(), reason="this kernel counts no waiting")
+def test_active_time_of_several_starts_is_sharp_where_one_task_does_the_work(context: Context) -> None:
+    work = "sum(range(10**6))"
+    alone = good(measured(context, [sys.executable, "-I", "-S", "-c", work]))
+    child = good(measured(context, ["sh", "-c", f"{sys.executable} -I -S -c '{work}'; true"]))
+    assert [found["active"].view_of for found in (alone, child)] == ["time", "time"]
+    assert [found["active"].sharp for found in (alone, child)] == [True, False]
