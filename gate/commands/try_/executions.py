@@ -178,11 +178,19 @@ def _warmup(benchmark: Benchmark) -> int:
 
 
 def cases_of(execution: Execution, rules: Config) -> list[Case]:
-    """Return the cases of an execution."""
-    return [_case(execution.benchmark, name, metric, rules) for name, metric in execution.metrics.items()]
+    """Return the cases of an execution.
+
+    Of what turns decide by a sharper view, the view counts: it settles a benchmark (docs/method.md, views).
+    """
+    turns = rules.study is None and rules.plan.pairing != "duet"
+    sharp = {name: metric.view_of for name, metric in execution.metrics.items() if turns and metric.sharp}
+    metrics = execution.metrics.items()
+    cases = [_case(execution.benchmark, name, metric, rules, sharp=name in sharp) for name, metric in metrics]
+    settled = {sharp[case.metric] for case in cases if case.decided and case.metric in sharp}
+    return [msgspec.structs.replace(case, decided=case.decided and case.metric not in settled) for case in cases]
 
 
-def _case(benchmark: str, name: str, metric: Metric, rules: Config) -> Case:
+def _case(benchmark: str, name: str, metric: Metric, rules: Config, *, sharp: bool) -> Case:
     mean = fmean(metric.values)
     own = metric_rules(rules, benchmark, name)
     better = better_of(rules, benchmark, name) or told_or_known(metric.better, name, metric.unit)
@@ -193,7 +201,7 @@ def _case(benchmark: str, name: str, metric: Metric, rules: Config) -> Case:
         mean=mean,
         spread=stdev(metric.values) / abs(mean) if len(metric.values) > 1 and mean else None,
         values=len(metric.values),
-        decided=better is not None and is_decided(rules, benchmark, name, metric.view_of),
+        decided=better is not None and is_decided(rules, benchmark, name, metric.view_of, sharp=sharp),
         exact=is_single(rules, benchmark) if own.exact is None else own.exact,
         better=better or "lower",
     )

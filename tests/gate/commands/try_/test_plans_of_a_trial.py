@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from gate.commands.try_.executions import Ran, planned_seconds
+from gate.commands.try_.executions import Ran, cases_of, planned_seconds
 from gate.commands.try_.plans import first_builds, plans, round_cost
 from gate.commands.try_.result import Built, Case, RoundCost, Tried
 from gate.config.parse import parse
@@ -324,3 +324,15 @@ def test_what_counts_is_executed_once_a_build_with_any_plan() -> None:
     cost = RoundCost(once=0.0, builds=0.0, executions=2 * (5 * 10.0 + 20.0), least=False)
     found = leaner(cost, tried(execution=10.0, iteration=0.9), tried("b", 20.0))
     assert (found.builds, found.executions, found.iterations) == (12, 1, 1)
+
+
+def test_a_sharper_view_is_what_a_check_would_go_by() -> None:
+    metrics = {
+        "time": Metric(unit="s", values=[0.01, 0.03]),
+        "active": Metric(unit="s", values=[0.01, 0.0101], view_of="time", sharp=True),
+    }
+    made = Execution(benchmark="a", side="head", build=0, execution=0, metrics=metrics)
+    assert {each.metric: each.decided for each in cases_of(made, config())} == {"time": False, "active": True}
+    several = {**metrics, "active": msgspec.structs.replace(metrics["active"], sharp=False)}
+    shared = msgspec.structs.replace(made, metrics=several)
+    assert {each.metric: each.decided for each in cases_of(shared, config())} == {"time": True, "active": False}
