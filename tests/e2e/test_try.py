@@ -50,7 +50,7 @@ def test_a_program_that_is_linked(project: Project, tmp_path: Path) -> None:
     assert "later builds link again what this one compiled" in text
     found = json.loads(file.read_text())
     assert found["built"]["later"] > 0
-    assert [case["metric"] for case in found["benchmarks"][0]["cases"] if case["decided"]] == ["time"]
+    assert [case["metric"] for case in found["benchmarks"][0]["cases"] if case["decided"]] == ["active"]
     assert project.git("status", "--porcelain") == "?? perfgate.toml"
 
 
