@@ -39,7 +39,7 @@ class Pace:
         self._looks: list[float] = []
         self._executions: dict[str, list[float]] = defaultdict(list)
         self._together: list[float] = []
-        """What steps took that were made together, until the last of them is told."""
+        """Seconds of steps that were made together, until the event of the last one."""
         self._done = 0
 
     @property

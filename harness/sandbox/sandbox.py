@@ -323,20 +323,16 @@ class Landlocked:
     @contextmanager
     def apart(self) -> Iterator[None]:
         """Set both homes aside, so that commands of both sides can be run at once, each with its own in its place."""
-        for side in SIDES:
-            self._home(side)
-        if not self._ground.one_path:
-            yield
-            return
-        self._set_aside()
-        place = self._place("base")
-        place.mkdir()
-        self._apart = True
-        try:
-            yield
-        finally:
-            self._apart = False
-            place.rmdir()
+        with self.taking_turns():
+            if not self._ground.one_path:
+                yield
+                return
+            place = self._place("base")
+            place.mkdir()
+            try:
+                yield
+            finally:
+                place.rmdir()
 
     def own(self, directory: Path) -> None:
         """Give a directory, with all below it, to the user that commands run as."""

@@ -1,4 +1,4 @@
-"""What a reader is told to do where more builds are no sensible way: what the run knows, or another host."""
+"""The next step where more builds make no sense: another metric of the run, or another host."""
 
 from typing import Any
 

@@ -51,7 +51,7 @@ def executor(request: pytest.FixtureRequest) -> Iterator[ProcessExecutor]:
 
 @pytest.fixture
 def made(executor: ProcessExecutor, tmp_path: Path) -> Made:
-    """Make a launch of commands, each a side; starts: numbers of sides, or what is told of a start."""
+    """Make a launch of commands, each a side; starts: numbers of sides, or whole starts."""
 
     def make(
         *commands: Sequence[str], starts: Sequence[int | LaunchStart] = (0, 0), seconds: float = 0.0, step: int = 1,
