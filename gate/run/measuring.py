@@ -14,7 +14,6 @@ from typing import TextIO, TypeVar
 import msgspec
 
 from gate.cli.groups import MeasureOptions, RulesOptions
-from gate.codes import Exit
 from gate.config.types import Config
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import Appender
@@ -34,11 +33,12 @@ from gate.run.progress import Progress
 from gate.run.project import Project, open_project, overlaid_sources
 from gate.run.regressed import regressed
 from gate.run.shims import shim_warnings
+from gate.run.strict import refuse_unfit_for, strictly
 from gate.run.workshop import Workshop, one_path, workshop
 from gate.words.failures import sentence
 from gate.words.reports import commit
 from gate.words.sentences import say
-from harness.host.fitness import problems, standing_problems
+from harness.host.fitness import standing_problems
 from harness.host.holder import Claim
 from harness.host.lock import NotFreeError, host_lock, lock_file
 from harness.host.state import state
@@ -58,27 +58,6 @@ Looking = Callable[[Run, Config], AfterRound | None]
 def never(_run: Run, _rules: Config) -> AfterRound | None:
     """Ask nothing: the design is fixed."""
     return None
-
-
-class UnfitError(UserError):
-    """The host is unfit and --strict was given."""
-
-    exit_code = Exit.UNFIT
-
-
-def refuse_unfit(problems: Sequence[str]) -> None:
-    """Refuse to measure where there are problems; for --strict, before anything is moved or written.
-
-    problems: as harness.host.fitness.problems names them.
-
-    Raises:
-        UnfitError: there are some; one line that names them.
-    """
-    if problems:
-        raise UnfitError(
-            f"this host is unfit to measure on: {'; '.join(problems)}; `perfgate doctor` shows more; "
-            "without --strict, perfgate measures anyway"
-        )
 
 
 @contextmanager
@@ -199,7 +178,7 @@ class Measuring:
             return Done(held, Measured(0, len(job.rounds), "failed"))
         # before anything is moved, and after another gate had ended
         if self._options.strict:
-            refuse_unfit(problems())
+            refuse_unfit_for(job)
         refuse_wall_time(job.project.settings.rules, job.project.settings.benchmarks["head"])
         unfit = map(UnfitHost, standing_problems())
         warnings: list[AnyWarning] = [*unfit, *shim_warnings(job), *repository.store.work.left]
@@ -307,7 +286,7 @@ class Measuring:
                 {side: {b.name: b for b in settings.sides[side].benchmark} for side in SIDES},
                 made.builder,
                 executions,
-                append,
+                strictly(job, append) if self._options.strict else append,
                 records=records,
                 after_round=after_round,
                 progress=progress,

@@ -30,15 +30,16 @@ from gate.run.duet import is_possible
 from gate.run.job import Job, prepare
 from gate.run.live import Live, Steps
 from gate.run.locked import not_free
-from gate.run.measuring import Measuring, opened, refuse_unfit
+from gate.run.measuring import Measuring, opened
 from gate.run.plan_warnings import quantile_warnings
 from gate.run.project import open_itself
 from gate.run.refusal import refuse_unsafe
 from gate.run.shims import shim_warnings
+from gate.run.strict import refuse_unfit_for
 from gate.run.trial import TrialTimes, keep_times
 from gate.run.workshop import Workshop, workshop
 from gate.words.streams import colored
-from harness.host.fitness import QUICK_WINDOW, STILL_BUSY, examine, others_load, problems, unfit
+from harness.host.fitness import QUICK_WINDOW, STILL_BUSY, examine, others_load, unfit
 from harness.host.lock import NotFreeError
 from harness.instruments.declaration import declared
 from harness.instruments.protocol import by_hand
@@ -66,11 +67,11 @@ def run(options: MeasureOptions, outputs: OutputOptions, rules: RulesOptions, ou
     """
     refuse_unsafe()
     require_writable(outputs)
-    if options.strict:
-        refuse_unfit(problems())
     with opened(options, _FOLDER, err, quiet=outputs.quiet) as making:
         project = making.enter(open_itself(options.head, rules, making.outputs(targets(outputs))))
         job = prepare(project, options, making.settle(project))
+        if options.strict:
+            refuse_unfit_for(job)
         trial = _tried(making, job, err, quiet=outputs.quiet)
         _keep(trial, job.project.settings.rules.plan.iterations, project.repository.project / DEFAULT_FOLDER)
     _show(trial, job, outputs, out)

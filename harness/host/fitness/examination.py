@@ -46,14 +46,15 @@ def examine(history: Path | None, tree: Tree | None = None, seconds: float = WIN
     )
 
 
-def problems(tree: Tree | None = None, seconds: float = QUICK_WINDOW) -> list[str]:
+def problems(tree: Tree | None = None, seconds: float = QUICK_WINDOW, *, waits: bool = True) -> list[str]:
     """Name in words what makes the machine unfit now: "steal time: 23.1% of ..."; empty where it is fit.
 
-    Of what can be bad, tools are not looked at: starting them takes longer than all the rest.
+    Of what can be bad, tools are not looked at: starting them takes longer than all the rest. waits: programs that wait
+    for a processor make it unfit as well.
     """
     files = Tree() if tree is None else tree
     looks = {**_state(files, watch(files, seconds)), "temporary files": _temporary}
-    return _worded(_all(looks))
+    return [f"{check.name}: {check.value}" for check in unfit(_all(looks)) if waits or check.name not in load.WAITS]
 
 
 def standing_problems(tree: Tree | None = None) -> list[Problem]:
@@ -74,10 +75,6 @@ def standing_problems(tree: Tree | None = None) -> list[Problem]:
 def others_load(tree: Tree | None = None, seconds: float = WINDOW) -> float | None:
     """Return the share of all processors' time that other processes take while they are watched; None: not known."""
     return load.others(watch(Tree() if tree is None else tree, seconds))
-
-
-def _worded(checks: Iterable[Check]) -> list[str]:
-    return [f"{check.name}: {check.value}" for check in unfit(checks)]
 
 
 def unfit(checks: Iterable[Check]) -> list[Check]:

@@ -9,6 +9,8 @@ from harness.host.fitness.cgroup import quota
 from harness.host.fitness.counters import Pressure, Window, load, pressure
 from harness.host.fitness.kernel_files import Check, State, Tree, unreadable
 
+WAITS = frozenset({"load", "other processes", "cpu pressure"})
+"""Checks of what makes a program wait for a processor: active time leaves that out, wall time has it."""
 LOAD_WARN = 0.5
 """Load over a minute for each processor."""
 LOAD_BAD = 1.0

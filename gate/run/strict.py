@@ -1,0 +1,72 @@
+"""What `--strict` asks of the host: what the views that decide need, not that it is quiet as such."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from statistics import median
+
+from gate.codes import Exit
+from gate.config.rules import is_decided
+from gate.model import Execution, Record, UserError
+from gate.model.names import ACTIVE, ONE_TASK
+from gate.run.job import Job, by_starts
+from harness.host.fitness import problems
+
+Append = Callable[..., None]
+
+
+class UnfitError(UserError):
+    """The host is unfit and --strict was given."""
+
+    exit_code = Exit.UNFIT
+
+
+def refuse_unfit(problems: Sequence[str], why: str = "") -> None:
+    """Refuse to measure where there are problems.
+
+    problems: as harness.host.fitness.problems names them. why: what they mislead; empty: whatever is measured.
+
+    Raises:
+        UnfitError: there are some; one line that names them.
+    """
+    if problems:
+        raise UnfitError(
+            f"this host is unfit to measure on: {why}{'; '.join(problems)}; `perfgate doctor` shows more; "
+            "without --strict, perfgate measures anyway"
+        )
+
+
+def refuse_unfit_for(job: Job) -> None:
+    """Refuse a host that is unfit for what may decide a job, before anything is moved or written.
+
+    Active time leaves out what a program waits for a processor, so a busy host is fit for commands that have it.
+
+    Raises:
+        UnfitError: it is unfit.
+    """
+    both = {name for names in job.project.settings.benchmarks.values() for name in names}
+    refuse_unfit(problems(waits=bool(both - set(_by_active(job)))))
+
+
+def strictly(job: Job, append: Append) -> Append:
+    """Append records, and look at the host once more where a command turns out to be decided by its wall time.
+
+    Whether one task does the work, so that active time decides, only its starts tell.
+    """
+    return partial(_append_strictly, append, set(_by_active(job)))
+
+
+def _append_strictly(append: Append, unknown: set[str], *records: Record) -> None:
+    append(*records)
+    executed = [each for each in records if isinstance(each, Execution) and each.benchmark in unknown]
+    for name in sorted({each.benchmark for each in executed}):
+        unknown.remove(name)
+        own = [each for each in executed if each.benchmark == name]
+        if any(ACTIVE not in each.metrics for each in own) or median(each.own or 0.0 for each in own) < ONE_TASK:
+            refuse_unfit(problems(), f"{name} has no active time that could decide, so wall time does, and ")
+
+
+def _by_active(job: Job) -> Collection[str]:
+    rules = job.project.settings.rules
+    return [name for name in by_starts(job) if is_decided(rules, name, ACTIVE, "time", sharp=True)]
