@@ -22,7 +22,7 @@ from gate.words.numbers import plural
 from gate.words.plain import pad, visible, wrap
 from gate.words.sandbox import sandbox_text
 from gate.words.streams import colored
-from harness.host.fitness import Check, State, examine, unfit
+from harness.host.fitness import WAITS, Check, State, examine, unfit
 from harness.sandbox.sandbox import examined
 
 
@@ -116,7 +116,9 @@ def verdict(checks: Sequence[Check]) -> str:
     unknown = f"{counts['unknown']} unknown" if counts["unknown"] else ""
     more = ", ".join(text for text in (warnings, unknown) if text)
     if bad:
-        return f"unfit: {', '.join(bad)}" + (f"; {more}" if more else "")
+        wall = " for wall time" if set(bad) <= WAITS else ""
+        able = "; commands that active time decides can be measured (`perfgate try` shows which)" if wall else ""
+        return f"unfit{wall}: {', '.join(bad)}{able}" + (f"; {more}" if more else "")
     return f"fit with {more}" if more else "fit"
 
 

@@ -61,7 +61,8 @@ class _Place:
 
 _RUNNER = (
     "runner: a self-hosted one with the label perf, on a machine that does nothing else, with {tools}; run "
-    "`perfgate doctor` there to see whether it is fit"
+    "`perfgate doctor` there to see whether it is fit. `runs-on: ubuntu-latest` is enough for commands that "
+    "`perfgate try`, in a job there, decides by active time"
 )
 _PUBLIC = (
     "public repository? Write `perfgate init --workflow forks --force` instead: this one does not measure pull "

@@ -23,6 +23,7 @@ from gate.words.plain import clip, last_lines, visible, wrap
 from gate.words.reports import commit
 from gate.words.sentences import say
 from gate.words.ways import Lines
+from harness.host.fitness import WAITS
 
 Say = Callable[[str], None]
 _MOST_CASES = 20
@@ -282,7 +283,8 @@ def _host(trial: Trial, width: int) -> list[str]:
     if not trial.host:
         return ["host: fit to measure on"]
     problems = "; ".join(f"{problem.check}: {problem.value}" for problem in trial.host)
-    lines = _wrapped([f"host: unfit, {problems} (`perfgate doctor` shows more)"], width)
+    unfit = "unfit for wall time" if {problem.check for problem in trial.host} <= WAITS else "unfit"
+    lines = _wrapped([f"host: {unfit}, {problems} (`perfgate doctor` shows more)"], width)
     for proposal in trial.proposals:
         names = visible(joined(proposal.benchmarks))
         if proposal.kind == "count":

@@ -2,11 +2,12 @@
 
 from harness.host.fitness.examination import QUICK_WINDOW, examine, others_load, problems, standing_problems, unfit
 from harness.host.fitness.kernel_files import Check, State, Tree
-from harness.host.fitness.load import STILL_BUSY
+from harness.host.fitness.load import STILL_BUSY, WAITS
 
 __all__ = [
     "QUICK_WINDOW",
     "STILL_BUSY",
+    "WAITS",
     "Check",
     "State",
     "Tree",

@@ -39,8 +39,8 @@ THROTTLED_WARN = 0.01
 """Share of all periods since the control group began."""
 
 _OTHERS = (
-    "Other programs take processors, caches and memory bandwidth from the measured one. If that cannot be helped, "
-    '`pairing = "duet"` in [plan] runs both sides at once and compares their CPU time.'
+    "Other programs take processors, caches and memory bandwidth from the measured one. Active time leaves out its "
+    "waits for a processor: `perfgate try` shows which commands it decides."
 )
 _WAITS = {
     "cpu": "Programs wait for a processor, and the wait is part of the measured time.",

@@ -208,4 +208,12 @@ def test_the_help_tells_of_5() -> None:
 def test_this_host() -> None:
     ran = perfgate("doctor")
     assert (ran.code, ran.err) == (0, "")
-    assert ran.out.splitlines()[-1].startswith(("fit", "unfit: "))
+    assert ran.out.split("\n\n")[-1].startswith(("fit", "unfit: ", "unfit for wall time: "))
+
+
+def test_a_busy_host_is_unfit_for_wall_time_alone() -> None:
+    load, swap = (Check(name, "bad", "9.8", "why") for name in ("load", "swap"))
+    assert doctor_text.verdict([load]) == (
+        "unfit for wall time: load; commands that active time decides can be measured (`perfgate try` shows which)"
+    )
+    assert doctor_text.verdict([load, swap]) == "unfit: load, swap"

@@ -220,7 +220,9 @@ def test_on_an_unfit_host(project: Project, host: list[Check], *, strict: bool) 
     else:
         done = project.perfgate("try")
         assert done.returncode == 0
-        assert "host: unfit, load: 9.8 on 2 processors (`perfgate doctor` shows more)" in " ".join(done.stdout.split())
+        assert "host: unfit for wall time, load: 9.8 on 2 processors (`perfgate doctor` shows more)" in " ".join(
+            done.stdout.split()
+        )
 
 
 def timed(command: str) -> str:
