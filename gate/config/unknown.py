@@ -1,8 +1,8 @@
-"""Keys that there are not: what was probably meant, by spelling, by another word for it, or in another table."""
+"""Keys that there are not: what was probably meant, by spelling or in another table."""
 
 from __future__ import annotations
 
-import re
+import difflib
 import typing
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,33 +16,16 @@ from gate.config.tables import OF_RUNS
 from gate.config.types import Config
 from gate.config.wrong import is_struct
 
-_THESAURUS = tuple(
-    words.split()
-    for words in (
-        "replicates executions repetitions repeats reps runs invocations samples",
-        "builds rounds rebuilds batches",
-        "iterations measurements values",
-        "budget time duration limit",
-        "threshold tolerance limit",
-        "responses metrics outcomes",
-        "factor variables parameters matrix vary",
-        "exclude skip ignore",
-        "order interactions",
-        "command exec run script",
-        "args arguments flags",
-        "prefix wrapper",
-        "service server daemon",
-        "load background stress",
-        "priority nice",
-        "cpus processors cores affinity",
-        "runner label machine host",
-        "setup install prepare",
-        "artifacts outputs binaries",
-        "until expires",
-        "reason comment",
-    )
-)
-"""Words for one thing: those of the configuration first, then what people and other tools call it."""
+_ALIKE, _LIKE = 0.85, 0.6
+"""How alike a misspelling surely is, and is at least (difflib.SequenceMatcher.ratio): "cmd" and "command" are 0.6."""
+_MOST = 3
+"""Tables that are named."""
+_CREEP = ("creep",)
+"""The table that has a key of [gate] for creep checks, which nobody means who leaves its name out."""
+_GONE: Mapping[Path, str] = {
+    ("study", "gate"): "the gate decides without factors: remove it, and run `perfgate study` to measure them"
+}
+"""Keys that there were, and what to do instead."""
 
 
 class Advice(NamedTuple):
@@ -50,12 +33,6 @@ class Advice(NamedTuple):
 
     text: str
     meant: str | None
-
-
-_GONE: Mapping[Path, str] = {
-    ("study", "gate"): "the gate decides without factors: remove it, and run `perfgate study` to measure them"
-}
-"""Keys that there were, and what to do instead."""
 
 
 def advice(key: str, known: Sequence[str], path: Path) -> Advice:
@@ -66,23 +43,21 @@ def advice(key: str, known: Sequence[str], path: Path) -> Advice:
         known: the keys of its table.
         path: of its table.
     """
-    gone = _GONE.get((*path, key))
-    if gone is not None:
+    if (gone := _GONE.get((*path, key))) is not None:
         return Advice(gone, None)
-    near = closest(key, known)
-    here = _other_word(key, known)
-    # another word for it tells more than a similar one
-    if near is not None and (here is None or _rank(_stem(key), _stem(near)) in (0, 1)):
+    if (near := closest(key, known, _ALIKE)) is not None:
         return Advice(f"did you mean {near}?", near)
     if path and key in _places(Config, ()):
-        return Advice(f"{_header((key,))} is a table of its own, not one of {_named(path)}", None)
-    places = _by_distance(_tables_with(key), path)
-    if here or places:
-        elsewhere = [f"{key} is a key of {_listed(places)}"] if places else []
-        return Advice("; ".join([*([f"{_named(path)} calls it {here}"] if here else []), *elsewhere]), here)
-    names = {f"{dotted(place)}.{near}": None for place, near in _near_elsewhere(key, path)}
-    if names:
-        return Advice(f"did you mean {' or '.join([*names][:_MOST])}?", None)
+        return Advice(f"{_header((key,))} is a table of its own, not one of {_header(path)}", None)
+    if places := sorted(_tables_with(key), key=lambda place: (place[:1] != path[:1], len(place))):
+        *some, last = [_header(place) for place in places[:_MOST]]
+        return Advice(f"{key} is a key of {', '.join(some)}{' and ' if some else ''}{last}", None)
+    if (near := closest(key, known)) is not None:
+        return Advice(f"did you mean {near}?", near)
+    outer = {dotted(place): closest(key, _places(kind, place), _ALIKE) for place, kind in _tables() if len(place) == 1}
+    named = [f"{place}.{near}" for place, near in outer.items() if near]
+    if named:
+        return Advice(f"did you mean {' or '.join(named[:_MOST])}?", None)
     return Advice(f"known here: {', '.join(known)}", None)
 
 
@@ -94,91 +69,30 @@ def advice_on_option(path: Sequence[str], value: str, settable: Sequence[str]) -
         value: what stands behind the equals sign.
         settable: the tables that options can set.
     """
-    table, *rest = path
-    tables = [name for name in settable if table in _keys_of(name)]
-    tables = [name for name in tables if (name,) != _CREEP] or tables
-    if not rest and table in settable:
-        return f"write {table}.KEY=VALUE, with one of {', '.join(_keys_of(table))}"
-    if not rest:
-        similar = (f"{name}.{near}" for name in settable if (near := closest(table, _keys_of(name))))
-        meant = [f"{name}.{table}" for name in tables] or [*similar]
-    elif path[-2] in settable and path[-1] in _keys_of(path[-2]):
-        meant = [".".join(path[-2:])]
-    elif len(rest) > 1 and table in settable and rest[0] in _keys_of(table):
-        return f"write {table}.{rest[0]}={{{'.'.join(rest[1:])} = {value}}}"
-    elif tables:
-        return f"write {tables[0]}.{table}={{{'.'.join(rest)} = {value}}}"
-    else:
-        meant = [f"{near}.{'.'.join(rest)}"] if (near := closest(table, settable)) else []
-    right = " or ".join(f"{each}={value}" for each in meant)
+    *tables, key = path
+    own = [closest(tables[-1], settable)] if tables else [each for each in settable if (each,) != _CREEP]
+    exact = [(table, key) for table in own if table and key in _keys_of(table)]
+    near = [(table, near) for table in own if table and (near := closest(key, _keys_of(table)))]
+    meant = [f"{table}.{each}={value}" for table, each in exact or near]
     if meant:
-        return f"write {right}" if meant == [".".join(path)] else f"did you mean {right}?"
+        known = len(path) == 2 and exact and exact[0] == tuple(path)
+        return f"write {meant[0]}" if known else f"did you mean {' or '.join(meant)}?"
+    if not tables and key in settable:
+        return f"write {key}.KEY=VALUE, with one of {', '.join(_keys_of(key))}"
     return f"write TABLE.KEY=VALUE, with a table of {', '.join(settable)}"
 
 
-_MOST = 3
+def closest(word: str, known: Iterable[str], least: float = _LIKE) -> str | None:
+    """Return the known word that another one is a misspelling or an abbreviation of, or begins with.
 
-
-# --- spelling ---------------------------------------------------------------------------------------------------------
-
-
-def closest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known word that another one is a misspelling, another number or an abbreviation of."""
-    ranked = ((rank, each) for each in known if (rank := _rank(_stem(word), _stem(each))) is not None)
-    return min(ranked, default=(0, None), key=lambda pair: pair[0])[1]
-
-
-def _stem(word: str) -> str:
-    plain = re.sub(r"[^a-z0-9]", "", word.lower())
-    return re.sub(r"ies$", "y", plain) if plain.endswith("ies") else plain.removesuffix("s")
-
-
-def _rank(word: str, known: str) -> int | None:
-    """Return how far a word is from a known one; None: it is none of its spellings."""
-    edits = _edits(word, known)
-    # a third of the letters, and of a short word none but its order or one
-    if edits <= max(len(word), len(known)) // 3 and edits < min(len(word), len(known)):
-        return edits
-    if min(len(word), len(known)) < 3:
-        return None
-    shortened = word == re.sub("[aeiou]", "", word) and _is_subsequence(word, known)
-    return _BEYOND if known.startswith(word) or word.startswith(known) or shortened else None
-
-
-_BEYOND = 100
-
-
-def _is_subsequence(word: str, of: str) -> bool:
-    letters = iter(of)
-    return word[0] == of[0] and all(letter in letters for letter in word)
-
-
-def _edits(one: str, other: str) -> int:
-    """Count letters that are added, lost, replaced or swapped with their neighbour."""
-    rows = [list(range(len(other) + 1))]
-    for i, a in enumerate(one, 1):
-        row = [i]
-        for j, b in enumerate(other, 1):
-            cost = min(rows[-1][j] + 1, row[-1] + 1, rows[-1][j - 1] + (a != b))
-            if i > 1 and j > 1 and (a, b) == (other[j - 2], one[i - 2]):
-                cost = min(cost, rows[-2][j - 2] + 1)
-            row.append(cost)
-        rows.append(row)
-    return rows[-1][-1]
-
-
-def _other_word(key: str, known: Sequence[str]) -> str | None:
-    """Return the known key that means what another word does."""
-    stem = _stem(key)
-    groups = [words for words in _THESAURUS if any(_stem(word) == stem for word in words)]
-    return next((word for words in groups for word in words if word in known), None)
-
-
-# --- tables -----------------------------------------------------------------------------------------------------------
-
-
-_CREEP = ("creep",)
-"""The table that has a key of [gate] for creep checks, which nobody means who leaves its name out."""
+    least: how alike two spellings are.
+    """
+    names = {each.lower().replace("_", "-"): each for each in known}
+    plain = word.lower().replace("_", "-")
+    found = difflib.get_close_matches(plain, names, 1, least)
+    if not found and len(plain) > 2:
+        found = [each for each in names if each.startswith(plain) or (len(each) > 2 and plain.startswith(each))]
+    return names[found[0]] if found else None
 
 
 @cache
@@ -228,33 +142,6 @@ def _tables_with(key: str) -> list[Path]:
     often = Counter(kind for _, kind in _tables())
     kept = [path for path, kind in found if often[kind] == 1 and path != _CREEP]
     return kept or [path for path, _ in found]
-
-
-def _near_elsewhere(key: str, path: Path) -> list[tuple[Path, str]]:
-    """Return tables that options and people know by one name, with their key that is one or two letters from this."""
-    found = [
-        (place, near)
-        for place, kind in _tables()
-        if len(place) == 1
-        for near in _places(kind, place)
-        if (rank := _rank(_stem(key), _stem(near))) is not None and rank <= 2
-    ]
-    order = _by_distance([place for place, _ in found], path)
-    return sorted(found, key=lambda each: order.index(each[0]))
-
-
-def _by_distance(places: Sequence[Path], path: Path) -> list[Path]:
-    """Put tables into order: those in the same one first, then the outer ones."""
-    return sorted(places, key=lambda place: (place[:1] != path[:1], len(place)))
-
-
-def _listed(places: Sequence[Path]) -> str:
-    names = [_header(place) for place in places[:_MOST]]
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-
-
-def _named(path: Path) -> str:
-    return _header(path) if path else "the file"
 
 
 def _header(path: Path) -> str:
