@@ -16,8 +16,8 @@ from gate.model import Failure
 from gate.run.folder import PAST, make_room
 from gate.run.job import Job
 from gate.units import format_duration
-from harness.host.holder import Holder
-from harness.host.lock import LockHeldError, LockOccupiedError, NotFreeError
+from gate.words.plain import visible
+from harness.host.lock import Claim, LockHeldError, LockOccupiedError, NotFreeError, named
 
 _ANOTHER = "name another lock file in PERFGATE_LOCK for every perfgate here"
 
@@ -31,7 +31,7 @@ def record_held(job: Job, error: NotFreeError, waited: float, *, resume: bool) -
     Raises:
         OSError: it cannot be written.
     """
-    claim = error.holder.claim if isinstance(error, LockHeldError) else None
+    claim = error.holder if isinstance(error, LockHeldError) else None
     run = job.run
     if claim is not None and Path(claim.folder) == job.out.absolute():
         # of another name than the run that may be resumed there
@@ -70,12 +70,12 @@ def _status(error: NotFreeError, waited: float) -> str:
     if not isinstance(error, LockHeldError):
         return str(error)
     after = f" after {format_duration(waited)}" if waited else ""
-    return f"{error.path} was still held{after} by {error.holder}"
+    return f"{error.path} was still held{after} by {named(error.holder)}"
 
 
 def _hint(error: NotFreeError, *, longer: bool) -> str | None:
     if isinstance(error, LockHeldError):
-        other = "" if error.holder.claim is not None else f"; if it is not yours, {_ANOTHER}"
+        other = "" if error.holder is not None else f"; if it is not yours, {_ANOTHER}"
         wait = ", or wait longer with `--wait 1h`" if longer else ""
         return f"run it again when that process has ended{wait}{other}"
     if isinstance(error, LockOccupiedError):
@@ -95,13 +95,14 @@ class WaitingLines:
         self._option = f", {option}" if option else ""
         self._first = True
 
-    def __call__(self, holder: Holder, before: int) -> None:
+    def __call__(self, holder: Claim | None, before: int) -> None:
         """Say who holds the machine, and how many others come before this run."""
-        where = f" in {holder.directory}" if holder.directory else ""
+        where = f" in {visible(holder.directory)}" if holder is not None else ""
         queue = f", then for {before} more that came earlier" if before else ""
         if self._first:
             self._first = False
             limit = f"for at most {format_duration(self._seconds)} (until {self._until}{self._option})"
-            self._say(f"waiting for {holder}{where}{queue}; {limit}: only one perfgate at a time measures on a machine")
+            whom = f"{named(holder)}{where}{queue}"
+            self._say(f"waiting for {whom}; {limit}: only one perfgate at a time measures on a machine")
         else:
-            self._say(f"now waiting for {holder}{where}{queue}; until {self._until}")
+            self._say(f"now waiting for {named(holder)}{where}{queue}; until {self._until}")

@@ -39,8 +39,7 @@ from gate.words.failures import sentence
 from gate.words.reports import commit
 from gate.words.sentences import say
 from harness.host.fitness import standing_problems
-from harness.host.holder import Claim
-from harness.host.lock import NotFreeError, host_lock, lock_file
+from harness.host.lock import Claim, NotFreeError, host_lock, lock_file
 from harness.host.state import state
 from harness.loop.duet import Duets
 from harness.loop.measure import Loop, Measured

@@ -30,8 +30,7 @@ from gate.run.regressed import Regressed, regressed
 from gate.run.workshop import Workshop, one_path, workshop
 from gate.units import format_duration
 from gate.words.plain import visible
-from harness.host.holder import Claim
-from harness.host.lock import NotFreeError, host_lock, lock_file
+from harness.host.lock import Claim, NotFreeError, host_lock, lock_file
 from harness.loop.execution import Executions
 from harness.loop.measure import Append
 from harness.loop.profiled import Wanted, profiled

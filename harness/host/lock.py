@@ -10,23 +10,75 @@ import stat
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
+
 from harness.errors import LockError
-from harness.host.holder import Claim, Holder, holder_of
 from harness.host.queue import Turn, queue_file
+from harness.process.groups import alive, start_time
 
 # Not in TMPDIR, which differs between users: all of a machine must find one file.
 LOCK_FILE = Path("/tmp/perfgate.lock")  # noqa: S108  # opened without following links, and nothing in it is trusted
 _PAUSE = 0.1
 """Seconds between two attempts: flock(2) itself waits without a limit."""
-_LOOK = 2.0
-"""Seconds between two looks at who holds it: a look reads /proc, and the holder measures."""
 _GRACE = 2.0
 """Seconds that the next of the queue gets to take a lock that became free, before it counts as held."""
+_LONGEST = 4096
+"""Bytes of a lock file that are read."""
 
-Waiting = Callable[[Holder, int], None]
-"""Gets the holder, and how many of the queue come before this process."""
+Waiting = Callable[["Claim | None", int], None]
+"""Gets what the holder says of itself, and how many of the queue come before this process."""
+
+
+class Claim(msgspec.Struct, frozen=True):
+    """What a holder writes about itself. folder: where it measures to. since: when it took the lock.
+
+    Anybody can write the file, so it counts only while that process lives.
+    """
+
+    pid: int
+    user: str
+    started: str | None
+    """As harness.process.groups has it."""
+    since: str
+    command: str
+    run: str
+    directory: str
+    """The project that it measures."""
+    folder: str
+
+    @classmethod
+    def own(cls, command: str, run: str, directory: Path, folder: Path) -> Claim:
+        """Make that of this process, from now on."""
+        pid = os.getpid()
+        places = str(directory), str(folder.absolute())
+        return cls(pid, _user(os.geteuid()), start_time(pid), _now(), command, run, *places)
+
+    def __str__(self) -> str:
+        """Name it: "process 12 (user ann, `perfgate check`), measuring since 2026-11-23T09:00:00Z, run 2026..."."""
+        said = f"process {self.pid} (user {self.user}, `{self.command}`), measuring since {self.since}, run {self.run}"
+        return "".join(character if character.isprintable() else "?" for character in said)[:300]
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def claim_of(descriptor: int) -> Claim | None:
+    """Return what the holder of an open lock file says of itself; None: it is no perfgate that this process can see."""
+    with suppress(OSError, ValueError):
+        found = msgspec.json.decode(os.pread(descriptor, _LONGEST, 0), type=Claim)
+        return found if alive(found.pid, found.started) else None
+    return None
+
+
+def _user(number: int) -> str:
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return str(number)
 
 
 class NotFreeError(Exception):
@@ -36,9 +88,14 @@ class NotFreeError(Exception):
 class LockHeldError(NotFreeError):
     """The lock was not free in time; who holds it."""
 
-    def __init__(self, path: Path, holder: Holder) -> None:
-        super().__init__(f"{holder} holds {path}")
+    def __init__(self, path: Path, holder: Claim | None) -> None:
+        super().__init__(f"{named(holder)} holds {path}")
         self.path, self.holder = path, holder
+
+
+def named(holder: Claim | None) -> str:
+    """Name who holds a lock, as far as it is known."""
+    return str(holder) if holder is not None else "a process that did not register as perfgate"
 
 
 class LockOccupiedError(NotFreeError):
@@ -77,7 +134,9 @@ def host_lock(claim: Claim, path: Path, *, wait: float, waiting: Waiting) -> Ite
     """
     descriptor = _take(path, wait, waiting)
     try:
-        claim.from_now().write(descriptor)
+        with suppress(OSError):  # another user's file, opened read-only: it locks, and does not tell the run
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, msgspec.json.encode(msgspec.structs.replace(claim, since=_now())), 0)
         yield
     finally:
         # never unlinked: a process that waits holds the file open, and would lock one that nobody finds
@@ -90,7 +149,8 @@ def _take(path: Path, wait: float, waiting: Waiting) -> int:
     deadline = time.monotonic() + wait
     descriptor = _open(path)
     with closing(Turn(queue_file(path), _open_queue)) as turn:
-        telling = _Telling(waiting)
+        found: tuple[Claim | None, int] | None = None
+        told = found
         while True:
             try:
                 while _is_current(descriptor, path):
@@ -99,58 +159,21 @@ def _take(path: Path, wait: float, waiting: Waiting) -> int:
                         if _is_current(descriptor, path):
                             return descriptor
                         break
-                    _pause(descriptor, path, before, deadline, telling)
+                    left = deadline - time.monotonic()
+                    # who has just taken the lock gets a moment to say so, and the next of the queue one to take it
+                    found, last = (claim_of(descriptor), before), found
+                    if left <= 0 and (found[0] is not None or left <= -(_GRACE if before else 2 * _PAUSE)):
+                        raise LockHeldError(path, found[0])
+                    if left > 0 and found == last != told:
+                        told = found
+                        waiting(*found)
+                    time.sleep(min(_PAUSE, left) if left > 0 else _PAUSE)
             except BaseException:
                 os.close(descriptor)
                 raise
             # a cleaner of /tmp removed it meanwhile: whoever comes next would make another
             os.close(descriptor)
             descriptor = _open(path)
-
-
-def _pause(descriptor: int, path: Path, before: int, deadline: float, telling: _Telling) -> None:
-    """Say for whom this process waits, and let some time pass.
-
-    Raises:
-        LockHeldError: there is no time left.
-    """
-    left = deadline - time.monotonic()
-    if left > 0:
-        telling.look(descriptor, before)
-        time.sleep(max(0.0, min(_PAUSE, deadline - time.monotonic())))
-        return
-    holder = _settled(descriptor)
-    if before and holder.pid is None and left > -_GRACE:
-        time.sleep(_PAUSE)
-    elif before or not _is_free(descriptor, path):
-        raise LockHeldError(path, holder)
-
-
-class _Telling:
-    """Tells for whom this process waits, at first and whenever that changes."""
-
-    def __init__(self, waiting: Waiting) -> None:
-        self._waiting = waiting
-        self._next = 0.0
-        self._told: tuple[Holder, int] | None = None
-
-    def look(self, descriptor: int, before: int) -> None:
-        """See who holds the lock, unless that was done a moment ago."""
-        if time.monotonic() < self._next:
-            return
-        found = _settled(descriptor), before
-        self._next = time.monotonic() + _LOOK
-        if found != self._told:
-            self._told = found
-            self._waiting(*found)
-
-
-def _is_free(descriptor: int, path: Path) -> bool:
-    """Return whether nobody holds the lock: then it is free for this process, which tries again."""
-    if not _locked(descriptor, path):
-        return False
-    fcntl.flock(descriptor, fcntl.LOCK_UN)
-    return True
 
 
 def _locked(descriptor: int, path: Path) -> bool:
@@ -161,16 +184,6 @@ def _locked(descriptor: int, path: Path) -> bool:
     except OSError as error:
         raise LockError(f"{path} cannot be locked: {error.strerror}") from None
     return True
-
-
-def _settled(descriptor: int) -> Holder:
-    """Return the holder; one that has just taken the lock gets a moment to say who it is."""
-    found = holder_of(descriptor)
-    for _ in range(2 if found.pid is None else 1):
-        if found.claim is None:
-            time.sleep(_PAUSE)
-            found = holder_of(descriptor)
-    return found
 
 
 def _open(path: Path) -> int:
@@ -221,10 +234,7 @@ def _owner(path: Path) -> str | None:
         return None
     if owner == os.geteuid():
         return None
-    try:
-        return pwd.getpwuid(owner).pw_name
-    except KeyError:
-        return str(owner)
+    return _user(owner)
 
 
 def _open_existing(path: Path, flags: int) -> int:

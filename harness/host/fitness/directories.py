@@ -8,7 +8,7 @@ from pathlib import Path
 
 from gate.model.warnings.hosts import NoTemporaryFiles
 from harness.host.fitness.kernel_files import Check, State, unreadable
-from harness.host.holder import holder_of
+from harness.host.lock import claim_of
 
 FREE_WARN = 2**30
 """Bytes: two checkouts, and what is built in them, of a project of middle size."""
@@ -68,10 +68,9 @@ def others(lock: Path) -> Check:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        found = holder_of(descriptor)
-        known = f" (process {found.pid})" if found.pid is not None else ""
-        who = "another perfgate measures" if found.claim else "another program holds its lock"
-        return Check(name, "warn", f"{who}{known}", why)
+        found = claim_of(descriptor)
+        who = f"another perfgate measures (process {found.pid})" if found else "another program holds its lock"
+        return Check(name, "warn", who, why)
     except OSError as error:
         return unreadable(name, why, f"{lock}: {error.strerror}")
     finally:
