@@ -8,7 +8,7 @@ PYTHON_ENV = .venv/bin/python
 demo: venv ## Gate a regression and a harmless change of a small real project (half a minute)
 	@$(PYTHON_ENV) examples/demo.py
 
-gallery: venv ## Check all branches of the examples (some: examples/gallery.py NAME...) into docs/gallery (half an hour)
+gallery: venv ## Check all branches of the examples (some: examples/gallery.py NAME...) into .gallery (half an hour)
 	@$(PYTHON_ENV) examples/gallery.py
 
 test: venv ## Everything fast, in three processes on two processors: some tests wait

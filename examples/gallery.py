@@ -1,4 +1,4 @@
-"""`make gallery`: checks every branch of every example, and writes the pages of each check to docs/gallery.
+"""`make gallery`: checks every branch of every example, and writes the pages of each check to .gallery.
 
     examples/gallery.py [NAME...] [--branch BRANCH]... [--out FOLDER]
 
@@ -24,7 +24,7 @@ from cmarkgfm.cmark import Options  # type: ignore[import-untyped]  # the same
 from make_repo import CHANGES, EXAMPLES, make_repository
 
 ROOT = EXAMPLES.parent
-GALLERY = ROOT / "docs" / "gallery"
+GALLERY = ROOT / ".gallery"
 # What tells one machine from another; a page needs none of it.
 OF_THE_MACHINE = {"hostname", "boot_id", "fingerprint", "kernel"}
 STYLE = """body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
@@ -182,7 +182,7 @@ def index(rows: list[Shown]) -> str:
     lines = [
         "# Gallery",
         "",
-        "Each project of [examples/](../../examples/README.md) has four branches: a regression, a harmless change, an",
+        "Each project of [examples/](../examples/README.md) has four branches: a regression, a harmless change, an",
         "improvement, and a change of documentation. `make gallery` runs `perfgate check` on each and writes these",
         "pages. The time is from the start of the command to the verdict. A check that was inconclusive where another",
         "verdict was expected is made again once, and marked. If it is inconclusive again, this host is too noisy for",
@@ -248,7 +248,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Checks every branch of every example, and writes their pages.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="examples to check (default: all)")
     parser.add_argument("--branch", action="append", choices=CHANGES, help="branches to check (default: all)")
-    parser.add_argument("--out", type=Path, default=GALLERY, help="folder of the pages (default: docs/gallery)")
+    parser.add_argument("--out", type=Path, default=GALLERY, help="folder of the pages (default: .gallery)")
     arguments = parser.parse_args()
     unknown = set(arguments.names) - set(examples())
     if unknown:

@@ -109,8 +109,6 @@ def sized(finding: Finding, *, limit: bool = True) -> str:
     named = f"{name} " if name else ""
     if not known(ratio) or ratio == 1:
         changed = (_from_zero(finding) or "has no ratio") if not known(ratio) else "has no change"
-    elif numbers.is_tiny(ratio):
-        changed = f"is {numbers.changed(ratio)} of base"
     else:
         changed = f"is {numbers.in_points(finding, numbers.size(ratio))} {numbers.direction(finding, ratio)}"
     changed += within
@@ -153,8 +151,6 @@ def _changed(finding: Finding) -> str:
         return f"{named} {from_zero or 'has no ratio'}".lstrip() + within if named or from_zero else f"no ratio{within}"
     if ratio == 1:
         return f"no change in {named}" if named else f"no change{within}"
-    if numbers.is_tiny(ratio):
-        return f"{named} {numbers.changed(ratio)} of base".lstrip() + within
     size, direction = numbers.in_points(finding, numbers.size(ratio)), numbers.direction(finding, ratio)
     return f"{named} {size} {direction}".lstrip() + within
 
@@ -190,8 +186,7 @@ def _spread(finding: Finding) -> str:
         end = low if _is_above(finding) else high
         if end is None:
             return f" (no bounds{note})"
-        sign = f" {numbers.direction(finding, end)}" if numbers.is_tiny(ratio.estimate) else ""
-        return f" (at least {numbers.least(end, _nearest(finding, end))}{sign}{note})"
+        return f" (at least {_size(finding, end)}{note})"
     if ratio.kind != "bounded" or low is None or high is None:
         return f" ({numbers.interval(ratio)}{note})"
     signs = [numbers.direction(finding, end) for end in (low, high)]
@@ -199,8 +194,6 @@ def _spread(finding: Finding) -> str:
     if low < 1 < high:
         return f" ({sizes[0]} {signs[0]} to {sizes[1]} {signs[1]}{note})"
     shown = sizes if low >= 1 else sizes[::-1]
-    if sizes[0] == sizes[1] and numbers.is_extreme(low):
-        shown = sizes[:1]
     return f" ({' to '.join(shown)}{note})"
 
 

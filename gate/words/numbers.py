@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal, Protocol, TypeGuard
+from typing import Protocol, TypeGuard
 
 from msgspec import structs
 
@@ -24,29 +24,20 @@ def format_percent(share: float) -> str:
     return format_confidence(share) if known(share) else "unknown"
 
 
-_EXTREME = 1e6
-"""Ratios beyond this, and below its inverse, are words: nobody reads so many digits."""
-
-
-def _beyond(ratio: float) -> Literal["above", "below"] | None:
-    """Return on which side a ratio is too extreme for a number; 0 is none of them."""
-    return "above" if ratio > _EXTREME else "below" if 0 < ratio < 1 / _EXTREME else None
-
-
 _TIMES = 100
 """Ratios from this on are multiples: nobody reads "+8190790%"."""
 
 
 def _multiple(ratio: float) -> str | None:
     """Write a large ratio as a multiple, in two digits: "82,000"; None: it is none."""
-    return f"{float(f'{ratio:.2g}'):,.0f}" if ratio >= _TIMES else None
+    if ratio < _TIMES:
+        return None
+    return f"{float(f'{ratio:.2g}'):,.0f}" if ratio < 1e9 else f"{ratio:.2g}"
 
 
 def format_ratio(ratio: float | None) -> str:
-    """Write a ratio: "1.0510", "more than 10^6", "less than 10^-6"."""
-    if not known(ratio):
-        return "unknown"
-    return {"above": "more than 10^6", "below": "less than 10^-6", None: f"{ratio:.4f}"}[_beyond(ratio)]
+    """Write a ratio: "1.0510"."""
+    return f"{ratio:.4f}" if known(ratio) else "unknown"
 
 
 def format_p(p: float | None) -> str:
@@ -139,10 +130,9 @@ def direction(case: Measured, ratio: float) -> str:
 
 
 def changed(ratio: float) -> str:
-    """Write a ratio as a change: "+5.1%", "82,000 times", "more than 10^6 times", "less than a millionth"."""
-    words = {"above": "more than 10^6 times", "below": "less than a millionth"}
-    beyond, multiple = _beyond(ratio), _multiple(ratio)
-    return words[beyond] if beyond else f"{multiple} times" if multiple else _signed(ratio)
+    """Write a ratio as a change: "+5.1%", "82,000 times"."""
+    multiple = _multiple(ratio)
+    return f"{multiple} times" if multiple else _signed(ratio)
 
 
 def _signed(ratio: float) -> str:
@@ -151,35 +141,18 @@ def _signed(ratio: float) -> str:
 
 
 def drawn(ratio: float) -> str:
-    """Write a ratio as a change where there is little room: "+5.1%", "82,000 ×", "> 10⁶ ×", "< 10⁻⁶ ×"."""
-    words = {"above": "> 10⁶ ×", "below": "< 10⁻⁶ ×"}
-    beyond, multiple = _beyond(ratio), _multiple(ratio)
-    return words[beyond] if beyond else f"{multiple} ×" if multiple else _signed(ratio)
+    """Write a ratio as a change where there is little room: "+5.1%", "82,000 ×"."""
+    multiple = _multiple(ratio)
+    return f"{multiple} ×" if multiple else _signed(ratio)
 
 
 def size(ratio: float, limit: float = math.nan) -> str:
-    """Write a change without its direction: "5.1%", "82,000 times", "more than 10^6 times", "more than 99.9999%".
+    """Write a change without its direction: "5.1%", "82,000 times".
 
     limit: a change that it must not read like, if it is another.
     """
-    words = {"above": "more than 10^6 times", "below": "more than 99.9999%"}
-    beyond, multiple = _beyond(ratio), _multiple(ratio)
-    return words[beyond] if beyond else f"{multiple} times" if multiple else apart(abs(ratio - 1), limit)
-
-
-def share(of: float) -> str:
-    """Write a relative size of any amount: "5.1%", "more than 10^6 times"."""
-    return changed(of) if _beyond(of) == "above" else format_share(of)
-
-
-def is_extreme(ratio: float) -> bool:
-    """Return whether a ratio is written in words."""
-    return _beyond(ratio) is not None
-
-
-def is_tiny(ratio: float | None) -> bool:
-    """Return whether a ratio is "less than a millionth"."""
-    return known(ratio) and _beyond(ratio) == "below"
+    multiple = _multiple(ratio)
+    return f"{multiple} times" if multiple else apart(abs(ratio - 1), limit)
 
 
 def in_points(case: Finding | Recorded, change: str) -> str:
@@ -244,19 +217,10 @@ def _limits(ratio: RatioInterval, write: Callable[[float], str]) -> str:
     if ratio.kind == "bounded" and low and high:
         if ratio.method == "exact":
             return "exact"
-        # two ends that are too extreme for numbers are written once
-        once = low == high and known(ratio.low) and is_extreme(ratio.low)
-        return low if once else f"{low} to {high}"
+        return f"{low} to {high}"
     if ratio.kind == "half-line" and (low or high):
         return f"{low} or more" if low else f"{high} or less"
     return "unbounded" if ratio.kind in ("complement", "line", "half-line") else "no interval"
-
-
-def least(ratio: float, limit: float) -> str:
-    """Write the least size of a change that is `ratio` or more: "5.1%", "10^6 times", with digits as `apart`."""
-    words = {"above": "10^6 times", "below": "99.9999%"}
-    beyond, multiple = _beyond(ratio), _multiple(ratio)
-    return words[beyond] if beyond else f"{multiple} times" if multiple else apart(abs(ratio - 1), limit)
 
 
 def apart(share: float, limit: float) -> str:

@@ -11,7 +11,7 @@ from gate.commands.compare.geomeans import ALL
 from gate.commands.compare.table import Block, Cell, Change, Column, Row, Table
 from gate.evidence.factors import pairs
 from gate.model import RatioInterval
-from gate.units import format_number, shown_unit, whole_of
+from gate.units import format_number, format_share, shown_unit, whole_of
 from gate.words import numbers, reports, views
 from gate.words.numbers import known
 from gate.words.plain import clip, visible
@@ -164,9 +164,9 @@ def _spread(cell: Cell) -> tuple[str, str]:
             return "", ""
         share = distance / abs(cell.value)
         # two builds that differ by much give bounds of many digits
-        return "±", numbers.share(share) if share < _WIDEST else f">{_WIDEST * 100}%"
+        return "±", format_share(share) if share < _WIDEST else f">{_WIDEST * 100}%"
     if known(cell.sd) and known(cell.value) and cell.value:
-        return "σ", "0%" if cell.sd == 0 else numbers.share(cell.sd / abs(cell.value))
+        return "σ", "0%" if cell.sd == 0 else format_share(cell.sd / abs(cell.value))
     return "", ""
 
 

@@ -10,7 +10,7 @@ from gate.decide.importance import ordered
 from gate.model import Finding, Report
 from gate.report.markdown.escape import Md, block, brief
 from gate.report.markdown.tables import Part
-from gate.words.numbers import is_extreme, known
+from gate.words.numbers import known
 
 _MOST = 3
 # one that holds a name made to be long is no help
@@ -64,7 +64,7 @@ def entry(finding: Finding, *, alone: bool, view: Finding | None = None) -> str:
 def _size(finding: Finding) -> float | None:
     """Return by how much head is worse, as `up_to` takes it."""
     ratio = finding.ratio.estimate
-    if not known(ratio) or ratio <= 0 or is_extreme(ratio):
+    if not known(ratio) or ratio <= 0:
         return None
     size = (ratio if finding.better == "lower" else 1 / ratio) - 1
     return size if size > 0 else None

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from gate.model import Counts, Finding, Level, Variance
-from gate.units import format_number
-from gate.words import numbers
+from gate.units import format_number, format_share
 from gate.words.numbers import known
 
 SHARES_WIDTH = 240.0
@@ -103,7 +102,7 @@ def _cells(variances: Sequence[Variance], counts: Counts) -> dict[Level, Cells]:
             count=f"{getattr(counts, item.level):,}",
             s2=format_number(item.s2, 3) if known(item.s2) else "unknown",
             t2=format_number(item.t2, 3) if known(item.t2) else "unknown",
-            relative=numbers.share(item.relative) if known(item.relative) else "unknown",
+            relative=format_share(item.relative) if known(item.relative) else "unknown",
             of_value=f"{of_value[item.level]:.0%}" if item.level in of_value else "unknown",
             of_mean=f"{of_mean[item.level]:.0%}" if item.level in of_mean else "unknown",
         )

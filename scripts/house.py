@@ -1,0 +1,179 @@
+"""How large the product is, and in how many pieces; the same of other folders, for comparison.
+
+    scripts/house [--junit FILE] [FOLDER...]
+
+The columns are folders: first this checkout's product, then those that are named. Tests, examples and generated code
+are left out. Files a value passes: those of which a function had a measured value in hand, as an argument or as what it
+returned, by itself, written in a text, or in objects nested up to three deep, while `perfgate decide` made a comment of
+the output of a tool. Seconds: of all tests together, from the JUnit file of a run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import dataclasses
+import io
+import json
+import os
+import re
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import msgspec
+import numpy as np
+
+ROOT = Path(__file__).parent.parent
+PRODUCT = ("gate", "harness")
+NO_PRODUCT = re.compile(
+    r"(^|/)(tests?|testdata|examples?|benches|benchmarks?|docs?|vendor|third_party|node_modules|target|book|site|dist)/|(^|/)\.|"
+    r"(^|/)(test_|conftest)[^/]*$|_test\.\w+$|\.pb\.go$|\.min\.js$|(^|/)(setup|build)\.(py|rs)$"
+)
+RECORDS = {"Struct", "NamedTuple", "TypedDict", "dataclass"}
+DEFINED = {".rs": r"^\s*(?:pub(?:\(\w+\))? )?(?:struct|enum) (\w+)", ".go": r"^type (\w+) struct"}
+PRIVATE = {
+    ".py": r"^\s*(?:async )?def (_[^\W_]\w*)", ".rs": r"^\s*(?:const )?(?:async )?fn (\w+)",
+    ".go": r"^func (?:\([^)]*\) )?([a-z]\w*)",
+}  # fmt: skip
+"""Functions that only their own file can use."""
+WORD = re.compile(r"\w+")
+
+
+def sources(top: Path, folders: Sequence[str] = ()) -> dict[str, str]:
+    """Return the source files of a folder that are neither tests nor examples, by path."""
+    places = [top / each for each in folders] or [top]
+    files = (
+        file for place in places for file in place.rglob("*") if file.suffix in {".py", ".rs", ".go", ".js", ".ts"}
+    )
+    named = {str(file.relative_to(top)): file for file in files if file.is_file()}
+    return {name: file.read_text("utf-8") for name, file in sorted(named.items()) if not NO_PRODUCT.search(name)}
+
+
+def figures(files: dict[str, str]) -> dict[str, int | None]:
+    """Count what a folder holds; None: it cannot be counted in its language."""
+    trees = {name: ast.parse(text) for name, text in files.items() if name.endswith(".py")}
+    records = _records([node for tree in trees.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)])
+    once = 0
+    for name, text in files.items():
+        suffix = Path(name).suffix
+        records += len(re.findall(DEFINED.get(suffix, "(?!)"), text, re.MULTILINE))
+        private = Counter(re.findall(PRIVATE.get(suffix, "(?!)"), text, re.MULTILINE))
+        words = Counter(WORD.findall(text))
+        once += sum(words[each] - count == 1 for each, count in private.items())
+    return {
+        "lines": sum(text.count("\n") for text in files.values()),
+        "files": len(files),
+        "record types": records,
+        "private functions with one use": once,
+        "modules with one importer": _one_importer(trees) if trees else None,
+    }
+
+
+def _records(classes: Sequence[ast.ClassDef]) -> int:
+    """Count the classes that hold fields: dataclasses, structs and the like, and what is derived from them."""
+    above = [(node.name, (*node.bases, *node.decorator_list)) for node in classes]
+    named = [(name, {ast.unparse(each).partition("(")[0].rpartition(".")[2] for each in own}) for name, own in above]
+    known = set(RECORDS)
+    while more := {name for name, own in named if own & known} - known:
+        known |= more
+    return sum(bool(own & known) for _, own in named)
+
+
+def _one_importer(trees: dict[str, ast.Module]) -> int:
+    """Count the modules that exactly one other imports; a package counts as its __init__."""
+    known = {name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in trees}
+    importers: Counter[str] = Counter()
+    for tree in trees.values():
+        imported: set[str] = set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                imported |= {each.name for each in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                imported |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
+        importers.update(imported & known)
+    return sum(count == 1 for count in importers.values())
+
+
+# --- the way of a value -----------------------------------------------------------------------------------------------
+
+VALUE, CHANGE = 0.01234567, 1e-5
+TEXTS = ("12.3", "0.0123")
+
+
+def passed() -> int:
+    """Count the files that a value passes."""
+    from gate.cli.main import main as perfgate
+
+    found: set[str] = set()
+
+    def watch(frame: Any, event: str, returned: object) -> None:
+        file = frame.f_code.co_filename
+        if event in ("call", "return") and file.startswith(tops) and file not in found:
+            held = list(frame.f_locals.values()) if event == "call" else [returned]
+            if any(_holds(each) for each in held):
+                found.add(file)
+
+    tops = tuple(str(ROOT.resolve() / each) + os.sep for each in PRODUCT)
+    with tempfile.TemporaryDirectory() as folder:
+        for number, side in enumerate(["base", "head"] * 5):
+            times = [VALUE * (1 + CHANGE * ((number * k) % 7)) for k in range(1, 11)]
+            document = {"results": [{"command": "sleep", "times": times, "exit_codes": [0] * 10}]}
+            Path(folder, f"{side}{number}.json").write_text(json.dumps(document), encoding="utf-8")
+        argv = ["decide", f"base={folder}/base*.json", f"head={folder}/head*.json", "--markdown", "-"]
+        # loading runs functions too
+        perfgate(argv, io.StringIO(), io.StringIO())
+        sys.setprofile(watch)
+        try:
+            perfgate(argv, io.StringIO(), io.StringIO())
+        finally:
+            sys.setprofile(None)
+    return len(found)
+
+
+def _holds(value: object, depth: int = 3) -> bool:
+    if isinstance(value, float):
+        return abs(value / VALUE - 1) < 10 * CHANGE
+    if isinstance(value, (str, bytes)):
+        text = value[:10_000] if isinstance(value, str) else value[:10_000].decode(errors="replace")
+        return any(each in text for each in TEXTS)
+    if isinstance(value, np.ndarray):
+        return value.dtype == np.float64 and value.size > 0 and _holds(float(value.flat[0]), 0)
+    return depth > 0 and any(_holds(each, depth - 1) for each in _inside(value))
+
+
+def _inside(value: object) -> Iterator[object]:
+    if isinstance(value, msgspec.Struct):
+        yield from (getattr(value, name) for name in value.__struct_fields__)
+    elif dataclasses.is_dataclass(value):
+        yield from (getattr(value, field.name, None) for field in dataclasses.fields(value))
+    elif isinstance(value, dict):
+        yield from value.values()
+    elif isinstance(value, (list, tuple, set, frozenset)):
+        yield from list(value)[:100]
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(prog="scripts/house", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER")
+    parser.add_argument("--junit", type=Path, metavar="FILE", help="of a run of the tests")
+    options = parser.parse_args()
+    columns = {"perfgate": figures(sources(ROOT, PRODUCT)) | {"files a value passes": passed()}}
+    if options.junit:
+        suites = ElementTree.parse(options.junit).getroot().iter("testsuite")  # noqa: S314 - our own
+        columns["perfgate"]["seconds of the suite"] = round(sum(float(each.get("time", "0")) for each in suites))
+    columns |= {folder.resolve().name: figures(sources(folder)) for folder in options.folders}
+    rows = list(columns["perfgate"])
+    print(f"| | {' | '.join(columns)} |\n| --- |{' --: |' * len(columns)}")
+    for row in rows:
+        cells = (own.get(row) for own in columns.values())
+        print(f"| {row} | {' | '.join('-' if each is None else f'{each:,}' for each in cells)} |")
+
+
+if __name__ == "__main__":
+    main()
