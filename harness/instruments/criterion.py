@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from gate.adapters import criterion
-from gate.adapters.criterion import Files
-from gate.adapters.suites import Suite
-from gate.adapters.values import EmptyError, OutputError
+from gate.formats.live import criterion
+from gate.formats.live.criterion import Files
+from gate.formats.live.suites import Suite
+from gate.formats.live.values import EmptyError, OutputError
 from gate.model.visible import visible
 from gate.walking import walk
 from harness.instruments.declaration import built_in

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gate.adapters import google_benchmark
-from gate.adapters.suites import Suite
-from gate.adapters.values import EmptyError, OutputError
+from gate.formats.live import google_benchmark
+from gate.formats.live.suites import Suite
+from gate.formats.live.values import EmptyError, OutputError
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import read_regular
 from harness.instruments.suite import Call, SuiteInstrument

@@ -7,9 +7,9 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gate.adapters import hyperfine
-from gate.adapters.values import OutputError
 from gate.config.types import Benchmark
+from gate.formats.live import hyperfine
+from gate.formats.live.values import OutputError
 from gate.model import Metric
 from gate.model.warnings.setup import ToolUnusable
 from harness.instruments.declaration import Declared, Found, ask

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from gate.adapters import jmh
-from gate.adapters.suites import Suite
-from gate.adapters.values import OutputError
+from gate.formats.live import jmh
+from gate.formats.live.suites import Suite
+from gate.formats.live.values import OutputError
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import read_regular
 from harness.instruments.suite import Call, SuiteInstrument

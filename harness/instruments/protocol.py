@@ -12,10 +12,10 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Protocol
 
-from gate.adapters.values import OutputError, Series
 from gate.config.commands import filled, is_simple
 from gate.config.types import Benchmark
 from gate.directions import told_or_known
+from gate.formats.live.values import OutputError, Series
 from gate.model import Metric, Side
 from gate.model.digits import step_of
 from gate.units import plural

@@ -7,9 +7,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from gate.adapters import pytest_benchmark
-from gate.adapters.suites import Suite
-from gate.adapters.values import EmptyError
+from gate.formats.live import pytest_benchmark
+from gate.formats.live.suites import Suite
+from gate.formats.live.values import EmptyError
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import read_regular
 from harness.instruments.suite import Call, SuiteInstrument

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from gate.adapters.suites import Suite
-from gate.adapters.values import EmptyError, OutputError
 from gate.config.commands import mentions
 from gate.config.rules import matches
 from gate.config.types import Benchmark
+from gate.formats.live.suites import Suite
+from gate.formats.live.values import EmptyError, OutputError
 from harness.instruments.protocol import (
     OUTPUT,
     SHELL,

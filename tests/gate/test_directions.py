@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from gate.adapters import google_benchmark
 from gate.cli.main import main
 from gate.directions import direction, told_or_known
+from gate.formats.live import google_benchmark
 
 
 @pytest.mark.parametrize(

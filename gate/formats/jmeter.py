@@ -1,0 +1,185 @@
+"""JMeter's results (JTL): CSV with any columns, with or without a header line, and XML."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from xml.parsers import expat
+
+from gate.formats.live.load_tests import succeeded
+from gate.formats.live.values import OutputError
+from gate.formats.parts.jtl import SCALES, TRANSACTION, Places, Reader, Row, Samples, add_rows
+from gate.formats.parts.requests import Requests, Table, measured
+from gate.formats.parts.result import Format, Result
+from gate.formats.parts.source import Source
+
+FORMAT = Format(
+    title="JMeter (`-l FILE`: JTL as CSV or XML)",
+    execution="the file, and each part of a CSV that begins with a header line again",
+    iteration="one sample of the label",
+    trap=(
+        "times are whole milliseconds; a transaction controller is a label of its own (kind=transaction) that contains "
+        "the samplers below it, and redirects and embedded resources may be labels too; throughput counts what "
+        "succeeded, from the label's first start to its last end; threads are no executions, and runs that were "
+        "appended to a file without a header line are one"
+    ),
+)
+_BESIDE = frozenset({"timeStamp", "label", "responseCode", "success", "threadName", "Latency"})
+_DELIMITERS = ",;\t|"
+_BEGINS = ("timeStamp", "elapsed", "label", "responseCode")
+_DEFAULT = (
+    *_BEGINS, "responseMessage", "threadName", "dataType", "success", "failureMessage", "bytes", "sentBytes",
+    "grpThreads", "allThreads", "URL", "Latency", "IdleTime", "Connect",
+)  # fmt: skip
+# the orders of JMeter's defaults over the years, by their width
+_ORDERS = {
+    17: _DEFAULT,
+    16: tuple(name for name in _DEFAULT if name != "URL"),
+    15: tuple(name for name in _DEFAULT if name not in ("URL", "sentBytes")),
+    12: (*_DEFAULT[:8], "bytes", "grpThreads", "allThreads", "Latency"),
+    10: (*_DEFAULT[:8], "bytes", "Latency"),
+}
+_XML = {"latency": "lt", "connect": "ct", "bytes": "by"}
+_ELEMENTS = frozenset({"sample", "httpSample"})
+_PART = 256
+"""Rows that are read at once; more of them cost more, as they leave the processor's caches."""
+
+
+def recognises(source: Source) -> bool:
+    """Return whether it is XML with <testResults>, or CSV whose header line or first row is JMeter's."""
+    lines = source.head.lines
+    if not lines:
+        return False
+    if lines[0].lstrip().startswith("<"):
+        return "<testResults" in source.head.text[:4096]
+    return _columns(_cells(lines[0])) is not None
+
+
+def read(source: Source) -> Iterator[Result]:
+    """Yield a process for each label, in the order of its first sample."""
+    yield from _xml(source) if source.head.text.lstrip().startswith("<") else _csv(source)
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in next(csv.reader([line], delimiter=_delimiter(line)), [])]
+
+
+def _delimiter(line: str) -> str:
+    return max(_DELIMITERS, key=line.count)
+
+
+def _columns(first: Sequence[str]) -> Sequence[str] | None:
+    """Return the names of the columns by the first row: those that it gives, or JMeter's default; None: neither."""
+    if "elapsed" in first and _BESIDE.intersection(first):
+        return first
+    stamped = len(first) >= 8 and first[0].isdecimal() and len(first[0]) >= 12 and first[1].isdecimal()
+    if not stamped or first[7] not in ("true", "false"):
+        return None
+    return _ORDERS.get(len(first), (*_DEFAULT[:8], *("" for _ in first[8:])))
+
+
+def _csv(source: Source) -> Iterator[Result]:
+    head = source.head.first
+    names = _columns(_cells(head))
+    if names is None:
+        raise OutputError("line 1: neither a header line with 'elapsed' nor JMeter's default columns")
+    places = Places(names)
+    table, execution = places.table(), 0
+    for rows in _parts(csv.reader(source.raw_lines(), delimiter=_delimiter(head)), places):
+        if rows:
+            add_rows(table, places, rows)
+        elif table:
+            yield from _results(table, execution)
+            table, execution = places.table(), execution + 1
+    yield from _results(table, execution)
+
+
+def _parts(reader: Reader, places: Places) -> Iterator[list[Row]]:
+    """Yield rows with their lines, many at once; none where the header line stands again."""
+    rows: list[Row] = []
+    torn: str | None = None
+    width, elapsed = places.width, places.elapsed
+    for row in reader:
+        if torn is not None:
+            raise OutputError(torn)
+        if len(row) != width:
+            # the last row may be cut off
+            torn = f"line {reader.line_num}: {len(row)} cells instead of {width}" if any(map(str.strip, row)) else None
+        elif row[elapsed] == "elapsed" or row[elapsed].strip() == "elapsed":
+            yield rows
+            if rows:
+                yield []
+            rows = []
+        else:
+            rows.append((reader.line_num, row))
+            if len(rows) >= _PART:
+                yield rows
+                rows = []
+    if rows:
+        yield rows
+
+
+def _results(table: Samples, execution: int) -> Iterator[Result]:
+    for (label, whole), requests in table.items():
+        yield measured(label, requests, execution=execution, labels={"kind": "transaction"} if whole else {})
+
+
+class _Samples:
+    """What an XML parser calls for each element."""
+
+    def __init__(self) -> None:
+        self.table: Samples = Table(tuple(_XML))
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        if name not in _ELEMENTS:
+            return
+        try:
+            self._add(attributes)
+        except ValueError:
+            raise OutputError(f"<{name}> {attributes.get('lb', '')!r} has text where a number should be") from None
+
+    def _add(self, attributes: dict[str, str]) -> None:
+        bad = _is_bad(attributes)
+        if "t" not in attributes and not bad:
+            # what is saved of a sample can be chosen, and without a time nothing is left
+            return
+        requests = self.table[attributes.get("lb", ""), attributes.get("rm", "").startswith(TRANSACTION)]
+        elapsed = float(attributes.get("t", "0")) * 1e-3
+        if (stamp := attributes.get("ts", "")).isdecimal():
+            start = int(stamp) * 1e-3
+            requests.lasted(start, start + elapsed)
+        if bad:
+            requests.failed += 1
+        else:
+            requests.times.append(elapsed)
+            _others(requests, attributes)
+
+
+def _is_bad(attributes: dict[str, str]) -> bool:
+    return succeeded(attributes.get("s") or attributes.get("rc", "")) is False
+
+
+def _others(requests: Requests, attributes: dict[str, str]) -> None:
+    for name, attribute in _XML.items():
+        value = attributes.get(attribute)
+        if value:
+            requests.others[name].append(float(value) * SCALES[name])
+
+
+def _xml(source: Source) -> Iterator[Result]:
+    samples, parser = _Samples(), expat.ParserCreate()
+    parser.StartElementHandler = samples.start
+    parser.EntityDeclHandler = _refuse_entities
+    try:
+        # a declared encoding is not that of text; a file that ends before its last element is of a run that was stopped
+        for line in source.raw_lines():
+            parser.Parse(line, False)  # it takes no keyword
+    except expat.ExpatError as error:
+        raise OutputError(f"line {error.lineno}: no XML: {expat.ErrorString(error.code)}") from None
+    except OutputError as error:
+        raise OutputError(f"line {parser.CurrentLineNumber}: {error}") from None
+    yield from _results(samples.table, 0)
+
+
+def _refuse_entities(*_: object) -> None:
+    raise OutputError("an entity is declared, which JMeter never writes")

@@ -1,0 +1,133 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from gate.directions import direction
+from gate.formats.live.google_benchmark import parse
+from gate.formats.live.values import OutputError, Series
+
+DATA = Path(__file__).parents[2] / "data/google-benchmark"
+HOSTILE = "a b/'c'\"\\d\"\\n\\t\\x01/🐢 é/iterations:10"
+ERRORS = {
+    "Broken": 'no such file:\\n"data"',
+    "Twice/iterations:10": "two benchmarks have this name",
+    "Summary/repeats:2": "only aggregates were reported: take ReportAggregatesOnly out of its code",
+}
+
+
+def test_captured_output() -> None:
+    suite = parse((DATA / "1.7.1.json").read_bytes())
+    assert suite.errors == ERRORS
+    assert {name: sorted(each) for name, each in suite.benchmarks.items()} == {
+        "Copy/1024": ["bytes_per_second", "cpu_time", "items_per_second", "time"],
+        "Copy/4096": ["bytes_per_second", "cpu_time", "items_per_second", "time"],
+        "Counters/threads:2": ["cpu_time", "depth", "hits", "time"],
+        # their counter is NaN and -Infinity
+        "Undefined": ["cpu_time", "time"],
+        "Endless": ["cpu_time", "time"],
+        "Manual/iterations:2/manual_time": ["cpu_time", "time"],
+        "Linear/64": ["cpu_time", "time"],
+        "Linear/512": ["cpu_time", "time"],
+        "Few/repeats:2": ["cpu_time", "time"],
+        HOSTILE: ["cpu_time", "time"],
+    }
+    assert all(len(series.values) == 2 for each in suite.benchmarks.values() for series in each.values())
+
+
+def test_units_and_directions() -> None:
+    suite = parse((DATA / "1.7.1.json").read_bytes())
+    copy = suite.benchmarks["Copy/1024"]
+    assert copy["time"].values == pytest.approx([1.1907018718915389e-08, 1.2087433821785928e-08])
+    assert copy["bytes_per_second"] == Series("B/s", [85952452215.42368, 84693328709.02243])
+    assert direction("items_per_second", copy["items_per_second"].unit) == "higher"
+    # in milliseconds; a counter is the sum over threads
+    assert suite.benchmarks["Counters/threads:2"]["time"].values == pytest.approx([3.512789e-10, 3.756437e-10])
+    assert suite.benchmarks["Counters/threads:2"]["depth"] == Series("", [-6.0, -6.0])
+    assert suite.benchmarks["Manual/iterations:2/manual_time"]["time"] == Series("s", [0.25, 0.25])
+    assert suite.benchmarks["Few/repeats:2"]["time"].values == pytest.approx([2.0224214e-09, 5.588142e-10])
+
+
+def test_a_newer_version() -> None:
+    suite = parse((DATA / "1.9.5.json").read_bytes())
+    assert suite.errors == {"broken": "it's\\tbroken"}
+    assert list(suite.benchmarks) == ["plain", 's "q" / x']
+
+
+def test_before_1_5_names_tell_the_aggregates() -> None:
+    """As its json_reporter.cc wrote rows until 1.4: without run_name, run_type and indices."""
+    new = json.loads((DATA / "1.7.1.json").read_text(encoding="utf-8"), strict=False)
+    since = ("family_index", "per_family_instance_index", "run_type", "run_name", "repetition_index", "aggregate_name")
+    rows = [{key: value for key, value in row.items() if key not in since} for row in new["benchmarks"]]
+    rows = [row for row in rows if row["name"] != "Twice/iterations:10" and not row["name"].startswith("Summary")]
+    rows.append({"name": "geometric_mean", "real_time": 1, "cpu_time": 2, "time_unit": "s"})
+    suite = parse(json.dumps({"benchmarks": rows}).encode())
+    expected = parse((DATA / "1.7.1.json").read_bytes())
+    own = {name: each for name, each in suite.benchmarks.items() if not name.startswith(("geometric_mean", "Twice"))}
+    assert own == expected.benchmarks
+    assert suite.benchmarks["geometric_mean"]["time"] == Series("s", [1.0])
+    assert suite.errors == {"Broken": ERRORS["Broken"]}
+
+
+def row(name: str, **values: object) -> dict[str, object]:
+    return {"name": name, "run_type": "iteration", "real_time": 1, "cpu_time": 1, "time_unit": "s", **values}
+
+
+def test_what_cannot_be_used_is_an_error_of_its_benchmark() -> None:
+    rows = [
+        row("nan", real_time=float("nan")),
+        row("negative", cpu_time=-1),
+        row("text", real_time="1"),
+        row("unit", time_unit="min"),
+        row("once"),
+        row("once", error_occurred=True, error_message=""),
+    ]
+    suite = parse(json.dumps({"benchmarks": rows}).encode())
+    assert suite.benchmarks == {}
+    assert suite.errors == {
+        "nan": "nan in 'time' is not a finite number",
+        "negative": "-1 in 'cpu_time' is below 0",
+        "text": "its real_time is '1' in s, which is not a time",
+        "unit": "its real_time is 1.0 in min, which is not a time",
+        "once": "it reports an error",
+    }
+
+
+def test_a_counter_of_some_repetitions_only_and_a_skipped_benchmark_are_left_out() -> None:
+    """A skip as the json_reporter.cc of 1.8 writes it."""
+    rows = [row("a", x=1, y=2, time=9), row("a", x=2), row("b", skipped=True, skip_message="not here")]
+    suite = parse(json.dumps({"benchmarks": rows}).encode())
+    assert suite.errors == {}
+    one, cpu = Series("s", [1.0, 1.0]), Series("s", [1.0, 1.0], view_of="time", sharp=True)
+    assert suite.benchmarks == {"a": {"time": one, "cpu_time": cpu, "x": Series("", [1.0, 2.0])}}
+
+
+def test_cpu_time_is_a_view_of_time_and_sharp_unless_the_name_says_that_another_time_counts() -> None:
+    found = parse((DATA / "1.7.1.json").read_bytes()).benchmarks
+    assert {metric: each.view_of for metric, each in found["Copy/1024"].items() if each.view_of} == {"cpu_time": "time"}
+    assert not any(each["time"].sharp for each in found.values())
+    dull = {name for name, each in found.items() if not each["cpu_time"].sharp}
+    assert dull == {"Manual/iterations:2/manual_time"}
+    waits = row("Fetch/8/process_time/real_time/threads:2"), row("real_time_of/8"), row("Spawn/process_time")
+    made = parse(json.dumps({"benchmarks": waits}).encode()).benchmarks
+    assert [each["cpu_time"].sharp for each in made.values()] == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"[]",
+        b'{"benchmarks": [1]}',
+        b'{"benchmarks": [{"run_type": "iteration"}]}',
+        b'{"benchmarks": [{"name": "a',
+    ],
+)
+def test_other_data_is_an_error_in_one_line(data: bytes) -> None:
+    with pytest.raises(OutputError, match=r"\AGoogle Benchmark's JSON .+\Z"):
+        parse(data)
+
+
+def test_hostile_types_do_not_crash() -> None:
+    odd = row("a", family_index={}, time_unit=[], counter=int("9" * 400))
+    assert list(parse(json.dumps({"benchmarks": [odd]}).encode()).errors) == ["a"]
