@@ -21,8 +21,8 @@ def render(decided, links):
     return decided.report.verdict.upper() + "!\\n"
 """,
     # an adapter: a format of the values instrument
-    "gate/formats/live/pairs.py": '''
-from gate.formats.live.values import Series
+    "gate/formats/pairs.py": '''
+from gate.formats.parts.output import Series
 
 
 def parse(data, units):
@@ -34,7 +34,7 @@ def parse(data, units):
     return found
 
 
-FORMAT = parse
+LIVE = parse
 ''',
     # an instrument, with a metric and a floor of its own; it counts the bytes that the command prints
     "harness/instruments/wordcount.py": """
@@ -71,8 +71,8 @@ INSTRUMENT = Declared(
 """,
     # a suite's tool: an instrument whose command prints "parse 3", "write 5"; exact numbers
     "harness/instruments/two_words.py": """
-from gate.formats.live.suites import Suite
-from gate.formats.live.values import Series
+from gate.formats.parts.output import Suite
+from gate.formats.parts.output import Series
 from gate.config.instruments import Traits
 from harness.instruments.declaration import Declared, Found
 from harness.instruments.suite import SuiteInstrument

@@ -36,8 +36,8 @@ def file_formats() -> tuple[str, ...]:
 
 
 def value_formats() -> tuple[str, ...]:
-    """Return the formats that the values instrument reads: the modules of gate/formats/live with a FORMAT."""
-    return declaring("gate/formats/live", "FORMAT")
+    """Return the formats that the values instrument reads: the modules of gate/formats with a LIVE."""
+    return declaring("gate/formats", "LIVE")
 
 
 def result_formats() -> tuple[str, ...]:

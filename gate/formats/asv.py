@@ -16,8 +16,8 @@ from typing import Any
 
 import msgspec
 
-from gate.formats.live.suites import read_json, why_unusable
-from gate.formats.live.values import OutputError, Series
+from gate.formats.parts.json_text import read_json
+from gate.formats.parts.output import OutputError, Series, why_unusable
 from gate.formats.parts.result import About, Aggregate, Failed, Format, Measured, Result
 from gate.formats.parts.source import Source
 from gate.model import Metric

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from gate.formats.parts.checking import aggregate, entry, measured, numbered, scaled, times
+from gate.formats.parts.checking import aggregate, entry, measured, scaled, times
 from gate.formats.parts.result import About, Failed, Format, Measured, Result
 from gate.formats.parts.source import Source
 from gate.model import Better, Metric
@@ -24,6 +24,7 @@ FORMAT = Format(
         "the default is one launch, so one execution; brief JSON holds statistics alone, with an interval of 99.9%; a "
         "benchmark without statistics (NA) has failed; the CSV of a report or of measurements is not read"
     ),
+    again="number",
 )
 _NS = 1e-9
 _JOB = re.compile(r"[^:]*: (?P<id>[^(\[]*+)(?:\((?P<rest>[^\[]*)\))?\s*+(?:\[.*\])?", re.DOTALL)
@@ -90,10 +91,6 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each launch, and statistics where the measurements are left out."""
-    return numbered(_read(source))
-
-
-def _read(source: Source) -> Iterator[Result]:
     found = source.head.json
     yield _about(found.get("HostEnvironmentInfo") if isinstance(found, dict) else None)
     before: Counter[str] = Counter()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from gate.formats.live.values import OutputError
+from gate.formats.parts.output import OutputError
 from gate.formats.parts.result import About, Failed, Format, Measured, Result
 from gate.formats.parts.source import Source
 from gate.model import Metric
@@ -21,8 +21,10 @@ FORMAT = Format(
     ),
 )
 _NAMES = {"Ir": "instructions"}
+_LONGEST = 60
 _KEYS = (b"events:", b"totals:", b"summary:", b"cmd:", b"pid:", b"creator:")
 _PRINTED = re.compile(r"==(\d+)== (Command: |Events    : |Collected : |Callgrind, )(.*)", re.ASCII)
+_TOTALS = re.compile(rb"^totals:.*\n", re.MULTILINE)
 _EVENTS = re.compile(r"^events: *\S", re.MULTILINE)
 _COST = re.compile(r"^(fn=|fl=|cmd:|creator:|positions:|summary:|totals:)", re.MULTILINE)
 
@@ -146,5 +148,24 @@ def _add(process: Process, numbers: list[int]) -> None:
 def _numbers(text: str, place: int) -> list[int]:
     words = text.replace(",", "").split()
     if not all(word.isdigit() and len(word) <= 20 for word in words):
-        raise OutputError(f"line {place}: {text!r} are no counts of events")
+        raise OutputError(f"line {place}: {text[:_LONGEST]!r} are no counts of events")
     return [int(word) for word in words]
+
+
+def instructions(files: Iterable[bytes]) -> int:
+    """Add up the instructions (Ir) of all profiles: one for each process, and for each part between two forks.
+
+    Raises:
+        OutputError: there is no profile, or one is cut off.
+    """
+    counts: list[int] = []
+    for data in files:
+        if _TOTALS.search(data) is None:
+            raise OutputError("a profile of callgrind is cut off: no totals")
+        found = [process.counts.get("Ir") for process in profiles(Source("a profile", None, data))[1]]
+        if None in found:
+            raise OutputError("a profile of callgrind holds no count of instructions (Ir)")
+        counts.append(sum(filter(None, found)))
+    if not counts:
+        raise OutputError("callgrind wrote no profile")
+    return sum(counts)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 from xml.etree.ElementTree import Element, ParseError, XMLPullParser
 
-from gate.formats.live.suites import NAME
-from gate.formats.live.values import OutputError
+from gate.formats.parts.live import printed
+from gate.formats.parts.output import NAME, OutputError
 from gate.formats.parts.result import About, Aggregate, Failed, Format, Result
 from gate.formats.parts.source import Source
 from gate.model.digits import Digits
@@ -271,3 +271,6 @@ def _seconds(number: str, unit: str) -> float:
         return Digits(number) * to_base(unit)[1]
     except ValueError:
         raise OutputError(f"{number} {unit} is not a time") from None
+
+
+LIVE = printed(read, "the XML of Catch2 with <BenchmarkResults> is expected", recognises)

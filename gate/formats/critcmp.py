@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from gate.formats.live.values import OutputError
-from gate.formats.parts.criterion_estimates import Estimates, aggregates, amount
+from gate.formats.criterion import Estimates, aggregates, amount
+from gate.formats.parts.output import OutputError
 from gate.formats.parts.result import Failed, Format, Result
 from gate.formats.parts.source import Source
 

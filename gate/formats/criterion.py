@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
-from gate.formats.live.suites import read_json
-from gate.formats.live.values import OutputError
-from gate.formats.parts.criterion_estimates import NANOSECOND, Amount, Estimates, aggregates, amount, throughput
-from gate.formats.parts.result import Failed, Format, Measured, Result
+from gate.formats.parts.json_text import read_json
+from gate.formats.parts.live import sorted_by_name
+from gate.formats.parts.output import OutputError, Suite
+from gate.formats.parts.result import Aggregate, Failed, Format, Measured, Result
 from gate.formats.parts.source import Source
 from gate.model import Metric
 from gate.walking import walk
@@ -32,6 +32,36 @@ _OF_CARGO = {"debug", "release", "doc", "package", "tmp"}
 """Folders in target/ that are large, and hold no results."""
 MOST = 20_000
 """Folders that are looked at."""
+_NANOSECOND = 1e-9
+
+
+class _Interval(msgspec.Struct):
+    confidence_level: float | None = None
+    lower_bound: float | None = None
+    upper_bound: float | None = None
+
+
+class _Estimate(msgspec.Struct):
+    """A statistic of the times of one iteration, in nanoseconds."""
+
+    point_estimate: float
+    confidence_interval: _Interval = msgspec.field(default_factory=_Interval)
+
+
+class Estimates(msgspec.Struct):
+    """What estimates.json holds; before 0.3 its keys began with capitals."""
+
+    mean: _Estimate
+    median: _Estimate | None = None
+    std_dev: _Estimate | None = None
+
+
+class _Amount(NamedTuple):
+    """What one iteration works through."""
+
+    number: float
+    unit: str
+    """Of the throughput: "B/s", "1/s" or "bit/s"."""
 
 
 class _Place(NamedTuple):
@@ -129,7 +159,7 @@ def _in_order(benchmarks: list[list[_Place]]) -> list[str]:
     return sorted(written, key=lambda name: (ranks.get(name, 0), written[name], name))
 
 
-def _name(folder: Path, root: Path) -> tuple[str, Amount | None, str | None]:
+def _name(folder: Path, root: Path) -> tuple[str, _Amount | None, str | None]:
     """Name a benchmark, with what it works through, and why that could not be read."""
     own = folder.parent.relative_to(root) if folder != root else Path(folder.parent.name)
     try:
@@ -141,7 +171,7 @@ def _name(folder: Path, root: Path) -> tuple[str, Amount | None, str | None]:
     return found.full_id, amount(found.throughput), None
 
 
-def _clashing(names: dict[Path, tuple[str, Amount | None, str | None]]) -> set[Path]:
+def _clashing(names: dict[Path, tuple[str, _Amount | None, str | None]]) -> set[Path]:
     """Find the folders whose benchmark and baseline another one has too: results of several projects."""
     seen: dict[tuple[str, str], list[Path]] = {}
     for folder, (name, *_) in names.items():
@@ -149,7 +179,7 @@ def _clashing(names: dict[Path, tuple[str, Amount | None, str | None]]) -> set[P
     return {folder for folders in seen.values() if len(folders) > 1 for folder in folders}
 
 
-def _one(place: _Place, named: tuple[str, Amount | None, str | None], labels: dict[str, str]) -> Iterator[Result]:
+def _one(place: _Place, named: tuple[str, _Amount | None, str | None], labels: dict[str, str]) -> Iterator[Result]:
     name, worked, why = named
     try:
         if why is not None:
@@ -176,16 +206,49 @@ def _single(source: Source) -> Iterator[Result]:
 
 
 def _measured(
-    name: str, values: list[float], unit: str, worked: Amount | None, labels: dict[str, str]
+    name: str, values: list[float], unit: str, worked: _Amount | None, labels: dict[str, str]
 ) -> Iterator[Result]:
     if unit != "ns":
         # what a measurement of the project's own counts
         yield Measured(benchmark=name, metrics={unit: Metric(unit=unit, values=values)}, labels=labels)
         return
-    seconds = [value * NANOSECOND for value in values]
+    seconds = [value * _NANOSECOND for value in values]
     yield Measured(benchmark=name, metrics={"time": Metric(unit="s", values=seconds)}, labels=labels)
     if seconds:
-        yield from throughput(name, worked, sum(seconds) / len(seconds), labels)
+        yield from _throughput(name, worked, sum(seconds) / len(seconds), labels)
+
+
+class Files(NamedTuple):
+    """What Criterion wrote for one benchmark in an execution."""
+
+    benchmark: bytes | None
+    sample: bytes | None
+    again: bool
+    """It compared two measurements of it, so it measured it twice."""
+
+
+def suite(found: Mapping[str, Files]) -> Suite:
+    """Read the values of each benchmark in order; those of growing batches weigh alike, as in Criterion's own mean.
+
+    Args:
+        found: by directory, for the messages.
+    """
+    return sorted_by_name([_of_files(directory, files) for directory, files in found.items()], "")
+
+
+def _of_files(directory: str, files: Files) -> Result:
+    name = directory
+    try:
+        if files.benchmark is None:
+            raise OutputError(f"{_BENCHMARK} is missing: a write failed")
+        name = read_json(files.benchmark, _Id, _BENCHMARK).full_id
+        if files.sample is None:
+            raise OutputError(f"{_SAMPLE} is missing: a write failed")
+        if files.again:
+            raise OutputError("measured twice into one directory: do two bench targets have a benchmark of this name?")
+        return next(_measured(name, _sample(files.sample), "ns", None, {}))
+    except OutputError as error:
+        return Failed(benchmark=name, status=str(error))
 
 
 def _sample(data: bytes) -> list[float]:
@@ -221,3 +284,50 @@ def _unit(folder: Path) -> str:
     # names in front of it may hold commas, in quotes: count from the end
     place = header.index("unit") - len(header) if "unit" in header else None
     return first[place] if place is not None and len(first) >= -place and first[place] else "ns"
+
+
+def amount(throughput: Any) -> _Amount | None:
+    """Read the "throughput" of benchmark.json, such as {"Bytes": 1024}; None: it has none."""
+    if not isinstance(throughput, dict):
+        return None
+    found = throughput.get("ElementsAndBytes")
+    throughput = {k.capitalize(): v for k, v in found.items()} if isinstance(found, dict) else throughput
+    units = {"Bytes": "B/s", "BytesDecimal": "B/s", "Elements": "1/s", "Bits": "bit/s"}
+    for key, unit in units.items():
+        number = throughput.get(key)
+        if isinstance(number, (int, float)) and not isinstance(number, bool) and number > 0:
+            return _Amount(float(number), unit)
+    return None
+
+
+def aggregates(
+    estimates: Estimates, name: str, labels: dict[str, str], each: _Amount | None
+) -> Iterator[Aggregate | Failed]:
+    """Yield mean and median with their intervals, and the throughput by the mean, as critcmp gives it."""
+    sd = estimates.std_dev.point_estimate * _NANOSECOND if estimates.std_dev else None
+    for statistic, estimate in (("mean", estimates.mean), ("median", estimates.median)):
+        if estimate is not None:
+            interval = estimate.confidence_interval
+            yield Aggregate(
+                    benchmark=name, metric="time", statistic=statistic, unit="s", sd=sd, labels=labels,
+                    value=estimate.point_estimate * _NANOSECOND, low=_seconds(interval.lower_bound),
+                    high=_seconds(interval.upper_bound), confidence=interval.confidence_level,
+                )  # fmt: skip
+    yield from _throughput(name, each, estimates.mean.point_estimate * _NANOSECOND, labels)
+
+
+def _throughput(name: str, each: _Amount | None, mean: float, labels: dict[str, str]) -> Iterator[Aggregate | Failed]:
+    """Yield the throughput at the mean time of an iteration, as critcmp gives it.
+
+    It is no metric with values: the mean of the samples' rates would be another number, and a verdict on it one more
+    about the same times.
+    """
+    if each is not None and mean > 0:
+        yield Aggregate(
+                benchmark=name, metric="throughput", statistic="mean", value=each.number / mean, unit=each.unit,
+                better="higher", labels=labels,
+            )  # fmt: skip
+
+
+def _seconds(nanoseconds: float | None) -> float | None:
+    return None if nanoseconds is None else nanoseconds * _NANOSECOND

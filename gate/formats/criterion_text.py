@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gate.formats.live.suites import NAME
-from gate.formats.live.values import OutputError, shown
+from gate.formats.parts.output import NAME, OutputError, shown
 from gate.formats.parts.result import Aggregate, Failed, Format, Result
 from gate.formats.parts.source import Source
 from gate.formats.parts.written_units import written

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from gate.formats.live.values import OutputError
 from gate.formats.parts import gatling_stats as stats
 from gate.formats.parts.checking import measured
 from gate.formats.parts.checking import times as times_of
+from gate.formats.parts.output import OutputError
 from gate.formats.parts.result import About, Failed, Format, Result
 from gate.formats.parts.source import Source
 from gate.model import Metric

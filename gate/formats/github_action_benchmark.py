@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 
-from gate.formats.live.values import OutputError
-from gate.formats.parts.checking import aggregate, numbered
+from gate.formats.parts.checking import aggregate
+from gate.formats.parts.output import OutputError
 from gate.formats.parts.result import About, Failed, Format, Result
 from gate.formats.parts.source import Source
 from gate.formats.parts.written_units import Written, written
@@ -29,6 +29,7 @@ FORMAT = Format(
         "is what the tool gave: of benchmark.js an interval of 95%, of others of no known confidence"
     ),
     column="commit",
+    again="number",
 )
 _BIGGER = {"benchmarkjs", "pytest", "customBiggerIsBetter"}
 _MEANS = {"benchmarkjs", "pytest", "googlecpp", "catch2", "jmh", "benchmarkdotnet"}
@@ -94,10 +95,6 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source) -> Iterator[Result]:
     """Yield the value of each benchmark of each commit, oldest first."""
-    return numbered(_read(source))
-
-
-def _read(source: Source) -> Iterator[Result]:
     yield About(tool="github-action-benchmark")
     data, cut = _data(source)
     found = [(suite, entry) for suite, entries in data.entries.items() for entry in entries]

@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from gate.formats.live import go
-from gate.formats.live.suites import why_unusable
-from gate.formats.live.values import Series
+from gate.formats.parts import go_text as go
 from gate.formats.parts.go_lines import File, Labels, Lines, Stream, cut_off, end, metric_of, read_events, read_line
+from gate.formats.parts.output import Series, why_unusable
 from gate.formats.parts.result import About, Failed, Format, LeftOut, Measured, Otherwise, Result
 from gate.formats.parts.source import Source
 from gate.model import Metric

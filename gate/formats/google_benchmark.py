@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
 from array import array
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 import msgspec
 
-from gate.formats.live import google_benchmark as rows_of
-from gate.formats.live.google_benchmark import Row
-from gate.formats.live.suites import NAME, parse_json
-from gate.formats.live.values import OutputError
+from gate.formats.parts.json_text import parse_json
+from gate.formats.parts.output import NAME, OutputError
 from gate.formats.parts.result import About, Aggregate, Failed, Format, Measured, Result
 from gate.formats.parts.source import Source
 from gate.model import Metric
 from gate.model.bounds import number
+from gate.model.visible import visible
 
 FORMAT = Format(
     title="Google Benchmark (`--benchmark_out=FILE`, also with `--benchmark_out_format=csv`; standard output)",
@@ -30,6 +30,23 @@ FORMAT = Format(
         "is better; the printed table has three digits, and its counters are left out"
     ),
 )
+_Row = dict[str, Any]
+_SCALES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+_AGGREGATES = ("mean", "median", "stddev", "cv")
+_COMPLEXITY = ("big_o", "rms")
+# numbers that describe a row, and the name that real_time gets here
+_OF_ROW = {
+    "family_index", "per_family_instance_index", "repetitions", "repetition_index", "threads", "iterations",
+    "real_time", "cpu_time", "time",
+}  # fmt: skip
+_OWN_CLOCK = {"real_time", "manual_time"}
+"""In a name: its author says that another time than the thread's counts, since it waits or has threads of its own."""
+UNITS = {
+    "items_per_second": "1/s",
+    "bytes_per_second": "B/s",
+    "max_bytes_used": "B",
+    "total_allocated_bytes": "B",
+}
 _TABLE = re.compile(r"Benchmark\s+Time\s+CPU\s+Iterations\b.*")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _TIME = r"(\d[\d.e+]*) (ns|us|ms|s)"
@@ -50,7 +67,7 @@ _INDICES = ("family_index", "per_family_instance_index")
 class _Group(msgspec.Struct):
     """The rows of one name and place, folded: of 1 GB there is no room for all rows."""
 
-    row: Row
+    row: _Row
     """The first of them."""
     values: dict[str, array[float]] = {}
     """Of each number of a row, a value for each row; times in seconds."""
@@ -58,23 +75,21 @@ class _Group(msgspec.Struct):
     error: str | None = None
     is_skipped: bool = False
 
-    def add(self, row: Row) -> None:
+    def add(self, row: _Row) -> None:
         """Add a row of a repetition; of an aggregate, whose numbers may be of no time, the row itself is enough."""
         self.count += 1
         if row.get("skipped"):
             self.is_skipped = True
         if self.is_skipped or row.get("run_type", "iteration") != "iteration":
             return
-        scale = rows_of.SCALES.get(str(row.get("time_unit", "ns")))
-        if scale is None or row.get("error_occurred") or not all(rows_of.is_number(row.get(key)) for key in _TIMES):
-            try:
-                rows_of.series([row])
-            except OutputError as error:
-                self.error = self.error or str(error)
+        try:
+            times = _times(row)
+        except OutputError as error:
+            self.error = self.error or str(error)
             return
         for key, value in row.items():
-            if key in _TIMES or rows_of.is_counter(key, value):
-                self.values.setdefault(key, array("d")).append(value * scale if key in _TIMES else value)
+            if key in times or _is_counter(key, value):
+                self.values.setdefault(key, array("d")).append(times[key] if key in times else float(value))
 
 
 _Key = tuple[str, str, str]
@@ -128,7 +143,7 @@ def _document(source: Source) -> tuple[_Groups, bool]:
         text = source.text()
         text = text[: text.rfind("}") + 1]
         try:
-            rows = msgspec.convert(parse_json(f"{text}]}}")["benchmarks"], list[Row])
+            rows = msgspec.convert(parse_json(f"{text}]}}")["benchmarks"], list[_Row])
         except (KeyError, TypeError, ValueError, RecursionError):
             raise error from None
         return _folded(groups, iter(rows)), True
@@ -211,10 +226,10 @@ def _results(groups: _Groups) -> Iterator[Result]:
 def _metrics(group: _Group) -> dict[str, Metric]:
     # a counter of some repetitions only would shift the others
     whole = [key for key, values in group.values.items() if len(values) == group.count]
-    sharp = rows_of.is_sharp(rows_of.row_name(group.row))
+    sharp = is_sharp(group.row["name"])
     return {
         _TIMES.get(key) or key: Metric(
-            unit="s" if key in _TIMES else rows_of.UNITS.get(key, ""),
+            unit="s" if key in _TIMES else UNITS.get(key, ""),
             values=group.values[key],
             view_of="time" if key == "cpu_time" else None,
             sharp=sharp and key == "cpu_time",
@@ -223,21 +238,21 @@ def _metrics(group: _Group) -> dict[str, Metric]:
     }
 
 
-def _is_summary(row: Row, names: set[str]) -> bool:
-    if rows_of.is_summary(row, names):
-        return True
+def _is_summary(row: _Row, names: set[str]) -> bool:
+    """Return whether a row sums others up: an aggregate or a fitted complexity; names: of all rows."""
     if "run_type" in row:
-        return False
-    # CSV and old JSON: only the name says it, and where aggregates alone were reported, only its companions
+        return bool(row["run_type"] != "iteration")
+    # before 1.5, and in CSV, only the name tells, and where aggregates alone were reported, only its companions
     stem, _, end = str(row["name"]).rpartition("_")
-    return end in ("BigO", "RMS") or (end in rows_of.AGGREGATES and {f"{stem}_mean", f"{stem}_stddev"} <= names)
+    is_aggregate = end in _AGGREGATES and (stem in names or {f"{stem}_mean", f"{stem}_stddev"} <= names)
+    return is_aggregate or end in ("BigO", "RMS") or any(key in row for key in _COMPLEXITY)
 
 
-def _by_owner(summaries: list[Row]) -> dict[str, dict[str, Row]]:
-    owners: dict[str, dict[str, Row]] = {}
+def _by_owner(summaries: list[_Row]) -> dict[str, dict[str, _Row]]:
+    owners: dict[str, dict[str, _Row]] = {}
     for row in summaries:
         stem, _, end = str(row["name"]).rpartition("_")
-        if end not in (*rows_of.AGGREGATES, "BigO", "RMS"):
+        if end not in (*_AGGREGATES, "BigO", "RMS"):
             # by a tool that only says that it is one
             stem, end = str(row["name"]), "value"
         owner, statistic = row.get("run_name", stem), row.get("aggregate_name", end)
@@ -246,13 +261,13 @@ def _by_owner(summaries: list[Row]) -> dict[str, dict[str, Row]]:
     return owners
 
 
-def _aggregates(name: str, rows: dict[str, Row]) -> Iterator[Result]:
+def _aggregates(name: str, rows: dict[str, _Row]) -> Iterator[Result]:
     for statistic, row in rows.items():
         # of a share, such as cv or one of the user's, the time's unit does not hold
         if statistic in _SPREADS or row.get("aggregate_unit", "time") != "time":
             continue
         try:
-            rows_of.series([row])
+            _times(row)
         except OutputError as error:
             yield Failed(benchmark=name, status=f"{statistic}: {error}")
             continue
@@ -265,18 +280,52 @@ def _aggregates(name: str, rows: dict[str, Row]) -> Iterator[Result]:
                 )  # fmt: skip
 
 
-def _values(row: Row) -> Iterator[tuple[str, float, str]]:
-    scale = rows_of.SCALES.get(str(row.get("time_unit", "ns")))
+def _values(row: _Row) -> Iterator[tuple[str, float, str]]:
+    scale = _SCALES.get(str(row.get("time_unit", "ns")))
     for key, name in _TIMES.items():
         value = row.get(key)
-        if rows_of.is_number(value) and scale is not None:
+        if _is_number(value) and scale is not None:
             yield name, value * scale, "s"
     for key, value in row.items():
-        if rows_of.is_counter(key, value):
-            yield key, float(value), rows_of.UNITS.get(key, "")
+        if _is_counter(key, value):
+            yield key, float(value), UNITS.get(key, "")
 
 
-def _csv_rows(source: Source) -> Iterator[Row]:
+def is_sharp(name: str) -> bool:
+    """Return whether the CPU time of a benchmark shows its work, by its name."""
+    return not _OWN_CLOCK & {*name.split("/")}
+
+
+def _times(row: _Row) -> dict[str, float]:
+    """Read the times of a row in seconds.
+
+    Raises:
+        OutputError: it reports an error, or one of them is none.
+    """
+    if row.get("error_occurred"):
+        raise OutputError(visible(str(row.get("error_message") or "it reports an error")))
+    # before 1.1 it was always ns, and not said
+    unit, found = str(row.get("time_unit", "ns")), {}
+    for key in _TIMES:
+        value = row.get(key)
+        if not _is_number(value) or unit not in _SCALES:
+            shown = "null" if value is None else visible(repr(value))
+            raise OutputError(f"its {key} is {shown} in {visible(unit)}, which is not a time")
+        found[key] = value * _SCALES[unit]
+    return found
+
+
+def _is_counter(key: str, value: Any) -> bool:
+    """Return whether a number of a row is a counter, rather than what describes the row."""
+    return key not in _OF_ROW and _is_number(value) and math.isfinite(value)
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    """Return whether a value is a number, and no integer beyond all floats."""
+    return isinstance(value, float) or (type(value) is int and abs(number(value) or 0.0) < math.inf)
+
+
+def _csv_rows(source: Source) -> Iterator[_Row]:
     columns: list[str] = []
     place = 0
     for cells in csv.reader(source.raw_lines()):
@@ -286,7 +335,7 @@ def _csv_rows(source: Source) -> Iterator[Row]:
             yield {key: _cell(key, cell) for key, cell in zip(columns, cells, strict=False) if cell}
 
 
-def _printed_rows(source: Source) -> Iterator[Row]:
+def _printed_rows(source: Source) -> Iterator[_Row]:
     in_table = False
     for raw in source.lines():
         line = _COLOUR.sub("", raw).rstrip()

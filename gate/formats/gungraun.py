@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import msgspec
 
 from gate.formats import callgrind
-from gate.formats.live.suites import parse_json
-from gate.formats.live.values import OutputError
+from gate.formats.parts.json_text import parse_json
+from gate.formats.parts.output import OutputError
 from gate.formats.parts.result import Failed, Format, Measured, Result
 from gate.formats.parts.source import Source
 from gate.model import Better, Metric

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from gate.formats.gungraun import Side, results
-from gate.formats.live.values import shown
+from gate.formats.parts.output import shown
 from gate.formats.parts.result import Failed, Format, Result
 from gate.formats.parts.source import Source
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gate.formats.live.values import shown
+from gate.formats.parts.output import shown
 from gate.formats.parts.requests import aggregates
 from gate.formats.parts.result import Format, LeftOut, Result
 from gate.formats.parts.source import Source

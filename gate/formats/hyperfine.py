@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
 
-from gate.formats.live.values import OutputError
 from gate.formats.parts.checking import entry
+from gate.formats.parts.live import results, sorted_by_name
+from gate.formats.parts.output import OutputError, Series
 from gate.formats.parts.requests import float_of
 from gate.formats.parts.result import Aggregate, Failed, Format, Measured, Result
 from gate.formats.parts.source import Source
@@ -29,6 +32,10 @@ FORMAT = Format(
 _METRICS = {"time_wall_clock": "time", "time_user": "user", "time_system": "system", "memory_peak_resident": "memory"}
 _HEADER = "command,mean,stddev,median,user,system,min,max"
 _PARAMETER = "parameter_"
+
+
+NEWEST_SCHEMA = 2
+_COMPLAINT = re.compile(r"Error: (Command terminated|Command '|The process has been terminated|Failed to run command)")
 
 
 class _Quantity(msgspec.Struct):
@@ -57,12 +64,14 @@ class _Result(msgspec.Struct):
     user: float | None = None
     system: float | None = None
     exit_codes: list[int | None] | None = None
+    memory_usage_byte: list[float | None] | None = None
     measurements: list[_Run] | None = None
     parameters: dict[str, str | int | float] = {}
 
 
 class _Export(msgspec.Struct):
     results: list[Any]
+    schema_version: int = 1
 
 
 def recognises(source: Source) -> bool:
@@ -73,22 +82,32 @@ def recognises(source: Source) -> bool:
     return "command" in first and ("mean" in first or "measurements" in first)
 
 
-def read(source: Source) -> Iterator[Result]:
-    """Yield a process for each command, its parameters as labels; of the CSV aggregates."""
+def read(source: Source, *, memory_by_run: bool = False) -> Iterator[Result]:
+    """Yield a process for each command, its parameters as labels; of the CSV aggregates.
+
+    Args:
+        memory_by_run: take memory_usage_byte of 1.x, which is a running maximum over the runs in 1.18 to 1.20; a file
+            does not name the version.
+    """
     if source.head.text.startswith(_HEADER):
         yield from _rows(source)
         return
-    for place, each in enumerate(source.document(_Export, "hyperfine's JSON").results):
+    export = source.document(_Export, "hyperfine's JSON")
+    if export.schema_version > NEWEST_SCHEMA:
+        raise OutputError(
+            f"hyperfine's JSON has schema {export.schema_version}; this perfgate reads up to {NEWEST_SCHEMA}"
+        )
+    for place, each in enumerate(export.results):
         result = entry(each, _Result, f"results[{place}]", "command")
-        yield from [result] if isinstance(result, Failed) else _command(result)
+        yield from [result] if isinstance(result, Failed) else _command(result, memory_by_run)
 
 
-def _command(result: _Result) -> Iterator[Result]:
+def _command(result: _Result, memory_by_run: bool) -> Iterator[Result]:
     name, runs = result.command, result.measurements
     labels = {key: str(value) for key, value in result.parameters.items()}
     try:
         _refuse_failed(result.exit_codes or [r.exit_code for r in runs or () if r.exit_code is not msgspec.UNSET])
-        metrics = _version_2(runs) if runs is not None else _version_1(result)
+        metrics = _version_2(runs) if runs is not None else _version_1(result, memory_by_run)
         if not metrics and result.mean is None:
             raise OutputError("neither times nor a mean in the file")
     except OutputError as error:
@@ -126,16 +145,22 @@ def _rows(source: Source) -> Iterator[Result]:
         yield from _aggregates(result, command, labels, without_times=True)
 
 
-def _version_1(result: _Result) -> dict[str, Metric]:
-    # memory_usage_byte of 1.18 to 1.20 is a running maximum over the runs, and the file does not name the version
-    return {"time": Metric(unit="s", values=result.times)} if result.times else {}
+def _version_1(result: _Result, memory_by_run: bool) -> dict[str, Metric]:
+    if not result.times:
+        return {}
+    metrics = {"time": Metric(unit="s", values=result.times)}
+    memory = [value for value in result.memory_usage_byte or [] if value is not None]
+    if memory_by_run and len(memory) == len(result.times):
+        metrics["memory"] = Metric(unit="B", values=memory)
+    return metrics
 
 
 def _version_2(runs: list[_Run]) -> dict[str, Metric]:
     metrics = {}
     for key, name in _METRICS.items():
         quantities: list[_Quantity] = [getattr(run, key) or _Quantity() for run in runs]
-        units = [_unit(quantity.unit) for quantity in quantities if quantity.value is not None]
+        wanted = "B" if name == "memory" else "s"
+        units = [_unit(quantity.unit, wanted) for quantity in quantities if quantity.value is not None]
         if name == "time" and len(units) < len(runs):
             raise OutputError(f"{len(runs) - len(units)} of {len(runs)} runs have no {key}")
         # another metric of some runs only would shift the others
@@ -145,9 +170,9 @@ def _version_2(runs: list[_Run]) -> dict[str, Metric]:
     return metrics
 
 
-def _unit(name: str) -> tuple[str, float]:
+def _unit(name: str, wanted: str) -> tuple[str, float]:
     base, scale = to_base({"second": "s", "millisecond": "ms", "microsecond": "us", "byte": "B"}.get(name, name))
-    if base not in ("s", "B"):
+    if base != wanted:
         raise OutputError(f"a value in {name!r}, a unit this perfgate does not know")
     return base, scale
 
@@ -163,3 +188,55 @@ def _aggregates(result: _Result, name: str, labels: dict[str, str], *, without_t
     for metric, value in (("user", result.user), ("system", result.system)):
         if value is not None and result.measurements is None:
             yield Aggregate(benchmark=name, metric=metric, statistic="mean", value=value, unit="s", labels=labels)
+
+
+def runs(data: bytes, *, memory_by_run: bool) -> dict[str, Series]:
+    """Read the values of each run of the one command that an execution times.
+
+    Raises:
+        OutputError: not such a file, not exactly one command, or one that failed.
+    """
+    found = sorted_by_name(results(partial(read, memory_by_run=memory_by_run), data), "hyperfine's JSON holds no run")
+    if (count := len(found.benchmarks) + len(found.errors)) != 1:
+        raise OutputError(f"hyperfine's JSON holds {count} commands instead of one")
+    for why in found.errors.values():
+        raise OutputError(why)
+    return next(iter(found.benchmarks.values()))
+
+
+def version(text: str) -> tuple[int, ...] | None:
+    """Read the output of `hyperfine --version`; None when it is not hyperfine's."""
+    match = re.match(r"hyperfine (\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?", text)
+    return tuple(int(part) for part in match.groups(default="0")) if match else None
+
+
+class Complaint(msgspec.Struct, frozen=True):
+    """Why hyperfine gave up on a command: a status in words, and standard error without hyperfine's own message."""
+
+    status: str
+    stderr: str
+    code: int | None = None
+    """What the command exited with, if it did."""
+    begun: bool = True
+    """Whether it could be started."""
+    missing: bool = False
+    """There is no such program."""
+
+
+def complaint(stderr: str) -> Complaint | None:
+    """Read hyperfine's error message at the end of its standard error; None when it speaks of something else."""
+    # with --output inherit the command's own standard error stands before it, with or without a last newline
+    start = max((found.start() for found in _COMPLAINT.finditer(stderr)), default=len(stderr))
+    message = stderr[start:]
+    code = re.search(r"terminated with non-zero exit code:? (\d{1,9})", message)
+    # the command itself may hold anything
+    _, failed, why = message.rstrip().rpartition("': ")
+    if code:
+        return Complaint(f"exit {code[1]}", stderr[:start], code=int(code[1]))
+    if "terminated by a signal" in message:
+        return Complaint("ended by a signal", stderr[:start])
+    if failed and "Failed to run command '" in message:
+        why = re.sub(r" \(os error \d{1,9}\)\Z", "", why)
+        absent = why.startswith("No such file")
+        return Complaint(f"cannot start: {why.lower()}", stderr[:start], begun=False, missing=absent)
+    return None

@@ -6,9 +6,9 @@ import csv
 from collections.abc import Iterator, Sequence
 from xml.parsers import expat
 
-from gate.formats.live.load_tests import succeeded
-from gate.formats.live.values import OutputError
 from gate.formats.parts.jtl import SCALES, TRANSACTION, Places, Reader, Row, Samples, add_rows
+from gate.formats.parts.load_tests import succeeded
+from gate.formats.parts.output import OutputError
 from gate.formats.parts.requests import Requests, Table, measured
 from gate.formats.parts.result import Format, Result
 from gate.formats.parts.source import Source

@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from gate.formats.live.values import OutputError, shown
 from gate.formats.parts.k6_points import Kind, Point, Points, better_of
 from gate.formats.parts.k6_summary import is_summary, results
+from gate.formats.parts.output import OutputError, shown
 from gate.formats.parts.requests import float_of, header
 from gate.formats.parts.result import Format, Result
 from gate.formats.parts.source import Source

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from gate.formats.parts.checking import aggregate, entry, measured, numbered, scaled, times
+from gate.formats.parts.checking import aggregate, entry, measured, scaled, times
 from gate.formats.parts.result import About, Failed, Format, Result
 from gate.formats.parts.source import Source
 from gate.model.bounds import number
@@ -20,6 +20,7 @@ FORMAT = Format(
         "samples are sorted and without their extremes, so neither a trend over time nor the largest is there; a "
         "benchmark that threw has an error in place of values"
     ),
+    again="number",
 )
 _NS = 1e-9
 _STATISTICS = {
@@ -53,10 +54,6 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each run with samples, and statistics for the others."""
-    return numbered(_read(source))
-
-
-def _read(source: Source) -> Iterator[Result]:
     around = source.document(_Around, "mitata's JSON")
     yield _about(around)
     groups = _group_names(around.layout)

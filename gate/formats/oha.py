@@ -10,8 +10,8 @@ from itertools import pairwise
 
 import msgspec
 
-from gate.formats.live.load_tests import succeeded
-from gate.formats.live.values import OutputError, shown
+from gate.formats.parts.load_tests import succeeded
+from gate.formats.parts.output import OutputError, shown
 from gate.formats.parts.requests import (
     UNNAMED,
     Requests,

@@ -7,10 +7,8 @@ from typing import Any
 
 import msgspec
 
-from gate.formats.live.pyperf import METRICS, VERSIONS
-from gate.formats.live.suites import why_unusable
-from gate.formats.live.values import OutputError, Series
 from gate.formats.parts.checking import entry
+from gate.formats.parts.output import OutputError, Series, why_unusable
 from gate.formats.parts.result import About, Failed, Format, Measured, Result
 from gate.formats.parts.source import Source
 from gate.model import Metric
@@ -30,6 +28,9 @@ _HOST = {
     "python_implementation": "python_implementation", "python_compiler": "python_compiler",
     "python_cflags": "python_cflags", "python_config_args": "python_config_args", "timer": "timer",
 }  # fmt: skip
+# by the unit in the metadata: the metric and its unit
+_METRICS = {"second": ("time", "s"), "byte": ("memory", "B"), "integer": ("count", "")}
+_VERSIONS = ("1.0", 6)
 _TOOLS = {"pyperf_version": "pyperf", "perf_version": "pyperf"}
 
 
@@ -64,9 +65,9 @@ def read(source: Source) -> Iterator[Result]:
         OutputError: not such a file, or of another version.
     """
     suite = source.document(_Suite, "pyperf's JSON")
-    if suite.version not in VERSIONS:
+    if suite.version not in _VERSIONS:
         raise OutputError(
-            f"pyperf's JSON has version {str(suite.version)!r}; this perfgate reads {VERSIONS[0]} and {VERSIONS[1]}"
+            f"pyperf's JSON has version {str(suite.version)!r}; this perfgate reads {_VERSIONS[0]} and {_VERSIONS[1]}"
         )
     about = None
     for place, each in enumerate(suite.benchmarks):
@@ -98,10 +99,10 @@ def _results(benchmark: _Benchmark, metadata: dict[str, Any]) -> Iterator[Result
     # pyperf's own reader calls it so, too
     name = str(metadata.get("name", "<no name>"))
     unit = str(metadata.get("unit", "second"))
-    if unit not in METRICS:
+    if unit not in _METRICS:
         yield Failed(benchmark=name, status=f"its unit is {unit!r}, which this perfgate does not know")
         return
-    metric, base = METRICS[unit]
+    metric, base = _METRICS[unit]
     # a run without values found the number of loops
     runs = [run for run in benchmark.runs if run.values]
     if not runs:

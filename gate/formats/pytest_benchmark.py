@@ -8,10 +8,8 @@ from typing import Any
 
 import msgspec
 
-from gate.formats.live.pytest_benchmark import metric_of
-from gate.formats.live.suites import why_unusable
-from gate.formats.live.values import Series
 from gate.formats.parts.checking import entry
+from gate.formats.parts.output import Series, why_unusable
 from gate.formats.parts.result import About, Aggregate, Failed, Format, Measured, Result
 from gate.formats.parts.source import Source
 from gate.model import Metric
@@ -24,7 +22,11 @@ FORMAT = Format(
         "saved without `--benchmark-save-data` there are no rounds, only aggregates; tests that failed are not in the "
         "file; what a timer of CPU time measured is `cpu_time`"
     ),
+    again="rounds",
 )
+_ONE_TASK = 0.95
+"""The share of the CPU time from which one thread did the work."""
+_CPU_TIMERS = ("process_time", "thread_time")
 _HOST = {
     "node": "hostname", "system": "system", "release": "kernel", "machine": "machine",
     "python_implementation": "python_implementation", "python_version": "python_version",
@@ -45,6 +47,13 @@ class _Stats(msgspec.Struct):
     rounds: float | None = None
 
 
+class _Clock(msgspec.Struct):
+    """What the clock of harness/instruments/pytest_clocks.py saw."""
+
+    active: list[float]
+    own: float
+
+
 class _Benchmark(msgspec.Struct):
     name: str = ""
     fullname: str = ""
@@ -53,6 +62,7 @@ class _Benchmark(msgspec.Struct):
     param: Any = None
     stats: _Stats | None = None
     options: dict[str, Any] | None = None
+    perfgate: _Clock | None = None
 
 
 class _Report(msgspec.Struct):
@@ -76,33 +86,40 @@ def recognises(source: Source) -> bool:
 
 
 def read(source: Source) -> Iterator[Result]:
-    """Yield a process for each benchmark with rounds, and aggregates for one without; named by the node id."""
+    """Yield a process for each benchmark with rounds, and aggregates for one without; named by the node id.
+
+    The metric is "time", or "cpu_time" where the timer was a clock of CPU time. "active" is its view without what the
+    thread waited for a processor, sharp where one thread did the work.
+    """
     report = source.document(_Report, "pytest-benchmark's JSON")
     yield _about(report)
-    merged: dict[tuple[str, str, tuple[tuple[str, str], ...]], list[float]] = {}
     for place, found in enumerate(report.benchmarks):
         each = entry(found, _Benchmark, f"benchmarks[{place}]", "fullname", "name")
         if isinstance(each, Failed):
             yield each
             continue
         name = each.fullname or each.name
-        labels, metric = _labels(each), metric_of(each.options)
-        stats = each.stats
+        # files of 2.x have no options
+        metric = "cpu_time" if (each.options or {}).get("timer") in _CPU_TIMERS else "time"
+        labels, stats = _labels(each), each.stats
         if stats is None:
             yield Failed(benchmark=name, status="no statistics in the file", labels=labels)
         elif stats.data and None in stats.data:
             lost = f"{stats.data.count(None)} of {len(stats.data)}"
             yield Failed(benchmark=name, status=f"{lost} rounds have null for a time", labels=labels)
         elif rounds := _rounds(stats):
-            # the same test again is further rounds of it
-            merged.setdefault((name, metric, tuple(labels.items())), []).extend(rounds)
+            yield _measured(name, metric, rounds, each.perfgate, labels)
         else:
             yield from _aggregates(name, metric, labels, stats)
-    for (name, metric, own), values in merged.items():
-        if why := why_unusable(metric, Series("s", values)):
-            yield Failed(benchmark=name, status=why, labels=dict(own))
-        else:
-            yield Measured(benchmark=name, metrics={metric: Metric(unit="s", values=values)}, labels=dict(own))
+
+
+def _measured(name: str, metric: str, rounds: list[float], clock: _Clock | None, labels: dict[str, str]) -> Result:
+    if why := why_unusable(metric, Series("s", rounds)):
+        return Failed(benchmark=name, status=why, labels=labels)
+    metrics = {metric: Metric(unit="s", values=rounds)}
+    if clock is not None and min(clock.active, default=0.0) > 0:
+        metrics["active"] = Metric(unit="s", values=clock.active, view_of=metric, sharp=clock.own >= _ONE_TASK)
+    return Measured(benchmark=name, metrics=metrics, labels=labels)
 
 
 def _rounds(stats: _Stats) -> list[float]:

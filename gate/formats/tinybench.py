@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gate.formats.live.values import OutputError
-from gate.formats.parts.checking import aggregate, entry, numbered
+from gate.formats.parts.checking import aggregate, entry
+from gate.formats.parts.output import OutputError
 from gate.formats.parts.result import About, Failed, Format, Result
 from gate.formats.parts.source import Source
 from gate.formats.parts.tinybench_statistics import CONFIDENCE, of_rates, of_times
@@ -22,6 +22,7 @@ FORMAT = Format(
         "samples are sorted, so a trend over time cannot be seen; results without their tasks have no names; from 3 on "
         "the throughput is a mean of rates, which is more than 1 / the mean time"
     ),
+    again="number",
 )
 _LISTS = ("tasks", "results", "benchmarks")
 _CELL = re.compile(r"(latency|throughput) (avg|average|med|median) \((ns|us|µs|μs|ms|s|ops/s)\)", re.IGNORECASE)
@@ -69,10 +70,6 @@ def _is_row(entry: Mapping[str, Any]) -> bool:
 
 def read(source: Source) -> Iterator[Result]:
     """Yield a process for each task with samples, and statistics for the others."""
-    return numbered(_read(source))
-
-
-def _read(source: Source) -> Iterator[Result]:
     about = About(tool="tinybench")
     yield about
     listed, what = isinstance(source.head.json, list), "tinybench's JSON"

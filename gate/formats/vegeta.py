@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from gate.formats.live.values import OutputError, shown
+from gate.formats.parts.output import OutputError, shown
 from gate.formats.parts.requests import (
     UNNAMED,
     Table,

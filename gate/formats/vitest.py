@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from gate.formats.parts.checking import numbered
+from gate.formats.parts.live import printed
 from gate.formats.parts.result import About, Failed, Format, Result
 from gate.formats.parts.source import Source
 from gate.formats.parts.tinybench_statistics import of_rates, of_times
@@ -20,6 +20,7 @@ FORMAT = Format(
         "the samples are left out of the file, so there are means and quantiles alone; times are in ms, and the margin "
         "of error is of 95%; a benchmark that threw has an entry without values"
     ),
+    again="number",
 )
 _SEPARATOR = " > "
 
@@ -44,10 +45,6 @@ def _hz(found: Any) -> bool:
 
 def read(source: Source) -> Iterator[Result]:
     """Yield the statistics of each benchmark, or its samples."""
-    return numbered(_read(source))
-
-
-def _read(source: Source) -> Iterator[Result]:
     yield About(tool="vitest")
     found = source.document(dict[str, Any], "vitest's JSON")
     results = found.get("testResults")
@@ -126,3 +123,6 @@ def _mappings(found: Any) -> list[dict[str, Any]]:
 
 def _mapping(found: Any) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
+
+
+LIVE = printed(read, "the JSON of `vitest bench --outputJson` is expected", recognises)

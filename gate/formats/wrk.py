@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from gate.formats.live.values import shown
+from gate.formats.parts.output import shown
 from gate.formats.parts.requests import aggregates, all_failed, error_rate, float_of, percentile, place_of, seconds
 from gate.formats.parts.result import Failed, Format, Result
 from gate.formats.parts.source import Source

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gate.config.types import Benchmark
-from gate.formats.live import callgrind
-from gate.formats.live.values import OutputError
+from gate.formats import callgrind
+from gate.formats.parts.output import OutputError
 from gate.model import Metric
 from gate.model.warnings.setup import MovingAddresses
 from harness.instruments.declaration import Declared, Found, ask

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from gate.formats.live import go
-from gate.formats.live.suites import Suite
+from gate.formats.parts import go_text as go
+from gate.formats.parts.output import Suite
 from gate.model.visible import visible
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import read_regular

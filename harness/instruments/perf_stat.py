@@ -15,8 +15,8 @@ from pathlib import Path
 import msgspec
 
 from gate.config.types import Benchmark
-from gate.formats.live import perf_stat
-from gate.formats.live.values import OutputError, Series
+from gate.formats import perf_stat
+from gate.formats.parts.output import OutputError, Series
 from gate.model import Metric
 from gate.model.warnings.setup import AnyLimit, EventsAbsent, EventsOutsideKernel, SharedCounters
 from harness.instruments.declaration import Declared, Found, ask

@@ -15,7 +15,7 @@ from typing import Protocol
 from gate.config.commands import filled, is_simple
 from gate.config.types import Benchmark
 from gate.directions import told_or_known
-from gate.formats.live.values import OutputError, Series
+from gate.formats.parts.output import OutputError, Series
 from gate.model import Metric, Side
 from gate.model.digits import step_of
 from gate.units import plural

@@ -11,8 +11,7 @@ from typing import Protocol
 from gate.config.commands import mentions
 from gate.config.rules import matches
 from gate.config.types import Benchmark
-from gate.formats.live.suites import Suite
-from gate.formats.live.values import EmptyError, OutputError
+from gate.formats.parts.output import EmptyError, OutputError, Suite
 from harness.instruments.protocol import (
     OUTPUT,
     SHELL,

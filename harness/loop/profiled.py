@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from gate.config.types import Benchmark
-from gate.formats.live.values import OutputError
+from gate.formats.parts.output import OutputError
 from gate.model import SIDES, Side
 from gate.model.profile import Profile, Unprofiled
 from gate.units import Duration

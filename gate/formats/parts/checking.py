@@ -148,6 +148,11 @@ def entry(found: object, shape: type[T], place: str, *names: str) -> T | Failed:
         return Failed(benchmark=name, status=f"{place}: {visible(str(error)).replace('`', '')}")
 
 
+def told_apart(results: Iterable[Result], again: str) -> Iterator[Result]:
+    """Say of what a file has again under one name and labels what it is, as `Format.again` has it."""
+    return {"number": numbered, "process": _continued, "rounds": _joined}.get(again, iter)(results)
+
+
 def numbered(results: Iterable[Result]) -> Iterator[Result]:
     """Tell what a file has twice under one name and the same labels apart: by a label "number", from "2" on."""
     seen: Counter[Any] = Counter()
@@ -160,6 +165,38 @@ def numbered(results: Iterable[Result]) -> Iterator[Result]:
         seen[key] += 1
         again = seen[key] > 1
         yield msgspec.structs.replace(result, labels={**result.labels, "number": str(seen[key])}) if again else result
+
+
+def _continued(results: Iterable[Result]) -> Iterator[Result]:
+    """Let the processes of what comes again follow those before."""
+    begins: Counter[Any] = Counter()
+    ends: Counter[Any] = Counter()
+    for result in results:
+        if not isinstance(result, (Measured, Failed)):
+            yield result
+            continue
+        key = result.benchmark, tuple(result.labels.items())
+        if begins[key] + result.execution < ends[key]:
+            begins[key] = ends[key]
+        ends[key] = begins[key] + result.execution + 1
+        yield msgspec.structs.replace(result, execution=begins[key] + result.execution) if begins[key] else result
+
+
+def _joined(results: Iterable[Result]) -> Iterator[Result]:
+    """Put the values of what comes again behind those before."""
+    whole: dict[Any, dict[str, list[float]]] = {}
+    found: dict[Any, Measured] = {}
+    for result in results:
+        if not isinstance(result, Measured):
+            yield result
+            continue
+        key = result.benchmark, tuple(result.labels.items()), tuple(result.metrics)
+        found.setdefault(key, result)
+        for name, metric in result.metrics.items():
+            whole.setdefault(key, {}).setdefault(name, []).extend(metric.values)
+    for key, first in found.items():
+        metrics = {name: msgspec.structs.replace(first.metrics[name], values=v) for name, v in whole[key].items()}
+        yield msgspec.structs.replace(first, metrics=metrics)
 
 
 def _visible(labels: Mapping[str, str] | None) -> dict[str, str]:

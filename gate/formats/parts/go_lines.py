@@ -10,8 +10,8 @@ from functools import lru_cache
 
 import msgspec
 
-from gate.formats.live import go
-from gate.formats.live.values import OutputError
+from gate.formats.parts import go_text as go
+from gate.formats.parts.output import OutputError
 from gate.formats.parts.source import Source
 from gate.model import Better
 from gate.model.digits import Digits

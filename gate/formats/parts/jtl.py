@@ -9,8 +9,8 @@ from itertools import compress
 from operator import add
 from typing import Protocol
 
-from gate.formats.live.load_tests import succeeded
-from gate.formats.live.values import OutputError, shown
+from gate.formats.parts.load_tests import succeeded
+from gate.formats.parts.output import OutputError, shown
 from gate.formats.parts.requests import Requests, Table
 
 TRANSACTION = "Number of samples in transaction"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import os
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
@@ -13,18 +11,17 @@ import msgspec
 
 from gate.cli.listing import result_formats
 from gate.formats import adapter
-from gate.formats.live.values import OutputError
-from gate.formats.parts.checking import checked, printable, usable
+from gate.formats.parts.checking import checked, printable, told_apart, usable
+from gate.formats.parts.json_text import documents
+from gate.formats.parts.output import OutputError
 from gate.formats.parts.result import About, Adapter, Aggregate, Failed, Format, LeftOut, Measured
-from gate.formats.parts.source import Source, documents
+from gate.formats.parts.source import Source, guarded
 from gate.model import UserError
 from gate.model.visible import visible
 
 OTHERS = "write the values of another tool as JSON lines, see docs/import.md"
 """What to do with a file in no format that is known."""
 R = TypeVar("R", Measured, Aggregate, Failed)
-_LONGEST = 200
-"""Characters of what is wrong with a file."""
 _EXPORTS = (".json", ".jsonl", ".xml", ".csv", ".txt", ".log")
 """Ends of the names of a run's files, of which the first hold most."""
 _QUOTES = (
@@ -201,27 +198,17 @@ def _read(source: Source, own: Adapter) -> Reading:
     about = About()
     reading = Reading(source.name, own.FORMAT, about, [], [], [], [])
     try:
-        for result in own.read(source):
+        for result in told_apart(guarded(own.read(source), source), own.FORMAT.again):
             if isinstance(result, About):
                 about = printable(result)
             elif isinstance(result, LeftOut):
                 reading.left_out.append(visible(result.status))
             else:
                 _keep(reading, result)
-    except (UserError, MemoryError):
-        raise
     except OSError as error:
         raise UserError(f"{source.name}: cannot be read: {visible(error.strerror or str(error))}") from None
     except OutputError as error:
         raise UserError(f"{source.full_name}: {own.FORMAT.tool}: {error}") from None
-    except Exception as error:
-        # the bytes are of somebody else, so whatever they lead to is said of them
-        if os.environ.get("PERFGATE_TRACEBACK") or isinstance(error.__cause__, KeyboardInterrupt):
-            raise
-        kind = "" if isinstance(error, (ValueError, csv.Error)) else f"{type(error).__name__}, "
-        why = f"{kind}{visible(str(error))}"[:_LONGEST].replace("`", "")
-        what = f"{source.at}something in it is not as the tool writes it: {why}"
-        raise UserError(f"{source.full_name}: {own.FORMAT.tool}: {what}") from None
     return msgspec.structs.replace(reading, about=about)
 
 

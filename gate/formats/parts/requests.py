@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from gate.formats.live.values import OutputError
 from gate.formats.parts import checking
+from gate.formats.parts.output import OutputError
 from gate.formats.parts.result import Aggregate, Failed, Measured
 from gate.model import Better, Metric
 from gate.units import plural, to_base

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import msgspec
 
@@ -111,6 +111,12 @@ class Format(msgspec.Struct, frozen=True, kw_only=True):
     """What becomes an iteration; "none" where there are aggregates only."""
     trap: str
     """What misleads who reads such a file."""
+    again: Literal["", "number", "process", "rounds"] = ""
+    """What a benchmark is that a file has again under one name and labels (of one execution an error).
+
+    number: another one, told apart by the label "number". process: a further process. rounds: of the same process.
+    "": as the reader says.
+    """
     column: str = ""
     """The label that tells several measurings in one file apart, oldest first ("baseline", "commit"); "": one only."""
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import io
 import json
 import mmap
+import os
 import re
 import sys
 import zlib
@@ -13,21 +15,24 @@ from collections.abc import Iterable, Iterator
 from contextlib import closing
 from functools import cached_property
 from pathlib import Path
-from typing import IO, Any, NamedTuple, TypeVar
+from typing import IO, Any, TypeVar
 
 import msgspec
 
-from gate.formats.live.suites import UNQUOTED, parse_json
-from gate.formats.live.values import OutputError
+from gate.formats.parts.json_text import UNQUOTED, Document, closed, documents, is_cut_off, parse_json, parsed
+from gate.formats.parts.output import OutputError
 from gate.model import UserError
 from gate.model.visible import visible
 
 T = TypeVar("T")
 BEGINNING = 1 << 18
 """Bytes by which a format is recognised."""
+_LONGEST = 200
+"""Characters of what is wrong with a file."""
 _SMALL = 1 << 26
 """Bytes of a JSON document up to which all of it is decoded at once, which is ten times as fast."""
-_GZIP = b"\x1f\x8b"
+GZIP = b"\x1f\x8b"
+"""The first bytes of what is packed."""
 _MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _STAMP = re.compile(
@@ -38,14 +43,7 @@ _STAMP = re.compile(
     re.ASCII,
 )
 """What a CI's log has before each line."""
-_MARK = re.compile(r'["{}\[\],]')
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_BEGINS = re.compile(r'^\ufeff?[ \t]*+(?=\{\s*+"|\[\s*+\{)', re.MULTILINE)
-"""Where a document may begin that a tool wrote: at the beginning of a line, an object or a list of objects."""
-_FOLLOWS = re.compile(r'\s*+\ufeff?(?=\{\s*+"|\[\s*+\{)')
 _NO_NUMBER = re.compile(UNQUOTED.pattern.encode(), UNQUOTED.flags & ~re.UNICODE)
-_MOST_DOCUMENTS = 1000
-"""Of one file: more are the lines of a log."""
 
 
 class Head:
@@ -90,9 +88,9 @@ class Head:
         text = self.text.lstrip()
         if not text.startswith(("{", "[")) or self.json_lines:
             return None
-        whole = _parsed(text) if self.whole else None
+        whole = parsed(text) if self.whole else None
         # a file that was cut off, by a crash or a full disk, is still one of its format
-        return _closed(text) if whole is None else whole
+        return closed(text) if whole is None else whole
 
     def element(self, *keys: str) -> dict[str, Any]:
         """Give the first element of a list in the JSON, by the keys that lead there; {} where it is no object."""
@@ -111,100 +109,21 @@ class Head:
             lines = lines[:-1]
         if not lines or not lines[0].lstrip().startswith("{") or not lines[0].rstrip().endswith("}"):
             return []
-        found = [_parsed(line) for line in lines[:50]]
+        found = [parsed(line) for line in lines[:50]]
         several = len(self.lines) > 1 or not self.whole
         return found if several and all(isinstance(each, dict) for each in found) else []
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return parse_json(text, int)
-    except (ValueError, RecursionError):
-        return None
-
-
-class Document(NamedTuple):
-    """A JSON document in a file that is more than one."""
-
-    line: int
-    """Where it begins, from 1."""
-    text: str
-    whole: bool
-    """False: it is cut off."""
-
-
-def documents(text: str) -> list[Document]:
-    """Find the JSON documents of a text, behind lines of a tool or a build, or one behind the other.
-
-    JSON that is not valid and ends on its line is a line of a log. A document that is cut off is the last one. None are
-    found where there are too many: those are lines.
-
-    Raises:
-        OutputError: what begins like a document is not valid, by its line.
-    """
-    found: list[Document] = []
-    decoder = json.JSONDecoder(strict=False)
-    at, line, counted = 0, 1, 0
-    while match := (_FOLLOWS.match(text, at) if at else None) or _BEGINS.search(text, at):
-        start = match.end()
-        line, counted = line + text.count("\n", counted, start), start
-        end: int | None
-        try:
-            _, end = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            end = _end(text, start)
-            why = _why_invalid(text[start:end], line) if end is not None else ""
-            if why and "\n" not in text[start:end]:
-                at = end or at
-                continue
-            if why:
-                raise OutputError(why) from None
-        at = len(text) if end is None else end
-        found.append(Document(line, text[start:at], whole=end is not None))
-        if len(found) > _MOST_DOCUMENTS:
-            return []
-    return found
-
-
-def _why_invalid(text: str, begins: int) -> str:
-    """Say why a document that begins at some line is not valid; "" where it is."""
-    try:
-        parse_json(text)
-    except json.JSONDecodeError as error:
-        return f"line {begins + error.lineno - 1}: {error.msg} in the JSON that begins at line {begins}"
-    except (ValueError, RecursionError):
-        return f"line {begins}: the JSON that begins here is too deep"
-    return ""
-
-
-def _closed(text: str) -> Any:
-    """Read the beginning of a document: what follows its last comma is left out, and what is open is closed."""
-    opened: list[str] = []
-    best: tuple[int, str] | None = None
-    at = 0
-    while found := _MARK.search(text, at):
-        mark, at = found[0], found.end()
-        if mark == '"':
-            string = _STRING.match(text, found.start())
-            if string is None:
-                break
-            at = string.end()
-        elif mark in "{[":
-            opened.append("}" if mark == "{" else "]")
-        elif mark == ",":
-            best = found.start(), "".join(reversed(opened))
-        elif opened:
-            opened.pop()
-    return None if best is None else _parsed(text[: best[0]] + best[1])
 
 
 class Source:
     """A file, or a folder of files that one tool wrote."""
 
-    def __init__(self, name: str, path: Path | None, data: bytes | None = None, *, place: str = "") -> None:
+    def __init__(
+        self, name: str, path: Path | None, data: bytes | None = None, *, place: str = "", beginning: int | None = None
+    ) -> None:
         """Name a file as the user did.
 
         Args:
+            beginning: bytes by which it is recognised; None: those of a large file.
             data: what it holds, where it is no file (standard input, a git object).
             place: where in the file this is, such as "line 41"; "": it is the whole.
         """
@@ -215,6 +134,7 @@ class Source:
         self.taken_whole = False
         """Whether it was read as one JSON document, and not line by line."""
         self._data = data
+        self._beginning = BEGINNING if beginning is None else beginning
         self.is_folder = data is None and path is not None and path.is_dir()
         self.unended = False
         """The line that was read last has no newline at its end, as that of a file that was cut off."""
@@ -237,8 +157,8 @@ class Source:
         if self.is_folder:
             return Head(own, b"", whole=True)
         with self._open() as file:
-            data = file.read(BEGINNING + 1)
-        return Head(own.removesuffix(".gz"), data[:BEGINNING], whole=len(data) <= BEGINNING)
+            data = file.read(self._beginning + 1)
+        return Head(own.removesuffix(".gz"), data[: self._beginning], whole=len(data) <= self._beginning)
 
     def inside(self, path: Path) -> Source:
         """Give a file of this folder."""
@@ -345,7 +265,7 @@ class Source:
             return msgspec.convert(parse_json(self.text()), shape, strict=False)
         except (ValueError, RecursionError) as error:
             shown = error if isinstance(error, msgspec.ValidationError) else first
-            if isinstance(error, json.JSONDecodeError) and _is_cut_off(self.text()):
+            if isinstance(error, json.JSONDecodeError) and is_cut_off(self.text()):
                 raise OutputError(f"{what} is cut off: copy the file again, or measure again") from None
             raise OutputError(f"{what} is not as expected: {visible(str(shown)).replace('`', '')}") from None
 
@@ -355,7 +275,7 @@ class Source:
         Its last elements may be there in part.
         """
         try:
-            return msgspec.convert(_closed(self.text()), shape, strict=False)
+            return msgspec.convert(closed(self.text()), shape, strict=False)
         except msgspec.ValidationError:
             return None
 
@@ -396,7 +316,7 @@ class Source:
             return len(self.head.data)
         if self._data is None and self.path is not None and not self._packed():
             return self.path.stat().st_size
-        return _SMALL + 1 if self._data is None or self._data[:2] == _GZIP else len(self._data)
+        return _SMALL + 1 if self._data is None or self._data[:2] == GZIP else len(self._data)
 
     def _mapped(self) -> closing[mmap.mmap] | memoryview:
         """Give the bytes in UTF-8; those of a plain file as the system maps them, which takes no memory."""
@@ -421,7 +341,7 @@ class Source:
             raw: IO[bytes] = io.BytesIO(self._data) if self._data is not None else self._file()
         except OSError as error:
             raise UserError(f"{self.name}: cannot be read: {error.strerror}") from None
-        if raw.read(2) != _GZIP:
+        if raw.read(2) != GZIP:
             raw.seek(0)
             return raw
         raw.seek(0)
@@ -432,6 +352,26 @@ class Source:
             self._data = sys.stdin.buffer.read()
             return io.BytesIO(self._data)
         return self.path.open("rb")
+
+
+def guarded(results: Iterable[T], source: Source) -> Iterator[T]:
+    """Yield what a reader yields of a source; the bytes are of somebody else, so whatever they lead to is said of them.
+
+    Raises:
+        OutputError: the source cannot be read, with its line or place.
+        UserError: it cannot be opened or unpacked.
+        OSError: as the reader raises it.
+    """
+    try:
+        yield from results
+    except (UserError, OutputError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        if os.environ.get("PERFGATE_TRACEBACK") or isinstance(error.__cause__, KeyboardInterrupt):
+            raise
+        kind = "" if isinstance(error, (ValueError, csv.Error)) else f"{type(error).__name__}, "
+        why = f"{kind}{visible(str(error))}"[:_LONGEST].replace("`", "")
+        raise OutputError(f"{source.at}something in it is not as the tool writes it: {why}") from None
 
 
 class _Repaired:
@@ -479,34 +419,9 @@ class _Unpacked(io.RawIOBase):
         super().close()
 
 
-def _is_cut_off(text: str) -> bool:
-    """Return whether a JSON document ends before what it opened is closed."""
-    first = _MARK.search(text)
-    return first is not None and _end(text, first.start()) is None
-
-
-def _end(text: str, start: int) -> int | None:
-    """Return where an object or a list ends that begins somewhere; None: it is cut off."""
-    depth, at = 0, start
-    while found := _MARK.search(text, at):
-        mark, at = found[0], found.end()
-        if mark == '"':
-            string = _STRING.match(text, found.start())
-            if string is None:
-                return None
-            at = string.end()
-        elif mark in "{[":
-            depth += 1
-        elif mark in "}]":
-            depth -= 1
-            if depth <= 0:
-                return at
-    return None
-
-
 def _is_packed(path: Path) -> bool:
     with path.open("rb") as file:
-        return file.read(2) == _GZIP
+        return file.read(2) == GZIP
 
 
 def _encoding(data: bytes) -> str:

@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from gate.formats.live.suites import NAME
+from gate.formats.parts.output import NAME
 from gate.units import meant, to_base
 
 _OPERATION = (

@@ -3,9 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from gate.formats.live.criterion import Files, parse
-from gate.formats.live.suites import Suite
-from gate.formats.live.values import Series
+from gate.formats.criterion import Files, suite
+from gate.formats.parts.output import Series, Suite
 
 DATA = Path(__file__).parents[2] / "data" / "criterion"
 
@@ -15,22 +14,22 @@ def files(name: str, *, again: bool = False) -> Files:
 
 
 def made(sample: str, name: str = "x") -> Suite:
-    return parse({"dir": Files(json.dumps({"full_id": name}).encode(), sample.encode(), again=False)})
+    return suite({"dir": Files(json.dumps({"full_id": name}).encode(), sample.encode(), again=False)})
 
 
 @pytest.mark.parametrize("version", ["0.8.2", "0.3.6"])
 def test_the_captured_files(version: str) -> None:
-    suite = parse({each: files(f"{version}.{each}") for each in ("linear", "flat", "group")})
-    assert list(suite.benchmarks) == ["sum", 'a/b/"quoted"\\n🐢', "new/new/10"]
-    assert {metric for each in suite.benchmarks.values() for metric in each} == {"time"}
-    assert suite.errors == {}
+    found = suite({each: files(f"{version}.{each}") for each in ("linear", "flat", "group")})
+    assert list(found.benchmarks) == ["sum", 'a/b/"quoted"\\n🐢', "new/new/10"]
+    assert {metric for each in found.benchmarks.values() for metric in each} == {"time"}
+    assert found.errors == {}
 
 
 def test_growing_batches_are_divided_in_their_order() -> None:
     sample = json.loads((DATA / "0.8.2.linear.sample.json").read_bytes())
     assert sample["iters"] == [sample["iters"][0] * k for k in range(1, 11)]
     expected = [time / count / 1e9 for time, count in zip(sample["times"], sample["iters"], strict=True)]
-    found = parse({"d": files("0.8.2.linear")}).benchmarks["sum"]["time"]
+    found = suite({"d": files("0.8.2.linear")}).benchmarks["sum"]["time"]
     assert found == Series("s", found.values)
     assert found.values == pytest.approx(expected)
     # a sum takes 0.1 us and not the milliseconds of a batch
@@ -38,20 +37,20 @@ def test_growing_batches_are_divided_in_their_order() -> None:
 
 
 def test_one_name_twice_is_an_error_that_names_it() -> None:
-    suite = parse({"sum": files("0.8.2.linear"), "sum_2": files("0.8.2.linear"), "other": files("0.8.2.group")})
-    assert list(suite.benchmarks) == ["new/new/10"]
-    assert suite.errors == {"sum": "two benchmarks have this name"}
+    found = suite({"sum": files("0.8.2.linear"), "sum_2": files("0.8.2.linear"), "other": files("0.8.2.group")})
+    assert list(found.benchmarks) == ["new/new/10"]
+    assert found.errors == {"sum": "two benchmarks have this name"}
 
 
 def test_a_second_measurement_in_one_directory_is_an_error() -> None:
     why = "measured twice into one directory: do two bench targets have a benchmark of this name?"
-    assert parse({"sum": files("0.8.2.linear", again=True)}) == Suite({}, {"sum": why})
+    assert suite({"sum": files("0.8.2.linear", again=True)}) == Suite({}, {"sum": why})
 
 
 def test_a_missing_file_is_an_error_of_what_there_is() -> None:
     whole = files("0.8.2.linear")
-    suite = parse({"a\nb": Files(None, whole.sample, again=False), "c": Files(whole.benchmark, None, again=False)})
-    assert suite == Suite(
+    found = suite({"a\nb": Files(None, whole.sample, again=False), "c": Files(whole.benchmark, None, again=False)})
+    assert found == Suite(
         {}, {"a\\nb": "benchmark.json is missing: a write failed", "sum": "sample.json is missing: a write failed"}
     )
 
@@ -61,19 +60,19 @@ def test_a_missing_file_is_an_error_of_what_there_is() -> None:
     [
         ("", "sample.json is not as expected"),
         ('{"iters": [1]}', "sample.json is not as expected"),
-        ('{"iters": [1, 2], "times": [5]}', "sample.json has 2 counts of iterations and 1 time"),
-        ('{"iters": [0], "times": [5]}', "sample.json has a batch without iterations"),
-        ('{"iters": [NaN], "times": [5]}', "sample.json has a batch without iterations"),
+        ('{"iters": [1, 2], "times": [5]}', "the times in sample.json have not one number of iterations each"),
+        ('{"iters": [0], "times": [5]}', "the times in sample.json have not one number of iterations each"),
+        ('{"iters": [NaN], "times": [5]}', "the times in sample.json have not one number of iterations each"),
         ('{"iters": [1], "times": [NaN]}', "nan in 'time' is not a finite number"),
         ('{"iters": [1], "times": [-5]}', "-5e-09 in 'time' is below 0"),
         ('{"iters": [], "times": []}', "no values of 'time'"),
     ],
 )
 def test_samples_that_cannot_be_used(sample: str, why: str) -> None:
-    suite = made(sample)
-    assert suite.benchmarks == {}
-    assert why in suite.errors["x"]
-    assert suite.errors["x"].isprintable()
+    found = made(sample)
+    assert found.benchmarks == {}
+    assert why in found.errors["x"]
+    assert found.errors["x"].isprintable()
 
 
 def test_a_hostile_name() -> None:

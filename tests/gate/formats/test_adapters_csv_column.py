@@ -1,7 +1,7 @@
 import pytest
 
-from gate.formats.live.csv_column import Columns, parse
-from gate.formats.live.values import OutputError, Series
+from gate.formats.csv_column import Columns, parse
+from gate.formats.parts.output import OutputError, Series
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,8 @@ from pathlib import Path
 import pytest
 
 from gate.directions import told_or_known
-from gate.formats.live.go import parse
-from gate.formats.live.suites import Suite
-from gate.formats.live.values import OutputError, Series
+from gate.formats.parts.go_text import parse
+from gate.formats.parts.output import OutputError, Series, Suite
 
 DATA = Path(__file__).parents[2] / "data" / "go"
 SIZES = ["a", "a-2", "size=10", "with_space", "quote\"'", "new_line", "🐢", "Benchmark_1"]

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from gate.formats.live import hdr
-from gate.formats.live.hdr import Bucket, decode, parse, recognises
-from gate.formats.live.values import OutputError
+from gate.formats import hlog
+from gate.formats.hlog import Bucket, decode, is_log
+from gate.formats.parts.output import OutputError
 
 DATA = Path(__file__).parents[2] / "data" / "hdr"
 LOGS = ["java", "python"]
@@ -53,7 +53,7 @@ def test_real_logs_hold_what_the_java_reader_finds(name: str) -> None:
         expected.setdefault("latency" if tag == "-" else tag, []).extend([value * 1e-9] * count)
     units = {"latency": "ns"} if name == "python" else {"latency": "ns", "read": "ns"}
     renamed = {"time" if name == "java" and metric == "latency" else metric: v for metric, v in expected.items()}
-    found = parse(log(name), units | {"time": "ns"} if name == "java" else units)
+    found = hlog.LIVE(log(name), units | {"time": "ns"} if name == "java" else units)
     assert {metric: sorted(series.values) for metric, series in found.items()} == {
         metric: sorted(values) for metric, values in renamed.items()
     }
@@ -62,13 +62,13 @@ def test_real_logs_hold_what_the_java_reader_finds(name: str) -> None:
 
 def test_values_of_an_interval_are_in_a_random_order_which_is_always_the_same() -> None:
     many = line(*[1] * 1000)
-    [first, second] = (parse(EMPTY + many, {"time": "s"})["time"].values for _ in range(2))
+    [first, second] = (hlog.LIVE(EMPTY + many, {"time": "s"})["time"].values for _ in range(2))
     assert first == second
     assert first != sorted(first)
     assert sorted(first) == list(range(1000))
     ups = sum(a < b for a, b in itertools.pairwise(first))
     assert 400 < ups < 600
-    both = parse(EMPTY + many + line(-2000, 3), {"time": "s"})["time"].values
+    both = hlog.LIVE(EMPTY + many + line(-2000, 3), {"time": "s"})["time"].values
     assert both[:1000] != sorted(both[:1000])
     assert sorted(both[:1000]) == list(range(1000))
     assert both[1000:] == [2000.0] * 3
@@ -103,24 +103,24 @@ def test_the_buckets_of_a_histogram() -> None:
     ],
 )
 def test_a_log_is_recognised(data: bytes, expected: bool) -> None:
-    assert recognises(data) is expected
+    assert is_log(data) is expected
 
 
 def test_tags_are_metrics_and_each_needs_its_unit() -> None:
     data = EMPTY + line(-5, 1) + line(-7, 2, tag="read") + line(-9, 1, tag="read")
-    found = parse(data, {"read": "us", "time": "ms", "other": None})
+    found = hlog.LIVE(data, {"read": "us", "time": "ms", "other": None})
     assert {name: sorted(each.values) for name, each in found.items()} == {"time": [0.005], "read": [7e-6, 7e-6, 9e-6]}
-    assert parse(EMPTY + line(-5, 1), {"queue": ""})["queue"].values == [5.0]
+    assert hlog.LIVE(EMPTY + line(-5, 1), {"queue": ""})["queue"].values == [5.0]
     with pytest.raises(OutputError) as caught:
-        parse(data, {"time": "ms"})
+        hlog.LIVE(data, {"time": "ms"})
     assert str(caught.value) == (
         "line 3 of the HdrHistogram log: its integers have no unit: declare one, usually nanoseconds: "
         '[benchmark.metric.read] unit = "ns"'
     )
     with pytest.raises(OutputError, match=r"\[benchmark\.metric\.time\] unit"):
-        parse(EMPTY + line(1), {})
+        hlog.LIVE(EMPTY + line(1), {})
     with pytest.raises(OutputError, match=r"\[benchmark\.metric\.'a\.b'\]"):
-        parse(EMPTY + line(1, tag="a.b"), {"x": "s"})
+        hlog.LIVE(EMPTY + line(1, tag="a.b"), {"x": "s"})
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_tags_are_metrics_and_each_needs_its_unit() -> None:
 )
 def test_a_bad_log_is_named_by_its_line(data: bytes, why: str) -> None:
     with pytest.raises(OutputError) as caught:
-        parse(EMPTY + b"\n" + data, {"time": "ns"})
+        hlog.LIVE(EMPTY + b"\n" + data, {"time": "ns"})
     text = str(caught.value)
     assert text.startswith("line 3 of the HdrHistogram log: ")
     assert why in text
@@ -158,18 +158,18 @@ def test_a_count_that_is_cut_off() -> None:
 
 
 def test_a_small_log_cannot_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hdr, "_MAX_ENCODED", 1 << 20)
+    monkeypatch.setattr(hlog, "_MAX_ENCODED", 1 << 20)
     bomb = zlib.compress(encoded_header(1 << 24) + b"\0" * (1 << 24))
     with pytest.raises(OutputError, match="cut off"):
         decode(base64.b64encode(struct.pack(">ii", 0x1C849314, len(bomb)) + bomb))
 
 
 def test_a_log_of_many_buckets_is_refused_before_they_fill_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hdr, "MAX_VALUES", 1000)
+    monkeypatch.setattr(hlog, "MOST", 1000)
     log = line(*[1] * 100_000)
     tracemalloc.start()
     with pytest.raises(OutputError, match="more than 1000 values"):
-        parse(log, {"time": "s"})
+        hlog.LIVE(log, {"time": "s"})
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2_000_000
@@ -180,8 +180,8 @@ def encoded_header(length: int) -> bytes:
 
 
 def test_a_log_without_values_has_none() -> None:
-    assert parse(EMPTY, {"time": "ns"}) == {}
-    assert parse(EMPTY + line(), {"time": "ns"}) == {}
+    assert hlog.LIVE(EMPTY, {"time": "ns"}) == {}
+    assert hlog.LIVE(EMPTY + line(), {"time": "ns"}) == {}
 
 
 def test_a_log_that_is_cut_off() -> None:
@@ -189,7 +189,7 @@ def test_a_log_that_is_cut_off() -> None:
     # 7: every place in a group of four characters of base64
     for length in (*range(whole.rindex(b"\n", 0, -1) + 2, len(whole), 7), len(whole) - 1):
         with pytest.raises(OutputError):
-            parse(whole[:length], dict.fromkeys(("time", "read", "write"), "ns"))
+            hlog.LIVE(whole[:length], dict.fromkeys(("time", "read", "write"), "ns"))
 
 
 @pytest.mark.parametrize(("word", "code"), [(2, "h"), (4, "i"), (8, "q")])

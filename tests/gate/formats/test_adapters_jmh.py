@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from gate.directions import direction
-from gate.formats.live.jmh import failed, parse
-from gate.formats.live.suites import Suite
-from gate.formats.live.values import OutputError, Series
+from gate.formats import jmh
+from gate.formats.jmh import failed
+from gate.formats.parts.live import suite as live
+from gate.formats.parts.output import OutputError, Series, Suite
 
 DATA = Path(__file__).parents[2] / "data" / "jmh"
 FOLD = 'tiny.Tiny.fold:{size=10,text="q"; 🐢}'
@@ -18,7 +19,7 @@ def captured(name: str) -> Any:
 
 
 def read(name: str) -> Suite:
-    return parse((DATA / name).read_bytes())
+    return live(jmh, (DATA / name).read_bytes())
 
 
 def assert_series(found: Series, unit: str, values: list[float], better: str = "lower") -> None:
@@ -32,7 +33,7 @@ def entry(**changes: Any) -> dict[str, Any]:
 
 
 def made(*entries: dict[str, Any]) -> Suite:
-    return parse(json.dumps(entries).encode())
+    return live(jmh, json.dumps(entries).encode())
 
 
 def test_parameters_and_modes_tell_names_apart() -> None:
@@ -150,12 +151,11 @@ def test_a_name_twice_is_an_error_that_names_it() -> None:
         ({"scoreUnit": "us/op", "rawData": [[1.0, "NaN"]]}, "nan in 'time' is not a finite number"),
         ({"scoreUnit": "ops/s", "rawData": [["+INF"]]}, "inf in 'throughput' is not a finite number"),
         ({"scoreUnit": "us/op", "rawData": [[-1.0]]}, "-1e-06 in 'time' is below 0"),
-        ({"scoreUnit": "us/op", "rawData": [[]]}, "no values of 'time'"),
+        ({"scoreUnit": "us/op", "rawData": [[]]}, "time, mean: no value"),
         (
             {"scoreUnit": "us/op", "rawDataHistogram": [[[]]]},
             "an iteration has no samples: make iterations longer (-r)",
         ),
-        ({"scoreUnit": "moons\n", "rawData": [[1.0]]}, "its unit is 'moons\\\\n', which this perfgate does not know"),
     ],
 )
 def test_values_that_cannot_be_used(metric: dict[str, Any], why: str) -> None:
@@ -164,9 +164,15 @@ def test_values_that_cannot_be_used(metric: dict[str, Any], why: str) -> None:
     assert list(suite.benchmarks) == ["a.B.c:ss"]
 
 
-@pytest.mark.parametrize("data", [b"", b"{}", b'[{"benchmark": "a"}]', b"Benchmark,Mode\n", b"[" * 99999])
+@pytest.mark.parametrize("data", [b"", b"{}", b"Benchmark,Mode\n", b"[" * 99999])
 def test_other_files_are_an_error_of_one_line(data: bytes) -> None:
-    with pytest.raises(OutputError) as caught:
-        parse(data)
-    assert str(caught.value).startswith("JMH's JSON is not as expected: ")
+    with pytest.raises(OutputError, match=r"^JMH's JSON is (?:not as expected: |cut off: )") as caught:
+        live(jmh, data)
     assert str(caught.value).isprintable()
+
+
+def test_an_entry_that_is_not_whole_fails_alone() -> None:
+    found = live(jmh, json.dumps([{"benchmark": "a"}, entry()]).encode())
+    assert (list(found.benchmarks), found.errors) == (
+        ["a.B.c:avgt"], {"a": "result 1: Object missing required field mode"}
+    )  # fmt: skip

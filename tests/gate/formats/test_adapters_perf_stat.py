@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from gate.formats.live.perf_stat import EVENTS, Counted, parse
-from gate.formats.live.values import OutputError
+from gate.formats.parts.output import OutputError
+from gate.formats.perf_stat import EVENTS, Counted, parse
 
 DATA = Path(__file__).parents[2] / "data" / "perf"
 

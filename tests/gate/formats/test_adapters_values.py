@@ -3,7 +3,8 @@ import time
 
 import pytest
 
-from gate.formats.live.values import OutputError, Series, parse
+from gate.formats.parts.output import OutputError, Series
+from gate.formats.values import parse
 
 
 def test_plain_numbers_are_seconds_of_time() -> None:

@@ -6,19 +6,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
-from tests.gate.formats.test_adapters_csv_column import HEY, K6, jmeter
-from tests.gate.formats.test_adapters_printed import BENCHMARK_JS, CATCH2, DIVAN, LIBTEST, NANOBENCH, VITEST
 
-from gate.formats.live import (
+from gate.formats import (
     benchmark_js,
     callgrind,
     catch2,
     criterion,
     csv_column,
     divan,
-    go,
     google_benchmark,
-    hdr,
+    hlog,
     hyperfine,
     jmh,
     libtest,
@@ -29,7 +26,11 @@ from gate.formats.live import (
     values,
     vitest,
 )
-from gate.formats.live.values import OutputError
+from gate.formats.parts import go_text
+from gate.formats.parts.live import suite
+from gate.formats.parts.output import OutputError
+from tests.gate.formats.test_adapters_csv_column import HEY, K6, jmeter
+from tests.gate.formats.test_adapters_printed import BENCHMARK_JS, CATCH2, DIVAN, LIBTEST, NANOBENCH, VITEST
 from tests.support.long_lines import at_once, stretched
 from tests.support.mangled import mangled
 from tests.support.seeds import some
@@ -49,28 +50,28 @@ def captured(pattern: str) -> list[bytes]:
 SAMPLES, NAMES = captured("criterion/*.sample.json"), captured("criterion/*.benchmark.json")
 ADAPTERS: dict[str, tuple[Sequence[bytes], Callable[[bytes], object]]] = {
     "callgrind": (captured("callgrind/*.txt"), lambda data: callgrind.instructions([data])),
-    "catch2": ([CATCH2.encode()], lambda data: catch2.parse(data, {})),
-    "criterion sample": (SAMPLES, lambda data: criterion.parse({"a": criterion.Files(NAMES[0], data, False)})),
-    "criterion benchmark": (NAMES, lambda data: criterion.parse({"a": criterion.Files(data, SAMPLES[0], False)})),
-    "divan": ([DIVAN.encode()], lambda data: divan.parse(data, {})),
-    "go": (captured("go/*.txt"), lambda data: go.parse(data, several=False)),
-    "google-benchmark": (captured("google-benchmark/*.json"), google_benchmark.parse),
-    "hdr": (captured("hdr/*.hlog"), lambda data: hdr.recognises(data) and hdr.parse(data, UNITS)),
-    "hyperfine": (captured("hyperfine/*.json"), hyperfine.parse),
+    "catch2": ([CATCH2.encode()], lambda data: catch2.LIVE(data, {})),
+    "criterion sample": (SAMPLES, lambda data: criterion.suite({"a": criterion.Files(NAMES[0], data, False)})),
+    "criterion benchmark": (NAMES, lambda data: criterion.suite({"a": criterion.Files(data, SAMPLES[0], False)})),
+    "divan": ([DIVAN.encode()], lambda data: divan.LIVE(data, {})),
+    "go": (captured("go/*.txt"), lambda data: go_text.parse(data, several=False)),
+    "google-benchmark": (captured("google-benchmark/*.json"), lambda data: suite(google_benchmark, data)),
+    "hdr": (captured("hdr/*.hlog"), lambda data: hlog.is_log(data) and hlog.LIVE(data, UNITS)),
+    "hyperfine": (captured("hyperfine/*.json"), lambda data: hyperfine.runs(data, memory_by_run=True)),
     "hyperfine's complaint": (captured("hyperfine/*.txt"), lambda data: hyperfine.complaint(text(data))),
     "hyperfine's version": (captured("hyperfine/*version.txt"), lambda data: hyperfine.version(text(data))),
     "hey": ([HEY], lambda data: csv_column.parse(data, "response-time", {})),
     "jmeter": ([jmeter(), jmeter("buy")], lambda data: csv_column.parse(data, "elapsed", {"latency": None})),
-    "jmh": (captured("jmh/*.json"), jmh.parse),
+    "jmh": (captured("jmh/*.json"), lambda data: suite(jmh, data)),
     "jmh's text": (captured("jmh/*.txt"), lambda data: jmh.failed(text(data))),
     "k6": ([K6], lambda data: csv_column.parse(data, "metric_value", {"http_req_duration": None})),
-    "libtest": ([LIBTEST.encode()], lambda data: libtest.parse(data, {})),
-    "nanobench": ([NANOBENCH.encode()], lambda data: nanobench.parse(data, {})),
+    "libtest": ([LIBTEST.encode()], lambda data: libtest.LIVE(data, {})),
+    "nanobench": ([NANOBENCH.encode()], lambda data: nanobench.LIVE(data, {})),
     "perf": (captured("perf/[a-z]*.txt"), lambda data: perf_stat.parse(text(data))),
-    "pyperf": (captured("pyperf/*.json"), pyperf.parse),
-    "pytest-benchmark": (captured("pytest-benchmark/*.json"), pytest_benchmark.parse),
-    "benchmark.js": ([BENCHMARK_JS.encode()], lambda data: benchmark_js.parse(data, {})),
-    "vitest": ([VITEST.encode()], lambda data: vitest.parse(data, {})),
+    "pyperf": (captured("pyperf/*.json"), lambda data: suite(pyperf, data)),
+    "pytest-benchmark": (captured("pytest-benchmark/*.json"), lambda data: suite(pytest_benchmark, data)),
+    "benchmark.js": ([BENCHMARK_JS.encode()], lambda data: benchmark_js.LIVE(data, {})),
+    "vitest": ([VITEST.encode()], lambda data: vitest.LIVE(data, {})),
     "values": ([b"0.1\n2e3\n", b'{"metric":"a","value":1,"unit":"ms"}\n'], lambda data: values.parse(data, {"a": "s"})),
 }
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.formats.live.suites import parse_json
+from gate.formats.parts.json_text import parse_json
 from gate.formats.parts.reading import Reading, read, recognised
 from gate.formats.parts.result import Aggregate, Measured
 from gate.formats.parts.source import Source

@@ -1,6 +1,6 @@
 import pytest
 
-from gate.formats.live import hdr
+from gate.formats import hlog
 from gate.model import UserError
 from tests.support.load import DATA, of, of_file, of_text, told
 
@@ -28,7 +28,7 @@ def test_the_unit_is_read_from_the_maxima_that_are_shown() -> None:
 
 
 def test_more_values_than_fit_are_quantiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hdr, "MAX_VALUES", 30)
+    monkeypatch.setattr(hlog, "MOST", 30)
     reading = of_file("hlog/tags.hlog")
     assert not reading.measured
     assert told(reading, "write")["mean"] == pytest.approx(7970542.9e-9, rel=1e-6)

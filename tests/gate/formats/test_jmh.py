@@ -104,3 +104,19 @@ def test_a_csv_has_means_with_the_error_of_999() -> None:
 def test_numbers_of_another_language() -> None:
     mean = aggregates(reading("jmh", "german.csv"), f"{FOLD}:thrpt", "throughput")["mean"]
     assert mean.value == pytest.approx(12.028331e6)
+
+
+def test_a_secondary_metric_that_is_not_whole_is_named() -> None:
+    # gc.time is only there where the collector ran
+    secondary = {
+        "gc.time": {"scoreUnit": "ms", "rawData": [[1.0], [1.0, 2.0]]},
+        "gc.count": {"scoreUnit": "counts", "rawData": [[1.0, 2.0], [1.0, 2.0]]},
+        "odd": {"scoreUnit": "ms", "rawData": [["x", 1.0]]},
+    }
+    metric = {"rawData": [[1.0, 2.0], [3.0, 4.0]]}
+    found = of_text("jmh", json.dumps([result(), result(benchmark="a.B.d", metric=metric, secondaryMetrics=secondary)]))
+    assert [list(m.metrics) for m in found.measured[1:]] == [["time", "gc.count"], ["time", "gc.time", "gc.count"]]
+    assert found.left_out == [
+        "result 2: gc.time of a.B.d:avgt has 3 values in 4 iterations, and is left out of forks that lack some",
+        "result 2: odd of a.B.d:avgt has neither values nor a mean",
+    ]

@@ -100,9 +100,9 @@ def test_one_bad_benchmark_leaves_the_others() -> None:
         }
     )
     assert [(f.benchmark, f.status) for f in reading.failed] == [
+        ("t.py::test_nan", "nan in 'time' is not a finite number"),
         ("t.py::test_negative", "-1 in 'time' is below 0"),
         ("t.py::test_nothing", "no rounds and no statistics in the file"),
-        ("t.py::test_nan", "nan in 'time' is not a finite number"),
     ]
     assert [(m.benchmark, m.metrics["time"].values) for m in reading.measured] == [("t.py::test_good", [1.0, 2.0])]
 

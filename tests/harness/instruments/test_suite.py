@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from gate.config.types import Benchmark
-from gate.formats.live.suites import Suite
-from gate.formats.live.values import Series
+from gate.formats.parts.output import Series, Suite
 from harness.instruments.jmh import Jmh
 from harness.instruments.protocol import Collected, Context, Unusable
 from harness.instruments.pytest_benchmark import PytestBenchmark

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gate.config.types import Benchmark, BuildTable
-from gate.formats.live.values import OutputError
+from gate.formats.parts.output import OutputError
 from gate.model import SIDES
 from gate.model.profile import Frame, Profile, Unprofiled
 from harness.build.conditions import Conditions, Recipe

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from gate.config.types import Benchmark
-from gate.formats.live.values import OutputError
+from gate.formats.parts.output import OutputError
 from gate.model.profile import Frame
 from harness.instruments.protocol import Context
 from harness.process.execute import Command

@@ -7,14 +7,14 @@ read in a time proportional to its length.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from gate.formats.live.suites import Suite, add
-from gate.formats.live.values import OutputError, Series, refuse_cut_off, shown
-from gate.model import Better
+from gate.formats.parts.live import sorted_by_name
+from gate.formats.parts.output import OutputError, Suite, refuse_cut_off, shown
+from gate.formats.parts.result import Failed, Measured
+from gate.model import Better, Metric
 from gate.model.digits import Digits
-from gate.model.visible import visible
 from gate.units import to_base
 
 # one value and its unit, as testing writes them behind a tab
@@ -119,20 +119,20 @@ def parse(data: bytes, *, several: bool, failed: bool = False) -> Suite:
     _must_be_complete(reader, "the output")
     end_pending(reader)
     refuse_cut_off(data, "the output")
-    suite = Suite({}, {})
-    for (package, name, *_), results in _by_benchmark(reader.results).items():
-        prefix = f"{package}." if package and (several or len(reader.packages) > 1) else ""
+    return sorted_by_name(_named_results(reader, several=several or len(reader.packages) > 1), "")
+
+
+def _named_results(reader: Reader, *, several: bool) -> Iterator[Measured | Failed]:
+    for (package, own, *_), results in _by_benchmark(reader.results).items():
+        name = f"{package}.{own}" if package and several else own
         try:
-            add(suite, prefix + name, _series(results, reader.better))
+            yield Measured(benchmark=name, metrics=_metrics(results, reader.better))
         except OutputError as error:
-            suite.errors[prefix + name] = str(error)
+            yield Failed(benchmark=name, status=str(error))
     suffix = suffix_of([(result.name, result.announced) for result in reader.results])
     for (package, raw), why in reader.unread.items():
-        prefix = f"{package}." if package and (several or len(reader.packages) > 1) else ""
-        name = visible(prefix + raw.removesuffix(suffix) if raw else package)
-        suite.benchmarks.pop(name, None)
-        suite.errors[name] = why
-    return suite
+        prefix = f"{package}." if package and several else ""
+        yield Failed(benchmark=prefix + raw.removesuffix(suffix) if raw else package, status=why, execution=1)
 
 
 def _read(reader: Reader, line: str) -> None:
@@ -385,18 +385,19 @@ def suffix_of(names: Collection[tuple[str, str]]) -> str:
     return next(iter(procs)) if len(procs) == 1 else ""
 
 
-def _series(results: list[Result], told: Mapping[str, Better]) -> dict[str, Series]:
-    series: dict[str, Series] = {}
+def _metrics(results: list[Result], told: Mapping[str, Better]) -> dict[str, Metric]:
+    metrics: dict[str, Metric] = {}
     for unit in results[0].values:
         if any(unit not in result.values for result in results):
             continue
         name, base, scale = metric_of(unit)
-        if name in series:
+        if name in metrics:
             raise OutputError(f"two of its metrics are called {name!r}")
-        series[name] = Series(base, [result.values[unit] * scale for result in results], told.get(unit))
-    if not series or ("time" not in series and any("ns/op" in result.values for result in results)):
+        values = [result.values[unit] * scale for result in results]
+        metrics[name] = Metric(unit=base, values=values, better=told.get(unit))
+    if not metrics or ("time" not in metrics and any("ns/op" in result.values for result in results)):
         raise OutputError("ns/op is missing in some of its results")
-    return series
+    return metrics
 
 
 def metric_of(unit: str) -> tuple[str, str, float]:

@@ -6,7 +6,7 @@ import math
 import re
 from dataclasses import dataclass
 
-from gate.formats.live.values import OutputError, refuse_cut_off, shown
+from gate.formats.parts.output import OutputError, refuse_cut_off, shown
 
 SEPARATOR = ";"
 """Not the comma, which is the decimal point of many languages, and perf writes numbers in the user's."""

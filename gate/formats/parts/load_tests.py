@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from gate.formats.live.values import OutputError, shown
+from gate.formats.parts.output import OutputError, shown
 
 _K6_TIMES = (
     "http_req_duration", "http_req_blocked", "http_req_connecting", "http_req_tls_handshaking", "http_req_sending",

@@ -1,66 +1,20 @@
-"""The output of the values instrument -> values: one number a line, or JSON lines; the error of all adapters."""
+"""What programs write for the values instrument -> values: one number a line, or JSON lines."""
 
 from __future__ import annotations
 
 import io
 import itertools
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 
 import msgspec
 
-from gate.model import Better
-from gate.model.bounds import out_of_bounds, why_out_of_bounds
+from gate.formats.parts.output import OutputError, Series, checked, number, plain_metric, refuse_cut_off, shown, usable
 from gate.model.digits import FEW, Digits
-from gate.model.visible import visible
 from gate.units import meant, to_base
 
-_LONGEST = 500
-"""Characters of an error."""
-
-
-class OutputError(ValueError):
-    """A tool's output that gives no usable values; its text is one line, whatever it quotes."""
-
-    def __init__(self, why: str) -> None:
-        """Keep why."""
-        line = visible(why)
-        super().__init__(line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…")
-
-
-class EmptyError(OutputError):
-    """The output of a tool that found no benchmark."""
-
-
-_SHOWN = 60
 _PART = 100_000
 _VARIED = 20
 """Different values of all metrics, of which none can have so few that its rounding does not average out."""
-_NO_NEGATIVES = ("s", "B")
-
-
-@dataclass(frozen=True, slots=True)
-class Series:
-    """The values of one metric in order, in its base unit (s, B or a count)."""
-
-    unit: str
-    values: list[float]
-    better: Better | None = None
-    """What the tool says; None: its name and unit are all there is."""
-    whole: bool = False
-    """Its one value is of the whole output, which has no warm-up to drop."""
-    view_of: str | None = None
-    """The metric that it shows by another clock or statistic; None: it is one of its own."""
-    sharp: bool = False
-    """Of such a view: what else runs on the host disturbs it less."""
-
-
-Format = Callable[[bytes, Mapping[str, str | None]], dict[str, Series]]
-"""Reads a program's output, given the declared metrics and their units (None: not said); raises OutputError.
-
-A module of this folder whose FORMAT is one can be the `format` of a benchmark, by the module's name.
-"""
 
 
 class _Line(msgspec.Struct):
@@ -70,20 +24,6 @@ class _Line(msgspec.Struct):
 
 
 _DECODER = msgspec.json.Decoder(_Line)
-
-
-def refuse_cut_off(data: bytes, what: str) -> None:
-    """Refuse a text whose last line has no newline at its end: of 0.123 the beginning is a number too.
-
-    Raises:
-        OutputError: naming what it is.
-    """
-    end = data.rpartition(b"\n")[2].strip()
-    if end:
-        raise OutputError(
-            f"the last line of {what}, {shown(end)}, has no newline at its end, so it may be cut off: end every line "
-            "with a newline"
-        )
 
 
 def parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:
@@ -169,21 +109,6 @@ def _line_by_line(data: bytes, units: Mapping[str, str | None]) -> dict[str, Ser
     return found
 
 
-def number(line: bytes) -> Digits:
-    """Read a number.
-
-    Raises:
-        OutputError: it is none.
-    """
-    try:
-        # float() would take 1_000
-        if b"_" in line:
-            raise ValueError
-        return Digits(line)
-    except ValueError:
-        raise OutputError(f"{shown(line)} is not a number") from None
-
-
 def _json(line: bytes) -> tuple[str, Digits, str | None]:
     try:
         read = _DECODER.decode(line)
@@ -209,35 +134,4 @@ def _scale(name: str, unit: str | None, units: Mapping[str, str | None], found: 
     return factor
 
 
-def plain_metric(units: Mapping[str, str | None]) -> str:
-    """Name the metric of values that come without a name: the only declared one, else time."""
-    return next(iter(units)) if len(units) == 1 else "time"
-
-
-def usable(values: Sequence[float], unit: str) -> bool:
-    """Return whether `checked` takes all of some values."""
-    return out_of_bounds(values) is None and (unit not in _NO_NEGATIVES or min(values, default=0.0) >= 0)
-
-
-def checked(value: float, unit: str, line: bytes) -> float:
-    """Return a value of a base unit.
-
-    Raises:
-        OutputError: it is no finite number, too large or small, or a time or size below 0; line: what it was read from.
-    """
-    if not math.isfinite(value):
-        raise OutputError(f"{shown(line)} is not a finite number")
-    if out_of_bounds([value]) is not None:
-        raise OutputError(f"{shown(line)} is {why_out_of_bounds(value)}")
-    if value < 0 and unit in _NO_NEGATIVES:
-        raise OutputError(f"{shown(line)} is below 0, which a {'time' if unit == 's' else 'size'} cannot be")
-    return value
-
-
-def shown(line: bytes) -> str:
-    """Quote the beginning of a line for a message, without control characters."""
-    text = line.decode("utf-8", "replace")
-    return repr(text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…")
-
-
-FORMAT = parse
+LIVE = parse
