@@ -15,9 +15,10 @@ import msgspec
 
 from gate.formats.parts import go_text as go
 from gate.formats.parts.go_lines import File, Labels, Lines, Stream, cut_off, end, metric_of, read_events, read_line
-from gate.formats.parts.output import Series, why_unusable
+from gate.formats.parts.live import sorted_by_name
+from gate.formats.parts.output import OutputError, Series, Suite, refuse_cut_off, why_unusable
 from gate.formats.parts.result import About, Failed, Format, LeftOut, Measured, Otherwise, Result
-from gate.formats.parts.source import Source
+from gate.formats.parts.source import Source, guarded
 from gate.model import Metric
 from gate.model.visible import visible
 
@@ -66,8 +67,52 @@ def _has_events(text: str) -> bool:
 
 def read(source: Source) -> Iterator[Result]:
     """Yield each benchmark in each process; configuration and the parts of a name as labels."""
+    file = _file(source)
+    host = {key: file.first[key] for key in _HOST if key in file.first}
+    yield About(host=host, commit=file.first.get("commit"), created=file.created, tool="go test")
+    yield from _results(file)
+    yield from map(LeftOut, file.left_out)
+
+
+def suite(data: bytes, *, several: bool, failed: bool = False) -> Suite:
+    """Read one value of each metric from each line of an execution; with -count several lines are of one benchmark.
+
+    A metric that only some lines of a benchmark have is left out.
+
+    Args:
+        several: the command may name several packages; then, and when the output does, names begin with the package.
+        failed: it ended with an error: what failed is an error of that benchmark, or of its package, and the others
+            are read.
+
+    Raises:
+        OutputError: a failure among the results, an end without PASS or in the middle of a line, or results without a
+            name. Results that cannot be separated from what the benchmark prints are an error of that benchmark.
+    """
+    source = Source("the output", None, data)
+    file = next(guarded(map(_file, [source]), source))
+    if file.reported and not failed:
+        raise OutputError(f"the output reports a failure: {file.reported}")
+    if file.wrong:
+        raise OutputError(file.wrong)
+    refuse_cut_off(data, "the output")
+    return sorted_by_name(_by_package(file, several=several or len(file.packages) > 1), "")
+
+
+def _by_package(file: File, *, several: bool) -> Iterator[Measured | Failed]:
+    """Yield the results of a strict reading, named with their package, in their order."""
+    seen: Counter[str] = Counter()
+    for each in _results(file, strict=True):
+        package = each.labels.get("pkg", "")
+        name = f"{package}.{each.benchmark}" if package and several and each.benchmark else each.benchmark or package
+        status = {"status": each.status.removeprefix(f"{package}: ")} if isinstance(each, Failed) else {}
+        yield msgspec.structs.replace(each, benchmark=name, execution=seen[name], **status)
+        seen[name] += 1
+
+
+def _file(source: Source) -> File:
     file = File()
-    if source.head.json_lines or not _is_text(source.head.text):
+    text = source.head.text
+    if source.head.json_lines or (_has_events(text) and not _is_text(text)):
         read_events(source, file)
     else:
         stream = Stream({})
@@ -76,13 +121,10 @@ def read(source: Source) -> Iterator[Result]:
             if not (source.unended and cut_off(file, stream, line)):
                 read_line(file, stream, line)
         end(file, stream)
-    host = {key: file.first[key] for key in _HOST if key in file.first}
-    yield About(host=host, commit=file.first.get("commit"), created=file.created, tool="go test")
-    yield from _results(file)
-    yield from map(LeftOut, file.left_out)
+    return file
 
 
-def _results(file: File) -> Iterator[Result]:
+def _results(file: File, *, strict: bool = False) -> Iterator[Measured | Failed]:
     suffixes = _suffixes(file)
     executions = _executions(suffixes)
     shared: dict[tuple[Labels, bytes, str, bool], _Named] = {}
@@ -93,7 +135,7 @@ def _results(file: File) -> Iterator[Result]:
             if key not in shared:
                 shared[key] = _named(raw.decode("utf-8", "replace"), labels, suffix, announced=bool(of.announced))
             own = shared[key]
-            metrics, why = _metrics(file, of)
+            metrics, why = _metrics(file, of, strict=strict)
             if why:
                 yield Failed(
                     benchmark=own.name, status=why, execution=execution, labels=own.labels, otherwise=own.otherwise
@@ -103,7 +145,7 @@ def _results(file: File) -> Iterator[Result]:
                     benchmark=own.name, metrics=metrics, execution=execution, labels=own.labels,
                     otherwise=own.otherwise,
                 )  # fmt: skip
-    for (benchmark, labels, process), status in file.failed.items():
+    for (benchmark, labels, process), status in (file.failed | file.partly if strict else file.failed).items():
         execution = executions[labels, process]
         if benchmark is None:
             yield Failed(benchmark=None, status=status, execution=execution, labels=dict(labels))
@@ -159,20 +201,25 @@ def _parts(name: str, suffix: str) -> dict[str, str]:
     return parts | ({"/gomaxprocs": suffix[1:]} if suffix else {})
 
 
-def _metrics(file: File, of: Lines) -> tuple[dict[str, Metric], str]:
+def _metrics(file: File, of: Lines, *, strict: bool) -> tuple[dict[str, Metric], str]:
     """Make metrics of all lines of a benchmark, or say why they cannot be used."""
     metrics: dict[str, Metric] = {}
-    for raw in list(of.by_unit):
+    whole = [raw for raw, values in of.by_unit.items() if not strict or len(values) == of.count]
+    if strict and (of.problem or (b"ns/op" in of.by_unit and b"ns/op" not in whole)):
+        return {}, of.problem or "ns/op is missing in some of its results"
+    for raw in whole:
         # a file of 1 GB has no room for its values twice
         numbers = of.by_unit.pop(raw)
         name, unit, scale = metric_of(raw)
         values = array("d", map(scale.__mul__, numbers)) if scale != 1.0 else numbers
         if why := why_unusable(name, Series(unit, values)):  # type: ignore[arg-type]  # an array is a sequence of floats, and a tenth of a list's size
             return {}, why
+        if name in metrics and strict:
+            return {}, f"two of its metrics are called {name!r}"
         if name in metrics:
             # the unit under both of its names
             values = array("d", [*metrics[name].values, *values])
-        if name in file.exact and min(values) == max(values):
+        if name in file.exact and not strict and min(values) == max(values):
             values = values[:1]
         step = of.steps[raw] * scale
         metrics[visible(name)] = Metric(unit=unit, better=file.better.get(name), values=values, step=step)

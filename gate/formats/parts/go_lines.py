@@ -25,6 +25,7 @@ _NO_KEYS = ("panic", "testing", "exit", "error", "fatal", "warning")
 _PACKAGE_FAILED = re.compile(r"FAIL[ \t]+(\S+)(?:[ \t]+(.*))?")
 _OF_TESTING = {b"ns/op", b"MB/s", b"B/op", b"allocs/op", b"sec/op", b"B/s"}
 _CRASHED = re.compile(r"(?:(Benchmark\S+)[ \t]+)?((?:panic: |fatal error: |\*\*\* Test killed).*)")
+_FAILS = ("FAIL\t", "--- FAIL: ")
 _RATES = {"B/s": 1.0, "kB/s": 1e3, "KB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9}
 _ALIASES = {"sec/op": ("time", "s", 1.0), "s/op": ("time", "s", 1.0), "B/s": ("MB/s", "B/s", 1.0)}
 
@@ -43,6 +44,10 @@ class Lines:
     """The lines of one benchmark in one process, under one configuration."""
 
     announced: str
+    count: int = 0
+    """How many there are."""
+    problem: str = ""
+    """What a strict reader refuses in them."""
     units: list[bytes] = field(default_factory=list)
     """Of the last line, in its order."""
     values: list[array[float]] = field(default_factory=list)
@@ -53,8 +58,11 @@ class Lines:
 
     def add(self, units: list[bytes], numbers: Iterable[float], written: Iterable[Digits]) -> None:
         """Keep a line, whose units may be others than those before; written: its numbers, which are seldom asked."""
+        self.count += 1
         if units != self.units:
             self.units = units
+            if len(set(units)) < len(units):
+                self.problem = "one of its lines has a unit twice"
             for unit, own in zip(units, written, strict=True):
                 self.steps.setdefault(unit, own.step)
             self.values = [self.by_unit.setdefault(unit, array("d")) for unit in units]
@@ -77,6 +85,8 @@ class Stream:
     rest: str = ""
     """The beginning of a line whose end is not there yet."""
     crash: str = ""
+    passed: bool = False
+    """A line of this process ends with PASS, behind what a benchmark may have printed."""
     named: bool = False
     """A failure that names its benchmark was there in this process."""
     behind: list[tuple[int, go.Result]] = field(default_factory=list)
@@ -84,9 +94,9 @@ class Stream:
 
     def new_process(self) -> None:
         """Begin another process with the next result."""
-        self.ended, self.lines, self.named, self.crash = True, None, False, ""
+        self.ended, self.lines, self.named, self.passed, self.crash = True, None, False, False, ""
         self.reader.announced = self.reader.pending = ""
-        self.reader.unread, self.behind = {}, []
+        self.reader.unread, self.reader.torn, self.behind = {}, {}, []
 
 
 @dataclass(slots=True)
@@ -95,6 +105,8 @@ class File:
 
     groups: dict[tuple[Labels, int], dict[bytes, Lines]] = field(default_factory=dict)
     failed: dict[tuple[str | None, Labels, int], str] = field(default_factory=dict)
+    partly: dict[tuple[str | None, Labels, int], str] = field(default_factory=dict)
+    """Benchmarks that have results, and others that cannot be read."""
     better: dict[str, Better] = field(default_factory=dict)
     exact: set[str] = field(default_factory=set)
     processes: dict[str, int] = field(default_factory=dict)
@@ -103,6 +115,11 @@ class File:
     """The first value of each key."""
     created: str | None = None
     left_out: list[str] = field(default_factory=list)
+    packages: set[str] = field(default_factory=set)
+    reported: str = ""
+    """The first failure that it reports."""
+    wrong: str = ""
+    """The first thing that a strict reader refuses."""
 
     def lines_of(self, stream: Stream) -> dict[bytes, Lines]:
         """Return where results go now."""
@@ -121,6 +138,11 @@ class File:
         labels = tuple(sorted(stream.labels.items()))
         self.groups.setdefault((labels, stream.process), {})
         self.failed.setdefault((benchmark, labels, stream.process), status)
+
+    def read_partly(self, stream: Stream, name: str, why: str) -> None:
+        """Keep what cannot be read of a benchmark that has results."""
+        self.left_out.append(f"{name}: {why}")
+        self.partly.setdefault((name, tuple(sorted(stream.labels.items())), stream.process), why)
 
 
 def read_events(source: Source, file: File) -> None:
@@ -166,10 +188,15 @@ def read_line(file: File, stream: Stream, line: bytes) -> None:
                 found = lines.get(words[0])
                 if found is None:
                     found = lines[words[0]] = Lines(_announced(stream.reader, words[0]))
+                elif stream.reader.announced != found.announced:
+                    _tell_apart(found, _announced(stream.reader, words[0]))
                 found.add(words[3::2], numbers, map(Digits, texts))
                 return
     if line and not line.isspace():
-        _read_other(file, stream, line.decode("utf-8", "replace"))
+        text = line.decode("utf-8", "replace")
+        if text == "FAIL" or text.startswith(_FAILS):
+            file.reported = file.reported or go.quoted(stream.crash or text)
+        _read_other(file, stream, text)
 
 
 def _announced(reader: go.Reader, name: bytes) -> str:
@@ -177,7 +204,14 @@ def _announced(reader: go.Reader, name: bytes) -> str:
     return own if own and go.is_of(name.decode("utf-8", "replace"), own) else ""
 
 
+def _tell_apart(lines: Lines, announced: str) -> None:
+    """Keep that results of two benchmarks have one name: of "a" with GOMAXPROCS=2, and of "a-2"."""
+    if announced != lines.announced:
+        lines.problem = "two benchmarks have this name"
+
+
 def _read_other(file: File, stream: Stream, line: str) -> None:
+    stream.passed = stream.passed or line.endswith("PASS")
     if line.startswith(("Unit ", "Unit\t")):
         _read_unit(file, line.split()[1:])
     elif match := go.FAILED.match(line):
@@ -190,7 +224,9 @@ def _read_other(file: File, stream: Stream, line: str) -> None:
         stream.reader.pending = match[1] or stream.reader.pending
         stream.crash = stream.crash or match[2]
     elif line.startswith(("PASS", "ok  \t", "ok \t", "?   \t")):
-        end(file, stream)
+        if "\t" in line:
+            file.packages.add(line.split("\t")[1].strip())
+        end(file, stream, complete=True)
     elif (match := _CONFIGURES.fullmatch(line)) and match[1] not in _NO_KEYS and _is_key(stream, match[1]):
         _configure(file, stream, match[1], (match[2] or "").strip())
     elif not stream.crash:
@@ -208,13 +244,16 @@ def _read_unit(file: File, words: list[str]) -> None:
     for word in words[1:]:
         key, _, value = word.partition("=")
         if key == "better" and value in ("lower", "higher"):
-            file.better.setdefault(name, "higher" if value == "higher" else "lower")
+            better: Better = "higher" if value == "higher" else "lower"
+            if file.better.setdefault(name, better) != better:
+                file.wrong = file.wrong or f"the unit {go.quoted(words[0])} is better both lower and higher"
         elif (key, value) == ("assume", "exact"):
             file.exact.add(name)
 
 
 def _package_failed(file: File, stream: Stream, package: str, why: str) -> None:
     """Keep that a package failed, if nothing says which of its benchmarks did."""
+    file.packages.add(package)
     crashed = stream.reader.pending or (stream.reader.announced if stream.crash else "")
     if crashed:
         file.fail(stream, crashed, visible(stream.crash) or "its results did not come")
@@ -229,13 +268,15 @@ def _package_failed(file: File, stream: Stream, package: str, why: str) -> None:
         else:
             del stream.labels["pkg"]
         stream.crash = ""
-    end(file, stream)
+    end(file, stream, complete=True)
 
 
 def _configure(file: File, stream: Stream, key: str, value: str) -> None:
     if key in _PROCESS_BEGINS:
         end(file, stream)
     stream.lines = None
+    if key == "pkg":
+        file.packages.add(value)
     if value:
         stream.labels[key] = visible(value)
         file.first.setdefault(key, visible(value))
@@ -253,6 +294,7 @@ def _read_mixed(file: File, stream: Stream, line: str) -> None:
         go.read_results(reader, line)
     except OutputError as error:
         file.left_out.append(f"line {reader.place}: {error}")
+        file.wrong = file.wrong or file.left_out[-1]
         return
     for result in reader.results:
         _keep(file, stream, result)
@@ -268,7 +310,8 @@ def _read_behind(file: File, stream: Stream, line: str) -> None:
     if found is None:
         return
     place, of_testing = stream.reader.place, not stream.labels.keys().isdisjoint(_OF_HEADER)
-    if found.values and not (found.name and of_testing):
+    # where results end that have lost their tabs is not certain
+    if "\t" not in line or (found.values and not (found.name and of_testing)):
         # what somebody may have written into the file
         stream.behind.append((place, found))
     elif found.values:
@@ -281,6 +324,7 @@ def _read_behind(file: File, stream: Stream, line: str) -> None:
 
 def _keep(file: File, stream: Stream, result: go.Result) -> None:
     found = file.lines_of(stream).setdefault(result.name.encode(), Lines(result.announced))
+    _tell_apart(found, result.announced)
     numbers = result.values.values()
     found.add([unit.encode() for unit in result.values], numbers, numbers)
 
@@ -295,35 +339,46 @@ def cut_off(file: File, stream: Stream, line: bytes) -> bool:
         return False
     name = words[0].decode("utf-8", "replace")
     why = f"line {stream.reader.place}: the file is cut off within its results"
-    stream.reader.unread.setdefault(("", name), why)
+    stream.reader.unread.setdefault(name, why)
     return True
 
 
-def end(file: File, stream: Stream) -> None:
-    """End a process, which may have crashed without a word from `go test`."""
+def end(file: File, stream: Stream, *, complete: bool = False) -> None:
+    """End a process, which may have crashed without a word from `go test`; complete: it says itself that it ended."""
+    begun = not stream.ended or stream.reader.announced or stream.reader.pending
+    of_testing = stream.reader.of_testing or "goos" in stream.labels or stream.crash
+    if begun and of_testing and not (complete or stream.passed):
+        why = go.quoted(stream.crash) if stream.crash else "it is cut short"
+        file.wrong = file.wrong or f"{stream.labels.get('pkg', 'the output')} ends without PASS: {why}"
     if stream.crash:
         file.fail(stream, stream.reader.pending or stream.reader.announced or None, visible(stream.crash))
         stream.reader.pending = ""
     go.end_pending(stream.reader)
-    if stream.reader.unread or stream.behind:
+    if stream.reader.unread or stream.reader.torn or stream.behind:
         lines = file.lines_of(stream)
         names = {raw.decode("utf-8", "replace") for raw in lines}
         for place, result in stream.behind:
-            if not result.name:
-                file.left_out.append(f"line {place}: results without a name")
-                continue
-            # what somebody wrote into the file, about a benchmark that it has
-            known = result.name in names
-            how = "is left out: something stands before its name" if known else "read without what stands before it"
-            file.left_out.append(f"line {place}: a result of {result.name} {how}")
-            if not known:
-                _keep(file, stream, result)
-        for (_, name), why in stream.reader.unread.items():
-            if any(go.is_of(each, name) for each in names):
-                file.left_out.append(f"{name}: {why}")
-            else:
+            _end_behind(file, stream, place, result, known=result.name in names)
+        for name, why in (stream.reader.torn | stream.reader.unread).items():
+            if not any(go.is_of(each, name) for each in names):
                 file.fail(stream, name, why)
+            elif name in stream.reader.unread:
+                file.read_partly(stream, name, why)
     stream.new_process()
+
+
+def _end_behind(file: File, stream: Stream, place: int, result: go.Result, *, known: bool) -> None:
+    """Keep a result behind something else, which somebody may have written, where no line of its own has its name."""
+    if not result.name:
+        file.left_out.append(f"line {place}: results without a name")
+        file.wrong = file.wrong or file.left_out[-1]
+    elif result.values or known:
+        how = "is left out: something stands before its name" if known else "read without what stands before it"
+        file.left_out.append(f"line {place}: a result of {result.name} {how}")
+        if not known:
+            _keep(file, stream, result)
+    else:
+        file.fail(stream, result.name, f"line {place}: its results cannot be read: their tabs are lost")
 
 
 @lru_cache(maxsize=1024)

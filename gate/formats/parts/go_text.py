@@ -7,13 +7,10 @@ read in a time proportional to its length.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from gate.formats.parts.live import sorted_by_name
-from gate.formats.parts.output import OutputError, Suite, refuse_cut_off, shown
-from gate.formats.parts.result import Failed, Measured
-from gate.model import Better, Metric
+from gate.formats.parts.output import OutputError, shown
 from gate.model.digits import Digits
 from gate.units import to_base
 
@@ -32,13 +29,12 @@ _BEGINS = re.compile(rf"({_CALLED.pattern})[ \t]+(?:\d|.*[ \t][-+.\d]+ (?:ns/op|
 _NEXT = re.compile(
     rf"((?<![ \t])[ \t]++(?:(?!{_NAME})\S)*+)(?={_CALLED.pattern[:-1]}{{0,500}}[ \t]+\d+[ \t]+[-+.\d]+ \S)", re.ASCII
 )
+# the same without tabs, anywhere on a line, or without a name at its beginning
+_SPACED = re.compile(
+    rf"(?:\b({_CALLED.pattern[:-1]}{{1,500}}) +|^ +)\d+ +(\d+(?:\.\d+)?) (ns/op|MB/s|B/op|allocs/op)(?!\S)", re.ASCII
+)
 PROCS = re.compile(r"-\d+$", re.ASCII)
 FAILED = re.compile(r"(?:Benchmark\S*[ \t]+)?--- FAIL: (Benchmark\S+)")
-_FAILED = ("FAIL\t", "--- FAIL: ")
-_ENDED = ("panic: ", "fatal error: ")
-_SUMMARY = ("ok  \t", "?   \t")
-# what testing writes before its first result; files of other programs that write the format need not end with PASS
-_OF_TESTING = "goos: "
 _TIMES_AND_SIZES = ("ns", "us", "µs", "μs", "ms", "s", "B", "kB", "KB", "MB", "GB", "KiB", "MiB", "GiB")
 _SPELLED_OUT = {"sec": "s", "bytes": "B"}
 
@@ -47,7 +43,6 @@ _SPELLED_OUT = {"sec": "s", "bytes": "B"}
 class Result:
     """One line of results."""
 
-    package: str
     name: str
     """As it says."""
     announced: str
@@ -71,8 +66,6 @@ class _Named:
 class Reader:
     """What is known while the lines go by."""
 
-    package: str = ""
-    packages: set[str] = field(default_factory=set)
     announced: str = ""
     pending: str = ""
     """A name whose results have not come yet."""
@@ -80,82 +73,13 @@ class Reader:
     """The line that is read, from 1."""
     began: int = 0
     """The line of that name."""
-    unread: dict[tuple[str, str], str] = field(default_factory=dict)
-    """Packages and names whose results cannot be read, and why."""
-    complete: bool = True
-    """Nothing came since the last PASS."""
+    unread: dict[str, str] = field(default_factory=dict)
+    """Names whose results cannot be read, and why."""
+    torn: dict[str, str] = field(default_factory=dict)
+    """Names with what looks like their results, which may be what a benchmark printed, and why it cannot be read."""
     of_testing: bool = False
     """The package testing wrote it, which ends with PASS."""
-    ended: str = ""
-    failing: bool = False
-    """A benchmark of this package is known to have failed."""
-    better: dict[str, Better] = field(default_factory=dict)
-    """What lines tell of units."""
     results: list[Result] = field(default_factory=list)
-
-
-def parse(data: bytes, *, several: bool, failed: bool = False) -> Suite:
-    """Read one value of each metric from each line of results; with -count several lines are of one benchmark.
-
-    The GOMAXPROCS at the end of a name is left out, unless -cpu gave several. Metrics: "time" (ns/op) in seconds; what
-    else a line holds under its unit's text ("B/op", "p99-ns"), times in seconds and sizes in bytes; of rates ("MB/s")
-    more is better, and they keep their unit. A metric that only some lines of a benchmark have is left out.
-
-    Args:
-        several: the command may name several packages; then, and when the output does, names begin with the package.
-        failed: it ended with an error: what failed is an error of that benchmark, or of its package, and the others
-            are read.
-
-    Raises:
-        OutputError: a failure among the results, an end without PASS or in the middle of a line, or results without a
-            name. Results that cannot be separated from what the benchmark prints are an error of that benchmark.
-    """
-    if data.lstrip().startswith(b'{"'):
-        raise OutputError("this is the JSON of test2json, but perfgate reads the text: remove -json")
-    reader = Reader()
-    for reader.place, line in enumerate(data.decode("utf-8", "replace").split("\n"), 1):
-        if not (failed and _read_failure(reader, line.rstrip("\r"))):
-            _read(reader, line.rstrip("\r"))
-    _must_be_complete(reader, "the output")
-    end_pending(reader)
-    refuse_cut_off(data, "the output")
-    return sorted_by_name(_named_results(reader, several=several or len(reader.packages) > 1), "")
-
-
-def _named_results(reader: Reader, *, several: bool) -> Iterator[Measured | Failed]:
-    for (package, own, *_), results in _by_benchmark(reader.results).items():
-        name = f"{package}.{own}" if package and several else own
-        try:
-            yield Measured(benchmark=name, metrics=_metrics(results, reader.better))
-        except OutputError as error:
-            yield Failed(benchmark=name, status=str(error))
-    suffix = suffix_of([(result.name, result.announced) for result in reader.results])
-    for (package, raw), why in reader.unread.items():
-        prefix = f"{package}." if package and several else ""
-        yield Failed(benchmark=prefix + raw.removesuffix(suffix) if raw else package, status=why, execution=1)
-
-
-def _read(reader: Reader, line: str) -> None:
-    if line == "FAIL" or line.startswith(_FAILED):
-        raise OutputError(f"the output reports a failure: {quoted(reader.ended or line)}")
-    if line.startswith(("pkg: ", "pkg:\t")):
-        _must_be_complete(reader, reader.package or "what comes before the first package")
-        reader.package, reader.announced = line.removeprefix("pkg:").strip(), ""
-        reader.packages.add(reader.package)
-    elif line.startswith(("Unit ", "Unit\t")):
-        read_unit(reader, line.split()[1:])
-    elif line.endswith("PASS") or line.startswith(_SUMMARY):
-        end_pending(reader)
-        reader.complete = True
-        if line.startswith(_SUMMARY):
-            reader.packages.add(line.split("\t")[1].strip())
-    elif line.startswith(_ENDED):
-        reader.ended = reader.ended or line
-    elif line.startswith(_OF_TESTING):
-        reader.of_testing = True
-    else:
-        for each in apart(line, reader.pending):
-            read_results(reader, each)
 
 
 def apart(line: str, pending: str) -> list[str]:
@@ -170,42 +94,6 @@ def apart(line: str, pending: str) -> list[str]:
     return parts if len(parts) > 1 and (pending or _CALLED.search(parts[0])) else [line]
 
 
-def _read_failure(reader: Reader, line: str) -> bool:
-    """Keep which benchmark failed, or which package where no line says; return whether a line is about that."""
-    benchmark = FAILED.match(line)
-    if benchmark:
-        reader.unread[reader.package, benchmark[1]] = "it failed"
-        reader.pending, reader.failing = "", True
-    elif line.startswith(_ENDED):
-        reader.ended = reader.ended or line
-    elif line.startswith("FAIL\t"):
-        package = line.split("\t")[1].partition(" ")[0]
-        crashed = reader.pending or (reader.announced if reader.ended else "")
-        if crashed or not reader.failing:
-            reader.unread[package, crashed] = quoted(reader.ended or line)
-        reader.packages.add(package)
-        reader.pending = reader.announced = reader.ended = ""
-        reader.failing, reader.complete = False, True
-    elif line != "FAIL" and not line.startswith("exit status ") and not reader.ended:
-        # behind a panic come its stacks
-        return False
-    return True
-
-
-def read_unit(reader: Reader, words: list[str]) -> None:
-    """Read what a line says of a unit: in which direction it is better.
-
-    Raises:
-        OutputError: an earlier line says the opposite.
-    """
-    for word in words[1:]:
-        key, _, value = word.partition("=")
-        if key == "better" and value in ("lower", "higher"):
-            better: Better = "lower" if value == "lower" else "higher"
-            if reader.better.setdefault(words[0], better) != better:
-                raise OutputError(f"the unit {quoted(words[0])} is better both lower and higher")
-
-
 def read_results(reader: Reader, line: str) -> None:
     """Take the results or the announcement out of a line that may hold what a benchmark printed, too.
 
@@ -215,24 +103,27 @@ def read_results(reader: Reader, line: str) -> None:
     found = _alone(reader, line) or _named(reader, line)
     if found is not None:
         end_pending(reader)
-        reader.complete, reader.began = False, reader.place
+        reader.began = reader.place
     elif reader.pending:
         # what the benchmark printed came between its name and its results
         found = _Named(reader.pending, reader.announced, _results(line.split("\t"), anything_before=True))
     elif _results(line.split("\t")):
         raise OutputError(f"results without a name: {quoted(line.strip())}")
     elif name := "" if line.startswith(("--- ", "    ")) else _last_name(line):
-        reader.announced, reader.complete = name, False
+        reader.announced = name
         reader.of_testing = reader.of_testing or name == line
-    elif not reader.announced and (begins := _BEGINS.match(line)):
-        # behind an announcement it is what a benchmark prints
+    elif begins := _BEGINS.match(line):
         why = f"line {reader.place}: its results cannot be read: {quoted(line)}"
-        reader.unread.setdefault((reader.package, begins[1]), why)
+        if not reader.announced:
+            reader.unread.setdefault(begins[1], why)
+        elif begins[1].startswith(reader.announced):
+            # behind an announcement it may be what the benchmark prints
+            reader.torn.setdefault(reader.announced, why)
     if found is None:
         return
     if found.values:
         own = found.announced if is_of(found.name, found.announced) else ""
-        reader.results.append(Result(reader.package, found.name, own, found.values, found.printed))
+        reader.results.append(Result(found.name, own, found.values, found.printed))
         reader.pending = ""
     else:
         reader.pending = found.name
@@ -287,14 +178,24 @@ def behind(line: str) -> Result | None:
     """
     parts = line.split("\t")
     # four spaces: what b.Log wrote
-    if len(parts) == 1 or line.startswith("    B"):
+    if line.startswith("    B"):
         return None
+    if len(parts) == 1:
+        return _without_tabs(line)
     for place in range(len(parts) - 2, -1, -1):
         name = _last_name(parts[place].rstrip(" "))
         if _CALLED.fullmatch(name):
-            return Result("", name, "", _results(parts[place + 1 :], anything_before=True))
+            return Result(name, "", _results(parts[place + 1 :], anything_before=True))
     values = _results(parts)
-    return Result("", "", "", values) if values else None
+    return Result("", "", values) if values else None
+
+
+def _without_tabs(line: str) -> Result | None:
+    """Find a name or results on a line whose tabs are lost; a name has no values: where they end is not certain."""
+    found = _SPACED.search(line)
+    if found is None:
+        return None
+    return Result(found[1] or "", "", {} if found[1] else {found[3]: Digits(found[2])})
 
 
 def _results(parts: list[str], *, anything_before: bool = False) -> dict[str, Digits]:
@@ -348,28 +249,13 @@ def end_pending(reader: Reader) -> None:
     # "Benchmarking" is the name of nothing that testing runs
     if _CALLED.fullmatch(reader.pending):
         why = f"line {reader.began}: what it prints hides its results"
-        reader.unread.setdefault((reader.package, reader.pending), why)
+        reader.unread.setdefault(reader.pending, why)
     reader.pending = ""
-
-
-def _must_be_complete(reader: Reader, what: str) -> None:
-    if not reader.complete and (reader.of_testing or reader.ended):
-        raise OutputError(f"{what} ends without PASS: " + (quoted(reader.ended) if reader.ended else "it is cut short"))
 
 
 def quoted(line: str) -> str:
     """Quote the beginning of a line for a message."""
     return shown(line.replace("\t", " ").encode())
-
-
-def _by_benchmark(results: list[Result]) -> dict[tuple[str, str, str], list[Result]]:
-    """Group by package, name, and the name as announced, which tells "a-2" from "a" with GOMAXPROCS=2."""
-    suffix = suffix_of([(result.name, result.announced) for result in results])
-    grouped: dict[tuple[str, str, str], list[Result]] = {}
-    for result in results:
-        key = (result.package, result.name.removesuffix(suffix), result.announced)
-        grouped.setdefault(key, []).append(result)
-    return grouped
 
 
 def suffix_of(names: Collection[tuple[str, str]]) -> str:
@@ -383,21 +269,6 @@ def suffix_of(names: Collection[tuple[str, str]]) -> str:
         # without -v: a suffix that all names have
         procs = {match[0] if (match := PROCS.search(name)) else "" for name, _ in names}
     return next(iter(procs)) if len(procs) == 1 else ""
-
-
-def _metrics(results: list[Result], told: Mapping[str, Better]) -> dict[str, Metric]:
-    metrics: dict[str, Metric] = {}
-    for unit in results[0].values:
-        if any(unit not in result.values for result in results):
-            continue
-        name, base, scale = metric_of(unit)
-        if name in metrics:
-            raise OutputError(f"two of its metrics are called {name!r}")
-        values = [result.values[unit] * scale for result in results]
-        metrics[name] = Metric(unit=base, values=values, better=told.get(unit))
-    if not metrics or ("time" not in metrics and any("ns/op" in result.values for result in results)):
-        raise OutputError("ns/op is missing in some of its results")
-    return metrics
 
 
 def metric_of(unit: str) -> tuple[str, str, float]:

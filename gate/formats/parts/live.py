@@ -109,7 +109,7 @@ def _join(known: dict[str, Series], found: Measured) -> None:
         if name in known:
             known[name].values.extend(values)
         elif not found.execution:
-            known[name] = Series(own.unit, values, own.better, view_of=own.view_of, sharp=own.sharp)
+            known[name] = Series(own.unit, values, own.better, view_of=own.view_of, sharp=own.sharp, step=own.step)
 
 
 def printed(

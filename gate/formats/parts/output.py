@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from gate.model import Better
 from gate.model.bounds import out_of_bounds, why_out_of_bounds
@@ -47,6 +47,8 @@ class Series:
     """The metric that it shows by another clock or statistic; None: it is one of its own."""
     sharp: bool = False
     """Of such a view: what else runs on the host disturbs it less."""
+    step: float | None = field(default=None, compare=False)
+    """Of the last digit that the tool wrote; None: as its values say, where they are `Digits`."""
 
 
 @dataclass(frozen=True, slots=True)

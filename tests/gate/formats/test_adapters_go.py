@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from gate.directions import told_or_known
-from gate.formats.parts.go_text import parse
+from gate.formats.go_bench import suite as parse
 from gate.formats.parts.output import OutputError, Series, Suite
 
 DATA = Path(__file__).parents[2] / "data" / "go"
@@ -56,7 +56,7 @@ def test_units_and_directions() -> None:
     found = read("verbose.txt").benchmarks["example.com/tiny.BenchmarkSizes/a"]
     assert {name: (each.unit, told_or_known(each.better, name, each.unit)) for name, each in found.items()} == {
         "time": ("s", "lower"),
-        "MB/s": ("MB/s", "higher"),
+        "MB/s": ("B/s", "higher"),
         "p99-ns": ("s", "lower"),
         "req/s": ("req/s", "higher"),
         "widgets/op": ("", None),
@@ -110,14 +110,19 @@ def test_a_negative_time() -> None:
     [
         ("panic.txt", "the output reports a failure: 'panic: as asked'"),
         ("binary-fail.txt", "the output reports a failure: '--- FAIL: BenchmarkTrouble'"),
-        ("binary-exit.txt", "the output ends without PASS: it is cut short"),
-        ("binary-panic.txt", "the output ends without PASS: it is cut short"),
+        ("binary-exit.txt", "example.com/tiny ends without PASS: it is cut short"),
+        ("binary-panic.txt", "example.com/tiny ends without PASS: it is cut short"),
         ("two-binaries.txt", "example.com/tiny ends without PASS: it is cut short"),
-        ("json.txt", "this is the JSON of test2json, but perfgate reads the text: remove -json"),
     ],
 )
 def test_output_that_is_not_all_of_it(name: str, expected: str) -> None:
     assert why((DATA / name).read_bytes()) == expected
+
+
+def test_the_events_of_test2json_are_read_like_the_text() -> None:
+    found = read("json.txt").benchmarks
+    assert len(found) == 1
+    assert {len(each["time"].values) for each in found.values()} == {1}
 
 
 @pytest.mark.parametrize(
@@ -134,8 +139,8 @@ GOOD = "pkg: x/b\nBenchmarkY\nBenchmarkY-2  \t     100\t5.0 ns/op\nPASS\nok  \tx
     ("text", "errors"),
     [
         ("pkg: x/a\nBenchmarkX\n    a_test.go:3: boom\n--- FAIL: BenchmarkX\nFAIL\nexit status 1\nFAIL\tx/a\t0.1s\n", {"x/a.BenchmarkX": "it failed"}),
-        ("pkg: x/a\nBenchmarkX\npanic: boom\n\ngoroutine 1 [running]:\nx.BenchmarkZ(0xc0001)\n\t/a_test.go:19 +0x18b\nexit status 2\nFAIL\tx/a\t0.1s\n", {"x/a.BenchmarkX": "'panic: boom'"}),
-        ("FAIL\tx/a [build failed]\n", {"x/a": "'FAIL x/a [build failed]'"}),
+        ("pkg: x/a\nBenchmarkX\npanic: boom\n\ngoroutine 1 [running]:\nx.BenchmarkZ(0xc0001)\n\t/a_test.go:19 +0x18b\nexit status 2\nFAIL\tx/a\t0.1s\n", {"x/a.BenchmarkX": "panic: boom"}),
+        ("FAIL\tx/a [build failed]\n", {"x/a": "[build failed]"}),
     ],
     ids=["fails", "panics", "is not built"],
 )  # fmt: skip
@@ -177,9 +182,8 @@ def test_a_line_that_is_half_of_a_result_is_an_error_of_its_benchmark(line: str)
 
 
 def test_results_without_a_name_are_not_passed_over() -> None:
-    assert (
-        why(lines("    text BenchmarkX-2   \tmore", "     100\t5.0 ns/op")) == "results without a name: '100 5.0 ns/op'"
-    )
+    for results in ("     100\t5.0 ns/op", "     100 5.0 ns/op"):
+        assert why(lines("    text BenchmarkX-2   \tmore", results)) == "line 2: results without a name"
 
 
 def test_what_a_benchmark_prints_is_no_result() -> None:
@@ -200,7 +204,6 @@ def test_a_metric_that_some_lines_lack_is_left_out_but_never_the_time() -> None:
     [
         ("user-ns/op", Series("s", [2.0 * 1e-9])),
         ("min-latency-us", Series("s", [2.0 * 1e-6])),
-        ("sec/op", Series("s", [2.0])),
         ("heap-MB", Series("B", [2e6])),
         ("bytes/op", Series("B", [2.0])),
         ("things/ns", Series("", [2.0])),
@@ -215,8 +218,9 @@ def test_units_of_ones_own(unit: str, expected: Series) -> None:
 
 
 def test_two_metrics_of_one_name() -> None:
-    suite = parse(lines(line("BenchmarkX", "5.0 ns/op", "2.0 time")), several=False)
-    assert suite.errors == {"BenchmarkX": "two of its metrics are called 'time'"}
+    for unit in ("time", "sec/op"):
+        found = parse(lines(line("BenchmarkX", "5.0 ns/op", f"2.0 {unit}")), several=False)
+        assert found.errors == {"BenchmarkX": "two of its metrics are called 'time'"}
 
 
 def test_bytes_that_are_no_text() -> None:
@@ -244,7 +248,7 @@ BenchmarkParse took 12 3 ms
             "time": Series("s", [75 * 1e-9, 76 * 1e-9]),
             "kept-bytes": Series("B", [3.0, 4.0], "higher"),
         },
-        "Benchmark": {"sec/op": Series("s", [0.5])},
+        "Benchmark": {"time": Series("s", [0.5])},
     }
 
 
@@ -267,7 +271,8 @@ def test_a_last_line_that_is_cut_off(end: str) -> None:
 @pytest.mark.parametrize("between", [" ", "\t"])
 def test_a_unit_twice_in_a_line(between: str) -> None:
     text = between.join(["BenchmarkX", "       1", "1 ns/op", "2 ns/op"])
-    assert why(f"{text}\nPASS\n".encode()) == "a line of results has the unit 'ns/op' twice"
+    found = parse(f"{text}\nPASS\n".encode(), several=False)
+    assert found.errors == {"BenchmarkX": "one of its lines has a unit twice"}
 
 
 @pytest.mark.parametrize("text", ["BenchmarkX ١ 5 ns/op\n", "BenchmarkX 1 ٥ ns/op\n"])

@@ -14,6 +14,7 @@ from gate.formats import (
     criterion,
     csv_column,
     divan,
+    go_bench,
     google_benchmark,
     hlog,
     hyperfine,
@@ -26,7 +27,6 @@ from gate.formats import (
     values,
     vitest,
 )
-from gate.formats.parts import go_text
 from gate.formats.parts.live import suite
 from gate.formats.parts.output import OutputError
 from tests.gate.formats.test_adapters_csv_column import HEY, K6, jmeter
@@ -54,7 +54,7 @@ ADAPTERS: dict[str, tuple[Sequence[bytes], Callable[[bytes], object]]] = {
     "criterion sample": (SAMPLES, lambda data: criterion.suite({"a": criterion.Files(NAMES[0], data, False)})),
     "criterion benchmark": (NAMES, lambda data: criterion.suite({"a": criterion.Files(data, SAMPLES[0], False)})),
     "divan": ([DIVAN.encode()], lambda data: divan.LIVE(data, {})),
-    "go": (captured("go/*.txt"), lambda data: go_text.parse(data, several=False)),
+    "go": (captured("go/*.txt"), lambda data: go_bench.suite(data, several=False)),
     "google-benchmark": (captured("google-benchmark/*.json"), lambda data: suite(google_benchmark, data)),
     "hdr": (captured("hdr/*.hlog"), lambda data: hlog.is_log(data) and hlog.LIVE(data, UNITS)),
     "hyperfine": (captured("hyperfine/*.json"), lambda data: hyperfine.runs(data, memory_by_run=True)),

@@ -179,3 +179,25 @@ def test_a_table_of_jmh_is_not_of_go() -> None:
     prose = "Benchmark 7 compares matching output\n"
     assert recognised(Source("x", None, prose.encode())) is None
     assert recognised(Source("x", None, b"BenchmarkCopy 1 +Inf ns/op\n")) == "go_bench"
+
+
+def test_results_whose_tabs_were_lost_do_not_vanish() -> None:
+    head, end = "goos: linux\npkg: x\n", "BenchmarkB-8 1 2 ns/op\nPASS\nok  \tx\t1.2s\n"
+    reading = read_text(f"{head}[12:01] BenchmarkA-8       100     5.0 ns/op   3 B/op\n{end}")
+    assert [(f.benchmark, f.status) for f in reading.failed] == [
+        ("BenchmarkA", "line 3: its results cannot be read: their tabs are lost")
+    ]
+    assert values(reading, "BenchmarkB") == [(0, [2e-9])]
+    # -v announces it, and the count follows its name at once
+    reading = read_text(f"{head}BenchmarkA\nBenchmarkA-812345678        57.89 ns/op\n{end}")
+    assert [(f.benchmark, f.status) for f in reading.failed] == [
+        ("BenchmarkA", "line 4: its results cannot be read: 'BenchmarkA-812345678        57.89 ns/op'")
+    ]
+    reading = read_text(
+        f"{head}BenchmarkA-8 1 2 ns/op\n[12:01] BenchmarkA-8   100   5.0 ns/op\n   100   5.0 ns/op\n{end}"
+    )
+    assert values(reading, "BenchmarkA") == [(0, [2e-9])]
+    assert reading.left_out == [
+        "line 4: a result of BenchmarkA-8 is left out: something stands before its name",
+        "line 5: results without a name",
+    ]
