@@ -21,7 +21,6 @@ FORMAT = Format(
     ),
 )
 _NAMES = {"Ir": "instructions"}
-_LONGEST = 60
 _KEYS = (b"events:", b"totals:", b"summary:", b"cmd:", b"pid:", b"creator:")
 _PRINTED = re.compile(r"==(\d+)== (Command: |Events    : |Collected : |Callgrind, )(.*)", re.ASCII)
 _TOTALS = re.compile(rb"^totals:.*\n", re.MULTILINE)
@@ -148,7 +147,7 @@ def _add(process: Process, numbers: list[int]) -> None:
 def _numbers(text: str, place: int) -> list[int]:
     words = text.replace(",", "").split()
     if not all(word.isdigit() and len(word) <= 20 for word in words):
-        raise OutputError(f"line {place}: {text[:_LONGEST]!r} are no counts of events")
+        raise OutputError(f"line {place}: {text!r} are no counts of events")
     return [int(word) for word in words]
 
 

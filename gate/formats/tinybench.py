@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gate.formats.parts.checking import aggregate, entry
+from gate.formats.parts.checking import aggregate, entry, measured, scaled, times
 from gate.formats.parts.output import OutputError
 from gate.formats.parts.result import About, Failed, Format, Result
 from gate.formats.parts.source import Source
-from gate.formats.parts.tinybench_statistics import CONFIDENCE, of_rates, of_times
 from gate.model.bounds import number
 from gate.units import to_base
 
@@ -28,6 +27,13 @@ _LISTS = ("tasks", "results", "benchmarks")
 _CELL = re.compile(r"(latency|throughput) (avg|average|med|median) \((ns|us|µs|μs|ms|s|ops/s)\)", re.IGNORECASE)
 _NUMBER = re.compile(r"([\d.,]+(?:e[-+]?\d+)?)\s*+(?:±\s*+([\d.,]+(?:e[-+]?\d+)?)\s*+(%?))?", re.IGNORECASE)
 _OLD = {"ops/sec", "Average Time (ns)"}
+_CONFIDENCE = 0.95
+"""Of the margin of error."""
+_MS = 1e-3
+_QUANTILES = {
+    "p50": "p50", "median": "p50", "p75": "p75", "p99": "p99", "p995": "p99.5", "p999": "p99.9", "min": "min",
+    "max": "max",
+}  # fmt: skip
 
 
 def recognises(source: Source) -> bool:
@@ -117,12 +123,12 @@ def _error(error: Any) -> str:
 
 def _times(name: str, result: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[Result]:
     latency = result.get("latency")
-    times = latency if isinstance(latency, dict) else result
+    own = latency if isinstance(latency, dict) else result
     # 3 to 5 have the samples at both places, and users take those of one out
-    if not times.get("samples") and isinstance(result.get("samples"), list):
-        times = {**times, "samples": result["samples"]}
-    yield from of_times(name, times, labels)
-    if not times.get("samples"):
+    if not own.get("samples") and isinstance(result.get("samples"), list):
+        own = {**own, "samples": result["samples"]}
+    yield from of_times(name, own, labels)
+    if not own.get("samples"):
         throughput = result.get("throughput")
         yield from of_rates(name, throughput if isinstance(throughput, dict) else {"mean": result.get("hz")}, labels)
 
@@ -160,5 +166,44 @@ def _cell(name: str, title: re.Match[str], cell: Any, samples: float | None) -> 
     return aggregate(
         name, "time" if is_time else "throughput", "mean" if is_mean else "p50", value, unit="s" if is_time else "1/s",
         scale=to_base(title[3])[1] if is_time else 1.0, better="lower" if is_time else "higher", low=low, high=high,
-        confidence=CONFIDENCE, count=samples,
+        confidence=_CONFIDENCE, count=samples,
     )  # fmt: skip
+
+
+def of_times(name: str, statistics: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[Result]:
+    """Yield the samples of a benchmark, or its statistics where there are none."""
+    samples = statistics.get("samples")
+    if isinstance(samples, list) and samples:
+        values = scaled(samples, _MS)
+        if values is None:
+            yield Failed(benchmark=name, status="not all of its samples are numbers", labels=dict(labels))
+        else:
+            yield measured(name, {"time": times(values)}, labels=labels)
+        return
+    mean, margin = number(statistics.get("mean")), number(statistics.get("moe"))
+    if mean is None:
+        yield Failed(benchmark=name, status="no values: it failed, or did not run", labels=dict(labels))
+        return
+    yield aggregate(
+        name, "time", "mean", mean, unit="s", scale=_MS, low=None if margin is None else mean - margin,
+        high=None if margin is None else mean + margin, confidence=_CONFIDENCE, sd=number(statistics.get("sd")),
+        count=number(statistics.get("samplesCount", statistics.get("sampleCount"))), labels=labels,
+    )  # fmt: skip
+    known = dict[str, float]()
+    for key, statistic in _QUANTILES.items():
+        value = number(statistics.get(key))
+        if value is not None:
+            known.setdefault(statistic, value)
+    for statistic, value in known.items():
+        yield aggregate(name, "time", statistic, value, unit="s", scale=_MS, labels=labels)
+
+
+def of_rates(name: str, statistics: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[Result]:
+    """Yield the mean rate of a benchmark without samples."""
+    mean, margin = number(statistics.get("mean")), number(statistics.get("moe"))
+    if mean is not None:
+        yield aggregate(
+            name, "throughput", "mean", mean, unit="1/s", better="higher",
+            low=None if margin is None else mean - margin, high=None if margin is None else mean + margin,
+            confidence=_CONFIDENCE, labels=labels,
+        )  # fmt: skip

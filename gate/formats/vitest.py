@@ -9,7 +9,7 @@ from typing import Any
 from gate.formats.parts.live import printed
 from gate.formats.parts.result import About, Failed, Format, Result
 from gate.formats.parts.source import Source
-from gate.formats.parts.tinybench_statistics import of_rates, of_times
+from gate.formats.tinybench import of_rates, of_times
 from gate.model.bounds import number
 
 FORMAT = Format(

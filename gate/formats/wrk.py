@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from gate.formats.hgrm import Spectrum
 from gate.formats.parts.output import shown
 from gate.formats.parts.requests import aggregates, all_failed, error_rate, float_of, percentile, place_of, seconds
 from gate.formats.parts.result import Failed, Format, Result
 from gate.formats.parts.source import Source
-from gate.formats.parts.spectrum import Spectrum
 
 FORMAT = Format(
     title="wrk and wrk2 (what they print)",

@@ -26,7 +26,7 @@ def test_instructions_are_found_among_other_events() -> None:
         ([HEAD + b"summary: 5\n1 2\n"], "a profile of callgrind is cut off: no totals"),
         ([HEAD + b"totals: 5\n", b""], "a profile of callgrind is cut off: no totals"),
         ([HEAD + b"totals: 82161"], "a profile of callgrind is cut off: no totals"),
-        ([HEAD + b"totals: " + b"1" * 5000 + b"\n"], "line 4: '1{60}' are no counts of events"),
+        ([HEAD + b"totals: " + b"1" * 5000 + b"\n"], "line 4: '1+…"),
         ([HEAD + b"totals: x\n"], "line 4: 'x' are no counts of events"),
         ([b"events: Dr\ntotals: 5\n"], r"a profile of callgrind holds no count of instructions \(Ir\)"),
     ],
