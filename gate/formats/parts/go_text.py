@@ -41,25 +41,16 @@ _SPELLED_OUT = {"sec": "s", "bytes": "B"}
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One line of results."""
+    """A name, and the results behind it on its line."""
 
     name: str
     """As it says."""
     announced: str
     """As -v gave it before, without GOMAXPROCS, or ""."""
     values: dict[str, Digits]
+    """By unit; empty: no results yet."""
     printed: bool = False
     """Something was printed between its name and its values, on the same line."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Named:
-    """A name that stands before a tab, and what stands behind it; no values: no results yet."""
-
-    name: str
-    announced: str
-    values: dict[str, Digits]
-    printed: bool = False
 
 
 @dataclass(slots=True)
@@ -106,7 +97,7 @@ def read_results(reader: Reader, line: str) -> None:
         reader.began = reader.place
     elif reader.pending:
         # what the benchmark printed came between its name and its results
-        found = _Named(reader.pending, reader.announced, _results(line.split("\t"), anything_before=True))
+        found = Result(reader.pending, reader.announced, _results(line.split("\t"), anything_before=True))
     elif _results(line.split("\t")):
         raise OutputError(f"results without a name: {quoted(line.strip())}")
     elif name := "" if line.startswith(("--- ", "    ")) else _last_name(line):
@@ -129,7 +120,7 @@ def read_results(reader: Reader, line: str) -> None:
         reader.pending = found.name
 
 
-def _alone(reader: Reader, line: str) -> _Named | None:
+def _alone(reader: Reader, line: str) -> Result | None:
     """Read a line of results as the format defines it: words between blanks, and nothing else on the line."""
     if not line.startswith(_NAME):
         return None
@@ -139,10 +130,10 @@ def _alone(reader: Reader, line: str) -> _Named | None:
     numbers, units = words[2::2], words[3::2]
     if not all(map(_NUMBER.fullmatch, numbers)):
         return None
-    return _Named(words[0], reader.announced, _by_unit(list(zip(units, map(Digits, numbers), strict=True))))
+    return Result(words[0], reader.announced, _by_unit(list(zip(units, map(Digits, numbers), strict=True))))
 
 
-def _named(reader: Reader, line: str) -> _Named | None:
+def _named(reader: Reader, line: str) -> Result | None:
     """Find a name at whose results a line begins, also after something that was printed without a newline."""
     parts = line.split("\t")
     if reader.announced:
@@ -164,11 +155,11 @@ def _named(reader: Reader, line: str) -> _Named | None:
     return None
 
 
-def _with_results(name: str, announced: str, behind: list[str], *, alone: bool) -> _Named:
+def _with_results(name: str, announced: str, behind: list[str], *, alone: bool) -> Result:
     """Read the results behind a name; alone: it begins the line, so what is printed between them is not another's."""
     values = _results(behind)
     printed = _results(behind, anything_before=True) if alone and not values else {}
-    return _Named(name, announced, values or printed, printed=bool(printed))
+    return Result(name, announced, values or printed, printed=bool(printed))
 
 
 def behind(line: str) -> Result | None:

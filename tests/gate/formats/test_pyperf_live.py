@@ -27,11 +27,6 @@ def test_values_of_several_workers_follow_each_other_without_warm_ups() -> None:
     assert suite.benchmarks[UPPER] == {"time": Series("s", values)}
 
 
-def test_the_unit_may_stand_once_for_the_file() -> None:
-    suite = live(pyperf, (DATA / "2.10.0.memory.json").read_bytes())
-    assert suite.benchmarks["sum"] == {"memory": Series("B", [12312576.0])}
-
-
 def test_what_cannot_be_used_is_an_error_of_its_benchmark() -> None:
     data = b"""{"version": "1.0", "metadata": {"unit": "second"}, "benchmarks": [
         {"metadata": {"name": "a"}, "runs": [{"warmups": [[1, 2.0]]}]},

@@ -29,8 +29,8 @@ from gate.formats import (
 )
 from gate.formats.parts.live import suite
 from gate.formats.parts.output import OutputError
-from tests.gate.formats.test_adapters_csv_column import HEY, K6, jmeter
-from tests.gate.formats.test_adapters_printed import BENCHMARK_JS, CATCH2, DIVAN, LIBTEST, NANOBENCH, VITEST
+from tests.gate.formats.test_csv_column import HEY, K6, jmeter
+from tests.gate.formats.test_printed_live import BENCHMARK_JS, CATCH2, DIVAN, LIBTEST, NANOBENCH, VITEST
 from tests.support.long_lines import at_once, stretched
 from tests.support.mangled import mangled
 from tests.support.seeds import some
