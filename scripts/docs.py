@@ -18,11 +18,12 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
+from gate.cli.listing import result_formats
 from gate.config import types as config
 from gate.config.schema import json_schema
 from gate.config.study import FactorTable, Setting, SettingTable
 from gate.config.tables import OF_RUNS
-from gate.results.formats import adapter, names
+from gate.formats import adapter
 from gate.units import Duration, Quantity, Share
 from scripts import command_pages, report_pages, report_schema
 
@@ -102,7 +103,9 @@ _FORMATS = "| format | `--from` | build | execution | iteration | trap |\n| --- 
 
 def formats() -> str:
     """Return docs/import.md with a row for each format."""
-    found = sorted(((adapter(name).FORMAT, name) for name in names()), key=lambda each: each[0].title.casefold())
+    found = sorted(
+        ((adapter(name).FORMAT, name) for name in result_formats()), key=lambda each: each[0].title.casefold()
+    )
     builds = {name: f"one {f.column} of the file" if f.column else "the file" for f, name in found}
     rows = "".join(
         f"| {f.title} | `{name}` | {builds[name]} | {f.execution} | {f.iteration} | {f.trap} |\n" for f, name in found

@@ -19,12 +19,10 @@ METHODS = {
 PATTERNS = {"compile", "match", "search", "fullmatch", "sub", "split", "findall", "finditer"}
 WORDS = re.compile(r"[a-z]{2,}(?: |\\s[+*]?)[a-z]{2,}")
 OTHERS = {
-    "gate/adapters": "the output of other tools",
     "gate/cli/lacks.py": "Python's words",
     "gate/commands/init/detect": "the files of a project",
     "gate/explain/names.py": "names of functions, as compilers and profilers write them",
-    "gate/results/formats": "the output of other tools",
-    "gate/results/parts": "the output of other tools",
+    "gate/formats": "the output of other tools",
     "gate/run/hints.py": "what programs say",
     "gate/github/client.py": "GitHub's words",
     "gate/github/problems.py": "GitHub's words",

@@ -38,7 +38,9 @@ FOR_ENTRIES = ("codes", "cli", "words")
 BY_NAME = {("gate.cli.command", "gate.commands"), ("gate.config.instruments", "harness.instruments")}
 # Rooms of gate/ that use the harness, and what of gate/ the harness uses.
 MEASURING = ("run", "commands")
-FOR_HARNESS = ("codes", "model", "checkout", "removal", "walking", "units", "directions", "config", "adapters")
+FOR_HARNESS = ("codes", "model", "checkout", "removal", "walking", "units", "directions", "config", "formats")
+# All of evidence/ that knows other tools' files: the rest has records.
+READS_RESULTS = "gate.evidence.foreign."
 # What the list of commands costs at every start: its modules' own top levels.
 LIGHT = ("gate.cli", "gate.codes", "gate.model")
 
@@ -147,6 +149,8 @@ def why_not(importer: str, imported: str) -> str | None:
     if imported.startswith("harness"):
         return None if room(importer) in MEASURING else f"{room(importer)} must not import harness"
     mine, other = room(importer), room(imported)
+    if mine == "evidence" and other == "formats" and not importer.startswith(READS_RESULTS):
+        return f"{importer} must not import {imported}"
     if imported in ENTRIES:
         return f"{mine} must not import {imported}"
     if mine == other == "commands":
@@ -293,6 +297,12 @@ TYPED = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    "
         ("gate.units", "from gate.config import Config", ":1: units must not import config"),
         ("gate.stats.deep.er.ratio", "from gate.stats.levels import s2\nfrom gate.units import scale", ""),
         ("gate.stats.deep.ratio", "from gate.evidence import x", ":1: stats must not import evidence"),
+        (
+            "gate.evidence.gather",
+            "from gate.formats.go_bench import read",
+            ":1: gate.evidence.gather must not import gate.formats.go_bench.read",
+        ),
+        ("gate.evidence.foreign.lines", "from gate.formats.go_bench import read", ""),
         ("gate.decide.a", "def f():\n    from gate.report import text", ":2: decide must not import report"),
         ("gate.decide.a", f"{TYPED}from gate.run import x", ":3: decide must not import run"),
         ("gate.plots.svg", "from gate.report import page", ":1: plots must not import report"),

@@ -21,8 +21,8 @@ def render(decided, links):
     return decided.report.verdict.upper() + "!\\n"
 """,
     # an adapter: a format of the values instrument
-    "gate/adapters/pairs.py": '''
-from gate.adapters.values import Series
+    "gate/formats/pairs.py": '''
+from gate.formats.parts.output import Series
 
 
 def parse(data, units):
@@ -34,7 +34,7 @@ def parse(data, units):
     return found
 
 
-FORMAT = parse
+LIVE = parse
 ''',
     # an instrument, with a metric and a floor of its own; it counts the bytes that the command prints
     "harness/instruments/wordcount.py": """
@@ -71,8 +71,8 @@ INSTRUMENT = Declared(
 """,
     # a suite's tool: an instrument whose command prints "parse 3", "write 5"; exact numbers
     "harness/instruments/two_words.py": """
-from gate.adapters.suites import Suite
-from gate.adapters.values import Series
+from gate.formats.parts.output import Suite
+from gate.formats.parts.output import Series
 from gate.config.instruments import Traits
 from harness.instruments.declaration import Declared, Found
 from harness.instruments.suite import SuiteInstrument
@@ -101,9 +101,9 @@ def render(table, screen):
     return f"{sum(row.kind == 'benchmark' for block in table.blocks for row in block.rows)} rows\\n"
 """,
     # a format of result files of other tools
-    "gate/results/formats/tally.py": """
+    "gate/formats/tally.py": """
 from gate.model import Metric
-from gate.results.result import Format, Measured
+from gate.formats.parts.result import Format, Measured
 
 FORMAT = Format(title="tally", execution="the file", iteration="one line", trap="none")
 

@@ -36,5 +36,10 @@ def file_formats() -> tuple[str, ...]:
 
 
 def value_formats() -> tuple[str, ...]:
-    """Return the formats that the values instrument reads: the modules of gate/adapters with a FORMAT."""
-    return declaring("gate/adapters", "FORMAT")
+    """Return the formats that the values instrument reads: the modules of gate/formats with a LIVE."""
+    return declaring("gate/formats", "LIVE")
+
+
+def result_formats() -> tuple[str, ...]:
+    """Return the formats of other tools' result files: the modules of gate/formats with a FORMAT."""
+    return declaring("gate/formats", "FORMAT")

@@ -476,7 +476,7 @@ class Benchmark(Table, frozen=True, kw_only=True):
     format: Annotated[
         str | None,
         Meta(
-            description='What the values instrument reads: "values" (numbers or JSON lines), "hdr" (an HdrHistogram '
+            description='What the values instrument reads: "values" (numbers or JSON lines), "hlog" (an HdrHistogram '
             'log), or what a benchmark library prints: "benchmark_js", "catch2", "divan", "libtest", "nanobench", '
             '"vitest" (docs/values.md). '
             "Default: whichever of the first two the output is."

@@ -18,7 +18,7 @@ from gate.model.warnings import AnyWarning
 from gate.model.warnings.measured import TornLine
 
 if TYPE_CHECKING:
-    from gate.results.arguments import Named
+    from gate.evidence.foreign.arguments import Named
 
 MEASUREMENTS = "measurements.jsonl"
 REPORT = "report.json"
@@ -68,7 +68,7 @@ def read_inputs(paths: Sequence[str]) -> Inputs:
         if path != "-":
             files.append(Path(name))
     if results:
-        from gate.evidence.imported import imported
+        from gate.evidence.foreign.imported import imported
 
         read_too = imported(results)
         records += read_too.records
@@ -87,21 +87,18 @@ def _results(path: str) -> list[Named]:
         return []
     if file.is_dir() and not any(file.glob("[!.]*")):
         _require_run(path)
-    from gate.evidence.imported import is_result
-    from gate.results.arguments import is_plain, named
+    from gate.evidence.foreign.arguments import first_unknown, is_plain, named, unknown_error
 
     if not file.exists() and is_plain(path):
         return []
     found = named([path])
-    unknown = next((each.source for each in found if not is_result(each.source)), None)
+    unknown = first_unknown(found)
     if unknown is None:
         return found
     if file.exists() and _may_be_ours(unknown.head.text):
         return []
     _refuse_results(unknown.name, unknown.head.data)
-    from gate.results.reading import why_unknown
-
-    raise UserError(f"{unknown.name}: {why_unknown(unknown)}")
+    raise unknown_error(unknown)
 
 
 def _may_be_ours(text: str) -> bool:
@@ -111,12 +108,10 @@ def _may_be_ours(text: str) -> bool:
 
 
 def _standard_input(data: bytes) -> Named | None:
-    from gate.evidence.imported import is_result
-    from gate.results.arguments import Named
-    from gate.results.source import Source
+    from gate.evidence.foreign.arguments import first_unknown, standard_input
 
-    source = Source("standard input", None, data)
-    return Named(None, source) if is_result(source) else None
+    own = standard_input(data)
+    return own if first_unknown([own]) is None else None
 
 
 def _begins_as_ours(file: Path) -> bool:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
-from gate.adapters.values import OutputError
 from gate.config.types import BuildTable
+from gate.formats.parts.output import OutputError
 from gate.model.records import FullBuilds, FullKind, Ordered
 from gate.removal import remove_tree
 from harness.build import check, replay

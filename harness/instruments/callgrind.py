@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from gate.adapters import callgrind
-from gate.adapters.values import OutputError
 from gate.config.types import Benchmark
+from gate.formats import callgrind
+from gate.formats.parts.output import OutputError
 from gate.model import Metric
 from gate.model.warnings.setup import MovingAddresses
 from harness.instruments.declaration import Declared, Found, ask

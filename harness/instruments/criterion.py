@@ -6,10 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from gate.adapters import criterion
-from gate.adapters.criterion import Files
-from gate.adapters.suites import Suite
-from gate.adapters.values import EmptyError, OutputError
+from gate.formats import criterion
+from gate.formats.parts.output import EmptyError, OutputError, Suite
 from gate.model.visible import visible
 from gate.walking import walk
 from harness.instruments.declaration import built_in
@@ -62,12 +60,12 @@ class Criterion:
             if left < 0:
                 raise OutputError(f"the output is longer than max_output ({call.limit:.0f} bytes)")
             again = (directory / "change").is_dir()
-            found[str(directory.relative_to(call.output))] = Files(benchmark, sample, again)
+            found[str(directory.relative_to(call.output))] = criterion.Files(benchmark, sample, again)
         # Criterion leaves such a benchmark out, and ends with 0
         left_out = {visible(name): "a measurement took zero time" for name in _ZERO.findall(call.stderr)}
         if not found and not left_out:
             raise EmptyError("Criterion wrote no results: no benchmark ran, or CRITERION_HOME did not reach it")
-        suite = criterion.parse(found)
+        suite = criterion.suite(found)
         return Suite(suite.benchmarks, suite.errors | left_out)
 
     def explain(self, outcome: Outcome, said: str) -> str:

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePath
 
-from gate.adapters import go
-from gate.adapters.suites import Suite
+from gate.formats import go_bench
+from gate.formats.parts.output import Suite
 from gate.model.visible import visible
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import read_regular
@@ -60,7 +60,7 @@ class Go:
         data = read_regular(call.output, call.limit)
         if data is None:
             data = read_regular(call.stdout, call.limit) or b""
-        return go.parse(data, several=any("..." in word for word in call.words), failed=failed)
+        return go_bench.suite(data, several=any("..." in word for word in call.words), failed=failed)
 
     def explain(self, outcome: Outcome, said: str) -> str:
         """Add the first line that tells a reason."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gate.adapters import google_benchmark
-from gate.adapters.suites import Suite
-from gate.adapters.values import EmptyError, OutputError
+from gate.formats import google_benchmark
+from gate.formats.parts.live import suite
+from gate.formats.parts.output import EmptyError, OutputError, Suite
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import read_regular
 from harness.instruments.suite import Call, SuiteInstrument
 from harness.process.execute import Outcome
+
+_UNSAMPLED = "only aggregates were reported: take ReportAggregatesOnly out of its code"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class GoogleBenchmark:
             )
         if not data:
             raise EmptyError("Google Benchmark ran nothing: --benchmark_filter matches no benchmark")
-        return google_benchmark.parse(data)
+        return suite(google_benchmark, data, _UNSAMPLED)
 
     def explain(self, outcome: Outcome, said: str) -> str:  # noqa: ARG002  # of the Protocol
         """Say nothing more: standard error has it."""

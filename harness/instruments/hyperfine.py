@@ -7,9 +7,9 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from gate.adapters import hyperfine
-from gate.adapters.values import OutputError
 from gate.config.types import Benchmark
+from gate.formats import hyperfine
+from gate.formats.parts.output import OutputError
 from gate.model import Metric
 from gate.model.warnings.setup import ToolUnusable
 from harness.instruments.declaration import Declared, Found, ask
@@ -72,7 +72,7 @@ class Hyperfine:
             data = read_regular(context.scratch / _RESULT, _MAX_EXPORT)
             if data is None:
                 raise OutputError("hyperfine wrote no result")
-            series = hyperfine.parse(data, memory_by_run=self.version >= _MEMORY_BY_RUN)
+            series = hyperfine.runs(data, memory_by_run=self.version >= _MEMORY_BY_RUN)
             refuse_other_count(len(series["time"].values), wanted_values(benchmark, context.iterations), "hyperfine")
             shown = ".".join(map(str, self.version))
             return metrics(benchmark, series, f"hyperfine {shown} gives {', '.join(series)} for each run")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from gate.adapters import jmh
-from gate.adapters.suites import Suite
-from gate.adapters.values import OutputError
+from gate.formats import jmh
+from gate.formats.parts.live import suite
+from gate.formats.parts.output import OutputError, Suite
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import read_regular
 from harness.instruments.suite import Call, SuiteInstrument
@@ -50,7 +50,7 @@ class Jmh:
             raise OutputError(f"JMH reports a failure of {name or 'a benchmark'}")
         data = read_regular(call.output, call.limit)
         if data:
-            return jmh.parse(data)
+            return suite(jmh, data)
         if _given(call, "rff"):
             raise OutputError("the command has its own -rff: write `-rf json -rff {output}`, or leave both out")
         raise OutputError("JMH wrote nothing: its options, added at the end of the command, did not reach it")

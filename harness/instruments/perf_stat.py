@@ -14,9 +14,9 @@ from pathlib import Path
 
 import msgspec
 
-from gate.adapters import perf_stat
-from gate.adapters.values import OutputError, Series
 from gate.config.types import Benchmark
+from gate.formats import perf_stat
+from gate.formats.parts.output import OutputError, Series
 from gate.model import Metric
 from gate.model.warnings.setup import AnyLimit, EventsAbsent, EventsOutsideKernel, SharedCounters
 from harness.instruments.declaration import Declared, Found, ask

@@ -12,10 +12,10 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Protocol
 
-from gate.adapters.values import OutputError, Series
 from gate.config.commands import filled, is_simple
 from gate.config.types import Benchmark
 from gate.directions import told_or_known
+from gate.formats.parts.output import OutputError, Series
 from gate.model import Metric, Side
 from gate.model.digits import step_of
 from gate.units import plural
@@ -215,7 +215,9 @@ def _metric(benchmark: Benchmark, name: str, series: Series) -> Metric:
         raise OutputError(f"{plural(len(series.values), 'value')} of {name!r}, and warmup takes {warmup}")
     kept, dropped = series.values[warmup:], series.values[:warmup]
     step = step_of(kept)
-    if step is not None:
+    if step is None:
+        step = series.step
+    else:
         kept, dropped = ([float(value) for value in part] for part in (kept, dropped))
     return Metric(
         unit=series.unit, better=better, values=kept, dropped=dropped, step=step, steady=steady,

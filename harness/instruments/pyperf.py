@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gate.adapters import pyperf
-from gate.adapters.suites import Suite
-from gate.adapters.values import EmptyError, OutputError
+from gate.formats import pyperf
+from gate.formats.parts.live import suite
+from gate.formats.parts.output import EmptyError, OutputError, Suite
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import read_regular
 from harness.instruments.suite import Call, SuiteInstrument
@@ -40,7 +40,7 @@ class Pyperf:
         """
         data = read_regular(call.output, call.limit)
         if data:
-            return pyperf.parse(data)
+            return suite(pyperf, data)
         if "command" in call.words and any("pyperf" in word for word in call.words):
             raise OutputError(f"pyperf wrote nothing: {_COMMAND}")
         raise EmptyError(

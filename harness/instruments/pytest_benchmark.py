@@ -7,9 +7,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from gate.adapters import pytest_benchmark
-from gate.adapters.suites import Suite
-from gate.adapters.values import EmptyError
+from gate.formats import pytest_benchmark
+from gate.formats.parts.live import suite
+from gate.formats.parts.output import EmptyError, Suite
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import read_regular
 from harness.instruments.suite import Call, SuiteInstrument
@@ -68,7 +68,7 @@ class PytestBenchmark:
                 "pytest-benchmark wrote nothing: no test that ran uses its fixture, or the options that are added at "
                 "the end of the command do not reach pytest"
             )
-        return pytest_benchmark.parse(data)
+        return suite(pytest_benchmark, data)
 
     def found_none(self, outcome: Outcome, said: str) -> bool:  # noqa: ARG002  # of the Protocol
         """Return whether pytest says that it collected no test."""

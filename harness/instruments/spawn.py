@@ -11,8 +11,8 @@ from typing import Literal
 
 import msgspec
 
-from gate.adapters.values import OutputError, Series
 from gate.config.types import Benchmark
+from gate.formats.parts.output import OutputError, Series
 from gate.model import Metric
 from gate.model.names import ACTIVE, ONE_TASK
 from gate.units import Duration

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
-from gate.adapters.suites import Suite
-from gate.adapters.values import EmptyError, OutputError
 from gate.config.commands import mentions
 from gate.config.rules import matches
 from gate.config.types import Benchmark
+from gate.formats.parts.output import EmptyError, OutputError, Suite
 from harness.instruments.protocol import (
     OUTPUT,
     SHELL,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
-from gate.adapters import csv_column, hdr, values
-from gate.adapters.values import EmptyError, Format, OutputError, Series
 from gate.config.commands import mentions
 from gate.config.types import Benchmark
+from gate.formats import csv_column, hlog, values
+from gate.formats.parts.output import EmptyError, Live, OutputError, Series
 from gate.model import Metric
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import (
@@ -78,12 +78,12 @@ def _parsed(benchmark: Benchmark, data: bytes) -> dict[str, Series]:
     units = {name: rules.unit for name, rules in benchmark.metric.items()}
     if benchmark.format is not None:
         # parsing the config has found it among gate.cli.listing.value_formats
-        read: Format = import_module(f"gate.adapters.{benchmark.format}").FORMAT
+        read: Live = import_module(f"gate.formats.{benchmark.format}").LIVE
         return read(data, units)
     if benchmark.column is not None:
         columns = csv_column.Columns(benchmark.success_column, benchmark.unit_column, benchmark.metric_column)
         return csv_column.parse(data, benchmark.column, units, columns)
-    return hdr.parse(data, units) if hdr.recognises(data) else values.parse(data, units)
+    return hlog.LIVE(data, units) if hlog.is_log(data) else values.parse(data, units)
 
 
 INSTRUMENT = built_in(Values())

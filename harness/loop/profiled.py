@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from gate.adapters.values import OutputError
 from gate.config.types import Benchmark
+from gate.formats.parts.output import OutputError
 from gate.model import SIDES, Side
 from gate.model.profile import Profile, Unprofiled
 from gate.units import Duration

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
-from gate.adapters.values import OutputError
 from gate.config.benchmark_checks import OUTPUT as NAMED
 from gate.config.types import Benchmark
+from gate.formats.parts.output import OutputError
 from gate.model.visible import visible
 from harness.instruments.protocol import OUTPUT, Unusable, regular
 

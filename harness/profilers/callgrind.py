@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
 
-from gate.adapters.values import OutputError
+from gate.formats.parts.output import OutputError
 from gate.model.profile import Frame
 from harness.instruments.callgrind import OPTIONS, PROFILE, escaped, find_callgrind
 from harness.instruments.callgrind import Callgrind as Instrument

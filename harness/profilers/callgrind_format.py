@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from gate.adapters.values import OutputError
+from gate.formats.parts.output import OutputError
 
 _NAME = re.compile(r"\((\d+)\)(?: (.*))?")
 _POSITION = re.compile(r"(cfn|cfi|cfl|cob|fn|fl|fi|fe|ob)=(.*)")

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from gate.adapters.values import OutputError
+from gate.formats.parts.output import OutputError
 from gate.model.profile import DEEPEST, LONGEST, MOST_FRAMES, MOST_STACKS, Frame, Stack
 from gate.model.visible import visible
 from harness.profilers.profiler import Costs

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gate.adapters.values import OutputError
+from gate.formats.parts.output import OutputError
 
 _ADDRESS = re.compile(r"0x[0-9a-f]+")
 _LINE = re.compile(r":(?:\d+|\?)(?: \(discriminator \d+\))?$")

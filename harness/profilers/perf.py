@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path, PurePath
 
-from gate.adapters.values import OutputError
+from gate.formats.parts.output import OutputError
 from gate.model.profile import Frame
 from harness.instruments.declaration import ask
 from harness.instruments.protocol import Context, read_regular

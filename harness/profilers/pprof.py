@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from gate.adapters.values import OutputError
+from gate.formats.parts.output import OutputError
 from gate.model.profile import Frame
 from harness.instruments.go import is_go_test
 from harness.instruments.protocol import Context, read_regular

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import SplitResult, urlsplit
 
-from gate.adapters.values import OutputError
+from gate.formats.parts.output import OutputError
 from gate.units import Duration
 from harness.instruments.protocol import regular
 from harness.process.budget import Budget

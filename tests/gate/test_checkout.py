@@ -12,7 +12,7 @@ import pytest
 from gate.checkout import refuse_tracked, text_of
 from gate.cli.main import main
 from gate.commands.import_.importing import write as write_import
-from gate.evidence.imported import Imported
+from gate.evidence.foreign.imported import Imported
 from gate.evidence.records import Appender
 from gate.history.folder import FolderStore
 from gate.history.names import Name

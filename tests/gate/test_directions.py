@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from gate.adapters import google_benchmark
 from gate.cli.main import main
 from gate.directions import direction, told_or_known
+from gate.formats import google_benchmark
+from gate.formats.parts.live import suite
 
 
 @pytest.mark.parametrize(
@@ -139,7 +140,7 @@ def test_a_file_may_say_it_itself(tmp_path: Path) -> None:
 
 def test_live_and_imported_agree(tmp_path: Path) -> None:
     counters = {"MatchesFound": 1.0, "items_per_second": 2.0, "cache_misses": 3.0}
-    live = google_benchmark.parse(google(counters, 0).encode()).benchmarks["BM_Find/8"]
+    live = suite(google_benchmark, google(counters, 0).encode()).benchmarks["BM_Find/8"]
     base, head = ([google(counters, k) for k in range(first, first + 5)] for first in (0, 5))
     _, report, _ = decided(tmp_path, base, head, ".json")
     imported = {each["metric"]: each["better"] for key in ("findings", "recorded") for each in report[key]}

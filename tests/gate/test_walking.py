@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from gate.commands.init.detect.tree import read_tree
+from gate.evidence.foreign.arguments import named
 from gate.model import UserError
-from gate.results.arguments import named
 from gate.walking import descend, size_of, walk
 from harness.build.artifacts import ArtifactError, Artifacts, hash_artifacts
 from harness.build.at_once import works_elsewhere

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from gate.formats.parts.reading import Reading, read
+from gate.formats.parts.result import Aggregate, Measured
+from gate.formats.parts.source import Source
 from gate.model import UserError
-from gate.results.reading import Reading, read
-from gate.results.result import Aggregate, Measured
-from gate.results.source import Source
 
 DATA = Path(__file__).parents[1] / "data" / "results"
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from gate.results.reading import Reading, read
-from gate.results.source import Source
+from gate.formats.parts.reading import Reading, read
+from gate.formats.parts.source import Source
 
 DATA = Path(__file__).parents[1] / "data" / "results"
 

@@ -12,13 +12,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from gate.commands.import_.importing import lines as encoded
-from gate.evidence.imported import Imported
+from gate.evidence.foreign.imported import Imported
+from gate.evidence.foreign.records import Placed, lines
 from gate.evidence.records import Located
 from gate.evidence.records import read as read_lines
+from gate.formats.parts.reading import columns, named_alike, read, recognised
+from gate.formats.parts.source import Source
 from gate.model import UserError
-from gate.results.reading import columns, named_alike, read, recognised
-from gate.results.records import Placed, lines
-from gate.results.source import Source
 from tests.support.foreign import files
 
 TOKEN = re.compile(rb'"(?:[^"\\\n]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|\b(?:true|false|null)\b')

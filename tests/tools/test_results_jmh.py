@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gate.results.reading import Reading, read
-from gate.results.source import Source
+from gate.formats.parts.reading import Reading, read
+from gate.formats.parts.source import Source
 from tests.support.foreign import aggregates, measured
 
 PROJECT = Path(__file__).parent.parent / "data" / "jmh" / "project"

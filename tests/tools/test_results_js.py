@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gate.results.reading import Reading, read
-from gate.results.source import Source
+from gate.formats.parts.reading import Reading, read
+from gate.formats.parts.source import Source
 from tests.support.foreign import aggregates, measured
 
 ROOT = Path(__file__).parents[2]

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from gate.results.reading import Reading, read, recognised
-from gate.results.source import Source
+from gate.formats.parts.reading import Reading, read, recognised
+from gate.formats.parts.source import Source
 from tests.support.load import of, told
 
 pytestmark = pytest.mark.tools

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from gate.results.reading import Reading, read, recognised
-from gate.results.source import Source
+from gate.formats.parts.reading import Reading, read, recognised
+from gate.formats.parts.source import Source
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "data"

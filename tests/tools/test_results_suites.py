@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from gate.results.reading import Reading, columns, read, recognised
-from gate.results.source import Source
+from gate.formats.parts.reading import Reading, columns, read, recognised
+from gate.formats.parts.source import Source
 
 DATA = Path(__file__).parents[1] / "data"
 INSTALLED = Path(__file__).parents[2] / ".tools" / "python" / "bin" / "python"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, TextIO
 
 from gate.cli.command import Command
 from gate.cli.groups import MeasuredRulesOptions
-from gate.cli.listing import modules
+from gate.cli.listing import modules, result_formats
 from gate.cli.options import argument, group, option, repeated, switch
 from gate.codes import Exit
 
@@ -77,7 +77,7 @@ class CompareOptions:
     )
     wanted: str | None = option(
         "format of the files (default: recognised by what they hold)",
-        flag="--from", metavar="FORMAT", choices=modules("gate/results/formats"),
+        flag="--from", metavar="FORMAT", choices=result_formats(),
     )  # fmt: skip
     form: str = option(
         "what to print (default: text)",
@@ -104,8 +104,8 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     from gate.commands.compare.keys import keys_of
     from gate.commands.compare.order import hidden_below, sorted_rows
     from gate.commands.compare.tabulation import Wanted, tabulated
+    from gate.evidence.foreign.arguments import is_plain, labelled
     from gate.report.outputs import refuse_inputs, write
-    from gate.results.arguments import is_plain, labelled
 
     asked = options.compare
     if asked.html is not None:

@@ -8,16 +8,16 @@ from pathlib import Path
 import msgspec
 
 from gate.evidence import records as measurements
-from gate.evidence.imported import left_out
+from gate.evidence.foreign.arguments import Named, is_plain, labelled, named
+from gate.evidence.foreign.imported import left_out
+from gate.evidence.foreign.records import Placed, lines
 from gate.evidence.inputs import MEASUREMENTS, Inputs, is_ours, parts, read_inputs
 from gate.evidence.records import Located
 from gate.evidence.runs import run_of
+from gate.formats.parts.reading import Reading, named_alike, read, recognised
+from gate.formats.parts.source import Source
 from gate.model import Commit, Run, UserError
 from gate.model.warnings.measured import TornLine
-from gate.results.arguments import Named, is_plain, labelled, named
-from gate.results.reading import Reading, named_alike, read, recognised
-from gate.results.records import Placed, lines
-from gate.results.source import Source
 
 
 class Piece(msgspec.Struct, frozen=True, eq=False):

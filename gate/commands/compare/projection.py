@@ -12,10 +12,10 @@ from gate.commands.compare.filters import Filter
 from gate.commands.compare.keys import Item, Key, Value, require_known, without
 from gate.commands.compare.pieces import Piece
 from gate.config.rules import matches
+from gate.evidence.foreign.records import Level
 from gate.evidence.records import Located
 from gate.model import Build, Execution, Failure, Record, Side, Unsampled, UserError
 from gate.model.case import canonical
-from gate.results.records import Level
 
 
 class Projection(msgspec.Struct, frozen=True):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal, TextIO
 
 from gate.cli.command import Command
-from gate.cli.listing import modules
+from gate.cli.listing import result_formats
 from gate.cli.options import argument, option
 from gate.codes import Exit
 
@@ -27,8 +27,8 @@ class Options:
         choices=("build", "execution", "session"), default="build",
     )  # fmt: skip
     form: str | None = option(
-        f"format of all files (default: recognised by what they hold): {', '.join(modules('gate/results/formats'))}",
-        flag="--from", choices=modules("gate/results/formats"), metavar="FORMAT",
+        f"format of all files (default: recognised by what they hold): {', '.join(result_formats())}",
+        flag="--from", choices=result_formats(), metavar="FORMAT",
     )  # fmt: skip
 
 
@@ -39,9 +39,9 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
         UserError: a file that cannot be read or written, or one of measurements that would be lost.
     """
     from gate.commands.import_.importing import counts, lines, write
-    from gate.evidence.imported import imported
+    from gate.evidence.foreign.arguments import named
+    from gate.evidence.foreign.imported import imported
     from gate.model import SIDES
-    from gate.results.arguments import named
     from gate.words.plain import visible
     from gate.words.sentences import say
 

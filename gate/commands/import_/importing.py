@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from gate.checkout import refuse_tracked
-from gate.evidence.imported import Imported
+from gate.evidence.foreign.imported import Imported
 from gate.evidence.inputs import is_ours
 from gate.model import Execution, Failure, Run, Unsampled, UserError
 from gate.units import plural

@@ -7,7 +7,6 @@ import msgspec
 import numpy as np
 import pytest
 
-from gate.adapters.google_benchmark import is_sharp
 from gate.config.parse import parse
 from gate.config.rules import Policy
 from gate.config.source import read_source
@@ -19,6 +18,7 @@ from gate.decide.views import questions_of
 from gate.evidence.gather import gather
 from gate.evidence.inputs import Inputs
 from gate.evidence.records import Located
+from gate.formats.google_benchmark import is_sharp
 from gate.model import Case, Commit, Report, Run
 from gate.model.creep import CreepRun, Pin
 from gate.model.reasons import Exceeds

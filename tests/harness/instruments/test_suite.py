@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from gate.adapters.suites import Suite
-from gate.adapters.values import Series
 from gate.config.types import Benchmark
+from gate.formats.parts.output import Series, Suite
 from harness.instruments.jmh import Jmh
 from harness.instruments.protocol import Collected, Context, Unusable
 from harness.instruments.pytest_benchmark import PytestBenchmark

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.adapters.values import OutputError
+from gate.formats.parts.output import OutputError
 from harness.instruments.criterion import Criterion
 from harness.instruments.go import Go
 from harness.instruments.jmh import Jmh

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gate.adapters.values import OutputError
 from gate.config.types import Benchmark
+from gate.formats.parts.output import OutputError
 from gate.model import Metric
 from harness.instruments.google_benchmark import GoogleBenchmark
 from harness.instruments.protocol import Collected, Context, Unusable

@@ -230,7 +230,7 @@ def test_a_column_of_a_csv_file(context: Context) -> None:
 def test_a_format_is_read_whatever_the_output_looks_like(context: Context) -> None:
     assert measured(context, "echo 1.5 > {output}", format="values") == time_metric(1.5)
     assert (
-        status(context, "echo 1.5 > {output}", format="hdr")
+        status(context, "echo 1.5 > {output}", format="hlog")
         == "line 1 of the HdrHistogram log: '1.5' is not an interval"
     )
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gate.adapters.values import OutputError
 from gate.config.types import Benchmark, BuildTable
+from gate.formats.parts.output import OutputError
 from gate.model import SIDES
 from gate.model.profile import Frame, Profile, Unprofiled
 from harness.build.conditions import Conditions, Recipe

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gate.adapters.values import OutputError
+from gate.formats.parts.output import OutputError
 from gate.model.profile import DEEPEST, LONGEST, MOST_FRAMES, MOST_STACKS, Frame
 from harness.profilers.folding import fold
 from harness.profilers.profiler import Costs

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.adapters.values import OutputError
+from gate.formats.parts.output import OutputError
 from harness.profilers.native import plain_name
 from harness.profilers.perf import parse
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gate.adapters.values import OutputError
+from gate.formats.parts.output import OutputError
 from gate.model.profile import Frame
 from harness.profilers.places import Places
 from harness.profilers.pprof import parse

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from gate.adapters.values import OutputError
 from gate.config.types import Benchmark
+from gate.formats.parts.output import OutputError
 from gate.model.profile import Frame
 from harness.instruments.protocol import Context
 from harness.process.execute import Command

@@ -12,8 +12,8 @@ import pytest
 from gate.commands.history.place import here
 from gate.commands.init.detect.tree import read_tree
 from gate.commands.init.workflow import _place
+from gate.evidence.foreign.arguments import named
 from gate.model import UserError
-from gate.results.arguments import named
 from harness.errors import SourceError
 from harness.source import git
 from harness.source.base_and_head import resolve

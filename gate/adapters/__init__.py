@@ -1,1 +1,0 @@
-"""Adapters: the output of another tool -> values; one file a tool, pure functions."""

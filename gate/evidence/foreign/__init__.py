@@ -1,0 +1,1 @@
+"""Result files of other tools as records: which file is of which side, and what its lines are."""

@@ -1,0 +1,306 @@
+"""airspeed velocity's results: one file of results/MACHINE (schema 1 and 2), or the whole folder of results.
+
+Format: asv/results.py of asv 0.6, which also says what schema 1 was; asv/benchmarks.py for benchmarks.json.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from gate.formats.parts.json_text import read_json
+from gate.formats.parts.output import OutputError, Series, why_unusable
+from gate.formats.parts.result import About, Aggregate, Failed, Format, Measured, Result
+from gate.formats.parts.source import Source
+from gate.model import Metric
+from gate.model.bounds import number
+from gate.units import meant, to_base
+
+FORMAT = Format(
+    title="asv (a file of `results/MACHINE`, or the folder `results`)",
+    execution="the file; asv puts the samples of all its processes into one list",
+    iteration="one sample, if `--record-samples` was given; one value of a `mem_`, `peakmem_` or `track_` benchmark",
+    trap=(
+        "without `--record-samples` there are only medians, with their quartiles and 99% interval; null is a benchmark "
+        "that failed, NaN one that was skipped; the date is the commit's"
+    ),
+    column="commit",
+)
+_KEYS = {"commit_hash", "results"}
+_OTHERS = ("benchmarks.json", "machine.json")
+_HOST = {"machine": "hostname", "cpu": "cpu", "arch": "arch", "os": "os", "ram": "ram", "num_cpu": "cpu_count"}
+_TIME, _MEMORY = ("time", "s"), ("memory", "B")
+_BY_TYPE = {"time": _TIME, "timeraw": _TIME, "memory": _MEMORY, "peakmemory": _MEMORY}
+# as the names of functions and classes begin, in asv_runner/benchmarks
+_BY_NAME = re.compile(
+    r"(?:(?P<time>(?:time|timeraw)_|Time(?:raw)?[A-Z_])|(?P<memory>(?:peak)?mem_|(?:Peak)?Mem[A-Z_]))"
+)
+_QUOTED = re.compile(r"u?'(.+)'|<class '(.+)'>", re.DOTALL)
+_MACHINES = ("*/", "results/*/", ".asv/results/*/")
+_COMBINATIONS = 100_000
+"""Of the parameters of one benchmark: more are no file that asv wrote."""
+_LONGEST = 200
+_QUARTILES = {"q_25": "p25", "q_75": "p75"}
+
+
+class _Known(msgspec.Struct):
+    """What benchmarks.json says of a benchmark."""
+
+    type: str = ""
+    unit: str = ""
+    param_names: list[str] = []
+
+
+class _File(msgspec.Struct):
+    commit_hash: str
+    results: dict[str, Any]
+    result_columns: list[str] = []
+    env_name: str = ""
+    date: float | None = None
+    params: dict[str, Any] = {}
+    started_at: dict[str, Any] | None = None
+
+
+class _Of(msgspec.Struct):
+    """The results of one benchmark, one for each combination of its parameters."""
+
+    result: list[Any]
+    params: list[list[str]]
+    stats: list[dict[str, Any]]
+    samples: list[Any]
+
+
+def recognises(source: Source) -> bool:
+    """Return whether it is a JSON document of results of a commit, or a folder with such files."""
+    if source.is_folder:
+        return source.path is not None and bool(_machines(source.path))
+    found = source.head.json
+    return (
+        isinstance(found, dict) and found.keys() >= _KEYS and isinstance(found["results"], dict) and "params" in found
+    )
+
+
+def read(source: Source) -> Iterator[Result]:
+    """Yield each benchmark with each combination of its parameters; of a folder all commits, the oldest first."""
+    if not source.is_folder or source.path is None:
+        known = _known(source.path.parent.parent) if source.path is not None else {}
+        file = source.document(_File, "asv's results")
+        yield _about(file, file.commit_hash)
+        yield from _results(file, known, {})
+        return
+    files, unread = _files(source)
+    known = _known(*{folder.parent for folder in _machines(source.path)})
+    if files:
+        yield _about(files[-1], None)
+    elif unread:
+        raise unread
+    machines = {_machine(file) for file in files}
+    environments = Counter((file.commit_hash, _machine(file)) for file in files)
+    for file in files:
+        # only what tells files of a commit apart: an environment changes its name with any requirement
+        labels = {"machine": _machine(file)} if len(machines) > 1 else {}
+        if environments.most_common(1)[0][1] > 1:
+            labels["env"] = file.env_name
+        yield from _results(file, known, labels)
+
+
+def _machine(file: _File) -> str:
+    return str(file.params.get("machine", ""))
+
+
+def _machines(folder: Path) -> list[Path]:
+    """Find the folders of machines: in a folder of results, in those above it, or the folder itself."""
+    all_ = [folder, *(each for pattern in _MACHINES for each in folder.glob(pattern))]
+    # the file of a machine may be missing where somebody kept the results only
+    found = [each for each in all_ if (each / "machine.json").is_file()] or [
+        each for each in all_ if _has_results(each)
+    ]
+    return sorted(set(found))
+
+
+def _has_results(folder: Path) -> bool:
+    first = next((path for path in sorted(folder.glob("*.json")) if path.name not in _OTHERS), None)
+    return first is not None and first.is_file() and recognises(Source(first.name, first))
+
+
+def _files(source: Source) -> tuple[list[_File], OutputError | None]:
+    """Read all files of a folder, the oldest commit first; a file that is cut off does not hide the others."""
+    files, unread = [], None
+    for folder in _machines(source.path or Path()):
+        for path in sorted(folder.glob("*.json")):
+            if path.name in _OTHERS:
+                continue
+            try:
+                files.append(source.inside(path).document(_File, f"asv's results {path.name}"))
+            except OutputError as error:
+                unread = unread or error
+    return sorted(files, key=lambda file: file.date or 0.0), unread
+
+
+def _known(*folders: Path) -> dict[str, _Known]:
+    """Read the benchmarks.json beside the results; without a usable one the names must do."""
+    found: dict[str, _Known] = {}
+    for folder in folders:
+        try:
+            read = read_json((folder / "benchmarks.json").read_bytes(), dict[str, Any], "benchmarks.json")
+        except (OSError, OutputError):
+            continue
+        for name, value in read.items():
+            try:
+                found[name] = msgspec.convert(value, _Known)
+            except msgspec.ValidationError:
+                # "version", which is no benchmark
+                continue
+    return found
+
+
+def _about(file: _File, commit: str | None) -> About:
+    host = {name: file.params[key] for key, name in _HOST.items() if file.params.get(key)}
+    python = file.params.get("python")
+    if isinstance(python, str) and "/" not in python and "\\" not in python:
+        host["python_version"] = python
+    if file.env_name:
+        host["env"] = file.env_name
+    started = [row[at] for at in _column(file, "started_at") for row in file.results.values() if len(row) > at]
+    times = [each for each in started if isinstance(each, (int, float)) and 0 < each < 1e14]
+    created = datetime.fromtimestamp(min(times) / 1000, UTC).isoformat(timespec="seconds") if times else None
+    return About(host=host, commit=commit, created=created, tool="asv")
+
+
+def _column(file: _File, name: str) -> list[int]:
+    """Return the place of a column where rows are lists, which they are in schema 2."""
+    lists = all(isinstance(row, list) for row in file.results.values())
+    return [file.result_columns.index(name)] if lists and name in file.result_columns else []
+
+
+def _results(file: _File, known: Mapping[str, _Known], others: dict[str, str]) -> Iterator[Result]:
+    labels = {"commit": file.commit_hash[:8]} | others
+    for name, value in file.results.items():
+        of = _of(file, value)
+        names = known.get(name, _Known()).param_names
+        metric, unit, scale = _metric(name, known.get(name))
+        combinations = math.prod(map(len, of.params))
+        # null alone stands for all combinations
+        if of.result != [None] and len(of.result) != combinations:
+            status = f"{len(of.result)} results for {combinations} combinations of its parameters"
+            yield Failed(benchmark=name, status=status, labels=labels)
+            continue
+        for place, combination in enumerate(itertools.islice(itertools.product(*of.params), _COMBINATIONS)):
+            shown = f"{name}({', '.join(combination)})" if combination else name
+            own = {(names[i] if i < len(names) else f"param{i + 1}"): _plain(v) for i, v in enumerate(combination)}
+            one = _One(shown, metric, unit, scale, own | labels)
+            yield from _one(one, _at(of.result, place), _at(of.stats, place) or {}, _at(of.samples, place))
+
+
+def _of(file: _File, value: Any) -> _Of:
+    """Bring a row of schema 2, an object of schema 1 or a bare number into one form."""
+    if isinstance(value, list):
+        row = dict(zip(file.result_columns, value, strict=False))
+        columns = {key.removeprefix("stats_"): each for key, each in row.items() if key.startswith("stats_")}
+        count = max((len(each) for each in columns.values() if isinstance(each, list)), default=0)
+        stats = [{key: _at(each, place) for key, each in columns.items()} for place in range(count)]
+    else:
+        row = value if isinstance(value, dict) else {"result": value}
+        given = row.get("stats")
+        stats = [_unfolded(each) for each in (given if isinstance(given, list) else [given])]
+    result, params = row.get("result"), row.get("params")
+    usable = [[str(v) for v in each] for each in params if isinstance(each, list)] if isinstance(params, list) else []
+    samples = row.get("samples")
+    return _Of(
+        result if isinstance(result, list) else [result], usable, stats, samples if isinstance(samples, list) else []
+    )
+
+
+def _unfolded(stats: Any) -> dict[str, Any]:
+    """Give the statistics of schema 1 the names of schema 2."""
+    found: dict[str, Any] = dict(stats) if isinstance(stats, dict) else {}
+    interval = found.get("ci_99")
+    if isinstance(interval, list) and len(interval) == 2:
+        found["ci_99_a"], found["ci_99_b"] = interval
+    return found
+
+
+class _One(msgspec.Struct):
+    """One benchmark with one combination of parameters."""
+
+    name: str
+    metric: str
+    unit: str
+    scale: float
+    labels: dict[str, str]
+
+
+def _one(one: _One, result: Any, stats: Any, samples: Any) -> Iterator[Result]:
+    value = _number(result, one.scale)
+    if value is None:
+        # NotImplementedError in its setup
+        if not (isinstance(result, float) and math.isnan(result)):
+            what = f"its result is {result!r}" if result is not None else "no result"
+            yield Failed(benchmark=one.name, status=f"{what}: it failed or timed out"[:_LONGEST], labels=one.labels)
+        return
+    values = [v for each in samples if (v := _number(each, one.scale)) is not None] if isinstance(samples, list) else []
+    if isinstance(samples, list) and len(values) < len(samples):
+        status = f"{len(samples) - len(values)} of {len(samples)} samples are no finite numbers"
+        yield Failed(benchmark=one.name, status=status, labels=one.labels)
+    elif why := why_unusable(one.metric, Series(one.unit, values or [value])):
+        yield Failed(benchmark=one.name, status=why, labels=one.labels)
+    elif values or one.metric != "time":
+        # what is not timed is measured once
+        metric = Metric(unit=one.unit, values=values or [value])
+        yield Measured(benchmark=one.name, metrics={one.metric: metric}, labels=one.labels)
+    else:
+        yield from _aggregates(one, value, stats if isinstance(stats, dict) else {})
+
+
+def _aggregates(one: _One, value: float, stats: dict[str, Any]) -> Iterator[Aggregate]:
+    low, high = (_number(stats.get(key), one.scale) for key in ("ci_99_a", "ci_99_b"))
+    both = low is not None and high is not None
+    repeat = _number(stats.get("repeat"), 1.0)
+    yield Aggregate(
+        benchmark=one.name, metric=one.metric, statistic="median", value=value, unit=one.unit,
+        low=low if both else None, high=high if both else None, confidence=0.99 if both else None, count=repeat,
+        labels=one.labels,
+    )  # fmt: skip
+    for key, statistic in _QUARTILES.items():
+        quartile = _number(stats.get(key), one.scale)
+        if quartile is not None:
+            yield Aggregate(
+                benchmark=one.name, metric=one.metric, statistic=statistic, value=quartile, unit=one.unit,
+                count=repeat, labels=one.labels,
+            )  # fmt: skip
+
+
+def _metric(name: str, known: _Known | None) -> tuple[str, str, float]:
+    """Return metric, unit and scale: as benchmarks.json says, otherwise as the name begins."""
+    if known is not None and known.type in _BY_TYPE:
+        return *_BY_TYPE[known.type], 1.0
+    if known is None or not known.type:
+        match = next((m for part in reversed(name.split(".")) if (m := _BY_NAME.match(part))), None)
+        if match:
+            return *(_TIME if match["time"] else _MEMORY), 1.0
+    unit = known.unit if known is not None and known.unit != "unit" else ""
+    return "value", *to_base(meant(unit) or unit)
+
+
+def _plain(text: str) -> str:
+    """Write a parameter without the quotes of its repr(), as asv's tables do."""
+    match = _QUOTED.fullmatch(text)
+    return (match[1] or match[2]) if match else text
+
+
+def _at(values: Any, place: int) -> Any:
+    return values[place] if isinstance(values, list) and place < len(values) else None
+
+
+def _number(value: Any, scale: float) -> float | None:
+    """Return a finite number in its base unit; None: it is none."""
+    found = number(value)
+    return found * scale if found is not None and math.isfinite(found * scale) else None

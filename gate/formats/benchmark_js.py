@@ -1,0 +1,153 @@
+"""benchmark.js: the lines of String(event.target), and a suite or its benchmarks as JSON.
+
+Format: toStringBench of benchmark.js 2.1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from gate.formats.libtest import parts
+from gate.formats.parts.checking import aggregate, entry, measured, scaled, times
+from gate.formats.parts.live import printed
+from gate.formats.parts.output import shown
+from gate.formats.parts.result import About, Aggregate, Failed, Format, Result
+from gate.formats.parts.source import Source
+from gate.model.digits import Digits
+
+FORMAT = Format(
+    title="benchmark.js (what it prints, or a suite as JSON)",
+    execution="the file",
+    iteration="a sample, the mean of a batch of calls; of printed lines none",
+    trap=(
+        "printed lines hold a rate with the margin of error of 95% alone, and one that threw holds no rate and has "
+        "failed; of ops/sec more is better"
+    ),
+    again="number",
+)
+_CONFIDENCE = 0.95
+_RESULT = re.compile(
+    r" x +(?P<rate>\d[\d,.]*|NaN|Infinity) ops/sec (?:±|\+-|\ufffd)(?P<margin>[\d.]+|NaN|Infinity)% "
+    r"\((?P<count>\d+) runs? sampled\)"
+)
+"""What follows a name. The name is no part of it: from each place of a long line, all the rest would be searched."""
+_HEADING = re.compile(r"\s*(?:#+|=+|-{2,}|\*{2,})\s*(?P<text>[^\s#=*-].*?)\s*[#=*-]*\s*")
+"""A heading is decorated: `# Strings`, `=== Strings ===`, `-- Strings --`. Other text may differ from run to run."""
+_THREW = re.compile(r"\s*(?P<name>\S.{0,200}?): (?P<why>(?:[A-Z]\w*)?Error\b.*)")
+_LONGEST = 200
+"""Characters of a heading."""
+
+
+class Row(NamedTuple):
+    """A printed benchmark."""
+
+    name: str
+    """Its own, with the heading above it and, from the second of one name, a number: "Strings/clsx (2)"."""
+    rate: str
+    """Calls a second, as printed."""
+    margin: str
+    """The margin of error at 95%, in percent, as printed."""
+    samples: str
+    problem: str = ""
+    """Why it has no rate, and on which line; "": it has one."""
+    threw: bool = False
+
+
+def recognises(source: Source) -> bool:
+    """Return whether one of its lines is as benchmark.js prints it, or it is JSON of its benchmarks."""
+    found = source.head.json
+    if isinstance(found, (dict, list)):
+        return any(_has_sample(each) for each in _benchmarks(found))
+    return any(True for _ in rows(source.head.lines[:5000]))
+
+
+def _benchmarks(found: Any) -> list[Any]:
+    """Give the benchmarks of a list or a suite, which has them under "0", "1" and so on."""
+    return found if isinstance(found, list) else [each for key, each in found.items() if str(key).isdigit()]
+
+
+def _has_sample(found: Any) -> bool:
+    stats = found.get("stats") if isinstance(found, dict) else None
+    return isinstance(stats, dict) and isinstance(stats.get("sample"), list)
+
+
+def read(source: Source) -> Iterator[Result]:
+    """Yield a rate for each line, or a process for each benchmark of JSON."""
+    yield About(tool="benchmark.js")
+    if isinstance(source.head.json, (dict, list)):
+        document = source.document(object, "the JSON of benchmark.js")
+        for place, each in enumerate(_benchmarks(document) if isinstance(document, (dict, list)) else ()):
+            benchmark = entry(each, dict[str, Any], f"benchmark {place}")
+            yield benchmark if isinstance(benchmark, Failed) else _of_json(benchmark)
+        return
+    for row in rows(source.lines()):
+        yield _of_line(row)
+
+
+def _of_line(row: Row) -> Aggregate | Failed:
+    if row.problem:
+        return Failed(benchmark=row.name, status=row.problem)
+    try:
+        rate, margin = Digits(row.rate.replace(",", "")), float(row.margin) / 100
+    except ValueError:
+        return Failed(benchmark=row.name, status=f"{row.rate} is not a number")
+    if not 0 < rate < float("inf"):
+        return Failed(benchmark=row.name, status=f"it gives {row.rate} ops/sec, which is no rate of calls")
+    return aggregate(
+        row.name, "throughput", "mean", rate, unit="1/s", better="higher", low=rate * (1 - margin),
+        high=rate * (1 + margin), confidence=_CONFIDENCE, count=int(row.samples[:15]),
+    )  # fmt: skip
+
+
+def _of_json(benchmark: Mapping[str, Any]) -> Result:
+    name = str(benchmark.get("name") or f"benchmark {benchmark.get('id', '')}")
+    if "error" in benchmark:
+        return Failed(benchmark=name, status="it threw an error")
+    if not _has_sample(benchmark):
+        return Failed(benchmark=name, status="no sample in the file")
+    values = scaled(benchmark["stats"]["sample"], 1.0)
+    if values is None:
+        return Failed(benchmark=name, status="not all of its samples are numbers")
+    return measured(name, {"time": times(values)})
+
+
+def rows(lines: Iterable[str]) -> Iterator[Row]:
+    """Read the benchmarks of all suites, each under a name of its own, and those that threw; other lines are not read.
+
+    Suites often have cases of the same names, such as the libraries that they compare.
+    """
+    heading, seen = "", dict[str, int]()
+    for place, line, found in parts(lines, _RESULT):
+        own, problem, threw = line.strip() if found else "", "", None
+        if not found and (unread := _unread(line)):
+            own, problem, threw = unread[0], f"line {place}: {unread[1]}", _THREW.fullmatch(line)
+        if not own:
+            decorated = _HEADING.fullmatch(line) if len(line) < _LONGEST else None
+            heading = decorated["text"] if decorated else heading
+            continue
+        name = f"{heading}/{own}" if heading else own
+        seen[name] = seen.get(name, 0) + 1
+        number = f" ({seen[name]})" if seen[name] > 1 else ""
+        rate, margin, count = found.group("rate", "margin", "count") if found else ("", "", "")
+        yield Row(name + number, rate, margin, count, problem, threw is not None)
+
+
+def _unread(line: str) -> tuple[str, str] | None:
+    """Return the name and the fault of a benchmark that threw, or whose line is not whole; None: it is none."""
+    threw = _THREW.fullmatch(line)
+    if threw:
+        return threw["name"].strip(), f"it threw: {threw['why'][:_LONGEST]}"
+    name, _, rest = line.partition(" x ")
+    if name.strip() and re.match(r"\d[\d,.]* ops", rest):
+        return name.strip(), f"its rate cannot be read: {shown(line.strip().encode())}"
+    return None
+
+
+def _without_thrown(source: Source) -> Iterator[Result]:
+    """Yield what gave a rate: a benchmark that threw is missed where the other side has it."""
+    return (_of_line(row) for row in rows(source.lines()) if not row.threw)
+
+
+LIVE = printed(_without_thrown, 'lines such as "name x 1,234 ops/sec ±0.50% (90 runs sampled)"')

@@ -1,0 +1,170 @@
+"""The profiles of valgrind's callgrind and cachegrind, and the counts that callgrind prints."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from gate.formats.parts.output import OutputError
+from gate.formats.parts.result import About, Failed, Format, Measured, Result
+from gate.formats.parts.source import Source
+from gate.model import Metric
+
+FORMAT = Format(
+    title="callgrind and cachegrind (`callgrind.out.PID`, `cachegrind.out.PID`, callgrind's standard error)",
+    execution="one process of the program",
+    iteration="none: one count of each event",
+    trap=(
+        "a child of the program is a process of its own with its own file; the misses are those of a simulated cache"
+    ),
+)
+_NAMES = {"Ir": "instructions"}
+_KEYS = (b"events:", b"totals:", b"summary:", b"cmd:", b"pid:", b"creator:")
+_PRINTED = re.compile(r"==(\d+)== (Command: |Events    : |Collected : |Callgrind, )(.*)", re.ASCII)
+_TOTALS = re.compile(rb"^totals:.*\n", re.MULTILINE)
+_EVENTS = re.compile(r"^events: *\S", re.MULTILINE)
+_COST = re.compile(r"^(fn=|fl=|cmd:|creator:|positions:|summary:|totals:)", re.MULTILINE)
+
+
+class Process(msgspec.Struct):
+    """A process, and what was counted of it."""
+
+    command: str = ""
+    events: list[str] = []
+    """In the order of their counts."""
+    counts: dict[str, int] = {}
+    ended: bool = True
+    """Its last part has its counts."""
+
+
+def recognises(source: Source) -> bool:
+    """Return whether it has a line "events:" among others of a profile, or callgrind's own lines on a terminal."""
+    text = source.head.text
+    if any((found := _PRINTED.match(line)) and found[2] == "Events    : " for line in source.head.lines[:5000]):
+        return True
+    return _EVENTS.search(text) is not None and len(set(_COST.findall(text))) > 1
+
+
+def read(source: Source) -> Iterator[Result]:
+    """Yield a process for each one that the file counts."""
+    printed = any(_PRINTED.match(line) for line in source.head.lines[:5000])
+    creator, processes = _printed(source) if printed else profiles(source)
+    yield About(tool=creator)
+    seen: dict[str, int] = {}
+    for process in processes:
+        # wherever the program was built
+        program, blank, arguments = process.command.partition(" ")
+        name = f"{program.rpartition('/')[2]}{blank}{arguments}" or source.name
+        execution = seen[name] = seen.get(name, -1) + 1
+        if not process.ended or not process.counts:
+            yield Failed(benchmark=name, status="no totals: the file is cut off", execution=execution)
+            continue
+        metrics = {
+            _NAMES.get(event, event): Metric(unit="", better="lower", values=[float(count)], exact=True)
+            for event, count in process.counts.items()
+        }
+        yield Measured(benchmark=name, metrics=metrics, execution=execution)
+
+
+def profiles(source: Source) -> tuple[str, list[Process]]:
+    """Read the totals of each part of a profile; where they are cut off, its summary, which stands before the costs.
+
+    Returns:
+        What wrote it, and the processes that it counts.
+
+    Raises:
+        OutputError: a count is none.
+    """
+    found: dict[bytes, Process] = {}
+    process = Process()
+    creator, summary = "", None
+    for place, line in enumerate(source.bytes_lines(), 1):
+        if not line.startswith(_KEYS) or source.unended:
+            # of a number that is cut off the beginning is a number, too
+            continue
+        key, _, value = line.partition(b":")
+        value = value.strip()
+        if key == b"creator":
+            creator = value.decode("utf-8", "replace")
+        elif key == b"pid":
+            _end(process, summary)
+            summary, process = None, found.setdefault(value, Process())
+        elif key == b"cmd":
+            process.command = value.decode("utf-8", "replace")
+        elif key == b"events":
+            _end(process, summary)
+            summary, process.events, process.ended = None, value.decode("utf-8", "replace").split(), False
+        elif key == b"summary":
+            summary = _numbers(value.decode("ascii", "replace"), place)
+        elif process.events:
+            summary = None
+            _add(process, _numbers(value.decode("ascii", "replace"), place))
+    _end(process, summary)
+    return creator, list(found.values()) or [process]
+
+
+def _printed(source: Source) -> tuple[str, list[Process]]:
+    """Read what callgrind prints at the end of each process; a fork prints no command, so it counts to its parent."""
+    processes: list[Process] = []
+    by_pid: dict[str, Process] = {}
+    for place, line in enumerate(source.lines(), 1):
+        printed = _PRINTED.match(line)
+        if not printed or source.unended:
+            continue
+        pid, kind, value = printed.groups()
+        if kind == "Callgrind, ":
+            # a number that another process of this log had before
+            by_pid.pop(pid, None)
+        elif kind == "Command: ":
+            by_pid[pid] = Process(value, ended=False)
+            processes.append(by_pid[pid])
+        elif pid not in by_pid and not processes:
+            by_pid[pid] = Process(ended=False)
+            processes.append(by_pid[pid])
+        process = by_pid.get(pid) or processes[-1] if processes else Process()
+        if kind == "Events    : ":
+            process.events = value.split()
+        elif kind == "Collected : ":
+            _add(process, _numbers(value, place))
+    return "callgrind", processes
+
+
+def _end(process: Process, summary: list[int] | None) -> None:
+    if summary is not None and not process.ended:
+        _add(process, summary)
+
+
+def _add(process: Process, numbers: list[int]) -> None:
+    # trailing zeros are left out
+    padded = [*numbers, *([0] * (len(process.events) - len(numbers)))]
+    for event, number in zip(process.events, padded, strict=False):
+        process.counts = {**process.counts, event: process.counts.get(event, 0) + number}
+    process.ended = True
+
+
+def _numbers(text: str, place: int) -> list[int]:
+    words = text.replace(",", "").split()
+    if not all(word.isdigit() and len(word) <= 20 for word in words):
+        raise OutputError(f"line {place}: {text!r} are no counts of events")
+    return [int(word) for word in words]
+
+
+def instructions(files: Iterable[bytes]) -> int:
+    """Add up the instructions (Ir) of all profiles: one for each process, and for each part between two forks.
+
+    Raises:
+        OutputError: there is no profile, or one is cut off.
+    """
+    counts: list[int] = []
+    for data in files:
+        if _TOTALS.search(data) is None:
+            raise OutputError("a profile of callgrind is cut off: no totals")
+        found = [process.counts.get("Ir") for process in profiles(Source("a profile", None, data))[1]]
+        if None in found:
+            raise OutputError("a profile of callgrind holds no count of instructions (Ir)")
+        counts.append(sum(filter(None, found)))
+    if not counts:
+        raise OutputError("callgrind wrote no profile")
+    return sum(counts)

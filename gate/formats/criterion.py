@@ -1,0 +1,333 @@
+"""The folder that Criterion.rs (0.2 to 0.8) writes: target/criterion, one above it, or a part of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from gate.formats.parts.json_text import read_json
+from gate.formats.parts.live import sorted_by_name
+from gate.formats.parts.output import OutputError, Suite
+from gate.formats.parts.result import Aggregate, Failed, Format, Measured, Result
+from gate.formats.parts.source import Source
+from gate.model import Metric
+from gate.walking import walk
+
+FORMAT = Format(
+    title="Criterion.rs (the folder `target/criterion`, or a part of it)",
+    execution="one baseline of a benchmark",
+    iteration="one sample: a batch of the benchmark's iterations, divided by their number",
+    trap=(
+        "after a plain `cargo bench` the baselines base and new are copies of one run, as are a saved one and new: "
+        "copies are left out"
+    ),
+    column="baseline",
+)
+_SAMPLE, _ESTIMATES, _BENCHMARK, _RAW = "sample.json", "estimates.json", "benchmark.json", "raw.csv"
+_NO_BASELINE = ("change", "report")
+_OF_CARGO = {"debug", "release", "doc", "package", "tmp"}
+"""Folders in target/ that are large, and hold no results."""
+MOST = 20_000
+"""Folders that are looked at."""
+_NANOSECOND = 1e-9
+
+
+class _Interval(msgspec.Struct):
+    confidence_level: float | None = None
+    lower_bound: float | None = None
+    upper_bound: float | None = None
+
+
+class _Estimate(msgspec.Struct):
+    """A statistic of the times of one iteration, in nanoseconds."""
+
+    point_estimate: float
+    confidence_interval: _Interval = msgspec.field(default_factory=_Interval)
+
+
+class Estimates(msgspec.Struct):
+    """What estimates.json holds; before 0.3 its keys began with capitals."""
+
+    mean: _Estimate
+    median: _Estimate | None = None
+    std_dev: _Estimate | None = None
+
+
+class _Amount(NamedTuple):
+    """What one iteration works through."""
+
+    number: float
+    unit: str
+    """Of the throughput: "B/s", "1/s" or "bit/s"."""
+
+
+class _Place(NamedTuple):
+    """A folder with the files of one benchmark in one baseline."""
+
+    folder: Path
+    data: bytes
+    """Of its samples, or of its estimates where there are none."""
+
+
+class _Id(msgspec.Struct):
+    full_id: str
+    directory_name: str = ""
+    throughput: Any = None
+
+
+class _Sample(msgspec.Struct):
+    iters: list[float]
+    times: list[float]
+
+
+def recognises(source: Source) -> bool:
+    """Return whether a folder holds benchmark.json beside samples or estimates, or a file is one of these."""
+    if source.is_folder and source.path is not None:
+        return next(_folders(source.path), None) is not None
+    found = source.head.json
+    if not isinstance(found, dict):
+        return False
+    return ("iters" in found and "times" in found and "sampling_mode" in found) or (
+        isinstance(mean := found.get("mean", found.get("Mean")), dict)
+        and "point_estimate" in mean
+        and ("median_abs_dev" in found or "MedianAbsDev" in found)
+    )
+
+
+def read(source: Source) -> Iterator[Result]:
+    """Yield a process for each baseline of each benchmark, the oldest baselines first."""
+    if source.path is None or not source.is_folder:
+        yield from _single(source)
+        return
+    benchmarks = _benchmarks(source.path)
+    names = {place.folder: _name(place.folder, source.path) for places in benchmarks for place in places}
+    clashing = _clashing(names)
+    for baseline in _in_order(benchmarks):
+        for place in (place for places in benchmarks for place in places if place.folder.name == baseline):
+            labels = {"baseline": baseline}
+            if place.folder in clashing:
+                labels["folder"] = str(place.folder.parent.relative_to(source.path))
+            yield from _one(place, names[place.folder], labels)
+
+
+def _folders(root: Path) -> Iterator[Path]:
+    """Find the folders of baselines, sorted."""
+    below = [root / "criterion", root / "target" / "criterion"]
+    root = next((path for path in below if path.is_dir()), root)
+    for count, (folder, inner, files) in enumerate(walk(root)):
+        if count > MOST:
+            return
+        path = Path(folder)
+        if path.name not in _NO_BASELINE and len({_SAMPLE, _ESTIMATES, _BENCHMARK} & set(files)) > 1:
+            yield path
+        never = {"report", "node_modules"} | (_OF_CARGO if "CACHEDIR.TAG" in files else set())
+        inner[:] = sorted(name for name in inner if name not in never and not name.startswith("."))
+
+
+def _benchmarks(root: Path) -> list[list[_Place]]:
+    """Put the baselines of each benchmark together, without copies."""
+    found: dict[Path, list[_Place]] = {}
+    for folder in _folders(root):
+        files = [file for file in (folder / _SAMPLE, folder / _ESTIMATES) if file.is_file()]
+        found.setdefault(folder.parent, []).append(_Place(folder, files[0].read_bytes()))
+    return [_without_copies(places) for places in found.values()]
+
+
+def _without_copies(places: list[_Place]) -> list[_Place]:
+    by_name = {place.folder.name: place for place in places}
+    new, base = by_name.get("new"), by_name.get("base")
+    if new is None:
+        return places
+    if base is not None and base.data == new.data:
+        places = [place for place in places if place is not base]
+    if any(place.data == new.data for place in places if place is not new):
+        places = [place for place in places if place is not new]
+    return places
+
+
+def _in_order(benchmarks: list[list[_Place]]) -> list[str]:
+    """Sort the names of baselines: base, the saved ones from the oldest to the newest, new."""
+    written: dict[str, float] = {}
+    for places in benchmarks:
+        for folder, _ in places:
+            time = folder.stat().st_mtime
+            written[folder.name] = min(written.get(folder.name, time), time)
+    ranks = {"base": -1, "new": 1}
+    return sorted(written, key=lambda name: (ranks.get(name, 0), written[name], name))
+
+
+def _name(folder: Path, root: Path) -> tuple[str, _Amount | None, str | None]:
+    """Name a benchmark, with what it works through, and why that could not be read."""
+    own = folder.parent.relative_to(root) if folder != root else Path(folder.parent.name)
+    try:
+        found = read_json((folder / _BENCHMARK).read_bytes(), _Id, _BENCHMARK)
+    except FileNotFoundError:
+        return own.as_posix(), None, None
+    except (OSError, OutputError) as error:
+        return own.as_posix(), None, str(error)
+    return found.full_id, amount(found.throughput), None
+
+
+def _clashing(names: dict[Path, tuple[str, _Amount | None, str | None]]) -> set[Path]:
+    """Find the folders whose benchmark and baseline another one has too: results of several projects."""
+    seen: dict[tuple[str, str], list[Path]] = {}
+    for folder, (name, *_) in names.items():
+        seen.setdefault((name, folder.name), []).append(folder)
+    return {folder for folders in seen.values() if len(folders) > 1 for folder in folders}
+
+
+def _one(place: _Place, named: tuple[str, _Amount | None, str | None], labels: dict[str, str]) -> Iterator[Result]:
+    name, worked, why = named
+    try:
+        if why is not None:
+            raise OutputError(why)
+        if (place.folder / _SAMPLE).is_file():
+            yield from _measured(name, _sample(place.data), _unit(place.folder), worked, labels)
+        else:
+            yield from aggregates(_estimates(place.data), name, labels, worked)
+    except (OSError, OutputError) as error:
+        yield Failed(benchmark=name, status=str(error), labels=labels)
+
+
+def _single(source: Source) -> Iterator[Result]:
+    """Read sample.json or estimates.json alone, named by its neighbours where they are there."""
+    name, worked, labels = source.name, None, {}
+    if source.path is not None and (source.path.parent / _BENCHMARK).is_file():
+        name, worked, _ = _name(source.path.parent, source.path.parent)
+        labels = {"baseline": source.path.parent.name}
+    data = source.text().encode()
+    if "iters" in source.document(dict[str, Any], "Criterion's JSON"):
+        yield from _measured(name, _sample(data), "ns", worked, labels)
+    else:
+        yield from aggregates(_estimates(data), name, labels, worked)
+
+
+def _measured(
+    name: str, values: list[float], unit: str, worked: _Amount | None, labels: dict[str, str]
+) -> Iterator[Result]:
+    if unit != "ns":
+        # what a measurement of the project's own counts
+        yield Measured(benchmark=name, metrics={unit: Metric(unit=unit, values=values)}, labels=labels)
+        return
+    seconds = [value * _NANOSECOND for value in values]
+    yield Measured(benchmark=name, metrics={"time": Metric(unit="s", values=seconds)}, labels=labels)
+    if seconds:
+        yield from _throughput(name, worked, sum(seconds) / len(seconds), labels)
+
+
+class Files(NamedTuple):
+    """What Criterion wrote for one benchmark in an execution."""
+
+    benchmark: bytes | None
+    sample: bytes | None
+    again: bool
+    """It compared two measurements of it, so it measured it twice."""
+
+
+def suite(found: Mapping[str, Files]) -> Suite:
+    """Read the values of each benchmark in order; those of growing batches weigh alike, as in Criterion's own mean.
+
+    Args:
+        found: by directory, for the messages.
+    """
+    return sorted_by_name([_of_files(directory, files) for directory, files in found.items()], "")
+
+
+def _of_files(directory: str, files: Files) -> Result:
+    name = directory
+    try:
+        if files.benchmark is None:
+            raise OutputError(f"{_BENCHMARK} is missing: a write failed")
+        name = read_json(files.benchmark, _Id, _BENCHMARK).full_id
+        if files.sample is None:
+            raise OutputError(f"{_SAMPLE} is missing: a write failed")
+        if files.again:
+            raise OutputError("measured twice into one directory: do two bench targets have a benchmark of this name?")
+        return next(_measured(name, _sample(files.sample), "ns", None, {}))
+    except OutputError as error:
+        return Failed(benchmark=name, status=str(error))
+
+
+def _sample(data: bytes) -> list[float]:
+    """Read the time of an iteration in each sample."""
+    found: Any = read_json(data, object, _SAMPLE)  # type: ignore[type-abstract, unused-ignore]
+    # before 0.3.4 a pair
+    shape = {"iters": found[0], "times": found[1]} if isinstance(found, list) and len(found) == 2 else found
+    try:
+        sample = msgspec.convert(shape, _Sample)
+    except msgspec.ValidationError as error:
+        raise OutputError(f"{_SAMPLE} is not as expected: {str(error).replace('`', '')}") from None
+    if len(sample.iters) != len(sample.times) or not all(count > 0 for count in sample.iters):
+        raise OutputError(f"the times in {_SAMPLE} have not one number of iterations each")
+    return [time / count for time, count in zip(sample.times, sample.iters, strict=True)]
+
+
+def _estimates(data: bytes) -> Estimates:
+    found = read_json(data, dict[str, Any], _ESTIMATES)
+    found = {{"Mean": "mean", "Median": "median", "StdDev": "std_dev"}.get(key, key): v for key, v in found.items()}
+    try:
+        return msgspec.convert(found, Estimates)
+    except msgspec.ValidationError as error:
+        raise OutputError(f"{_ESTIMATES} is not as expected: {str(error).replace('`', '')}") from None
+
+
+def _unit(folder: Path) -> str:
+    """Read what was measured, which only the CSV says: nanoseconds, or what a project's own measurement counts."""
+    raw = folder / _RAW
+    if not raw.is_file():
+        return "ns"
+    with raw.open(encoding="utf-8", errors="replace") as file:
+        header, first = (file.readline(1 << 16).rstrip("\n").split(",") for _ in range(2))
+    # names in front of it may hold commas, in quotes: count from the end
+    place = header.index("unit") - len(header) if "unit" in header else None
+    return first[place] if place is not None and len(first) >= -place and first[place] else "ns"
+
+
+def amount(throughput: Any) -> _Amount | None:
+    """Read the "throughput" of benchmark.json, such as {"Bytes": 1024}; None: it has none."""
+    if not isinstance(throughput, dict):
+        return None
+    found = throughput.get("ElementsAndBytes")
+    throughput = {k.capitalize(): v for k, v in found.items()} if isinstance(found, dict) else throughput
+    units = {"Bytes": "B/s", "BytesDecimal": "B/s", "Elements": "1/s", "Bits": "bit/s"}
+    for key, unit in units.items():
+        number = throughput.get(key)
+        if isinstance(number, (int, float)) and not isinstance(number, bool) and number > 0:
+            return _Amount(float(number), unit)
+    return None
+
+
+def aggregates(
+    estimates: Estimates, name: str, labels: dict[str, str], each: _Amount | None
+) -> Iterator[Aggregate | Failed]:
+    """Yield mean and median with their intervals, and the throughput by the mean, as critcmp gives it."""
+    sd = estimates.std_dev.point_estimate * _NANOSECOND if estimates.std_dev else None
+    for statistic, estimate in (("mean", estimates.mean), ("median", estimates.median)):
+        if estimate is not None:
+            interval = estimate.confidence_interval
+            yield Aggregate(
+                    benchmark=name, metric="time", statistic=statistic, unit="s", sd=sd, labels=labels,
+                    value=estimate.point_estimate * _NANOSECOND, low=_seconds(interval.lower_bound),
+                    high=_seconds(interval.upper_bound), confidence=interval.confidence_level,
+                )  # fmt: skip
+    yield from _throughput(name, each, estimates.mean.point_estimate * _NANOSECOND, labels)
+
+
+def _throughput(name: str, each: _Amount | None, mean: float, labels: dict[str, str]) -> Iterator[Aggregate | Failed]:
+    """Yield the throughput at the mean time of an iteration, as critcmp gives it.
+
+    It is no metric with values: the mean of the samples' rates would be another number, and a verdict on it one more
+    about the same times.
+    """
+    if each is not None and mean > 0:
+        yield Aggregate(
+                benchmark=name, metric="throughput", statistic="mean", value=each.number / mean, unit=each.unit,
+                better="higher", labels=labels,
+            )  # fmt: skip
+
+
+def _seconds(nanoseconds: float | None) -> float | None:
+    return None if nanoseconds is None else nanoseconds * _NANOSECOND

@@ -1,0 +1,300 @@
+"""One column of a CSV file with a header line -> values, with the columns that say what its rows are."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from gate.formats.parts.load_tests import Header, header_of, succeeded
+from gate.formats.parts.output import OutputError, Series, checked, number, plain_metric, refuse_cut_off, shown, usable
+from gate.model.digits import FEW, Digits
+from gate.model.names import SUCCESS
+from gate.units import to_base
+
+_DELIMITERS = ",;\t"
+_SUFFIXES = {
+    **dict.fromkeys(("ns", "nanos", "nanoseconds"), "ns"),
+    # micro sign and Greek mu: both are typed
+    **dict.fromkeys(("us", "µs", "μs", "micros", "microseconds"), "us"),
+    **dict.fromkeys(("ms", "msec", "msecs", "millis", "milliseconds"), "ms"),
+    **dict.fromkeys(("s", "sec", "secs", "seconds"), "s"),
+    **dict.fromkeys(("b", "bytes"), "B"),
+    "kb": "kB", "mb": "MB", "gb": "GB", "kib": "KiB", "mib": "MiB", "gib": "GiB",
+}  # fmt: skip
+_LISTED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns that say what a row is. None: as the header line tells; "": there is none."""
+
+    success: str | None = None
+    unit: str | None = None
+    metric: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """Where a row has what; None: nowhere."""
+
+    names: Sequence[str]
+    """Of the header line."""
+    value: int
+    success: int | None
+    unit: int | None
+    metric: int | None
+
+
+@dataclass(slots=True)
+class _Found:
+    """The cells of one metric, in order."""
+
+    name: str
+    cells: list[str] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
+    scales: list[float] = field(default_factory=list)
+    base: str | None = None
+    successes: list[bool] = field(default_factory=list)
+
+
+def parse(
+    data: bytes, column: str, units: Mapping[str, str | None], columns: Columns | None = None
+) -> dict[str, Series]:
+    """Read the column of that name; the delimiter (comma, semicolon or tab) is the header line's.
+
+    The metric is the one that the row names, else the only declared one. Without one, a column whose name ends with a
+    unit gives a metric of the rest of its name ("latency_ms": latency, in ms), and any other column is what plain
+    numbers are: time, in seconds. The unit is the row's, else the declared one, else what the header line tells. Where
+    rows name metrics, only the declared ones are read. Blank lines are passed over.
+    A request that failed gives no value; where rows tell of that, "success" is the share of the others.
+
+    Args:
+        units: the declared metrics and their units (None: not said).
+        columns: those that say what a row is.
+
+    Raises:
+        OutputError: there is no such column, or a row that cannot be read, by its line from 1; several metrics of which
+            none is declared.
+    """
+    text = _text(data)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
+    try:
+        names = next(([name.strip() for name in row] for row in reader if not _is_blank(row)), None)
+        if names is None:
+            return {}
+        header = header_of(names)
+        places = _places(names, column, columns or Columns(), header)
+        wanted = {name: unit for name, unit in units.items() if places.success is None or name != SUCCESS}
+        if places.metric is None and header.kind in names and (columns is None or columns.metric is None):
+            rows = _of_one_kind(_rows(reader, names), names.index(header.kind), column, header.kind)
+        else:
+            rows = _rows(reader, names)
+        found = _collected(rows, places, column, wanted, header)
+    except csv.Error as error:
+        raise OutputError(f"line {reader.line_num} of the CSV: {error}") from None
+    # \r alone ends the lines of old spreadsheets
+    if not data.endswith(b"\r"):
+        refuse_cut_off(data, "the CSV")
+    _refuse_mixed(found, wanted, column, places)
+    return _series(found, column)
+
+
+class _Reader(Iterator[list[str]], Protocol):
+    @property
+    def line_num(self) -> int: ...
+
+
+_Row = tuple[int, list[str]]
+"""The line where it ends, and its cells."""
+
+
+def _text(data: bytes) -> str:
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise OutputError("the CSV is UTF-16: write it as UTF-8")
+    return data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "replace")
+
+
+def _delimiter(text: str) -> str:
+    header = re.sub(r'"[^"]*"', "", text.lstrip().partition("\n")[0])
+    return max(_DELIMITERS, key=header.count)
+
+
+def _is_blank(row: Sequence[str]) -> bool:
+    return not row or (len(row) == 1 and not row[0].strip())
+
+
+def _rows(reader: _Reader, names: Sequence[str]) -> Iterator[_Row]:
+    """Yield the rows, each as wide as the header."""
+    width = len(names)
+    for cells in reader:
+        if cells and cells[-1].strip() == names[-1] and [cell.strip() for cell in cells] == names:
+            raise OutputError(
+                f"line {reader.line_num} of the CSV is the header line again: a second run was appended to the file; "
+                "let each execution write a file of its own"
+            )
+        if len(cells) == width and not (width == 1 and _is_blank(cells)):
+            yield reader.line_num, cells
+        elif not _is_blank(cells):
+            has = f"{len(cells)} cell{'' if len(cells) == 1 else 's'}"
+            raise OutputError(f"line {reader.line_num} of the CSV has {has}, and the header line has {width}")
+
+
+def _places(names: Sequence[str], column: str, columns: Columns, header: Header) -> _Places:
+    def place(configured: str | None, known: Sequence[str]) -> int | None:
+        if configured is not None:
+            return _place(names, configured) if configured else None
+        # the values themselves say nothing of what they are
+        return next((names.index(name) for name in known if name in names and name != column), None)
+
+    return _Places(
+        names=names,
+        value=_place(names, column),
+        success=place(columns.success, header.success),
+        unit=place(columns.unit, header.unit),
+        metric=place(columns.metric, header.metric),
+    )
+
+
+def _place(names: Sequence[str], column: str) -> int:
+    if column not in names:
+        listed = shown(", ".join(names).encode()) if any(names) else "none"
+        raise OutputError(f"the CSV has no column {column!r}: there are {listed}")
+    if names.count(column) > 1:
+        raise OutputError(f"the CSV has {names.count(column)} columns {column!r}")
+    return names.index(column)
+
+
+def _of_one_kind(rows: Iterable[_Row], place: int, column: str, name: str) -> Iterator[_Row]:
+    kinds: dict[str, None] = {}
+    for row in rows:
+        kinds.setdefault(row[1][place])
+        if len(kinds) <= _LISTED:
+            yield row
+    if len(kinds) > 1:
+        raise OutputError(
+            f"the column {column!r} mixes {len(kinds)} kinds of requests by {name!r} ({_listed(kinds)}): write "
+            f'metric_column = "{name}" and declare those to measure, or metric_column = "" to take them as one metric'
+        )
+
+
+def _listed(names: Iterable[str]) -> str:
+    every = list(names)
+    more = ", ..." if len(every) > _LISTED else ""
+    return ", ".join(shown(name.encode("utf-8", "replace")) for name in every[:_LISTED]) + more
+
+
+def _collected(
+    rows: Iterable[_Row], places: _Places, column: str, wanted: Mapping[str, str | None], header: Header
+) -> dict[str, _Found]:
+    """Sort the cells by metric; with those of failed requests left out."""
+    alone = _metric(column, wanted)
+    found: dict[str, _Found] = {}
+    units: dict[tuple[str, str], tuple[str, float]] = {}
+    for line, cells in rows:
+        name = alone if places.metric is None else cells[places.metric].strip()
+        each = found.get(name)
+        if each is None:
+            each = found[name] = _Found(name)
+        if wanted and name not in wanted and places.metric is not None:
+            continue
+        unit = "" if places.unit is None else cells[places.unit].strip()
+        known = units.get((name, unit))
+        if known is None:
+            known = units[name, unit] = _unit(name, unit, wanted, column, header)
+        if each.base not in (None, known[0]):
+            raise OutputError(
+                f"line {line} of the CSV: {name!r} is in {known[0] or 'counts'!r} here and in "
+                f"{each.base or 'counts'!r} elsewhere"
+            )
+        each.base = known[0]
+        # what is no time, such as k6's http_req_failed, may count the failures
+        counts = places.metric is not None and known[0] != "s"
+        if places.success is not None and not counts and _failed(cells[places.success], line, places, each):
+            continue
+        each.cells.append(cells[places.value])
+        each.lines.append(line)
+        each.scales.append(known[1])
+    return found
+
+
+def _failed(cell: str, line: int, places: _Places, each: _Found) -> bool:
+    try:
+        success = succeeded(cell)
+        if success is None and places.metric is None:
+            raise OutputError("a blank cell does not tell whether the request succeeded")
+    except OutputError as error:
+        name = places.names[places.success or 0]
+        why = f'line {line} of the CSV, column {name!r}: {error}; success_column = "" ignores it'
+        raise OutputError(why) from None
+    if success is None:
+        # where rows name their metric, not all are of requests
+        return False
+    each.successes.append(success)
+    return not success
+
+
+def _metric(column: str, wanted: Mapping[str, str | None]) -> str:
+    """Name the metric of rows that do not name it."""
+    stem, _, suffix = column.rpartition("_")
+    if len(wanted) == 1:
+        return plain_metric(wanted)
+    return stem if stem and suffix.lower() in _SUFFIXES else "time"
+
+
+def _unit(name: str, told: str, wanted: Mapping[str, str | None], column: str, header: Header) -> tuple[str, float]:
+    """Return the base unit of a metric's cell and the factor that takes it there."""
+    if told:
+        return to_base(_SUFFIXES.get(told.lower(), told))
+    unit = wanted.get(name)
+    if unit is None:
+        unit = header.units.get(name, header.units.get(column, _SUFFIXES.get(column.rpartition("_")[2].lower())))
+    return to_base(unit if unit is not None else "s" if name == "time" else "")
+
+
+def _refuse_mixed(found: Mapping[str, _Found], wanted: Mapping[str, str | None], column: str, places: _Places) -> None:
+    """Refuse several metrics of which none is declared."""
+    if places.metric is None or not found or wanted.keys() & found.keys() or (not wanted and len(found) == 1):
+        return
+    raise OutputError(
+        f"the column {column!r} holds {len(found)} metrics, which {places.names[places.metric]!r} names "
+        f"({_listed(found)}): declare those to measure, as [benchmark.metric.NAME]"
+    )
+
+
+def _series(found: Mapping[str, _Found], column: str) -> dict[str, Series]:
+    series: dict[str, Series] = {}
+    successes = [success for each in found.values() for success in each.successes]
+    for each in found.values():
+        if each.cells:
+            series[each.name] = Series(each.base or "", _values(each, column))
+        elif each.successes:
+            raise OutputError(f"no values of {each.name!r}: all {len(each.successes)} requests failed")
+    if successes:
+        if SUCCESS in series:
+            raise OutputError(f"the metric {SUCCESS!r} is the share of requests that succeed: name the other one anew")
+        series[SUCCESS] = Series("", [sum(successes) / len(successes)], "higher", whole=True)
+    return series
+
+
+def _values(found: _Found, column: str) -> list[float]:
+    base = found.base or ""
+    read = Digits if len(set(found.cells)) <= FEW else float
+    try:
+        values = [value * scale for value, scale in zip(map(read, found.cells), found.scales, strict=True)]
+        # float() would take 1_000
+        if usable(values, base) and "_" not in "".join(found.cells):
+            return values
+    except ValueError:
+        pass
+    values = []
+    for cell, line, scale in zip(found.cells, found.lines, found.scales, strict=True):
+        raw = cell.encode("utf-8", "replace")
+        try:
+            values.append(checked(number(raw) * scale, base, raw))
+        except OutputError as error:
+            raise OutputError(f"line {line} of the CSV, column {column!r}: {error}") from None
+    return values

@@ -1,0 +1,242 @@
+"""github-action-benchmark's data.js, and the plain JSON of external-data-json-path: years of commits, a value each."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Set
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from gate.formats.parts.checking import aggregate
+from gate.formats.parts.output import OutputError
+from gate.formats.parts.result import About, Failed, Format, Result
+from gate.formats.parts.source import Source
+from gate.formats.parts.written_units import Written, written
+from gate.model import Better
+from gate.model.bounds import number
+from gate.model.digits import Digits
+
+FORMAT = Format(
+    title="github-action-benchmark (`data.js`, or `external-data-json-path`)",
+    execution="one run of the action for one commit",
+    iteration="none: a value a benchmark",
+    trap=(
+        "one value a commit, of one build, mostly on a shared runner, so nothing can be decided; more is better where "
+        "the tool of the suite or the unit (ops/s, iter/sec, MB/s) says so, of JMH too, where the action errs; a range "
+        "is what the tool gave: of benchmark.js an interval of 95%, of others of no known confidence"
+    ),
+    column="commit",
+    again="number",
+)
+_BIGGER = {"benchmarkjs", "pytest", "customBiggerIsBetter"}
+_MEANS = {"benchmarkjs", "pytest", "googlecpp", "catch2", "jmh", "benchmarkdotnet"}
+"""The tools whose value is a mean for certain."""
+_CUSTOM = {"customBiggerIsBetter", "customSmallerIsBetter"}
+_RANGE = re.compile(r"\s*+(?:±|\+/-|\+-|\ufffd)?\s*+(\d[\d,]*+(?:\.\d*+)?(?:[eE][-+]?\d++)?)\s*+(%)?\s*+")
+_COUNT = re.compile(r"^(?:rounds: (\d{1,15})|(\d{1,15}) samples)$", re.MULTILINE)
+_MEAN = re.compile(r"^mean: (\S+) (nsec|usec|msec|sec)$", re.MULTILINE)
+_STDDEV = re.compile(r"stddev: (\S+)")
+_SECONDS = {"nsec": 1e-9, "usec": 1e-6, "msec": 1e-3, "sec": 1.0}
+_SHORT = 8
+_COMMENT = r"//[^\n]*+|/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)"
+_GLOBAL = r"(?:window|self|globalThis)\s*+"
+_SET = (
+    rf"(?:(?:(?:export\s++)?(?:{_GLOBAL}\.\s*+|(?:var|let|const)\s++)?BENCHMARK_DATA|"
+    rf"{_GLOBAL}\[\s*+[\"']BENCHMARK_DATA[\"']\s*+\])\s*+=\s*+)"
+)
+_EXPORTED = (
+    r"(?:export\s++default\s++|module\s*+\.\s*+exports\s*+=\s*+)(?=\{\s*+[\"']?(?:lastUpdate|repoUrl|entries)\b)"
+)
+_BEGINS = re.compile(rf"(?:\s|{_COMMENT}|[\"']use strict[\"']\s*+;?)*+(?:{_SET}|{_EXPORTED})")
+_OF_JAVASCRIPT = re.compile(
+    rf""""(?:[^"\\]|\\.)*+"|'(?:[^'\\]|\\.)*+'|{_COMMENT}|[A-Za-z_$][\w$]*+(?=\s*+:)""", re.DOTALL
+)
+_LAST_COMMA = re.compile(r""""(?:[^"\\]|\\.)*+"|,(?=\s*+[}\]])""", re.DOTALL)
+
+
+class _Bench(msgspec.Struct):
+    """An element of "benches"."""
+
+    name: Any = ""
+    value: Any = None
+    """A number, or its text."""
+    unit: Any = None
+    range: Any = None
+    extra: Any = None
+    """Lines of text, or what else users write."""
+
+
+class _Commit(msgspec.Struct):
+    id: str | None = None
+
+
+class _Entry(msgspec.Struct):
+    commit: _Commit = msgspec.field(default_factory=_Commit)
+    date: float | None = None
+    tool: str = ""
+    benches: list[_Bench] = []
+
+
+class _Data(msgspec.Struct):
+    entries: dict[str, list[_Entry]]
+
+
+def recognises(source: Source) -> bool:
+    """Return whether it sets BENCHMARK_DATA, or is such data itself."""
+    if _BEGINS.match(source.head.text):
+        return True
+    found = source.head.json
+    entries = found.get("entries") if isinstance(found, dict) else None
+    return isinstance(found, dict) and isinstance(entries, dict) and {"lastUpdate", "repoUrl"} <= found.keys()
+
+
+def read(source: Source) -> Iterator[Result]:
+    """Yield the value of each benchmark of each commit, oldest first."""
+    yield About(tool="github-action-benchmark")
+    data, cut = _data(source)
+    found = [(suite, entry) for suite, entries in data.entries.items() for entry in entries]
+    # suites have their own lists, so one commit stands at several places
+    found.sort(key=lambda each: each[1].date or 0.0)
+    seen: Counter[tuple[str, str]] = Counter()
+    labels: dict[str, str] = {}
+    for suite, entry in found:
+        commit = (entry.commit.id or "")[:_SHORT]
+        labels = {"suite": suite, "commit": commit, "date": _date(entry.date)}
+        execution = seen[suite, commit]
+        seen[suite, commit] += 1
+        names = {str(bench.name) for bench in entry.benches}
+        for bench in entry.benches:
+            yield from _of_bench(bench, entry.tool, names, labels, execution)
+    if cut:
+        yield Failed(benchmark=None, status="the file is cut off: copy it again", labels=labels)
+
+
+def _date(date: float | None) -> str:
+    try:
+        return "" if date is None else datetime.fromtimestamp(date / 1000, UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError, OSError):
+        return ""
+
+
+def _data(source: Source) -> tuple[_Data, bool]:
+    """Read the object that the file sets, however it is formatted; where it is cut off, as far as it goes."""
+    text = source.text()
+    begins = _BEGINS.match(text)
+    text = text[begins.end() if begins else 0 :].strip().removesuffix(";")
+    inside = Source(source.name, None, text.encode())
+    try:
+        return inside.document(_Data, "the data"), False
+    except OutputError as error:
+        # a formatter of JavaScript takes the quotes off keys, and leaves commas at the ends
+        plain = _LAST_COMMA.sub(_without_comma, _OF_JAVASCRIPT.sub(_as_json, text))
+        inside = Source(source.name, None, plain.encode())
+        try:
+            return inside.document(_Data, "the data"), False
+        except OutputError:
+            found = inside.beginning(_Data)
+            if found is None:
+                raise error from None
+            return found, True
+
+
+def _as_json(found: re.Match[str]) -> str:
+    shown = found[0]
+    if shown.startswith("'"):
+        return '"' + shown[1:-1].replace("\\'", "'").replace('"', '\\"') + '"'
+    return shown if shown.startswith('"') else "" if shown.startswith("/") else f'"{shown}"'
+
+
+def _without_comma(found: re.Match[str]) -> str:
+    return "" if found[0] == "," else found[0]
+
+
+def _of_bench(bench: _Bench, tool: str, names: Set[str], labels: Mapping[str, str], execution: int) -> Iterator[Result]:
+    """Yield the value of a benchmark, and of go bench and pytest what else its texts hold.
+
+    Args:
+        tool: of the suite, as the action names it.
+        names: of all benchmarks beside it.
+    """
+    name, unit = str(bench.name), str(bench.unit or "")
+    if tool == "go":
+        yield from _of_go(bench, name, unit, names, labels, execution)
+        return
+    own = written(unit)
+    # a custom tool is named by the direction that it takes for better
+    better: Better | None = "higher" if tool in _BIGGER else "lower" if tool in _CUSTOM else None
+    value = _number(bench.value)
+    low, high, sd, confidence = _spread(bench, tool, value)
+    statistic = "mean" if tool in _MEANS else "value"
+    yield aggregate(
+        name, own.metric, statistic, value, unit=own.unit, scale=own.scale, better=better, low=low, high=high,
+        confidence=confidence, sd=sd, count=_count(bench), labels=labels, execution=execution,
+    )  # fmt: skip
+    if tool == "pytest":
+        yield from _mean_of_pytest(bench, name, labels, execution)
+
+
+def _spread(
+    bench: _Bench, tool: str, value: float | None
+) -> tuple[float | None, float | None, float | None, float | None]:
+    """Return the interval, the standard deviation and the confidence that a range means."""
+    match = _RANGE.fullmatch(str(bench.range)) if bench.range is not None else None
+    half = _number(match[1].replace(",", "")) if match else None
+    # the deviation of Catch2 is in a unit of its own, which is left out; that of pytest is of the time
+    if match is None or half is None or value is None or tool in ("catch2", "pytest"):
+        return None, None, None, None
+    if tool == "benchmarkdotnet":
+        return None, None, half, None
+    half = abs(value) * half / 100 if match[2] else half
+    return value - half, value + half, None, 0.95 if tool == "benchmarkjs" else None
+
+
+def _count(bench: _Bench) -> int | None:
+    match = _COUNT.search(str(bench.extra or ""))
+    return int(match[1] or match[2]) if match else None
+
+
+def _mean_of_pytest(bench: _Bench, name: str, labels: Mapping[str, str], execution: int) -> Iterator[Result]:
+    match = _MEAN.search(str(bench.extra or ""))
+    mean = _number(match[1]) if match else None
+    if match and mean is not None:
+        stddev = _STDDEV.fullmatch(str(bench.range or ""))
+        scale = _SECONDS[match[2]]
+        sd = _number(stddev[1]) if stddev else None
+        yield aggregate(
+            name, "time", "mean", mean * scale, unit="s", sd=sd, count=_count(bench), labels=labels, execution=execution
+        )
+
+
+def _of_go(
+    bench: _Bench, name: str, unit: str, names: Set[str], labels: Mapping[str, str], execution: int
+) -> Iterator[Result]:
+    """Yield what a line of go bench holds: before 1.18 of the action all units after the first are in one text."""
+    units, values = [unit], [_number(bench.value)]
+    words = unit.split()
+    if len(words) > 1:
+        if f"{name} - {words[0]}" in names:
+            # it is there for older versions: each unit has an element of its own
+            return
+        units, values = words[::2], [values[0], *map(_number, words[1::2])]
+    for own, value in zip(units, values, strict=False):
+        meaning = written(own)
+        metric = "time" if own == "ns/op" else own
+        if own == "MB/s":
+            # as go's adapter: of 10**6 B, and the unit is kept
+            meaning = Written(own)
+        yield aggregate(
+            name.removesuffix(f" - {own}"), metric or "value", "mean", value, unit=meaning.unit, scale=meaning.scale,
+            labels=labels, execution=execution,
+        )  # fmt: skip
+
+
+def _number(value: Any) -> float | None:
+    if not isinstance(value, str):
+        return number(value)
+    try:
+        return Digits(value) if value.isascii() and "_" not in value else None
+    except ValueError:
+        return None

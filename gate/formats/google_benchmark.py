@@ -1,0 +1,361 @@
+"""Google Benchmark's JSON (1.0 to 1.9), its CSV and the table that it prints."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from array import array
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, TypeGuard
+
+import msgspec
+
+from gate.formats.parts.json_text import parse_json
+from gate.formats.parts.output import NAME, OutputError
+from gate.formats.parts.result import About, Aggregate, Failed, Format, Measured, Result
+from gate.formats.parts.source import Source
+from gate.model import Metric
+from gate.model.bounds import number
+from gate.model.visible import visible
+
+FORMAT = Format(
+    title="Google Benchmark (`--benchmark_out=FILE`, also with `--benchmark_out_format=csv`; standard output)",
+    execution="the file",
+    iteration="one repetition (`--benchmark_repetitions`)",
+    trap=(
+        "without repetitions there is one value, a mean over all of its iterations; with "
+        "`--benchmark_report_aggregates_only` there are aggregates only; of user counters nothing says which direction "
+        "is better; the printed table has three digits, and its counters are left out"
+    ),
+)
+_Row = dict[str, Any]
+_SCALES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+_AGGREGATES = ("mean", "median", "stddev", "cv")
+_COMPLEXITY = ("big_o", "rms")
+# numbers that describe a row, and the name that real_time gets here
+_OF_ROW = {
+    "family_index", "per_family_instance_index", "repetitions", "repetition_index", "threads", "iterations",
+    "real_time", "cpu_time", "time",
+}  # fmt: skip
+_OWN_CLOCK = {"real_time", "manual_time"}
+"""In a name: its author says that another time than the thread's counts, since it waits or has threads of its own."""
+UNITS = {
+    "items_per_second": "1/s",
+    "bytes_per_second": "B/s",
+    "max_bytes_used": "B",
+    "total_allocated_bytes": "B",
+}
+_TABLE = re.compile(r"Benchmark\s+Time\s+CPU\s+Iterations\b.*")
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_TIME = r"(\d[\d.e+]*) (ns|us|ms|s)"
+_ROW = re.compile(rf"(?P<name>{NAME})\s++{_TIME}\s+{_TIME}\s+(?P<iterations>\d+)(?:\s.*)?", re.ASCII)
+_ERROR = re.compile(rf"(?P<name>{NAME})\s++ERROR OCCURRED: '(?P<why>[^']*)'?.*")
+_HEADER = "name,iterations,real_time,cpu_time,time_unit"
+_TEXTS = ("name", "time_unit", "label", "error_message")
+_SPREADS = ("stddev", "cv")
+_OF_CONTEXT = ("date", "host_name", "executable", "caches", "load_avg", "json_schema_version", "library_version")
+_CPUS = re.compile(r"Run on \((\d{1,9}) X ([\d.]*\d) MHz ", re.ASCII)
+_CACHE = re.compile(r"\s*L(\d) (\w+) (\d{1,9})(?: KiB|K) ", re.ASCII)
+_DATE = re.compile(r"\d{4}-\d\d-\d\dT[\d:]+\S*$", re.ASCII)
+_NUMBERS = (float, int)
+_TIMES = {"real_time": "time", "cpu_time": "cpu_time"}
+_INDICES = ("family_index", "per_family_instance_index")
+
+
+class _Group(msgspec.Struct):
+    """The rows of one name and place, folded: of 1 GB there is no room for all rows."""
+
+    row: _Row
+    """The first of them."""
+    values: dict[str, array[float]] = {}
+    """Of each number of a row, a value for each row; times in seconds."""
+    count: int = 0
+    error: str | None = None
+    is_skipped: bool = False
+
+    def add(self, row: _Row) -> None:
+        """Add a row of a repetition; of an aggregate, whose numbers may be of no time, the row itself is enough."""
+        self.count += 1
+        if row.get("skipped"):
+            self.is_skipped = True
+        if self.is_skipped or row.get("run_type", "iteration") != "iteration":
+            return
+        try:
+            times = _times(row)
+        except OutputError as error:
+            self.error = self.error or str(error)
+            return
+        for key, value in row.items():
+            if key in times or _is_counter(key, value):
+                self.values.setdefault(key, array("d")).append(times[key] if key in times else float(value))
+
+
+_Key = tuple[str, str, str]
+_Groups = dict[_Key, _Group]
+
+
+def recognises(source: Source) -> bool:
+    """Return whether it is JSON with "benchmarks" that have a "real_time", or CSV with the columns of one."""
+    found = source.head.json
+    if not isinstance(found, dict):
+        return any(_is_header(line) or _is_table(line) for line in source.head.lines[:2000])
+    rows, context = found.get("benchmarks"), found.get("context")
+    first = source.head.element("benchmarks")
+    if "name" in first:
+        return "cpu_time" in first or "error_occurred" in first or "skipped" in first or first.get("rms") is not None
+    return rows in ([], None) and isinstance(context, dict) and "num_cpus" in context
+
+
+def _is_header(line: str) -> bool:
+    return _HEADER in line.replace('"', "")
+
+
+def _is_table(line: str) -> bool:
+    return line.startswith(("Benchmark", "\x1b")) and _TABLE.fullmatch(_COLOUR.sub("", line)) is not None
+
+
+def read(source: Source) -> Iterator[Result]:
+    """Yield the repetitions of each benchmark, and the aggregates of those that report nothing else."""
+    if isinstance(source.head.json, dict):
+        context = source.head.json.get("context")
+        yield _about(context if isinstance(context, dict) else {})
+        groups, cut = _document(source)
+    else:
+        yield _about(_printed_context(source.head.lines[:20]))
+        is_csv = any(_is_header(line) for line in source.head.lines[:2000])
+        groups, cut = _folded({}, _csv_rows(source) if is_csv else _printed_rows(source)), False
+    yield from _results(groups)
+    if cut:
+        yield Failed(benchmark=None, status="the file is cut off: the program may have crashed")
+
+
+def _document(source: Source) -> tuple[_Groups, bool]:
+    """Read the JSON; where a crash cut it off, the rows before that."""
+    groups: _Groups = {}
+    try:
+        return _folded(groups, source.items("benchmarks", "Google Benchmark's JSON")), False
+    except OutputError as error:
+        if groups:
+            return groups, True
+        # a row is an object without others in it
+        text = source.text()
+        text = text[: text.rfind("}") + 1]
+        try:
+            rows = msgspec.convert(parse_json(f"{text}]}}")["benchmarks"], list[_Row])
+        except (KeyError, TypeError, ValueError, RecursionError):
+            raise error from None
+        return _folded(groups, iter(rows)), True
+
+
+def _folded(groups: _Groups, rows: Iterator[Any]) -> _Groups:
+    for place, row in enumerate(rows):
+        name = row.get("name") if isinstance(row, dict) else None
+        if not isinstance(name, str):
+            groups["", str(place), ""] = _Group({"name": ""}, error=f"benchmarks[{place}] has no name")
+            continue
+        first, second = (str(row.get(index)).removesuffix(".0") for index in _INDICES)
+        key = name, first, second
+        group = groups.get(key)
+        if group is None:
+            group = groups[key] = _Group(row)
+        group.add(row)
+    return groups
+
+
+def _about(context: dict[str, Any]) -> About:
+    host = {k: _plain(v) for k, v in context.items() if k not in _OF_CONTEXT and isinstance(v, (str, int, float))}
+    if isinstance(name := context.get("host_name"), str):
+        host = {"hostname": name, **host}
+    if caches := _caches(context.get("caches")):
+        host["caches"] = caches
+    created, version = context.get("date"), context.get("library_version")
+    return About(
+        host=host,
+        created=created if isinstance(created, str) else None,
+        tool=f"Google Benchmark {version.removeprefix('v')}" if isinstance(version, str) else "",
+    )
+
+
+def _caches(found: Any) -> str:
+    """Write the caches in a line: "L1 Data 32 KiB, L2 Unified 1024 KiB"."""
+    own = [c for c in found if isinstance(c, dict)] if isinstance(found, list) else []
+    sizes = [(c, size) for c in own if isinstance(size := c.get("size"), _NUMBERS)]
+    return ", ".join(f"L{c.get('level')} {c.get('type')} {size / 1024:g} KiB" for c, size in sizes)
+
+
+def _printed_context(lines: list[str]) -> dict[str, Any]:
+    """Read what stands above the table, or the header of CSV, as JSON has it."""
+    cpus = next((found for line in lines if (found := _CPUS.match(line))), None)
+    host = dict[str, Any]()
+    if cpus:
+        host = {"num_cpus": int(cpus[1]), "mhz_per_cpu": float(cpus[2])}
+        host["cpu_scaling_enabled"] = any("CPU scaling is enabled" in line for line in lines)
+        host["library_build_type"] = "debug" if any("was built as DEBUG" in line for line in lines) else "release"
+        caches = [found for line in lines if (found := _CACHE.match(line))]
+        host["caches"] = [{"level": f[1], "type": f[2], "size": 1024 * int(f[3])} for f in caches]
+    dates = [line for line in lines if _DATE.match(line)]
+    return {**host, **({"date": dates[0]} if dates else {})}
+
+
+def _plain(value: Any) -> Any:
+    """Give a whole number as one: where a file holds NaN, all of its numbers are read as fractions."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _results(groups: _Groups) -> Iterator[Result]:
+    names = {name for name, *_ in groups}
+    summaries = [group.row for group in groups.values() if _is_summary(group.row, names)]
+    measured = names - {row["name"] for row in summaries}
+    times = Counter(name for name, *_ in groups)
+    for (name, *indices), group in groups.items():
+        # two benchmarks of one name
+        labels = dict(zip(_INDICES, indices, strict=True)) if times[name] > 1 else {}
+        if name not in measured or group.is_skipped:
+            continue
+        if group.error is not None:
+            yield Failed(benchmark=name or None, status=group.error, labels=labels if name else {})
+        else:
+            yield Measured(benchmark=name, metrics=_metrics(group), labels=labels)
+    for owner, statistics in _by_owner(summaries).items():
+        if owner not in measured:
+            yield from _aggregates(owner, statistics)
+
+
+def _metrics(group: _Group) -> dict[str, Metric]:
+    # a counter of some repetitions only would shift the others
+    whole = [key for key, values in group.values.items() if len(values) == group.count]
+    sharp = is_sharp(group.row["name"])
+    return {
+        _TIMES.get(key) or key: Metric(
+            unit="s" if key in _TIMES else UNITS.get(key, ""),
+            values=group.values[key],
+            view_of="time" if key == "cpu_time" else None,
+            sharp=sharp and key == "cpu_time",
+        )
+        for key in sorted(whole, key=lambda key: (key not in _TIMES, key == "cpu_time", key))
+    }
+
+
+def _is_summary(row: _Row, names: set[str]) -> bool:
+    """Return whether a row sums others up: an aggregate or a fitted complexity; names: of all rows."""
+    if "run_type" in row:
+        return bool(row["run_type"] != "iteration")
+    # before 1.5, and in CSV, only the name tells, and where aggregates alone were reported, only its companions
+    stem, _, end = str(row["name"]).rpartition("_")
+    is_aggregate = end in _AGGREGATES and (stem in names or {f"{stem}_mean", f"{stem}_stddev"} <= names)
+    return is_aggregate or end in ("BigO", "RMS") or any(key in row for key in _COMPLEXITY)
+
+
+def _by_owner(summaries: list[_Row]) -> dict[str, dict[str, _Row]]:
+    owners: dict[str, dict[str, _Row]] = {}
+    for row in summaries:
+        stem, _, end = str(row["name"]).rpartition("_")
+        if end not in (*_AGGREGATES, "BigO", "RMS"):
+            # by a tool that only says that it is one
+            stem, end = str(row["name"]), "value"
+        owner, statistic = row.get("run_name", stem), row.get("aggregate_name", end)
+        if isinstance(owner, str) and isinstance(statistic, str) and statistic not in ("BigO", "RMS"):
+            owners.setdefault(owner, {})[statistic] = row
+    return owners
+
+
+def _aggregates(name: str, rows: dict[str, _Row]) -> Iterator[Result]:
+    for statistic, row in rows.items():
+        # of a share, such as cv or one of the user's, the time's unit does not hold
+        if statistic in _SPREADS or row.get("aggregate_unit", "time") != "time":
+            continue
+        try:
+            _times(row)
+        except OutputError as error:
+            yield Failed(benchmark=name, status=f"{statistic}: {error}")
+            continue
+        for metric, value, unit in _values(row):
+            spread = next((v for m, v, _ in _values(rows.get("stddev", {})) if m == metric), None)
+            yield Aggregate(
+                    benchmark=name, metric=metric, statistic=statistic, value=value, unit=unit,
+                    sd=spread,
+                    count=number(row.get("repetitions", row.get("iterations"))),
+                )  # fmt: skip
+
+
+def _values(row: _Row) -> Iterator[tuple[str, float, str]]:
+    scale = _SCALES.get(str(row.get("time_unit", "ns")))
+    for key, name in _TIMES.items():
+        value = row.get(key)
+        if _is_number(value) and scale is not None:
+            yield name, value * scale, "s"
+    for key, value in row.items():
+        if _is_counter(key, value):
+            yield key, float(value), UNITS.get(key, "")
+
+
+def is_sharp(name: str) -> bool:
+    """Return whether the CPU time of a benchmark shows its work, by its name."""
+    return not _OWN_CLOCK & {*name.split("/")}
+
+
+def _times(row: _Row) -> dict[str, float]:
+    """Read the times of a row in seconds.
+
+    Raises:
+        OutputError: it reports an error, or one of them is none.
+    """
+    if row.get("error_occurred"):
+        raise OutputError(visible(str(row.get("error_message") or "it reports an error")))
+    # before 1.1 it was always ns, and not said
+    unit, found = str(row.get("time_unit", "ns")), {}
+    for key in _TIMES:
+        value = row.get(key)
+        if not _is_number(value) or unit not in _SCALES:
+            shown = "null" if value is None else visible(repr(value))
+            raise OutputError(f"its {key} is {shown} in {visible(unit)}, which is not a time")
+        found[key] = value * _SCALES[unit]
+    return found
+
+
+def _is_counter(key: str, value: Any) -> bool:
+    """Return whether a number of a row is a counter, rather than what describes the row."""
+    return key not in _OF_ROW and _is_number(value) and math.isfinite(value)
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    """Return whether a value is a number, and no integer beyond all floats."""
+    return isinstance(value, float) or (type(value) is int and abs(number(value) or 0.0) < math.inf)
+
+
+def _csv_rows(source: Source) -> Iterator[_Row]:
+    columns: list[str] = []
+    place = 0
+    for cells in csv.reader(source.raw_lines()):
+        if _is_header(",".join(cells)) and "name" in cells:
+            columns, place = cells, cells.index("name")
+        elif columns and len(cells) > place:
+            yield {key: _cell(key, cell) for key, cell in zip(columns, cells, strict=False) if cell}
+
+
+def _printed_rows(source: Source) -> Iterator[_Row]:
+    in_table = False
+    for raw in source.lines():
+        line = _COLOUR.sub("", raw).rstrip()
+        in_table = in_table or _TABLE.fullmatch(line) is not None
+        row, error = _ROW.fullmatch(line), _ERROR.fullmatch(line)
+        if in_table and row and not row[2].strip("0."):
+            # a unit that is too large for it has left no digit
+            why = f"its time is printed as {row[2]} {row[3]}"
+            yield {"name": row["name"], "error_occurred": True, "error_message": why}
+        elif in_table and row:
+            times = {"real_time": _cell("real_time", row[2]), "cpu_time": _cell("cpu_time", row[4])}
+            yield {"name": row["name"], **times, "time_unit": row[3], "iterations": float(row["iterations"])}
+        elif in_table and error:
+            yield {"name": error["name"], "error_occurred": True, "error_message": error["why"]}
+
+
+def _cell(key: str, cell: str) -> Any:
+    if key == "error_occurred":
+        return cell.lower() == "true"
+    try:
+        return cell if key in _TEXTS else float(cell)
+    except ValueError:
+        return cell

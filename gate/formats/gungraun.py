@@ -1,0 +1,280 @@
+"""The summaries of Gungraun, which was Iai-Callgrind (0.7 to 0.20, schemas 1 to 7), and its folder of profiles."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from gate.formats import callgrind
+from gate.formats.parts.json_text import parse_json
+from gate.formats.parts.output import OutputError
+from gate.formats.parts.result import Failed, Format, Measured, Result
+from gate.formats.parts.source import Source
+from gate.model import Better, Metric
+from gate.model.bounds import number
+from gate.walking import walk
+
+FORMAT = Format(
+    title=(
+        "Gungraun and Iai-Callgrind (`summary.json` of `--save-summary`, `--output-format=json`, the folder "
+        "`target/gungraun` or `target/iai`)"
+    ),
+    execution="one run of a benchmark under valgrind",
+    iteration="none: one count of each event",
+    trap="one file holds two runs, the new one and the one before it (the columns new and old, or the baseline's name)",
+    column="baseline",
+)
+_KINDS = ('"LibraryBenchmark"', '"BinaryBenchmark"')
+_SUMMARY = "summary.json"
+_PROFILE = re.compile(r"callgrind\..*\.out(?:\.(?P<old>old)|\.base@(?P<name>.+))?", re.DOTALL)
+_FOLDERS = ("gungraun", "iai", "target/gungraun", "target/iai")
+_MOST = 20_000
+"""Folders that are looked at."""
+_OF_CLOCK = "Perf "
+"""What begins the names of the events of perf, which the processor counts: they are never twice the same."""
+_BYTES = ("TotalBytes", "AtTGmaxBytes", "AtTEndBytes", "ReadsBytes", "WritesBytes", "MaximumBytes")
+
+
+class _Summary(msgspec.Struct):
+    module_path: str
+    id: str | None = None
+    function_name: str = ""
+    package_dir: str = ""
+    baselines: list[str | None] = []
+    profiles: list[dict[str, Any]] = []
+    """Since schema 4."""
+    callgrind_summary: dict[str, Any] | None = None
+    tool_summaries: list[dict[str, Any]] = []
+
+
+class Side(NamedTuple):
+    """The counts of one run of a benchmark."""
+
+    benchmark: str
+    package: str
+    """Of cargo; "": not known."""
+    baseline: str
+    is_new: bool
+    """It is the newer one of two."""
+    metrics: dict[str, float]
+    """By event."""
+
+
+def recognises(source: Source) -> bool:
+    """Return whether it holds summaries of benchmarks, or is a folder with them or with profiles."""
+    if source.is_folder and source.path is not None:
+        return next(_files(source.path), None) is not None
+    text = source.head.text
+    named = '"module_path"' in text and any(kind in text for kind in _KINDS)
+    return named and ('"profiles"' in text or "_summar" in text)
+
+
+def read(source: Source) -> Iterator[Result]:
+    """Yield the old runs, then the new ones."""
+    sides: list[Side] = []
+    if source.is_folder and source.path is not None:
+        for file in _files(source.path):
+            try:
+                sides += _of_file(file, source)
+            except OutputError as error:
+                yield Failed(benchmark=_by_folder(file.parent, source.path), status=str(error))
+    else:
+        for summary in _summaries(source):
+            found = _of_summary(summary)
+            sides += found
+            if not found:
+                yield Failed(benchmark=_name(summary), status="no counts that perfgate can read in its summary")
+    yield from results(sides)
+
+
+def results(sides: list[Side]) -> Iterator[Result]:
+    """Yield the old runs, then the new ones; where packages share a name, labelled by the package."""
+    packages: dict[str, set[str]] = {}
+    for side in sides:
+        packages.setdefault(side.benchmark, set()).add(side.package)
+    for newest in (False, True):
+        for side in (side for side in sides if side.is_new is newest):
+            labels = {"baseline": side.baseline}
+            if len(packages[side.benchmark]) > 1:
+                labels["package"] = side.package
+            yield Measured(benchmark=side.benchmark, metrics=_metrics(side.metrics), labels=labels)
+
+
+def _metrics(values: dict[str, float]) -> dict[str, Metric]:
+    found = {}
+    # the file's order is that of the letters
+    for name, value in sorted(values.items(), key=lambda item: item[0] != "Ir"):
+        # all it counts are costs, and what hits the memory missed the caches
+        better: Better = "higher" if name.endswith("HitRate") and name != "RamHitRate" else "lower"
+        unit = "%" if name.endswith("Rate") else "B" if name in _BYTES else ""
+        found[name] = Metric(unit=unit, better=better, values=[value], exact=not name.startswith(_OF_CLOCK))
+    return found
+
+
+def _files(root: Path) -> Iterator[Path]:
+    """Find the summaries; where a benchmark has none, its profiles."""
+    root = next((root / name for name in _FOLDERS if (root / name).is_dir()), root)
+    for count, (folder, inner, files) in enumerate(walk(root)):
+        if count > _MOST:
+            return
+        inner[:] = sorted(name for name in inner if not name.startswith(".") and name != "node_modules")
+        if _SUMMARY in files and _is_summary(Path(folder) / _SUMMARY):
+            yield Path(folder) / _SUMMARY
+        else:
+            yield from (Path(folder) / name for name in sorted(files) if _PROFILE.fullmatch(name))
+
+
+def _is_summary(file: Path) -> bool:
+    with file.open("rb") as opened:
+        return b'"module_path"' in opened.read(1 << 14)
+
+
+def _of_file(file: Path, source: Source) -> list[Side]:
+    if file.name == _SUMMARY:
+        sides = [side for each in _summaries(source.inside(file)) for side in _of_summary(each)]
+        if not sides:
+            raise OutputError(f"no counts that perfgate can read in {_SUMMARY}")
+        return sides
+    matched = _PROFILE.fullmatch(file.name)
+    baseline = (matched["name"] or matched["old"] or "new") if matched else "new"
+    counts: dict[str, float] = {}
+    for process in callgrind.profiles(source.inside(file))[1]:
+        for event, count in process.counts.items():
+            counts[event] = counts.get(event, 0.0) + count
+    if not counts:
+        raise OutputError(f"{file.name} holds no counts")
+    folder = file.parent
+    return [Side(_by_folder(folder, source.path or folder), "", baseline, baseline == "new", counts)]
+
+
+def _by_folder(folder: Path, root: Path) -> str:
+    """Name a benchmark by its folder, which is .../package/file/group/function.id, as its summary would."""
+    parts = (folder.relative_to(root) if len(folder.relative_to(root).parts) > 2 else folder).parts[-3:]
+    name, dot, own = "::".join(parts).partition(".")
+    return f"{name} {own}" if dot else name
+
+
+def _summaries(source: Source) -> Iterator[_Summary]:
+    """Read the summaries of a file: one, one a line, or several written over many lines; other lines may be between."""
+    begun: list[bytes] = []
+    ends: tuple[bytes, ...] = ()
+    for line in source.bytes_lines():
+        text = line.strip()
+        if text.startswith((b'{"', b"[{")):
+            # what was begun before it was cut off
+            begun = []
+            yield from _decoded(text)
+        elif begun or text in (b"{", b"["):
+            if not begun:
+                indent = line[: len(line) - len(line.lstrip())]
+                ends = (indent + b"}", indent + b"]")
+            begun.append(line)
+            if line.rstrip() in ends:
+                yield from _decoded(b"\n".join(begun))
+                begun = []
+    if begun:
+        raise OutputError("the last summary is cut off")
+
+
+def _decoded(data: bytes) -> Iterator[_Summary]:
+    found = parse_json(data.decode("utf-8", "replace"), int)
+    for each in found if isinstance(found, list) else [found]:
+        if isinstance(each, dict) and "module_path" in each:
+            yield msgspec.convert(each, _Summary)
+
+
+def _name(summary: _Summary) -> str:
+    name = summary.module_path
+    if summary.function_name and not name.endswith(f"::{summary.function_name}"):
+        name = f"{name}::{summary.function_name}"
+    return f"{name} {summary.id}" if summary.id else name
+
+
+def _of_summary(summary: _Summary) -> list[Side]:
+    """Take the two runs of a summary apart."""
+    name = _name(summary)
+    new: dict[str, float] = {}
+    old: dict[str, float] = {}
+    for tool, table in _tables(summary):
+        for key, value in table.items():
+            # what two tools count under one name
+            event = f"{tool} {key}" if key in new or key in old or tool == _OF_CLOCK.strip() else key
+            for side, found in zip((new, old), _new_and_old(value), strict=True):
+                if found is not None:
+                    side[event] = found
+    called = [*summary.baselines, None, None]
+    before = called[1] or _old_name(summary) or "old"
+    package = summary.package_dir
+    sides = [
+        Side(name, package, (called[0] or "new"), True, new),  # named by the type
+        Side(name, package, before, False, old),
+    ]
+    return [side for side in sides if side.metrics]
+
+
+def _old_name(summary: _Summary) -> str | None:
+    """Find the name of the baseline, which before schema 4 stands with each run."""
+    for run in _runs(summary.callgrind_summary):
+        kind = _at(run, "baseline", "kind")
+        if isinstance(kind, dict) and isinstance(kind.get("Name"), str):
+            return str(kind["Name"])
+    return None
+
+
+def _runs(summary: Any) -> list[Any]:
+    found = _at(summary, "callgrind_run", "segments") or _at(summary, "summaries")
+    return found if isinstance(found, list) else []
+
+
+def _tables(summary: _Summary) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the tools with their metrics, each of the whole run of a benchmark."""
+    for profile in [*summary.profiles, *summary.tool_summaries]:
+        tool = str(profile.get("tool", ""))
+        data = profile.get("data", profile.get("summaries"))
+        total = _at(data, "total")
+        parts = _at(data, "parts")
+        table = _at(total, "metrics") or _at(total, "summary")
+        if not table and isinstance(parts, list) and len(parts) == 1:
+            table = _at(parts[0], "metrics")
+        # in schema 3 nothing is between
+        table = table or total
+        if isinstance(table, dict) and len(table) == 1 and all(key[:1].isupper() for key in table):
+            inner = next(iter(table.values()))
+            table = inner if isinstance(inner, dict) and not {"metrics", "values"} & set(inner) else table
+        if isinstance(table, dict):
+            yield tool, table
+        elif isinstance(data, list) and len(data) == 1 and isinstance(costs := _at(data[0], "costs_summary"), dict):
+            yield tool, costs
+    total = _at(summary.callgrind_summary, "callgrind_run", "total", "summary")
+    if isinstance(total, dict):
+        yield "Callgrind", total
+    elif len(runs := _runs(summary.callgrind_summary)) == 1 and isinstance(events := _at(runs[0], "events"), dict):
+        yield "Callgrind", events
+
+
+def _new_and_old(value: Any) -> tuple[float | None, float | None]:
+    if not isinstance(value, dict):
+        return None, None
+    found = value.get("values", value.get("metrics", value))
+    if not isinstance(found, dict):
+        return None, None
+    if isinstance(both := found.get("Both"), list) and len(both) == 2:
+        return _number(both[0]), _number(both[1])
+    return _number(found.get("new", found.get("Left"))), _number(found.get("old", found.get("Right")))
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, dict):
+        value = next((value[key] for key in ("Int", "Float", "value") if key in value), None)
+        value = next(iter(value.values()), None) if isinstance(value, dict) else value
+    return number(value)
+
+
+def _at(value: Any, *keys: str) -> Any:
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value

@@ -1,0 +1,350 @@
+"""HdrHistogram's interval logs (.hlog): the values of each interval, and its tag as the benchmark or metric.
+
+The format is that of the Java library's HistogramLogWriter and AbstractHistogram (encoding V2), which the C, Go, Rust,
+Python and JavaScript libraries write too; libraries before 2015 wrote V0 and V1. What a histogram keeps of a value is
+its bucket: a value comes back as the middle of its bucket, at most the histogram's own precision away.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import itertools
+import math
+import random
+import re
+import struct
+import zlib
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from gate.formats.parts import checking
+from gate.formats.parts.output import OutputError, Series, plain_metric, refuse_cut_off, shown
+from gate.formats.parts.requests import aggregates, float_of
+from gate.formats.parts.result import Format, LeftOut, Result
+from gate.formats.parts.source import Source
+from gate.model import Metric
+from gate.units import to_base
+
+FORMAT = Format(
+    title="HdrHistogram interval log (.hlog)",
+    execution="the file",
+    iteration="one recorded value, in a fixed random order within its interval",
+    trap=(
+        "integers without a unit: taken for nanoseconds where the log shows its maxima a million times smaller (as "
+        "writers do by default), a thousand million times, or not at all, for microseconds where it is a thousand "
+        "times, else for bare numbers; values are the middle of their bucket; of more than ten million values only "
+        "quantiles are read"
+    ),
+)
+_NAME = "histogram"
+_UNITS = {6: 1e-9, 9: 1e-9, 3: 1e-6}
+"""Seconds of one by the power of ten between a value and what the log shows of it."""
+_QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999}
+MOST = 10_000_000
+"""Values of one log; it is the counts that are large, not the file."""
+_MAX_ENCODED = 1 << 26
+_VERSION = b"Histogram log format version"
+_LEGEND = b'"StartTimestamp"'
+# every encoding's cookie begins with the bytes 1c 84 93
+_LINE = re.compile(rb"(?:Tag=([^, ]*),)?[^,]*,[^,]*,([^,]*),(HIST[A-Za-z0-9+/=]*)")
+_COMPRESSED = (0x1C849304, 0x1C849302, 0x1C849309)
+_V2, _V1, _V0 = 0x1C849303, 0x1C849301, 0x1C849308
+_WORD_SIZE = 0xF0
+_WORDS = {2: "h", 4: "i", 8: "q"}
+_BITS = 64
+_HEADER = struct.Struct(">iiiiqqd")
+_HEADER_V0 = struct.Struct(">iiqqq")
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """How often values of one bucket were recorded; value: its middle, as the libraries round it."""
+
+    value: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Interval:
+    """What one line of a log holds."""
+
+    tag: str | None
+    highest: bytes
+    """Its largest value as the writer shows it, in a unit of the writer's choice."""
+    buckets: Iterator[Bucket]
+
+
+@dataclass(slots=True)
+class _Tagged:
+    values: array[float] = field(default_factory=lambda: array("d"))
+    counts: Counter[int] = field(default_factory=Counter)
+
+
+def recognises(source: Source) -> bool:
+    """Return whether it has the version line, the legend or an interval of such a log."""
+    return is_log("\n".join(source.head.lines).encode())
+
+
+def read(source: Source) -> Iterator[Result]:
+    """Yield a process for each tag; one without a tag is called "histogram"."""
+    tagged: dict[str | None, _Tagged] = {}
+    power: tuple[float, int | None] = 0.0, None
+    total, torn = 0, ""
+    for number, line in enumerate(source.bytes_lines(), 1):
+        if torn:
+            raise OutputError(torn)
+        try:
+            found = _interval(line.strip())
+            if found is None:
+                continue
+            counts = [(bucket.value, bucket.count) for bucket in found.buckets]
+        except OutputError as error:
+            # the last line may be cut off
+            torn = f"line {number}: {error}"
+            continue
+        own = tagged.setdefault(found.tag, _Tagged())
+        total += sum(count for _, count in counts)
+        _add(own, counts, number, keep=total <= MOST)
+        power = max(power, _power(found.highest, counts), key=lambda each: each[0])
+    if torn:
+        yield LeftOut(f"{torn}: the file may be cut off there")
+    for tag, own in tagged.items():
+        if own.counts:
+            yield from _results(tag, own, power[1], whole=total <= MOST)
+
+
+def _add(own: _Tagged, counts: list[tuple[int, int]], number: int, *, keep: bool) -> None:
+    for value, count in counts:
+        own.counts[value] += count
+    if keep:
+        values = array("d", itertools.chain.from_iterable(itertools.repeat(value, count) for value, count in counts))
+        random.Random(number).shuffle(values)  # noqa: S311  # an order, no secret
+        own.values.extend(values)
+    else:
+        own.values = array("d")
+
+
+def _power(highest: bytes, counts: list[tuple[int, int]]) -> tuple[float, int | None]:
+    """Return the largest value as an interval shows it, and the power of ten by which it is made smaller."""
+    shown = float_of(highest.decode("ascii", "replace"))
+    most = counts[-1][0] if counts else 0
+    if shown is None or not 0 < shown < math.inf or most <= 0:
+        return 0.0, None
+    return shown, round(math.log10(most / shown))
+
+
+def _results(tag: str | None, own: _Tagged, power: int | None, *, whole: bool) -> Iterator[Result]:
+    scale = 1e-9 if power is None else _UNITS.get(power, 1.0)
+    name, metric, unit = tag or _NAME, *(("value", "") if scale == 1.0 else ("time", "s"))
+    if whole:
+        metrics: dict[str, Metric] = {
+            metric: Metric(unit=unit, values=array("d", (value * scale for value in own.values)))
+        }
+        yield checking.measured(name, metrics)
+        return
+    found = {statistic: value * scale for statistic, value in _quantiles(own.counts)}
+    yield from aggregates(name, metric, found, unit=unit, count=own.counts.total())
+
+
+def _quantiles(counts: Counter[int]) -> Iterator[tuple[str, float]]:
+    total, below = counts.total(), 0
+    yield "mean", sum(value * count for value, count in counts.items()) / total
+    wanted = dict(_QUANTILES)
+    for value in sorted(counts):
+        below += counts[value]
+        for statistic in [each for each, share in wanted.items() if below >= share * total]:
+            del wanted[statistic]
+            yield statistic, value
+    yield "max", max(counts)
+
+
+def is_log(data: bytes) -> bool:
+    """Return whether a program's output is such a log: by its version line, its legend or its first interval."""
+    for line in _beginning(data):
+        if line.startswith(b"#"):
+            if _VERSION in line:
+                return True
+        elif line:
+            return line.startswith(_LEGEND) or bool(_LINE.match(line))
+    return False
+
+
+def _beginning(data: bytes) -> Iterator[bytes]:
+    return (line.strip() for line in data[: 1 << 16].removeprefix(b"\xef\xbb\xbf").split(b"\n"))
+
+
+def _parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:
+    """Read the values of a log, interval by interval.
+
+    units: the declared metrics and their units (None: not said). Intervals with a tag belong to the metric of that
+    name, the others to the only declared metric, else to "time". Histograms hold integers without a unit, so every
+    metric's must be declared. In what order the values of one interval came is not known: they are in a random order,
+    always the same one, so that warm-up and trends are not found where there are none.
+
+    Raises:
+        OutputError: a line that cannot be read, by its number from 1; a metric without a declared unit; more than
+            MOST values; a last line without a newline.
+    """
+    found: dict[str, Series] = {}
+    scales: dict[str, float] = {}
+    total = 0
+    for place, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), 1):
+        try:
+            found_here = _interval(line.strip())
+            if found_here is None:
+                continue
+            name = plain_metric(units) if found_here.tag is None else found_here.tag
+            if name not in found:
+                base, scales[name] = _unit(name, units)
+                found[name] = Series(base, [])
+            values = _taken_apart(found_here.buckets, scales[name], MOST - total)
+            total += len(values)
+            random.Random(place).shuffle(values)  # noqa: S311  # an order, no secret
+            found[name].values.extend(values)
+        except OutputError as error:
+            raise OutputError(f"line {place} of the HdrHistogram log: {error}") from None
+    refuse_cut_off(data, "the HdrHistogram log")
+    return {name: series for name, series in found.items() if series.values}
+
+
+def _interval(line: bytes) -> _Interval | None:
+    """Read a line without white space around it; None: it is a comment, the legend or blank.
+
+    Raises:
+        OutputError: it is something else, or a histogram that cannot be decoded.
+    """
+    if not line or line.startswith((b"#", _LEGEND)):
+        return None
+    match = _LINE.fullmatch(line)
+    if match is None:
+        raise OutputError(f"{shown(line)} is not an interval")
+    tag = match[1].decode("utf-8", "replace") if match[1] else None
+    return _Interval(tag, match[2], decode(match[3]))
+
+
+def _unit(name: str, units: Mapping[str, str | None]) -> tuple[str, float]:
+    unit = units.get(name)
+    if unit is None:
+        raise OutputError(
+            f'its integers have no unit: declare one, usually nanoseconds: [benchmark.metric.{_key(name)}] unit = "ns"'
+        )
+    return to_base(unit)
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[\w-]+", name, re.ASCII) else repr(name)
+
+
+def _taken_apart(buckets: Iterator[Bucket], scale: float, most: int) -> list[float]:
+    values: list[float] = []
+    for bucket in buckets:
+        if len(values) + bucket.count > most:
+            raise OutputError(f"more than {MOST} values: record for a shorter time, or fewer")
+        values.extend(itertools.repeat(bucket.value * scale, bucket.count))
+    return values
+
+
+def decode(encoded: bytes) -> Iterator[Bucket]:
+    """Decode one histogram from base64: the buckets that hold something, smallest value first.
+
+    Raises:
+        OutputError: it is damaged, or in no encoding of V0 to V2; also from the iterator, which holds one bucket at a
+            time: a small log may have millions.
+    """
+    try:
+        data = base64.b64decode(encoded, validate=True)
+        if _cookie(data) & ~_WORD_SIZE in _COMPRESSED:
+            data = zlib.decompressobj().decompress(data[8:], _MAX_ENCODED)
+        header = _header(data)
+    except (binascii.Error, zlib.error, struct.error, ValueError) as error:
+        raise OutputError(f"a damaged histogram: {error}") from None
+    if header is None:
+        raise OutputError("a histogram that is in no encoding from V0 to V2, or is shifted: perfgate cannot read it")
+    payload = data[header.size : header.size + header.length]
+    if len(payload) != header.length or not (0 <= header.digits <= 5 and header.lowest > 0):
+        raise OutputError("a damaged histogram: it is cut off, or its header makes no sense")
+    return _buckets(_counts(payload, header.word), header.digits, header.lowest)
+
+
+@dataclass(frozen=True, slots=True)
+class _Header:
+    size: int
+    """Bytes before the counts."""
+    length: int
+    """Bytes of the counts."""
+    word: int | None
+    """Bytes of one count; None: of V2, where their number varies."""
+    digits: int
+    lowest: int
+
+
+def _header(data: bytes) -> _Header | None:
+    """Read what precedes the counts; None: of another encoding.
+
+    Raises:
+        struct.error: it is cut off.
+    """
+    cookie = _cookie(data)
+    encoding, word = cookie & ~_WORD_SIZE, (cookie & _WORD_SIZE) >> 4 & 0xE
+    if encoding == _V0:
+        _, digits, lowest, _, _ = _HEADER_V0.unpack_from(data)
+        # V0 does not say how long the counts are: they take the rest
+        if word not in _WORDS:
+            return None
+        return _Header(_HEADER_V0.size, (len(data) - _HEADER_V0.size) // word * word, word, digits, lowest)
+    _, length, shift, digits, lowest, _, _ = _HEADER.unpack_from(data)
+    if encoding not in (_V1, _V2) or shift or (encoding == _V1 and (word not in _WORDS or length % word)):
+        return None
+    return _Header(_HEADER.size, length, word if encoding == _V1 else None, digits, lowest)
+
+
+def _cookie(data: bytes) -> int:
+    return int(struct.unpack_from(">i", data)[0])
+
+
+def _counts(payload: bytes, word: int | None) -> Iterator[int]:
+    """Yield the counts of the buckets in their order; a negative one of V2 is so many buckets that are empty."""
+    if word is None:
+        yield from _zigzag(payload)
+        return
+    for (count,) in struct.iter_unpack(f">{_WORDS[word]}", payload):
+        if count < 0:
+            raise OutputError("a damaged histogram: a count is negative")
+        yield count
+
+
+def _buckets(counts: Iterator[int], digits: int, lowest: int) -> Iterator[Bucket]:
+    half = max(0, math.ceil(math.log2(2 * 10**digits)) - 1)
+    unit = lowest.bit_length() - 1
+    index = 0
+    for count in counts:
+        if count > 0:
+            # AbstractHistogram.valueFromIndex and sizeOfEquivalentValueRange
+            bucket = max((index >> half) - 1, 0)
+            sub = index - (bucket << half)
+            yield Bucket((sub << (bucket + unit)) + ((1 << (bucket + unit)) >> 1), count)
+        index += max(1, -count)
+        if (index >> half) + unit > _BITS:
+            raise OutputError("a damaged histogram: its counts do not end")
+
+
+def _zigzag(payload: bytes) -> Iterator[int]:
+    """Yield ZigZag LEB128 numbers of 64 bits: a ninth byte has eight bits of the number."""
+    number = shift = 0
+    for byte in payload:
+        if shift == 56:
+            number, more = number | byte << 56, False
+        else:
+            number, more = number | (byte & 0x7F) << shift, byte >= 0x80
+        shift += 7
+        if not more:
+            yield (number >> 1) ^ -(number & 1)
+            number = shift = 0
+    if shift:
+        raise OutputError("a damaged histogram: it ends in the middle of a count")
+
+
+LIVE = _parse

@@ -1,0 +1,242 @@
+"""hyperfine's --export-json (1.x and schema 2) with any number of commands, whatever they exited with; its CSV."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from gate.formats.parts.checking import entry
+from gate.formats.parts.live import results, sorted_by_name
+from gate.formats.parts.output import OutputError, Series
+from gate.formats.parts.requests import float_of
+from gate.formats.parts.result import Aggregate, Failed, Format, Measured, Result
+from gate.formats.parts.source import Source
+from gate.model import Metric
+from gate.units import to_base
+
+FORMAT = Format(
+    title="hyperfine (`--export-json`, `--export-csv`)",
+    execution="one call of hyperfine for one command",
+    iteration="one run of the command; none of the CSV",
+    trap=(
+        "user and system times of 1.x are means over all runs, so they are aggregates; runs that exit with an error "
+        "(-i) fail the benchmark; the CSV has statistics alone, and does not say that runs failed"
+    ),
+)
+_METRICS = {"time_wall_clock": "time", "time_user": "user", "time_system": "system", "memory_peak_resident": "memory"}
+_HEADER = "command,mean,stddev,median,user,system,min,max"
+_PARAMETER = "parameter_"
+
+
+NEWEST_SCHEMA = 2
+_COMPLAINT = re.compile(r"Error: (Command terminated|Command '|The process has been terminated|Failed to run command)")
+
+
+class _Quantity(msgspec.Struct):
+    value: float | None = None
+    unit: str = ""
+
+
+class _Run(msgspec.Struct):
+    """A run of 2.0."""
+
+    time_wall_clock: _Quantity | None = None
+    time_user: _Quantity | None = None
+    time_system: _Quantity | None = None
+    memory_peak_resident: _Quantity | None = None
+    exit_code: int | msgspec.UnsetType | None = msgspec.UNSET
+
+
+class _Result(msgspec.Struct):
+    command: str
+    times: list[float] | None = None
+    mean: float | None = None
+    stddev: float | None = None
+    median: float | None = None
+    min: float | None = None
+    max: float | None = None
+    user: float | None = None
+    system: float | None = None
+    exit_codes: list[int | None] | None = None
+    memory_usage_byte: list[float | None] | None = None
+    measurements: list[_Run] | None = None
+    parameters: dict[str, str | int | float] = {}
+
+
+class _Export(msgspec.Struct):
+    results: list[Any]
+    schema_version: int = 1
+
+
+def recognises(source: Source) -> bool:
+    """Return whether it is a JSON document with "results" of commands, or begins with the header line of the CSV."""
+    if source.head.text.startswith(_HEADER):
+        return True
+    first = source.head.element("results")
+    return "command" in first and ("mean" in first or "measurements" in first)
+
+
+def read(source: Source, *, memory_by_run: bool = False) -> Iterator[Result]:
+    """Yield a process for each command, its parameters as labels; of the CSV aggregates.
+
+    Args:
+        memory_by_run: take memory_usage_byte of 1.x, which is a running maximum over the runs in 1.18 to 1.20; a file
+            does not name the version.
+    """
+    if source.head.text.startswith(_HEADER):
+        yield from _rows(source)
+        return
+    export = source.document(_Export, "hyperfine's JSON")
+    if export.schema_version > NEWEST_SCHEMA:
+        raise OutputError(
+            f"hyperfine's JSON has schema {export.schema_version}; this perfgate reads up to {NEWEST_SCHEMA}"
+        )
+    for place, each in enumerate(export.results):
+        result = entry(each, _Result, f"results[{place}]", "command")
+        yield from [result] if isinstance(result, Failed) else _command(result, memory_by_run)
+
+
+def _command(result: _Result, memory_by_run: bool) -> Iterator[Result]:
+    name, runs = result.command, result.measurements
+    labels = {key: str(value) for key, value in result.parameters.items()}
+    try:
+        _refuse_failed(result.exit_codes or [r.exit_code for r in runs or () if r.exit_code is not msgspec.UNSET])
+        metrics = _version_2(runs) if runs is not None else _version_1(result, memory_by_run)
+        if not metrics and result.mean is None:
+            raise OutputError("neither times nor a mean in the file")
+    except OutputError as error:
+        yield Failed(benchmark=name, status=str(error), labels=labels)
+        return
+    if metrics:
+        yield Measured(benchmark=name, metrics=metrics, labels=labels)
+    yield from _aggregates(result, name, labels, without_times=not metrics)
+
+
+def _refuse_failed(codes: Sequence[int | msgspec.UnsetType | None]) -> None:
+    """Say how often the command failed, and how: a code of null is a signal."""
+    counted = Counter(codes)
+    failed = ", ".join(
+        f"{'ended by a signal' if code is None else f'exit {code}'} in {count} of {len(codes)} runs"
+        for code, count in counted.items()
+        if code != 0
+    )
+    if failed:
+        raise OutputError(failed)
+
+
+def _rows(source: Source) -> Iterator[Result]:
+    for number, row in enumerate(csv.DictReader(source.raw_lines()), 2):
+        found = {key: float_of(row.get(key) or "") for key in _HEADER.split(",")[1:]}
+        if found["mean"] is None:
+            raise OutputError(f"line {number}: the mean is no number: is the file cut off?")
+        labels = {
+            key.removeprefix(_PARAMETER): value
+            for key, value in row.items()
+            if isinstance(key, str) and key.startswith(_PARAMETER) and value
+        }
+        command = row.get("command") or ""
+        result = msgspec.convert({"command": command, **found}, _Result)
+        yield from _aggregates(result, command, labels, without_times=True)
+
+
+def _version_1(result: _Result, memory_by_run: bool) -> dict[str, Metric]:
+    if not result.times:
+        return {}
+    metrics = {"time": Metric(unit="s", values=result.times)}
+    memory = [value for value in result.memory_usage_byte or [] if value is not None]
+    if memory_by_run and len(memory) == len(result.times):
+        metrics["memory"] = Metric(unit="B", values=memory)
+    return metrics
+
+
+def _version_2(runs: list[_Run]) -> dict[str, Metric]:
+    metrics = {}
+    for key, name in _METRICS.items():
+        quantities: list[_Quantity] = [getattr(run, key) or _Quantity() for run in runs]
+        wanted = "B" if name == "memory" else "s"
+        units = [_unit(quantity.unit, wanted) for quantity in quantities if quantity.value is not None]
+        if name == "time" and len(units) < len(runs):
+            raise OutputError(f"{len(runs) - len(units)} of {len(runs)} runs have no {key}")
+        # another metric of some runs only would shift the others
+        if units and len(units) == len(runs):
+            values = [(quantity.value or 0.0) * scale for quantity, (_, scale) in zip(quantities, units, strict=True)]
+            metrics[name] = Metric(unit=units[0][0], values=values)
+    return metrics
+
+
+def _unit(name: str, wanted: str) -> tuple[str, float]:
+    base, scale = to_base({"second": "s", "millisecond": "ms", "microsecond": "us", "byte": "B"}.get(name, name))
+    if base != wanted:
+        raise OutputError(f"a value in {name!r}, a unit this perfgate does not know")
+    return base, scale
+
+
+def _aggregates(result: _Result, name: str, labels: dict[str, str], *, without_times: bool) -> Iterator[Aggregate]:
+    for statistic in ("mean", "median", "min", "max") if without_times else ():
+        value = getattr(result, statistic)
+        if value is not None:
+            yield Aggregate(
+                benchmark=name, metric="time", statistic=statistic, value=value, unit="s", labels=labels,
+                sd=result.stddev if statistic == "mean" else None,
+            )  # fmt: skip
+    for metric, value in (("user", result.user), ("system", result.system)):
+        if value is not None and result.measurements is None:
+            yield Aggregate(benchmark=name, metric=metric, statistic="mean", value=value, unit="s", labels=labels)
+
+
+def runs(data: bytes, *, memory_by_run: bool) -> dict[str, Series]:
+    """Read the values of each run of the one command that an execution times.
+
+    Raises:
+        OutputError: not such a file, not exactly one command, or one that failed.
+    """
+    found = sorted_by_name(results(partial(read, memory_by_run=memory_by_run), data), "hyperfine's JSON holds no run")
+    if (count := len(found.benchmarks) + len(found.errors)) != 1:
+        raise OutputError(f"hyperfine's JSON holds {count} commands instead of one")
+    for why in found.errors.values():
+        raise OutputError(why)
+    return next(iter(found.benchmarks.values()))
+
+
+def version(text: str) -> tuple[int, ...] | None:
+    """Read the output of `hyperfine --version`; None when it is not hyperfine's."""
+    match = re.match(r"hyperfine (\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?", text)
+    return tuple(int(part) for part in match.groups(default="0")) if match else None
+
+
+class Complaint(msgspec.Struct, frozen=True):
+    """Why hyperfine gave up on a command: a status in words, and standard error without hyperfine's own message."""
+
+    status: str
+    stderr: str
+    code: int | None = None
+    """What the command exited with, if it did."""
+    begun: bool = True
+    """Whether it could be started."""
+    missing: bool = False
+    """There is no such program."""
+
+
+def complaint(stderr: str) -> Complaint | None:
+    """Read hyperfine's error message at the end of its standard error; None when it speaks of something else."""
+    # with --output inherit the command's own standard error stands before it, with or without a last newline
+    start = max((found.start() for found in _COMPLAINT.finditer(stderr)), default=len(stderr))
+    message = stderr[start:]
+    code = re.search(r"terminated with non-zero exit code:? (\d{1,9})", message)
+    # the command itself may hold anything
+    _, failed, why = message.rstrip().rpartition("': ")
+    if code:
+        return Complaint(f"exit {code[1]}", stderr[:start], code=int(code[1]))
+    if "terminated by a signal" in message:
+        return Complaint("ended by a signal", stderr[:start])
+    if failed and "Failed to run command '" in message:
+        why = re.sub(r" \(os error \d{1,9}\)\Z", "", why)
+        absent = why.startswith("No such file")
+        return Complaint(f"cannot start: {why.lower()}", stderr[:start], begun=False, missing=absent)
+    return None

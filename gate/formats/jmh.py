@@ -1,0 +1,315 @@
+"""What JMH writes: its JSON (-rf json) with the values, and its CSV (-rf csv, scsv) with means alone."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from gate.formats.parts.checking import aggregate, entry, fault, measured, numbered
+from gate.formats.parts.output import OutputError
+from gate.formats.parts.result import About, Aggregate, Failed, Format, LeftOut, Result
+from gate.formats.parts.source import Source
+from gate.model import Metric
+from gate.model.visible import visible
+from gate.units import plural
+
+FORMAT = Format(
+    title="JMH (`-rf json`, `csv` or `scsv`)",
+    execution="a fork",
+    iteration="a measurement iteration; in mode sample its mean",
+    trap=(
+        "only JSON holds values: CSV gives means with the error of 99.9%, and what JMH prints (-rf text) is not read; "
+        "-f 1 is one execution; of ops/... more is better"
+    ),
+    again="process",
+)
+_CONFIDENCE = 0.999
+"""Of JMH's errors and intervals."""
+_CSV = re.compile(r'"?Benchmark"?([,;\t])"?Mode"?\1"?Threads"?\1"?Samples"?\1"?Score"?\1')
+_QUANTILE = re.compile(r"p([01]\.\d+)")
+_OF_PRIMARY = ("time", "throughput")
+# What TimeValue.tuToString writes.
+_SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "hr": 3600.0, "day": 86400.0}
+_COUNTS = ("counts", "#", "#/op")
+_FAILURE = re.compile(r"^# Benchmark: (?P<name>.*)|<failure>$", re.MULTILINE)
+
+# JMH writes NaN and infinities as strings
+_Number = float | str
+_ByFork = dict[str, list[list[float]]]
+
+
+class _Scores(msgspec.Struct):
+    """A metric of a benchmark."""
+
+    scoreUnit: str  # noqa: N815  # JMH's name
+    score: _Number | None = None
+    scoreConfidence: list[_Number] = []  # noqa: N815  # JMH's name
+    rawData: list[list[_Number]] = []  # noqa: N815  # JMH's name
+    rawDataHistogram: list[list[list[tuple[_Number, float]]]] = []  # noqa: N815  # JMH's name
+
+
+class _Result(msgspec.Struct):
+    """A benchmark in one mode, with one choice of parameters."""
+
+    benchmark: str
+    mode: str
+    primaryMetric: _Scores  # noqa: N815  # JMH's name
+    secondaryMetrics: dict[str, _Scores] = {}  # noqa: N815  # JMH's name
+    params: dict[str, str] | None = None
+    threads: float | None = None
+    forks: float | None = None
+    jmhVersion: str | None = None  # noqa: N815  # JMH's name
+    jvm: str | None = None
+    jvmArgs: list[str] | None = None  # noqa: N815  # JMH's name
+    jdkVersion: str | None = None  # noqa: N815  # JMH's name
+    vmName: str | None = None  # noqa: N815  # JMH's name
+    vmVersion: str | None = None  # noqa: N815  # JMH's name
+
+
+def recognises(source: Source) -> bool:
+    """Return whether it is JMH's JSON or its CSV."""
+    if isinstance(source.head.json, list):
+        return {"benchmark", "mode", "primaryMetric"} <= source.head.element().keys()
+    return _CSV.match(source.head.text.lstrip()) is not None
+
+
+def read(source: Source) -> Iterator[Result]:
+    """Yield a process for each fork, and means where the values are not there."""
+    separator = _CSV.match(source.head.text.lstrip())
+    yield from _read_json(source) if separator is None else numbered(_read_csv(source, separator[1]))
+
+
+def _read_json(source: Source) -> Iterator[Result]:
+    about: About | None = None
+    for place, each in enumerate(source.items("", "JMH's JSON"), 1):
+        result = entry(each, _Result, f"result {place}", "benchmark")
+        if isinstance(result, Failed):
+            yield result
+            continue
+        if about is None:
+            about = _about(result)
+            yield about
+        name = _named(result.benchmark, result.params, result.mode)
+        labels = {**(result.params or {}), "mode": result.mode}
+        if result.threads is not None:
+            labels["threads"] = f"{result.threads:g}"
+        yield from _benchmark(result, name, labels, f"result {place}")
+
+
+def _about(result: _Result) -> About:
+    host = {
+        "jvm": result.jvm, "jdkVersion": result.jdkVersion, "vmName": result.vmName, "vmVersion": result.vmVersion,
+        "jvmArgs": result.jvmArgs,
+    }  # fmt: skip
+    return About(
+        host={key: value for key, value in host.items() if value or isinstance(value, list)},
+        tool=f"JMH {result.jmhVersion}" if result.jmhVersion else "JMH",
+    )
+
+
+def _benchmark(result: _Result, name: str, labels: dict[str, str], place: str) -> Iterator[Result]:
+    unit, scale = _known_unit(result.primaryMetric.scoreUnit)
+    metric = _metric(unit)
+    try:
+        by_fork = [values for values in _forks(result.primaryMetric) if values]
+        secondaries = {key: _usable(own) for key, own in result.secondaryMetrics.items()}
+    except OutputError as error:
+        yield Failed(benchmark=name, status=str(error), labels=labels)
+        return
+    for fork, values in enumerate(by_fork):
+        metrics = {metric: Metric(unit=unit, values=[value * scale for value in values])}
+        for key, own in secondaries.items():
+            # in every iteration, or its values would not belong to those of the others
+            if fork < len(own) and len(own[fork]) == len(values):
+                base, factor = _known_unit(result.secondaryMetrics[key].scoreUnit)
+                view_of = "time" if _is_median(key) and metric == "time" else None
+                metrics[_secondary(key)] = Metric(
+                    unit=base, values=[v * factor for v in own[fork]], view_of=view_of, sharp=view_of is not None
+                )
+        yield measured(name, metrics, execution=fork, labels=labels)
+    lost = int(result.forks or 0) - len(by_fork)
+    if by_fork and lost > 0:
+        # JMH goes on without a fork that failed, unless -foe says otherwise
+        status = f"{lost} of {result.forks:g} forks gave no values"
+        yield Failed(benchmark=name, status=status, labels=labels, execution=len(by_fork))
+    if not by_fork:
+        yield _mean(name, metric, result.primaryMetric, labels)
+    yield from _not_whole(result, name, labels, place, secondaries, list(map(len, by_fork)))
+
+
+def _not_whole(
+    result: _Result,
+    name: str,
+    labels: dict[str, str],
+    place: str,
+    found: _ByFork,
+    wanted: list[int],
+) -> Iterator[Result]:
+    """Yield the means of secondary metrics without values, and what of others cannot be used.
+
+    Args:
+        found: values by metric and fork.
+        wanted: iterations of each fork.
+    """
+    for key, own in found.items():
+        if not own and _number(result.secondaryMetrics[key].score) is not None:
+            yield _mean(name, _secondary(key), result.secondaryMetrics[key], labels)
+        elif not own:
+            yield LeftOut(f"{place}: {key} of {name} has neither values nor a mean")
+        elif list(map(len, own)) != wanted:
+            has = f"{plural(sum(map(len, own)), 'value')} in {plural(sum(wanted), 'iteration')}"
+            yield LeftOut(f"{place}: {key} of {name} has {has}, and is left out of forks that lack some")
+
+
+def _usable(scores: _Scores) -> list[list[float]]:
+    """Return the values of a secondary metric by fork; none where some cannot be used."""
+    unit, scale = _known_unit(scores.scoreUnit)
+    try:
+        found = [fork for fork in _forks(scores) if fork]
+    except OutputError:
+        return []
+    return [] if any(fault([value * scale for value in fork], unit) for fork in found) else found
+
+
+def _mean(name: str, metric: str, scores: _Scores, labels: dict[str, str]) -> Aggregate | Failed:
+    unit, scale = _known_unit(scores.scoreUnit)
+    low, high = (*map(_number, scores.scoreConfidence[:2]), None, None)[:2]
+    return aggregate(
+        name, metric, "mean", _number(scores.score), unit=unit, scale=scale, low=low, high=high,
+        confidence=_CONFIDENCE, labels=labels,
+    )  # fmt: skip
+
+
+def _number(value: _Number | None) -> float | None:
+    try:
+        return None if value is None else _number_of(value)
+    except OutputError:
+        return None
+
+
+def _metric(unit: str) -> str:
+    """Name the primary metric of a base unit."""
+    return {"s": "time", "1/s": "throughput"}.get(unit, "score")
+
+
+def _secondary(name: str) -> str:
+    """Name a secondary metric, never as the primary one: as JMH prints it."""
+    return f":{name}" if name in _OF_PRIMARY else name
+
+
+def _read_csv(source: Source, separator: str) -> Iterator[Result]:
+    rows = csv.reader(source.raw_lines(), delimiter=separator)
+    titles = [title.strip() for title in next(rows, [])]
+    places = {title.partition(" (")[0]: place for place, title in enumerate(titles)}
+    parameters = {title.partition(": ")[2]: at for at, title in enumerate(titles) if title.startswith("Param: ")}
+    error, unit = places.get("Score Error"), places.get("Unit")
+    if error is None or unit is None:
+        raise OutputError("the titles lack Score Error or Unit: this is not the CSV of JMH")
+    yield About(tool="JMH")
+    for row in rows:
+        # other calls may have been appended
+        if not any(row) or row[0] == "Benchmark":
+            continue
+        if len(row) < len(titles):
+            yield Failed(benchmark=row[0], status="its row is cut off")
+            continue
+        labels = {name: row[at] for name, at in sorted(parameters.items()) if row[at]}
+        yield _row(row, labels, row[error], row[unit])
+
+
+def _row(row: list[str], params: dict[str, str], error: str, unit: str) -> Aggregate | Failed:
+    name, mode, threads, count, score = row[:5]
+    base, scale = _known_unit(unit)
+    own, _, key = name.partition(":")
+    # "sampled·p0.50" before 1.36
+    quantile = _QUANTILE.fullmatch(key.rpartition("·")[2])
+    value, half = _decimal(score), _decimal(error)
+    low, high = (None, None) if half is None or value is None else (value - half, value + half)
+    return aggregate(
+        _named(own, params, mode), _metric(base) if not key or quantile else _secondary(key),
+        f"p{float(quantile[1]) * 100:g}" if quantile else "mean", value, unit=base, scale=scale,
+        low=low, high=high, confidence=_CONFIDENCE, labels={**params, "mode": mode, "threads": threads},
+        count=None if quantile else _decimal(count),
+    )  # fmt: skip
+
+
+def _decimal(text: str) -> float | None:
+    """Read a number as the machine's language writes it: "1,5" too; None: it is none."""
+    own = text.strip()
+    if own.count(",") == 1 and "." not in own:
+        own = own.replace(",", ".")
+    try:
+        own = own.replace(",", "").replace("∞", "inf")
+        return float(own) if own.isascii() and "_" not in own else None
+    except ValueError:
+        return None
+
+
+def failed(text: str) -> str | None:
+    """Return the benchmark of which JMH's text says that it failed; the JSON leaves it out. "" where it has no name."""
+    name = ""
+    for found in _FAILURE.finditer(text):
+        if found["name"] is None:
+            return visible(name)
+        name = found["name"]
+    return None
+
+
+def _named(benchmark: str, params: Mapping[str, str] | None, mode: str) -> str:
+    """Name a benchmark by its parameters, in the order of their names, and its mode."""
+    shown = ",".join(f"{name}={value}" for name, value in sorted((params or {}).items()))
+    return f"{benchmark}:{{{shown}}}:{mode}" if shown else f"{benchmark}:{mode}"
+
+
+def _is_median(name: str) -> bool:
+    """Return whether a secondary metric is the median of mode sample; before 1.36 the method stood in front of it."""
+    return name.rpartition("·")[2] == "p0.50"
+
+
+def _forks(metric: _Scores) -> list[list[float]]:
+    """Return the values of a metric by fork, as JMH scales them; in mode sample the means of the iterations.
+
+    Raises:
+        OutputError: one is no number, or an iteration has no samples.
+    """
+    if not metric.rawDataHistogram:
+        return [[_number_of(value) for value in fork] for fork in metric.rawData]
+    return [[_mean_of(iteration) for iteration in fork] for fork in metric.rawDataHistogram]
+
+
+def _mean_of(histogram: list[tuple[_Number, float]]) -> float:
+    counts = sum(count for _, count in histogram)
+    if not counts > 0:
+        raise OutputError("an iteration has no samples: make iterations longer (-r)")
+    return sum(_number_of(value) * count for value, count in histogram) / counts
+
+
+def _number_of(value: _Number) -> float:
+    """Read a number, which JMH may have written as text.
+
+    Raises:
+        OutputError: it is none.
+    """
+    try:
+        # float() would take 1_0, and the digits of other scripts
+        if isinstance(value, str) and ("_" in value or not value.isascii()):
+            raise ValueError
+        return float(value)
+    except ValueError:
+        raise OutputError(f"{visible(repr(value))} among its values is not a number") from None
+
+
+def _known_unit(unit: str) -> tuple[str, float]:
+    """Return the base unit of one of JMH, and the factor that takes a value there."""
+    above, _, below = unit.partition("/")
+    if above == "ops" and below in _SECONDS:
+        return "1/s", 1 / _SECONDS[below]
+    if above in _SECONDS and below in ("op", ""):
+        return "s", _SECONDS[above]
+    if unit == "B/op":
+        return "B", 1.0
+    # the megabytes of "MB/sec" are 2**20 B in some profilers and 10**6 B in others
+    return "" if unit in _COUNTS else visible(unit), 1.0

@@ -1,0 +1,182 @@
+"""The lines of Rust's own benches, of bencher and of Criterion's `--output-format bencher`, and their JSON.
+
+Format: library/test/src/formatters/pretty.rs of Rust, bencher's src/lib.rs, and BencherReport in Criterion's
+src/report.rs, whose unit is that of its measurement.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import NamedTuple
+
+import msgspec
+
+from gate.formats.parts.live import printed
+from gate.formats.parts.output import OutputError, shown
+from gate.formats.parts.result import Aggregate, Failed, Format, LeftOut, Result
+from gate.formats.parts.source import Source
+from gate.formats.parts.written_units import written
+from gate.model import Better
+from gate.model.digits import Digits
+
+FORMAT = Format(
+    title="Rust's libtest and bencher (`test NAME ... bench:` lines, also of Criterion's `--output-format bencher`)",
+    execution="the file; a benchmark that comes again is of another process",
+    iteration="none: the median",
+    trap="the number after +/- is the range of the samples, or Criterion's standard deviation, and is left out",
+)
+_RESULT = re.compile(
+    r"bench:\s+(?P<value>\d[\d,]*(?:\.\d+)?) (?P<unit>[^\s\d(][^\s(]*(?: [^\s\d(][^\s(]*)*)"
+    r" \((?:[^)\n]*\)(?: = (?P<rate>\d+) MB/s)?)?",
+    re.ASCII,
+)
+"""A value, and the bytes that are worked through in millions a second if the benchmark says how many."""
+_TEST = re.compile(r"(?:^|(?<=\s))test ")
+_BEHIND = re.compile(r"test ")
+"""The same, where something else was printed before it without a blank."""
+_ENDED = ("ok", "FAILED", "ignored")
+_EACH = "/iter"
+
+
+class Row(NamedTuple):
+    """A benchmark."""
+
+    name: str
+    line: int
+    value: float | None = None
+    """In its unit; None: it failed, or its result cannot be read."""
+    unit: str = ""
+    """As printed, without "/iter"."""
+    rate: float | None = None
+    """Megabytes a second, beside the time."""
+    problem: str = ""
+
+
+class _Event(msgspec.Struct):
+    type: str
+    name: str = ""
+    median: float | None = None
+    mib_per_second: float | None = None
+    event: str = ""
+
+
+def recognises(source: Source) -> bool:
+    """Return whether one of its lines is a benchmark's."""
+    lines = source.head.lines
+    return any(row.value is not None for row in rows(lines)) or any(map(_is_event, lines))
+
+
+def _is_event(line: str) -> bool:
+    return '"bench"' in line and '"median"' in line and '"deviation"' in line and line.lstrip().startswith("{")
+
+
+def read(source: Source) -> Iterator[Result]:
+    """Yield the median of each benchmark; other lines are passed over."""
+    seen: dict[str, int] = {}
+    events = any(map(_is_event, source.head.lines))
+    for row in chain(rows(source.lines()), _events(source) if events else ()):
+        if not row.name:
+            yield LeftOut(row.problem)
+            continue
+        execution = seen[row.name] = seen.get(row.name, -1) + 1
+        name, own = row.name, written(row.unit)
+        if row.value is None:
+            yield Failed(benchmark=name, status=row.problem, execution=execution)
+            continue
+        # a unit of one's own is a metric of its own
+        metric = own.unit if own.metric == "value" else own.metric
+        better: Better = "higher" if own.metric == "throughput" else "lower"
+        yield Aggregate(
+            benchmark=name, metric=metric, statistic="median", value=row.value * own.scale, unit=own.unit,
+            better=better, execution=execution,
+        )  # fmt: skip
+        if row.rate:
+            yield Aggregate(
+                benchmark=name, metric="throughput", statistic="median", value=row.rate * 1e6, unit="B/s",
+                better="higher", execution=execution,
+            )  # fmt: skip
+
+
+def _events(source: Source) -> Iterator[Row]:
+    for place, line in enumerate(source.lines(), 1):
+        if not _is_event(line) and '"failed"' not in line:
+            continue
+        event = _event(line, place)
+        if event is not None:
+            # called MiB, and 1,000,000 bytes
+            median = None if event.median is None else Digits.shortest(event.median)
+            yield Row(event.name, place, median, "ns", event.mib_per_second, "it failed")
+
+
+def _event(line: str, place: int) -> _Event | None:
+    try:
+        event = msgspec.json.decode(line, type=_Event)
+    except (msgspec.DecodeError, UnicodeDecodeError, UnicodeEncodeError) as error:
+        if not _is_event(line):
+            return None
+        raise OutputError(f"line {place}: {str(error).replace('`', '')}") from None
+    return event if event.type == "bench" or (event.type == "test" and event.event == "failed") else None
+
+
+def rows(lines: Iterable[str]) -> Iterator[Row]:
+    """Read benchmarks, and those that began and have no result that can be read; other lines are passed over.
+
+    What a benchmark prints stands between its name and its result. A result without a name has the name "".
+    """
+    begun = Row("", 0)
+    for place, line, result in parts(lines, _RESULT):
+        name, rest = _named(line, certain=result is not None)
+        if name and begun.name:
+            yield begun._replace(problem=f"line {begun.line}: it began, and its result cannot be read")
+            begun = Row("", 0)
+        name = name or begun.name
+        if result:
+            yield (
+                _row(name, place, result) if name else Row("", place, problem=f"line {place}: a result without a name")
+            )
+            begun = Row("", 0)
+        elif rest == "FAILED":
+            yield Row(name, place, problem="it failed")
+        elif rest and rest.startswith("bench:"):
+            yield Row(name, place, problem=f"line {place}: its result cannot be read: {shown(line.strip().encode())}")
+        elif rest and not rest.startswith(_ENDED) and line.startswith("test "):
+            begun = Row(name, place)
+    if begun.name:
+        yield begun._replace(problem=f"line {begun.line}: it began, and its result cannot be read")
+
+
+def parts(lines: Iterable[str], pattern: re.Pattern[str]) -> Iterator[tuple[int, str, re.Match[str] | None]]:
+    """Number lines, and give what stands before each result, with the result; what is behind the last one has none.
+
+    Files that are put together without a newline have several on a line.
+    """
+    for place, line in enumerate(lines, 1):
+        at = 0
+        for result in pattern.finditer(line):
+            yield place, line[at : result.start()], result
+            at = result.end()
+        if not at or line[at:].strip():
+            yield place, line[at:].lstrip() if at else line, None
+
+
+def _named(line: str, *, certain: bool) -> tuple[str, str]:
+    """Return the name that a line begins with, also behind a log's own words, and what follows it; "": it has none.
+
+    Args:
+        certain: its result follows, so that it has a name, whatever stands before that.
+    """
+    before, dots, rest = line.partition("... ")
+    called = dots and before[-1:] in (" ", "\t")
+    test = (_TEST.search(before) or (_BEHIND.search(before) if certain else None)) if called else None
+    name = before[test.end() :].strip() if test else ""
+    return (name, rest.strip() or " ") if name else ("", "")
+
+
+def _row(name: str, place: int, result: re.Match[str]) -> Row:
+    value, rate = Digits(result["value"].replace(",", "")), result["rate"]
+    return Row(name, place, value, result["unit"].removesuffix(_EACH), Digits(rate) if rate else None)
+
+
+LIVE = printed(read, 'lines such as "test NAME ... bench: 12 ns/iter (+/- 3)" are expected')

@@ -1,0 +1,227 @@
+"""nanobench's JSON with measurements or medians alone, its CSV, and the tables that it prints.
+
+Format: detail/fmt of nanobench 4.6, src/include/nanobench.h.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import msgspec
+
+from gate.formats.parts.live import printed
+from gate.formats.parts.output import OutputError, shown
+from gate.formats.parts.result import Aggregate, Failed, Format, Measured, Result
+from gate.formats.parts.source import Source
+from gate.model import Metric
+from gate.model.bounds import number
+from gate.model.digits import Digits
+from gate.units import to_base
+
+FORMAT = Format(
+    title="nanobench (`templates::json()`, `templates::csv()`, standard output)",
+    execution="the file",
+    iteration="one epoch of the JSON with measurements; otherwise none: medians",
+    trap=(
+        "JSON and CSV give the time of a call, which is divided by the batch here, as in the table; err% is a spread "
+        "of the epochs, not an interval, and is left out, as are the counters of CSV and of the table"
+    ),
+)
+_COUNTERS = ("instructions", "cpucycles", "branchinstructions", "branchmisses", "pagefaults", "contextswitches")
+_CSV = '"title";"name";"unit";"batch";"elapsed"'
+_CSV_ROW = re.compile(r'"(?P<title>.*?)";"(?P<name>.*)";"(?P<unit>[^"]*)";(?P<batch>[^;]*);(?P<elapsed>[^;]*);.*')
+# the templates do not escape names, and write numbers as C++ does
+_NAME = re.compile(r'("(?:title|name|unit)": *")([^\n]*?)"(?=, *"|,? *\n|[,} ]*$)')
+_NO_NUMBER = re.compile(r":\s*-?(nan|inf)\b")
+_MEDIAN = "median(elapsed)"
+# a mark, ":hand:" or ":wavy_dash:" of what is unstable, ":boom:" of what was not measured, and why
+_TABLE_ROW = re.compile(r"\|(?P<cells>[^`:]*\|)\s*(?::\w+: ?(?P<why>[^`]*))?`(?P<name>.*?)`(?: \((?P<after>.*)\))?")
+_NUMBER = re.compile(r"[0-9][0-9,]*(\.[0-9]+)?")
+_DEFAULT_TITLE = "benchmark"
+
+
+class Row(NamedTuple):
+    """A benchmark of a table."""
+
+    name: str
+    """With its title in front: "title/name"."""
+    unit: str
+    """What one time is of: "op"."""
+    seconds: float
+    problem: str = ""
+    """Why it has no time, and on which line; "": it has one."""
+
+
+class _Result(msgspec.Struct):
+    name: str
+    title: str = ""
+    unit: str = "op"
+    batch: float = 1
+    complexity: float = msgspec.field(default=-1, name="complexityN")
+    median: float | None = msgspec.field(default=None, name=_MEDIAN)
+    measurements: list[dict[str, Any]] = []
+    problem: str = ""
+    """Of a printed row, why it has no time."""
+
+
+def recognises(source: Source) -> bool:
+    """Return whether it is JSON with medians or epochs, CSV by its header, or holds a table."""
+    found = source.head.json
+    if isinstance(found, (dict, list)):
+        first = source.head.element(*(["results"] if isinstance(found, dict) else []))
+        return "name" in first and (_MEDIAN in first or _is_epochs(first))
+    text = source.head.text
+    if text.lstrip().startswith(("{", "[")) and f'"{_MEDIAN}":' in text:
+        return True
+    return any(line.startswith(_CSV) or _is_header(line) for line in source.head.lines)
+
+
+def _is_epochs(first: dict[str, Any]) -> bool:
+    measurements = first.get("measurements")
+    one = measurements[0] if isinstance(measurements, list) and measurements else None
+    return isinstance(one, dict) and "elapsed" in one
+
+
+def read(source: Source) -> Iterator[Result]:
+    """Yield the epochs of each benchmark, or its median."""
+    seen: dict[tuple[str, str], int] = {}
+    for found in _results(source):
+        name = _full_name(found.title, found.name)
+        labels = {"unit": found.unit} if found.unit not in ("op", "") else {}
+        if found.complexity > 0:
+            labels["complexityN"] = f"{found.complexity:.12g}"
+        key = name, str(labels)
+        seen[key] = seen.get(key, 0) + 1
+        if seen[key] > 1:
+            labels["repeat"] = str(seen[key])
+        yield _one(found, name, labels)
+
+
+def _results(source: Source) -> Iterator[_Result]:
+    text = source.head.text
+    if text.lstrip().startswith(("{", "[")):
+        yield from _document(source)
+    elif any(_is_header(line) for line in source.head.lines):
+        for row in _rows(source.lines()):
+            yield _Result(name=row.name, unit=row.unit, median=row.seconds, problem=row.problem)
+    else:
+        yield from _csv(source)
+
+
+def _document(source: Source) -> list[_Result]:
+    try:
+        found = source.document(object, "nanobench's JSON")
+    except OutputError as error:
+        repaired = _NAME.sub(lambda m: f"{m[1]}{json.dumps(m[2])[1:]}", source.text())
+        try:
+            found = json.loads(_NO_NUMBER.sub(": null", repaired), strict=False)
+        except (ValueError, RecursionError):
+            # without the last one, of which some may be missing
+            found = source.beginning(object)
+            cut = found.get("results") if isinstance(found, dict) else found
+            if not isinstance(cut, list) or len(cut) < 2:
+                raise error from None
+            cut.pop()
+    results = found.get("results") if isinstance(found, dict) else found
+    return msgspec.convert(results, list[_Result], strict=False)
+
+
+def _csv(source: Source) -> Iterator[_Result]:
+    in_table = False
+    for place, line in enumerate(source.lines(), 1):
+        row = _CSV_ROW.fullmatch(line)
+        if line.startswith(_CSV):
+            in_table = True
+        elif in_table and row:
+            try:
+                batch, elapsed = float(row["batch"]), float(row["elapsed"])
+            except ValueError:
+                raise OutputError(f"line {place}: the time or the batch is not a number") from None
+            yield _Result(name=row["name"], title=row["title"], unit=row["unit"], batch=batch, median=elapsed)
+
+
+def _one(found: _Result, name: str, labels: dict[str, str]) -> Result:
+    batch = found.batch if found.batch > 0 else 1.0
+    epochs = found.measurements
+    if found.problem:
+        return Failed(benchmark=name, status=found.problem, labels=labels)
+    if not epochs and found.median is not None:
+        return Aggregate(
+            benchmark=name, metric="time", statistic="median", value=found.median / batch, unit="s", labels=labels
+        )
+    times = _values(epochs, "elapsed", batch)
+    if times is None:
+        return Failed(benchmark=name, status="an epoch has no time", labels=labels)
+    metrics = {"time": Metric(unit="s", values=times)}
+    for counter in _COUNTERS:
+        # all 0: not counted on that machine
+        counts = _values(epochs, counter, batch)
+        if counts and any(counts):
+            metrics[counter] = Metric(unit="", better="lower", values=counts)
+    return Measured(benchmark=name, metrics=metrics, labels=labels)
+
+
+def _values(epochs: list[dict[str, Any]], key: str, batch: float) -> list[float] | None:
+    found = [epoch.get(key) for epoch in epochs]
+    numbers = [value / batch for each in found if (value := number(each)) is not None]
+    return numbers if numbers and len(numbers) == len(found) else None
+
+
+def _full_name(title: str, name: str) -> str:
+    """Name a benchmark by its title, where it has one."""
+    return name if title in ("", _DEFAULT_TITLE) else f"{title}/{name}"
+
+
+def _is_header(line: str) -> bool:
+    """Return whether a line is the header of a table; the spread was called MdAPE in version 3."""
+    return bool({"err%", "MdAPE"} & set(_header(line)[0]))
+
+
+def _header(line: str) -> tuple[list[str], str]:
+    """Read the columns and the title of a header, `| ns/op | op/s | err% | total | title`; no columns: it is none."""
+    cells, _, title = line.strip().rpartition("| ")
+    first, *columns = [cell.strip() for cell in cells.split("|")]
+    is_header = not first and any(column.endswith("/s") for column in columns[1:-1])
+    return (columns, title.strip()) if is_header else ([], "")
+
+
+def _rows(lines: Iterable[str]) -> Iterator[Row]:
+    """Read the rows of all tables, also those without a time above 0; other lines are passed over."""
+    columns: list[str] = []
+    title = ""
+    for place, line in enumerate(lines, 1):
+        # something may be printed before a row, without a newline
+        row, header = _TABLE_ROW.fullmatch(line[max(0, line.find("|")) :].rstrip()), _header(line)
+        if row and columns:
+            # a tick in a name is doubled, and one at its end is not told from the mark
+            name = _full_name(title, row["name"].replace("``", "`"))
+            found = _median(dict(zip(columns, _cells(row["cells"]), strict=False)))
+            why = f"line {place}: it has no time: {row['why'] or row['after'] or shown(line.strip().encode())}"
+            yield Row(name, found.unit, found.seconds) if found else Row(name, "", 0.0, why.strip())
+        elif header[0]:
+            columns, title = header
+
+
+def _median(cells: dict[str, str]) -> Row | None:
+    """Read the time of one operation from the column with more digits: its own, or operations a second."""
+    rate_name = next((name for name in cells if name.endswith("/s")), "")
+    unit = rate_name.removesuffix("/s")
+    time_name = next(
+        (name for name in cells if name.endswith(f"/{unit}") and to_base(name.split("/")[0])[0] == "s"), ""
+    )
+    rate, time = cells.get(rate_name, ""), cells.get(time_name, "")
+    digits = {text: len(text.replace(",", "").replace(".", "").lstrip("0")) for text in (rate, time)}
+    if _NUMBER.fullmatch(time) and digits[time] > digits[rate]:
+        return Row("", unit, Digits(time.replace(",", "")) * to_base(time_name.split("/")[0])[1])
+    number = float(rate.replace(",", "")) if _NUMBER.fullmatch(rate) else 0.0
+    return Row("", unit, 1 / number) if number else None
+
+
+def _cells(text: str) -> list[str]:
+    return [cell.strip() for cell in text.removesuffix("|").split("|")]
+
+
+LIVE = printed(read, "the tables that nanobench prints are expected")

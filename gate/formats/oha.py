@@ -1,0 +1,206 @@
+"""oha's JSON, rows (CSV) and printed summary."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import msgspec
+
+from gate.formats.parts.load_tests import succeeded
+from gate.formats.parts.output import OutputError, shown
+from gate.formats.parts.requests import (
+    UNNAMED,
+    Requests,
+    Table,
+    aggregates,
+    all_failed,
+    are_no_times,
+    error_rate,
+    float_of,
+    header,
+    measured,
+    percentile,
+    seconds,
+)
+from gate.formats.parts.result import Failed, Format, Result
+from gate.formats.parts.source import Source
+
+FORMAT = Format(
+    title="oha (`--output-format json` or csv, or its printed summary)",
+    execution="the file, or each summary in it",
+    iteration="one request of the CSV; none of JSON and the summary",
+    trap=(
+        "the file does not name the URL; oha's success rate counts every response, the error rate here counts those of "
+        "status 400 and more as failed; requests that the end of the run cut off are no failures; times of JSON and "
+        "the summary are of all responses, failed ones too"
+    ),
+)
+_HEADER = ("request-start", "request-duration", "status")
+_OTHERS = {"connect": "DNS+dialup", "latency": "Response-delay", "bytes": "bytes"}
+"""Further metrics of a request, and their columns."""
+_FIGURE = re.compile(r"([A-Z][\w/ ]*):\s+(\S.*)")
+_PERCENTILE = re.compile(r"(\d+(?:\.\d+)?)% in (.+)")
+_STATUS = re.compile(r"\[(\w+)\]\s+(\d{1,18}) responses")
+_ERROR = re.compile(r"\[(\d{1,18})\]\s+(.*)")
+_TITLE = re.compile(r"[A-Z][^:]*:")
+_SEARCHED = 200
+_MEANT = {"Average": "mean", "Fastest": "min", "Slowest": "max"}
+_ABORTED = "aborted due to deadline"
+"""oha's word for requests that were under way when the time was over, which nothing failed."""
+
+
+class _Numbers(msgspec.Struct):
+    fastest: float | None = None
+    slowest: float | None = None
+    average: float | None = None
+    requestsPerSec: float | None = None  # noqa: N815  # oha's name
+
+
+class _Document(msgspec.Struct):
+    summary: _Numbers
+    latencyPercentiles: dict[str, float | None] = {}  # noqa: N815  # oha's name
+    statusCodeDistribution: dict[str, int] = {}  # noqa: N815  # oha's name
+    errorDistribution: dict[str, int] = {}  # noqa: N815  # oha's name
+
+
+def recognises(source: Source) -> bool:
+    """Return whether it is JSON with oha's keys, its header line, or a summary with oha's success rate."""
+    found, lines = source.head.json, source.head.lines
+    if isinstance(found, dict):
+        return isinstance(found.get("summary"), dict) and "successRate" in found["summary"]
+    if set(_HEADER) <= set(source.head.first.split(",")):
+        return True
+    pairs = pairwise(line.strip() for line in lines[:_SEARCHED])
+    return any(line == "Summary:" and following.startswith("Success rate:") for line, following in pairs)
+
+
+def read(source: Source) -> Iterator[Result]:
+    """Yield a process of requests, or aggregates."""
+    if source.head.text.lstrip().startswith("{"):
+        yield from _document(source.document(_Document, "oha's JSON"))
+    elif set(_HEADER) <= set(source.head.first.split(",")):
+        yield from _rows(source)
+    else:
+        for execution, each in enumerate(_summaries(source.lines())):
+            yield from _printed(each, execution)
+
+
+def _document(found: _Document) -> Iterator[Result]:
+    statuses = found.statusCodeDistribution
+    good = sum(count for status, count in statuses.items() if status.startswith(("2", "3")))
+    total = sum(statuses.values()) + sum(count for why, count in found.errorDistribution.items() if why != _ABORTED)
+    if total and not good:
+        yield Failed(benchmark=UNNAMED, status=all_failed(total))
+        return
+    numbers = found.summary
+    times = {"mean": numbers.average, "min": numbers.fastest, "max": numbers.slowest}
+    times |= {percentile(name[1:]): value for name, value in found.latencyPercentiles.items() if _is_percentile(name)}
+    if are_no_times(times):
+        yield Failed(benchmark=UNNAMED, status="no times in the file")
+    yield from aggregates(UNNAMED, "time", times, count=sum(statuses.values()))
+    yield from error_rate(UNNAMED, total - good, total)
+    yield from aggregates(UNNAMED, "throughput", {"value": numbers.requestsPerSec}, unit="1/s", better="higher")
+
+
+def _is_percentile(name: str) -> bool:
+    return name.startswith("p") and name[1:].replace(".", "", 1).isdecimal()
+
+
+def _rows(source: Source) -> Iterator[Result]:
+    """Yield the process of a CSV file; its last row may be cut off."""
+    torn: str | None = None
+    reader = csv.reader(source.raw_lines())
+    names = header(reader)
+    if not set(_HEADER) <= set(names):
+        raise OutputError(f"line 1: lacks a column of {', '.join(_HEADER)}")
+    places = {name: names.index(column) for name, column in _OTHERS.items() if column in names}
+    requests = Table[str](tuple(places))[""]
+    for row in reader:
+        if torn is not None:
+            raise OutputError(torn)
+        if len(row) != len(names):
+            torn = f"line {reader.line_num}: {len(row)} cells instead of {len(names)}" if row else None
+            continue
+        try:
+            _add(requests, dict(zip(names, row, strict=True)), places)
+        except OutputError as error:
+            raise OutputError(f"line {reader.line_num}: {error}") from None
+        except ValueError:
+            cells = shown(",".join(row).encode())
+            raise OutputError(f"line {reader.line_num}: {cells} is no row of times") from None
+    if requests.times or requests.failed:
+        yield measured(UNNAMED, requests)
+
+
+def _add(requests: Requests, cells: dict[str, str], places: Iterable[str]) -> None:
+    took, began = float(cells["request-duration"]), float(cells["request-start"])
+    requests.lasted(began, began + took)
+    if succeeded(cells["status"]) is not True:
+        requests.failed += 1
+        return
+    found = {name: float(cells[_OTHERS[name]]) for name in places}
+    requests.times.append(took)
+    for name, value in found.items():
+        requests.others[name].append(value)
+
+
+@dataclass(slots=True)
+class _Summary:
+    """What one run printed."""
+
+    figures: dict[str, str] = field(default_factory=dict)
+    """By their names, such as "Requests/sec"; the first of each name."""
+    percentiles: dict[str, float | None] = field(default_factory=dict)
+    statuses: dict[str, int] = field(default_factory=dict)
+    errors: dict[str, int] = field(default_factory=dict)
+
+
+def _summaries(lines: Iterable[str]) -> Iterator[_Summary]:
+    """Yield each run of a text, which begins with the line "Summary:"."""
+    found: _Summary | None = None
+    title = ""
+    for line in map(str.strip, lines):
+        if _TITLE.fullmatch(line):
+            title = line
+            if title == "Summary:":
+                if found is not None:
+                    yield found
+                found = _Summary()
+        elif found is not None:
+            _take(found, title, line)
+    if found is not None:
+        yield found
+
+
+def _take(found: _Summary, title: str, line: str) -> None:
+    if match := _PERCENTILE.fullmatch(line):
+        found.percentiles[percentile(match[1])] = seconds(match[2])
+    elif match := _STATUS.fullmatch(line):
+        found.statuses[match[1]] = int(match[2])
+    elif title.startswith("Error") and (match := _ERROR.fullmatch(line)):
+        found.errors[match[2]] = int(match[1])
+    elif title == "Summary:" and (match := _FIGURE.fullmatch(line)):
+        found.figures.setdefault(match[1], match[2])
+
+
+def _printed(each: _Summary, execution: int) -> Iterator[Result]:
+    answered = sum(each.statuses.values())
+    good = sum(count for status, count in each.statuses.items() if status.startswith(("2", "3")))
+    total = answered + sum(count for error, count in each.errors.items() if error != _ABORTED)
+    if total and not good:
+        yield Failed(benchmark=UNNAMED, status=all_failed(total), execution=execution)
+        return
+    times = {_MEANT[name]: seconds(text) for name, text in each.figures.items() if name in _MEANT} | each.percentiles
+    rate = {"value": float_of(each.figures.get("Requests/sec", ""))}
+    said = {"mean": None, "Requests/sec": rate["value"], **times}
+    unread = [name for name, value in said.items() if value is None]
+    if unread:
+        why = f"{', '.join(unread)} cannot be read: was its output cut off?"
+        yield Failed(benchmark=UNNAMED, status=why, execution=execution)
+    yield from aggregates(UNNAMED, "time", times, count=answered, execution=execution)
+    yield from error_rate(UNNAMED, total - good, total, execution=execution)
+    yield from aggregates(UNNAMED, "throughput", rate, unit="1/s", better="higher", execution=execution)

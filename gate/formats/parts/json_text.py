@@ -1,0 +1,186 @@
+"""JSON as tools write it: numbers that are none, raw control characters, halves of pairs, several documents."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+
+from gate.formats.parts.output import OutputError
+from gate.model.visible import visible
+
+T = TypeVar("T")
+_MARK = re.compile(r'["{}\[\],]')
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_BEGINS = re.compile(r'^\ufeff?[ \t]*+(?=\{\s*+"|\[\s*+\{)', re.MULTILINE)
+"""Where a document may begin that a tool wrote: at the beginning of a line, an object or a list of objects."""
+_FOLLOWS = re.compile(r'\s*+\ufeff?(?=\{\s*+"|\[\s*+\{)')
+_MOST_DOCUMENTS = 1000
+"""Of one file: more are the lines of a log."""
+UNQUOTED = re.compile(
+    r'"(?:[^"\\]|\\.)*+"|(?<![\w.])-?(?:nan(?:\([\w ]*\))?|inf(?:inity)?|1\.#[A-Z]{3,4})(?!\w)',
+    re.DOTALL | re.IGNORECASE,
+)
+_SURROGATES = re.compile(
+    r"\\\\|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}|(\\ud[89a-f][0-9a-f]{2})", re.ASCII | re.IGNORECASE
+)
+"""Of JSON's text: a backslash, a pair, or half of one, which is no text and nothing can write."""
+"""A string, or a number that is none as C, C++ and the library of Microsoft print it."""
+
+
+def parse_json(text: str, whole: Callable[[str], float] = float) -> Any:
+    """Read JSON that may hold NaN, Infinity, nan, inf, raw control characters and halves of a surrogate pair.
+
+    Args:
+        whole: reads an integer; one of any length fits into a float, if only as infinity.
+
+    Raises:
+        ValueError: it is no JSON.
+        RecursionError: it is too deep.
+    """
+    if "\\ud" in text or "\\uD" in text:
+        text = _SURROGATES.sub(lambda found: f"\\{found[1]}" if found[1] else found[0], text)
+    try:
+        return json.loads(text, strict=False, parse_int=whole)
+    except json.JSONDecodeError:
+        replaced = UNQUOTED.sub(_as_python, text)
+        if replaced == text:
+            raise
+        return json.loads(replaced, strict=False, parse_int=whole)
+
+
+def _as_python(found: re.Match[str]) -> str:
+    """Write a number that JSON does not have as Python's reader knows it; a string stays."""
+    shown = found[0].lower()
+    if shown.startswith('"'):
+        return found[0]
+    if shown.lstrip("-").startswith("inf") or shown.endswith("#inf"):
+        return "-Infinity" if shown.startswith("-") else "Infinity"
+    return "NaN"
+
+
+def read_json(data: bytes, shape: type[T], what: str) -> T:
+    """Read JSON that may hold NaN, nan, Infinity, inf, raw control characters and bytes that are no UTF-8.
+
+    Args:
+        what: what it is, for the message.
+
+    Raises:
+        OutputError: it is no JSON, or not of the shape.
+    """
+    try:
+        text = data.decode("utf-8", "backslashreplace")
+        return msgspec.convert(parse_json(text), shape)
+    except (ValueError, RecursionError) as error:
+        raise OutputError(f"{what} is not as expected: {visible(str(error)).replace('`', '')}") from None
+
+
+def parsed(text: str) -> Any:
+    """Read JSON; None where it is none."""
+    try:
+        return parse_json(text, int)
+    except (ValueError, RecursionError):
+        return None
+
+
+class Document(NamedTuple):
+    """A JSON document in a file that is more than one."""
+
+    line: int
+    """Where it begins, from 1."""
+    text: str
+    whole: bool
+    """False: it is cut off."""
+
+
+def documents(text: str) -> list[Document]:
+    """Find the JSON documents of a text, behind lines of a tool or a build, or one behind the other.
+
+    JSON that is not valid and ends on its line is a line of a log. A document that is cut off is the last one. None are
+    found where there are too many: those are lines.
+
+    Raises:
+        OutputError: what begins like a document is not valid, by its line.
+    """
+    found: list[Document] = []
+    decoder = json.JSONDecoder(strict=False)
+    at, line, counted = 0, 1, 0
+    while match := (_FOLLOWS.match(text, at) if at else None) or _BEGINS.search(text, at):
+        start = match.end()
+        line, counted = line + text.count("\n", counted, start), start
+        end: int | None
+        try:
+            _, end = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            end = _end(text, start)
+            why = _why_invalid(text[start:end], line) if end is not None else ""
+            if why and "\n" not in text[start:end]:
+                at = end or at
+                continue
+            if why:
+                raise OutputError(why) from None
+        at = len(text) if end is None else end
+        found.append(Document(line, text[start:at], whole=end is not None))
+        if len(found) > _MOST_DOCUMENTS:
+            return []
+    return found
+
+
+def _why_invalid(text: str, begins: int) -> str:
+    """Say why a document that begins at some line is not valid; "" where it is."""
+    try:
+        parse_json(text)
+    except json.JSONDecodeError as error:
+        return f"line {begins + error.lineno - 1}: {error.msg} in the JSON that begins at line {begins}"
+    except (ValueError, RecursionError):
+        return f"line {begins}: the JSON that begins here is too deep"
+    return ""
+
+
+def closed(text: str) -> Any:
+    """Read the beginning of a document: what follows its last comma is left out, and what is open is closed."""
+    opened: list[str] = []
+    best: tuple[int, str] | None = None
+    at = 0
+    while found := _MARK.search(text, at):
+        mark, at = found[0], found.end()
+        if mark == '"':
+            string = _STRING.match(text, found.start())
+            if string is None:
+                break
+            at = string.end()
+        elif mark in "{[":
+            opened.append("}" if mark == "{" else "]")
+        elif mark == ",":
+            best = found.start(), "".join(reversed(opened))
+        elif opened:
+            opened.pop()
+    return None if best is None else parsed(text[: best[0]] + best[1])
+
+
+def is_cut_off(text: str) -> bool:
+    """Return whether a JSON document ends before what it opened is closed."""
+    first = _MARK.search(text)
+    return first is not None and _end(text, first.start()) is None
+
+
+def _end(text: str, start: int) -> int | None:
+    """Return where an object or a list ends that begins somewhere; None: it is cut off."""
+    depth, at = 0, start
+    while found := _MARK.search(text, at):
+        mark, at = found[0], found.end()
+        if mark == '"':
+            string = _STRING.match(text, found.start())
+            if string is None:
+                return None
+            at = string.end()
+        elif mark in "{[":
+            depth += 1
+        elif mark in "}]":
+            depth -= 1
+            if depth <= 0:
+                return at
+    return None

@@ -1,0 +1,173 @@
+"""The output of one execution -> its values, by the readers of result files, and strictly.
+
+What a reader is not sure of fails: results with no name, a name that comes twice, statistics in place of values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from gate.formats.parts.output import (
+    EmptyError,
+    Live,
+    OutputError,
+    Series,
+    Suite,
+    checked,
+    refuse_cut_off,
+    usable,
+    why_unusable,
+)
+from gate.formats.parts.result import About, Adapter, Aggregate, Failed, LeftOut, Measured, Result
+from gate.formats.parts.source import GZIP, Source, guarded
+from gate.model import UserError
+from gate.model.visible import visible
+
+_TWICE = "two benchmarks have this name"
+_VIEWS = {"median": "median", "p50": "median", "min": "fastest"}
+
+
+def results(read: Callable[[Source], Iterator[Result]], data: bytes, *, beginning: int | None = None) -> list[Result]:
+    """Read all that an output says.
+
+    Args:
+        beginning: bytes by which the reader tells its kinds of output apart; None: as many as of a file.
+
+    Raises:
+        OutputError: it cannot be read.
+    """
+    # a program's output is not trusted: it may unpack to more than there is memory
+    if data.startswith(GZIP):
+        raise OutputError("the output is packed: write it as it is")
+    try:
+        source = Source("the output", None, data, beginning=beginning)
+        return list(guarded(read(source), source))
+    except UserError as error:
+        raise OutputError(str(error)) from None
+
+
+def suite(tool: Adapter, data: bytes, unsampled: str = "it has statistics, and no values") -> Suite:
+    """Read the values of a suite's benchmarks; those of a benchmark's processes follow one another.
+
+    Args:
+        unsampled: what to say of a benchmark that has statistics alone.
+
+    Raises:
+        OutputError: it is no such output, or something in it fails that has no name.
+    """
+    found = results(tool.read, data)
+    if all(isinstance(each, About) for each in found) and not tool.recognises(Source("the output", None, data)):
+        raise OutputError(f"the output is not of {tool.FORMAT.tool}")
+    return sorted_by_name(found, unsampled)
+
+
+def sorted_by_name(found: Iterable[Result], unsampled: str) -> Suite:
+    """Put the values of each benchmark together, and say of those that cannot be used why.
+
+    Raises:
+        OutputError: something failed that has no name.
+    """
+    made = Suite({}, {})
+    processes: dict[str, int] = {}
+    for each in found:
+        if not isinstance(each, (About, LeftOut)):
+            _sort(made, processes, each, unsampled)
+    for name, series in made.benchmarks.items():
+        faults = (why_unusable(metric, own) for metric, own in series.items())
+        if fault := next(filter(None, faults), ""):
+            made.errors[name] = fault
+    for name in made.errors:
+        made.benchmarks.pop(name, None)
+    return made
+
+
+def _sort(made: Suite, processes: dict[str, int], found: Measured | Aggregate | Failed, unsampled: str) -> None:
+    """Take in a result; processes: how many of each benchmark there were."""
+    name = visible(found.benchmark or "")
+    if not name:
+        raise OutputError(found.status if isinstance(found, Failed) else "results without a name")
+    if isinstance(found, Aggregate):
+        if name not in made.benchmarks:
+            made.errors.setdefault(name, unsampled)
+        return
+    if found.execution < processes.get(name, 0):
+        made.errors[name] = _TWICE
+    processes[name] = found.execution + 1
+    if isinstance(found, Failed):
+        made.errors.setdefault(name, found.status)
+    else:
+        _join(made.benchmarks.setdefault(name, {}), found)
+
+
+def _join(known: dict[str, Series], found: Measured) -> None:
+    """Add the values of a process; a metric that only some processes have would shift the others."""
+    if found.execution:
+        for name in known.keys() - {visible(metric) for metric in found.metrics}:
+            del known[name]
+    for metric, own in found.metrics.items():
+        name, values = visible(metric), list(own.values)
+        if name in known:
+            known[name].values.extend(values)
+        elif not found.execution:
+            known[name] = Series(own.unit, values, own.better, view_of=own.view_of, sharp=own.sharp, step=own.step)
+
+
+def printed(
+    read: Callable[[Source], Iterator[Result]], expected: str, document: Callable[[Source], bool] | None = None
+) -> Live:
+    """Make a format of the values instrument: one value of each benchmark, as a program prints it.
+
+    Behind a mean its median and its fastest time, where they are printed too, become NAME.median and NAME.fastest,
+    views of the mean, of which load disturbs the median less.
+
+    Args:
+        expected: what the output should be, for the message.
+        document: whether an output is of the tool; None: it consists of lines, of which the last may be cut off.
+    """
+
+    def parse(data: bytes, units: Mapping[str, str | None]) -> dict[str, Series]:  # noqa: ARG001 - as all formats
+        # what it says beside its results may be long, and come first
+        found = _one_each(results(read, data, beginning=len(data)))
+        if not found:
+            is_empty = document is None or document(Source("the output", None, data))
+            raise (EmptyError if is_empty else OutputError)(f"no benchmark in the output: {expected}")
+        if document is None:
+            refuse_cut_off(data, "the output")
+        return found
+
+    return parse
+
+
+def _one_each(found: Iterable[Result]) -> dict[str, Series]:
+    series: dict[str, Series] = {}
+    views: dict[str, Series] = {}
+    first: dict[str, tuple[str, str]] = {}
+    for each in found:
+        if isinstance(each, About):
+            continue
+        if isinstance(each, LeftOut) or not each.benchmark:
+            raise OutputError(each.status if isinstance(each, (LeftOut, Failed)) else "a result without a name")
+        name = visible(each.benchmark)
+        if isinstance(each, Failed):
+            raise OutputError(f"benchmark {name!r}: {each.status}")
+        what = (each.metric, each.statistic) if isinstance(each, Aggregate) else ("", "")
+        if first.setdefault(name, what) == what and name in series:
+            raise OutputError(f"two benchmarks are called {name!r}: give each a name of its own")
+        if isinstance(each, Measured):
+            series[name] = _chief(name, each)
+        elif name not in series:
+            value = checked(each.value, each.unit, f"{name}: {each.value}".encode())
+            series[name] = Series(each.unit, [value], each.better)
+        # of what a clock does not resolve there is no ratio
+        elif first[name] == ("time", "mean") and each.metric == "time" and each.value > 0 and usable([each.value], "s"):
+            view = _VIEWS.get(each.statistic)
+            if view is not None:
+                views[f"{name}.{view}"] = Series("s", [each.value], view_of=name, sharp=view == "median")
+    # a benchmark may have the name of another one's view
+    return views | series if views.keys() & series.keys() else series | views
+
+
+def _chief(name: str, found: Measured) -> Series:
+    metric = found.metrics.get("time") or next(iter(found.metrics.values()))
+    values = [checked(value, metric.unit, f"{name}: {value}".encode()) for value in metric.values]
+    return Series(metric.unit, values, metric.better)

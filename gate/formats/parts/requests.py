@@ -1,0 +1,182 @@
+"""Requests of a load test -> times of those that succeeded, the share of the others, and how many came a second.
+
+A request that failed is no time: a server that refuses everything is fast.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from gate.formats.parts import checking
+from gate.formats.parts.output import OutputError
+from gate.formats.parts.result import Aggregate, Failed, Measured
+from gate.model import Better, Metric
+from gate.units import plural, to_base
+
+UNNAMED = "requests"
+"""What requests are called that their file does not name."""
+MOST_NAMES = 100_000
+"""Different requests of one file: more are one URL a request, which nobody compares."""
+K = TypeVar("K")
+_SECONDS = {"sec": "s", "secs": "s"}
+_PART = re.compile(r"([-+]?[\d.]+(?:e[-+]?\d+)?)\s*(ns|us|µs|μs|ms|secs?|s|m|h)")  # both are printed
+_DURATION = re.compile(rf"(?:{_PART.pattern}\s*)+")
+
+
+def _doubles() -> array[float]:
+    return array("d")
+
+
+@dataclass(slots=True)
+class Requests:
+    """All requests of one name in one process."""
+
+    times: array[float] = field(default_factory=_doubles)
+    """Of those that succeeded, in seconds."""
+    others: dict[str, array[float]] = field(default_factory=dict)
+    """Further values of these requests by the metric's name, in seconds, or bytes for "bytes"."""
+    failed: int = 0
+    tells: bool = True
+    """Whether the file tells failed requests from others."""
+    start: float | None = None
+    """When the first of them began, in seconds."""
+    end: float | None = None
+    """When the last one ended."""
+
+    def lasted(self, start: float, end: float) -> None:
+        """Take in when a request began and ended."""
+        if self.start is None or start < self.start:
+            self.start = start
+        if self.end is None or end > self.end:
+            self.end = end
+
+
+class Table(dict[K, Requests], Generic[K]):
+    """The requests of a file by what tells them apart; new ones are made when they are asked for."""
+
+    def __init__(self, others: tuple[str, ...] = (), *, tells: bool = True) -> None:
+        """Give the further metrics that the file has for every request."""
+        super().__init__()
+        self._others = others
+        self._tells = tells
+
+    def __missing__(self, key: K) -> Requests:
+        """Make it.
+
+        Raises:
+            OutputError: there are more than MOST_NAMES.
+        """
+        if len(self) >= MOST_NAMES:
+            raise OutputError(
+                f"more than {MOST_NAMES:,} different names of requests: give those that are alike one name in the "
+                "load test"
+            )
+        made = self[key] = Requests(others={name: _doubles() for name in self._others}, tells=self._tells)
+        return made
+
+
+def measured(
+    benchmark: str, requests: Requests, *, execution: int = 0, labels: Mapping[str, str] | None = None
+) -> Measured | Failed:
+    """Give what was measured of the requests of one name in one process."""
+    name, own = benchmark or UNNAMED, {key: value for key, value in (labels or {}).items() if value}
+    count = len(requests.times)
+    if not count:
+        return Failed(benchmark=name, status=all_failed(requests.failed), execution=execution, labels=own)
+    metrics = {"time": Metric(unit="s", values=requests.times)}
+    for other, found in requests.others.items():
+        if len(found) == count:
+            metrics[other] = Metric(unit="B" if other == "bytes" else "s", values=found)
+    if requests.tells:
+        metrics["error_rate"] = Metric(values=[requests.failed / (requests.failed + count)])
+    span = None if requests.start is None or requests.end is None else requests.end - requests.start
+    if span is not None and span > 0:
+        metrics["throughput"] = Metric(unit="1/s", better="higher", values=[count / span])
+    return checking.measured(name, metrics, execution=execution, labels=own)
+
+
+def all_failed(count: int) -> str:
+    """Say that all requests failed."""
+    return f"all {plural(count, 'request')} failed" if count > 1 else "its one request failed"
+
+
+def aggregates(
+    benchmark: str, metric: str, found: Mapping[str, float | None], *, unit: str = "s", better: Better | None = None,
+    count: float | None = None, labels: Mapping[str, str] | None = None, sd: float | None = None,
+    execution: int = 0,
+) -> Iterator[Aggregate]:  # fmt: skip
+    """Yield aggregates of one metric by their statistic; those that are no usable values are left out."""
+    if sd is not None and checking.fault([sd], unit) is not None:
+        sd = None
+    for statistic, value in found.items():
+        if value is not None and checking.fault([value], unit) is None:
+            yield Aggregate(
+                benchmark=benchmark or UNNAMED, metric=metric, statistic=statistic, value=value, unit=unit,
+                better=better, count=count, sd=sd if statistic == "mean" else None, execution=execution,
+                labels={key: text for key, text in (labels or {}).items() if text},
+            )  # fmt: skip
+
+
+def are_no_times(found: Mapping[str, float | None]) -> bool:
+    """Return whether none of the statistics is a time that can be used."""
+    return all(value is None or checking.fault([value], "s") is not None for value in found.values())
+
+
+def error_rate(
+    benchmark: str, failed: float, total: float, labels: Mapping[str, str] | None = None, *, execution: int = 0
+) -> Iterator[Aggregate]:
+    """Yield the share of requests that failed, where there were any requests."""
+    if total > 0:
+        yield from aggregates(
+            benchmark, "error_rate", {"value": failed / total}, unit="", labels=labels, execution=execution
+        )
+
+
+def percentile(text: str | float) -> str:
+    """Name a percentile as perfgate does: 99.900 -> "p99.9", and 100 "max", 0 "min"."""
+    value = float_of(str(text))
+    if value is None:
+        return f"p{text}"
+    return {0.0: "min", 100.0: "max"}.get(value, f"p{value:.10g}")
+
+
+def place_of(url: str) -> tuple[str, str]:
+    """Take a URL apart: its path with the query, and its host, which may differ between the sides that are compared.
+
+    What is no URL is its own path.
+    """
+    scheme, mark, rest = url.partition("://")
+    if not mark or not scheme.isalnum():
+        return url, ""
+    host, _, path = rest.partition("/")
+    return f"/{path}", host.rpartition("@")[2]
+
+
+def header(reader: Iterable[list[str]]) -> list[str]:
+    """Return the names of a CSV's columns, which some tools write behind a blank line."""
+    return next(([name.strip() for name in row] for row in reader if row), [])
+
+
+def seconds(text: str) -> float | None:
+    """Read a time with its unit, such as "1.04ms", "0.0452 secs" or Go's "1m2.5s"; None: it is none."""
+    if not _DURATION.fullmatch(text.strip()):
+        return None
+    total = 0.0
+    for digits, unit in _PART.findall(text):
+        number = float_of(digits)
+        if number is None:
+            return None
+        total += number * to_base(_SECONDS.get(unit, unit))[1]
+    return total
+
+
+def float_of(text: str) -> float | None:
+    """Read a number; None: it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return None

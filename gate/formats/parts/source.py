@@ -1,0 +1,437 @@
+"""A result file of another tool: its beginning, its lines, its JSON; unpacked and decoded."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import mmap
+import os
+import re
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from functools import cached_property
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+import msgspec
+
+from gate.formats.parts.json_text import UNQUOTED, Document, closed, documents, is_cut_off, parse_json, parsed
+from gate.formats.parts.output import OutputError
+from gate.model import UserError
+from gate.model.visible import visible
+
+T = TypeVar("T")
+BEGINNING = 1 << 18
+"""Bytes by which a format is recognised."""
+_LONGEST = 200
+"""Characters of what is wrong with a file."""
+_SMALL = 1 << 26
+"""Bytes of a JSON document up to which all of it is decoded at once, which is ten times as fast."""
+GZIP = b"\x1f\x8b"
+"""The first bytes of what is packed."""
+_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+_COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_STAMP = re.compile(
+    # `gh run view --log` writes job and step, GitLab the number of a stream, Kubernetes its name
+    r"\ufeff?(?:[^\t\n]*\t[^\t\n]*\t)?\ufeff?(?:\x1b_bk;t=\d+\x07|"
+    r"\[?(?:\d{4}-\d\d-\d\d[T ])?\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?\]?"
+    r"(?: \d\d[OE][ +]?| std(?:out|err) [FP](?: |$)|[ \t]|$))",
+    re.ASCII,
+)
+"""What a CI's log has before each line."""
+_NO_NUMBER = re.compile(UNQUOTED.pattern.encode(), UNQUOTED.flags & ~re.UNICODE)
+
+
+class Head:
+    """The beginning of a file, by which its format is recognised."""
+
+    def __init__(self, name: str, data: bytes, *, whole: bool) -> None:
+        """Keep the beginning; whole: there is no more. The name is of the file, without its folder and ".gz"."""
+        self.name = name
+        self.data = data
+        self.whole = whole
+
+    @cached_property
+    def text(self) -> str:
+        """It as text, without a byte order mark, with plain newlines; what is no text replaced.
+
+        Colours, and the time that a log has before each of its lines, are left out.
+        """
+        text = _COLOUR.sub("", self.data.decode(_encoding(self.data), "replace"))
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        return "\n".join(_STAMP.sub("", line) for line in text.split("\n")) if self.is_log else text
+
+    @cached_property
+    def is_log(self) -> bool:
+        """Each of its lines begins with a time, as in the log of a CI."""
+        lines = [line for line in self.data.decode(_encoding(self.data), "replace").splitlines() if line.strip()]
+        # the last one may be cut off
+        return bool(lines) and all(map(_STAMP.match, lines[: max(1, len(lines) - 1)]))
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Its lines that are not blank; the last may be cut off."""
+        return [line for line in self.text.split("\n") if line.strip()]
+
+    @property
+    def first(self) -> str:
+        """Its first line that is not blank; "" where there is none."""
+        return self.lines[0] if self.lines else ""
+
+    @cached_property
+    def json(self) -> Any:
+        """The JSON document that it begins, as far as it goes; None where it is none, or JSON lines."""
+        text = self.text.lstrip()
+        if not text.startswith(("{", "[")) or self.json_lines:
+            return None
+        whole = parsed(text) if self.whole else None
+        # a file that was cut off, by a crash or a full disk, is still one of its format
+        return closed(text) if whole is None else whole
+
+    def element(self, *keys: str) -> dict[str, Any]:
+        """Give the first element of a list in the JSON, by the keys that lead there; {} where it is no object."""
+        found = self.json
+        for key in keys:
+            found = found.get(key) if isinstance(found, dict) else None
+        first = found[0] if isinstance(found, list) and found else None
+        return first if isinstance(first, dict) else {}
+
+    @cached_property
+    def json_lines(self) -> list[dict[str, Any]]:
+        """The objects of its lines, where each line is one and there are several; otherwise empty."""
+        lines = self.lines
+        # the last one may be cut off, here or in the file
+        if not self.whole or (len(lines) > 1 and not lines[-1].rstrip().endswith("}")):
+            lines = lines[:-1]
+        if not lines or not lines[0].lstrip().startswith("{") or not lines[0].rstrip().endswith("}"):
+            return []
+        found = [parsed(line) for line in lines[:50]]
+        several = len(self.lines) > 1 or not self.whole
+        return found if several and all(isinstance(each, dict) for each in found) else []
+
+
+class Source:
+    """A file, or a folder of files that one tool wrote."""
+
+    def __init__(
+        self, name: str, path: Path | None, data: bytes | None = None, *, place: str = "", beginning: int | None = None
+    ) -> None:
+        """Name a file as the user did.
+
+        Args:
+            beginning: bytes by which it is recognised; None: those of a large file.
+            data: what it holds, where it is no file (standard input, a git object).
+            place: where in the file this is, such as "line 41"; "": it is the whole.
+        """
+        self.name = name
+        self.full_name = f"{name}, from {place}" if place else name
+        """For messages."""
+        self.path = path
+        self.taken_whole = False
+        """Whether it was read as one JSON document, and not line by line."""
+        self._data = data
+        self._beginning = BEGINNING if beginning is None else beginning
+        self.is_folder = data is None and path is not None and path.is_dir()
+        self.unended = False
+        """The line that was read last has no newline at its end, as that of a file that was cut off."""
+        self._place: tuple[str, int] | None = None
+        """What is being read: how its place is written, and its number."""
+
+    @property
+    def at(self) -> str:
+        """Where it is being read, for the beginning of a message: "line 12: "; "" where nobody knows."""
+        return "" if self._place is None else self._place[0].format(self._place[1])
+
+    @cached_property
+    def head(self) -> Head:
+        """Its beginning; of a folder nothing.
+
+        Raises:
+            UserError: it cannot be read or unpacked.
+        """
+        own = self.path.name if self.path is not None else ""
+        if self.is_folder:
+            return Head(own, b"", whole=True)
+        with self._open() as file:
+            data = file.read(self._beginning + 1)
+        return Head(own.removesuffix(".gz"), data[: self._beginning], whole=len(data) <= self._beginning)
+
+    def inside(self, path: Path) -> Source:
+        """Give a file of this folder."""
+        return Source(str(path), path)
+
+    def whole(self) -> bytes:
+        """Read all of its bytes, unpacked.
+
+        Raises:
+            UserError: it cannot be read or unpacked.
+        """
+        with self._open() as file:
+            return file.read()
+
+    def bytes_lines(self) -> Iterator[bytes]:
+        """Yield its lines in UTF-8, without their ends, colours and times of a log; one after the other.
+
+        Raises:
+            UserError: it cannot be read or unpacked.
+        """
+        encoding = _encoding(self.head.data)
+        if encoding != "utf-8":
+            yield from (text.encode() for text in self.lines())
+            return
+        is_log = self.head.is_log
+        with self._open() as file:
+            for raw in self._placed(file, "line {}: ", 1):
+                line, self.unended = raw.rstrip(b"\r\n"), raw[-1:] != b"\n"
+                if is_log or b"\x1b" in line:
+                    line = self._bare(line.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+                yield line
+
+    def lines(self) -> Iterator[str]:
+        """Yield its lines as text, without their ends, colours and times of a log; what is no text replaced.
+
+        Raises:
+            UserError: it cannot be read or unpacked.
+        """
+        with self._open() as file, io.TextIOWrapper(file, _encoding(self.head.data), "replace") as text:
+            for line in self._placed(text, "line {}: ", 1):
+                self.unended = line[-1:] != "\n"
+                yield self._bare(line.rstrip("\n"))
+
+    def _placed(self, parts: Iterable[T], written: str, first: int) -> Iterator[T]:
+        for number, part in enumerate(parts, first):
+            self._place = written, number
+            yield part
+        self._place = None
+
+    def _bare(self, line: str) -> str:
+        """Leave colours out, and the time that a log has before each of its lines."""
+        own = _COLOUR.sub("", line) if "\x1b" in line else line
+        return _STAMP.sub("", own) if self.head.is_log else own
+
+    def raw_lines(self) -> Iterator[str]:
+        """Yield its lines with their own ends, as the csv module wants them, and an XML parser takes them.
+
+        Raises:
+            UserError: it cannot be read or unpacked.
+        """
+        with self._open() as file, io.TextIOWrapper(file, _encoding(self.head.data), "replace", newline="") as text:
+            yield from self._placed(text, "line {}: ", 1)
+
+    def text(self) -> str:
+        """Read all of it as text with plain newlines, without the times of a log."""
+        with self._open() as file:
+            data = file.read()
+        text = data.decode(_encoding(data), "replace").replace("\r\n", "\n").replace("\r", "\n")
+        return "\n".join(map(self._bare, text.split("\n"))) if self.head.is_log else text
+
+    def documents(self) -> list[Document]:
+        """Find the JSON documents of a file that is more than one; empty where it is one, has none, or is large.
+
+        Raises:
+            OutputError: what begins like a document is not valid, by its line.
+            UserError: it cannot be read or unpacked.
+        """
+        if self.is_folder or self._size() > _SMALL:
+            return []
+        text = self.text()
+        found = documents(text)
+        return [] if [each.text for each in found] == [text.strip()] else found
+
+    def document(self, shape: type[T], what: str) -> T:
+        """Read it as one JSON document: of the shape only what it names, NaN and Infinity as Python writes them.
+
+        Args:
+            what: what it should be, for the message.
+
+        Raises:
+            OutputError: it is no JSON, or not of the shape.
+            UserError: it cannot be read or unpacked.
+        """
+        self.taken_whole = True
+        with self._mapped() as data:
+            try:
+                return msgspec.json.decode(data, type=shape)
+            except msgspec.ValidationError as error:
+                # an integer where the shape has a float beyond 64 bits, or text of NaN: the slow reader knows better
+                first: Exception = error
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+                first = error
+        try:
+            return msgspec.convert(parse_json(self.text()), shape, strict=False)
+        except (ValueError, RecursionError) as error:
+            shown = error if isinstance(error, msgspec.ValidationError) else first
+            if isinstance(error, json.JSONDecodeError) and is_cut_off(self.text()):
+                raise OutputError(f"{what} is cut off: copy the file again, or measure again") from None
+            raise OutputError(f"{what} is not as expected: {visible(str(shown)).replace('`', '')}") from None
+
+    def beginning(self, shape: type[T]) -> T | None:
+        """Read a JSON document that was cut off, without what is not whole; None: not even that is of the shape.
+
+        Its last elements may be there in part.
+        """
+        try:
+            return msgspec.convert(closed(self.text()), shape, strict=False)
+        except msgspec.ValidationError:
+            return None
+
+    def items(self, place: str, what: str) -> Iterator[Any]:
+        """Yield the elements of one array of a JSON document, one at a time where the document is large.
+
+        Args:
+            place: keys from the top to the array, joined by dots; "" where the document itself is the array.
+            what: what the file should be, for the message.
+
+        Raises:
+            OutputError: it is no JSON, or has no such array.
+            UserError: it cannot be read or unpacked.
+        """
+        if self._size() <= _SMALL:
+            found: Any = self.document(object, what)
+            for key in place.split(".") if place else ():
+                found = found.get(key) if isinstance(found, dict) else None
+            if not isinstance(found, list):
+                raise OutputError(f"{what} is not as expected: it has no array {place!r}")
+            parts: Iterable[Any] = found
+        else:
+            parts = self._streamed(place, what)
+        yield from self._placed(parts, f"{visible(place)}[{{}}]: ", 0)
+
+    def _streamed(self, place: str, what: str) -> Iterator[Any]:
+        self.taken_whole = True
+        import ijson  # type: ignore[import-untyped]  # it has no types
+
+        with self._open() as file:
+            try:
+                yield from ijson.items(_Repaired(file), f"{place}.item" if place else "item", use_float=True)
+            except ijson.JSONError as error:
+                raise OutputError(f"{what} is not valid JSON: {visible(str(error))}") from None
+
+    def _size(self) -> int:
+        if self.head.whole:
+            return len(self.head.data)
+        if self._data is None and self.path is not None and not self._packed():
+            return self.path.stat().st_size
+        return _SMALL + 1 if self._data is None or self._data[:2] == GZIP else len(self._data)
+
+    def _mapped(self) -> closing[mmap.mmap] | memoryview:
+        """Give the bytes in UTF-8; those of a plain file as the system maps them, which takes no memory."""
+        encoding = _encoding(self.head.data)
+        if self.head.is_log:
+            return memoryview(self.text().encode())
+        if encoding == "utf-8" and self._data is None and self.path is not None and not self._packed():
+            with self.path.open("rb") as file:
+                if file.seek(0, io.SEEK_END):
+                    return closing(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        with self._open() as packed:
+            data = packed.read()
+        return memoryview(data if encoding == "utf-8" else data.decode(encoding, "replace").encode())
+
+    def _packed(self) -> bool:
+        return self.path is not None and _is_packed(self.path)
+
+    def _open(self) -> IO[bytes]:
+        """Open it for its bytes, unpacked."""
+        self._place = None
+        try:
+            raw: IO[bytes] = io.BytesIO(self._data) if self._data is not None else self._file()
+        except OSError as error:
+            raise UserError(f"{self.name}: cannot be read: {error.strerror}") from None
+        if raw.read(2) != GZIP:
+            raw.seek(0)
+            return raw
+        raw.seek(0)
+        return io.BufferedReader(_Unpacked(self.name, raw))
+
+    def _file(self) -> IO[bytes]:
+        if self.path is None:
+            self._data = sys.stdin.buffer.read()
+            return io.BytesIO(self._data)
+        return self.path.open("rb")
+
+
+def guarded(results: Iterable[T], source: Source) -> Iterator[T]:
+    """Yield what a reader yields of a source; the bytes are of somebody else, so whatever they lead to is said of them.
+
+    Raises:
+        OutputError: the source cannot be read, with its line or place.
+        UserError: it cannot be opened or unpacked.
+        OSError: as the reader raises it.
+    """
+    try:
+        yield from results
+    except (UserError, OutputError, OSError, MemoryError):
+        raise
+    except Exception as error:
+        if os.environ.get("PERFGATE_TRACEBACK") or isinstance(error.__cause__, KeyboardInterrupt):
+            raise
+        kind = "" if isinstance(error, (ValueError, csv.Error)) else f"{type(error).__name__}, "
+        why = f"{kind}{visible(str(error))}"[:_LONGEST].replace("`", "")
+        raise OutputError(f"{source.at}something in it is not as the tool writes it: {why}") from None
+
+
+class _Repaired:
+    """A file as ijson reads it: the numbers that JSON does not have are null."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        if not size or not data:
+            return data
+        # a number may go on behind it
+        data += self._file.readline(BEGINNING)
+        # most have none of them, and to look at each string takes long
+        shown = data.lower()
+        return _NO_NUMBER.sub(_null, data) if any(part in shown for part in (b"nan", b"inf", b"1.#")) else data
+
+
+def _null(found: re.Match[bytes]) -> bytes:
+    return found[0] if found[0].startswith(b'"') else b"null"
+
+
+class _Unpacked(io.RawIOBase):
+    """A gzip file, unpacked as it is read, whose errors name it."""
+
+    def __init__(self, name: str, raw: IO[bytes]) -> None:
+        self._name = name
+        self._raw = raw
+        self._file = gzip.GzipFile(fileobj=raw)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        try:
+            data = self._file.read1(len(buffer))
+        except (EOFError, gzip.BadGzipFile, zlib.error):
+            raise UserError(f"{self._name}: looks like a gzip file but cannot be unpacked: copy it again") from None
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+def _is_packed(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(2) == GZIP
+
+
+def _encoding(data: bytes) -> str:
+    for mark, encoding in _MARKS.items():
+        if data.startswith(mark):
+            return encoding
+    # without a mark: PowerShell and others write text whose every second byte is 0
+    begins = data[:64]
+    if len(begins) >= 4 and not begins[1::2].strip(b"\0") and begins[::2].strip(b"\0"):
+        return "utf-16-le"
+    if len(begins) >= 4 and not begins[::2].strip(b"\0") and begins[1::2].strip(b"\0"):
+        return "utf-16-be"
+    return "utf-8"

@@ -1,0 +1,135 @@
+"""pyperf's JSON (`-o FILE`, also packed), and that of its predecessor perf from version 6 of the format on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from gate.formats.parts.checking import entry
+from gate.formats.parts.output import OutputError, Series, why_unusable
+from gate.formats.parts.result import About, Failed, Format, Measured, Result
+from gate.formats.parts.source import Source
+from gate.model import Metric
+
+FORMAT = Format(
+    title="pyperf (`-o FILE`, `.json` and `.json.gz`), pyperformance",
+    execution="one run: a worker process with values; calibration runs are left out",
+    iteration="one value: seconds for one loop; warm-ups are kept apart",
+    trap=(
+        "pyperf spreads its values over 20 processes of one build; after `convert --add` a file holds the processes "
+        "of both runs"
+    ),
+)
+_HOST = {
+    "hostname": "hostname", "cpu_model_name": "cpu", "cpu_count": "cpu_count", "cpu_affinity": "cpu_affinity",
+    "cpu_config": "cpu_config", "platform": "platform", "aslr": "aslr", "python_version": "python_version",
+    "python_implementation": "python_implementation", "python_compiler": "python_compiler",
+    "python_cflags": "python_cflags", "python_config_args": "python_config_args", "timer": "timer",
+}  # fmt: skip
+# by the unit in the metadata: the metric and its unit
+_METRICS = {"second": ("time", "s"), "byte": ("memory", "B"), "integer": ("count", "")}
+_VERSIONS = ("1.0", 6)
+_TOOLS = {"pyperf_version": "pyperf", "perf_version": "pyperf"}
+
+
+class _Run(msgspec.Struct):
+    values: list[float] = []
+    warmups: list[tuple[float, float]] = []
+    metadata: dict[str, Any] = {}
+
+
+class _Benchmark(msgspec.Struct):
+    runs: list[_Run] = []
+    metadata: dict[str, Any] = {}
+
+
+class _Suite(msgspec.Struct):
+    benchmarks: list[Any]
+    version: str | int | float = ""
+    metadata: dict[str, Any] = {}
+
+
+def recognises(source: Source) -> bool:
+    """Return whether it is a JSON document of benchmarks with runs of values or warm-ups."""
+    runs = source.head.element("benchmarks").get("runs")
+    run = runs[0] if isinstance(runs, list) and runs else None
+    return isinstance(run, dict) and any(isinstance(run.get(key), list) for key in ("values", "warmups"))
+
+
+def read(source: Source) -> Iterator[Result]:
+    """Yield each worker's values of each benchmark, in seconds ("time"), bytes ("memory") or integers ("count").
+
+    Raises:
+        OutputError: not such a file, or of another version.
+    """
+    suite = source.document(_Suite, "pyperf's JSON")
+    if suite.version not in _VERSIONS:
+        raise OutputError(
+            f"pyperf's JSON has version {str(suite.version)!r}; this perfgate reads {_VERSIONS[0]} and {_VERSIONS[1]}"
+        )
+    about = None
+    for place, each in enumerate(suite.benchmarks):
+        benchmark = entry(each, _Benchmark, f"benchmarks[{place}]")
+        if isinstance(benchmark, Failed):
+            yield _named(benchmark, each)
+            continue
+        # what is common to all runs stands once, in the benchmark or in the file
+        first = benchmark.runs[0].metadata if benchmark.runs else {}
+        metadata = suite.metadata | benchmark.metadata | first
+        if about is None:
+            about = _about(metadata)
+            yield about
+        yield from _results(benchmark, metadata)
+
+
+def _named(failed: Failed, found: Any) -> Failed:
+    """Name a benchmark that cannot be read by its metadata, or by that of its first run."""
+    own = found if isinstance(found, dict) else {}
+    runs = own.get("runs")
+    for part in (own, *(runs[:1] if isinstance(runs, list) else ())):
+        metadata = part.get("metadata") if isinstance(part, dict) else None
+        if isinstance(metadata, dict) and isinstance(metadata.get("name"), str):
+            return msgspec.structs.replace(failed, benchmark=metadata["name"])
+    return failed
+
+
+def _results(benchmark: _Benchmark, metadata: dict[str, Any]) -> Iterator[Result]:
+    # pyperf's own reader calls it so, too
+    name = str(metadata.get("name", "<no name>"))
+    unit = str(metadata.get("unit", "second"))
+    if unit not in _METRICS:
+        yield Failed(benchmark=name, status=f"its unit is {unit!r}, which this perfgate does not know")
+        return
+    metric, base = _METRICS[unit]
+    # a run without values found the number of loops
+    runs = [run for run in benchmark.runs if run.values]
+    if not runs:
+        yield Failed(benchmark=name, status="only calibration runs: no worker gave values")
+    tags = metadata.get("tags")
+    labels = {"tags": " ".join(map(str, tags))} if isinstance(tags, list) and tags else {}
+    for execution, run in enumerate(runs):
+        dropped = [value for _, value in run.warmups]
+        why = why_unusable(metric, Series(base, run.values))
+        if why:
+            yield Failed(benchmark=name, status=why, execution=execution)
+            continue
+        if dropped and why_unusable(metric, Series(base, dropped)):
+            dropped = []
+        metrics = {metric: Metric(unit=base, values=run.values, dropped=dropped)}
+        yield Measured(benchmark=name, metrics=metrics, execution=execution, labels=labels)
+
+
+def _about(metadata: dict[str, Any]) -> About:
+    host = {name: metadata[key] for key, name in _HOST.items() if metadata.get(key) not in (None, "")}
+    date = metadata.get("date")
+    tools = [f"{name} {metadata[key]!s}" for key, name in _TOOLS.items() if key in metadata]
+    # pyperformance compile writes it
+    commit = metadata.get("commit_id")
+    return About(
+        host=host,
+        commit=commit if isinstance(commit, str) else None,
+        created=str(date).replace(" ", "T", 1) if date else None,
+        tool=tools[0] if tools else "pyperf",
+    )

@@ -1,0 +1,179 @@
+"""pytest-benchmark's --benchmark-json and the files of --benchmark-save and --benchmark-autosave (2.x to 5.x)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from gate.formats.parts.checking import entry
+from gate.formats.parts.output import Series, why_unusable
+from gate.formats.parts.result import About, Aggregate, Failed, Format, Measured, Result
+from gate.formats.parts.source import Source
+from gate.model import Metric
+
+FORMAT = Format(
+    title="pytest-benchmark (`--benchmark-json`, `--benchmark-save`)",
+    execution="the file: one process of pytest",
+    iteration="one round; its value is the mean over the `iterations` of the round",
+    trap=(
+        "saved without `--benchmark-save-data` there are no rounds, only aggregates; tests that failed are not in the "
+        "file; what a timer of CPU time measured is `cpu_time`"
+    ),
+    again="rounds",
+)
+_ONE_TASK = 0.95
+"""The share of the CPU time from which one thread did the work."""
+_CPU_TIMERS = ("process_time", "thread_time")
+_HOST = {
+    "node": "hostname", "system": "system", "release": "kernel", "machine": "machine",
+    "python_implementation": "python_implementation", "python_version": "python_version",
+    "python_compiler": "python_compiler",
+}  # fmt: skip
+_BRANDS = ("brand_raw", "brand")
+_AGGREGATES = ("mean", "median", "min", "max")
+
+
+class _Stats(msgspec.Struct):
+    data: list[float | str | None] | None = None
+    """Of a file that somebody shortened by hand also text, such as "...", in place of rounds."""
+    mean: float | None = None
+    median: float | None = None
+    min: float | None = None
+    max: float | None = None
+    stddev: float | None = None
+    rounds: float | None = None
+
+
+class _Clock(msgspec.Struct):
+    """What the clock of harness/instruments/pytest_clocks.py saw."""
+
+    active: list[float]
+    own: float
+
+
+class _Benchmark(msgspec.Struct):
+    name: str = ""
+    fullname: str = ""
+    group: str | None = None
+    params: dict[str, Any] | None = None
+    param: Any = None
+    stats: _Stats | None = None
+    options: dict[str, Any] | None = None
+    perfgate: _Clock | None = None
+
+
+class _Report(msgspec.Struct):
+    benchmarks: list[Any]
+    machine_info: dict[str, Any] | None = None
+    commit_info: dict[str, Any] | None = None
+    datetime: Any = None
+    version: Any = None
+
+
+def recognises(source: Source) -> bool:
+    """Return whether it is a JSON document with pytest-benchmark's top, or its benchmarks."""
+    found = source.head.json
+    if not isinstance(found, dict) or "context" in found:
+        return False
+    first = source.head.element("benchmarks")
+    if first:
+        return "fullname" in first and ("stats" in first or "group" in first or "machine_info" in found)
+    # the machine's description may be all that the beginning holds
+    return "machine_info" in found and ("commit_info" in found or "benchmarks" in found)
+
+
+def read(source: Source) -> Iterator[Result]:
+    """Yield a process for each benchmark with rounds, and aggregates for one without; named by the node id.
+
+    The metric is "time", or "cpu_time" where the timer was a clock of CPU time. "active" is its view without what the
+    thread waited for a processor, sharp where one thread did the work.
+    """
+    report = source.document(_Report, "pytest-benchmark's JSON")
+    yield _about(report)
+    for place, found in enumerate(report.benchmarks):
+        each = entry(found, _Benchmark, f"benchmarks[{place}]", "fullname", "name")
+        if isinstance(each, Failed):
+            yield each
+            continue
+        name = each.fullname or each.name
+        # files of 2.x have no options
+        metric = "cpu_time" if (each.options or {}).get("timer") in _CPU_TIMERS else "time"
+        labels, stats = _labels(each), each.stats
+        if stats is None:
+            yield Failed(benchmark=name, status="no statistics in the file", labels=labels)
+        elif stats.data and None in stats.data:
+            lost = f"{stats.data.count(None)} of {len(stats.data)}"
+            yield Failed(benchmark=name, status=f"{lost} rounds have null for a time", labels=labels)
+        elif rounds := _rounds(stats):
+            yield _measured(name, metric, rounds, each.perfgate, labels)
+        else:
+            yield from _aggregates(name, metric, labels, stats)
+
+
+def _measured(name: str, metric: str, rounds: list[float], clock: _Clock | None, labels: dict[str, str]) -> Result:
+    if why := why_unusable(metric, Series("s", rounds)):
+        return Failed(benchmark=name, status=why, labels=labels)
+    metrics = {metric: Metric(unit="s", values=rounds)}
+    if clock is not None and min(clock.active, default=0.0) > 0:
+        metrics["active"] = Metric(unit="s", values=clock.active, view_of=metric, sharp=clock.own >= _ONE_TASK)
+    return Measured(benchmark=name, metrics=metrics, labels=labels)
+
+
+def _rounds(stats: _Stats) -> list[float]:
+    """Give the values of a benchmark; none where some of them are gone."""
+    rounds = [value for value in stats.data or () if isinstance(value, float)]
+    return rounds if len(rounds) == len(stats.data or ()) else []
+
+
+def _labels(benchmark: _Benchmark) -> dict[str, str]:
+    labels = {key: _text(value) for key, value in (benchmark.params or {}).items()}
+    if benchmark.group is not None:
+        labels["group"] = benchmark.group
+    if benchmark.param is not None:
+        labels["param"] = _text(benchmark.param)
+    return labels
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _aggregates(name: str, metric: str, labels: dict[str, str], stats: _Stats) -> Iterator[Result]:
+    values = {key: value for key in _AGGREGATES if (value := getattr(stats, key)) is not None}
+    if not values:
+        yield Failed(benchmark=name, status="no rounds and no statistics in the file", labels=labels)
+        return
+    if why := why_unusable(metric, Series("s", list(values.values()))):
+        yield Failed(benchmark=name, status=why, labels=labels)
+        return
+    sd = stats.stddev
+    usable = sd is not None and why_unusable(metric, Series("s", [sd])) is None
+    for statistic, value in values.items():
+        yield Aggregate(
+            benchmark=name, metric=metric, statistic=statistic, value=value, unit="s", labels=labels,
+            sd=sd if usable and statistic == "mean" else None, count=stats.rounds,
+        )  # fmt: skip
+
+
+def _about(report: _Report) -> About:
+    machine = report.machine_info or {}
+    host = {name: machine[key] for key, name in _HOST.items() if machine.get(key)}
+    cpu = machine.get("cpu")
+    brands = [cpu.get(key) for key in _BRANDS] if isinstance(cpu, dict) else [cpu]
+    brand = next((each for each in (*brands, machine.get("processor")) if isinstance(each, str) and each), None)
+    if brand is not None:
+        host["cpu"] = brand
+    if isinstance(cpu, dict) and isinstance(count := cpu.get("count"), int):
+        host["cpu_count"] = count
+    commit = (report.commit_info or {}).get("id")
+    version = str(report.version) if report.version is not None else ""
+    return About(
+        host=host,
+        commit=commit if isinstance(commit, str) else None,
+        dirty=(report.commit_info or {}).get("dirty") is True,
+        created=report.datetime if isinstance(report.datetime, str) else None,
+        tool=f"pytest-benchmark {version}".rstrip(),
+    )

@@ -1,0 +1,209 @@
+"""tinybench's tasks and results (2 to 6) as JSON.stringify writes them, and its table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gate.formats.parts.checking import aggregate, entry, measured, scaled, times
+from gate.formats.parts.output import OutputError
+from gate.formats.parts.result import About, Failed, Format, Result
+from gate.formats.parts.source import Source
+from gate.model.bounds import number
+from gate.units import to_base
+
+FORMAT = Format(
+    title="tinybench (`bench.tasks`, `bench.results` or `bench.table()` as JSON)",
+    execution="the file",
+    iteration="a sample, where the version keeps them (6 only with retainSamples)",
+    trap=(
+        "samples are sorted, so a trend over time cannot be seen; results without their tasks have no names; from 3 on "
+        "the throughput is a mean of rates, which is more than 1 / the mean time"
+    ),
+    again="number",
+)
+_LISTS = ("tasks", "results", "benchmarks")
+_CELL = re.compile(r"(latency|throughput) (avg|average|med|median) \((ns|us|µs|μs|ms|s|ops/s)\)", re.IGNORECASE)
+_NUMBER = re.compile(r"([\d.,]+(?:e[-+]?\d+)?)\s*+(?:±\s*+([\d.,]+(?:e[-+]?\d+)?)\s*+(%?))?", re.IGNORECASE)
+_OLD = {"ops/sec", "Average Time (ns)"}
+_CONFIDENCE = 0.95
+"""Of the margin of error."""
+_MS = 1e-3
+_QUANTILES = {
+    "p50": "p50", "median": "p50", "p75": "p75", "p99": "p99", "p995": "p99.5", "p999": "p99.9", "min": "min",
+    "max": "max",
+}  # fmt: skip
+
+
+def recognises(source: Source) -> bool:
+    """Return whether it is a list, or an object, of tinybench's results or the rows of its table."""
+    found = source.head.json
+    # Google Benchmark and mitata have "benchmarks" too, and hyperfine "results", of another shape
+    own = list(_entries(found))[:20] if isinstance(found, (dict, list)) else []
+    return any(_is_result(_result(each)) or _is_row(each) for _, each in own if isinstance(each, dict))
+
+
+def _entries(found: Any) -> Iterator[tuple[str, Any]]:
+    """Yield results with the names that are theirs by what they stand in; "" where they are in a list."""
+    if isinstance(found, dict):
+        inside = next((found[key] for key in _LISTS if isinstance(found.get(key), list)), None)
+        if inside is None:
+            yield from ((name, entry) for name, entry in found.items() if isinstance(entry, dict))
+            return
+        found = inside
+    yield from (("", each) for each in found)
+
+
+def _result(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    own = entry.get("result")
+    return own if isinstance(own, dict) else entry
+
+
+def _is_result(result: Mapping[str, Any]) -> bool:
+    # those that stand before the samples, at which the beginning of a file may end
+    latency = result.get("latency")
+    of_2_to_5 = {"hz", "period", "samples"} <= result.keys() or {"critical", "df", "hz"} <= result.keys()
+    return of_2_to_5 or (isinstance(latency, dict) and {"critical", "df"} <= latency.keys())
+
+
+def _is_row(entry: Mapping[str, Any]) -> bool:
+    keys = {str(key) for key in entry}
+    return bool(keys & {"Task name", "Task Name"}) and (
+        keys >= _OLD or any(_CELL.fullmatch(key) for key in keys) or "Error" in keys
+    )
+
+
+def read(source: Source) -> Iterator[Result]:
+    """Yield a process for each task with samples, and statistics for the others."""
+    about = About(tool="tinybench")
+    yield about
+    listed, what = isinstance(source.head.json, list), "tinybench's JSON"
+    found = source.items("", what) if listed else source.document(object, what)
+    for place, (key, each) in enumerate(_entries(found), 1):
+        own = entry(each, dict[str, Any], f"task {place}")
+        if isinstance(own, Failed):
+            yield own
+            continue
+        if _is_row(own):
+            yield from _row(own)
+            continue
+        name = str(own.get("name") or key or f"task {place}")
+        labels = _labels(own)
+        result = _result(own)
+        if not about.host and (host := _host(result)):
+            about = About(host=host, tool="tinybench")
+            yield about
+        if "error" in result or result.get("state") == "errored":
+            yield Failed(benchmark=name, status=_error(result.get("error")), labels=labels)
+        elif _is_result(result):
+            yield from _times(name, result, labels)
+        # what stands beside tasks that are named by their keys may be anything
+        elif "name" in own or not key:
+            yield Failed(benchmark=name, status="no values: it did not run", labels=labels)
+
+
+def _host(result: Mapping[str, Any]) -> dict[str, str]:
+    """Give what a result says of the runtime, from 4 on."""
+    told = {"runtime": result.get("runtime"), "version": result.get("runtimeVersion")}
+    return {key: value for key, value in told.items() if isinstance(value, str) and value}
+
+
+def _labels(entry: Mapping[str, Any]) -> dict[str, str]:
+    bench = entry.get("bench")
+    suite = bench.get("name") if isinstance(bench, dict) else None
+    return {"bench": suite} if isinstance(suite, str) and suite else {}
+
+
+def _error(error: Any) -> str:
+    """Say what a task threw: an Error becomes {} in JSON unless the user wrote its message."""
+    message = error.get("message") if isinstance(error, dict) else error
+    return f"it threw: {message}"[:200] if isinstance(message, str) and message else "it threw an error"
+
+
+def _times(name: str, result: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[Result]:
+    latency = result.get("latency")
+    own = latency if isinstance(latency, dict) else result
+    # 3 to 5 have the samples at both places, and users take those of one out
+    if not own.get("samples") and isinstance(result.get("samples"), list):
+        own = {**own, "samples": result["samples"]}
+    yield from of_times(name, own, labels)
+    if not own.get("samples"):
+        throughput = result.get("throughput")
+        yield from of_rates(name, throughput if isinstance(throughput, dict) else {"mean": result.get("hz")}, labels)
+
+
+def _row(row: Mapping[str, Any]) -> Iterator[Result]:
+    name = str(row.get("Task name", row.get("Task Name", "")))
+    if "Error" in row:
+        yield Failed(benchmark=name, status=_error(row["Error"]))
+        return
+    samples = number(row.get("Samples"))
+    margin = str(row.get("Margin", "")).strip("± ")
+    cells = row
+    if row.keys() >= _OLD:
+        mean = f"{row['Average Time (ns)']} ± {margin}"
+        cells = {"Latency avg (ns)": mean, "Throughput avg (ops/s)": row["ops/sec"]}
+    for key, cell in cells.items():
+        match = _CELL.fullmatch(str(key))
+        if match is not None:
+            yield _cell(name, match, cell, samples)
+
+
+def _cell(name: str, title: re.Match[str], cell: Any, samples: float | None) -> Result:
+    text = _NUMBER.fullmatch(str(cell).strip())
+    try:
+        value = float(text[1].replace(",", "")) if text else None
+        half = float(text[2].replace(",", "")) if text and text[2] else None
+    except ValueError:
+        raise OutputError(f"{str(cell)!r} in {title[0]!r} of {name} is not a number") from None
+    is_mean = title[2].lower().startswith("av")
+    is_time = title[1].lower() == "latency"
+    # beside a median stands its median absolute deviation, which is no interval
+    low = high = None
+    if value is not None and half is not None and text and text[3] and is_mean:
+        low, high = value * (1 - half / 100), value * (1 + half / 100)
+    return aggregate(
+        name, "time" if is_time else "throughput", "mean" if is_mean else "p50", value, unit="s" if is_time else "1/s",
+        scale=to_base(title[3])[1] if is_time else 1.0, better="lower" if is_time else "higher", low=low, high=high,
+        confidence=_CONFIDENCE, count=samples,
+    )  # fmt: skip
+
+
+def of_times(name: str, statistics: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[Result]:
+    """Yield the samples of a benchmark, or its statistics where there are none."""
+    samples = statistics.get("samples")
+    if isinstance(samples, list) and samples:
+        values = scaled(samples, _MS)
+        if values is None:
+            yield Failed(benchmark=name, status="not all of its samples are numbers", labels=dict(labels))
+        else:
+            yield measured(name, {"time": times(values)}, labels=labels)
+        return
+    mean, margin = number(statistics.get("mean")), number(statistics.get("moe"))
+    if mean is None:
+        yield Failed(benchmark=name, status="no values: it failed, or did not run", labels=dict(labels))
+        return
+    yield aggregate(
+        name, "time", "mean", mean, unit="s", scale=_MS, low=None if margin is None else mean - margin,
+        high=None if margin is None else mean + margin, confidence=_CONFIDENCE, sd=number(statistics.get("sd")),
+        count=number(statistics.get("samplesCount", statistics.get("sampleCount"))), labels=labels,
+    )  # fmt: skip
+    known = dict[str, float]()
+    for key, statistic in _QUANTILES.items():
+        value = number(statistics.get(key))
+        if value is not None:
+            known.setdefault(statistic, value)
+    for statistic, value in known.items():
+        yield aggregate(name, "time", statistic, value, unit="s", scale=_MS, labels=labels)
+
+
+def of_rates(name: str, statistics: Mapping[str, Any], labels: Mapping[str, str]) -> Iterator[Result]:
+    """Yield the mean rate of a benchmark without samples."""
+    mean, margin = number(statistics.get("mean")), number(statistics.get("moe"))
+    if mean is not None:
+        yield aggregate(
+            name, "throughput", "mean", mean, unit="1/s", better="higher",
+            low=None if margin is None else mean - margin, high=None if margin is None else mean + margin,
+            confidence=_CONFIDENCE, labels=labels,
+        )  # fmt: skip

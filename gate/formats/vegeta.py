@@ -1,0 +1,266 @@
+"""vegeta's requests (JSON lines or CSV) and its reports (JSON, text, histogram)."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any, TypeVar
+
+import msgspec
+
+from gate.formats.parts.output import OutputError, shown
+from gate.formats.parts.requests import (
+    UNNAMED,
+    Table,
+    aggregates,
+    all_failed,
+    are_no_times,
+    error_rate,
+    float_of,
+    measured,
+    percentile,
+    place_of,
+    seconds,
+)
+from gate.formats.parts.result import Failed, Format, Result
+from gate.formats.parts.source import Head, Source
+
+FORMAT = Format(
+    title="vegeta (`vegeta encode`, as JSON or CSV; `vegeta report`: JSON, text, hist)",
+    execution="the file, or each report in it",
+    iteration="one request of a method and URL; none of a report",
+    trap=(
+        "the binary output of `vegeta attack` is not read: encode it; a report mixes all URLs, and its latencies are "
+        "of all requests, failed ones too; the rate of an attack is set, so throughput hardly differs"
+    ),
+)
+_CSV = re.compile(r"\d{16,20},\d{1,3},\d+,\d+,\d+,")
+_SEARCHED = 200
+_OWN = frozenset({"latency", "latencies"})
+"""Keys of a request, and of a report."""
+_WIDTHS = range(8, 13)
+_TEXT = re.compile(r"(Requests|Duration|Latencies|Success|Bytes In|Bytes Out)\s+\[([^\]]*)\]\s+(.*)")
+_TORN = re.compile(r"\s*(?:Requests|Latencies|Success)\s+\[")
+_BUCKET = re.compile(r"\[([^,\]]+),\s++([^\]]+)\]\s+(\d+)\s+[\d.]+%.*")
+_MEANT = {"mean": "mean", "min": "min", "max": "max"}
+
+
+class _Line(msgspec.Struct):
+    latency: float
+    code: int = 0
+    timestamp: str = ""
+    error: str = ""
+    attack: str = ""
+    method: str = ""
+    url: str = ""
+    bytes_in: float = 0
+
+
+class _Report(msgspec.Struct):
+    latencies: dict[str, float | None]
+    requests: int = 0
+    rate: float | None = None
+    throughput: float | None = None
+    success: float | None = None
+    status_codes: dict[str, int] = {}
+
+
+_DECODER = msgspec.json.Decoder(_Line)
+_REPORT = msgspec.json.Decoder(_Report)
+T = TypeVar("T")
+
+
+def recognises(source: Source) -> bool:
+    """Return whether it is a vegeta file of some kind."""
+    head = source.head
+    first = _first(head)
+    if first is not None:
+        of_line = {"latency", "timestamp", "attack", "bytes_in"} <= first.keys()
+        return of_line or (isinstance(first.get("latencies"), dict) and "bytes_in" in first)
+    if not head.lines:
+        return False
+    return bool(_CSV.match(head.text.lstrip()) or _is_report(head.lines) or _is_histogram(head.lines))
+
+
+def _first(head: Head) -> dict[str, Any] | None:
+    """Return the document, or the first of the objects that are a line each, behind what else was said."""
+    if head.json is not None:
+        return head.json if isinstance(head.json, dict) else None
+    objects = map(_object, head.lines[:_SEARCHED])
+    return next((found for found in objects if not _OWN.isdisjoint(found)), None)
+
+
+def _object(line: str | bytes) -> dict[str, Any]:
+    """Read an object; empty where it is none."""
+    try:
+        return msgspec.json.decode(line, type=dict[str, Any])
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return {}
+
+
+def _is_report(lines: list[str]) -> bool:
+    found = {match[1] for line in lines[:_SEARCHED] if (match := _TEXT.match(line.strip()))}
+    return {"Requests", "Latencies"} <= found
+
+
+def _is_histogram(lines: list[str]) -> bool:
+    return len(lines) > 1 and lines[0].split() == ["Bucket", "#", "%", "Histogram"] and bool(_BUCKET.match(lines[1]))
+
+
+def read(source: Source) -> Iterator[Result]:
+    """Yield a process for each method and URL, or the aggregates of a report."""
+    head = source.head
+    first = _first(head)
+    if first is not None and "latencies" in first and isinstance(head.json, dict):
+        yield from _report(source.document(_Report, "vegeta's report"), 0)
+    elif first is not None and "latencies" in first:
+        for execution, line in enumerate(_objects(source, _REPORT)):
+            yield from _report(line, execution)
+    elif first is not None or head.text.lstrip().startswith("{"):
+        yield from _requests(_objects(source, _DECODER))
+    elif _CSV.match(head.text.lstrip()):
+        yield from _requests(_csv(source))
+    elif _is_histogram(head.lines):
+        yield from _histogram(source.lines())
+    else:
+        yield from _text(source.lines())
+
+
+def _objects(source: Source, decoder: msgspec.json.Decoder[T]) -> Iterator[T]:
+    torn: str | None = None
+    for number, line in enumerate(source.bytes_lines(), 1):
+        if torn is not None:
+            raise OutputError(torn)
+        # what was said beside them
+        if not line.lstrip().startswith(b"{"):
+            continue
+        try:
+            found = decoder.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            # the last line may be cut off; another object is of a log
+            if not (other := _object(line)) or not _OWN.isdisjoint(other):
+                torn = f"line {number}: {shown(line)} is no result of vegeta"
+            continue
+        yield found
+
+
+def _csv(source: Source) -> Iterator[_Line]:
+    torn: str | None = None
+    reader = csv.reader(source.raw_lines())
+    for row in reader:
+        if torn is not None:
+            raise OutputError(torn)
+        try:
+            if row:
+                yield _row(row)
+        except (ValueError, IndexError):
+            torn = f"line {reader.line_num}: {shown(','.join(row).encode())} is no result of vegeta"
+
+
+def _row(row: list[str]) -> _Line:
+    if len(row) not in _WIDTHS:
+        raise ValueError
+    method, url = (row[9], row[10]) if len(row) > 10 else ("", "")
+    return _Line(
+        latency=float(row[2]), code=int(row[1]), timestamp=str(int(row[0])), error=row[5], attack=row[7], method=method,
+        url=url, bytes_in=float(row[4]),
+    )  # fmt: skip
+
+
+def _requests(lines: Iterator[_Line]) -> Iterator[Result]:
+    table: Table[tuple[str, str, str]] = Table(("bytes",))
+    for line in lines:
+        requests = table[line.attack, line.method, line.url]
+        took = line.latency * 1e-9
+        start = _moment(line.timestamp)
+        if start is not None:
+            requests.lasted(start, start + took)
+        if line.error or not 200 <= line.code < 400:
+            requests.failed += 1
+        else:
+            requests.times.append(took)
+            requests.others["bytes"].append(line.bytes_in)
+    for (attack, method, url), requests in table.items():
+        path, host = place_of(url)
+        yield measured(f"{method} {path}".strip(), requests, labels={"attack": attack, "host": host})
+
+
+def _moment(text: str) -> float | None:
+    try:
+        return int(text) * 1e-9 if text.isdecimal() else datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _report(found: _Report, execution: int) -> Iterator[Result]:
+    times: dict[str, float | None] = {}
+    for name, value in found.latencies.items():
+        statistic = _MEANT.get(name) or (percentile(name[:-2]) if name[:-2].replace(".", "", 1).isdecimal() else "")
+        if statistic and value is not None:
+            times[statistic] = value * 1e-9
+    yield from _all(times, found.success, found.requests, found.throughput or found.rate, execution)
+
+
+def _text(lines: Iterator[str]) -> Iterator[Result]:
+    """Yield the aggregates of each report of a text."""
+    found: dict[str, dict[str, str]] = {}
+    execution = 0
+    for place, line in enumerate(lines, 1):
+        if match := _TEXT.fullmatch(line.strip()):
+            if match[1] == "Requests" and found:
+                yield from _printed(found, execution)
+                found, execution = {}, execution + 1
+            names = [name.strip() for name in match[2].split(",")]
+            found[match[1]] = dict(zip(names, (cell.strip() for cell in match[3].split(",")), strict=False))
+        elif _TORN.match(line):
+            why = f"line {place}: it cannot be read: {shown(line.strip().encode())}"
+            yield Failed(benchmark=UNNAMED, status=why, execution=execution)
+    if found:
+        yield from _printed(found, execution)
+
+
+def _printed(found: dict[str, dict[str, str]], execution: int) -> Iterator[Result]:
+    times = {
+        _MEANT.get(name) or percentile(name): seconds(value)
+        for name, value in found.get("Latencies", {}).items()
+        if name in _MEANT or float_of(name) is not None
+    }
+    if None in times.values() or "mean" not in times:
+        why = "latencies cannot be read: was its output cut off?"
+        yield Failed(benchmark=UNNAMED, status=why, execution=execution)
+    share = float_of(found.get("Success", {}).get("ratio", "").rstrip("%"))
+    requests = {name: float_of(value) for name, value in found.get("Requests", {}).items()}
+    total = requests.get("total")
+    yield from _all(
+        times, None if share is None else share / 100, int(total) if total is not None and 0 <= total < 1e18 else 0,
+        requests.get("throughput") or requests.get("rate"), execution,
+    )  # fmt: skip
+
+
+def _all(
+    times: dict[str, float | None], success: float | None, count: int, throughput: float | None, execution: int
+) -> Iterator[Result]:
+    if success == 0 and count:
+        yield Failed(benchmark=UNNAMED, status=all_failed(count), execution=execution)
+        return
+    if are_no_times(times):
+        yield Failed(benchmark=UNNAMED, status="no latencies in the report", execution=execution)
+    yield from aggregates(UNNAMED, "time", times, count=count or None, execution=execution)
+    if success is not None and 0 <= success <= 1:
+        yield from error_rate(UNNAMED, 1 - success, 1, execution=execution)
+    rate = {"value": throughput}
+    yield from aggregates(UNNAMED, "throughput", rate, unit="1/s", better="higher", execution=execution)
+
+
+def _histogram(lines: Iterator[str]) -> Iterator[Result]:
+    """Yield the share of requests below each bound of a histogram, which is all that it says."""
+    buckets = [match for line in lines if (match := _BUCKET.fullmatch(line.strip()))]
+    total, below = sum(int(bucket[3]) for bucket in buckets), 0
+    for bucket in buckets:
+        below += int(bucket[3])
+        if total and seconds(bucket[2]) is not None:
+            yield from aggregates(
+                UNNAMED, f"below {bucket[2].strip()}", {"value": below / total}, unit="", better="higher", count=total
+            )

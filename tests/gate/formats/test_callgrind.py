@@ -1,0 +1,56 @@
+"""Profiles of callgrind and cachegrind, and what callgrind prints."""
+
+from pathlib import Path
+
+import pytest
+
+from gate.formats.parts.reading import Reading, read
+from gate.formats.parts.source import Source
+
+DATA = Path(__file__).parents[2] / "data/results/callgrind"
+
+
+def of(name: str) -> Reading:
+    return read(Source(name, DATA / name))
+
+
+def counts(reading: Reading) -> dict[str, float]:
+    return {name: metric.values[0] for name, metric in reading.measured[0].metrics.items()}
+
+
+@pytest.mark.parametrize("name", ["plain.out", "plain.txt"])
+def test_one_process_and_one_count(name: str) -> None:
+    found = of(name)
+    assert [(each.benchmark, each.execution) for each in found.measured] == [("tiny", 0)]
+    assert counts(found) == {"instructions": 6002}
+    metric = found.measured[0].metrics["instructions"]
+    assert (metric.unit, metric.better, metric.exact) == ("", "lower", True)
+    assert found.about.tool.startswith("callgrind")
+
+
+def test_other_events_and_trailing_zeros() -> None:
+    assert counts(of("caches.out")) == {
+        "instructions": 6002, "Dr": 1000, "Dw": 1001, "I1mr": 1, "D1mr": 0, "D1mw": 1, "ILmr": 1, "DLmr": 0, "DLmw": 1,
+        "Bc": 1000, "Bcm": 10, "Bi": 0, "Bim": 0,
+    }  # fmt: skip
+    assert counts(of("cachegrind.out"))["instructions"] == 6006
+
+
+def test_processes_of_one_log_are_executions() -> None:
+    assert [(each.benchmark, each.execution) for each in of("twice.txt").measured] == [("tiny", 0), ("tiny", 1)]
+
+
+def test_a_fork_counts_to_its_parent() -> None:
+    text = "==1== Command: a\n==2== Events    : Ir\n==2== Collected : 5\n==1== Events    : Ir\n==1== Collected : 7\n"
+    assert counts(read(Source("x", None, text.encode()))) == {"instructions": 12}
+
+
+def test_parts_are_summed_and_a_profile_that_is_cut_off_still_has_its_summary() -> None:
+    data = (DATA / "plain.out").read_bytes()
+    assert counts(read(Source("x", None, data + data))) == {"instructions": 12004}
+    cut = data[: data.index(b"fn=")]
+    assert counts(read(Source("x", None, cut))) == {"instructions": 6002}
+    found = read(Source("x", None, data[: data.index(b"summary:")]))
+    assert [(each.benchmark, each.status) for each in found.failed] == [
+        ("tiny", "no totals: the file is cut off")
+    ]  # fmt: skip

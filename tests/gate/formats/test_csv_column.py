@@ -1,0 +1,254 @@
+import pytest
+
+from gate.formats.csv_column import Columns, parse
+from gate.formats.parts.output import OutputError, Series
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"id,latency_ms,status\n1,2.5,200\n2,4,200\n",
+        b"id,latency_ms,status\r\n1,2.5,200\r\n2,4,200\r\n",
+        b"id,latency_ms,status\r1,2.5,200\r2,4,200\r",
+        b"\xef\xbb\xbfid;latency_ms;status\n1;2.5;200\n2;4;200\n",
+        b"id\tlatency_ms\n1\t2.5\n2\t4\n",
+        b'\n"id;a",latency_ms\n"x\n\n;y""",2.5\n\n"2", 4 \n \n',
+        b'"latency_ms"\n"2.5"\n4\n\n',
+        b"latency_ms , status\n2.5,\xff\xfe\n4,\n",
+        "größe,latency_ms\n1,2.5\n☃,4\n".encode(),
+    ],
+)
+def test_a_column_is_read(data: bytes) -> None:
+    assert parse(data, "latency_ms", {}) == {"latency": Series("s", [0.0025, 0.004])}
+
+
+@pytest.mark.parametrize(
+    ("column", "units", "expected"),
+    [
+        ("latency_ns", {}, {"latency": Series("s", [3 * 1e-9])}),
+        ("latency_us", {}, {"latency": Series("s", [3 * 1e-6])}),
+        ("latency_s", {}, {"latency": Series("s", [3.0])}),
+        ("peak_bytes", {}, {"peak": Series("B", [3.0])}),
+        ("peak_KiB", {}, {"peak": Series("B", [3072.0])}),
+        ("latency", {}, {"time": Series("s", [3.0])}),
+        ("_ms", {}, {"time": Series("s", [3 * 1e-3])}),
+        ("latency_ms", {"p": None}, {"p": Series("s", [3 * 1e-3])}),
+        ("latency_ms", {"p": "us"}, {"p": Series("s", [3 * 1e-6])}),
+        ("latency_ms", {"p": "req"}, {"p": Series("req", [3.0])}),
+        ("latency", {"p": None}, {"p": Series("", [3.0])}),
+        ("latency_ms", {"a": "us", "latency": "us"}, {"latency": Series("s", [3 * 1e-6])}),
+    ],
+)
+def test_the_metric_and_its_unit(column: str, units: dict[str, str | None], expected: dict[str, Series]) -> None:
+    assert parse(f"{column}\n3\n".encode(), column, units) == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"a,b\n1,2\n", "the CSV has no column 'x': there are 'a, b'"),
+        (b"a,x,x\n1,2,3\n", "the CSV has 2 columns 'x'"),
+        (b"a,x\n1,2\n\n1,abc\n", "line 4 of the CSV, column 'x': 'abc' is not a number"),
+        (b'a,x\n"\n\n",1\n1,\n', "line 5 of the CSV, column 'x': '' is not a number"),
+        (b"x,a\n1,1\n,1\n", "line 3 of the CSV, column 'x': '' is not a number"),
+        (b"a,x\n1,2\n1\n", "line 3 of the CSV has 1 cell, and the header line has 2"),
+        (b"a,x\n0,1,5\n", "line 2 of the CSV has 3 cells, and the header line has 2"),
+        (b"a,x\n0,1\n0,1,\n", "line 3 of the CSV has 3 cells, and the header line has 2"),
+        (
+            b"a,x\n1,23\n1,2",
+            (
+                "the last line of the CSV, '1,2', has no newline at its end, so it may be cut off: end every line with a "
+                "newline"
+            ),
+        ),
+        (b"a,x\n1,nan\n", "line 2 of the CSV, column 'x': 'nan' is not a finite number"),
+        (b"a,x\n1,1e999\n", "line 2 of the CSV, column 'x': '1e999' is not a finite number"),
+        (b"a,x\n1,-1\n", "line 2 of the CSV, column 'x': '-1' is below 0, which a time cannot be"),
+        (b"a,x\n1,1_000\n", "line 2 of the CSV, column 'x': '1_000' is not a number"),
+        (b"a;x\n1;2,5\n", "line 2 of the CSV, column 'x': '2,5' is not a number"),
+        (b'a,x\n1,"2\n3,4\n', "line 3 of the CSV: unexpected end of data"),
+        ("a,x\n1,2\n".encode("utf-16"), "the CSV is UTF-16: write it as UTF-8"),
+    ],
+)
+def test_a_bad_file_is_named(data: bytes, why: str) -> None:
+    with pytest.raises(OutputError) as caught:
+        parse(data, "x", {})
+    assert str(caught.value) == why
+
+
+def test_no_rows_give_nothing() -> None:
+    assert parse(b"", "x", {}) == {}
+    assert parse(b"\n\n", "x", {}) == {}
+    assert parse(b"a,x\n", "x", {}) == {}
+
+
+def test_many_rows_are_read_in_their_order() -> None:
+    data = b"id,latency_s\n" + b"".join(b"%d,%d.5\n" % (i, i) for i in range(100_000))
+    assert parse(data, "latency_s", {}) == {"latency": Series("s", [i + 0.5 for i in range(100_000)])}
+
+
+JMETER = """\
+timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect
+1700000000000,70,home,200,OK,Group 1-1,text,true,,900,120,1,1,http://localhost/,69,0,3
+1700000000100,74,{label},200,OK,Group 1-1,text,true,,900,120,1,1,http://localhost/,70,0,0
+1700000000200,2,{label},500,Server Error,Group 1-1,text,false,"Test failed, code",90,120,1,1,http://localhost/,2,0,0
+"""
+K6 = b"""\
+metric_name,timestamp,metric_value,check,error,error_code,expected_response,group,method,name,proto,scenario,service,status,subproto,tls_version,url,extra_tags,metadata
+http_reqs,1700000000,1.000000,,,,true,,GET,http://localhost/,HTTP/1.1,default,,200,,,http://localhost/,,
+http_req_duration,1700000000,221.500000,,,,true,,GET,http://localhost/,HTTP/1.1,default,,200,,,http://localhost/,,
+http_req_failed,1700000000,0.000000,,,,true,,GET,http://localhost/,HTTP/1.1,default,,200,,,http://localhost/,,
+http_req_duration,1700000001,3.250000,,,1503,false,,GET,http://localhost/,HTTP/1.1,default,,503,,,http://localhost/,,
+http_req_failed,1700000001,1.000000,,,1503,false,,GET,http://localhost/,HTTP/1.1,default,,503,,,http://localhost/,,
+iteration_duration,1700000001,300.500000,,,,,,,,,default,,,,,,,
+data_sent,1700000001,120.000000,,,,,,,,,default,,,,,,,
+"""
+HEY = b"""\
+response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset
+0.0500,0.0010,0.0000,0.0001,0.0480,0.0009,200,0.0000
+0.0100,0.0010,0.0000,0.0001,0.0080,0.0009,503,0.0500
+"""
+OHA = b"""\
+request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status
+0.002,0.0003,0.001,0.0026,0.0025,11,200
+0.003,0.0003,0.001,0.0026,0.0035,11,404
+"""
+
+
+def success(share: float) -> Series:
+    return Series("", [share], "higher", whole=True)
+
+
+def jmeter(label: str = "home") -> bytes:
+    return JMETER.format(label=label).encode()
+
+
+@pytest.mark.parametrize(
+    ("data", "column", "units", "expected"),
+    [
+        (jmeter(), "elapsed", {}, {"time": Series("s", [0.07, 0.074]), "success": success(2 / 3)}),
+        (jmeter(), "Latency", {"p": None}, {"p": Series("s", [0.069, 0.07]), "success": success(2 / 3)}),
+        (
+            jmeter(),
+            "bytes",
+            {"size": None, "success": None},
+            {"size": Series("B", [900, 900]), "success": success(2 / 3)},
+        ),
+        (HEY, "response-time", {}, {"time": Series("s", [0.05]), "success": success(0.5)}),
+        (OHA, "request-duration", {"latency": None}, {"latency": Series("s", [0.0025]), "success": success(0.5)}),
+        (
+            K6,
+            "metric_value",
+            {"http_req_duration": None, "success": None},
+            {"http_req_duration": Series("s", [0.2215]), "success": success(0.5)},
+        ),
+        (K6, "metric_value", {"http_req_failed": None}, {"http_req_failed": Series("", [0, 1])}),
+        (K6, "metric_value", {"iteration_duration": None}, {"iteration_duration": Series("s", [0.3005])}),
+        (K6, "metric_value", {"data_sent": None}, {"data_sent": Series("B", [120])}),
+        (
+            b"metric,unit,value\nlatency,ms,5\nlatency,us,7\nsize,KiB,2\n",
+            "value",
+            {"latency": None, "size": None},
+            {"latency": Series("s", [0.005, 7e-6]), "size": Series("B", [2048])},
+        ),
+        (b"unit,value\nmilliseconds,5\n,7\n", "value", {}, {"time": Series("s", [0.005, 7.0])}),
+        (b"success,x\nOK,1\nKO,broken\n", "x", {}, {"time": Series("s", [1.0]), "success": success(0.5)}),
+    ],
+)
+def test_what_a_header_line_tells(
+    data: bytes, column: str, units: dict[str, str | None], expected: dict[str, Series]
+) -> None:
+    found = parse(data, column, units)
+    assert found.keys() == expected.keys()
+    for name, series in expected.items():
+        assert (found[name].unit, found[name].better, found[name].whole) == (series.unit, series.better, series.whole)
+        assert found[name].values == pytest.approx(series.values)
+
+
+def test_columns_that_the_configuration_names() -> None:
+    data = b"what;worked;in;x\na;1;ms;5\nb;1;ms;6\na;0;ms;7\na;1;us;8\n"
+    columns = Columns(success="worked", unit="in", metric="what")
+    assert parse(data, "x", {"a": None}, columns) == {"a": Series("s", [0.005, 8 * 1e-6]), "success": success(2 / 3)}
+    everything = Columns(success="", metric="")
+    assert parse(jmeter("buy"), "elapsed", {}, everything) == {"time": Series("s", [0.07, 0.074, 0.002])}
+    by_label = parse(jmeter("buy"), "elapsed", {"buy": None}, Columns(metric="label"))
+    assert by_label == {"buy": Series("s", [0.074]), "success": success(0.5)}
+
+
+@pytest.mark.parametrize(
+    ("data", "share"),
+    [
+        (b"timeStamp,elapsed,label,responseCode\n1,70,a,200\n2,74,a,500\n", 0.5),
+        (b"elapsed,responseCode\n70,200\n3,Non HTTP response code: java.net.ConnectException\n", 0.5),
+        (b"elapsed,success\n70,true\n", 1.0),
+        (b"timeStamp,elapsed\n1,70\n", None),
+        (b"label,elapsed\na,70\n", None),
+    ],
+)
+def test_jmeter_may_leave_columns_out(data: bytes, share: float | None) -> None:
+    found = parse(data, "elapsed", {})
+    assert found.pop("time") == Series("s", [0.07])
+    assert found == ({} if share is None else {"success": success(share)})
+
+
+@pytest.mark.parametrize(
+    ("data", "column", "units", "why"),
+    [
+        (
+            K6,
+            "metric_value",
+            {},
+            (
+                "the column 'metric_value' holds 5 metrics, which 'metric_name' names ('http_reqs', 'http_req_duration', "
+                "'http_req_failed', 'iteration_duration', 'data_sent'): declare those to measure, as [benchmark.metric.NAME]"
+            ),
+        ),
+        (
+            jmeter("buy"),
+            "elapsed",
+            {"latency": "ms"},
+            (
+                "the column 'elapsed' mixes 2 kinds of requests by 'label' ('home', 'buy'): write metric_column = \"label\" "
+                'and declare those to measure, or metric_column = "" to take them as one metric'
+            ),
+        ),
+        (
+            b"success,x\nfalse,1\nfalse,2\n",
+            "x",
+            {},
+            "no values of 'time': all 2 requests failed",
+        ),
+        (
+            b"success,x\n17,1\n",
+            "x",
+            {},
+            (
+                "line 2 of the CSV, column 'success': '17' is neither true or false nor an HTTP status; success_column = "
+                '"" ignores it'
+            ),
+        ),
+        (
+            b"success,x\n ,1\n",
+            "x",
+            {},
+            (
+                "line 2 of the CSV, column 'success': a blank cell does not tell whether the request succeeded; "
+                'success_column = "" ignores it'
+            ),
+        ),
+        (
+            b"timeStamp,elapsed\n1,70\n timeStamp,elapsed\n2,74\n",
+            "elapsed",
+            {},
+            (
+                "line 3 of the CSV is the header line again: a second run was appended to the file; let each execution "
+                "write a file of its own"
+            ),
+        ),
+        (b"unit,x\nms,1\nKiB,1\n", "x", {}, "line 3 of the CSV: 'time' is in 'B' here and in 's' elsewhere"),
+    ],
+)
+def test_rows_that_do_not_go_together(data: bytes, column: str, units: dict[str, str | None], why: str) -> None:
+    with pytest.raises(OutputError) as caught:
+        parse(data, column, units)
+    assert str(caught.value) == why

@@ -1,0 +1,341 @@
+"""JSON behind the lines of a tool or a build, several documents in one file, and numbers that JSON does not have."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from gate.formats.parts.json_text import parse_json
+from gate.formats.parts.reading import Reading, read, recognised
+from gate.formats.parts.result import Aggregate, Measured
+from gate.formats.parts.source import Source
+from gate.model import UserError
+from tests.gate.formats.test_formats import FILES, ids, said
+
+PREAMBLE = (
+    "2026-11-25T17:57:11+00:00\nRunning ./bench\n[ 50%] Building CXX object a.o\n[INFO] {level: info}\n"
+    '{"level":"info","msg":"it\'s a line of a log"}\n[1] 4711\n***WARNING*** CPU scaling is enabled.\n'
+)
+TRAILER = 'make[1]: Leaving directory \'/src\'\n{"level":"info","msg":"done"}\n'
+
+
+def is_document(file: Path) -> bool:
+    if not file.is_file() or file.suffix == ".gz":
+        return False
+    text = file.read_text(errors="replace")
+    try:
+        return text.lstrip().startswith(("{", "[")) and isinstance(json.loads(text), (dict, list))
+    except ValueError:
+        return False
+
+
+DOCUMENTS = [file for file in FILES if is_document(file)]
+
+
+def of(text: str, wanted: str | None = None) -> Reading:
+    return read(Source("x", None, text.encode()), wanted)
+
+
+def row(name: str, **keys: object) -> str:
+    """Write a document of Google Benchmark with one benchmark, as the tool formats it."""
+    own = {"name": name, "run_type": "iteration", "iterations": 1000, "real_time": 10.0, "cpu_time": 9.0}
+    benchmark = own | {"time_unit": "ns"} | keys
+    return json.dumps({"context": {"num_cpus": 2, "host_name": "h"}, "benchmarks": [benchmark]}, indent=1)
+
+
+def test_each_reader_of_json_is_among_them() -> None:
+    assert {file.parent.name for file in DOCUMENTS} == {
+        "asv", "bencher", "benchmark_js", "benchmarkdotnet", "critcmp", "criterion", "gatling",
+        "github_action_benchmark", "google_benchmark", "gungraun", "hyperfine", "jmh", "k6", "mitata", "oha", "pyperf", "pytest_benchmark", "tinybench", "vegeta", "vitest",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("file", DOCUMENTS, ids=ids)
+def test_lines_around_a_document_change_nothing(file: Path) -> None:
+    text = file.read_text()
+    expected = said(of(text))
+    around = f"{PREAMBLE}{text.rstrip()}\n{TRAILER}"
+    assert recognised(Source("x", None, around.encode())) == file.parent.name
+    assert said(of(around)) == said(of(around, file.parent.name)) == expected
+    windows = b"\xef\xbb\xbf" + around.replace("\n", "\r\n").encode()
+    assert said(read(Source("x", None, windows))) == expected
+
+
+@pytest.mark.parametrize("file", DOCUMENTS, ids=ids)
+@pytest.mark.parametrize("before", ["", PREAMBLE])
+def test_the_times_of_a_log_change_nothing(file: Path, before: str) -> None:
+    text = file.read_text()
+    log = "".join(f"2026-11-20T08:00:01.1234567Z {line}\n" for line in f"{before}{text}".splitlines())
+    assert recognised(Source("x", None, log.encode())) == file.parent.name
+    assert said(of(log)) == said(of(text))
+
+
+@pytest.mark.parametrize("file", [file for file in DOCUMENTS if file.parent.name != "gungraun"], ids=ids)
+def test_a_document_without_a_newline_at_its_end(file: Path) -> None:
+    text = file.read_text()
+    assert said(of(f"{text.rstrip()}{TRAILER}")) == said(of(text))
+
+
+@pytest.mark.parametrize("file", DOCUMENTS, ids=ids)
+@pytest.mark.parametrize("between", ["\n", "", f"\n{PREAMBLE}"], ids=["appended", "without newline", "with lines"])
+def test_documents_behind_each_other_are_processes(file: Path, between: str) -> None:
+    text = file.read_text().rstrip()
+    # Gungraun's reader takes lines
+    join = between or "\n" if file.parent.name == "gungraun" else between
+    once, twice = of(text), of(f"{text}{join}{text}\n")
+    pairs: list[tuple[Sequence[Measured | Aggregate], Sequence[Measured | Aggregate]]]
+    pairs = [(once.measured, twice.measured), (once.aggregates, twice.aggregates)]
+    for alone, both in pairs:
+        assert len(both) == 2 * len(alone)
+        for first, again in zip(alone, both[len(alone) :], strict=True):
+            assert again.benchmark == first.benchmark
+            # the runs of Gungraun are numbered when it is known which side they are of
+            assert again.execution > first.execution or file.parent.name == "gungraun"
+
+
+def test_a_document_that_is_indented_as_a_whole() -> None:
+    found = of("Results:\n" + textwrap.indent(row("BM_A"), "    ") + "\nDone.\n")
+    assert [m.benchmark for m in found.measured] == ["BM_A"]
+
+
+def test_two_programs_in_one_file() -> None:
+    found = of(row("BM_A/8") + "\n" + row("BM_B/8"))
+    assert [(m.benchmark, m.execution) for m in found.measured] == [("BM_A/8", 0), ("BM_B/8", 1)]
+    assert found.name == "x"
+    # one line each
+    found = of("\n".join(json.dumps(json.loads(row(name))) for name in ("BM_A/8", "BM_B/8")))
+    assert [m.benchmark for m in found.measured] == ["BM_A/8", "BM_B/8"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            row("BM_A") + "\n" + row("BM_B")[:-90],
+            "x: line 17: the JSON that begins here is cut off",
+        ),
+        (
+            row("BM_A") + '\n{\n "results": [{"command": "a", "mean": 1.0}]\n}\n',
+            "x: line 17: a result of hyperfine, beside those of Google Benchmark: give each tool a file of its own",
+        ),
+        (
+            row("BM_A") + '\n{\n "seed": 4\n}\n',
+            "x: line 17: the JSON that begins here is no result of Google Benchmark: take it out",
+        ),
+        (
+            "Running\n" + row("BM_A").replace('"iterations": 1000,', '"iterations" 1000,'),
+            "x: line 11: Expecting ':' delimiter in the JSON that begins at line 2",
+        ),
+    ],
+    ids=["cut off", "of another tool", "of no tool", "not valid"],
+)
+def test_what_cannot_be_read_is_named_by_its_line(text: str, message: str) -> None:
+    with pytest.raises(UserError) as raised:
+        of(text)
+    assert str(raised.value) == message
+
+
+@pytest.mark.parametrize(
+    "number", ["nan", "inf", "-inf", "NaN", "Infinity", "-Infinity", "-nan(ind)", "1.#INF", "1.#QNAN"]
+)
+def test_a_counter_that_json_does_not_have(number: str) -> None:
+    text = row("BM_A", ratio="here", note='nan "inf" \\').replace('"here"', number)
+    (found,) = of(text).measured
+    assert set(found.metrics) == {"time", "cpu_time"}
+    assert list(found.metrics["time"].values) == [1e-8]
+
+
+def test_a_large_document_is_read_element_by_element(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = "".join(
+        f'{{"name": "BM_{n}", "real_time": 1, "cpu_time": 1, "inf": {n % 3 or "-nan"}}},\n' for n in range(9000)
+    )
+    text = f'{{"context": {{}}, "benchmarks": [\n{rows}{{"name": "nan, inf", "real_time": inf, "cpu_time": 1}}]}}'
+    whole = of(text)
+    monkeypatch.setattr("gate.formats.parts.source._SMALL", 1000)
+    found = of(text)
+    assert found.measured == whole.measured
+    assert len(found.measured) == 9000
+    assert [f.benchmark for f in found.failed] == ["nan, inf"]
+
+
+@pytest.mark.parametrize("number", ["nan", "-inf", "null", '"fast"'])
+def test_a_time_that_is_none_fails_its_benchmark(number: str) -> None:
+    found = of(row("BM_A").replace("10.0", number) + "\n" + row("BM_B"))
+    assert [m.benchmark for m in found.measured] == ["BM_B"]
+    assert [f.benchmark for f in found.failed] == ["BM_A"]
+
+
+@pytest.mark.parametrize("file", DOCUMENTS, ids=ids)
+def test_any_reader_takes_numbers_that_json_does_not_have(file: Path) -> None:
+    text = file.read_text()
+    tokens = re.finditer(r'"(?:[^"\\]|\\.)*"|(?<![\w.-])-?\d+\.\d+(?![\w.-])', text)
+    numbers = [token for token in tokens if not token[0].startswith('"')]
+    for number in numbers[:: max(1, len(numbers) // 10)]:
+        for own, pythons in (("nan", "NaN"), ("inf", "Infinity"), ("-inf", "-Infinity")):
+            texts = [text[: number.start()] + each + text[number.end() :] for each in (own, pythons)]
+            outcomes = []
+            for each in texts:
+                try:
+                    outcomes.append(said(of(each, file.parent.name)))
+                except UserError as error:
+                    outcomes.append(str(error).encode())
+            assert outcomes[0] == outcomes[1]
+
+
+def test_strings_keep_what_looks_like_a_number() -> None:
+    assert parse_json('{"nan": "inf, nan", "a\\"nan": nan, "b": [-Infinity, inf]}').keys() == {"nan", 'a"nan', "b"}
+    assert parse_json('["nan", "x inf"]') == ["nan", "x inf"]
+
+
+UNREADABLE = {
+    "asv": (
+        {"commit_hash": "a" * 40, "params": {}, "results": {"time_a": {"result": [1.0, 2.0], "params": [["1"]]}}},
+        [("time_a", "2 results for 1 combinations of its parameters")],
+    ),
+    "bencher": (
+        {"a": {"latency": {"value": 1.0}}, "b": {"latency": {"value": None}}, "c": {}},
+        [("b", "latency, value: no value"), ("c", "no measures")],
+    ),
+    "benchmark_js": (
+        [
+            {"name": "a", "stats": {"sample": [1.0]}},
+            {"name": "b", "stats": {}},
+            None,
+            {"name": "c", "stats": {"sample": [None]}},
+        ],
+        [
+            ("b", "no sample in the file"),
+            (None, "benchmark 2: Expected object, got null"),
+            ("c", "not all of its samples are numbers"),
+        ],
+    ),
+    "benchmarkdotnet": (
+        {"HostEnvironmentInfo": {}, "Benchmarks": [{"FullName": "A.B", "Statistics": "x"}, 4]},
+        [
+            ("A.B", "Benchmarks[0]: Expected object | null, got str - at $.Statistics"),
+            (None, "Benchmarks[1]: Expected object, got int"),
+        ],
+    ),
+    "google_benchmark": (
+        {
+            "context": {"num_cpus": 1},
+            "benchmarks": [
+                {"name": "a", "real_time": 1, "cpu_time": 1, "time_unit": "fortnight"},
+                {"real_time": 1, "cpu_time": 1},
+                None,
+                {
+                    "name": "b_mean",
+                    "run_name": "b",
+                    "run_type": "aggregate",
+                    "aggregate_name": "mean",
+                    "real_time": None,
+                    "cpu_time": 1,
+                    "time_unit": "ns",
+                },
+            ],
+        },
+        [
+            ("a", "its real_time is 1 in fortnight, which is not a time"),
+            (None, "benchmarks[1] has no name"),
+            (None, "benchmarks[2] has no name"),
+            ("b", "mean: its real_time is null in ns, which is not a time"),
+        ],
+    ),
+    "gatling": (
+        {
+            "pathFormatted": "x",
+            "stats": {"numberOfRequests": {}},
+            "contents": {
+                "a": {"type": "REQUEST", "name": "a", "stats": None},
+                "b": {"type": "REQUEST", "name": "b", "stats": {"numberOfRequests": {"total": 2, "ok": 2}}},
+            },
+        },
+        [("a", "no count of its requests"), ("b", "no response times that are numbers")],
+    ),
+    "gungraun": (
+        {"module_path": "a::b", "function_name": "c", "kind": "LibraryBenchmark", "profiles": []},
+        [("a::b::c", "no counts that perfgate can read in its summary")],
+    ),
+    "jmh": (
+        [
+            {
+                "benchmark": "a.B.c",
+                "mode": "avgt",
+                "primaryMetric": {"score": 1, "scoreUnit": "ms/op", "rawData": [[None]]},
+            }
+        ],
+        [("a.B.c", "result 1: Expected float | str, got null - at $.primaryMetric.rawData[0][0]")],
+    ),
+    "k6": (
+        {
+            "root_group": {},
+            "metrics": {"http_req_failed": {"value": None}, "iteration_duration": None, "vus": {"value": 1}},
+        },
+        [
+            ("http_req_failed", "no value in the summary that is a number"),
+            ("iteration_duration", "no value in the summary that is a number"),
+        ],
+    ),
+    "mitata": (
+        {"benchmarks": [{"alias": "a", "kind": "fn", "runs": [None]}, {"alias": "b", "runs": []}, 5]},
+        [
+            (None, "benchmarks[0].runs[0]: Expected object, got null"),
+            ("b", "it threw an error"),
+            (None, "benchmarks[2]: Expected object, got int"),
+        ],
+    ),
+    "oha": (
+        {"summary": {"successRate": 1}, "statusCodeDistribution": {"200": 2}},
+        [("requests", "no times in the file")],
+    ),
+    "pyperf": (
+        {"version": "1.0", "benchmarks": [{"metadata": {"name": "a"}, "runs": [{"values": [1.0, None]}]}]},
+        [("a", "benchmarks[0]: Expected float, got null - at $.runs[0].values[1]")],
+    ),
+    "pytest_benchmark": (
+        {
+            "machine_info": {},
+            "benchmarks": [
+                {"fullname": "a", "stats": {"mean": "x"}},
+                {"fullname": "b", "stats": {"mean": 1.0, "data": [1.0, None]}},
+            ],
+        },
+        [
+            ("a", "benchmarks[0]: Expected float | null, got str - at $.stats.mean"),
+            ("b", "1 of 2 rounds have null for a time"),
+        ],
+    ),
+    "tinybench": (
+        [{"name": "a", "latency": {"critical": 1, "df": 1}}, {"hz": 1}, None],
+        [
+            ("a", "no values: it failed, or did not run"),
+            ("task 2", "no values: it did not run"),
+            (None, "task 3: Expected object, got null"),
+        ],
+    ),
+    "vegeta": (
+        {"latencies": {"mean": None, "50th": -1}, "bytes_in": {}, "requests": 3},
+        [("requests", "no latencies in the report")],
+    ),
+    "vitest": (
+        {
+            "files": [
+                {"filepath": "a", "groups": [{"fullName": "a", "benchmarks": [None, {"name": "b", "mean": None}]}]}
+            ]
+        },
+        [("a > ", "no values: it failed, or did not run"), ("a > b", "no values: it failed, or did not run")],
+    ),
+}
+"""Of each reader a document, and what it says has failed in it."""
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_a_benchmark_that_cannot_be_read_is_a_failure(name: str) -> None:
+    document, failures = UNREADABLE[name]
+    found = of(json.dumps(document), name)
+    assert [(f.benchmark, f.status) for f in found.failed] == failures

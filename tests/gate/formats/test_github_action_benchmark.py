@@ -1,0 +1,176 @@
+"""github-action-benchmark's data.js."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gate.formats import github_action_benchmark
+from gate.formats.parts.reading import columns
+from gate.formats.parts.result import Aggregate
+from gate.formats.parts.source import Source
+from tests.support.foreign import aggregates, files, of_text, reading
+
+
+def only(suite: str, benchmark: str, metric: str, **labels: str) -> Aggregate:
+    (found,) = aggregates(
+        reading("github_action_benchmark", "data.js"), benchmark, metric, suite=suite, **labels
+    ).values()
+    return found
+
+
+def test_commits_are_columns_oldest_first_over_all_suites() -> None:
+    assert [label for label, _ in columns(reading("github_action_benchmark", "data.js"))] == [
+        "aaaaaaaa", "bbbbbbbb", "cccccccc",
+    ]  # fmt: skip
+    assert only("Rust", "fib/20", "time").labels == {
+        "suite": "Rust", "commit": "bbbbbbbb", "date": "2024-03-21T05:46:41+00:00",
+    }  # fmt: skip
+
+
+def test_the_direction_is_that_of_the_tool() -> None:
+    rate = only("Python", "tests/test_a.py::test_sort", "throughput", commit="aaaaaaaa")
+    assert (rate.value, rate.unit, rate.better, rate.low, rate.sd) == (2000.5, "1/s", "higher", None, None)
+    mean = only("Python", "tests/test_a.py::test_sort", "time", commit="aaaaaaaa")
+    assert (mean.value, mean.sd, mean.count) == pytest.approx((499.875e-6, 1e-5, 120))
+    js = only("JS", "a x b", "throughput")
+    assert (js.better, js.confidence, js.count) == ("higher", 0.95, 91)
+    assert (js.low, js.high) == pytest.approx((11465 * 0.9888, 11465 * 1.0112))
+    assert only("Bigger", "free", "value").better == "higher"
+    assert only("Smaller", "used", "value").better == "lower"
+
+
+def test_the_unit_overrules_the_action_for_jmh() -> None:
+    rate = only("JVM", 'a.B.c ( {"size":"10"} )', "throughput")
+    assert (rate.value, rate.unit, rate.better) == (35500, "1/s", "higher")
+    time = only("JVM", "a.B.d", "time")
+    assert (time.value, time.better) == pytest.approx((2.5e-6, "lower"))
+
+
+def test_units_and_ranges() -> None:
+    rust = only("Rust", "fib/20", "time")
+    assert (rust.value, rust.low, rust.high, rust.confidence) == pytest.approx((39.056e-6, 31.035e-6, 47.077e-6, None))
+    net = only("NET", "A.B.C(n: 8)", "time")
+    assert (net.value, net.sd, net.low) == pytest.approx((800.5e-9, 12.5e-9, None))
+    # its deviation has a unit of its own, which the action drops
+    assert only("Catch", "Fibonacci 20", "time").low is None
+    used = only("Smaller", "used", "value")
+    assert (used.value, used.unit, used.low) == (100e6, "B", 97e6)
+    assert (only("Bigger", "free", "value").value, only("Bigger", "free", "value").unit) == (31, "%")
+    assert only("Bigger", "no unit", "value").unit == ""
+
+
+def test_all_units_of_go_once() -> None:
+    found = reading("github_action_benchmark", "data.js")
+    go = {
+        a.metric: (a.value, a.unit, a.better)
+        for a in found.aggregates
+        if a.labels["suite"] == "Go" and a.labels["commit"] == "cccccccc"
+    }
+    assert go == {
+        "time": (pytest.approx(1.4e-6), "s", "lower"), "MB/s": (80.5, "MB/s", "higher"), "B/op": (96, "B", "lower"),
+        "allocs/op": (3, "allocs/op", "lower"),
+    }  # fmt: skip
+    old = [
+        (a.metric, a.value) for a in found.aggregates if (a.labels["suite"], a.labels["commit"]) == ("Go", "aaaaaaaa")
+    ]
+    assert old == [("time", pytest.approx(1.5e-6)), ("B/op", 112), ("allocs/op", 2)]
+
+
+def test_a_commit_that_was_measured_twice_has_two_executions() -> None:
+    found = reading("github_action_benchmark", "data.js")
+    first, second = (a for a in found.aggregates if a.benchmark == "BM_sort/8")
+    assert (first.execution, first.value) == pytest.approx((0, 6.5e-6))
+    assert (second.execution, second.value) == pytest.approx((1, 6.6e-6))
+
+
+def test_a_value_that_is_none_fails_its_benchmark() -> None:
+    assert [(f.benchmark, f.labels["suite"]) for f in reading("github_action_benchmark", "data.js").failed] == [
+        ("broken", "Smaller")
+    ]
+
+
+def test_users_put_objects_where_texts_belong() -> None:
+    own = {"name": "x", "value": "31", "unit": "ops/s", "range": [1], "extra": {"mean": 0.1}}
+    entry = {"commit": {"id": "a"}, "date": 1, "tool": "customBiggerIsBetter", "benches": [own]}
+    found = of_text("github_action_benchmark", json.dumps({"lastUpdate": 1, "repoUrl": "", "entries": {"s": [entry]}}))
+    assert [(a.benchmark, a.value, a.low) for a in found.aggregates] == [("x", 31, None)]
+
+
+def test_plain_json_says_the_same() -> None:
+    plain = reading("github_action_benchmark", "external.json")
+    of_both = [
+        a for a in reading("github_action_benchmark", "data.js").aggregates if a.labels["suite"] in ("Python", "JS")
+    ]
+    assert plain.aggregates == of_both
+
+
+def test_what_stands_before_the_cut_is_read() -> None:
+    text = (Path(files("github_action_benchmark")[0])).read_text()
+    found = of_text("github_action_benchmark", text[: text.index('"Rust"')])
+    assert {a.labels["suite"] for a in found.aggregates} == {"Go", "Python"}
+
+
+def test_written_by_hand() -> None:
+    text = 'BENCHMARK_DATA={"lastUpdate":1,"repoUrl":"","entries":{"a":[{"benches":[{"name":"x","value":1,"unit":"s"}]}]}};'
+    assert github_action_benchmark.recognises(Source("x", None, text.encode()))
+    assert of_text("github_action_benchmark", text).aggregates[0].labels == {"suite": "a", "commit": "", "date": ""}
+
+
+def of_javascript(value: Any) -> str:
+    """Write a value as formatters of JavaScript do: no quotes around keys, a comma behind the last."""
+    if isinstance(value, dict):
+        keys = ((key if key.isidentifier() else json.dumps(key)) for key in value)
+        inside = zip(keys, map(of_javascript, value.values()), strict=True)
+        return "{\n" + "".join(f"  {key}: {own},\n" for key, own in inside) + "}"
+    if isinstance(value, list):
+        return "[" + "".join(f"{of_javascript(own)}, " for own in value) + "]"
+    return json.dumps(value)
+
+
+WRITTEN = {
+    "minified": lambda data: f"window.BENCHMARK_DATA={json.dumps(data, separators=(',', ':'))}",
+    "four spaces": lambda data: f"window.BENCHMARK_DATA  =  {json.dumps(data, indent=4)}\n",
+    "tabs": lambda data: "window.BENCHMARK_DATA =\n" + json.dumps(data, indent="\t") + ";\n",
+    "entries on one line": lambda data: "window.BENCHMARK_DATA = " + re.sub(r"\n {6,}", " ", json.dumps(data, indent=2)),
+    "of a formatter": lambda data: f"/* eslint-disable */\n// data\nwindow.BENCHMARK_DATA = {of_javascript(data)};\n",
+    "a constant": lambda data: f"export const BENCHMARK_DATA = {of_javascript(data)}\n",
+    "a key of the window": lambda data: f"'use strict';\nwindow['BENCHMARK_DATA'] = {of_javascript(data)};\n",
+    "a module": lambda data: f"export default {of_javascript(data)};\n",
+    "a module of Node": lambda data: f"// data\nmodule.exports = {json.dumps(data)};\n",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("how", WRITTEN)
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["", "byte order mark"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["", "CRLF"])
+def test_any_formatting_says_the_same(how: str, mark: bytes, end: str) -> None:
+    text = Path(files("github_action_benchmark")[0]).read_text()
+    data = json.loads(text[text.index("{") :].rstrip().removesuffix(";"))
+    again = mark + WRITTEN[how](data).replace("\n", end).encode()
+    assert github_action_benchmark.recognises(Source("x", None, again))
+    found, expected = of_text("github_action_benchmark", again), reading("github_action_benchmark", "data.js")
+    assert (found.aggregates, found.failed) == (expected.aggregates, expected.failed)
+
+
+def test_two_commits_of_one_line_each() -> None:
+    entries = ",".join(
+        f'\n      {{"commit": {{"id": "{letter * 40}"}}, "date": {date}, "tool": "cargo", "benches": '
+        f'[{{"name": "fib", "value": {value}, "unit": "{unit}"}}]}}'
+        for letter, date, value, unit in (("1", 1, 990, "ns/iter"), ("2", 2, 1.1, "us/iter"))
+    )
+    text = f'window.BENCHMARK_DATA = {{\n  "lastUpdate": 1,\n  "repoUrl": "",\n  "entries": {{"Rust": [{entries}\n]}}}}'
+    found = of_text("github_action_benchmark", text)
+    assert [a.labels["commit"] for a in found.aggregates] == ["11111111", "22222222"]
+    assert [a.value for a in found.aggregates] == pytest.approx([990e-9, 1.1e-6])
+
+
+def test_a_file_that_is_cut_off_says_so() -> None:
+    text = Path(files("github_action_benchmark")[0]).read_text()
+    found = of_text("github_action_benchmark", text[: text.index('"Rust"') + 300])
+    (cut,) = [f for f in found.failed if f.benchmark is None]
+    assert cut.status == "the file is cut off: copy it again"
+    # of the commit whose benchmarks may be missing, or it would be a column of its own
+    assert cut.labels["commit"] in {a.labels["commit"] for a in found.aggregates}

@@ -1,0 +1,116 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from gate.formats import google_benchmark
+from gate.formats.parts.live import suite
+from gate.formats.parts.output import OutputError, Series, Suite
+
+DATA = Path(__file__).parents[2] / "data/google-benchmark"
+UNSAMPLED = "only aggregates were reported: take ReportAggregatesOnly out of its code"
+
+
+def live(data: bytes) -> Suite:
+    return suite(google_benchmark, data, UNSAMPLED)
+
+
+HOSTILE = "a b/'c'\"\\d\"\\n\\t\\x01/🐢 é/iterations:10"
+ERRORS = {
+    "Broken": 'no such file:\\n"data"',
+    "Twice/iterations:10": "two benchmarks have this name",
+    "Summary/repeats:2": "only aggregates were reported: take ReportAggregatesOnly out of its code",
+}
+
+
+def test_captured_output() -> None:
+    suite = live((DATA / "1.7.1.json").read_bytes())
+    assert suite.errors == ERRORS
+    assert {name: sorted(each) for name, each in suite.benchmarks.items()} == {
+        "Copy/1024": ["bytes_per_second", "cpu_time", "items_per_second", "time"],
+        "Copy/4096": ["bytes_per_second", "cpu_time", "items_per_second", "time"],
+        "Counters/threads:2": ["cpu_time", "depth", "hits", "time"],
+        # their counter is NaN and -Infinity
+        "Undefined": ["cpu_time", "time"],
+        "Endless": ["cpu_time", "time"],
+        "Manual/iterations:2/manual_time": ["cpu_time", "time"],
+        "Linear/64": ["cpu_time", "time"],
+        "Linear/512": ["cpu_time", "time"],
+        "Few/repeats:2": ["cpu_time", "time"],
+        HOSTILE: ["cpu_time", "time"],
+    }
+    assert all(len(series.values) == 2 for each in suite.benchmarks.values() for series in each.values())
+
+
+def test_a_newer_version() -> None:
+    suite = live((DATA / "1.9.5.json").read_bytes())
+    assert suite.errors == {"broken": "it's\\tbroken"}
+    assert list(suite.benchmarks) == ["plain", 's "q" / x']
+
+
+def row(name: str, **values: object) -> dict[str, object]:
+    return {"name": name, "run_type": "iteration", "real_time": 1, "cpu_time": 1, "time_unit": "s", **values}
+
+
+def test_what_cannot_be_used_is_an_error_of_its_benchmark() -> None:
+    rows = [
+        row("nan", real_time=float("nan")),
+        row("negative", cpu_time=-1),
+        row("text", real_time="1"),
+        row("unit", time_unit="min"),
+        row("once"),
+        row("once", error_occurred=True, error_message=""),
+    ]
+    suite = live(json.dumps({"benchmarks": rows}).encode())
+    assert suite.benchmarks == {}
+    assert suite.errors == {
+        "nan": "nan in 'time' is not a finite number",
+        "negative": "-1 in 'cpu_time' is below 0",
+        "text": "its real_time is '1' in s, which is not a time",
+        "unit": "its real_time is 1.0 in min, which is not a time",
+        "once": "it reports an error",
+    }
+
+
+def test_a_counter_of_some_repetitions_only_is_left_out() -> None:
+    rows = [row("a", x=1, y=2, time=9), row("a", x=2)]
+    suite = live(json.dumps({"benchmarks": rows}).encode())
+    assert suite.errors == {}
+    one, cpu = Series("s", [1.0, 1.0]), Series("s", [1.0, 1.0], view_of="time", sharp=True)
+    assert suite.benchmarks == {"a": {"time": one, "cpu_time": cpu, "x": Series("", [1.0, 2.0])}}
+
+
+def test_cpu_time_is_a_view_of_time_and_sharp_unless_the_name_says_that_another_time_counts() -> None:
+    found = live((DATA / "1.7.1.json").read_bytes()).benchmarks
+    assert {metric: each.view_of for metric, each in found["Copy/1024"].items() if each.view_of} == {"cpu_time": "time"}
+    assert not any(each["time"].sharp for each in found.values())
+    dull = {name for name, each in found.items() if not each["cpu_time"].sharp}
+    assert dull == {"Manual/iterations:2/manual_time"}
+    waits = row("Fetch/8/process_time/real_time/threads:2"), row("real_time_of/8"), row("Spawn/process_time")
+    made = live(json.dumps({"benchmarks": waits}).encode()).benchmarks
+    assert [each["cpu_time"].sharp for each in made.values()] == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "the output is not of Google Benchmark"),
+        (b"[]", "the output is not of Google Benchmark"),
+        (b'{"benchmarks": [1]}', "benchmarks[0] has no name"),
+        (b'{"benchmarks": [{"run_type": "iteration"}]}', "benchmarks[0] has no name"),
+        (b'{"benchmarks": [{"name": "a', "the output is not of Google Benchmark"),
+        (
+            b'{"context": {}, "benchmarks": [{"name": "a", "real_time": 1, "cpu_time": 1}, {"na',
+            "the file is cut off: the program may have crashed",
+        ),
+    ],
+)
+def test_other_data_is_an_error_in_one_line(data: bytes, why: str) -> None:
+    with pytest.raises(OutputError) as caught:
+        live(data)
+    assert str(caught.value) == why
+
+
+def test_hostile_types_do_not_crash() -> None:
+    odd = row("a", family_index={}, time_unit=[], counter=int("9" * 400))
+    assert list(live(json.dumps({"benchmarks": [odd]}).encode()).errors) == ["a"]

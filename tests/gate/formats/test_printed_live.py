@@ -1,0 +1,287 @@
+"""Formats of values that benchmark programs print: the output of the real tools, shortened."""
+
+from pathlib import Path
+
+import pytest
+
+from gate.formats import benchmark_js, catch2, divan, libtest, nanobench, vitest
+from gate.formats.parts.output import Live, OutputError
+
+# benchmark.js 2.1.4, of a script with three suites that compare the same libraries
+BENCHMARK_JS = """
+# Strings
+  classnames   x 4,000,000 ops/sec ±0.50% (95 runs sampled)
+  a x b        x 250.50 ops/sec ±12.50% (7 runs sampled)
+Fastest is a x b
+
+=== Arrays ===
+classnames x 2,000,000 ops/sec ±0.50% (95 runs sampled)
+a x b: Error: it threw
+classnames x 1,000,000 ops/sec ±0.50% (1 run sampled)
+"""
+# vitest 3.2.7
+VITEST = (
+    '{"files": [{"filepath": "/src/a.bench.ts", "groups": [{"fullName": "a.bench.ts > sort", "benchmarks": ['
+    '{"name": "small", "mean": 0.5, "samples": [], "min": 0.25, "median": 0.375}, {"name": "large", "mean": 2}]}, '
+    '{"fullName": "a.bench.ts", "benchmarks": [{"name": "small", "mean": 1}]}]}]}'
+)
+# bencher 0.1.5, and rustc 1.95's libtest in the third line
+LIBTEST = """
+running 3 tests
+test a    ... bench:          12 ns/iter (+/- 0)
+test tput ... bench:       1,356 ns/iter (+/- 158) = 280 MB/s
+test m::b ... bench:          45.23 ns/iter (+/- 1.41)
+test c ... ignored
+
+test result: ok. 0 passed; 0 failed; 1 ignored; 3 measured
+"""
+# divan 0.1.21
+DIVAN = """\
+Timer precision: 19 ns
+d              fastest       │ slowest       │ median        │ mean          │ samples │ iters
+├─ arg                       │               │               │               │         │
+│  ├─ 1        0.914 ns      │ 1.897 ns      │ 1.376 ns      │ 1.37 ns       │ 100     │ 204800
+│  ╰─ 10 11    37.82 ns      │ 57.2 ns       │ 46.3 ns       │ 46.6 µs       │ 100     │ 6400
+├─ simple      1.086 ns      │ 1.811 ns      │ 1.216 ns      │ 1.249 ms      │ 100     │ 204800
+╰─ inner                     │               │               │               │         │
+   ├─ cnt      15.63 ns      │ 56.16 ns      │ 18.87 ns      │ 20.1 ns       │ 100     │ 6400
+   │           6.396 GB/s    │ 1.78 GB/s     │ 5.298 GB/s    │ 4.973 GB/s    │         │
+   │           max alloc:    │               │               │               │         │
+   │             1           │ 1             │ 1             │ 1             │         │
+   ├─ ign      (ignored)     │               │               │               │         │
+   ╰─ gen                    │               │               │               │         │
+      ╰─ u8                  │               │               │               │         │
+         ╰─ 2  0.024 ns      │ 0.238 ns      │ 0.081 ns      │ 0.085 ns      │ 100     │ 819200
+"""
+# nanobench 4.6.0
+NANOBENCH = """
+|               ns/op |                op/s |    err% |     total | benchmark
+|--------------------:|--------------------:|--------:|----------:|:----------
+|                1.20 |      800,000,000.00 |    1.4% |      0.01 | `some | double ops`
+
+| relative |             ns/byte |              byte/s |    err% |     total | group
+|---------:|--------------------:|--------------------:|--------:|----------:|:------
+|   100.0% |                0.12 |            1,000.00 |    0.4% |      0.02 | `x`
+|    78.5% |                0.15 |            2,000.00 |   27.8% |      0.01 | :wavy_dash: `y` (Unstable with ~434,015.8 iters. Increase `minEpochIterations` to e.g. 4340158)
+"""
+# Catch2 3.7.1
+CATCH2 = """<?xml version="1.0" encoding="UTF-8"?>
+<Catch2TestRun name="t" rng-seed="3238752779" xml-format-version="3" catch2-version="3.7.1" filters="[!benchmark]">
+  <TestCase name="Fibonacci &amp; co" tags="[!benchmark][.]" filename="t.cpp" line="4">
+    <BenchmarkResults name="fib &quot;10&quot;" samples="20" resamples="100000" iterations="64" clockResolution="26.8">
+      <!-- All values in nano seconds -->
+      <mean value="436.03" lowerBound="435.427" upperBound="437.634" ci="0.95"/>
+      <standardDeviation value="2.09383" lowerBound="0.862343" upperBound="3.97661" ci="0.95"/>
+    </BenchmarkResults>
+    <Section name="inner" filename="t.cpp" line="4">
+      <BenchmarkResults name="fib 12" samples="20" resamples="100000" iterations="26" clockResolution="26.8">
+        <mean value="1123.32" lowerBound="1042.08" upperBound="1444.56" ci="0.95"/>
+      </BenchmarkResults>
+    </Section>
+    <OverallResult success="true" skips="0"/>
+  </TestCase>
+</Catch2TestRun>
+"""
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "values"),
+    [
+        (libtest.LIVE, LIBTEST, {"a": 12e-9, "tput": 1356e-9, "m::b": 45.23e-9}),
+        (
+            divan.LIVE,
+            DIVAN,
+            {"arg::1": 1.37e-9, "arg::10 11": 46.6e-6, "simple": 1.249e-3, "inner::cnt": 20.1e-9, "inner::gen::u8::2": 0.085e-9},
+        ),
+        (nanobench.LIVE, NANOBENCH, {"some | double ops": 1.25e-9, "group/x": 1e-3, "group/y": 0.5e-3}),
+        (
+            benchmark_js.LIVE,
+            BENCHMARK_JS,
+            {"Strings/classnames": 4e6, "Strings/a x b": 250.5, "Arrays/classnames": 2e6, "Arrays/classnames (2)": 1e6},
+        ),
+        (vitest.LIVE, VITEST, {"a.bench.ts > sort > small": 0.5e-3, "a.bench.ts > sort > large": 2e-3, "a.bench.ts > small": 1e-3}),
+        (catch2.LIVE, CATCH2, {'Fibonacci & co/fib "10"': 436.03e-9, "Fibonacci & co/inner/fib 12": 1123.32e-9}),
+    ],
+    ids=["libtest", "divan", "nanobench", "benchmark.js", "vitest", "catch2"],
+)  # fmt: skip
+def test_one_value_of_each_benchmark(read: Live, text: str, values: dict[str, float]) -> None:
+    found = {name: each for name, each in read(text.encode(), {}).items() if each.view_of is None}
+    unit = "1/s" if text == BENCHMARK_JS else "s"
+    assert {name: each.unit for name, each in found.items()} == dict.fromkeys(values, unit)
+    for name, value in values.items():
+        assert found[name].values == pytest.approx([value])
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "seconds"),
+    [
+        (
+            divan.LIVE,
+            DIVAN,
+            {
+                "arg::1": (1.376e-9, 0.914e-9), "arg::10 11": (46.3e-9, 37.82e-9), "simple": (1.216e-9, 1.086e-9),
+                "inner::cnt": (18.87e-9, 15.63e-9), "inner::gen::u8::2": (0.081e-9, 0.024e-9),
+            },
+        ),
+        # large and the other small one are as vitest 1 wrote them, without a median
+        (vitest.LIVE, VITEST, {"a.bench.ts > sort > small": (0.375e-3, 0.25e-3)}),
+        (catch2.LIVE, CATCH2, {}),
+        (benchmark_js.LIVE, BENCHMARK_JS, {}),
+        (nanobench.LIVE, NANOBENCH, {}),
+        (libtest.LIVE, LIBTEST, {}),
+    ],
+    ids=["divan", "vitest", "catch2", "benchmark.js", "nanobench", "libtest"],
+)  # fmt: skip
+def test_median_and_fastest_stand_beside_the_mean(
+    read: Live, text: str, seconds: dict[str, tuple[float, float]]
+) -> None:
+    found = {name: each for name, each in read(text.encode(), {}).items() if each.view_of is not None}
+    # load moves the mean of one long sample among 100, and not the median
+    assert {name: (each.view_of, each.unit, each.sharp) for name, each in found.items()} == {
+        f"{name}.{view}": (name, "s", view == "median") for name in seconds for view in ("median", "fastest")
+    }
+    for name, (median, fastest) in seconds.items():
+        assert found[f"{name}.median"].values == pytest.approx([median])
+        assert found[f"{name}.fastest"].values == pytest.approx([fastest])
+
+
+def test_a_benchmark_has_its_name_before_a_view_of_another() -> None:
+    text = VITEST.replace('"large"', '"small.median"')
+    found = vitest.LIVE(text.encode(), {})
+    own = found["a.bench.ts > sort > small.median"]
+    assert (own.values, own.view_of) == ([2e-3], None)
+    assert found["a.bench.ts > sort > small.fastest"].view_of == "a.bench.ts > sort > small"
+
+
+@pytest.mark.parametrize("median", ["0", "null", "NaN", "-1", "Infinity", "1e-300"])
+def test_a_median_of_which_there_is_no_ratio_is_left_out(median: str) -> None:
+    found = vitest.LIVE(VITEST.replace("0.375", median).encode(), {})
+    assert [name for name, each in found.items() if each.view_of] == ["a.bench.ts > sort > small.fastest"]
+
+
+def test_libtest_has_the_units_of_a_measurement() -> None:
+    text = (
+        "test a ... bench:        2,835 Kcycles/iter (+/- 14)\ntest b ... bench:        1.5 us/iter (+/- 1)\n"
+        "test c ... bench:        9001 MB/s (+/- 69)\ntest d ... hello\nbench:          12 ns/iter (+/- 0)\n"
+    )
+    found = {name: (each.values[0], each.unit, each.better) for name, each in libtest.LIVE(text.encode(), {}).items()}
+    assert found == {
+        "a": (2835e3, "cycles", "lower"), "b": (pytest.approx(1.5e-6), "s", "lower"),
+        "c": (9001e6, "B/s", "higher"), "d": (pytest.approx(12e-9), "s", "lower"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("read", "line", "why"),
+    [
+        (libtest.LIVE, "test a ... hello\n", "benchmark 'a': line 1: it began, and its result cannot be read"),
+        (libtest.LIVE, "test a ... bench: 1 oops\n", "benchmark 'a': line 1: its result cannot be read"),
+        (divan.LIVE, "├─ a    hello\n", "benchmark 'a': line 1: it began, and has no times"),
+        (divan.LIVE, "├─ a    1.0 ns │ 1.0 ns │ 1.0 ns │ oops │ 1 │ 1\n", "benchmark 'a': line 1: its times cannot"),
+        (benchmark_js.LIVE, "a x 12 ops\n", "benchmark 'a': line 1: its rate cannot be read"),
+    ],
+)
+def test_what_hides_a_benchmark_is_said(read: Live, line: str, why: str) -> None:
+    with pytest.raises(OutputError) as caught:
+        read(line.encode(), {})
+    assert str(caught.value).startswith(why)
+
+
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [(libtest.LIVE, LIBTEST), (divan.LIVE, DIVAN), (nanobench.LIVE, NANOBENCH)],
+    ids=["libtest", "divan", "nanobench"],
+)
+def test_a_name_twice_is_refused(read: Live, text: str) -> None:
+    with pytest.raises(OutputError, match="two benchmarks are called"):
+        read((text + text).encode(), {})
+
+
+@pytest.mark.parametrize(
+    ("read", "text"),
+    [
+        (libtest.LIVE, LIBTEST),
+        (divan.LIVE, DIVAN),
+        (nanobench.LIVE, NANOBENCH),
+        (benchmark_js.LIVE, BENCHMARK_JS),
+    ],
+    ids=["libtest", "divan", "nanobench", "benchmark.js"],
+)
+def test_a_last_line_without_a_newline_is_refused(read: Live, text: str) -> None:
+    with pytest.raises(OutputError, match="no newline at its end, so it may be cut off"):
+        read(text.encode().removesuffix(b"\n"), {})
+
+
+def test_no_two_suites_of_benchmark_js_share_a_metric() -> None:
+    # one of two that are 10 times slower must not be hidden by the mean of both
+    slow = BENCHMARK_JS.replace("x 2,000,000 ops/sec", "x 200,000 ops/sec")
+    before, after = benchmark_js.LIVE(BENCHMARK_JS.encode(), {}), benchmark_js.LIVE(slow.encode(), {})
+    ratios = {name: after[name].values[0] / before[name].values[0] for name in before}
+    assert {name for name, ratio in ratios.items() if ratio != 1} == {"Arrays/classnames"}
+    assert ratios["Arrays/classnames"] == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(
+    ("rate", "why"),
+    [
+        ("0", "it gives 0 ops/sec, which is no rate"),
+        ("NaN", "it gives NaN ops/sec"),
+        ("1,2.3.4", "1,2.3.4 is not a number"),
+    ],
+)
+def test_a_rate_of_benchmark_js_that_is_none(rate: str, why: str) -> None:
+    with pytest.raises(OutputError, match=f"benchmark 'a': {why}"):
+        benchmark_js.LIVE(f"a x {rate} ops/sec ±0.50% (9 runs sampled)\n".encode(), {})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ('"large"', '"small"', "two benchmarks are called 'a.bench.ts > sort > small': give each a name of its own"),
+        ('"mean": 2', '"rank": 0', "benchmark 'a.bench.ts > sort > large': no values: it failed, or did not run"),
+        ('"files"', '"testResults"', "no benchmark in the output: the JSON of `vitest bench --outputJson` is expected"),
+    ],
+)
+def test_what_vitest_did_not_measure(old: str, new: str, reason: str) -> None:
+    with pytest.raises(OutputError, match=reason):
+        vitest.LIVE(VITEST.replace(old, new).encode(), {})
+
+
+def test_a_mean_of_divan_that_is_no_number() -> None:
+    with pytest.raises(OutputError, match=r"'2\.0\.1' is not a number"):
+        divan.LIVE(DIVAN.replace("20.1 ns", "2.0.1 ns").encode(), {})
+
+
+@pytest.mark.parametrize(
+    "read", [libtest.LIVE, divan.LIVE, nanobench.LIVE, benchmark_js.LIVE, vitest.LIVE, catch2.LIVE]
+)
+@pytest.mark.parametrize("data", [b"", b"12.5\n", b"\xff\xfe|`:|", b"<a/>"])
+def test_other_output_is_refused(read: Live, data: bytes) -> None:
+    with pytest.raises(OutputError):
+        read(data, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            '<TestCase name="x"><BenchmarkResults name="b"><failed message="no"/></BenchmarkResults></TestCase>',
+            "'x/b': no",
+        ),
+        ('<BenchmarkResults name="b"><mean value="z"/></BenchmarkResults>', "'b': it has no mean"),
+        ('<BenchmarkResults name="b"><mean value="nan"/></BenchmarkResults>', "not a finite number"),
+        ('<TestCase name="x"><OverallResult success="false"/></TestCase>', "'x': the test case failed"),
+        ('<TestCase name="x">', "the XML is cut off or broken: "),
+        ('<!DOCTYPE a [<!ENTITY b "c">]>&b;', "document type"),
+    ],
+)
+def test_what_catch2_did_not_measure(text: str, reason: str) -> None:
+    with pytest.raises(OutputError, match=reason):
+        catch2.LIVE(f'<Catch2TestRun name="t">\n{text}</Catch2TestRun>\n'.encode(), {})
+
+
+@pytest.mark.parametrize("end", ["txt", "no-analysis.txt", "xml"])
+def test_the_table_of_catch2_fails_as_its_xml_does(end: str) -> None:
+    data = (Path(__file__).parents[2] / f"data/results/catch2/3.7.1.{end}").read_bytes()
+    with pytest.raises(OutputError, match=r"^benchmark 'fails/throws': no such file$"):
+        catch2.LIVE(data, {})

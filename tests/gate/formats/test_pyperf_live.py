@@ -1,0 +1,55 @@
+from pathlib import Path
+
+import pytest
+
+from gate.formats import pyperf
+from gate.formats.parts.live import suite as live
+from gate.formats.parts.output import OutputError, Series
+
+DATA = Path(__file__).parents[2] / "data/pyperf"
+UPPER = "upper a b/'c'\"d\"\\t🐢"
+
+
+@pytest.mark.parametrize("version", ["2.3.0", "2.10.0"])
+def test_calibration_gives_no_values_and_units_name_the_metric(version: str) -> None:
+    suite = live(pyperf, (DATA / f"{version}.json").read_bytes())
+    assert suite.errors == {}
+    assert list(suite.benchmarks) == [UPPER, "sum", "seed", "size", "answer"]
+    assert [len(suite.benchmarks[name]["time"].values) for name in (UPPER, "sum")] == [3, 3]
+    assert suite.benchmarks["seed"] == {"time": Series("s", [0.001] * 3)}
+    assert suite.benchmarks["size"] == {"memory": Series("B", [4096.0] * 3)}
+    assert suite.benchmarks["answer"] == {"count": Series("", [42.0] * 3)}
+
+
+def test_values_of_several_workers_follow_each_other_without_warm_ups() -> None:
+    suite = live(pyperf, (DATA / "2.10.0.processes.json").read_bytes())
+    values = [7.0597228951641e-08, 6.91778565542478e-08, 7.459753437188965e-08, 6.605896007982892e-08]
+    assert suite.benchmarks[UPPER] == {"time": Series("s", values)}
+
+
+def test_what_cannot_be_used_is_an_error_of_its_benchmark() -> None:
+    data = b"""{"version": "1.0", "metadata": {"unit": "second"}, "benchmarks": [
+        {"metadata": {"name": "a"}, "runs": [{"warmups": [[1, 2.0]]}]},
+        {"metadata": {"name": "b", "unit": "tag"}, "runs": [{"values": [1]}]},
+        {"metadata": {"name": "c"}, "runs": [{"values": [-1]}]},
+        {"runs": [{"values": [2], "metadata": {"name": "d", "unit": "byte"}}]}]}"""
+    suite = live(pyperf, data)
+    assert suite.errors == {
+        "a": "only calibration runs: no worker gave values",
+        "b": "its unit is 'tag', which this perfgate does not know",
+        "c": "-1 in 'time' is below 0",
+    }
+    assert suite.benchmarks == {"d": {"memory": Series("B", [2.0])}}
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "is not as expected: Input data was truncated"),
+        (b'{"benchmarks": 1}', "is not as expected: Expected array"),
+        (b'{"version": "2.0", "benchmarks": []}', "has version '2.0'; this perfgate reads 1.0"),
+    ],
+)
+def test_other_data_is_an_error_in_one_line(data: bytes, why: str) -> None:
+    with pytest.raises(OutputError, match=rf"\Apyperf's JSON {why}.*\Z"):
+        live(pyperf, data)

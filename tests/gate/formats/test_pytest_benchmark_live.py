@@ -1,0 +1,86 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from gate.formats import pytest_benchmark
+from gate.formats.parts.live import suite as live
+from gate.formats.parts.output import OutputError, Series
+
+DATA = Path(__file__).parents[2] / "data/pytest-benchmark"
+
+
+@pytest.mark.parametrize("version", ["3.4.1", "5.3.1"])
+def test_captured_output(version: str) -> None:
+    suite = live(pytest_benchmark, (DATA / f"{version}.json").read_bytes())
+    assert suite.errors == {}
+    assert {name: len(each["time"].values) for name, each in suite.benchmarks.items()} == {
+        "test_suite.py::test_upper[a b/'c'\"d\"]": 4,
+        "test_suite.py::test_upper[\\n\\t\\x01]": 4,
+        "test_suite.py::test_upper[\\U0001f422 \\xe9]": 4,
+        "test_suite.py::test_upper[x]]": 4,
+        "test_suite.py::TestSum::test_upper": 4,
+        "test_suite.py::test_pedantic": 2,
+        "test_suite.py::test_marked": 3,
+    }
+
+
+def test_values_are_of_one_iteration_in_order() -> None:
+    suite = live(pytest_benchmark, (DATA / "5.3.1.json").read_bytes())
+    values = [7.845999789424241e-07, 3.246001142542809e-07]
+    assert suite.benchmarks["test_suite.py::test_pedantic"] == {"time": Series("s", values)}
+
+
+@pytest.mark.parametrize(
+    ("timer", "metric"),
+    [("perf_counter", "time"), ("process_time", "cpu_time"), ("thread_time", "cpu_time"), ("my_clock", "time")],
+)
+def test_the_timer_says_what_was_measured(timer: str, metric: str) -> None:
+    """As pytest-benchmark 5.3.1 writes it with --benchmark-timer=time.process_time."""
+    options = {"disable_gc": False, "timer": timer, "min_rounds": 2, "max_time": 0.0, "min_time": 0.01, "warmup": False}
+    each = {"fullname": "t.py::test_a", "options": options, "stats": {"data": [0.5, 0.25]}}
+    suite = live(pytest_benchmark, json.dumps({"benchmarks": [each]}).encode())
+    assert suite.benchmarks == {"t.py::test_a": {metric: Series("s", [0.5, 0.25])}}
+
+
+@pytest.mark.parametrize(("own", "sharp"), [(1.0, True), (0.95, True), (0.94, False)])
+def test_active_time_is_a_view_and_sharp_where_one_thread_did_the_work(own: float, sharp: bool) -> None:
+    each = {"fullname": "a", "stats": {"data": [0.5, 0.25]}, "perfgate": {"active": [0.25, 0.125], "own": own}}
+    suite = live(pytest_benchmark, json.dumps({"benchmarks": [each]}).encode())
+    active = Series("s", [0.25, 0.125], view_of="time", sharp=sharp)
+    assert suite.benchmarks["a"] == {"time": Series("s", [0.5, 0.25]), "active": active}
+    each["perfgate"] = {"active": [0.25, 0.0], "own": own}
+    assert list(live(pytest_benchmark, json.dumps({"benchmarks": [each]}).encode()).benchmarks["a"]) == ["time"]
+
+
+def test_what_cannot_be_used_is_an_error_of_its_benchmark() -> None:
+    data = rb"""{"benchmarks": [
+        {"fullname": "a", "stats": {"data": [1, NaN]}},
+        {"fullname": "b", "stats": {"data": [1, -1]}},
+        {"fullname": "c", "stats": {"data": [1, Infinity]}},
+        {"fullname": "d", "stats": {"min": 1}},
+        {"fullname": "e", "stats": {"data": [1]}},
+        {"fullname": "e", "stats": {"data": [2]}},
+        {"fullname": "f\n\u2028\ud800", "stats": {"data": [0, 2]}}]}"""
+    suite = live(pytest_benchmark, data)
+    assert suite.errors == {
+        "a": "nan in 'time' is not a finite number",
+        "b": "-1 in 'time' is below 0",
+        "c": "inf in 'time' is not a finite number",
+        "d": "it has statistics, and no values",
+        "e": "two benchmarks have this name",
+    }
+    assert suite.benchmarks == {r"f\n\u2028\ud800": {"time": Series("s", [0.0, 2.0])}}
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        *((data, "pytest-benchmark's JSON is not as expected: .+") for data in (b"", b"[]", b"\xff\n", b"[" * 99_999)),
+        (b'{"benchmarks": [{"stats": {}}]}', "no rounds and no statistics in the file"),
+        (b'{"benchmarks": [', "pytest-benchmark's JSON is cut off: .+"),
+    ],
+)
+def test_other_data_is_an_error_in_one_line(data: bytes, why: str) -> None:
+    with pytest.raises(OutputError, match=rf"\A{why}\Z"):
+        live(pytest_benchmark, data)

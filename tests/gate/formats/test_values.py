@@ -1,0 +1,128 @@
+import json
+import time
+
+import pytest
+
+from gate.formats.parts.output import OutputError, Series
+from gate.formats.values import parse
+
+
+def test_plain_numbers_are_seconds_of_time() -> None:
+    assert parse(b"0.1\n 2e-3 \r\n\n+3\n.5\n", {}) == {"time": Series("s", [0.1, 0.002, 3.0, 0.5])}
+
+
+def test_plain_numbers_belong_to_the_only_declared_metric_in_its_unit() -> None:
+    assert parse(b"12.5\n", {"latency": "ms"}) == {"latency": Series("s", [0.0125])}
+    assert parse(b"12.5\n", {"score": None}) == {"score": Series("", [12.5])}
+    assert parse(b"12.5\n", {"time": None}) == {"time": Series("s", [12.5])}
+    assert parse(b"1\n", {"a": None, "b": None}) == {"time": Series("s", [1.0])}
+
+
+def test_json_lines_name_their_metric_and_unit() -> None:
+    data = b"""{"metric":"latency","value":12.5,"unit":"ms"}
+{"metric":"memory","value":1,"unit":"KiB"}
+{"metric":"latency","value":1,"unit":"s","extra":[1]}
+{"metric":"requests","value":100}
+{"metric":"time","value":2}
+{"metric":"drift","value":-2.5}
+"""
+    assert parse(data, {}) == {
+        "latency": Series("s", [0.0125, 1.0]),
+        "memory": Series("B", [1024.0]),
+        "requests": Series("", [100.0]),
+        "time": Series("s", [2.0]),
+        "drift": Series("", [-2.5]),
+    }
+
+
+def test_a_declared_unit_holds_for_lines_without_one() -> None:
+    data = b'{"metric":"latency","value":12.5}\n{"metric":"latency","value":1,"unit":"s"}\n7\n'
+    assert parse(data, {"latency": "ms"}) == {"latency": Series("s", [0.0125, 1.0, 0.007])}
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (b"abc", "'abc' is not a number"),
+        (b"1_000", "'1_000' is not a number"),
+        (b"0,5", "'0,5' is not a number"),
+        (b"1.2 ms", "'1.2 ms' is not a number"),
+        (b"true", "'true' is not a number"),
+        (b"nan", "'nan' is not a finite number"),
+        (b"-inf", "'-inf' is not a finite number"),
+        (b"1e999", "'1e999' is not a finite number"),
+        (b"1e200", "'1e200' is 1e+200, which is neither 0 nor of a size from 1e-60 to 1e+60"),
+        (b"1e-99", "'1e-99' is 1e-99, which is neither 0 nor of a size from 1e-60 to 1e+60"),
+        (b"-0.1", "'-0.1' is below 0, which a time cannot be"),
+        (b"\xff\xfe1", "'\ufffd\ufffd1' is not a number"),
+        (b"\x001", r"'\x001' is not a number"),
+        (b"[1]", "'[1]' is not a number"),
+        (b'{"value":1}', "missing required field metric"),
+        (b'{"metric":"","value":1}', "the metric has no name"),
+        (b'{"metric":"a"}', "missing required field value"),
+        (b'{"metric":"a","value":true}', "Expected float, got bool - at $.value"),
+        (b'{"metric":"a","value":"1"}', "Expected float, got str - at $.value"),
+        (b'{"metric":"a","value":null}', "Expected float, got null - at $.value"),
+        (b'{"metric":"a","value":NaN}', "malformed"),
+        (b'{"metric":"a","value":1e999}', "out of range"),
+        (b'{"metric":"a","value":1', "truncated"),
+        (b'{"metric":"\xff","value":1}', "utf-8"),
+        (b'{"metric":"time","value":1,"unit":"B"}', "'time' is in 'B' here and in 's' elsewhere"),
+        (
+            b'{"metric":"size","value":1,"unit":"kilobytes"}',
+            '"kilobytes", which is not a known unit: did you mean "kB"?',
+        ),
+        (b'{"metric":"size","value":-1,"unit":"B"}', "is below 0, which a size cannot be"),
+    ],
+)
+def test_a_bad_line_is_named(line: bytes, why: str) -> None:
+    with pytest.raises(OutputError) as caught:
+        parse(b"0.1\n\n" + line + b"\n0.2\n", {})
+    text = str(caught.value)
+    assert text.startswith("line 3 of the output: ")
+    assert why in text
+    assert "\n" not in text
+
+
+def test_a_unit_that_is_not_the_declared_one_is_named() -> None:
+    with pytest.raises(OutputError, match="line 1 of the output: 'x' is in 'B' here and in 's' elsewhere"):
+        parse(b'{"metric":"x","value":1,"unit":"B"}', {"x": "ms"})
+
+
+def test_a_long_bad_line_is_cut() -> None:
+    with pytest.raises(OutputError) as caught:
+        parse(b"x" * 10_000_000, {})
+    assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize(
+    ("data", "end"),
+    [
+        (b"0.123\n0.1", "'0.1'"),
+        (b"821618\n82161", "'82161'"),
+        (b'{"metric":"a","value":1}\n{"metric":"a","value":2}', """'{"metric":"a","value":2}'"""),
+    ],
+)
+def test_a_last_line_without_a_newline_may_be_cut_off(data: bytes, end: str) -> None:
+    with pytest.raises(OutputError) as caught:
+        parse(data, {})
+    assert str(caught.value) == (
+        f"the last line of the output, {end}, has no newline at its end, so it may be cut off: end every line with a "
+        "newline"
+    )
+    assert parse(data + b"\n", {}) == parse(data + b"\n \t ", {})
+
+
+def test_nothing_gives_nothing() -> None:
+    assert parse(b"", {}) == {}
+    assert parse(b"\n \n", {"latency": "ms"}) == {}
+
+
+@pytest.mark.endtoend
+def test_a_million_values_take_a_few_seconds() -> None:
+    plain = b"".join(b"%d.5\n" % i for i in range(1_000_000))
+    lines = "".join(json.dumps({"metric": f"m{i % 3}", "value": i / 7, "unit": "ms"}) + "\n" for i in range(1_000_000))
+    begin = time.process_time()
+    assert len(parse(plain, {})["time"].values) == 1_000_000
+    assert len(parse(lines.encode(), {})["m0"].values) == 333_334
+    assert time.process_time() - begin < 10
