@@ -8,8 +8,8 @@ import msgspec
 
 from gate.model.evidence import Unfinished
 from gate.model.names import Side
-from gate.model.reasons import Kind
 from gate.model.warnings import setup
+from gate.writing.sentences import Sentence as Kind
 
 # --- the report -------------------------------------------------------------------------------------------------------
 

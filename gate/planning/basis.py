@@ -49,8 +49,8 @@ from gate.stats.quantile import needed_values
 from gate.stats.remembered_variance import Repetitions, remember
 from gate.stats.subsample import by_session
 from gate.words import views
-from gate.words.phrases import listed
 from gate.words.sentences import say
+from gate.writing.phrases import listed
 
 
 @dataclass(frozen=True, slots=True)

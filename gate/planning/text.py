@@ -21,7 +21,7 @@ from gate.units import Duration, format_duration, format_share, format_value
 from gate.words import views
 from gate.words.grid import Cell, Column, lay_out
 from gate.words.numbers import format_percent, plural
-from gate.words.plain import visible, wrap
+from gate.writing.plain import visible, wrap
 
 POWER = 0.8
 """Of the smallest change that a plan is said to find."""

@@ -12,7 +12,7 @@ from gate.plots.scales import Axis, change_ticks, minus
 from gate.plots.style import LETTERS, LETTERS_NARROW, SETTINGS
 from gate.units import plural
 from gate.words import numbers
-from gate.words.plain import distinct
+from gate.writing.plain import distinct
 
 _WIDTH = 720
 _LEFT = 240

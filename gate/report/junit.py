@@ -17,8 +17,8 @@ from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.names import Names
 from gate.words.numbers import known
-from gate.words.plain import clip, last_lines, visible
 from gate.words.sentences import say
+from gate.writing.plain import clip, last_lines, visible
 
 _SUITE = "perfgate"
 _NAME = 500

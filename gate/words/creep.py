@@ -9,7 +9,7 @@ from gate.model import Report
 from gate.model.creep import CreepCase, CreepFacts, Suspect
 from gate.words import numbers
 from gate.words.numbers import plural
-from gate.words.plain import clip, visible
+from gate.writing.plain import clip, visible
 
 _SUBJECT = 72
 _UNNAMED = (

@@ -12,8 +12,8 @@ from gate.model.explanation import Amounts, Candidate, Explanation, FlameNode, M
 from gate.model.profile import Frame, Unprofiled
 from gate.words import numbers, views
 from gate.words.names import Names
-from gate.words.phrases import joined
-from gate.words.plain import clip, columns, visible
+from gate.writing.phrases import joined
+from gate.writing.plain import clip, columns, visible
 
 NAMED = 3
 """Functions that a comment names."""
@@ -119,7 +119,7 @@ def tool(found: Explanation) -> str:
 
 def agreement(found: Explanation) -> str:
     """Say whether the profile shows the measured change; "" where there is nothing to compare, or it does."""
-    more, metric = grown(found.total), visible(views.metric(found.metric or ""))
+    more, metric = grown(found.total), visible(views.metric_name(found.metric or ""))
     measured = numbers.changed(found.measured) if found.measured is not None else ""
     match found.agreement:
         case "less":

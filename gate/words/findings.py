@@ -8,12 +8,11 @@ from gate.evidence.factors import pairs
 from gate.model import Finding, Level, Overall, QuantileCurve, Recorded, reasons
 from gate.model.case import MEAN, TYPICAL
 from gate.model.names import ACTIVE
+from gate.model.reasons import corrected
 from gate.units import format_confidence, format_share, whole_of
 from gate.words import numbers, views
 from gate.words.numbers import known, plural, threshold
-from gate.words.plain import clip, visible
-from gate.words.reasons import ENDINGS, corrected
-from gate.words.sentences import say
+from gate.writing.plain import clip, visible
 
 _METHODS = {
     "fieller": "Fieller's interval of a ratio of means, Satterthwaite's degrees of freedom",
@@ -49,7 +48,7 @@ def quantity(case: Finding | Recorded) -> str:
     if isinstance(case, Finding) and case.view is not None:
         return views.called(case, case)
     if isinstance(case, Recorded) and case.statistic == MEAN:
-        return visible(views.metric(case.metric))
+        return visible(views.metric_name(case.metric))
     return visible(views.quantity(case.metric, case.statistic))
 
 
@@ -60,7 +59,7 @@ def factors(case: Finding | Recorded | QuantileCurve) -> str:
 
 def overall_name(item: Overall) -> str:
     """Name a group of cases: "overall, time", "overall, time of parsers"."""
-    return visible(f"overall, {views.metric(item.metric)}" + ("" if item.group == "all" else f" of {item.group}"))
+    return visible(f"overall, {views.metric_name(item.metric)}" + ("" if item.group == "all" else f" of {item.group}"))
 
 
 def overall(item: Overall) -> str:
@@ -96,7 +95,7 @@ def conclusion(finding: Finding) -> str:
 
 def reason(finding: Finding) -> str:
     """Say why a finding has its verdict and what follows, in a sentence of its own."""
-    return clip(visible(say(finding.reason) + _more(finding)), _LONGEST)
+    return clip(visible(finding.reason.sentence() + _more(finding)), _LONGEST)
 
 
 def sized(finding: Finding, *, limit: bool = True) -> str:
@@ -123,8 +122,8 @@ def sized(finding: Finding, *, limit: bool = True) -> str:
 
 def why(finding: Finding) -> str:
     """Say why a finding has its verdict, behind its change, interval, threshold and verdict; "" where these say it."""
-    end = ENDINGS.get(type(finding.reason))
-    return say(finding.reason) if end is None or finding.ratio.kind == "withheld" else end(finding, finding.reason)
+    reason = finding.reason
+    return reason.sentence() if finding.ratio.kind == "withheld" else reason.ending(finding)
 
 
 def basis(finding: Finding) -> str:

@@ -9,9 +9,10 @@ import msgspec
 
 from gate.model import Finding, Recorded, reasons
 from gate.words import findings as words
-from gate.words.names import named
-from gate.words.plain import visible
 from gate.words.sentences import say
+from gate.writing.phrases import named
+from gate.writing.plain import visible
+from gate.writing.sentences import Sentence
 
 MANY = 3
 """Cases from which a sentence is said of all of them at once."""
@@ -49,7 +50,7 @@ def notes(case: Finding | Recorded, *, every: bool = False) -> list[Note]:
     return [*([Note("columns", apart)] if apart and not every else []), *(_note(each) for each in told)]
 
 
-def _note(said: msgspec.Struct) -> Note:
+def _note(said: Sentence) -> Note:
     return Note(kind(said), visible(say(said)))
 
 
@@ -81,9 +82,9 @@ FIRST = "; the figures are those of the first"
 """What follows a sentence that others say with other figures."""
 
 
-def once(warnings: Iterable[msgspec.Struct]) -> list[str]:
+def once(warnings: Iterable[Sentence]) -> list[str]:
     """Say each warning of a report; of those of one kind the first, and of which benchmarks the others are."""
-    found: dict[Hashable, list[msgspec.Struct]] = {}
+    found: dict[Hashable, list[Sentence]] = {}
     for each in warnings:
         of_one = getattr(each, "benchmark", None) is not None
         found.setdefault(kind(each, but="benchmark") if of_one else say(each), []).append(each)

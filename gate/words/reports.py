@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from gate.model import Commit, Counts, Finding, Recorded, Report, outcomes, reasons
 from gate.model.names import AGGREGATE
+from gate.model.reasons import correction
 from gate.units import format_confidence, format_duration, format_number, format_value
 from gate.words import numbers, views
 from gate.words.numbers import format_percent, known, plural
-from gate.words.plain import clip, visible
-from gate.words.reasons import correction
 from gate.words.sentences import say
+from gate.writing.plain import clip, visible
 
 if TYPE_CHECKING:
     from gate.decide.importance import Tally

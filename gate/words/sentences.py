@@ -1,21 +1,12 @@
-"""The one registry of sentences: the type of what was decided, or of what to mind -> what says it."""
+"""What says a thing that was decided, or that a reader should mind."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from gate.words import reasons, sameness, summaries, warnings
-
-SENTENCES: dict[type, Callable[[Any], str]] = {
-    **reasons.SENTENCES,
-    **summaries.SENTENCES,
-    **sameness.SENTENCES,
-    **warnings.SENTENCES,
-}
-"""Of everything that report.json writes with a text."""
+from gate.words.summaries import SENTENCES
+from gate.writing.sentences import Sentence
 
 
-def say(what: object) -> str:
+def say(what: Sentence) -> str:
     """Say what was decided, without a full stop; names in it are as they were measured."""
-    return SENTENCES[type(what)](what)
+    known = SENTENCES.get(type(what))
+    return what.sentence() if known is None else known(what)

@@ -8,14 +8,13 @@ from typing import Any
 from gate.evidence.factors import pairs
 from gate.model import Cut, outcomes
 from gate.model.case import TYPICAL
+from gate.model.warnings.measured import give_direction
 from gate.units import format_duration, format_share
 from gate.words import views
 from gate.words.numbers import as_configured, plural
-from gate.words.phrases import joined
-from gate.words.plain import benchmark_option, distinct, visible
-from gate.words.warnings.measured import give_direction
-from gate.words.warnings.setup import base_lacks
 from gate.words.ways import CHECK, DOCTOR, EXPLAIN, Lines, ways
+from gate.writing.phrases import joined
+from gate.writing.plain import benchmark_option, distinct, visible
 
 
 def _regressed(of: outcomes.Regressed) -> str:
@@ -57,14 +56,14 @@ def _nothing_regressed(of: outcomes.NothingRegressed) -> str:
 
 
 def _nothing_to_compare(of: outcomes.NothingToCompare) -> str:
-    said = f"nothing to compare yet: {base_lacks(of.why)}"
+    said = f"nothing to compare yet: {of.why.lacks}"
     if of.quietest is None or of.noisiest is None:
         return said
     least, most = format_share(of.quietest.detectable), format_share(of.noisiest.detectable)
     # two metrics of one benchmark need their names
     several = of.noisiest.metric != of.quietest.metric
     quietest, noisiest = (
-        f"{n.benchmark} {views.metric(n.metric)}" if several else n.benchmark for n in (of.quietest, of.noisiest)
+        f"{n.benchmark} {views.metric_name(n.metric)}" if several else n.benchmark for n in (of.quietest, of.noisiest)
     )
     noise = f"a change of {least} or more would show in {quietest}"
     if of.noisiest != of.quietest:

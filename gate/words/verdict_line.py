@@ -10,9 +10,9 @@ from gate.words import findings as finding_words
 from gate.words import numbers, reports
 from gate.words.failures import grouped, heading
 from gate.words.names import Names
-from gate.words.plain import clip, visible
 from gate.words.sentences import say
 from gate.words.summaries import hidden_by_floor
+from gate.writing.plain import clip, visible
 
 _SAID = 400
 

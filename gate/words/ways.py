@@ -12,8 +12,8 @@ from gate.config.source import dotted
 from gate.model import outcomes
 from gate.units import DIMENSIONS, Duration
 from gate.words.numbers import as_configured
-from gate.words.phrases import joined, toml_text
-from gate.words.plain import benchmark_option
+from gate.writing.phrases import joined, toml_text
+from gate.writing.plain import benchmark_option
 
 
 class Options(NamedTuple):

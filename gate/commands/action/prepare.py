@@ -40,8 +40,8 @@ from gate.github.runner import warning_line, write_outputs
 from gate.model import UserError
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
-from gate.words.plain import visible
 from gate.words.sentences import say
+from gate.writing.plain import visible
 
 if TYPE_CHECKING:
     from harness.source.fetching import Clone

@@ -14,7 +14,7 @@ from gate.model import RatioInterval
 from gate.units import format_number, shown_unit, whole_of
 from gate.words import numbers, reports, views
 from gate.words.numbers import known
-from gate.words.plain import clip, visible
+from gate.writing.plain import clip, visible
 
 NARROWEST = 14
 """Columns that a name keeps of a table."""

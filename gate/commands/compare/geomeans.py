@@ -13,8 +13,8 @@ from gate.evidence.factors import pairs
 from gate.model import Better, Overall, RatioInterval
 from gate.model.case import MEAN
 from gate.words import numbers
-from gate.words.names import named
 from gate.words.numbers import known
+from gate.writing.phrases import named
 
 ALL = "all"
 _VISIBLE = 0.01

@@ -18,8 +18,8 @@ from gate.model.warnings.estimates import BuildsCut, BuildsUnlike, FewExecutions
 from gate.units import ratio_of
 from gate.words import views
 from gate.words.numbers import known
-from gate.words.plain import visible
 from gate.words.sentences import say
+from gate.writing.plain import visible
 
 _SHOWN: dict[Verdict, Shown] = {
     "regression": "worse", "accepted": "worse", "improvement": "better", "unchanged": "same",

@@ -12,12 +12,12 @@ from gate.commands.compare.pairs import Compared, Pair
 from gate.commands.compare.table import Table
 from gate.evidence.repeated import one_measurement
 from gate.model import Failure
+from gate.model.reasons import SameProgram
 from gate.model.warnings.measured import MeasuredSeparately
 from gate.words import failures
-from gate.words.names import named
-from gate.words.plain import clip, visible
-from gate.words.sameness import SAME
 from gate.words.sentences import say
+from gate.writing.phrases import named
+from gate.writing.plain import clip, visible
 
 _ONE = f"{one_measurement().status}: every ratio is 1, whatever was measured"
 _EARLY = (
@@ -99,7 +99,8 @@ def _not_measured(chosen: Sequence[Chosen]) -> list[str]:
         names = own.proved if own.ours else []
         if names:
             said = named(list(names), _NAMES)
-            found[own.name, *names] = f"not measured by {visible(own.name)}, because base and head run {SAME}: {said}"
+            why = f"base and head run {SameProgram.same}"
+            found[own.name, *names] = f"not measured by {visible(own.name)}, because {why}: {said}"
     return list(found.values())
 
 
@@ -111,7 +112,7 @@ def nothing(table: Table, sides: Sequence[Against]) -> str:
     if any(change for row in rows for change in row.changes) or (len(table.columns) == 1 and rows):
         return ""
     if table.identical:
-        return f"all benchmarks run {SAME}"
+        return f"all benchmarks run {SameProgram.same}"
     if len(table.columns) == 1:
         return "no values"
     if any(side.found.unlike for side in sides):

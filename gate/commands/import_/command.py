@@ -42,8 +42,8 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     from gate.evidence.imported import imported
     from gate.model import SIDES
     from gate.results.arguments import named
-    from gate.words.plain import visible
     from gate.words.sentences import say
+    from gate.writing.plain import visible
 
     found = imported(named(options.files), side=options.side, level=options.each, wanted=options.form)
     if options.out == "-":

@@ -27,9 +27,9 @@ from gate.run.treatments import treatment_name
 from gate.units import agree
 from gate.words.effects import settings_text
 from gate.words.numbers import plural
-from gate.words.plain import columns, pad
 from gate.words.reports import commit
 from gate.words.sentences import say
+from gate.writing.plain import columns, pad
 from harness.loop.schedule import ExecutionStep, Round
 
 if TYPE_CHECKING:

@@ -27,11 +27,10 @@ from gate.units import format_value
 from gate.words import cost, creep, explanations, numbers, reports
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
-from gate.words.names import Names, named
-from gate.words.phrases import listed
-from gate.words.plain import clip, visible
-from gate.words.sandbox import sandbox_text
+from gate.words.names import Names
 from gate.words.sentences import say
+from gate.writing.phrases import listed, named
+from gate.writing.plain import clip, visible
 
 _LISTED = 20
 _HOST = {
@@ -194,7 +193,7 @@ def _run(report: Report) -> list[Fact]:
         if side is not None and side.sha:
             facts.append(Fact(f"{name}, commit", "", clip(visible(side.sha), NAME)))
     facts += [Fact("chosen", clip(visible(run.chosen), 1000))] if run.chosen else []
-    return [*facts, *([Fact("sandbox", sandbox_text(run.sandbox))] if run.sandbox else [])]
+    return [*facts, *([Fact("sandbox", str(run.sandbox))] if run.sandbox else [])]
 
 
 def _plan(report: Report) -> list[Fact]:

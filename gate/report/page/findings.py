@@ -21,11 +21,11 @@ from gate.report.page.variance import LevelRow, Shares, level_rows, share_bars
 from gate.units import format_confidence
 from gate.words import findings as finding_words
 from gate.words import notes, numbers, reports, views
-from gate.words.machines import machine
 from gate.words.marks import SHAPES
 from gate.words.names import Names
 from gate.words.numbers import known
-from gate.words.plain import clip, visible
+from gate.writing.phrases import machine
+from gate.writing.plain import clip, visible
 
 NAME = 80
 """Columns of a name outside of its own finding."""

@@ -12,8 +12,8 @@ from gate.units import format_confidence, format_number
 from gate.words import failures, marks, numbers, reports, sameness, verdict_line, views
 from gate.words import findings as finding_words
 from gate.words.numbers import known
-from gate.words.plain import clip, last_lines, visible
 from gate.words.sentences import say
+from gate.writing.plain import clip, last_lines, visible
 
 _OUTPUT = 400
 

@@ -15,7 +15,7 @@ from gate.model import Case, Finding, QuantileCurve
 from gate.model.case import CaseId, case_id
 from gate.model.explanation import Explanation
 from gate.plots.picture import Picture
-from gate.words.plain import visible
+from gate.writing.plain import visible
 
 _Named = TypeVar("_Named", Finding, Case, QuantileCurve)
 

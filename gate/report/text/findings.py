@@ -13,9 +13,9 @@ from gate.words import findings as finding_words
 from gate.words.grid import Cell, Column, Footnotes, lay_out, paint, superscript
 from gate.words.marks import SHAPES, STYLES
 from gate.words.names import Names
-from gate.words.phrases import joined, more_are
-from gate.words.plain import distinct, visible, wrap
 from gate.words.sentences import say
+from gate.writing.phrases import joined, more_are
+from gate.writing.plain import distinct, visible, wrap
 
 _NOTES = 40
 

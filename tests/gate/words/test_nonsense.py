@@ -1,7 +1,7 @@
 """No condition reads a sentence: with every sentence replaced by nonsense all formats show the same decisions.
 
-What gate.words says is found by looking, so that a sentence that is added is replaced as well: each function there that
-returns a text (but for those that write numbers and names), wherever it was imported, and each entry of a registry of sentences.
+What is said is found by looking, so that a sentence that is added is replaced as well: what the types of gate.model say, and
+each function of gate.words that returns a text (but for those that write numbers and names), wherever it was imported.
 """
 
 import functools
@@ -20,6 +20,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+import gate.model
 import gate.words
 from gate.cli.main import main
 from gate.github.publishing.publish import annotated
@@ -29,13 +30,15 @@ from gate.report.markdown import comment, summary
 from gate.report.page import html
 from gate.report.text import terminal
 from gate.words import verdict_line
-from gate.words.sentences import SENTENCES, say
+from gate.words.sentences import say
+from gate.words.summaries import SENTENCES
+from gate.writing.sentences import Sentence
 from tests.gate.report import examples
 from tests.support.lines import builds
 from tests.support.lines import text as lines_of
 
 NO_SENTENCES = {
-    "gate.words.numbers", "gate.words.plain", "gate.words.grid", "gate.words.streams", "gate.words.marks",
+    "gate.words.numbers", "gate.writing.plain", "gate.words.grid", "gate.words.streams", "gate.words.marks",
     "gate.words.ways",
 }  # fmt: skip
 """The modules that write numbers, make names safe for a line, lay both out, mark verdicts, and say what to type."""
@@ -75,6 +78,12 @@ def _registries(module: Any) -> Iterator[dict[Any, Any]]:
             yield found
 
 
+def _types() -> Iterator[type]:
+    """The types that say something of themselves."""
+    for found in pkgutil.walk_packages(gate.model.__path__, "gate.model."):
+        yield from (each for each in vars(importlib.import_module(found.name)).values() if inspect.isclass(each))
+
+
 def _spoil(monkeypatch: pytest.MonkeyPatch) -> int:
     spoilt = {id(function): _spoilt(function) for module in _modules() for function in _functions(module)}
     for registry in [registry for module in _modules() for registry in _registries(module)]:
@@ -86,7 +95,15 @@ def _spoil(monkeypatch: pytest.MonkeyPatch) -> int:
         for name, value in list(vars(module).items()):
             if inspect.isfunction(value) and id(value) in spoilt:
                 monkeypatch.setattr(module, name, spoilt[id(value)])
-    return len(spoilt)
+    said = {
+        (kind, name)
+        for kind in (*_types(), Sentence)
+        for name in ("sentence", "ending", "__str__")
+        if name in vars(kind)
+    }
+    for kind, name in said:
+        monkeypatch.setattr(kind, name, _spoilt(vars(kind)[name]))
+    return len(spoilt) + len(said)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from gate.report.page import html
 from gate.report.text import terminal
 from gate.units import format_duration
 from gate.words import failures, findings, numbers, reports, verdict_line
-from gate.words.phrases import more_are
+from gate.writing.phrases import more_are
 from tests.gate.report import examples
 
 SESSIONS = Counts(session=3, build=6, execution=30, iteration=300)

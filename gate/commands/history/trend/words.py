@@ -13,8 +13,8 @@ from gate.stats.series import Interval
 from gate.units import agree, format_share, plural
 from gate.words import views
 from gate.words.numbers import changed
-from gate.words.phrases import listed
-from gate.words.plain import clip, visible
+from gate.writing.phrases import listed
+from gate.writing.plain import clip, visible
 
 _SHORT = 10
 """Digits of a commit that are shown."""

@@ -51,7 +51,7 @@ STUDY = (
 class Followed(NamedTuple):
     """A situation that has the warning, and the same once its advice was followed."""
 
-    before: Callable[[Path], list[Any]]
+    before: Callable[[Path], list[AnyWarning]]
     after: Callable[[Path], list[Any]]
     said: str
     """Which part of the sentence that was."""

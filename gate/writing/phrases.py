@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 
 from gate.units import agree, plural
+from gate.writing.plain import clip, distinct, visible
 
 
 def listed(names: Sequence[str], most: int = 3, *, between: str = ", ") -> str:
@@ -30,3 +31,27 @@ def more_are(count: int, noun: str = "") -> str:
 def toml_text(text: str) -> str:
     """Write text as perfgate.toml has it, in quotes."""
     return json.dumps(text, ensure_ascii=False)
+
+
+_HOST, _NAME = 40, 60
+"""Columns of names."""
+
+
+def machine(session: int, host: str | None) -> str:
+    """Name a machine: "session 0 (ci-arm-1)", "session 0" where its name is not known."""
+    return f"session {session}{f' ({clip(visible(host), _HOST)})' if host else ''}"
+
+
+def of_sides(base: int, head: int) -> str:
+    """Count what each side has, without a side that has none: "1 of base and 2 of head"."""
+    return " and ".join(f"{count} of {side}" for side, count in (("base", base), ("head", head)) if count)
+
+
+def other(side: str) -> str:
+    """Name the other side."""
+    return "head" if side == "base" else "base"
+
+
+def named(names: Sequence[str], most: int) -> str:
+    """Name so many of a list at most: "a, b, c and 2 more"."""
+    return listed(distinct([*map(visible, names)], _NAME), most)
