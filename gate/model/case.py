@@ -85,3 +85,24 @@ def quantity(metric: str, statistic: str) -> str:
     """Name a metric and a statistic: "time", "latency p99", "active time"; the usual statistic is not said."""
     name = metric_name(metric)
     return name if is_usual(metric, statistic) else with_statistic(name, statistic)
+
+
+def shown(setting: Any) -> str:
+    """Write a setting; a text that looks like a number stands in quotes, since 1 and "1" are two settings."""
+    return f'"{setting}"' if isinstance(setting, str) and _like_a_number(setting) else str(setting)
+
+
+def _like_a_number(text: str) -> bool:
+    # float() also reads "nan" and "inf", which are names here
+    if not any(character.isdigit() for character in text):
+        return False
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def pairs(factors: Mapping[str, Any], between: str = ", ") -> str:
+    """Write settings: "load=busy, size=10"; "" where there are none."""
+    return between.join(f"{factor}={shown(setting)}" for factor, setting in factors.items())

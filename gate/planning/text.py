@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gate.config.types import Builds
-from gate.evidence.factors import pairs
-from gate.model.case import MEAN, quantile_of
+from gate.model.case import MEAN, pairs, quantile_of
 from gate.planning.basis import Gathered
 from gate.planning.known import Known
 from gate.stats.components import PlannedLevel

@@ -15,7 +15,6 @@ from gate.config.source import from_tables
 from gate.model import REPORT_SCHEMA, Build, Failure, MemoryUse, Report, ReportVerdict, Unproved, UserError
 from gate.model.bounds import beyond
 from gate.model.study import StudyReport
-from gate.words.sentences import say
 from gate.writing.sentences import Sentence
 
 EXIT_CODES: dict[ReportVerdict, tuple[Exit, ...]] = {
@@ -56,7 +55,7 @@ def render(report: Report) -> str:
             own["text"] = plain(conclusion(view))
     identical = tables.pop("identical")
     for table, proved in zip(identical, report.identical, strict=True):
-        table["text"] = plain(say(proved.reason))
+        table["text"] = plain(proved.reason.sentence())
     tables["findings"] += identical
     tables["next"] = plain(next_step(report))
     return _encoded(tables, [*tables["failures"], *tables["run"]["builds"]])
@@ -84,7 +83,7 @@ def plain(value: Any) -> Any:
         fields = {name: plain(getattr(value, name)) for name in value.__struct_fields__}
         if isinstance(value, Sentence):
             fields.pop("text", None)
-            return table | {"text": plain(say(value)), "details": fields}
+            return table | {"text": plain(value.sentence()), "details": fields}
         return table | fields | ({"text": plain(value.sentence())} if isinstance(value, (MemoryUse, Unproved)) else {})
     if isinstance(value, dict):
         return {plain(key): plain(item) for key, item in value.items()}

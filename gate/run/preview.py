@@ -18,7 +18,6 @@ from gate.run.plan_warnings import quantile_warnings
 from gate.units import format_duration
 from gate.words.numbers import plural
 from gate.words.reports import commit
-from gate.words.sentences import say
 from gate.writing.plain import visible
 from harness.loop.schedule import Round
 from harness.source.shared import shared_paths
@@ -54,7 +53,7 @@ def introduction(job: Job) -> list[str]:
 
 def _noticed(job: Job) -> list[str]:
     # the report of a resumed run tells how the host was when it began; how it is now is told later
-    return [say(warning) for warning in typed(job.run.warnings) if not isinstance(warning, UnfitHost)]
+    return [warning.sentence() for warning in typed(job.run.warnings) if not isinstance(warning, UnfitHost)]
 
 
 def forecast(job: Job) -> list[str]:

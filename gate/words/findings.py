@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-from gate.evidence.factors import pairs
 from gate.model import Finding, Level, Overall, QuantileCurve, Recorded, reasons
-from gate.model.case import MEAN, TYPICAL
+from gate.model.case import MEAN, TYPICAL, pairs
 from gate.model.names import ACTIVE
 from gate.model.reasons import corrected
 from gate.units import format_confidence, format_share, whole_of

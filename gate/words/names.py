@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gate.evidence.factors import pairs
 from gate.model import Finding, Recorded, Report
+from gate.model.case import pairs
 from gate.model.explanation import Explanation
 from gate.words.findings import quantity
 from gate.writing.plain import clip, distinct, visible

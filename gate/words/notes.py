@@ -9,7 +9,6 @@ import msgspec
 
 from gate.model import Finding, Recorded, reasons
 from gate.words import findings as words
-from gate.words.sentences import say
 from gate.writing.phrases import named
 from gate.writing.plain import visible
 from gate.writing.sentences import Sentence
@@ -51,7 +50,7 @@ def notes(case: Finding | Recorded, *, every: bool = False) -> list[Note]:
 
 
 def _note(said: Sentence) -> Note:
-    return Note(kind(said), visible(say(said)))
+    return Note(kind(said), visible(said.sentence()))
 
 
 def why(finding: Finding) -> list[Note]:
@@ -87,14 +86,15 @@ def once(warnings: Iterable[Sentence]) -> list[str]:
     found: dict[Hashable, list[Sentence]] = {}
     for each in warnings:
         of_one = getattr(each, "benchmark", None) is not None
-        found.setdefault(kind(each, but="benchmark") if of_one else say(each), []).append(each)
-    return [text for own in found.values() for text in (_of_all(own) if len(own) >= MANY else map(say, own))]
+        found.setdefault(kind(each, but="benchmark") if of_one else each.sentence(), []).append(each)
+    groups = found.values()
+    return [said for own in groups for said in (_of_all(own) if len(own) >= MANY else [w.sentence() for w in own])]
 
 
 def _of_all(found: Sequence[Any]) -> list[str]:
     if getattr(found[0], "benchmark", None) is None:
         # one text many times
-        return [say(found[0])]
+        return [found[0].sentence()]
     others = named([each.benchmark for each in found[1:]], _NAMED)
-    alike = {say(msgspec.structs.replace(each, benchmark=found[0].benchmark)) for each in found}
-    return [f"{say(found[0])}; likewise{'' if len(alike) == 1 else ', with other figures,'} {others}"]
+    alike = {msgspec.structs.replace(each, benchmark=found[0].benchmark).sentence() for each in found}
+    return [f"{found[0].sentence()}; likewise{'' if len(alike) == 1 else ', with other figures,'} {others}"]

@@ -55,3 +55,15 @@ def other(side: str) -> str:
 def named(names: Sequence[str], most: int) -> str:
     """Name so many of a list at most: "a, b, c and 2 more"."""
     return listed(distinct([*map(visible, names)], _NAME), most)
+
+
+def dotted(path: Sequence[str | int]) -> str:
+    """Write a path as people do: benchmark[0].metric.latency."""
+    text = ""
+    for key in path:
+        if isinstance(key, int):
+            text += f"[{key}]"
+        else:
+            quoted = key if key.replace("-", "").replace("_", "").isalnum() else json.dumps(key, ensure_ascii=False)
+            text += f".{quoted}" if text else quoted
+    return text

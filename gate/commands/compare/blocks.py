@@ -9,8 +9,8 @@ import msgspec
 
 from gate.commands.compare.geomeans import ALL
 from gate.commands.compare.table import Block, Cell, Change, Column, Row, Table
-from gate.evidence.factors import pairs
 from gate.model import RatioInterval
+from gate.model.case import pairs
 from gate.units import format_number, shown_unit, whole_of
 from gate.words import numbers, reports, views
 from gate.words.numbers import known

@@ -9,9 +9,8 @@ import msgspec
 
 from gate.commands.compare.lines import Line
 from gate.commands.compare.table import Cell, Change, Row, Shown
-from gate.evidence.factors import pairs
 from gate.model import Better, Overall, RatioInterval
-from gate.model.case import MEAN
+from gate.model.case import MEAN, pairs
 from gate.words import numbers
 from gate.words.numbers import known
 from gate.writing.phrases import named

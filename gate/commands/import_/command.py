@@ -42,7 +42,6 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     from gate.evidence.imported import imported
     from gate.model import SIDES
     from gate.results.arguments import named
-    from gate.words.sentences import say
     from gate.writing.plain import visible
 
     found = imported(named(options.files), side=options.side, level=options.each, wanted=options.form)
@@ -50,7 +49,7 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
         out.writelines(text.decode() for text in lines(found))
     else:
         write(Path(options.out), found, options.files)
-    err.writelines(f"{visible(say(each))}\n" for each in found.assumed)
+    err.writelines(f"{visible(each.sentence())}\n" for each in found.assumed)
     err.writelines(counts(found, side) for side in SIDES)
     return Exit.PASS
 

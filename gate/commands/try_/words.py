@@ -20,10 +20,9 @@ from gate.words.failures import title
 from gate.words.grid import Cell, Column, lay_out, paint
 from gate.words.numbers import as_configured
 from gate.words.reports import commit
-from gate.words.sentences import say
-from gate.words.ways import Lines
 from gate.writing.phrases import joined
 from gate.writing.plain import clip, last_lines, visible, wrap
+from gate.writing.ways import Lines
 
 Say = Callable[[str], None]
 _MOST_CASES = 20
@@ -96,7 +95,8 @@ def render(trial: Trial, rules: Config, *, color: bool = False, width: int = 100
     if trial.plans is not None:
         sections.append(_plans(trial.plans, rules, width))
     sections.append(_host(trial, width))
-    sections.append(_wrapped([*map(_note, trial.notes), *(f"warning: {say(each)}" for each in trial.warnings)], width))
+    warnings = (f"warning: {each.sentence()}" for each in trial.warnings)
+    sections.append(_wrapped([*map(_note, trial.notes), *warnings], width))
     sections.append(_wrapped([_next(trial, rules)], width))
     return "\n".join("".join(f"{line}\n" for line in section) for section in sections if section)
 

@@ -9,8 +9,9 @@ import msgspec
 from gate.model.names import Side
 from gate.model.warnings.base import Base, Weight
 from gate.units import agree, plural
-from gate.writing.phrases import listed, of_sides, toml_text
+from gate.writing.phrases import listed, of_sides
 from gate.writing.sentences import filled
+from gate.writing.ways import say_direction
 
 # --- files and what is selected of them -------------------------------------------------------------------------------
 
@@ -229,12 +230,6 @@ class UndecidedBenchmarks(Base, frozen=True):
         return f"no metric of {listed(self.benchmarks)} is decided: {how} ({', '.join(self.metrics)})"
 
 
-def give_direction(metric: str) -> str:
-    """Say how a metric gets a direction."""
-    entry = f'an `[[override]]` entry with `metric = {toml_text(metric)}` and `better = "lower"`'
-    return f'Add {entry} or `better = "higher"` to perfgate.toml'
-
-
 class UnknownDirection(Base, frozen=True):
     """Metrics are not decided, since neither their tool nor their name or unit tells which direction is better."""
 
@@ -247,7 +242,7 @@ class UnknownDirection(Base, frozen=True):
         names = f"{listed(self.metrics)} ({listed(self.benchmarks)})"
         they_are = agree(len(self.metrics), "it is", "they are")
         unknown = f"direction unknown: nothing says which values of {names} are better"
-        return f"{unknown}, so {they_are} shown and not decided. {give_direction(self.metrics[0])}"
+        return f"{unknown}, so {they_are} shown and not decided. {say_direction(self.metrics[0])}"
 
 
 class MetricMissing(Base, frozen=True):

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gate.evidence.factors import pairs
 from gate.model import SIDES, Build
+from gate.model.case import pairs
 from gate.units import format_duration
 from gate.words.builds import say_builds, say_order, say_shuffle
 from gate.words.numbers import known, plural

@@ -28,7 +28,6 @@ from gate.words import cost, creep, explanations, numbers, reports
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.names import Names
-from gate.words.sentences import say
 from gate.writing.phrases import listed, named
 from gate.writing.plain import clip, visible
 
@@ -121,7 +120,7 @@ def page_of(report: Report, material: Material) -> Page:
         environment=_environment((report.run.settings or {}).get("env")),
         builds=builds_of(report.run.builds),
         host=tuple(_host(report.run.host or {})),
-        host_warnings=tuple(visible(say(each)) for each in report.warnings if isinstance(each, HostWarning)),
+        host_warnings=tuple(visible(each.sentence()) for each in report.warnings if isinstance(each, HostWarning)),
         spans=tuple(spans(report.run.states)),
         methods=tuple(dict.fromkeys(finding_words.finding_method(f) for f in found)),
         data=data,

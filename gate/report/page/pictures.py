@@ -10,9 +10,8 @@ from markupsafe import Markup
 from msgspec import structs
 
 from gate.decide.importance import MOST
-from gate.evidence.factors import shown
 from gate.model import Case, Finding, QuantileCurve
-from gate.model.case import CaseId, case_id
+from gate.model.case import CaseId, case_id, shown
 from gate.model.explanation import Explanation
 from gate.plots.picture import Picture
 from gate.writing.plain import visible

@@ -6,7 +6,6 @@ import msgspec
 
 from gate.model import Accepted, Cut, MemoryUse, Phase, Unfinished, outcomes, reasons
 from gate.model.warnings.setup import NothingToCompare
-from gate.words.sentences import say
 from tests.gate.report import examples
 
 OUTGROWN = Accepted(up_to=0.05, until="2026-12-31", reason="see #123")
@@ -348,7 +347,7 @@ ALL: list[tuple[Any, str]] = [*REASONS, *HEADLINES, *MEMORY]
 
 
 def test_each_has_a_sentence() -> None:
-    assert [say(what) for what, _ in ALL] == [expected for _, expected in ALL]
+    assert [what.sentence() for what, _ in ALL] == [expected for _, expected in ALL]
 
 
 def test_no_member_of_a_union_is_without_a_sentence() -> None:
