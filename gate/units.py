@@ -7,8 +7,10 @@ import re
 from functools import lru_cache
 from typing import Self
 
-from gate.model.names import ERROR_RATE, SUCCESS
-
+ERROR_RATE = "error_rate"
+"""The metric of an imported load test that is the share of its requests that failed."""
+SUCCESS = "success"
+"""The metric of a load test that is the share of its requests that succeeded."""
 # Scale of each unit towards its base unit, by dimension (the base unit names the dimension).
 _SCALES: dict[str, dict[str, float]] = {
     "s": {

@@ -25,7 +25,7 @@ from gate.config.study import FactorTable, Setting, SettingTable
 from gate.config.tables import OF_RUNS
 from gate.formats import adapter
 from gate.units import Duration, Quantity, Share
-from scripts import command_pages, report_pages, report_schema
+from scripts import command_pages, report_pages
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "configuration.md"
@@ -35,7 +35,6 @@ MEASUREMENTS = ROOT / "docs" / "measurements.md"
 COMMANDS = ROOT / "docs" / "commands.md"
 MAN = ROOT / "man" / "perfgate.1"
 SCHEMA = ROOT / "gate" / "perfgate.schema.json"
-REPORT_SCHEMA = ROOT / "gate" / "report.schema.json"
 
 TABLES: Mapping[str, type[config.Table]] = {
     "[gate]": config.Gate,
@@ -90,7 +89,6 @@ def generated() -> dict[Path, str]:
         MEASUREMENTS: report_pages.measurements_page(MEASUREMENTS.read_text(encoding="utf-8")),
         COMMANDS: command_pages.commands_page(),
         MAN: command_pages.man_page(),
-        REPORT_SCHEMA: _written(report_schema.json_schema()),
     }
 
 

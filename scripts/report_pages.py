@@ -1,30 +1,66 @@
-"""The tables of docs/json.md and docs/measurements.md: every key with its meaning, every kind with its fields."""
+"""The tables of docs/json.md and docs/measurements.md: every stable key of a report, every kind, every line.
+
+Run through `make docs`. What report.json promises is gate/report.schema.json, written by hand. A key of a line is
+described by the docstring below its field, otherwise by that of its name in WORDS; one without either is an error.
+"""
 
 from __future__ import annotations
 
+import ast
 import inspect
 import json
 import re
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+import sys
+import types
+import typing
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
 import msgspec
 
 from gate.model import Record
-from scripts.report_schema import UNIONS, WRITTEN, Fields, definitions, fields, json_schema, members, named, plain
+from gate.model.choice import AnyHow
+from gate.model.outcomes import Step, Summary
+from gate.model.reasons import Reason
+from gate.model.warnings import AnyWarning
+from gate.model.warnings.hosts import Problem
+from gate.model.warnings.setup import AnyLimit
+from gate.report.json import schema
+from gate.writing.sentences import Sentence
 
+WORDS: Mapping[str, str] = {
+    "benchmark": "Name of the benchmark.",
+    "better": "The direction that is better.",
+    "build": "Number of the build of its side, from 0.",
+    "confidence": "Of the interval, as a share: 0.95 is 95%.",
+    "execution": "Number of the execution in its build, from 0.",
+    "factors": "Setting of each factor by name; empty: there are none.",
+    "metric": "Name of the metric, such as time.",
+    "session": "Number of the session (a job on a runner), from 0.",
+    "sha": "Hash of the commit.",
+    "side": "base or head.",
+    "statistic": "What is compared: mean, or a quantile such as p99.",
+    "unit": "The metric's base unit: s, B, or as declared; empty: a plain number.",
+}
+"""Of keys that mean the same wherever they stand."""
+UNIONS: Mapping[str, Any] = {
+    "Summaries": Summary,
+    "Steps": Step,
+    "Reasons": Reason,
+    "Warnings": AnyWarning,
+    "Choices of base and head": AnyHow,
+    "Problems of a host": Problem,
+    "Limits of an instrument": AnyLimit,
+}
+"""What has a kind, by its heading on the page."""
 _REF = "#/$defs/"
 _GENERATED = re.compile(r"^(<!-- generated: (\w+) -->\n)(?s:.*?)^(<!-- /generated -->)$", re.MULTILINE)
-_HEADING = {"How": "Choices of base and head"}
-_OTHERS = "Other kinds"
 
 
 def json_page(page: str) -> str:
     """Return docs/json.md with its tables as they must be."""
-    schema = json_schema()
-    return _filled(page, {"keys": _keys(schema), "kinds": _kinds(schema), "parts": _parts(schema)})
+    return _filled(page, {"keys": _keys(json.loads(schema())), "kinds": "\n".join(map(_kinds, UNIONS))})
 
 
 def measurements_page(page: str) -> str:
@@ -36,144 +72,77 @@ def _filled(page: str, texts: Mapping[str, str]) -> str:
     return _GENERATED.sub(lambda match: f"{match[1]}\n{texts[match[2]]}\n{match[3]}", page)
 
 
-# --- report.json ------------------------------------------------------------------------------------------------------
-
-
-def _keys(schema: Mapping[str, Any]) -> str:
-    """Write a table for each object that the report has in any case."""
-    definitions = schema["$defs"]
-    found = _paths({"Report": schema}, definitions)
-    return "\n".join(_table(name, definitions.get(name, schema), path) for name, path in found.items())
-
-
-def _parts(schema: Mapping[str, Any]) -> str:
-    """Write a table for each object that only kinds have."""
-    definitions = schema["$defs"]
-    known = _paths({"Report": schema}, definitions)
-    found: dict[str, str] = {}
-    for name in _of_kinds(definitions):
-        found |= _paths({name: definitions[name]}, definitions)
-    rest = [name for name in found if name not in known and not _is_kind(definitions[name])]
-    return "\n".join(_table(name, definitions[name], "") for name in sorted(rest))
-
-
-def _paths(roots: Mapping[str, Mapping[str, Any]], definitions: Mapping[str, Any]) -> dict[str, str]:
-    """Return where each object without a kind first stands, the nearest to the root first, as jq names it."""
-    (root,) = roots
-    found, open_ends = {root: "."}, deque(roots.items())
-    while open_ends:
-        name, schema = open_ends.popleft()
-        for key, value in schema["properties"].items():
-            for target, suffix in _targets(value):
-                if target in UNIONS or target in found or _is_kind(definitions[target]):
-                    continue
-                found[target] = f"{found[name].rstrip('.')}.{key}{suffix}"
-                open_ends.append((target, definitions[target]))
-    return found
-
-
-def _targets(schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the types that a value may be, and what of it they are: the value itself or its items."""
-    if "$ref" in schema:
-        yield schema["$ref"].removeprefix(_REF), ""
-    for each in schema.get("anyOf", ()):
-        yield from _targets(each)
-    for holder in ("items", "additionalProperties"):
-        if isinstance(schema.get(holder), dict):
-            yield from ((name, f"[]{suffix}") for name, suffix in _targets(schema[holder]))
-
-
-def _is_kind(schema: Mapping[str, Any]) -> bool:
-    return "anyOf" in schema or _kind(schema) is not None
-
-
-def _kind(schema: Mapping[str, Any]) -> str | None:
-    kinds = schema.get("properties", {}).get("kind", {}).get("enum", ())
-    return kinds[0] if len(kinds) == 1 else None
-
-
-def _of_kinds(definitions: Mapping[str, Any]) -> list[str]:
-    return [name for name, schema in definitions.items() if _kind(schema) is not None]
-
-
-def _kinds(schema: Mapping[str, Any]) -> str:
-    """Write a table for each union of kinds, and one for those that stand in none."""
-    definitions = schema["$defs"]
-    listed: set[str] = set()
-    texts = []
-    for union in UNIONS:
-        names = [each["$ref"].removeprefix(_REF) for each in definitions[union]["anyOf"]]
-        texts.append(_kinds_table(_HEADING.get(union, union), definitions, [n for n in names if n not in listed]))
-        listed |= set(names)
-    if rest := [name for name in _of_kinds(definitions) if name not in listed]:
-        texts.append(_kinds_table(_OTHERS, definitions, rest))
-    return "\n".join(texts)
-
-
-def _kinds_table(heading: str, definitions: Mapping[str, Any], names: Iterable[str]) -> str:
-    rows = []
-    for name in sorted(names, key=lambda each: _kind(definitions[each]) or ""):
-        schema = definitions[name]
-        own = {key: value for key, value in schema["properties"].items() if not _is_common(key, schema)}
-        said = "<br>".join(f"`{key}` ({_type(value)}): {value['description']}" for key, value in own.items())
-        rows.append(_row(f"`{_kind(schema)}`", schema["description"], said or "none"))
-    return f"### {heading}\n\n| kind | means | fields |\n| --- | --- | --- |\n" + "".join(rows)
-
-
-def _is_common(key: str, schema: Mapping[str, Any]) -> bool:
-    """Return whether a field is one that every kind has; the text of "said" is all that it has."""
-    return key == "kind" or (key == "text" and _kind(schema) != "said")
-
-
-def _table(name: str, schema: Mapping[str, Any], path: str) -> str:
-    rows = "".join(_row(f"`{key}`", _type(value), value["description"]) for key, value in schema["properties"].items())
-    where = f"`{path}`: " if path else ""
-    return f"### {name}\n\n{where}{schema['description']}\n\n| key | type | meaning |\n| --- | --- | --- |\n{rows}"
-
-
 def _row(*cells: str) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |\n"
 
 
-def _type(schema: Mapping[str, Any], links: Mapping[str, str] | None = None) -> str:
-    if "$ref" in schema:
-        return (links or _links())[schema["$ref"].removeprefix(_REF)]
-    if "anyOf" in schema:
-        return " or ".join(dict.fromkeys(_type(each, links) for each in schema["anyOf"]))
-    if "const" in schema:
-        return f"`{schema['const']}`"
-    if "enum" in schema:
-        return ", ".join("null" if each is None else f"`{each}`" for each in schema["enum"])
-    kinds = schema.get("type", "any JSON")
-    return " or ".join(_named(kind, schema, links) for kind in ([kinds] if isinstance(kinds, str) else kinds))
+# --- report.json ------------------------------------------------------------------------------------------------------
 
 
-@cache
-def _links() -> Mapping[str, str]:
-    """Return what a table says of each type: its name, or its kind, with a link to where it is described."""
-    definitions = json_schema()["$defs"]
-    links = {name: f"[{name}](#{_anchor(_HEADING.get(name, name))})" for name in definitions}
-    for name in _of_kinds(definitions):
-        links[name] = f"[`{_kind(definitions[name])}`](#{_anchor(_section_of(name, definitions))})"
-    return links
+def _keys(of: Mapping[str, Any]) -> str:
+    """Write a table for each object of the schema, with the place where it first stands, as jq names it."""
+    places = {"Report": "."}
+    tables = []
+    for name, found in {"Report": of, **of["$defs"]}.items():
+        rows = ""
+        for key, value in found["properties"].items():
+            rows += _row(f"`{key}`", _type(value), value["description"])
+            for target, suffix in _targets(value):
+                places.setdefault(target, f"{places[name].rstrip('.')}.{key}{suffix}")
+        head = f"### {name}\n\n`{places[name]}`: {found['description']}\n\n"
+        tables.append(f"{head}| key | type | meaning |\n| --- | --- | --- |\n{rows}")
+    return "\n".join(tables)
 
 
-def _section_of(name: str, definitions: Mapping[str, Any]) -> str:
-    for union in UNIONS:
-        if {"$ref": _REF + name} in definitions[union]["anyOf"]:
-            return _HEADING.get(union, union)
-    return _OTHERS
+def _targets(of: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the types that a value may be, and what of it they are: the value itself or its items."""
+    if "$ref" in of:
+        yield of["$ref"].removeprefix(_REF), ""
+    for each in of.get("anyOf", ()):
+        yield from _targets(each)
+    if "items" in of:
+        yield from ((name, f"[]{suffix}") for name, suffix in _targets(of["items"]))
 
 
-def _anchor(heading: str) -> str:
-    return heading.lower().replace(" ", "-")
+def _kinds(heading: str) -> str:
+    """Write a table of the kinds of a union."""
+    found = sorted(members(UNIONS[heading]), key=lambda each: str(each.__struct_config__.tag))
+    rows = "".join(_row(f"`{each.__struct_config__.tag}`", plain(inspect.getdoc(each) or "")) for each in found)
+    return f"### {heading}\n\n| kind | means |\n| --- | --- |\n{rows}"
 
 
-def _named(kind: str, schema: Mapping[str, Any], links: Mapping[str, str] | None) -> str:
-    inner = schema.get("items") if kind == "array" else schema.get("additionalProperties")
-    of = f" of {_type(inner, links)}" if isinstance(inner, dict) and inner else ""
+def members(union: Any) -> tuple[type[msgspec.Struct], ...]:
+    """Return the types of a union of types with a kind."""
+    return tuple(each for each in typing.get_args(union) if each is not types.NoneType)
+
+
+def _type(of: Mapping[str, Any]) -> str:
+    if "$ref" in of:
+        return _link(of["$ref"].removeprefix(_REF))
+    if "anyOf" in of:
+        return " or ".join(dict.fromkeys(map(_type, of["anyOf"])))
+    if "const" in of:
+        return f"`{of['const']}`"
+    if "enum" in of:
+        return ", ".join("null" if each is None else f"`{each}`" for each in of["enum"])
+    kinds = of.get("type", "any JSON")
+    return " or ".join(_named(kind, of) for kind in ([kinds] if isinstance(kinds, str) else kinds))
+
+
+def _named(kind: str, of: Mapping[str, Any]) -> str:
+    inner = of.get("items") if kind == "array" else of.get("additionalProperties")
+    items = f" of {_type(inner)}" if isinstance(inner, dict) and inner else ""
     words = {"integer": "whole number", "boolean": "true or false", "array": "list"}
-    return words.get(kind, kind) + (" by name" if of and kind == "object" else "") + of
+    return words.get(kind, kind) + (" by name" if items and kind == "object" else "") + items
+
+
+def _link(name: str) -> str:
+    """Name a type with a link to where it is described; of msgspec's names the last part."""
+    short = name.rpartition(".")[2]
+    heading = next((each for each in reversed([*UNIONS]) if short in {m.__name__ for m in members(UNIONS[each])}), "")
+    if heading and short not in {each.__name__ for each in objects()}:
+        return f"one of [{heading.lower()}](json.md#{heading.lower().replace(' ', '-')})"
+    return f"[{short}](#{short.lower()})"
 
 
 # --- measurements.jsonl -----------------------------------------------------------------------------------------------
@@ -181,31 +150,85 @@ def _named(kind: str, schema: Mapping[str, Any], links: Mapping[str, str] | None
 
 def _list() -> str:
     """Write what each type of line is."""
-    rows = [_row(f"`{_tag(each)}`", plain(inspect.getdoc(each) or "")) for each in members(Record)]
+    rows = [_row(f"`{each.__struct_config__.tag}`", plain(inspect.getdoc(each) or "")) for each in members(Record)]
     return "| `type` | is |\n| --- | --- |\n" + "".join(rows)
 
 
-def _tag(kind: type[msgspec.Struct]) -> str:
-    return str(kind.__struct_config__.tag)
-
-
 def _lines() -> str:
-    """Write a table for each line, and one for each object that no report has."""
-    schemas = named(definitions(Record))
-    described = {each.type for each in fields(*WRITTEN)}
-    lines = [each for each in fields(Record) if each.type in members(Record)]
-    inner = [each for each in fields(Record) if each not in lines and each.type not in described]
-    return "\n".join(_line(each, schemas[each.name], here=inner) for each in [*lines, *inner])
+    """Write a table for each line, and one for each object in lines."""
+    _, schemas = msgspec.json.schema_components([Record], ref_template=f"{_REF}{{name}}")
+    return "\n".join(_line(each, schemas[each.__name__]) for each in objects())
 
 
-def _line(of: Fields, schema: Mapping[str, Any], here: Iterable[Fields]) -> str:
-    links = {name: link.replace("(#", "(json.md#") for name, link in _links().items()}
-    links |= {each.name: f"[{each.name}](#{_anchor(each.name)})" for each in here}
-    heading = f"`{_tag(of.type)}`" if of.type in members(Record) else of.name
+def _line(of: type[msgspec.Struct], found: Mapping[str, Any]) -> str:
+    heading = f"`{of.__struct_config__.tag}`" if of in members(Record) else of.__name__
+    known = meanings(of)
     rows = []
-    for field in msgspec.structs.fields(of.type):
-        value = schema["properties"][field.encode_name]
+    for field in msgspec.structs.fields(of):
+        value = found["properties"][field.encode_name]
         default = "required" if field.required else f"`{json.dumps(value['default'])}`"
-        rows.append(_row(f"`{field.encode_name}`", _type(value, links), default, of.meanings[field.name]))
+        rows.append(_row(f"`{field.encode_name}`", _type(value), default, known[field.name]))
     head = "| key | type | without it | meaning |\n| --- | --- | --- | --- |\n"
-    return f"### {heading}\n\n{plain(inspect.getdoc(of.type) or '')}\n\n{head}{''.join(rows)}"
+    return f"### {heading}\n\n{plain(inspect.getdoc(of) or '')}\n\n{head}{''.join(rows)}"
+
+
+@cache
+def objects() -> list[type[msgspec.Struct]]:
+    """Return the types of lines, and those in their fields; what a sentence is made of is free."""
+    found = dict.fromkeys(members(Record))
+    for each in members(Record):
+        found |= dict.fromkeys(_structs(each, set()))
+    return list(found)
+
+
+def _structs(hint: Any, seen: set[Any]) -> Iterator[type[msgspec.Struct]]:
+    if isinstance(hint, type) and issubclass(hint, msgspec.Struct) and hint not in seen:
+        seen.add(hint)
+        if issubclass(hint, Sentence):
+            return
+        yield hint
+        hints = typing.get_type_hints(hint)
+        for field in msgspec.structs.fields(hint):
+            yield from _structs(hints[field.name], seen)
+    for argument in typing.get_args(hint):
+        yield from _structs(argument, seen)
+
+
+def meanings(kind: type[msgspec.Struct]) -> dict[str, str]:
+    """Return what each field of a type means.
+
+    Raises:
+        ValueError: one has no docstring and no word that always means the same; names it.
+    """
+    found = {name: text for each in reversed(kind.__mro__) for name, text in _docstrings(each).items()}
+    lacking = [name for name in kind.__struct_fields__ if name not in found and name not in WORDS]
+    if lacking:
+        raise ValueError(f"{kind.__module__}.{kind.__name__}: write a docstring below {', '.join(lacking)}")
+    return {name: plain(found.get(name) or WORDS[name]) for name in kind.__struct_fields__}
+
+
+def plain(text: str) -> str:
+    """Put a docstring on one line, in the words of JSON."""
+    for python, words in (("None:", "null:"), ("None where", "null where"), ("; None", "; null"), (" None;", " null;")):
+        text = text.replace(python, words)
+    return " ".join(text.split())
+
+
+def _docstrings(kind: type) -> Mapping[str, str]:
+    return _of_module(kind.__module__).get(kind.__qualname__, {})
+
+
+@cache
+def _of_module(name: str) -> Mapping[str, Mapping[str, str]]:
+    if not name.startswith("gate."):
+        return {}
+    tree = ast.parse(inspect.getsource(sys.modules[name]))
+    return {each.name: dict(_documented(each)) for each in tree.body if isinstance(each, ast.ClassDef)}
+
+
+def _documented(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
+    for field, below in zip(node.body, node.body[1:], strict=False):
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+            value = below.value if isinstance(below, ast.Expr) else None
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                yield field.target.id, value.value

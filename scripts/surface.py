@@ -64,17 +64,13 @@ def _keys(node: Mapping[str, Any], named: Mapping[str, Any], path: str, within: 
         for each in node.get(several, ()):
             yield from _keys(each, named, path, within)
     values = node.get("enum", ())
-    # the one value of a `kind` is in the path already
-    yield from (f"{path} = {json.dumps(value)}" for value in values if len(values) > 1)
+    yield from (f"{path} = {json.dumps(value)}" for value in values)
     if isinstance(node.get("items"), dict):
         yield from _keys(node["items"], named, f"{path}[]", within)
     if isinstance(node.get("additionalProperties"), dict):
         yield from _keys(node["additionalProperties"], named, f"{path}.*", within)
-    # members of a union are told apart by their kind
-    kinds = node.get("properties", {}).get("kind", {}).get("enum", ())
-    base = f"{path}({kinds[0]})" if len(kinds) == 1 else path
     for key, inner in node.get("properties", {}).items():
-        below = f"{base}.{key}" if base else key
+        below = f"{path}.{key}" if path else key
         yield below
         yield from _keys(inner, named, below, within)
 

@@ -33,16 +33,27 @@ def drawn(package: str) -> dict[str, str]:
 ROOMS, HARNESS_ROOMS = list(drawn("gate")), list(drawn("harness"))
 # From argv to the command that it names; nothing imports them, and what they import themselves is little.
 ENTRIES = ("gate.__main__", "gate.cli.main")
-FOR_ENTRIES = ("codes", "cli", "words")
+FOR_ENTRIES = ("codes", "cli", "words", "writing")
 # What is loaded by the name of its file, against the order: a command by argv, an instrument's traits by perfgate.toml.
 BY_NAME = {("gate.cli.command", "gate.commands"), ("gate.config.instruments", "harness.instruments")}
 # Rooms of gate/ that use the harness, and what of gate/ the harness uses.
 MEASURING = ("run", "commands")
-FOR_HARNESS = ("codes", "model", "checkout", "removal", "walking", "units", "directions", "config", "formats")
+FOR_HARNESS = (
+    "codes",
+    "model",
+    "checkout",
+    "removal",
+    "walking",
+    "units",
+    "writing",
+    "directions",
+    "config",
+    "formats",
+)
 # All of evidence/ that knows other tools' files: the rest has records.
 READS_RESULTS = "gate.evidence.foreign."
 # What the list of commands costs at every start: its modules' own top levels.
-LIGHT = ("gate.cli", "gate.codes", "gate.model")
+LIGHT = ("gate.cli", "gate.codes", "gate.model", "gate.units", "gate.writing")
 
 
 class Import(NamedTuple):
@@ -311,7 +322,7 @@ TYPED = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    "
         ("gate.report.a", LOOP, ":1: report must not import harness"),
         ("gate.commands.check.check", f"{LOOP}\nfrom gate.commands.check.deep.words import x", ""),
         ("gate.commands.check.a", "import gate.commands.plan.b", ":1: command check must not import command plan"),
-        ("gate.cli.main", "from gate import __version__\nfrom gate.words.plain import visible", ""),
+        ("gate.cli.main", "from gate import __version__\nfrom gate.writing.plain import visible", ""),
         ("gate.cli.a", "from gate.cli.main import main", ":1: cli must not import gate.cli.main"),
         ("harness.build.a", "from gate.model import Build\nfrom harness.source.deep.sides import Tree", ""),
         ("harness.build.a", "from harness.loop.steps import x", ":1: harness.build must not import harness.loop"),

@@ -20,8 +20,8 @@ from gate.cli.command import Command, command_names, command_of, meanings
 from gate.cli.lacks import lack_of, too_little_memory
 from gate.cli.options import add_options, options_of
 from gate.codes import Exit, of_signal
-from gate.words.phrases import listed
 from gate.words.streams import ASCII_ONLY, colored, is_terminal, paint, prefix
+from gate.writing.phrases import listed
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -123,7 +123,7 @@ def _failed(error: Exception, err: TextIO) -> int:
     code = getattr(error, "exit_code", None)
     if code is not None:
         # names of benchmarks come from files, and may hold anything
-        from gate.words.plain import visible
+        from gate.writing.plain import visible
 
         for each in getattr(error, "errors", (error,)):
             err.write(f"{prefix(err)} {visible(str(each))}\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import tomllib
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ from typing import Any
 from gate.config.namesake import tables_of_namesake
 from gate.model import Side, UserError
 from gate.model.visible import visible
+from gate.writing.phrases import dotted as dotted
 
 
 class ConfigError(UserError):
@@ -209,15 +209,3 @@ def has(tables: Any, path: Path) -> bool:
         except (KeyError, IndexError, TypeError):
             return False
     return True
-
-
-def dotted(path: Path) -> str:
-    """Write a path as people do: benchmark[0].metric.latency."""
-    text = ""
-    for key in path:
-        if isinstance(key, int):
-            text += f"[{key}]"
-        else:
-            quoted = key if key.replace("-", "").replace("_", "").isalnum() else json.dumps(key, ensure_ascii=False)
-            text += f".{quoted}" if text else quoted
-    return text

@@ -11,9 +11,8 @@ import numpy as np
 from gate.decide.design import Design
 from gate.decide.looks import Judged
 from gate.decide.machines import METHOD
-from gate.evidence.factors import pairs
 from gate.model import SIDES, Better, Case, Evidence, Failure, Overall, RatioInterval
-from gate.model.case import TYPICAL
+from gate.model.case import TYPICAL, pairs
 from gate.stats.estimate import PAIRED
 from gate.stats.fixed_sessions import by_machine
 from gate.stats.levels import Tops, Unit

@@ -65,24 +65,3 @@ def _study(run: Run | None) -> Mapping[str, Any]:
 def _tables(run: Run | None) -> Mapping[str, Any]:
     factors = _study(run).get("factor")
     return factors if isinstance(factors, Mapping) else {}
-
-
-def shown(setting: Any) -> str:
-    """Write a setting; a text that looks like a number stands in quotes, since 1 and "1" are two settings."""
-    return f'"{setting}"' if isinstance(setting, str) and _like_a_number(setting) else str(setting)
-
-
-def _like_a_number(text: str) -> bool:
-    # float() also reads "nan" and "inf", which are names here
-    if not any(character.isdigit() for character in text):
-        return False
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def pairs(factors: Mapping[str, Any], between: str = ", ") -> str:
-    """Write settings: "load=busy, size=10"; "" where there are none."""
-    return between.join(f"{factor}={shown(setting)}" for factor, setting in factors.items())

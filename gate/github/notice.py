@@ -12,7 +12,7 @@ from gate.github.runner import error_line
 from gate.report.links import Links
 from gate.report.markdown.escape import brief, link
 from gate.report.markdown.opening import write
-from gate.words.plain import clip, visible
+from gate.writing.plain import clip, visible
 
 _MOST = 10
 _WIDTH = 1000

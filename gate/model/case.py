@@ -7,6 +7,8 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import msgspec
 
+from gate.model.names import ACTIVE
+
 MEAN = "mean"
 TYPICAL: Literal["typical"] = "typical"
 """The trimmed mean of neighbours' ratios: a statistic of both sides together."""
@@ -62,3 +64,45 @@ def canonical(factors: Mapping[str, Any]) -> str:
         return ""
     plain = {k: int(v) if isinstance(v, float) and v.is_integer() else v for k, v in factors.items()}
     return msgspec.json.encode(plain, order="sorted").decode()
+
+
+def metric_name(metric: str) -> str:
+    """Name a metric: "time", "active time"."""
+    return "active time" if metric == ACTIVE else metric
+
+
+def is_usual(metric: str, statistic: str) -> bool:
+    """Return whether a statistic is the one that a metric has unless another is asked for."""
+    return statistic == (TYPICAL if metric == ACTIVE else MEAN)
+
+
+def with_statistic(name: str, statistic: str) -> str:
+    """Name a metric with its statistic: "latency p99", "typical time"."""
+    return f"{statistic} {name}" if statistic in (MEAN, TYPICAL) else f"{name} {statistic}"
+
+
+def quantity(metric: str, statistic: str) -> str:
+    """Name a metric and a statistic: "time", "latency p99", "active time"; the usual statistic is not said."""
+    name = metric_name(metric)
+    return name if is_usual(metric, statistic) else with_statistic(name, statistic)
+
+
+def shown(setting: Any) -> str:
+    """Write a setting; a text that looks like a number stands in quotes, since 1 and "1" are two settings."""
+    return f'"{setting}"' if isinstance(setting, str) and _like_a_number(setting) else str(setting)
+
+
+def _like_a_number(text: str) -> bool:
+    # float() also reads "nan" and "inf", which are names here
+    if not any(character.isdigit() for character in text):
+        return False
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def pairs(factors: Mapping[str, Any], between: str = ", ") -> str:
+    """Write settings: "load=busy, size=10"; "" where there are none."""
+    return between.join(f"{factor}={shown(setting)}" for factor, setting in factors.items())

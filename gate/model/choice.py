@@ -1,4 +1,4 @@
-"""How base and head were chosen: a closed union of small types; gate.words.choice says them."""
+"""How base and head were chosen: a closed union of small types, each with its sentence."""
 
 from __future__ import annotations
 
@@ -6,48 +6,65 @@ from typing import Literal
 
 import msgspec
 
-from gate.model.warnings.base import tag
+from gate.units import plural
+from gate.writing.sentences import Sentence
 
 
-class How(msgspec.Struct, frozen=True, tag_field="kind", tag=tag):
-    """How one side was chosen."""
+class How(Sentence, frozen=True):
+    """How one side was chosen; the sentence goes on behind "base is"."""
 
 
 class Given(How, frozen=True):
     """Named on the command line."""
 
+    says = "{ref} as given"
     ref: str
-    """The name as it was given."""
 
 
-class LastCommit(How, frozen=True):
+class _OnBranch(How, frozen=True):
+    branch: str | None
+    """Name of the branch; None: HEAD is detached."""
+    sha: str
+
+    @property
+    def where(self) -> str:
+        return f"on {self.branch}" if self.branch else f"at the detached {self.sha[:12]}"
+
+
+class LastCommit(_OnBranch, frozen=True):
     """The commit that is checked out, of a tree without changes."""
 
-    branch: str | None
-    """Name of the branch; None: HEAD is detached."""
-    sha: str
+    says = "the last commit {where}"
 
 
-class WorkingTree(How, frozen=True):
+class WorkingTree(_OnBranch, frozen=True):
     """The working tree with its changes."""
 
-    branch: str | None
-    """Name of the branch; None: HEAD is detached."""
-    sha: str
+    says = "the working tree {where} with uncommitted changes ({changed:file}{of_them})"
     changed: int
     """Files that differ from the commit."""
     untracked: int
     """How many of them are untracked."""
 
+    @property
+    def of_them(self) -> str:
+        """Count those that are untracked."""
+        return f", {self.untracked} of them untracked" if self.untracked else ""
+
 
 class MergeBase(How, frozen=True):
     """The merge base with a branch."""
 
+    says = "the merge base with {branch}"
     branch: str
 
 
 Place = Literal["on", "behind"]
 """Head is on the default branch itself, or that branch has all commits of head."""
+
+
+def _place(place: Place, branch: str) -> str:
+    return f"head is on {branch} itself" if place == "on" else f"{branch} has all commits of head"
 
 
 class HeadCommit(How, frozen=True):
@@ -57,6 +74,9 @@ class HeadCommit(How, frozen=True):
     """on: the default branch is checked out. behind: it has all commits of head."""
     branch: str
 
+    def _said(self) -> str:
+        return f"HEAD, because {_place(self.place, self.branch)} and the tree has changes"
+
 
 class CommitBefore(How, frozen=True):
     """The commit before head, where there is no merge base to compare with."""
@@ -64,6 +84,10 @@ class CommitBefore(How, frozen=True):
     place: Place | None = None
     """on: the default branch is checked out. behind: it has all commits of head. None: a workflow asked for it."""
     branch: str = ""
+
+    def _said(self) -> str:
+        because = "" if self.place is None else f", because {_place(self.place, self.branch)}"
+        return f"the commit before head{because}"
 
 
 class Unpushed(How, frozen=True):
@@ -78,22 +102,31 @@ class Unpushed(How, frozen=True):
     commits: int
     """Commits of head that it lacks."""
 
+    def _said(self) -> str:
+        commits = plural(self.commits, "commit")
+        has = f"is on {self.branch} with {commits}" if self.place == "on" else f"has {commits} of {self.branch}"
+        return f"the merge base with {self.remote}, because head {has} that {self.remote} does not have"
+
 
 class FirstParent(How, frozen=True):
     """The first parent of the pull request's merge commit."""
+
+    says = "the first parent of the pull request's merge commit"
 
 
 class WorkingAncestor(How, frozen=True):
     """The nearest first-parent ancestor of base that builds and runs, which base does not."""
 
+    says = "the nearest ancestor of {ref} that builds and runs, {steps:commit} before it"
     ref: str
     """Name of base."""
     steps: int
-    """How many commits it is before base."""
 
 
 class AsHead(How, frozen=True):
     """Head itself, on both sides."""
+
+    says = "head"
 
 
 # --- in a workflow ----------------------------------------------------------------------------------------------------
@@ -102,21 +135,31 @@ class AsHead(How, frozen=True):
 class QueueBase(How, frozen=True):
     """The commit that the merge queue builds on."""
 
+    says = "the commit that the merge queue builds on"
+
 
 class PullBase(How, frozen=True):
     """The pull request's base, with which head has no common commit."""
+
+    says = "the pull request's base"
 
 
 class BeforePush(How, frozen=True):
     """The commit before a push."""
 
+    says = "the commit before this push"
+
 
 class AsMeasured(How, frozen=True):
     """That of an earlier run, which measured."""
 
+    says = "the commit of the measuring run"
+
 
 class CheckedOut(How, frozen=True):
     """The commit that the workflow checked out."""
+
+    says = "the commit that was checked out"
 
 
 class OfPull(How, frozen=True):
@@ -127,9 +170,15 @@ class OfPull(How, frozen=True):
     merged: bool
     """Whether it is merged into its target."""
 
+    def _said(self) -> str:
+        merged = " merged into its target" if self.merged else ""
+        return f"the commit of #{self.number}{merged}, confirmed by the forge"
+
 
 class OfForeignRun(How, frozen=True):
     """What a fork's workflow run says."""
+
+    says = "the commit that the fork's workflow run names"
 
 
 # --- creep ------------------------------------------------------------------------------------------------------------
@@ -138,8 +187,8 @@ class OfForeignRun(How, frozen=True):
 class PinnedCommit(How, frozen=True):
     """The commit that [creep] names."""
 
+    says = "{ref}, pinned by [creep]"
     ref: str
-    """As [creep] names it."""
 
 
 class LatestTag(How, frozen=True):
@@ -150,10 +199,14 @@ class LatestTag(How, frozen=True):
     tags: str
     """Their pattern; "*": all."""
 
+    def _said(self) -> str:
+        return f"{self.tag}, the tag nearest to head{'' if self.tags == '*' else f' of {self.tags}'}"
+
 
 class DefaultTip(How, frozen=True):
     """The tip of the default branch."""
 
+    says = "the tip of {branch}"
     branch: str
 
 
@@ -188,3 +241,10 @@ class Choice(msgspec.Struct, frozen=True):
     """How base was chosen; None: there is no such side."""
     head: AnyHow | None
     """How head was chosen; None: there is no such side."""
+
+    def __str__(self) -> str:
+        """Say it: "base is the merge base with main; head is the last commit on feature"."""
+        if isinstance(self.base, AsHead):
+            return "head on both sides"
+        sides = (("base", self.base), ("head", self.head))
+        return "; ".join(f"{name} is {how.sentence()}" for name, how in sides if how is not None)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import ClassVar, Literal, get_args
 
 from gate.codes import Exit
+from gate.units import ERROR_RATE as ERROR_RATE
+from gate.units import SUCCESS as SUCCESS
 
 Side = Literal["base", "head"]
 Better = Literal["lower", "higher"]
@@ -30,14 +32,10 @@ COUNTS = ("", "B")
 """Base units of counts and sizes, which need no clock."""
 AGGREGATE = "aggregate"
 """The method of a ratio of two aggregates, which has no interval."""
-ERROR_RATE = "error_rate"
-"""The metric of an imported load test that is the share of its requests that failed."""
 ACTIVE = "active"
 """The metric of a command that is its wall time without what it waited for a processor."""
 ONE_TASK = 0.95
 """Of its processor time a command's first task has so much, or several tasks do its work (docs/method.md, active)."""
-SUCCESS = "success"
-"""The metric of a load test that is the share of its requests that succeeded."""
 
 
 class UserError(Exception):

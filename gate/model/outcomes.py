@@ -1,17 +1,46 @@
-"""What a report comes to: data, of which gate/words makes the sentences; as in gate.model.reasons."""
+"""What a report comes to, and what a reader does now: data with its sentence, as in gate.model.reasons."""
 
 from __future__ import annotations
 
+import shlex
 from typing import Any, Literal
 
 import msgspec
 
+from gate.model.case import TYPICAL, metric_name, pairs, quantity
 from gate.model.evidence import Unfinished
 from gate.model.names import Side
-from gate.model.reasons import Kind
 from gate.model.warnings import setup
+from gate.units import Duration, agree, format_duration, format_share, plural
+from gate.writing.amounts import as_configured
+from gate.writing.phrases import joined, toml_text
+from gate.writing.plain import benchmark_option, distinct, visible
+from gate.writing.sentences import Sentence
+from gate.writing.ways import (
+    CHECK,
+    DOCTOR,
+    EXPLAIN,
+    Command,
+    Lines,
+    Options,
+    Way,
+    give_direction,
+    overridden,
+    say_direction,
+    with_floor,
+    with_set,
+)
 
 # --- the report -------------------------------------------------------------------------------------------------------
+
+
+def _of(count: int, findings: int) -> str:
+    return f"{count:,} of {plural(findings, 'finding')}"
+
+
+def hidden_by_floor(count: int, floor: str = "the floor") -> str:
+    """Say how many changes a floor hides: "2 changes beyond the threshold are hidden by the floor of 1 ns"."""
+    return f"{plural(count, 'change')} beyond the threshold {agree(count, 'is', 'are')} hidden by {floor}"
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,8 +59,23 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     varied: int
     """How many factors have several settings among those."""
 
+    def __str__(self) -> str:
+        """Name it: "parse time p99 at 2 of 3 settings (most at n=1)"."""
+        if self.metric is None:
+            return self.benchmark
+        return " ".join(filter(None, [self.benchmark, quantity(self.metric, self.statistic), self._at()]))
 
-class Regressed(Kind, frozen=True, kw_only=True):
+    def _at(self) -> str:
+        most = pairs(self.most, " ")
+        if self.findings == 1:
+            return most
+        if self.findings == self.of:
+            return "at every setting"
+        what = "settings" if self.varied == 1 else "combinations of settings"
+        return f"at {self.findings:,} of {self.of:,} {what} (most at {most})"
+
+
+class Regressed(Sentence, frozen=True, kw_only=True):
     """Some findings regressed."""
 
     count: int
@@ -43,12 +87,18 @@ class Regressed(Kind, frozen=True, kw_only=True):
     more: int
     """Places beyond the worst."""
 
+    def _said(self) -> str:
+        names = ", ".join(map(str, self.worst)) + (f" and {self.more:,} more" if self.more else "")
+        return f"{_of(self.count, self.findings)} regressed: {names}"
 
-class NothingMeasured(Kind, frozen=True):
+
+class NothingMeasured(Sentence, frozen=True):
     """There is not one value."""
 
+    says = "nothing was measured"
 
-class OnlyAggregates(Kind, frozen=True, kw_only=True):
+
+class OnlyAggregates(Sentence, frozen=True, kw_only=True):
     """All values are aggregates that other tools gave, of too few builds to decide over them."""
 
     count: int
@@ -56,15 +106,21 @@ class OnlyAggregates(Kind, frozen=True, kw_only=True):
     more: bool = False
     """Whether those of more builds would be decided: a mean or a median would, a minimum or a p99 not."""
 
+    def _said(self) -> str:
+        behind = f"without the values behind {agree(self.count, 'it', 'them')}"
+        one = ", of one build a side" if self.more else ""
+        return f"nothing was decided: the files hold {plural(self.count, 'aggregate')} {behind}{one}"
 
-class OneSideMeasured(Kind, frozen=True, kw_only=True):
+
+class OneSideMeasured(Sentence, frozen=True, kw_only=True):
     """The values are of one side alone."""
 
+    says = "nothing to compare: all values are of {side}"
     side: Side
     """The side that has values."""
 
 
-class NothingInCommon(Kind, frozen=True, kw_only=True):
+class NothingInCommon(Sentence, frozen=True, kw_only=True):
     """Result files of base and head have no benchmark of one name."""
 
     base: list[str]
@@ -72,8 +128,14 @@ class NothingInCommon(Kind, frozen=True, kw_only=True):
     head: list[str]
     """The benchmarks of head."""
 
+    def _said(self) -> str:
+        if len(self.base) == len(self.head) == 1:
+            base, head = distinct([visible(names[0]) for names in (self.base, self.head)], 60)
+            return f"nothing was compared: base has only {base}, and head only {head}"
+        return "nothing was compared: base and head have no benchmark of one name"
 
-class BudgetEnded(Kind, frozen=True, kw_only=True):
+
+class BudgetEnded(Sentence, frozen=True, kw_only=True):
     """The budget ended before one round was complete; all times in seconds."""
 
     spent: Unfinished
@@ -83,15 +145,30 @@ class BudgetEnded(Kind, frozen=True, kw_only=True):
     rounds: int
     """Rounds that a regression needs."""
 
+    def _said(self) -> str:
+        spent, cut = self.spent, self.spent.cut
+        took = {
+            "set-up": spent.setup,
+            plural(spent.builds, "build"): spent.building,
+            plural(spent.executions, "execution"): spent.executing,
+        }
+        # less is not worth a word
+        parts = [f"{name} took {format_duration(seconds)}" for name, seconds in took.items() if seconds >= 0.05]
+        after = f" ({', '.join(parts)})" if parts else ""
+        more = f", and {format_duration(cut.beyond)} more for first builds and proofs," if cut.beyond else ""
+        budget = f"the budget of {format_duration(spent.budget)}{more}"
+        return f"{budget} ended before one round was complete: {cut}{after}"
 
-class MachineNotFree(Kind, frozen=True, kw_only=True):
+
+class MachineNotFree(Sentence, frozen=True, kw_only=True):
     """Another program held the lock of the machine."""
 
+    says = "nothing was measured: {status}"
     status: str
     """For how long it was waited for, and for whom, in words."""
 
 
-class NothingDecided(Kind, frozen=True, kw_only=True):
+class NothingDecided(Sentence, frozen=True, kw_only=True):
     """Nothing that was measured is to be decided."""
 
     metrics: list[str]
@@ -99,8 +176,13 @@ class NothingDecided(Kind, frozen=True, kw_only=True):
     undirected: list[str]
     """Those that would be decided if something told which direction is better."""
 
+    def _said(self) -> str:
+        if self.undirected:
+            return f"nothing was decided: nothing says which values of {joined(self.undirected)} are better"
+        return f"nothing was decided: plan.metrics names none of {', '.join(self.metrics)}"
 
-class Failed(Kind, frozen=True, kw_only=True):
+
+class Failed(Sentence, frozen=True, kw_only=True):
     """Something failed."""
 
     failures: int
@@ -108,8 +190,12 @@ class Failed(Kind, frozen=True, kw_only=True):
     findings: int
     """How many findings there are all the same."""
 
+    def _said(self) -> str:
+        measured = f"; {plural(self.findings, 'finding')} measured" if self.findings else ", and nothing was compared"
+        return f"{plural(self.failures, 'failure')}{measured}"
 
-class SomeInconclusive(Kind, frozen=True, kw_only=True):
+
+class SomeInconclusive(Sentence, frozen=True, kw_only=True):
     """Some findings are inconclusive, and none regressed."""
 
     count: int
@@ -121,8 +207,15 @@ class SomeInconclusive(Kind, frozen=True, kw_only=True):
     hidden: int = 0
     """How many of them are beyond the threshold, and the floor hides it."""
 
+    def _said(self) -> str:
+        apart = f", {self.not_worse:,} of them not worse" if self.not_worse else ""
+        if self.not_worse == self.count:
+            apart = " but not worse"
+        hidden = f"; {hidden_by_floor(self.hidden)}" if self.hidden else ""
+        return f"{_of(self.count, self.findings)} inconclusive{apart}, none regressed{hidden}"
 
-class NotEnoughMeasured(Kind, frozen=True, kw_only=True):
+
+class NotEnoughMeasured(Sentence, frozen=True, kw_only=True):
     """Measuring ended before there were the builds that a verdict needs."""
 
     builds: int
@@ -136,8 +229,12 @@ class NotEnoughMeasured(Kind, frozen=True, kw_only=True):
     seconds: float | None = None
     """Seconds that all of measuring takes with the builds needed; None: not known."""
 
+    def _said(self) -> str:
+        cost = "" if self.seconds is None else f"; a verdict takes about {format_duration(self.seconds)}"
+        return f"not enough measured: {self.builds} of {plural(self.needed, 'build')}{cost}"
 
-class SomeAccepted(Kind, frozen=True, kw_only=True):
+
+class SomeAccepted(Sentence, frozen=True, kw_only=True):
     """Some regressions are accepted, and there are no others."""
 
     count: int
@@ -147,12 +244,22 @@ class SomeAccepted(Kind, frozen=True, kw_only=True):
     labels: list[str]
     """Labels of the pull request that accept them."""
 
+    def _said(self) -> str:
+        by = f" by {', '.join(self.labels)}" if self.labels else ""
+        return f"{_of(self.count, self.findings)} accepted{by}, nothing else regressed"
 
-class AllIdentical(Kind, frozen=True, kw_only=True):
+
+class AllIdentical(Sentence, frozen=True, kw_only=True):
     """Every benchmark is proved to be the same on both sides, so that nothing was measured."""
 
     benchmarks: int
     """How many benchmarks there are."""
+
+    def _said(self) -> str:
+        every = {1: "the benchmark runs", 2: "both benchmarks run"}.get(
+            self.benchmarks, f"all {self.benchmarks:,} benchmarks run"
+        )
+        return f"{every} the same program on the same data as base, so nothing had to be measured"
 
 
 class Noise(msgspec.Struct, frozen=True, kw_only=True):
@@ -163,8 +270,12 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True):
     detectable: float
     """As a share: 0.05 is a change of 5%; of a rate, what is lost of it."""
 
+    def named(self, *, metric: bool) -> str:
+        """Name the benchmark; metric: with its metric, where there are several."""
+        return f"{self.benchmark} {metric_name(self.metric)}" if metric else self.benchmark
 
-class NothingToCompare(Kind, frozen=True, kw_only=True):
+
+class NothingToCompare(Sentence, frozen=True, kw_only=True):
     """Base has no configuration or is broken, and runs none of head's benchmarks; all of them were measured."""
 
     benchmarks: int
@@ -177,8 +288,21 @@ class NothingToCompare(Kind, frozen=True, kw_only=True):
     noisiest: Noise | None
     """As `quietest`, of the benchmark with the largest change that the gate could find."""
 
+    def _said(self) -> str:
+        said = f"nothing to compare yet: {self.why.lacks}"
+        least, most = self.quietest, self.noisiest
+        if least is None or most is None:
+            return said
+        # two metrics of one benchmark need their names
+        several = most.metric != least.metric
+        noise = f"a change of {format_share(least.detectable)} or more would show in {least.named(metric=several)}"
+        if most != least:
+            among = f" of {self.benchmarks:,} benchmarks" if self.benchmarks > 1 else ""
+            noise += f", of {format_share(most.detectable)} in {most.named(metric=several)}, the noisiest{among}"
+        return f"{said}; head's noise: {noise}"
 
-class NothingRegressed(Kind, frozen=True, kw_only=True):
+
+class NothingRegressed(Sentence, frozen=True, kw_only=True):
     """All is well."""
 
     findings: int
@@ -188,6 +312,15 @@ class NothingRegressed(Kind, frozen=True, kw_only=True):
     detectable: float | None = None
     """The size of a change that would have shown in each of these, as a share; of a rate, what is lost of it. None:
     there are none."""
+
+    def _said(self) -> str:
+        findings = plural(self.findings, "finding")
+        if not self.no_sign or self.detectable is None:
+            return f"nothing regressed in {findings}"
+        size = f"a regression of {format_share(self.detectable)} or more"
+        if self.no_sign == self.findings:
+            return f"no sign of {size} in {findings}"
+        return f"nothing regressed in {findings}; in {self.no_sign:,} of them {size} would have shown"
 
 
 Summary = (
@@ -212,7 +345,43 @@ Summary = (
 # --- what a reader does now -------------------------------------------------------------------------------------------
 
 
-class RestoreBenchmark(Kind, frozen=True, kw_only=True):
+class Doing(Sentence, frozen=True):
+    """What a reader does now."""
+
+    @property
+    def ways(self) -> tuple[Way, ...]:
+        """What it asks to type, each by itself a way; empty: it says in words what to do."""
+        return self._ways()
+
+    @property
+    def way(self) -> str:
+        """The first of them, as it is typed."""
+        return str(self.ways[0])
+
+    def on_pull(self) -> str:
+        """Say it in a comment, whose reader has another machine and the entry to paste: a short line."""
+        return self._on_pull()
+
+    def _ways(self) -> tuple[Way, ...]:
+        return ()
+
+    def _on_pull(self) -> str:
+        return self.sentence()
+
+
+def _of_plan(step: Any) -> tuple[Way, ...]:
+    """Set what of [plan] a step names."""
+    values = {key: getattr(step, key, None) for key in ("builds", "executions", "iterations")}
+    settings: dict[str, object] = {key: value for key, value in values.items() if value is not None}
+    if settings and step.auto:
+        # which would choose them itself
+        settings = {"auto": "false", **settings}
+    if step.budget is not None:
+        settings["budget"] = Duration(step.budget)
+    return (with_set(**settings),) if settings else ()
+
+
+class RestoreBenchmark(Doing, frozen=True, kw_only=True):
     """A benchmark is missing."""
 
     benchmark: str
@@ -224,12 +393,26 @@ class RestoreBenchmark(Kind, frozen=True, kw_only=True):
     label: str | None
     """Name of the label that allows it in a pull request; None: none does."""
 
+    def _ways(self) -> tuple[Way, ...]:
+        if self.others:
+            return (Lines(("gate",), {"missing": '"pass"'}),)
+        return (overridden(benchmark=self.benchmark, missing='"pass"'),)
 
-class RepeatJob(Kind, frozen=True):
+    def _said(self) -> str:
+        restore = f"Restore the missing {'benchmarks, or allow them' if self.others else 'benchmark, or allow it'}"
+        if not self.merged:
+            return f"{restore} with {self.way}"
+        label = f"the label `{self.label}` on the pull request, or " if self.label else ""
+        return f"{restore}: by {label}{self.way}, merged first because base's rules count"
+
+
+class RepeatJob(Doing, frozen=True):
     """The part of a job is missing."""
 
+    says = "Run the job that should have measured it again, or download its artifact"
 
-class RaiseBudget(Kind, frozen=True, kw_only=True):
+
+class RaiseBudget(Doing, frozen=True, kw_only=True):
     """The budget is too small for one round."""
 
     budget: float
@@ -241,53 +424,111 @@ class RaiseBudget(Kind, frozen=True, kw_only=True):
     executions: int
     """Executions that were complete; 0: what a round takes is not known."""
 
+    def _ways(self) -> tuple[Way, ...]:
+        return (with_set(budget=Duration(self.budget)),)
 
-class RunLater(Kind, frozen=True):
+    def _said(self) -> str:
+        needed = f"{plural(self.rounds, 'round')} {agree(self.rounds, 'takes', 'take')}"
+        least = f"{needed} at least {format_duration(self.least)}"
+        return f"Raise the budget, for example {self.way}: " + (
+            f"judging by what was done, {least}"
+            if self.executions
+            else f"{least}; how much more is not known, because no execution was complete"
+        )
+
+
+class RunLater(Doing, frozen=True):
     """The machine was not free."""
 
+    says = "Run the check again when the machine is free, or wait longer: {way}"
 
-class FixFailure(Kind, frozen=True):
+    def _ways(self) -> tuple[Way, ...]:
+        return (Options(("--wait", "1h")),)
+
+
+class FixFailure(Doing, frozen=True):
     """Something failed."""
 
+    says = "Fix the failure and run the check again"
 
-class KeepTrees(Kind, frozen=True):
+
+class KeepTrees(Doing, frozen=True):
     """Have builds and benchmarks leave the trees as they are, or declare what they change."""
 
+    says = (
+        "Have builds and benchmarks leave these files alone, or declare them in `changes` of [build] if they are meant "
+        "to change"
+    )
 
-class BuildInside(Kind, frozen=True):
+
+class BuildInside(Doing, frozen=True):
     """Have each side's build write into its own tree, and nothing else failed."""
 
+    says = (
+        "Have each build write into its own tree, and have benchmarks run what is there: now both sides run what was "
+        "built last"
+    )
 
-class FixOutput(Kind, frozen=True):
+
+class FixOutput(Doing, frozen=True):
     """Base and head give different output, and nothing else failed."""
 
+    says = "Make base and head give the same output, or remove `same_output` if they are meant to differ"
 
-class GiveDirection(Kind, frozen=True, kw_only=True):
+
+class GiveDirection(Doing, frozen=True, kw_only=True):
     """Nothing is decided, since nothing tells which direction of a metric is better."""
 
     metric: str
     """The first of them."""
 
+    def _ways(self) -> tuple[Way, ...]:
+        return give_direction(self.metric)
 
-class DecideOn(Kind, frozen=True, kw_only=True):
+    def _said(self) -> str:
+        return say_direction(self.metric)
+
+
+class DecideOn(Doing, frozen=True, kw_only=True):
     """Nothing is decided, since the rules name no metric that was measured."""
 
+    says = "Say which metrics decide, for example {way}"
     metric: str
     """The first of those."""
 
+    def _ways(self) -> tuple[Way, ...]:
+        return (with_set(metrics=f"[{toml_text(self.metric)}]"),)
 
-class MeasureFirst(Kind, frozen=True):
+
+class MeasureFirst(Doing, frozen=True):
     """No value of any benchmark was measured, and nothing failed."""
 
+    says = "Run {way}, which measures and decides; `perfgate measure` writes what `perfgate decide` reads"
 
-class NameSides(Kind, frozen=True, kw_only=True):
+    def _ways(self) -> tuple[Way, ...]:
+        return (CHECK,)
+
+
+class NameSides(Doing, frozen=True, kw_only=True):
     """The values are of result files of one side."""
 
     file: str | None
     """Where it is one file with several benchmarks, which may be what is to be compared; null: it is not."""
 
+    def _ways(self) -> tuple[Way, ...]:
+        sides = Command("perfgate decide base=FILE head=FILE")
+        if self.file is None:
+            return (sides,)
+        # several files, or standard input
+        file = self.file if shlex.quote(self.file) == self.file else "FILE"
+        return sides, Command(f"perfgate compare {file} --by benchmark --rows file")
 
-class FixRegression(Kind, frozen=True, kw_only=True):
+    def _said(self) -> str:
+        of_one = "".join(f"; {each} compares the benchmarks of one file" for each in self.ways[1:])
+        return f"Name files of both sides: {self.way}{of_one}"
+
+
+class FixRegression(Doing, frozen=True, kw_only=True):
     """Something regressed."""
 
     benchmark: str | None = None
@@ -308,8 +549,32 @@ class FixRegression(Kind, frozen=True, kw_only=True):
     imported: bool = False
     """Whether the values are of result files, whose benchmarks have no table of their own."""
 
+    def _ways(self) -> tuple[Way, ...]:
+        if self.metric is not None and self.floor is not None:
+            return (with_floor(self.metric, self.floor, self.unit, imported=self.imported),)
+        return () if self.explain is None else (EXPLAIN,)
 
-class FindCreep(Kind, frozen=True, kw_only=True):
+    def _said(self) -> str:
+        if self.from_zero:
+            return (
+                f"Fix the regression, or where base is 0 say what is allowed, by {self.way}: an `[[accept]]` entry "
+                "takes no change from 0"
+            )
+        built = None if self.explain is None else format_duration(max(1.0, self.explain))
+        explain = f" ({EXPLAIN} names the functions: 2 builds, {built}, and 2 profiled runs)" if built else ""
+        return f"Fix the regression{explain}, or accept it with an `[[accept]]` entry (size, expiry date, reason)"
+
+    def _on_pull(self) -> str:
+        if self.from_zero:
+            return self.sentence()
+        if self.benchmark is None:
+            return "Fix the regression, or accept it with the entry below"
+        cost = "" if self.seconds is None else f", in at most {format_duration(self.seconds)}"
+        command = f"`perfgate check {benchmark_option(self.benchmark)}`"
+        return f"Fix the regression ({command} measures it again{cost}), or accept it with the entry below"
+
+
+class FindCreep(Doing, frozen=True, kw_only=True):
     """Several merges together regressed."""
 
     pin: str
@@ -320,19 +585,36 @@ class FindCreep(Kind, frozen=True, kw_only=True):
     history: bool
     """Whether suspects are named beside it."""
 
+    def _ways(self) -> tuple[Way, ...]:
+        ends = shlex.join(["--good", self.pin, "--bad", self.head])
+        return (Command(f"perfgate bisect {ends} {benchmark_option(self.benchmark)}"),)
 
-class WaitForNights(Kind, frozen=True, kw_only=True):
+    def _said(self) -> str:
+        suspects = "Look at the suspects first; " if self.history else ""
+        return (
+            f"{suspects}{self.way} searches the commits between, which costs about as much as three of these checks. "
+            "Then fix it, or accept it with an `[[accept]]` entry (size, expiry date, reason)"
+        )
+
+
+class WaitForNights(Doing, frozen=True, kw_only=True):
     """This night alone shows a regression, which the next ones confirm or not."""
 
     nights: int | None
     """About so many, if it stays; None: unknown."""
 
+    def _said(self) -> str:
+        within = "" if self.nights is None else f", probably within {plural(self.nights, 'night')}"
+        return f"Nothing to do yet: the next nights confirm it or not{within}"
 
-class NothingToDo(Kind, frozen=True):
+
+class NothingToDo(Doing, frozen=True):
     """What is inconclusive is shown not to be worse."""
 
+    says = "Nothing to do: the inconclusive results are not worse than the threshold allows"
 
-class LowerFloor(Kind, frozen=True, kw_only=True):
+
+class LowerFloor(Doing, frozen=True, kw_only=True):
     """All that may be a regression is smaller than the floor, so more builds cannot settle it."""
 
     benchmark: str
@@ -349,8 +631,16 @@ class LowerFloor(Kind, frozen=True, kw_only=True):
     share: float | None
     """The floor over base's value; None: that is 0."""
 
+    def _ways(self) -> tuple[Way, ...]:
+        return (with_floor(self.metric, self.wanted, self.unit, imported=self.imported),)
 
-class DeclareZero(Kind, frozen=True, kw_only=True):
+    def _said(self) -> str:
+        how = "lower the floor" if self.wanted else "lower the floor or remove it"
+        said = f"If a change below {as_configured(self.floor, self.unit)} matters, {how} ({self.way})"
+        return said if self.share is None else f"{said}: it is {format_share(self.share)} of {self.benchmark}"
+
+
+class DeclareZero(Doing, frozen=True, kw_only=True):
     """Base is 0, which no more builds change."""
 
     metric: str
@@ -361,8 +651,18 @@ class DeclareZero(Kind, frozen=True, kw_only=True):
     imported: bool = False
     """Whether the values are of result files, whose benchmarks have no table of their own."""
 
+    def _ways(self) -> tuple[Way, ...]:
+        if self.floor is None:
+            return (overridden(metric=self.metric, exact="true"),)
+        return (with_floor(self.metric, self.floor, self.unit, imported=self.imported),)
 
-class DeclareExact(Kind, frozen=True, kw_only=True):
+    def _said(self) -> str:
+        if self.floor is None:
+            return f"If {self.metric} is a count, add {self.way}: base is 0"
+        return f"Base is 0, so say how much {self.metric} may grow before the gate fails, for example {self.way}"
+
+
+class DeclareExact(Doing, frozen=True, kw_only=True):
     """All values of a side are the same, and more of them would be too."""
 
     metric: str
@@ -370,8 +670,16 @@ class DeclareExact(Kind, frozen=True, kw_only=True):
     rounded: bool
     """Whether they are written in steps that may hide how they differ; else they are the same to the last digit."""
 
+    def _ways(self) -> tuple[Way, ...]:
+        return (overridden(metric=self.metric, exact="true"),)
 
-class OtherStatistic(Kind, frozen=True, kw_only=True):
+    def _said(self) -> str:
+        otherwise = "or write more digits" if self.rounded else "and make sure that no run is there twice"
+        more = f"if it is a time, do more work for each value, {otherwise}"
+        return f"If {self.metric} is a count or a size, add {self.way}; {more}"
+
+
+class OtherStatistic(Doing, frozen=True, kw_only=True):
     """A quantile is 0 in some build, which has no ratio."""
 
     metric: str
@@ -379,12 +687,24 @@ class OtherStatistic(Kind, frozen=True, kw_only=True):
     statistic: str
     """The quantile, such as p50."""
 
+    def _ways(self) -> tuple[Way, ...]:
+        return (Lines(("benchmark", "metric", self.metric), {"statistics": '["mean"]'}),)
 
-class MeasureTogether(Kind, frozen=True):
+    def _said(self) -> str:
+        zero = f"its {self.statistic}{' value' if self.statistic == TYPICAL else ''} is 0 in some build"
+        return f"Compare another statistic of {self.metric}, such as {self.way}: {zero}"
+
+
+class MeasureTogether(Doing, frozen=True):
     """Base and head were measured in different sessions, which more of them do not change."""
 
+    says = "Measure base and head together, as {way} does: each was measured in sessions of its own"
 
-class MoreValues(Kind, frozen=True, kw_only=True):
+    def _ways(self) -> tuple[Way, ...]:
+        return (CHECK,)
+
+
+class MoreValues(Doing, frozen=True, kw_only=True):
     """Every build has too few values for a quantile."""
 
     statistic: str
@@ -402,8 +722,16 @@ class MoreValues(Kind, frozen=True, kw_only=True):
     auto: bool = False
     """Whether the plan comes from memory, which such a number must replace."""
 
+    def _ways(self) -> tuple[Way, ...]:
+        return _of_plan(self)
 
-class MeasureMore(Kind, frozen=True, kw_only=True):
+    def _said(self) -> str:
+        has = f"{self.statistic} needs {self.needs:,} values of each build and has {self.has:,}"
+        how = f"Run the same check again with {self.way}" if self.ways else "Measure more values in each build"
+        return f"{how}: {has}"
+
+
+class MeasureMore(Doing, frozen=True, kw_only=True):
     """Nothing is known of how many builds would settle it."""
 
     hopeless: bool = False
@@ -415,8 +743,17 @@ class MeasureMore(Kind, frozen=True, kw_only=True):
     auto: bool = False
     """Whether the plan comes from memory, which such a number must replace."""
 
+    def _ways(self) -> tuple[Way, ...]:
+        return (DOCTOR,) if self.hopeless else _of_plan(self)
 
-class ReduceNoise(Kind, frozen=True, kw_only=True):
+    def _said(self) -> str:
+        quieter = f"se a quieter host ({DOCTOR} examines it)"
+        if self.hopeless:
+            return f"U{quieter}: at this noise level more builds will not settle it"
+        return f"Run again with {self.way}, which narrows the intervals, or u{quieter}"
+
+
+class ReduceNoise(Doing, frozen=True, kw_only=True):
     """More builds would not settle it, or not within reason: the noise has to be less."""
 
     builds: int | None
@@ -436,29 +773,77 @@ class ReduceNoise(Kind, frozen=True, kw_only=True):
     waited: float | None
     """Share of the time in which some program waited for a processor, where that is much; None: it is not."""
 
+    def _ways(self) -> tuple[Way, ...]:
+        if self.metric is not None:
+            setting = shlex.quote(f"plan.metrics=[{toml_text(self.metric)}]")
+            return (Command(f"perfgate decide .perfgate --set {setting}"),)
+        return (Lines(("plan",), {"pairing": '"duet"'}),) if self.duet else (DOCTOR,)
 
-class ImportMore(Kind, frozen=True, kw_only=True):
+    def _said(self) -> str:
+        why = "at this noise level more builds will not settle it"
+        if self.builds is not None:
+            takes = "" if self.seconds is None else f", about {format_duration(self.seconds)}"
+            why += f" within reason ({self.builds} a side{takes})"
+        if self.waited is not None:
+            why += f"; some program waited for a processor {format_share(self.waited)} of the time"
+        if self.metric is not None:
+            every = f"{self.findings} of {self.may_be_worse}" if self.may_be_worse > 1 else "the inconclusive finding"
+            by = "exact" if self.narrower is None else f"at least {self.narrower:.2g} times narrower"
+            recorded = f"which this run recorded: its interval is {by} in {every}"
+            return f"Decide on {self.metric} instead, {recorded}: {self.way}; {why}"
+        quieter = f"se a quieter host ({DOCTOR} examines it): {why}"
+        if self.duet:
+            return f"Set {self.way}, which runs both sides at once and compares their CPU time, or u{quieter}"
+        return f"U{quieter}"
+
+
+class ImportMore(Doing, frozen=True, kw_only=True):
     """The values are of result files, too few a side."""
 
     builds: int
     """Builds a side that a regression needs."""
 
+    def _ways(self) -> tuple[Way, ...]:
+        return Command("perfgate decide base=B1 base=B2 ... head=H1 head=H2 ..."), CHECK
 
-class ImportOthers(Kind, frozen=True, kw_only=True):
+    def _said(self) -> str:
+        measure = f"Build and measure each side {self.builds} times, in turns, and name all files: {self.way}"
+        return f"{measure}. {CHECK} does all of it"
+
+
+class ImportOthers(Doing, frozen=True, kw_only=True):
     """The values are of result files, which show failures."""
 
     why: Literal["repeated", "failed", "missing"]
     """repeated: one run twice. failed: a benchmark failed. missing: only benchmarks that head lacks."""
 
+    def _ways(self) -> tuple[Way, ...]:
+        return (Options(("--set", "gate.missing=pass")),) if self.why == "missing" else ()
 
-class NameAlike(Kind, frozen=True, kw_only=True):
+    def _said(self) -> str:
+        if self.why == "missing":
+            return f"Name files that hold the missing benchmarks, or allow it with {self.way}"
+        if self.why == "repeated":
+            return "Name the results of different runs: the same values stand in several files"
+        return "Fix what failed, measure it again, and name the new files"
+
+
+class NameAlike(Doing, frozen=True, kw_only=True):
     """Result files of base and head have no benchmark of one name."""
 
     hyperfine: bool
     """Whether hyperfine wrote them, which calls a benchmark by its command."""
 
+    def _ways(self) -> tuple[Way, ...]:
+        return (Command("hyperfine -n NAME COMMAND"),) if self.hyperfine else ()
 
-class MoreMachines(Kind, frozen=True, kw_only=True):
+    def _said(self) -> str:
+        if self.hyperfine:
+            return f"Measure both sides under one name ({self.way}), or write it into `command` of the files"
+        return "Give a benchmark the same name on both sides, where it is defined or in the files"
+
+
+class MoreMachines(Doing, frozen=True, kw_only=True):
     """The change differs from machine to machine, and the question is what others would show."""
 
     sessions: int
@@ -468,16 +853,34 @@ class MoreMachines(Kind, frozen=True, kw_only=True):
     builds: bool
     """Whether each has builds enough to be judged by itself."""
 
+    def _ways(self) -> tuple[Way, ...]:
+        more = [] if self.wanted is None else [Lines(("plan",), {"sessions": str(self.wanted)})]
+        return (*more, *([Options(("--set", "gate.sessions=fixed"))] if self.builds else []))
 
-class CheckValues(Kind, frozen=True):
+    def _said(self) -> str:
+        these = f"these {self.sessions} machines" if self.sessions > 1 else "this machine"
+        more = [each for each in self.ways if isinstance(each, Lines)]
+        fixed = "".join(f", or, if only these matter, add {each}" for each in self.ways if each not in more)
+        many = "".join(f"measure on {self.wanted} machines ({each}, for `perfgate plan --matrix`)" for each in more)
+        return f"More builds on {these} will not settle it: {many or 'they differ too much'}{fixed}"
+
+
+class CheckValues(Doing, frozen=True):
     """Every inconclusive finding has values below 0, which more of them do not change."""
 
+    says = "Check the program that writes the values: some are below 0. Compare the amounts, not their difference"
 
-class AskOfAllMachines(Kind, frozen=True):
+
+class AskOfAllMachines(Doing, frozen=True):
     """A value of 0 has no ratio where each of several machines is judged by itself."""
 
+    says = "Ask of all machines together with {way}: on one of them, a value of 0 has no ratio"
 
-class MoreBuilds(Kind, frozen=True, kw_only=True):
+    def _ways(self) -> tuple[Way, ...]:
+        return (Options(("--set", "gate.sessions=random")),)
+
+
+class MoreBuilds(Doing, frozen=True, kw_only=True):
     """A plan of so many builds would probably settle some of the inconclusive findings."""
 
     builds: int
@@ -495,8 +898,21 @@ class MoreBuilds(Kind, frozen=True, kw_only=True):
     auto: bool = False
     """Whether the plan comes from memory, which such a number must replace."""
 
+    def _ways(self) -> tuple[Way, ...]:
+        return _of_plan(self)
 
-class AllowMoreBuilds(Kind, frozen=True, kw_only=True):
+    def _said(self) -> str:
+        settled, left = self.settled, self.may_be_worse
+        if not self.not_worse:
+            every = "the inconclusive finding" if left == 1 else f"all {left} inconclusive findings"
+            which = every if settled == left else f"{settled} of {left} inconclusive findings"
+        else:
+            which = f"the {left} that may be worse" if settled == left else f"{settled} of the {left} that may be worse"
+        cost = "" if self.seconds is None else f" (about {format_duration(self.seconds)})"
+        return f"Run again with {self.way}{cost}: at this noise level it would probably settle {which}"
+
+
+class AllowMoreBuilds(Doing, frozen=True, kw_only=True):
     """A larger budget or plan, or the rest of the run, would give the builds that a verdict needs."""
 
     needed: int
@@ -511,6 +927,19 @@ class AllowMoreBuilds(Kind, frozen=True, kw_only=True):
     """Seconds that would do, rounded up; None: the present budget does, or it is not known."""
     auto: bool = False
     """Whether the plan comes from memory, which such a number must replace."""
+
+    def _ways(self) -> tuple[Way, ...]:
+        return (Options(("--resume",)),) if self.why == "interrupted" else _of_plan(self)
+
+    def _said(self) -> str:
+        cost = f"{self.needed} builds are needed"
+        if self.round is not None:
+            cost = f"a round takes about {format_duration(self.round)} and {self.needed} are needed"
+        if self.why == "interrupted":
+            return f"Continue the interrupted run with {self.way}: {cost}"
+        if not self.ways:
+            return f"Measure each side {self.needed} times: {cost}"
+        return f"Run the same check again with {self.way}: {cost}"
 
 
 Step = (

@@ -1,4 +1,4 @@
-"""Why a finding has its verdict: data, of which gate/words makes the sentences.
+"""Why a finding has its verdict: data with its sentence, and with what follows the verdict on a line.
 
 Every union is closed. A member's kind in a file is the name of its type ("too-wide"), and its fields are the numbers
 and names of its sentence.
@@ -6,24 +6,34 @@ and names of its sentence.
 
 from __future__ import annotations
 
-import re
-from typing import Literal
+from typing import ClassVar, Literal
 
 import msgspec
 
 from gate.model.names import Better, Side
+from gate.units import agree, format_confidence, plural
+from gate.writing import amounts
+from gate.writing.amounts import Measured, as_configured, format_percent
+from gate.writing.phrases import machine
+from gate.writing.plain import clip, visible
+from gate.writing.sentences import Sentence, filled
 
 Unit = Literal["build", "session"]
 """What intervals rest on."""
 
 
-class Kind(
-    msgspec.Struct,
-    frozen=True,
-    tag_field="kind",
-    tag=lambda name: re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower(),
-):
-    """A member of a union, distinguished by its kind."""
+class Why(Sentence, frozen=True):
+    """Why a finding has its verdict."""
+
+    ends: ClassVar[str | None] = None
+    """As `says`, behind "threshold 3%: inconclusive,", where "it" is that threshold; None: the sentence."""
+
+    def ending(self, of: Measured) -> str:
+        """Say what follows the verdict of a finding on its line; "" where the line says all."""
+        return self._end(of)
+
+    def _end(self, _: Measured, /) -> str:
+        return self.sentence() if self.ends is None else filled(self.ends, self)
 
 
 class Accepted(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,30 +47,69 @@ class Accepted(msgspec.Struct, frozen=True, kw_only=True):
     """As the entry gives it; of a label its name."""
 
 
+def corrected(confidence: float, comparisons: int | None) -> str:
+    """Name a confidence: "99.58% confidence", "99.58% confidence after correction for 12 comparisons"."""
+    text = f"{format_confidence(confidence)} confidence"
+    return text if comparisons is None else f"{text} after {correction(comparisons)}"
+
+
+def correction(comparisons: int) -> str:
+    """Say what the error is shared by: "correction for 12 comparisons"; of one, by its views."""
+    return "correction for two views" if comparisons == 1 else f"correction for {plural(comparisons, 'comparison')}"
+
+
+def _asked(confidence: float | None) -> str:
+    """Say why the interval that is shown is narrower than the one that decided."""
+    return "" if confidence is None else f" at the {format_confidence(confidence)} that interim looks ask for"
+
+
+class _WithFloor(Why, frozen=True, kw_only=True):
+    floor: float | None
+    """The absolute change that counts, in the unit; None: there is none."""
+    unit: str
+
+    @property
+    def amount(self) -> str:
+        return "" if self.floor is None else as_configured(self.floor, self.unit)
+
+
 # --- what stands in the way of a ratio --------------------------------------------------------------------------------
 
 
-class NegativeValues(Kind, frozen=True):
+class NegativeValues(Why, frozen=True):
     """Negative values have no ratio."""
 
+    says = "negative values have no ratio"
 
-class DifferentSessions(Kind, frozen=True):
+
+class DifferentSessions(Why, frozen=True):
     """Base and head were measured in different sessions."""
 
+    says = "base and head were measured in different sessions: the variation between sessions is unknown"
 
-class ZeroQuantile(Kind, frozen=True):
+
+class ZeroQuantile(Why, frozen=True):
     """A quantile of 0 has no logarithm."""
 
+    says = "it is 0 in some build, and 0 has no ratio"
 
-class FewRounds(Kind, frozen=True):
+
+class FewRounds(Why, frozen=True):
     """Fewer than two rounds were measured on both sides, and the interval is paired."""
 
+    says = "fewer than two rounds were measured on both sides: a paired interval needs them"
 
-class NoSpread(Kind, frozen=True):
+
+class NoSpread(Why, frozen=True):
     """All builds of both sides gave the same value."""
 
+    says = (
+        "no spread: all values are the same to the last digit, as a coarse timer or copies of one run give them "
+        "(declare a count or size with `exact = true`)"
+    )
 
-class OneUnit(Kind, frozen=True, kw_only=True):
+
+class OneUnit(Why, frozen=True, kw_only=True):
     """One build or session leaves open what differs between them."""
 
     unit: Unit
@@ -68,46 +117,67 @@ class OneUnit(Kind, frozen=True, kw_only=True):
     sides: list[Side]
     """The sides that have one."""
 
+    def _said(self) -> str:
+        of = "a side" if len(self.sides) > 1 else f"of {self.sides[0]}"
+        return f"one {self.unit} {of} gives no interval, because the variation between {self.unit}s is unknown"
 
-class FewValues(Kind, frozen=True, kw_only=True):
+
+class FewValues(Why, frozen=True, kw_only=True):
     """A quantile has too few values in a build."""
 
+    says = "{statistic} needs {needs:value} per build and has {has:,}: measure {missing:,} more"
     statistic: str
     needs: int
     has: int
 
+    @property
+    def missing(self) -> int:
+        """Count the values that are missing."""
+        return self.needs - self.has
 
-class BothZero(Kind, frozen=True):
+
+class BothZero(Why, frozen=True):
     """Both sides are 0."""
 
-
-class ZeroBase(Kind, frozen=True, kw_only=True):
-    """Base is 0, so there is no ratio."""
-
-    floor: float | None
-    """That head is not shown to be above; None: there is none that could tell."""
-    unit: str
+    says = "both sides are 0"
 
 
-class ZeroValue(Kind, frozen=True):
+class ZeroBase(_WithFloor, frozen=True, kw_only=True):
+    """Base is 0, so there is no ratio; head is not shown to be above the floor, or there is none that could tell."""
+
+    def _said(self) -> str:
+        if self.floor is None:
+            return "base is 0, so only `exact = true` or an absolute floor can decide"
+        return f"base is 0, and head is not shown to be above the floor of {self.amount}"
+
+
+class ZeroValue(Why, frozen=True):
     """A build's mean is 0, which has no logarithm."""
 
+    says = "there is a value of 0, which has no logarithm"
 
-class FewRoundsThere(Kind, frozen=True, kw_only=True):
+
+class FewRoundsThere(Why, frozen=True, kw_only=True):
     """One of several machines has too few rounds of both sides."""
 
     needs: int
     has: int
 
+    def _said(self) -> str:
+        has = plural(self.has, "complete round") if self.has else "no complete round"
+        return f"{has}, but each machine needs {self.needs}"
 
-class OnMachine(Kind, frozen=True, kw_only=True):
+
+class OnMachine(Why, frozen=True, kw_only=True):
     """One of several machines, each judged by itself, has no interval, so there is none over all."""
 
     session: int
     host: str | None
     """Name of the machine; None: the measurements do not say."""
     why: NegativeValues | ZeroValue | NoSpread | FewValues | FewRoundsThere
-    """What stands in the way there."""
+
+    def _said(self) -> str:
+        return f"{machine(self.session, self.host)}: {self.why.sentence()}"
 
 
 Trouble = (
@@ -127,37 +197,68 @@ Trouble = (
 # --- regression, improvement, accepted --------------------------------------------------------------------------------
 
 
-class ZeroBaseExceeds(Kind, frozen=True, kw_only=True):
-    """Base is 0, and head is above 0 in every build, or shown to be above the floor."""
+class ZeroBaseExceeds(_WithFloor, frozen=True, kw_only=True):
+    """Base is 0, and head is above 0 in every build, or shown to be above the floor.
 
-    floor: float | None
-    """The smallest absolute change that counts, in the unit; None: a count, of which any change counts."""
-    unit: str
+    Without a floor it is a count, of which any change counts.
+    """
+
+    def _said(self) -> str:
+        if self.floor is None:
+            return "base is 0, and head is above it in every build"
+        return f"base is 0 and head is beyond the floor of {self.amount}"
 
 
-class Exceeds(Kind, frozen=True, kw_only=True):
+class _Outgrowing(Why, frozen=True, kw_only=True):
+    outgrown: Accepted | None
+    """An [[accept]] entry for a smaller regression than this one; None: there is none."""
+
+    @property
+    def entry(self) -> str:
+        """Say that it has grown beyond what the entry accepts; "" where it has not."""
+        entry = self.outgrown
+        if entry is None or entry.up_to is None:
+            return ""
+        return f"beyond the {format_percent(entry.up_to)} accepted until {entry.until} ({entry.reason})"
+
+    @property
+    def also(self) -> str:
+        return f", {self.entry}" if self.entry else ""
+
+
+class Exceeds(_Outgrowing, frozen=True, kw_only=True):
     """The interval that decided lies beyond the threshold."""
 
+    says = "beyond the threshold of {threshold:percent} with {held}{also}"
+    ends = "{entry}"
     threshold: float
     confidence: float
     """Of that interval, as a share."""
     comparisons: int | None
     """How many comparisons its confidence is corrected for; None: it is the nominal one."""
-    outgrown: Accepted | None
-    """An [[accept]] entry for a smaller regression than this one; None: there is none."""
+
+    @property
+    def held(self) -> str:
+        """Name its confidence."""
+        return corrected(self.confidence, self.comparisons)
 
 
-class ExactExceeds(Kind, frozen=True, kw_only=True):
+class ExactExceeds(_Outgrowing, frozen=True, kw_only=True):
     """An exact count changed by more than the threshold."""
 
+    says = "an exact count that changed by more than the threshold of {threshold:percent}{also}"
+    ends = "{entry}"
     threshold: float
-    outgrown: Accepted | None
-    """An [[accept]] entry for a smaller regression than this one; None: there is none."""
 
 
-class Crept(Kind, frozen=True, kw_only=True):
+class Crept(_Outgrowing, frozen=True, kw_only=True):
     """The latest nights together are beyond the threshold, without the slowest of them."""
 
+    says = (
+        "the last {nights:night} together are beyond the threshold of {threshold:percent}, "
+        "with {confidence:percent} confidence over a year of nights{also}"
+    )
+    ends = "by the last {nights:night}, since {since}{also}"
     threshold: float
     nights: int
     """That were averaged."""
@@ -165,13 +266,13 @@ class Crept(Kind, frozen=True, kw_only=True):
     """The first of them, a day in UTC."""
     confidence: float
     """Over a year of nights and all cases."""
-    outgrown: Accepted | None
-    """An [[accept]] entry for a smaller creep than this one; None: there is none."""
 
 
-class AcceptedByEntry(Kind, frozen=True, kw_only=True):
+class AcceptedByEntry(Why, frozen=True, kw_only=True):
     """A regression that is not shown to exceed what an [[accept]] entry allows."""
 
+    says = "accepted up to {up_to:percent} until {until}: {reason}"
+    ends = "up to {up_to:percent} until {until}: {short}"
     up_to: float
     """The size that the entry allows, as a share."""
     until: str
@@ -179,56 +280,84 @@ class AcceptedByEntry(Kind, frozen=True, kw_only=True):
     reason: str
     """As the entry gives it."""
 
+    @property
+    def short(self) -> str:
+        """Write the reason of the entry on a line with others."""
+        return clip(visible(self.reason), _QUOTED)
 
-class AcceptedByLabel(Kind, frozen=True, kw_only=True):
+
+_QUOTED = 300
+
+
+class AcceptedByLabel(_Outgrowing, frozen=True, kw_only=True):
     """A regression that a label of the pull request lets pass."""
 
+    says = "accepted by {label}{also}"
     label: str
-    """Its name."""
-    outgrown: Accepted | None
-    """An [[accept]] entry for a smaller regression than this one; None: there is none."""
+
+    def _end(self, _: Measured, /) -> str:
+        return ", ".join(filter(None, [f"by {clip(visible(self.label), _QUOTED)}", self.entry]))
 
 
 # --- unchanged --------------------------------------------------------------------------------------------------------
 
 
-class Within(Kind, frozen=True, kw_only=True):
+class Within(Why, frozen=True, kw_only=True):
     """The interval lies within the threshold."""
 
+    says = "the interval lies within the threshold of {threshold:percent}"
+    ends = ""
     threshold: float
 
 
-class RealWithin(Kind, frozen=True, kw_only=True):
+class RealWithin(Why, frozen=True, kw_only=True):
     """The interval excludes "no change" and lies within the threshold."""
 
+    says = "real, but below the threshold of {threshold:percent}"
+    ends = "real but smaller"
     threshold: float
 
 
-class BelowFloor(Kind, frozen=True, kw_only=True):
+class BelowFloor(_WithFloor, frozen=True, kw_only=True):
     """The change is smaller than the floor."""
 
     threshold: float | None
     """The threshold that the change is beyond, so that the floor alone hides it; None: it is not shown to be."""
-    floor: float
-    unit: str
+
+    def _said(self) -> str:
+        if self.threshold is None:
+            return f"the change is smaller than the floor of {self.amount}"
+        beyond = f"beyond the threshold of {format_percent(self.threshold)}"
+        return f"{beyond}, but smaller than the floor of {self.amount}"
+
+    def _end(self, _: Measured, /) -> str:
+        beyond = "" if self.threshold is None else "beyond it, but "
+        return f"{beyond}smaller than the floor of {self.amount}"
 
 
-class SameCount(Kind, frozen=True):
+class SameCount(Why, frozen=True):
     """Both sides have the same exact count."""
 
+    says = "the same count"
+    ends = ""
 
-class ExactWithin(Kind, frozen=True, kw_only=True):
+
+class ExactWithin(Why, frozen=True, kw_only=True):
     """An exact count changed by no more than the threshold."""
 
+    says = "an exact count that changed by no more than the threshold of {threshold:percent}"
+    ends = ""
     threshold: float
 
 
 # --- no sign ----------------------------------------------------------------------------------------------------------
 
 
-class NoSign(Kind, frozen=True, kw_only=True):
+class NoSign(Why, frozen=True, kw_only=True):
     """No slowdown is in sight, and one worth failing for would have shown."""
 
+    says = "no sign {shown}; at {most} {worst} ({confidence:percent})"
+    ends = "{shown}"
     detectable: float
     """The size of a slowdown that would have shown in 80 of 100 such runs, as a share."""
     limit: float
@@ -240,34 +369,63 @@ class NoSign(Kind, frozen=True, kw_only=True):
     unit: str
     better: Better
 
+    @property
+    def shown(self) -> str:
+        """Say what would have shown."""
+        if self.real:
+            least = amounts.a_worse(self, self.detectable)
+            return f"of {least}, which would have shown in 80 of 100 such runs; a smaller one is real"
+        one = amounts.worse(self, self.detectable).partition(" ")[2]
+        return f"of {amounts.worse_noun(self)}: one {one} would have shown in 80 of 100 such runs"
+
+    @property
+    def most(self) -> str:
+        """Say which end is the worst."""
+        return "most" if self.better == "lower" else "worst"
+
+    @property
+    def worst(self) -> str:
+        """Write the worst change that the interval holds."""
+        return amounts.changed(self.limit)
+
 
 # --- identical --------------------------------------------------------------------------------------------------------
 
 
-class SameProgram(Kind, frozen=True, kw_only=True):
+class SameProgram(Why, frozen=True, kw_only=True):
     """It runs the same program on the same data on both sides, which is proved; so it was not measured."""
 
+    same: ClassVar[str] = "the same program on the same data"
     differ: int
     """Paths that differ between base and head."""
     read: int
     """Paths that the benchmark read, none of them among those."""
 
+    def _said(self) -> str:
+        if not self.differ:
+            return f"{self.same}: no file differs between base and head"
+        differs = agree(self.differ, "differs", "differ")
+        return f"{self.same}: it opens none of the {plural(self.differ, 'path')} that {differs}"
+
 
 # --- inconclusive -----------------------------------------------------------------------------------------------------
 
 
-class Unbounded(Kind, frozen=True):
+class Unbounded(Why, frozen=True):
     """Base's mean cannot be separated from 0, so the interval has no bounds."""
 
+    says = "base's mean is too close to 0 for its spread, so the interval of the ratio has no bounds"
 
-class FewBuilds(Kind, frozen=True, kw_only=True):
+
+class FewBuilds(Why, frozen=True, kw_only=True):
     """The change looks real, and a verdict needs more builds a side."""
 
+    says = "the change looks real, but a verdict needs {needs:build} a side and there {has:is|are} {has}"
     needs: int
     has: int
 
 
-class FewForBootstrap(Kind, frozen=True, kw_only=True):
+class FewForBootstrap(Why, frozen=True, kw_only=True):
     """A bootstrap interval over so few units covers too little to decide by."""
 
     needs: int
@@ -275,57 +433,97 @@ class FewForBootstrap(Kind, frozen=True, kw_only=True):
     unit: Unit
     """What it needs more of."""
 
+    def _said(self) -> str:
+        there = f"there {agree(self.has, 'is', 'are')} {self.has}"
+        return f"a bootstrap interval needs {plural(self.needs, self.unit)} a side for a verdict, and {there}"
 
-class MemoryAlone(Kind, frozen=True):
+
+class MemoryAlone(Why, frozen=True):
     """One build a side: the interval rests on remembered variance alone, which never decides."""
 
+    says = "one build a side: the interval rests on remembered variance alone, so it is shown but decides nothing"
 
-class Uncorrected(Kind, frozen=True, kw_only=True):
+
+class Uncorrected(Why, frozen=True, kw_only=True):
     """The interval lies beyond the threshold on its own, and not after correction for multiple comparisons."""
 
+    says = (
+        "beyond the threshold of {threshold:percent}, but not after {correction}, "
+        "which needs {confidence:percent} confidence"
+    )
+    ends = "beyond it, but not after {correction}"
     threshold: float
     confidence: float
     """That correction asks for."""
     comparisons: int
     """How many comparisons it is corrected for."""
 
+    @property
+    def correction(self) -> str:
+        """Name the correction."""
+        return correction(self.comparisons)
 
-class BetterUncorrected(Kind, frozen=True, kw_only=True):
+
+class BetterUncorrected(Why, frozen=True, kw_only=True):
     """Shown not to be worse; better by more than the threshold on its own, and not at the confidence that decides."""
 
+    says = (
+        "better by more than the threshold of {threshold:percent}, but not after correction for multiple comparisons; "
+        "not worse"
+    )
+    ends = "not worse; beyond it, but not after correction for multiple comparisons"
     threshold: float
 
 
-class NotWorse(Kind, frozen=True, kw_only=True):
-    """Shown not to be worse; whether it improved by more than the threshold is open."""
+class NotWorse(_WithFloor, frozen=True, kw_only=True):
+    """Shown not to be worse; whether it improved by more than the threshold is open.
+
+    Any change for the worse is shown to be below the floor, or without one below the threshold.
+    """
 
     threshold: float
-    floor: float | None
-    """What any change for the worse is shown to be below; None: the threshold."""
-    unit: str
     confidence: float | None = None
     """As in TooWide."""
 
+    def _said(self) -> str:
+        bound = "the threshold" if self.floor is None else f"the floor of {self.amount}"
+        better = f"better by more than {format_percent(self.threshold)}"
+        return f"not worse by more than {bound}; whether it is {better} is open{_asked(self.confidence)}"
 
-class Unconfirmed(Kind, frozen=True, kw_only=True):
+    def _end(self, of: Measured, /) -> str:
+        worse, better = amounts.nouns(of) if of.better == "lower" else amounts.nouns(of)[::-1]
+        below = "" if self.floor is None else f" (any {worse} is below the floor of {self.amount})"
+        return f"not worse{below}; the {better} may exceed it{_asked(self.confidence)}"
+
+
+class Unconfirmed(Why, frozen=True, kw_only=True):
     """This night alone is beyond the threshold, and the nights together are not, or not yet."""
 
+    says = "beyond the threshold of {threshold:percent} in this night alone; {waits}"
+    ends = "this night alone; {waits}"
     threshold: float
     nights: int
     """Known against this pin, with this one."""
     more: int | None
     """About so many more would confirm it, if ratio and noise stay; None: unknown."""
 
+    @property
+    def waits(self) -> str:
+        """Say how many nights are known, and how many more would confirm it."""
+        known = "the first night" if self.nights == 1 else f"{self.nights} nights"
+        more = "" if self.more is None else f"; about {plural(self.more, 'more night')} would, if it stays so"
+        return f"{known} against this commit {agree(self.nights, 'does', 'do')} not confirm it yet{more}"
 
-class FloorOpen(Kind, frozen=True, kw_only=True):
+
+class FloorOpen(_WithFloor, frozen=True, kw_only=True):
     """Beyond the threshold, and not shown to be above the floor."""
 
+    says = "beyond the threshold of {threshold:percent}, but not shown to be above the floor of {amount}"
+    ends = "beyond it, but not shown to be above the floor of {amount}"
     threshold: float
-    floor: float
-    unit: str
 
 
-class Rounded(Kind, frozen=True, kw_only=True):
+class Rounded(Why, frozen=True, kw_only=True):
     """The values are written in such coarse steps that no number of builds would tell on which side the change is."""
 
     step: float
@@ -336,8 +534,13 @@ class Rounded(Kind, frozen=True, kw_only=True):
     high: float
     """The largest."""
 
+    def _said(self) -> str:
+        low, high = amounts.changed(self.low), amounts.changed(self.high)
+        step = as_configured(self.step, self.unit)
+        return f"all values are rounded to {step}, which alone leaves the change between {low} and {high}"
 
-class TooWide(Kind, frozen=True, kw_only=True):
+
+class TooWide(Why, frozen=True, kw_only=True):
     """The interval is too wide to distinguish a change beyond the threshold from none."""
 
     threshold: float
@@ -352,8 +555,22 @@ class TooWide(Kind, frozen=True, kw_only=True):
     confidence: float | None = None
     """What interim looks ask for, where the interval that is shown goes less far; None: it goes as far."""
 
+    def _said(self) -> str:
+        threshold = f"the threshold of {format_percent(self.threshold)}"
+        said = f"the change may {'be below' if self.estimate == 'beyond' else 'exceed'} {threshold}"
+        if self.exceeds == "both":
+            said = f"it reaches beyond {threshold} in both directions"
+        return f"the interval is too wide: {said}{_asked(self.confidence)}"
 
-class TooNoisy(Kind, frozen=True, kw_only=True):
+    def _end(self, of: Measured, /) -> str:
+        if self.exceeds == "both":
+            return f"the change may exceed it in both directions{_asked(self.confidence)}"
+        above, below = amounts.nouns(of)
+        noun = above if self.exceeds == "above" else below
+        return f"the {noun} may {'be smaller' if self.estimate == 'beyond' else 'exceed it'}{_asked(self.confidence)}"
+
+
+class TooNoisy(Why, frozen=True, kw_only=True):
     """No regression shows, but only a large one would have."""
 
     detectable: float
@@ -364,6 +581,11 @@ class TooNoisy(Kind, frozen=True, kw_only=True):
     better: Better
     hopeless: bool
     """Whether no reasonable number of builds would show it, as far as that is known."""
+
+    def _said(self) -> str:
+        wanted = amounts.size(1 + self.wanted if self.better == "lower" else 1 / (1 + self.wanted))
+        least = amounts.a_worse(self, self.detectable, self.wanted)
+        return f"too noisy, because only {least} would have shown (gate.detectable asks for {wanted})"
 
 
 Reason = (

@@ -302,6 +302,18 @@ class Cut(msgspec.Struct, frozen=True, kw_only=True):
     comparing: float = 0.0
     """The seconds of those."""
 
+    def __str__(self) -> str:
+        """Say what the budget ended: "during set-up of base"."""
+        build = "the first build" if self.build == 0 else f"build {self.build + 1}"
+        return {
+            "checkout": f"during the checkout of {self.side}",
+            "setup": f"during set-up of {self.side}",
+            "build": f"during {build} of {self.side}",
+            "service": f"while the service of {self.benchmark} was starting on {self.side}",
+            "comparison": f"while the outputs of {self.benchmark} were compared on {self.side}",
+            "execution": f"while {self.benchmark} was running on {self.side}",
+        }[self.phase]
+
 
 class HostState(msgspec.Struct, frozen=True, kw_only=True, tag="host"):
     """The machine's state when measuring began or ended."""

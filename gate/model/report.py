@@ -19,6 +19,7 @@ from gate.model.records import Build, Commit, Failure, HostState, Whose
 from gate.model.sameness import Proof
 from gate.model.sandbox import Sandboxed
 from gate.model.warnings import AnyWarning
+from gate.units import format_number, format_share, plural
 
 
 class Counts(msgspec.Struct, frozen=True, kw_only=True):
@@ -126,6 +127,25 @@ class MemoryUse(msgspec.Struct, frozen=True, kw_only=True):
     """The same by this run; None: not known."""
     without: RatioInterval | None
     """The nominal interval as it would be without the memory; None: there would be none."""
+
+    def sentence(self) -> str:
+        """Say what it did, without a full stop."""
+        remembered = format_share(self.remembered)
+        present = "" if self.present is None else format_share(self.present)
+        when = self.last if self.first == self.last else f"{self.first} to {self.last}"
+        count = f"{plural(self.sessions, 'session')}, {when}"
+        worth = f"{format_number(self.df, 3)} degrees of freedom"
+        return {
+            "alone": f"the interval rests on remembered variance alone: {remembered} ({worth}, {count})",
+            "moderated": f"moderated by remembered variance: {remembered} ({worth}, {count}), now {present}",
+            "noisier": (
+                f"noisier than calibrated: {present} now, {remembered} remembered ({count}); the memory is not used"
+            ),
+            "unlike": (
+                f"remembered variance is not used: one side's builds spread more than the other's ({present} together)"
+            ),
+            "disagrees": (f"remembered variance is not used: {present} now does not agree with {remembered} ({count})"),
+        }[self.kind]
 
 
 class Pairing(msgspec.Struct, frozen=True, kw_only=True):

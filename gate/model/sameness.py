@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from gate.model.names import Side
+from gate.units import format_duration
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
@@ -65,3 +66,30 @@ class Unproved(msgspec.Struct, frozen=True, kw_only=True):
     """The file, directory or address; None: none is to blame."""
     seconds: float | None = None
     """The limit of "too-long"; None: another kind."""
+
+    def sentence(self) -> str:
+        """Say why it may differ, without a full stop."""
+        seconds = format_duration(self.seconds) if self.seconds is not None else "its share of the time"
+        where = f" ({self.path})" if self.path else ""
+        return _WHY[self.kind].format(path=self.path or "something", seconds=seconds, where=where)
+
+
+_WHY: dict[UnprovedKind, str] = {
+    "off": 'gate.sameness is "off"',
+    "same-commit": "base and head are one commit",
+    "no-tracer": "this host has no tracer that shows what it reads",
+    "not-at-one-path": "base and head could not stand at one path",
+    "duet": "base and head run at once, each at a path of its own",
+    "failed": "it failed while its reads were traced",
+    "too-long": "one traced start takes longer than {seconds}, its part of plan.budget",
+    "changed": "{path}, which it opens or looks at, differs",
+    "listed": "{path}, which it lists, holds other names",
+    "outside-changed": "{path}, outside the checkout, changed while it was traced",
+    "connection": "it connects to {path}",
+    "command": "its command differs",
+    "environment": "its environment differs",
+    "service": "its service or load differs",
+    "instrument": "how it is measured differs",
+    "side-name-read": "{path}, which it reads, says which side it is",
+    "no-trace": "not everything it reads could be traced{where}",
+}

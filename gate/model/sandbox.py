@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from gate.writing.phrases import named
+
 OffKind = Literal["asked", "system", "kernel", "old", "machine", "refused"]
 
 
@@ -33,3 +35,27 @@ class Sandboxed(msgspec.Struct, frozen=True, kw_only=True):
     def on(self) -> bool:
         """Whether there was a sandbox."""
         return self.why is None
+
+    def __str__(self) -> str:
+        """Say whether there was one: "on (Landlock 7)", or "off: why"."""
+        if not self.on:
+            return f"off: {self._off()}"
+        more = [
+            f"Landlock {self.landlock}",
+            *(["commands run as nobody"] if self.user else []),
+            *(["no network for benchmarks"] if self.network == "off" else []),
+            *([] if self.signals else ["signals to other processes are not stopped before Linux 6.12"]),
+        ]
+        inside = f"; the values of {named(self.forgeable, 3)} are made inside it" if self.forgeable else ""
+        return f"on ({'; '.join(more)}){inside}"
+
+    def _off(self) -> str:
+        return {
+            "asked": 'plan.sandbox = "off"',
+            "system": "there is one on Linux only",
+            "kernel": (
+                f"this kernel ({self.detail}) has no Landlock, or `lsm=` leaves it out at boot; it needs Linux 5.19"
+            ),
+            "old": f"this kernel has version {self.detail} of Landlock, and the sandbox needs 2 (Linux 5.19)",
+            "machine": f"it is not supported on {self.detail}",
+        }.get(self.why or "", f"this system refuses it ({self.detail})")

@@ -49,8 +49,7 @@ from gate.stats.quantile import needed_values
 from gate.stats.remembered_variance import Repetitions, remember
 from gate.stats.subsample import by_session
 from gate.words import views
-from gate.words.phrases import listed
-from gate.words.sentences import say
+from gate.writing.phrases import listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,10 +211,10 @@ def from_memory(
     unknown = [name for name in benchmarks if name not in known]
     unused = typed(memory.unused)
     if not findings:
-        why = say(unused[0]) if unused else "measure with `perfgate calibrate` first"
+        why = unused[0].sentence() if unused else "measure with `perfgate calibrate` first"
         raise UserError(f"nothing is remembered about {listed([*unknown]) or 'any benchmark'}: {why}")
     notes = [f"{listed([*unknown])}: nothing is remembered, so the plan leaves it out"] if unknown else []
-    notes += map(say, unused)
+    notes += (each.sentence() for each in unused)
     found = _gathered(findings, Spending(costs, {}), config, notes, origin, more=len(unknown))
     return replace(found, correlation=remembered_correlation(memory.findings, config.build.layouts))
 

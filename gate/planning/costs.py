@@ -9,7 +9,7 @@ from typing import Any
 from gate.memory.entries import Costs
 from gate.model.case import canonical
 from gate.stats import planning
-from gate.words.phrases import listed
+from gate.writing.phrases import listed
 
 
 @dataclass(frozen=True, slots=True)

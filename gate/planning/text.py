@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gate.config.types import Builds
-from gate.evidence.factors import pairs
-from gate.model.case import MEAN, quantile_of
+from gate.model.case import MEAN, pairs, quantile_of
 from gate.planning.basis import Gathered
 from gate.planning.known import Known
 from gate.stats.components import PlannedLevel
@@ -20,8 +19,9 @@ from gate.stats.special import chdtri
 from gate.units import Duration, format_duration, format_share, format_value
 from gate.words import views
 from gate.words.grid import Cell, Column, lay_out
-from gate.words.numbers import format_percent, plural
-from gate.words.plain import visible, wrap
+from gate.words.numbers import plural
+from gate.writing.amounts import format_percent
+from gate.writing.plain import visible, wrap
 
 POWER = 0.8
 """Of the smallest change that a plan is said to find."""

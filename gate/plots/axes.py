@@ -16,7 +16,7 @@ from gate.plots.style import LETTERS_NARROW
 from gate.plots.thinning import Density, Flags, Kept, Places
 from gate.units import agree, plural
 from gate.words import views
-from gate.words.plain import clip
+from gate.writing.plain import clip
 
 Array = npt.NDArray[np.float64]
 
@@ -84,7 +84,7 @@ def vertical(case: Case, also: Sequence[float | None], top: float, bottom: float
 def frame(sheet: Sheet, y: Vertical, case: Case, right: float) -> None:
     """Draw the grid, the ticks and the name of a case's vertical axis."""
     grid(sheet, y.axis, y.ticks, y.left, right)
-    quantity(sheet, views.metric(case.metric), y.measure.unit, log=y.measure.log)
+    quantity(sheet, views.metric_name(case.metric), y.measure.unit, log=y.measure.log)
 
 
 def tick_room(marks: Sequence[Tick]) -> float:

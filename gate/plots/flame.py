@@ -9,7 +9,7 @@ import msgspec
 from gate.model.explanation import Explanation, FlameNode
 from gate.plots.picture import Picture, legal
 from gate.words import explanations as words
-from gate.words.plain import clip
+from gate.writing.plain import clip
 
 _WIDTH = 1000.0
 _ROW = 20

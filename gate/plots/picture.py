@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 
 from gate.plots.style import LETTERS, LETTERS_NARROW, marked, style
-from gate.words.plain import clip, columns
+from gate.writing.plain import clip, columns
 
 Anchor = Literal["start", "middle", "end"]
 Shape = Literal[

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from gate.model import Execution
-from gate.words.plain import visible
+from gate.writing.plain import visible
 
 if TYPE_CHECKING:
     import pandas as pd

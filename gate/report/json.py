@@ -12,10 +12,10 @@ import msgspec
 from gate.codes import Exit
 from gate.config.parse import parse_types
 from gate.config.source import from_tables
-from gate.model import REPORT_SCHEMA, Build, Failure, Report, ReportVerdict, UserError
+from gate.model import REPORT_SCHEMA, Build, Failure, MemoryUse, Report, ReportVerdict, Unproved, UserError
 from gate.model.bounds import beyond
 from gate.model.study import StudyReport
-from gate.words.sentences import SENTENCES, say
+from gate.writing.sentences import Sentence
 
 EXIT_CODES: dict[ReportVerdict, tuple[Exit, ...]] = {
     "pass": (Exit.PASS,),
@@ -49,21 +49,21 @@ def render(report: Report) -> str:
     from gate.decide.steps import next_step
     from gate.words.findings import conclusion
 
-    tables: dict[str, Any] = _plain(report)
+    tables: dict[str, Any] = plain(report)
     for table, finding in zip(tables["findings"], report.findings, strict=True):
         for own, view in zip([table, *table["beside"]], finding.views, strict=True):
-            own["text"] = _plain(conclusion(view))
+            own["text"] = plain(conclusion(view))
     identical = tables.pop("identical")
     for table, proved in zip(identical, report.identical, strict=True):
-        table["text"] = _plain(say(proved.reason))
+        table["text"] = plain(proved.reason.sentence())
     tables["findings"] += identical
-    tables["next"] = _plain(next_step(report))
+    tables["next"] = plain(next_step(report))
     return _encoded(tables, [*tables["failures"], *tables["run"]["builds"]])
 
 
 def render_study(report: StudyReport) -> str:
     """Write study.json: keys in the order of gate.model.study, otherwise as report.json."""
-    tables: dict[str, Any] = _plain(report)
+    tables: dict[str, Any] = plain(report)
     return _encoded(tables, tables["failures"])
 
 
@@ -74,18 +74,21 @@ def _encoded(tables: dict[str, Any], lines: Iterable[dict[str, Any]]) -> str:
     return msgspec.json.format(msgspec.json.encode(tables), indent=2).decode() + "\n"
 
 
-def _plain(value: Any) -> Any:
-    """Give what JSON has for a value; what has a sentence gets it as its text."""
+def plain(value: Any) -> Any:
+    """Give what JSON has for a value; a sentence is its kind, its text and, as details, what it is made of."""
     if isinstance(value, msgspec.Struct):
         config = value.__struct_config__
         # another tag belongs to the lines of measurements.jsonl
         table = {"kind": config.tag} if config.tag_field == "kind" else {}
-        table |= {name: _plain(getattr(value, name)) for name in value.__struct_fields__}
-        return table | ({"text": _plain(say(value))} if type(value) in SENTENCES else {})
+        fields = {name: plain(getattr(value, name)) for name in value.__struct_fields__}
+        if isinstance(value, Sentence):
+            fields.pop("text", None)
+            return table | {"text": plain(value.sentence()), "details": fields}
+        return table | fields | ({"text": plain(value.sentence())} if isinstance(value, (MemoryUse, Unproved)) else {})
     if isinstance(value, dict):
-        return {_plain(key): _plain(item) for key, item in value.items()}
+        return {plain(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, str):
@@ -115,7 +118,7 @@ def read(text: str | bytes) -> Report:
     if why := beyond(tables):
         raise ReportError(f"not a report of perfgate: {why}")
     try:
-        report = msgspec.convert(_restore(tables), Report)
+        report = msgspec.convert(_restore(_flat(tables)), Report)
         # what rules hold is read by their keys; the floor may be of several instruments, in words
         gate = {key: value for key, value in report.policy.gate.items() if key != "floor"}
         parse_types(from_tables({**(report.run.settings or {}), "gate": gate}, "its rules"), lenient=True)
@@ -124,6 +127,17 @@ def read(text: str | bytes) -> Report:
     if report.exit_code not in EXIT_CODES[report.verdict]:
         raise ReportError(f'its exit code {report.exit_code} does not go with its verdict "{report.verdict}"')
     return report
+
+
+def _flat(value: Any) -> Any:
+    """Put the details of a sentence beside its kind, where its type has them."""
+    if isinstance(value, list):
+        return [_flat(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    table = {key: _flat(each) for key, each in value.items()}
+    details = table.pop("details") if "kind" in table and isinstance(table.get("details"), dict) else {}
+    return {**details, **table}
 
 
 def _restore(tables: dict[str, Any]) -> dict[str, Any]:

@@ -16,9 +16,8 @@ from gate.words import failures, notes, numbers, reports, sameness, verdict_line
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.names import Names
-from gate.words.numbers import known
-from gate.words.plain import clip, last_lines, visible
-from gate.words.sentences import say
+from gate.writing.amounts import known
+from gate.writing.plain import clip, last_lines, visible
 
 _SUITE = "perfgate"
 _NAME = 500
@@ -105,7 +104,7 @@ def _finding(finding: Finding, report: Report, names: Names) -> _Case:
 
 
 def _identical(finding: Identical, names: Names) -> _Case:
-    message = f"{say(finding.reason)}: {finding.verdict}, not measured"
+    message = f"{finding.reason.sentence()}: {finding.verdict}, not measured"
     name = f"{visible(finding.metric)} {visible(finding.statistic)}"
     return _Case(
         classname=names.benchmark(finding.benchmark, _NAME),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gate.words.plain import visible
+from gate.writing.plain import visible
 
 if TYPE_CHECKING:
     import jinja2

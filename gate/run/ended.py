@@ -8,7 +8,6 @@ from gate.evidence.records import Located
 from gate.evidence.unfinished import unfinished
 from gate.run.folder import records_of
 from gate.run.job import Job
-from gate.words.sentences import say
 
 
 def ended_before_a_round(job: Job) -> str | None:
@@ -17,4 +16,4 @@ def ended_before_a_round(job: Job) -> str | None:
     records = [Located(record, "this run", number) for number, record in enumerate(records_of(job.out), 1)]
     found = unfinished(records, float(rules.plan.budget))
     ended = budget_ended(found, job.run, rules) if found else None
-    return f"{say(ended)}. {say(raise_budget(ended))}" if ended else None
+    return f"{ended.sentence()}. {raise_budget(ended).sentence()}" if ended else None

@@ -18,7 +18,6 @@ from gate.model.choice import AsHead, Choice
 from gate.model.warnings import typed
 from gate.model.warnings.setup import BaseBroken, BaseWithoutConfig, NothingToCompare
 from gate.run.project import Project, with_base
-from gate.words.warnings.setup import base_lacks
 from harness.source.base_and_head import Source, Sources
 
 T = TypeVar("T", BaseBroken, NothingToCompare)
@@ -63,7 +62,7 @@ def lacking(
         # night after night of head against itself would pass
         raise UserError(
             f"[creep]: {project.pin.name} cannot be compared with head, because "
-            f"{base_lacks(why)}: pin a later commit with `--set creep.against=REF`, or lay head's benchmarks over it "
+            f"{why.lacks}: pin a later commit with `--set creep.against=REF`, or lay head's benchmarks over it "
             "with `[build] overlay`"
         )
     if alone:

@@ -35,8 +35,6 @@ from gate.run.plan_warnings import plan_warnings
 from gate.run.project import Project, of_shard
 from gate.run.treatments import NONE, JobTreatments
 from gate.run.trust import is_foreign
-from gate.words.choice import chosen
-from gate.words.sandbox import sandbox_text
 from harness.host.facts import facts
 from harness.instruments.declaration import Instruments, choose
 from harness.instruments.spawn import Spawn
@@ -86,7 +84,7 @@ class Job:
         run = msgspec.structs.replace(
             self.run,
             base=sources.base.commit,
-            chosen=chosen(sources.choice),
+            chosen=str(sources.choice),
             choice=sources.choice,
             benchmarks=_expected(project),
             warnings=[*now, *(each for each in self.run.warnings if each not in before)],
@@ -248,7 +246,7 @@ def run_line(project: Project, part: Part | None, seed: int | None, host: dict[s
         head=project.sources.head.commit,
         host=host,
         config=to_tables(settings.rules),
-        chosen=chosen(project.sources.choice),
+        chosen=str(project.sources.choice),
         choice=project.sources.choice,
         rules=str(project.whose),
         whose=project.whose,
@@ -273,7 +271,7 @@ def _sandboxed(rules: Config, instruments: Instruments) -> Sandboxed:
         inside = [b.name for b in rules.benchmark if not isinstance(instruments.by_name.get(b.instrument), Spawn)]
         return msgspec.structs.replace(found, forgeable=inside)
     if rules.plan.sandbox == "require":
-        raise UserError(f'plan.sandbox = "require", and the sandbox is {sandbox_text(found)}')
+        raise UserError(f'plan.sandbox = "require", and the sandbox is {found!s}')
     return found
 
 

@@ -16,7 +16,7 @@ from gate.model import Failure
 from gate.run.folder import PAST, make_room
 from gate.run.job import Job
 from gate.units import format_duration
-from gate.words.plain import visible
+from gate.writing.plain import visible
 from harness.host.lock import Claim, LockHeldError, LockOccupiedError, NotFreeError, named
 
 _ANOTHER = "name another lock file in PERFGATE_LOCK for every perfgate here"

@@ -37,7 +37,6 @@ from gate.run.strict import refuse_unfit_for, strictly
 from gate.run.workshop import Workshop, one_path, workshop
 from gate.words.failures import sentence
 from gate.words.reports import commit
-from gate.words.sentences import say
 from harness.host.fitness import standing_problems
 from harness.host.lock import Claim, NotFreeError, host_lock, lock_file
 from harness.host.state import state
@@ -181,7 +180,7 @@ class Measuring:
         refuse_wall_time(job.project.settings.rules, job.project.settings.benchmarks["head"])
         unfit = map(UnfitHost, standing_problems())
         warnings: list[AnyWarning] = [*unfit, *shim_warnings(job), *repository.store.work.left]
-        self._say(*(f"warning: {say(warning)}" for warning in warnings))
+        self._say(*(f"warning: {warning.sentence()}" for warning in warnings))
         job = replace(job, run=_with_warnings(job.run, warnings))
         # only now, since another gate may have used the folder while this one waited
         records = resumed(job.out, job.run) if job.resumes else ()
@@ -234,7 +233,7 @@ class Measuring:
 
         self._say(f"base is broken: {sentence(broken.failures[0])}")
         found = settled(job, broken, start)
-        self._say(*(say(each) for each in typed(found.job.run.warnings) if each not in job.run.warnings))
+        self._say(*(each.sentence() for each in typed(found.job.run.warnings) if each not in job.run.warnings))
         return found
 
     @contextmanager
@@ -243,7 +242,7 @@ class Measuring:
         try:
             yield
         finally:
-            self._err.writelines(f"perfgate: warning: {say(each)}\n" for each in work.left[before:])
+            self._err.writelines(f"perfgate: warning: {each.sentence()}\n" for each in work.left[before:])
 
     def _measure(
         self,
@@ -331,7 +330,7 @@ class Measuring:
         job = job.of(project)
         if why is not None:
             job = job.told(why)
-            self._say(say(why))
+            self._say(why.sentence())
             made.trees.sources = project.sources
         return made.afresh(job)
 

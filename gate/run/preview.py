@@ -17,10 +17,8 @@ from gate.run.job import Job
 from gate.run.plan_warnings import quantile_warnings
 from gate.units import format_duration
 from gate.words.numbers import plural
-from gate.words.plain import visible
 from gate.words.reports import commit
-from gate.words.sandbox import sandbox_text
-from gate.words.sentences import say
+from gate.writing.plain import visible
 from harness.loop.schedule import Round
 from harness.source.shared import shared_paths
 
@@ -48,14 +46,14 @@ def introduction(job: Job) -> list[str]:
     part = f"{job.part}: " if job.part else ""
     return [
         f"{part}{announce(job)}",
-        *([f"sandbox: {sandbox_text(job.run.sandbox)}"] if job.run.sandbox else []),
+        *([f"sandbox: {job.run.sandbox!s}"] if job.run.sandbox else []),
         *(f"warning: {warning}" for warning in (*_noticed(job), *forecast(job))),
     ]
 
 
 def _noticed(job: Job) -> list[str]:
     # the report of a resumed run tells how the host was when it began; how it is now is told later
-    return [say(warning) for warning in typed(job.run.warnings) if not isinstance(warning, UnfitHost)]
+    return [warning.sentence() for warning in typed(job.run.warnings) if not isinstance(warning, UnfitHost)]
 
 
 def forecast(job: Job) -> list[str]:

@@ -29,7 +29,7 @@ from gate.run.project import Project, open_project, overlaid_sources
 from gate.run.regressed import Regressed, regressed
 from gate.run.workshop import Workshop, one_path, workshop
 from gate.units import format_duration
-from gate.words.plain import visible
+from gate.writing.plain import visible
 from harness.host.lock import Claim, NotFreeError, host_lock, lock_file
 from harness.loop.execution import Executions
 from harness.loop.measure import Append

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, TextIO
 
 from gate.config.study import Setting
 from gate.model import Execution, Record
+from gate.model.reasons import SameProgram
 from gate.run.live import Live, bar_line
 from gate.run.pace import Pace
 from gate.run.treatments import treatment_name
 from gate.units import agree, format_duration, plural
 from gate.words.failures import title
-from gate.words.plain import clip, columns, visible
-from gate.words.sameness import SAME, because
+from gate.words.sameness import because
+from gate.writing.plain import clip, columns, visible
 from harness.loop.events import (
     BothStarted,
     Event,
@@ -115,7 +116,7 @@ class Progress:
 
     def _probed(self, event: ProbeFinished) -> None:
         if event.identical:
-            self._line(f"{event.identical} of {event.benchmarks} run {SAME}: not measured")
+            self._line(f"{event.identical} of {event.benchmarks} run {SameProgram.same}: not measured")
         told = list(event.unproved.items())[:_MOST_TOLD]
         for name, why in told:
             self._line(f"{visible(name)} is measured: {because(why)}")

@@ -9,7 +9,7 @@ from gate.evidence.layouts import both, shuffled
 from gate.model import Build, Side
 from gate.model.records import FullBuilds
 from gate.units import format_duration, plural
-from gate.words.plain import clip, visible
+from gate.writing.plain import clip, visible
 
 _PATH = 80
 

@@ -13,7 +13,7 @@ import msgspec
 from gate.model import Failure
 from gate.words.names import Names
 from gate.words.numbers import plural
-from gate.words.plain import clip, visible
+from gate.writing.plain import clip, visible
 
 _OF_CI = re.compile(r"(GITHUB|ACTIONS|RUNNER|INPUT)_")
 """Names that only the job has: nobody repeats a command with them set."""

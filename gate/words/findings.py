@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 
-from gate.evidence.factors import pairs
 from gate.model import Finding, Level, Overall, QuantileCurve, Recorded, reasons
-from gate.model.case import MEAN, TYPICAL
+from gate.model.case import MEAN, TYPICAL, pairs
 from gate.model.names import ACTIVE
+from gate.model.reasons import corrected
 from gate.units import format_confidence, format_share, whole_of
 from gate.words import numbers, views
-from gate.words.numbers import known, plural, threshold
-from gate.words.plain import clip, visible
-from gate.words.reasons import ENDINGS, corrected
-from gate.words.sentences import say
+from gate.words.numbers import plural, threshold
+from gate.writing import amounts
+from gate.writing.amounts import known
+from gate.writing.plain import clip, visible
 
 _METHODS = {
     "fieller": "Fieller's interval of a ratio of means, Satterthwaite's degrees of freedom",
@@ -49,7 +49,7 @@ def quantity(case: Finding | Recorded) -> str:
     if isinstance(case, Finding) and case.view is not None:
         return views.called(case, case)
     if isinstance(case, Recorded) and case.statistic == MEAN:
-        return visible(views.metric(case.metric))
+        return visible(views.metric_name(case.metric))
     return visible(views.quantity(case.metric, case.statistic))
 
 
@@ -60,7 +60,7 @@ def factors(case: Finding | Recorded | QuantileCurve) -> str:
 
 def overall_name(item: Overall) -> str:
     """Name a group of cases: "overall, time", "overall, time of parsers"."""
-    return visible(f"overall, {views.metric(item.metric)}" + ("" if item.group == "all" else f" of {item.group}"))
+    return visible(f"overall, {views.metric_name(item.metric)}" + ("" if item.group == "all" else f" of {item.group}"))
 
 
 def overall(item: Overall) -> str:
@@ -96,7 +96,7 @@ def conclusion(finding: Finding) -> str:
 
 def reason(finding: Finding) -> str:
     """Say why a finding has its verdict and what follows, in a sentence of its own."""
-    return clip(visible(say(finding.reason) + _more(finding)), _LONGEST)
+    return clip(visible(finding.reason.sentence() + _more(finding)), _LONGEST)
 
 
 def sized(finding: Finding, *, limit: bool = True) -> str:
@@ -110,7 +110,7 @@ def sized(finding: Finding, *, limit: bool = True) -> str:
     if not known(ratio) or ratio == 1:
         changed = (_from_zero(finding) or "has no ratio") if not known(ratio) else "has no change"
     else:
-        changed = f"is {numbers.in_points(finding, numbers.size(ratio))} {numbers.direction(finding, ratio)}"
+        changed = f"is {numbers.in_points(finding, amounts.size(ratio))} {amounts.direction(finding, ratio)}"
     changed += within
     if finding.ratio.kind == "withheld":
         return f"{named}{changed}{' as measured' if known(ratio) else ''}"
@@ -121,8 +121,8 @@ def sized(finding: Finding, *, limit: bool = True) -> str:
 
 def why(finding: Finding) -> str:
     """Say why a finding has its verdict, behind its change, interval, threshold and verdict; "" where these say it."""
-    end = ENDINGS.get(type(finding.reason))
-    return say(finding.reason) if end is None or finding.ratio.kind == "withheld" else end(finding, finding.reason)
+    reason = finding.reason
+    return reason.sentence() if finding.ratio.kind == "withheld" else reason.ending(finding)
 
 
 def basis(finding: Finding) -> str:
@@ -151,7 +151,7 @@ def _changed(finding: Finding) -> str:
         return f"{named} {from_zero or 'has no ratio'}".lstrip() + within if named or from_zero else f"no ratio{within}"
     if ratio == 1:
         return f"no change in {named}" if named else f"no change{within}"
-    size, direction = numbers.in_points(finding, numbers.size(ratio)), numbers.direction(finding, ratio)
+    size, direction = numbers.in_points(finding, amounts.size(ratio)), amounts.direction(finding, ratio)
     return f"{named} {size} {direction}".lstrip() + within
 
 
@@ -164,7 +164,7 @@ def _named(finding: Finding) -> tuple[str, str]:
         return "", ""
     name = clip(quantity(finding), 60)
     one_of_several = finding.view is not None or finding.metric == ACTIVE or finding.statistic == TYPICAL
-    return ("", f" in {name}") if one_of_several and numbers.is_time(finding) else (name, "")
+    return ("", f" in {name}") if one_of_several and amounts.is_time(finding) else (name, "")
 
 
 def _from_zero(finding: Finding) -> str:
@@ -189,7 +189,7 @@ def _spread(finding: Finding) -> str:
         return f" (at least {_size(finding, end)}{note})"
     if ratio.kind != "bounded" or low is None or high is None:
         return f" ({numbers.interval(ratio)}{note})"
-    signs = [numbers.direction(finding, end) for end in (low, high)]
+    signs = [amounts.direction(finding, end) for end in (low, high)]
     sizes = [_size(finding, end) for end in (low, high)]
     if low < 1 < high:
         return f" ({sizes[0]} {signs[0]} to {sizes[1]} {signs[1]}{note})"
@@ -204,7 +204,7 @@ def _is_above(finding: Finding) -> bool:
 
 def _size(finding: Finding, end: float) -> str:
     """Write how far an end is from no change, so that it does not read like a threshold that it is not."""
-    return numbers.size(end, _nearest(finding, end))
+    return amounts.size(end, _nearest(finding, end))
 
 
 def _nearest(finding: Finding, end: float) -> float:
@@ -224,7 +224,7 @@ def _limit(finding: Finding) -> str:
         below = not _is_above(finding)
     inverse = _inverse(finding)
     least = numbers.in_points(finding, format_share(1 - inverse))
-    other = f" ({least} {numbers.direction(finding, inverse)})" if below else ""
+    other = f" ({least} {amounts.direction(finding, inverse)})" if below else ""
     return threshold(finding) + other + _floor(finding)
 
 
@@ -257,7 +257,7 @@ def _more(finding: Finding) -> str:
     elif isinstance(finding.reason, (reasons.TooWide, reasons.TooNoisy)) and finding.reason.hopeless:
         told.append("at this noise level, more builds will not settle it")
     if known(finding.detectable) and not isinstance(finding.reason, reasons.TooNoisy):
-        told.append(f"this run could have shown {numbers.a_worse(finding, finding.detectable)}")
+        told.append(f"this run could have shown {amounts.a_worse(finding, finding.detectable)}")
     return "".join(f"; {each}" for each in told)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-from gate.words.plain import clip, columns, distinct, pad
 from gate.words.streams import paint as paint  # whoever lays out a grid finds it here
+from gate.writing.plain import clip, columns, distinct, pad
 
 _GAP = "  "
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from gate.evidence.factors import pairs
 from gate.model import Finding, Recorded, Report
+from gate.model.case import pairs
 from gate.model.explanation import Explanation
 from gate.words.findings import quantity
-from gate.words.phrases import listed
-from gate.words.plain import clip, distinct, visible
+from gate.writing.plain import clip, distinct, visible
 
 _NAME, _QUANTITY, _SETTINGS = 60, 30, 40
 
@@ -28,11 +27,6 @@ class NameSet:
             self._shown[width] = dict(zip(self._names, distinct(self._names, width), strict=True))
         own = visible(name)
         return self._shown[width].get(own) or clip(own, width)
-
-
-def named(names: Sequence[str], most: int) -> str:
-    """Name so many of a list at most: "a, b, c and 2 more"."""
-    return listed(distinct([*map(visible, names)], _NAME), most)
 
 
 class Names:

@@ -9,9 +9,9 @@ import msgspec
 
 from gate.model import Finding, Recorded, reasons
 from gate.words import findings as words
-from gate.words.names import named
-from gate.words.plain import visible
-from gate.words.sentences import say
+from gate.writing.phrases import named
+from gate.writing.plain import visible
+from gate.writing.sentences import Sentence
 
 MANY = 3
 """Cases from which a sentence is said of all of them at once."""
@@ -49,8 +49,8 @@ def notes(case: Finding | Recorded, *, every: bool = False) -> list[Note]:
     return [*([Note("columns", apart)] if apart and not every else []), *(_note(each) for each in told)]
 
 
-def _note(said: msgspec.Struct) -> Note:
-    return Note(kind(said), visible(say(said)))
+def _note(said: Sentence) -> Note:
+    return Note(kind(said), visible(said.sentence()))
 
 
 def why(finding: Finding) -> list[Note]:
@@ -81,19 +81,20 @@ FIRST = "; the figures are those of the first"
 """What follows a sentence that others say with other figures."""
 
 
-def once(warnings: Iterable[msgspec.Struct]) -> list[str]:
+def once(warnings: Iterable[Sentence]) -> list[str]:
     """Say each warning of a report; of those of one kind the first, and of which benchmarks the others are."""
-    found: dict[Hashable, list[msgspec.Struct]] = {}
+    found: dict[Hashable, list[Sentence]] = {}
     for each in warnings:
         of_one = getattr(each, "benchmark", None) is not None
-        found.setdefault(kind(each, but="benchmark") if of_one else say(each), []).append(each)
-    return [text for own in found.values() for text in (_of_all(own) if len(own) >= MANY else map(say, own))]
+        found.setdefault(kind(each, but="benchmark") if of_one else each.sentence(), []).append(each)
+    groups = found.values()
+    return [said for own in groups for said in (_of_all(own) if len(own) >= MANY else [w.sentence() for w in own])]
 
 
 def _of_all(found: Sequence[Any]) -> list[str]:
     if getattr(found[0], "benchmark", None) is None:
         # one text many times
-        return [say(found[0])]
+        return [found[0].sentence()]
     others = named([each.benchmark for each in found[1:]], _NAMED)
-    alike = {say(msgspec.structs.replace(each, benchmark=found[0].benchmark)) for each in found}
-    return [f"{say(found[0])}; likewise{'' if len(alike) == 1 else ', with other figures,'} {others}"]
+    alike = {msgspec.structs.replace(each, benchmark=found[0].benchmark).sentence() for each in found}
+    return [f"{found[0].sentence()}; likewise{'' if len(alike) == 1 else ', with other figures,'} {others}"]

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from gate.model import Commit, Counts, Finding, Recorded, Report, outcomes, reasons
 from gate.model.names import AGGREGATE
+from gate.model.reasons import correction
 from gate.units import format_confidence, format_duration, format_number, format_value
 from gate.words import numbers, views
-from gate.words.numbers import format_percent, known, plural
-from gate.words.plain import clip, visible
-from gate.words.reasons import correction
-from gate.words.sentences import say
+from gate.words.numbers import plural
+from gate.writing.amounts import format_percent, known
+from gate.writing.plain import clip, visible
 
 if TYPE_CHECKING:
     from gate.decide.importance import Tally
@@ -44,7 +44,7 @@ def verdict(report: Report) -> str:
 
 def beside(report: Report) -> list[str]:
     """Say what a reader must know beside the verdict: "x is 94.5% faster: does head still do the work?"."""
-    found = [say(each) for each in report.warnings if each.in_headline]
+    found = [each.sentence() for each in report.warnings if each.in_headline]
     more = [f"{len(found) - _BESIDE:,} more such warnings"] if len(found) > _BESIDE + 1 else []
     return [clip(visible(text), _WARNING) for text in (*(found[:_BESIDE] if more else found), *more)]
 
@@ -274,17 +274,16 @@ def next_step(report: Report, *, pull: bool = False) -> str:
     pull: in the comment of a pull request.
     """
     from gate.decide import steps
-    from gate.words.summaries import on_pull
-    from gate.words.ways import Options, ways
+    from gate.writing.ways import Options
 
     step = steps.next_step(report)
     if step is None:
         return ""
-    said, whose = on_pull(step) if pull else say(step), report.policy.whose
+    said, whose = step.on_pull() if pull else step.sentence(), report.policy.whose
     if whose is None or whose.kind not in ("base", "target"):
         return said
     # who reads it types no command
-    settings = {str(way): way.lines for way in ways(step) if isinstance(way, Options) and way.lines is not None}
+    settings = {str(way): way.lines for way in step.ways if isinstance(way, Options) and way.lines is not None}
     for typed, lines in settings.items():
         said = said.replace(typed, str(lines))
     of_rules = settings or isinstance(step, _OF_RULES)

@@ -2,57 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from gate.evidence.sameness import unproved
-from gate.model import Identical, Report, Unproved, UnprovedKind, reasons
+from gate.model import Identical, Report, Unproved
+from gate.model.reasons import SameProgram
 from gate.model.sameness import MOST_NAMED
-from gate.units import agree, format_duration, plural
-from gate.words.plain import clip, visible
+from gate.units import agree, plural
+from gate.writing.plain import clip, visible
 
 _PATH = 100
-SAME = "the same program on the same data"
-
-
-def _same_program(why: reasons.SameProgram) -> str:
-    if not why.differ:
-        return f"{SAME}: no file differs between base and head"
-    return f"{SAME}: it opens none of the {plural(why.differ, 'path')} that {agree(why.differ, 'differs', 'differ')}"
-
-
-_WHY: dict[UnprovedKind, str] = {
-    "off": 'gate.sameness is "off"',
-    "same-commit": "base and head are one commit",
-    "no-tracer": "this host has no tracer that shows what it reads",
-    "not-at-one-path": "base and head could not stand at one path",
-    "duet": "base and head run at once, each at a path of its own",
-    "failed": "it failed while its reads were traced",
-    "too-long": "one traced start takes longer than {seconds}, its part of plan.budget",
-    "changed": "{path}, which it opens or looks at, differs",
-    "listed": "{path}, which it lists, holds other names",
-    "outside-changed": "{path}, outside the checkout, changed while it was traced",
-    "connection": "it connects to {path}",
-    "command": "its command differs",
-    "environment": "its environment differs",
-    "service": "its service or load differs",
-    "instrument": "how it is measured differs",
-    "side-name-read": "{path}, which it reads, says which side it is",
-    "no-trace": "not everything it reads could be traced{path}",
-}
-
-
-def _unproved(why: Unproved) -> str:
-    seconds = format_duration(why.seconds) if why.seconds is not None else "its share of the time"
-    if why.kind == "no-trace":
-        return _WHY[why.kind].format(path=f" ({why.path})" if why.path else "")
-    return _WHY[why.kind].format(path=why.path or "something", seconds=seconds)
-
-
-SENTENCES: dict[type, Callable[[Any], str]] = {reasons.SameProgram: _same_program, Unproved: _unproved}
-"""The sentence of each type, without a full stop."""
-
-
 # --- of a report ------------------------------------------------------------------------------------------------------
 
 
@@ -72,9 +29,8 @@ def not_measured(report: Report) -> str:
     every = len(names - {None})
     told = [too_long] if (too_long := _too_long(report)) else []
     if proved and (proved < every or report.failures):
-        told.insert(
-            0, f"{proved:,} of {plural(every, 'benchmark')} {agree(proved, 'runs', 'run')} {SAME}: not measured"
-        )
+        runs = f"{proved:,} of {plural(every, 'benchmark')} {agree(proved, 'runs', 'run')}"
+        told.insert(0, f"{runs} {SameProgram.same}: not measured")
     return "; ".join(told)
 
 
@@ -85,13 +41,13 @@ def _too_long(report: Report) -> str:
         return ""
     (name, why), more = long[0], len(long) - 1
     others = f" ({plural(more, 'more benchmark')} likewise)" if more else ""
-    return f"{clip(visible(name), _PATH)} could not be proved identical: {_unproved(why)}{others}"
+    return f"{clip(visible(name), _PATH)} could not be proved identical: {why.sentence()}{others}"
 
 
 def heading(report: Report) -> str:
     """Say what is proved, no full stop."""
     proved = len(benchmarks(report))
-    said = f"{plural(proved, 'benchmark')} {agree(proved, 'runs', 'run')} {SAME} on both sides"
+    said = f"{plural(proved, 'benchmark')} {agree(proved, 'runs', 'run')} {SameProgram.same} on both sides"
     return f"{said}, so {agree(proved, 'it was', 'they were')} not measured"
 
 
@@ -134,4 +90,4 @@ def doubts(report: Report) -> list[tuple[str, str]]:
 
 def because(why: Unproved) -> str:
     """Say why a benchmark may differ, no full stop: "src/parse.c, which it opens or looks at, differs"."""
-    return clip(visible(_unproved(why)), 3 * _PATH)
+    return clip(visible(why.sentence()), 3 * _PATH)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import msgspec
 
 from gate.model import Finding, Report, Verdict, outcomes
+from gate.model.outcomes import hidden_by_floor
 from gate.units import plural
 from gate.words import findings as finding_words
 from gate.words import numbers, reports
 from gate.words.failures import grouped, heading
 from gate.words.names import Names
-from gate.words.plain import clip, visible
-from gate.words.sentences import say
-from gate.words.summaries import hidden_by_floor
+from gate.writing.plain import clip, visible
 
 _SAID = 400
 
@@ -35,7 +34,7 @@ def verdict_line(report: Report) -> VerdictLine:
     if worst is not None:
         said = "; ".join([_changed(worst), *_more(report, worst), *_hidden(report, worst), *beside])
         return VerdictLine(word, Names(report).label(worst), said)
-    summary = clip(visible(say(report.summary)), _SAID)
+    summary = clip(visible(report.summary.sentence()), _SAID)
     said = "; ".join([summary, *_failed(report), *_improved(report), *_hidden(report, None), *beside])
     return VerdictLine(word, "", said if word else reports.capitalized(said))
 

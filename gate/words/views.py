@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gate.model import Finding
-from gate.model.case import MEAN, TYPICAL
+from gate.model.case import MEAN, TYPICAL, is_usual, with_statistic
+from gate.model.case import metric_name as metric_name
+from gate.model.case import quantity as quantity
 from gate.model.names import ACTIVE
 from gate.model.report import View
 from gate.words import numbers
-from gate.words.numbers import known
-from gate.words.plain import clip, visible
+from gate.writing.amounts import known
+from gate.writing.plain import clip, visible
 
-_METRICS = {ACTIVE: "active time"}
 _APART = {"time": "wall time", "cpu_time": "CPU time"}
 """Times of one benchmark, which "time" would not tell apart."""
 _NAME = 60
@@ -21,36 +22,16 @@ _ALIKE = 1.1
 """A view that varies at most so many times as much varies about as much."""
 
 
-def metric(name: str) -> str:
-    """Name a metric: "time", "active time"."""
-    return _METRICS.get(name, name)
-
-
-def quantity(name: str, statistic: str) -> str:
-    """Name a metric and a statistic: "time", "latency p99", "typical time", "active time"; the usual is not said."""
-    return _quantity(metric(name), statistic, said=not _is_usual(name, statistic))
-
-
 def called(view: Finding, of: Finding) -> str:
     """Name a view of the benchmark of a finding, apart from its others: "active time", "wall time", "mean time"."""
     metrics = [each.metric for each in of.views]
     why = of.view.why if of.view is not None else None
     times = len({*metrics}) > 1 or why == "tasks"
-    name = (_APART.get(view.metric) if times else None) or metric(view.metric)
+    name = (_APART.get(view.metric) if times else None) or metric_name(view.metric)
     # a regression that the other view does not show may be one of the mean alone
     said = metrics.count(view.metric) > 1 or (why == "regression" and view.statistic == MEAN)
-    told = _quantity(name, view.statistic, said=said or not _is_usual(view.metric, view.statistic))
+    told = with_statistic(name, view.statistic) if said or not is_usual(view.metric, view.statistic) else name
     return clip(visible(told), _NAME)
-
-
-def _quantity(name: str, statistic: str, *, said: bool) -> str:
-    if not said:
-        return name
-    return f"{statistic} {name}" if statistic in (MEAN, TYPICAL) else f"{name} {statistic}"
-
-
-def _is_usual(name: str, statistic: str) -> bool:
-    return statistic == (TYPICAL if name == ACTIVE else MEAN)
 
 
 def meanings(findings: Sequence[Finding]) -> list[str]:

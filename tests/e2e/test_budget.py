@@ -70,8 +70,8 @@ def summary(project: Project) -> dict[str, Any]:
     report = project.report()
     assert (report["verdict"], report["exit_code"], report["stopped"]) == ("error", 4, "budget")
     assert (report["failures"], report["findings"]) == ([], [])
-    found: dict[str, Any] = report["summary"]
-    assert found["kind"] == "budget-ended"
+    assert report["summary"]["kind"] == "budget-ended"
+    found: dict[str, Any] = report["summary"]["details"]
     return found
 
 

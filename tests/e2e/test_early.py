@@ -64,7 +64,9 @@ def test_a_settled_benchmark_costs_no_more_time(project: Project) -> None:
     by_name = {f["benchmark"]: f for f in found["findings"]}
     assert by_name["slow"]["verdict"] == "regression"
     assert (by_name["slow"]["decided_at"]["look"], by_name["slow"]["decided_at"]["looks"]) == (2, 4)
-    assert [(w["round"], w["of"]) for w in by_name["slow"]["warnings"] if w["kind"] == "early-stop"] == [(5, 8)]
+    assert [
+        (w["details"]["round"], w["details"]["of"]) for w in by_name["slow"]["warnings"] if w["kind"] == "early-stop"
+    ] == [(5, 8)]
     assert (by_name["same"]["verdict"], by_name["same"]["decided_at"]["look"]) == ("unchanged", 1)
     assert by_name["noisy"]["verdict"] == "inconclusive"
     assert not {"rounds-short", "executions-short"} & {each["kind"] for each in found["warnings"]}
@@ -80,7 +82,7 @@ def test_what_can_no_longer_be_expected_to_regress_is_given_up(project: Project)
     by_name = {f["benchmark"]: f for f in project.report()["findings"]}
     assert (by_name["noisy"]["verdict"], by_name["noisy"]["stopped"]) == ("inconclusive", "futility")
     assert by_name["noisy"]["reason"]["kind"] == "too-noisy"
-    assert by_name["noisy"]["detectable"] == by_name["noisy"]["reason"]["detectable"] > 0.1
+    assert by_name["noisy"]["detectable"] == by_name["noisy"]["reason"]["details"]["detectable"] > 0.1
 
 
 def test_a_gate_whose_benchmarks_are_all_settled_stops(project: Project) -> None:

@@ -174,7 +174,7 @@ def test_half_of_the_work_elsewhere_is_not_slower(project: Project, name: str) -
 
 
 def test_work_that_outlives_its_command_is_said(project: Project) -> None:
-    said = {each["benchmark"]: [w for w in each["warnings"] if w["kind"] == "outlived"]
+    said = {each["benchmark"]: [w["details"] for w in each["warnings"] if w["kind"] == "outlived"]
             for each in project.report()["findings"]}  # fmt: skip
     assert {name for name, warnings in said.items() if warnings} == {"orphan"}
     [warning] = said["orphan"]

@@ -11,8 +11,7 @@ import pytest
 from gate.decide.steps import next_step
 from gate.model import Report, outcomes
 from gate.report.json import read
-from gate.words.sentences import say
-from gate.words.ways import Command, Options, ways
+from gate.writing.ways import Command, Options
 from tests.support.project import SHELL_CONFIG, Project
 
 pytestmark = pytest.mark.endtoend
@@ -38,7 +37,7 @@ def test_a_machine_that_another_program_holds(project: Project) -> None:
         assert project.perfgate("check", "--wait", "0").returncode == 4
         step = next_step(report(project))
         assert isinstance(step, outcomes.RunLater)
-        (way,) = ways(step)
+        (way,) = step.ways
         assert isinstance(way, Options)
         threading.Timer(0.5, fcntl.flock, (lock, fcntl.LOCK_UN)).start()
         done = project.perfgate("check", *way.argv)
@@ -50,7 +49,7 @@ def test_before_anything_is_measured(project: Project) -> None:
     assert project.perfgate("decide", "m.jsonl", "--json", "r.json").returncode == 4
     step = next_step(read((project.top / "r.json").read_text(encoding="utf-8")))
     assert isinstance(step, outcomes.MeasureFirst)
-    (way,) = ways(step)
+    (way,) = step.ways
     assert isinstance(way, Command)
     assert project.perfgate(*way.text.split()[1:]).returncode == 1
 
@@ -64,7 +63,7 @@ def test_sides_of_other_output(project: Project) -> None:
     assert project.perfgate("check").returncode == 4
     step = next_step(report(project))
     assert isinstance(step, outcomes.FixOutput)
-    assert "remove `same_output`" in say(step)
+    assert "remove `same_output`" in step.sentence()
     project.write("perfgate.toml", config)
     assert project.perfgate("check").returncode in (0, 1)
 
@@ -75,4 +74,4 @@ def test_a_build_that_needs_git(project: Project) -> None:
     for git, warned in (("", True), ('git = "on"\n', False)):
         project.write("perfgate.toml", SHELL_CONFIG.replace("[[benchmark]]", f"{build}{git}[[benchmark]]"))
         assert project.perfgate("check").returncode == 1
-        assert any(told in say(each) for each in report(project).warnings) is warned
+        assert any(told in each.sentence() for each in report(project).warnings) is warned

@@ -31,7 +31,7 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
     """
     from gate.github.runner import error_line
     from gate.model import UserError
-    from gate.words.plain import visible
+    from gate.writing.plain import visible
 
     if options.step != "measure" and sys.platform == "linux":
         from harness.sandbox.enter import hide

@@ -37,8 +37,7 @@ from gate.model.choice import AnyHow, AsMeasured, CheckedOut, Choice, Given, Wor
 from gate.model.warnings import typed
 from gate.report.outputs import fill, show
 from gate.words import failures
-from gate.words.choice import chosen
-from gate.words.plain import visible
+from gate.writing.plain import visible
 
 _SHOWN = OutputOptions()
 
@@ -193,7 +192,7 @@ def _explained(located: Located, request: Request) -> Located:
         if pull is not None and ancestor is not None:
             choice = Choice(WorkingAncestor(pull.base_ref, ancestor.steps), choice.head)
         choice = Choice(_told(choice.base, how), _told(choice.head, CheckedOut()))
-        made = msgspec.structs.replace(made, choice=choice, chosen=chosen(choice))
+        made = msgspec.structs.replace(made, choice=choice, chosen=str(choice))
     return Located(made, located.path, located.line)
 
 

@@ -17,7 +17,7 @@ from gate.github.event import Event, Pull
 from gate.github.publishing.forks import fetch_records, part_of, write_records
 from gate.github.untrusted.sanitise import Claims, claims_of
 from gate.model import Run, UserError, Whose
-from gate.words.plain import clip, visible
+from gate.writing.plain import clip, visible
 
 if TYPE_CHECKING:
     from gate.github.artifacts import RunFacts

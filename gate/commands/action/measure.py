@@ -26,7 +26,7 @@ from gate.github.runner import error_line, fenced, warning_line
 from gate.model import UserError
 from gate.run.failure_line import Heard, say_why
 from gate.run.interruption import EndedError
-from gate.words.plain import visible
+from gate.writing.plain import visible
 from harness.process.secret_names import is_of_runner, is_secret
 
 _TOKEN = re.compile(r"\b(gh[a-z]_[A-Za-z0-9]{10,}|github_pat_[A-Za-z0-9_]{10,})")

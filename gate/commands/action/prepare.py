@@ -40,8 +40,7 @@ from gate.github.runner import warning_line, write_outputs
 from gate.model import UserError
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.base import Said
-from gate.words.plain import visible
-from gate.words.sentences import say
+from gate.writing.plain import visible
 
 if TYPE_CHECKING:
     from harness.source.fetching import Clone
@@ -82,7 +81,7 @@ def run(out: TextIO) -> int:
     if not request.notices and not request.idle:
         settled = _prepared(request, found.inputs, environment)
         request = settled.request
-        out.writelines(warning_line(say(warning), "perfgate") for warning in folded(settled.warnings))
+        out.writelines(warning_line(warning.sentence(), "perfgate") for warning in folded(settled.warnings))
     if request.idle and request.command == "plan":
         matrix = _IDLE_MATRIX
     elif request.command == "plan" and not request.notices:
@@ -91,7 +90,7 @@ def run(out: TextIO) -> int:
     if request.wanted.check and not request.notices and not request.idle and not request.foreign:
         opened = _opened(request, environment)
         request = opened.request
-        out.writelines(warning_line(say(warning), "perfgate") for warning in opened.warnings)
+        out.writelines(warning_line(warning.sentence(), "perfgate") for warning in opened.warnings)
     request = bounded(request)
     # annotated by the steps that report; here for whoever looks into the step that refused
     out.writelines(f"perfgate: {visible(notice.message)}\n" for notice in request.notices)

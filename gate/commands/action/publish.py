@@ -24,7 +24,7 @@ from gate.github.runner import error_line, warning_line, write_outputs
 from gate.model import Report, UserError
 from gate.report.links import Links
 from gate.report.outputs import links_of
-from gate.words.plain import visible
+from gate.writing.plain import visible
 
 _OF_A_FORK = (
     "No comment was made: the token of a fork's pull request is read-only. A workflow that starts on "

@@ -14,7 +14,7 @@ from gate.commands.bisect.page import render as html
 from gate.commands.bisect.result import Member, Result
 from gate.report.markdown.escape import code, escape
 from gate.report.outputs import write
-from gate.words.plain import visible
+from gate.writing.plain import visible
 
 _MOST = 12
 """Commits that a text lists."""

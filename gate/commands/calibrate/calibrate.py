@@ -39,7 +39,6 @@ from gate.units import Duration
 from gate.words.failures import title
 from gate.words.numbers import plural
 from gate.words.reports import commit
-from gate.words.sentences import say
 from gate.words.streams import colored
 
 BUILDS = 20
@@ -171,7 +170,7 @@ def _introduction(job: Job) -> list[str]:
         if count
     )
     what = f"{commit(job.run.head)} against itself: {counts} a side, {expected(job)}"
-    return [what, *(f"warning: {warning}" for warning in map(say, news(typed(job.run.warnings))))]
+    return [what, *(f"warning: {each.sentence()}" for each in news(typed(job.run.warnings)))]
 
 
 def _conclude(job: Job, rules: Config, path: Path | None, options: CalibrateOptions, out: TextIO, err: TextIO) -> int:

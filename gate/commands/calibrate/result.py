@@ -25,7 +25,6 @@ from gate.model.warnings.setup import FewBuilds
 from gate.run.memory import findings_of
 from gate.stats.prior import NU_UNKNOWN, Prior, nu_of, prior_of
 from gate.stats.proportion import Proportion
-from gate.words.sentences import say
 
 SCHEMA = 1
 SESSIONS_WANTED = 3
@@ -175,7 +174,7 @@ def session_of(
         ],
         gates=_against_itself(gates_of(evidence.cases, config, inject), _threshold(learned, config)),
         failures=evidence.failures,
-        warnings=[*map(say, news(evidence.warnings))],
+        warnings=[*(each.sentence() for each in news(evidence.warnings))],
         history=None,
     )
     return Session(calibration=calibration, learned=learned)

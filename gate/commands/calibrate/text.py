@@ -11,8 +11,8 @@ from gate.stats.prior import FEWEST_COMMON, HALF_LIFE, MOST_DF
 from gate.units import Share, format_duration, format_number, format_share, format_value
 from gate.words import failures, numbers, reports
 from gate.words.grid import Cell, Column, lay_out, paint
-from gate.words.phrases import listed
-from gate.words.plain import clip, distinct, visible, wrap
+from gate.writing.phrases import listed
+from gate.writing.plain import clip, distinct, visible, wrap
 
 _FEW_GATES = 60
 _SHOWN = 40

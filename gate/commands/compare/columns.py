@@ -17,7 +17,7 @@ from gate.evidence.inputs import Inputs
 from gate.evidence.records import Located
 from gate.evidence.sameness import identical
 from gate.model import SIDES, Build, Commit, Execution, Failure, Record, Run, Side, Unsampled, UserError
-from gate.words.phrases import listed
+from gate.writing.phrases import listed
 
 LAST = 5
 """Commits of one file that are shown unless --by asks for all."""

@@ -12,8 +12,8 @@ from gate.commands.compare.projection import Projection
 from gate.evidence.facts import is_fact
 from gate.model import Execution, Unsampled
 from gate.model.case import canonical
-from gate.words.phrases import listed
-from gate.words.plain import clip, visible
+from gate.writing.phrases import listed
+from gate.writing.plain import clip, visible
 
 _EXPECTED = {"commit", "baseline", "benchmark", "date", "branch"}
 """Labels by which columns usually differ."""

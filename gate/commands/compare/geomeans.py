@@ -9,12 +9,11 @@ import msgspec
 
 from gate.commands.compare.lines import Line
 from gate.commands.compare.table import Cell, Change, Row, Shown
-from gate.evidence.factors import pairs
 from gate.model import Better, Overall, RatioInterval
-from gate.model.case import MEAN
+from gate.model.case import MEAN, pairs
 from gate.words import numbers
-from gate.words.names import named
-from gate.words.numbers import known
+from gate.writing.amounts import known
+from gate.writing.phrases import named
 
 ALL = "all"
 _VISIBLE = 0.01

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from gate.model import UserError
-from gate.words.plain import visible
+from gate.writing.plain import visible
 
 Value = tuple[str | None, ...]
 """Of each key of --by what a value says."""

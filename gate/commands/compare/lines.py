@@ -17,9 +17,8 @@ from gate.model.case import canonical
 from gate.model.warnings.estimates import BuildsCut, BuildsUnlike, FewExecutions
 from gate.units import ratio_of
 from gate.words import views
-from gate.words.numbers import known
-from gate.words.plain import visible
-from gate.words.sentences import say
+from gate.writing.amounts import known
+from gate.writing.plain import visible
 
 _SHOWN: dict[Verdict, Shown] = {
     "regression": "worse", "accepted": "worse", "improvement": "better", "unchanged": "same",
@@ -154,7 +153,7 @@ def _without_builds(each: Estimate, change: Change, few: Sequence[str]) -> Chang
         return change
     of = "a side" if len(few) == 2 else f"of {visible(few[0])}"
     said = f"one build {of}: no interval, since the variation between builds is unknown"
-    kept = [say(w) for w in each.warnings if not w.for_experts and not isinstance(w, _OF_INTERVALS)]
+    kept = [w.sentence() for w in each.warnings if not w.for_experts and not isinstance(w, _OF_INTERVALS)]
     return msgspec.structs.replace(change, notes=(said, *kept))
 
 
@@ -163,7 +162,7 @@ def _with_interval(each: Estimate) -> Change:
     shown: Shown = "" if ratio.kind == "withheld" else _SHOWN.get(each.verdict, "not shown")
     if each.case.better is None and shown in ("worse", "better"):
         shown = "differs"
-    reason = [] if ratio.kind == "bounded" else [say(each.reason)]
+    reason = [] if ratio.kind == "bounded" else [each.reason.sentence()]
     # where the gate decides a run, the row of the view that decided says so
     by = views.clause(each.finding) if each.finding is not None else ""
     reason += [f"the gate decides {by}"] if by else []
@@ -175,5 +174,5 @@ def _with_interval(each: Estimate) -> Change:
         confidence=float(f"{ratio.confidence:.12g}"),
         method=ratio.method,
         shown=shown,
-        notes=(*reason, *(say(warning) for warning in each.warnings if not warning.for_experts)),
+        notes=(*reason, *(warning.sentence() for warning in each.warnings if not warning.for_experts)),
     )

@@ -12,12 +12,11 @@ from gate.commands.compare.pairs import Compared, Pair
 from gate.commands.compare.table import Table
 from gate.evidence.repeated import one_measurement
 from gate.model import Failure
+from gate.model.reasons import SameProgram
 from gate.model.warnings.measured import MeasuredSeparately
 from gate.words import failures
-from gate.words.names import named
-from gate.words.plain import clip, visible
-from gate.words.sameness import SAME
-from gate.words.sentences import say
+from gate.writing.phrases import named
+from gate.writing.plain import clip, visible
 
 _ONE = f"{one_measurement().status}: every ratio is 1, whatever was measured"
 _EARLY = (
@@ -47,9 +46,9 @@ def cautions(sides: Sequence[Against], chosen: Sequence[Chosen]) -> list[str]:
     told: list[str] = []
     for side in sides:
         one = [_ONE] if side.pair.twice or (side.found.same and len(sides) > 1) else []
-        told += [_title(side, chosen) + each for each in (*one, *map(say, side.found.cautions))]
+        told += [_title(side, chosen) + each for each in (*one, *(each.sentence() for each in side.found.cautions))]
     if any(side.pair.apart and not side.found.alike for side in sides):
-        told.append(say(MeasuredSeparately()))
+        told.append(MeasuredSeparately().sentence())
     if any(side.pair.rounds is not None and not is_one_run(side.pair) for side in sides):
         told.append(_EARLY)
     return list(dict.fromkeys(told))
@@ -57,13 +56,14 @@ def cautions(sides: Sequence[Against], chosen: Sequence[Chosen]) -> list[str]:
 
 def warnings(sides: Sequence[Against], chosen: Sequence[Chosen]) -> list[str]:
     """Say what the evidence of each column warns about."""
-    told = [_title(side, chosen) + say(each) for side in sides for each in side.found.evidence.warnings]
+    told = [_title(side, chosen) + each.sentence() for side in sides for each in side.found.evidence.warnings]
     return list(dict.fromkeys(told))
 
 
 def rest(sides: Sequence[Against], chosen: Sequence[Chosen], base: int) -> list[str]:
     """Name what is not in the table: what cannot be compared, and what failed."""
-    unlike = [clip(visible(_title(side, chosen) + say(each)), 1000) for side in sides for each in side.found.unlike]
+    found = [(side, each.sentence()) for side in sides for each in side.found.unlike]
+    unlike = [clip(visible(_title(side, chosen) + said), 1000) for side, said in found]
     lines = [*unlike, *_not_measured(chosen)]
     failed: dict[str, None] = {}
     for side in sides:
@@ -99,7 +99,8 @@ def _not_measured(chosen: Sequence[Chosen]) -> list[str]:
         names = own.proved if own.ours else []
         if names:
             said = named(list(names), _NAMES)
-            found[own.name, *names] = f"not measured by {visible(own.name)}, because base and head run {SAME}: {said}"
+            why = f"base and head run {SameProgram.same}"
+            found[own.name, *names] = f"not measured by {visible(own.name)}, because {why}: {said}"
     return list(found.values())
 
 
@@ -111,7 +112,7 @@ def nothing(table: Table, sides: Sequence[Against]) -> str:
     if any(change for row in rows for change in row.changes) or (len(table.columns) == 1 and rows):
         return ""
     if table.identical:
-        return f"all benchmarks run {SAME}"
+        return f"all benchmarks run {SameProgram.same}"
     if len(table.columns) == 1:
         return "no values"
     if any(side.found.unlike for side in sides):

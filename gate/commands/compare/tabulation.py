@@ -31,7 +31,6 @@ from gate.evidence.records import Located
 from gate.model import SIDES, Better, Case, Evidence, Execution, Finding, Overall, Report, Run, Side, Unsampled
 from gate.model.case import CaseId, canonical
 from gate.words import reports
-from gate.words.sentences import say
 
 
 class Wanted(msgspec.Struct, frozen=True):
@@ -97,7 +96,7 @@ def tabulated(columns: Columns, base: int, rules: RulesOptions, wanted: Wanted) 
             *columns.told,
             *differing(chosen, columns.projection),
             *([mixed.everywhere] if mixed.everywhere else []),
-            *map(say, figure_warnings(figures)),
+            *(each.sentence() for each in figure_warnings(figures)),
         ],
         cautions=cautions(made.sides, chosen),
         rest=rest(made.sides, chosen, base),
@@ -272,7 +271,8 @@ def _row(line: Line, columns: int, base: int) -> Row:
 
 def _identical(each: Any, columns: int) -> Row:
     changes: list[Change | None] = [None] * (columns - 1)
-    changes.append(Change(estimate=None, confidence=0.95, method="none", shown="identical", notes=(say(each.reason),)))
+    why = each.reason.sentence()
+    changes.append(Change(estimate=None, confidence=0.95, method="none", shown="identical", notes=(why,)))
     return Row(kind="benchmark", benchmark=each.benchmark, factors={}, cells=[None] * columns, changes=changes)
 
 

@@ -30,15 +30,13 @@ def run(options: Options, out: TextIO, _: TextIO) -> int:
         return 0
     from gate.config.resolve import effective
     from gate.run.project import look_at_project
-    from gate.words.choice import chosen
-    from gate.words.sentences import say
 
     project = look_at_project(options.base, options.head, options.rules)
     settings = effective(project.settings)
     lines = [f"{setting.key} = {_toml(setting.value)}" for setting in settings]
     width = min(max(map(len, lines)), 60)
-    out.write(f"# {chosen(project.sources.choice)}\n# rules: {project.whose}\n")
-    out.writelines(f"# {say(warning)}\n" for warning in project.settings.warnings)
+    out.write(f"# {project.sources.choice!s}\n# rules: {project.whose}\n")
+    out.writelines(f"# {warning.sentence()}\n" for warning in project.settings.warnings)
     out.writelines(f"{line:<{width}}  # {setting.origin}\n" for setting, line in zip(settings, lines, strict=True))
     return 0
 

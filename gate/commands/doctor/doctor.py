@@ -19,9 +19,8 @@ from gate.model import SCHEMA
 from gate.report.outputs import require_writable, write
 from gate.words.grid import paint
 from gate.words.numbers import plural
-from gate.words.plain import pad, visible, wrap
-from gate.words.sandbox import sandbox_text
 from gate.words.streams import colored
+from gate.writing.plain import pad, visible, wrap
 from harness.host.fitness import WAITS, Check, State, examine, unfit
 from harness.sandbox.sandbox import examined
 
@@ -55,7 +54,7 @@ def run(options: DoctorOptions, out: TextIO) -> int:
 def _sandbox() -> Check:
     found = examined("auto")
     why = "It keeps what is measured from everything but its own tree (docs/security.md)."
-    return Check("sandbox", "ok" if found.on else "warn", sandbox_text(found), why)
+    return Check("sandbox", "ok" if found.on else "warn", str(found), why)
 
 
 def _history() -> Path | None:

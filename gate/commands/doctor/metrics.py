@@ -18,14 +18,13 @@ from gate.commands.doctor.metrics_summary import Found, Measured, advice, render
 from gate.config.instruments import instrument_names, traits_of
 from gate.config.types import Benchmark
 from gate.model import Metric, UserError
-from gate.model.warnings.setup import ToolUnusable
+from gate.model.warnings.setup import limits
 from gate.report.outputs import write
 from gate.run.interruption import orderly
 from gate.units import Duration, format_duration
 from gate.words.numbers import plural
-from gate.words.plain import visible
 from gate.words.streams import colored
-from gate.words.warnings.setup import limits, unusable
+from gate.writing.plain import visible
 from harness.instruments.declaration import Found as Usable
 from harness.instruments.declaration import declared
 from harness.instruments.protocol import Collected, Context, Instrument, Unusable
@@ -160,7 +159,7 @@ def _tools(absent: dict[str, str]) -> _Tools:
         found = each.find(os.environ)
         if not isinstance(found, Usable):
             instead = f"; {each.instead}, which is built in, measures the same" if each.instead else ""
-            why = unusable(found) if isinstance(found, ToolUnusable) else found
+            why = str(found)
             absent[name] = f"{why}{instead}"
             continue
         (tools.exact if traits.exact else tools.timed)[name] = found.instrument

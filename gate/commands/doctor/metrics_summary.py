@@ -17,7 +17,7 @@ from gate.model import Sample
 from gate.stats.levels import summarize
 from gate.units import format_number, format_share, format_value
 from gate.words.grid import Cell, Column, lay_out
-from gate.words.plain import clip, visible, wrap
+from gate.writing.plain import clip, visible, wrap
 
 CPU = ("task-clock", "user+system")
 _SPEED = ("time", *CPU, "cycles", "instructions")

@@ -20,8 +20,8 @@ from gate.model.profile import Profile
 from gate.report.measurements import Kept
 from gate.report.outputs import fill, refuse_inputs, require_writable, show, targets, write_asked
 from gate.report.text.explanations import explanation_lines
-from gate.words.plain import wrap
 from gate.words.streams import colored
+from gate.writing.plain import wrap
 
 _EXPLAINED = ("regression", "accepted")
 

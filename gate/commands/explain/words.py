@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from gate.model import Report
 from gate.units import format_duration, plural
-from gate.words.phrases import listed
-from gate.words.plain import visible
+from gate.writing.phrases import listed
+from gate.writing.plain import visible
 
 NOTHING = (
     "Nothing regressed, so there is nothing to explain. `perfgate explain --benchmark NAME` profiles a benchmark "

@@ -42,15 +42,14 @@ def run(options: Options, out: TextIO, err: TextIO) -> int:
     from gate.evidence.foreign.arguments import named
     from gate.evidence.foreign.imported import imported
     from gate.model import SIDES
-    from gate.words.plain import visible
-    from gate.words.sentences import say
+    from gate.writing.plain import visible
 
     found = imported(named(options.files), side=options.side, level=options.each, wanted=options.form)
     if options.out == "-":
         out.writelines(text.decode() for text in lines(found))
     else:
         write(Path(options.out), found, options.files)
-    err.writelines(f"{visible(say(each))}\n" for each in found.assumed)
+    err.writelines(f"{visible(each.sentence())}\n" for each in found.assumed)
     err.writelines(counts(found, side) for side in SIDES)
     return Exit.PASS
 

@@ -15,7 +15,7 @@ from gate.evidence.foreign.imported import Imported
 from gate.evidence.inputs import is_ours
 from gate.model import Execution, Failure, Run, Unsampled, UserError
 from gate.units import plural
-from gate.words.plain import visible
+from gate.writing.plain import visible
 
 
 def write(path: Path, found: Imported, inputs: Sequence[str]) -> None:

@@ -23,7 +23,7 @@ from gate.evidence.inputs import DEFAULT_FOLDER
 from gate.model import UserError
 from gate.report.templates import render_template
 from gate.run.trial import TrialTimes, tried
-from gate.words.plain import visible
+from gate.writing.plain import visible
 from harness.errors import SourceError
 from harness.sandbox.caches import defaults, named
 from harness.source.git import git_of

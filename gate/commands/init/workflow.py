@@ -16,7 +16,7 @@ from gate.github.publishing.request import slug_of
 from gate.model import UserError
 from gate.model.names import HISTORY_REF
 from gate.report.templates import templates
-from gate.words.plain import visible
+from gate.writing.plain import visible
 from harness.source.git import Git, git_of
 
 FOLDER = PurePosixPath(".github/workflows")

@@ -124,7 +124,6 @@ def _remembered(history: Path | None, rules: RulesOptions) -> Gathered:
     from gate.planning.basis import from_memory
     from gate.run.memory import costs_here, history_path, recall_memory
     from gate.run.project import look_at_project
-    from gate.words.sentences import say
     from harness.host.facts import facts
     from harness.instruments.declaration import choose
 
@@ -136,7 +135,7 @@ def _remembered(history: Path | None, rules: RulesOptions) -> Gathered:
     recalled = recall_memory(history, project, host)
     memory = recalled.memory
     if memory is None and recalled.warnings:
-        raise UserError("; ".join(map(say, recalled.warnings)))
+        raise UserError("; ".join(each.sentence() for each in recalled.warnings))
     if memory is None:
         path = history_path(history, project)
         advice = "name a RUN, such as .perfgate after a check, or run `perfgate calibrate`"

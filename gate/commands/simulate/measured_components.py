@@ -16,7 +16,7 @@ from gate.evidence.runs import config_of, run_of
 from gate.model import SIDES, FindingMemory, UserError
 from gate.model.case import MEAN
 from gate.stats.components import estimate, squares_of
-from gate.words.plain import visible
+from gate.writing.plain import visible
 
 if TYPE_CHECKING:
     from gate.model import Memory

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from gate.plots.lines import Chart
 from gate.words.grid import Cell, Column, lay_out
-from gate.words.plain import wrap
+from gate.writing.plain import wrap
 
 _LINE = 140
 

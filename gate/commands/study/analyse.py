@@ -37,7 +37,6 @@ from gate.report.outputs import make_folder, refuse_inputs, write
 from gate.stats.design.quantiles import DEFAULT_TAUS
 from gate.units import agree, plural
 from gate.words.effects import settings_text
-from gate.words.sentences import say
 from gate.words.streams import colored
 
 _ORDER = 2
@@ -118,10 +117,10 @@ def analyse_inputs(inputs: Inputs, options: AnalyseOptions) -> Analysed:
             failures=[r.record for r in records if isinstance(r.record, Failure)],
             words=_words(found),
             warnings=[
-                *map(say, warnings_of_runs(records)),
+                *(each.sentence() for each in warnings_of_runs(records)),
                 *_commits(runs),
                 *(_unmeasured(config, study, planned) if config and study else ()),
-                *map(say, [*machines(records), *run_states(records), *inputs.warnings]),
+                *(each.sentence() for each in [*machines(records), *run_states(records), *inputs.warnings]),
             ],
         ),
         observed,

@@ -27,9 +27,8 @@ from gate.run.treatments import treatment_name
 from gate.units import agree
 from gate.words.effects import settings_text
 from gate.words.numbers import plural
-from gate.words.plain import columns, pad
 from gate.words.reports import commit
-from gate.words.sentences import say
+from gate.writing.plain import columns, pad
 from harness.loop.schedule import ExecutionStep, Round
 
 if TYPE_CHECKING:
@@ -122,7 +121,7 @@ def _made(job: Job) -> int:
 def warnings_of(design: Design, job: Job) -> list[str]:
     """Return what to know before measuring: what the run line says, and what the plan lacks."""
     sessions = job.part.sessions if job.part else None
-    return [*map(say, typed(job.run.warnings)), *forecast(design, job.treated.planned, sessions)]
+    return [*(each.sentence() for each in typed(job.run.warnings)), *forecast(design, job.treated.planned, sessions)]
 
 
 def write_plan(design: Design, job: Job, options: StudyOptions, out: TextIO) -> None:

@@ -12,7 +12,7 @@ from gate.config.fractions.chosen import model_order
 from gate.config.replicates import shares_of
 from gate.config.treatments import SIDE, jobs
 from gate.units import agree
-from gate.words.phrases import joined
+from gate.writing.phrases import joined
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,7 +20,6 @@ from gate.model.case import canonical
 from gate.run.job import Earlier, Job
 from gate.run.preview import expected_seconds
 from gate.units import Duration, agree, format_duration, plural
-from gate.words.summaries import phrase
 from harness.loop.ledger import Ledger
 from harness.loop.measure import Measured
 from harness.loop.steps import ExecutionStep, Round
@@ -100,7 +99,7 @@ def paused(job: Job, measured: Measured, records: Sequence[Record]) -> list[str]
     """Say that the budget ended, how far measuring came, and which command measures the rest at which cost."""
     rest = of_the_rest(job, records)
     budget = float(job.project.settings.rules.plan.budget)
-    during = f" {phrase(measured.cut)}" if measured.cut else ""
+    during = f" {measured.cut}" if measured.cut else ""
     complete = f"{measured.replicates} of {plural(measured.planned_replicates, 'replicate')}"
     is_ = agree(measured.replicates, "is", "are")
     lines = [f"paused: the budget of {format_duration(budget)} ended{during}; {complete} {is_} complete"]

@@ -13,7 +13,7 @@ from gate.model.warnings.study import BuiltOnce, OneReplicate, OneSessionEach
 from gate.stats.quantile import needed_values
 from gate.units import agree
 from gate.words.numbers import plural
-from gate.words.phrases import joined
+from gate.writing.phrases import joined
 
 _TAUS = (*(tenth / 10 for tenth in range(1, 10)), 0.99)
 """The quantiles that an analysis has unless others are asked for (QR section 5)."""

@@ -13,16 +13,16 @@ from gate.commands.try_.result import Built, Case, Fit, Note, Plans, RoundCost, 
 from gate.config.types import BuildTable, Config
 from gate.model import SCHEMA, Failure
 from gate.planning.text import POWER
+from gate.report.json import plain
 from gate.units import Duration, format_duration, format_share, format_value, plural
 from gate.words.builds import say_why
 from gate.words.failures import title
 from gate.words.grid import Cell, Column, lay_out, paint
-from gate.words.numbers import as_configured
-from gate.words.phrases import joined
-from gate.words.plain import clip, last_lines, visible, wrap
 from gate.words.reports import commit
-from gate.words.sentences import say
-from gate.words.ways import Lines
+from gate.writing.amounts import as_configured
+from gate.writing.phrases import joined
+from gate.writing.plain import clip, last_lines, visible, wrap
+from gate.writing.ways import Lines
 from harness.host.fitness import WAITS
 
 Say = Callable[[str], None]
@@ -96,7 +96,8 @@ def render(trial: Trial, rules: Config, *, color: bool = False, width: int = 100
     if trial.plans is not None:
         sections.append(_plans(trial.plans, rules, width))
     sections.append(_host(trial, width))
-    sections.append(_wrapped([*map(_note, trial.notes), *(f"warning: {say(each)}" for each in trial.warnings)], width))
+    warnings = (f"warning: {each.sentence()}" for each in trial.warnings)
+    sections.append(_wrapped([*map(_note, trial.notes), *warnings], width))
     sections.append(_wrapped([_next(trial, rules)], width))
     return "\n".join("".join(f"{line}\n" for line in section) for section in sections if section)
 
@@ -370,9 +371,9 @@ def _builds(rules: Config, most: int) -> str:
 
 
 def as_json(trial: Trial) -> str:
-    """Write a trial as JSON: what does not exist is null, and what has a sentence has it as its text."""
+    """Write a trial as JSON: what does not exist is null; warnings are as in report.json."""
     table: dict[str, Any] = {"schema": SCHEMA, "exit_code": int(trial.exit_code), "headline": headline(trial)}
     table |= msgspec.to_builtins(trial)
-    table["warnings"] = [{**msgspec.to_builtins(each), "text": say(each)} for each in trial.warnings]
+    table["warnings"] = plain(trial.warnings)
     table["notes"] = [{**msgspec.to_builtins(each), "text": _note(each)} for each in trial.notes]
     return json.dumps(table, indent=2, ensure_ascii=False, allow_nan=False) + "\n"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from gate.github.publishing.outcome import Outcome, Target
 from gate.github.publishing.request import ROOT
 from gate.model import Report
-from gate.words.plain import clip
+from gate.writing.plain import clip
 
 if TYPE_CHECKING:
     from gate.github.board import Placed

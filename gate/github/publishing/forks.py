@@ -31,7 +31,7 @@ from gate.github.untrusted.unpack import LARGEST_ZIP, small_member, unpack
 from gate.model import Commit, UserError, Whose
 from gate.model.choice import Choice, OfForeignRun, OfPull
 from gate.model.warnings.measured import ForeignValues
-from gate.words.plain import clip, visible
+from gate.writing.plain import clip, visible
 
 if TYPE_CHECKING:
     from gate.github.artifacts import ArtifactFacts

@@ -32,7 +32,7 @@ from gate.words import failures, verdict_line
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.names import Names
-from gate.words.plain import clip, visible
+from gate.writing.plain import clip, visible
 
 if TYPE_CHECKING:
     from gate.github.client import Forge

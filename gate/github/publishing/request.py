@@ -19,7 +19,7 @@ from gate.model import UserError
 from gate.model.choice import AnyHow
 from gate.model.warnings import AnyWarning, typed
 from gate.model.warnings.checkout import MoreWarnings
-from gate.words.plain import clip, visible
+from gate.writing.plain import clip, visible
 
 ROOT = "perfgate"
 """The name of a gate at the top."""

@@ -11,7 +11,7 @@ from gate.evidence.records import Located, RecordError, read
 from gate.model import Build, Execution, Failure, HostState, Look, Metric, Record, Run, Same, UserError
 from gate.model.case import CaseId, canonical
 from gate.model.profile import DEEPEST, MOST_FRAMES, MOST_STACKS, Profile, Unprofiled
-from gate.words.plain import clip, visible
+from gate.writing.plain import clip, visible
 
 ARTIFACT = "the artifact"
 _SHOWN = 200

@@ -38,8 +38,7 @@ from gate.model.choice import Choice
 from gate.model.profile import LONGEST, MOST_FRAMES, Frame, Profile, Unprofiled
 from gate.model.sameness import MOST_NAMED, Unproved
 from gate.units import plural
-from gate.words.choice import chosen
-from gate.words.plain import clip, visible
+from gate.writing.plain import clip, visible
 
 MOST_FAILURES = 500
 """More of them add nothing and fill a page."""
@@ -182,7 +181,7 @@ def _run(known: Known, claims: Claims, new: Iterable[str]) -> Run:
         base=known.base,
         head=known.head,
         config=to_tables(known.config),
-        chosen=chosen(known.choice),
+        chosen=str(known.choice),
         choice=known.choice,
         rules=str(known.whose),
         whose=known.whose,

@@ -1,4 +1,4 @@
-"""All warnings of estimates, findings and reports: a closed union of small types; gate.words.warnings says them."""
+"""All warnings of estimates, findings and reports: a closed union of small types, each with its sentence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ class OfRun(Base, frozen=True):
     run: Side
     """Which of the two."""
     warning: AnyWarning
-    """The warning itself."""
+
+    def _said(self) -> str:
+        return f"{self.run}'s run: {self.warning.sentence()}"
 
 
 AnyWarning = (

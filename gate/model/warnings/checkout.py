@@ -3,43 +3,59 @@
 from __future__ import annotations
 
 from gate.model.warnings.base import Base
+from gate.writing.plain import visible
+
+_OF_SUBMODULES = "add `submodules: recursive` and `fetch-depth: 0` under `with:` of actions/checkout"
+_NAME = 80
 
 
 class NoCommonCommit(Base, frozen=True):
     """Head and the pull request's base have no common commit."""
 
+    says = "head and the pull request's base ({base:.12}) have no common commit"
     base: str
-    """The commit of the pull request's base."""
 
 
 class SubmoduleAbsent(Base, frozen=True):
     """A submodule is not in the checkout."""
 
+    says = f"submodule {{path}} is not in the checkout, so perfgate fetches it: {_OF_SUBMODULES}"
     path: str
 
 
 class SubmoduleLacksCommit(Base, frozen=True):
     """A submodule lacks a commit, which cannot be fetched."""
 
+    says = f"submodule {{path}} lacks {{commit:.12}}, which cannot be fetched ({{problem}}): {_OF_SUBMODULES}"
     path: str
     commit: str
-    """Its hash."""
     problem: str
     """What git said."""
 
 
-class PointersCheckedOut(Base, frozen=True):
-    """Files of git lfs are pointers."""
-
+class _SomeFiles(Base, frozen=True):
     files: tuple[str, ...]
     """The first of them."""
     more: int
     """How many more there are."""
 
+    def named(self, names: list[str]) -> str:
+        return f"{', '.join(names)}{f' and {self.more} more' if self.more else ''}"
+
+
+class PointersCheckedOut(_SomeFiles, frozen=True):
+    """Files of git lfs are pointers."""
+
+    def _said(self) -> str:
+        verb = "are Git LFS pointers" if len(self.files) + self.more > 1 else "is a Git LFS pointer"
+        where = "not the content, on both sides: add `lfs: true` under `with:` of actions/checkout"
+        return f"{self.named([*self.files])} {verb}, {where}"
+
 
 class LfsNotFetched(Base, frozen=True):
     """Base's files of git lfs cannot be fetched."""
 
+    says = "base's Git LFS files cannot be fetched ({problem})"
     problem: str
     """What git said."""
 
@@ -47,21 +63,26 @@ class LfsNotFetched(Base, frozen=True):
 class TokenLeft(Base, frozen=True):
     """A token for the repository is where benchmarks can read it."""
 
+    says = (
+        "a token for the repository is in {place}, where the benchmarks can read it: "
+        "add `persist-credentials: false` under `with:` of actions/checkout"
+    )
     place: str
-    """Where it is."""
 
 
-class CheckoutChanged(Base, frozen=True):
+class CheckoutChanged(_SomeFiles, frozen=True):
     """The checkout has changes that are not in its commit, so they are not measured."""
 
-    files: tuple[str, ...]
-    """The first of them."""
-    more: int
-    """How many more there are."""
+    def _said(self) -> str:
+        shown = self.named([visible(name)[:_NAME] for name in self.files])
+        return (
+            f"the checkout has changes that are not in its commit ({shown}), so they are not measured: "
+            "make what benchmarks need in [build], or link it with `share`"
+        )
 
 
 class MoreWarnings(Base, frozen=True):
     """There are more warnings than are told."""
 
+    says = "and {count:more warning}"
     count: int
-    """How many more."""

@@ -6,8 +6,12 @@ from typing import ClassVar, Literal
 
 import msgspec
 
+from gate.model.case import quantity
 from gate.model.names import Better, Side
 from gate.model.warnings.base import Base, Weight
+from gate.units import format_number, format_share, plural
+from gate.writing import amounts
+from gate.writing.phrases import joined, listed, machine, other
 
 Unit = Literal["build", "session"]
 
@@ -20,18 +24,27 @@ class NotExact(Base, frozen=True):
     differing: Literal["values", "ratio"]
     """Values of one session, or the ratio from session to session."""
 
+    def _said(self) -> str:
+        why = "its values differ" if self.differing == "values" else "its ratio differs from session to session"
+        return f"declared exact, but {why}: treated as measured"
+
 
 class BuildsCut(Base, frozen=True):
     """Builds were cut to the smallest number of values."""
+
+    says = "builds differ in their number of values: surplus executions are left out"
 
 
 class BuildsUnlike(Base, frozen=True):
     """Builds differ much in their number of values, which biases a quantile."""
 
+    says = "builds differ by more than 1.5 times in their number of values, which biases a quantile"
+
 
 class FewExecutions(Base, frozen=True):
     """The quantile of a build rests on few executions."""
 
+    says = "the quantile of a build rests on {executions:execution}: too few to show how executions differ"
     executions: int
     """Of a build, at most."""
 
@@ -39,8 +52,8 @@ class FewExecutions(Base, frozen=True):
 class OneSidedSessions(Base, frozen=True):
     """Sessions measured one side alone and do not count."""
 
+    says = "{sessions:session|sessions} {sessions} measured only one side and {sessions:is|are} left out"
     sessions: tuple[int, ...]
-    """Their numbers."""
 
 
 class RoundsLeftOut(Base, frozen=True):
@@ -51,6 +64,11 @@ class RoundsLeftOut(Base, frozen=True):
     sessions: tuple[int, ...]
     """The numbers of the sessions they are of."""
 
+    def _said(self) -> str:
+        are = "is" if self.rounds == 1 else "are"
+        where = f"session{'s' if len(self.sessions) > 1 else ''} {joined([*map(str, self.sessions)])}"
+        return f"{plural(self.rounds, 'round')} of {where} {are} left out: only one side has values there"
+
 
 # --- bootstrap --------------------------------------------------------------------------------------------------------
 
@@ -58,23 +76,28 @@ class RoundsLeftOut(Base, frozen=True):
 class OneUnit(Base, frozen=True):
     """One unit a side tells nothing of what differs between units."""
 
+    says = "one {unit} a side: the variation between {unit}s is unknown"
     unit: Unit
-    """Of which there is one a side."""
 
 
 class NoSpread(Base, frozen=True):
     """All resamples are equal."""
 
+    says = "no spread: all resamples are equal"
+
 
 class FlatResampling(Base, frozen=True):
     """All values are taken for independent."""
 
+    says = "FLAT treats all values as independent: the interval is too narrow where executions or {unit}s differ"
     unit: Unit
     """What is left out of account."""
 
 
 class NoiseCountedTwice(Base, frozen=True):
     """Resampling at every level counts the noise of lower levels twice."""
+
+    says = "RRR counts the noise of lower levels twice: the interval is wider than its confidence says"
 
 
 class FewUnits(Base, frozen=True):
@@ -83,14 +106,16 @@ class FewUnits(Base, frozen=True):
     units: int
     """How many a side has."""
     unit: Unit
-    """What they are."""
+
+    def _said(self) -> str:
+        return f"a bootstrap over {plural(self.units, self.unit)} may cover only 80-90% instead of 95%"
 
 
 class UndefinedResamples(Base, frozen=True):
     """Some resamples have no ratio."""
 
+    says = "base's mean is not above 0 in {undefined:,} of {resamples:resample}, which count against both limits"
     undefined: int
-    """How many have none."""
     resamples: int
     """All of them."""
 
@@ -102,10 +127,19 @@ class ImpreciseLimits(Base, frozen=True):
     error: float | None
     """Twice the standard error of a limit; None: not known."""
     resamples: int
-    """How many there are."""
+
+    def _said(self) -> str:
+        known = "not known" if self.error is None else f"known to ±{100 * self.error:.1f}% only"
+        return f"{100 * self.confidence:.6g}% limits {known}: {plural(self.resamples, 'replicate')}"
 
 
 # --- what the values say ----------------------------------------------------------------------------------------------
+
+
+def _change(share: float, unit: str) -> str:
+    """Say a change as a share of the mean; fewer seconds are faster."""
+    less, more = ("faster", "slower") if unit == "s" else ("lower", "higher")
+    return f"{abs(share) * 100:.1f}% {less if share < 0 else more}"
 
 
 class Trend(Base, frozen=True):
@@ -117,6 +151,10 @@ class Trend(Base, frozen=True):
     warming: bool
     """Whether it is as of a program that is still warming up."""
 
+    def _said(self) -> str:
+        what = "still warming up" if self.warming else "not steady"
+        return f"{what}: second half {_change(self.change, self.unit)}"
+
 
 class Drift(Base, frozen=True):
     """Both sides change over the rounds."""
@@ -124,6 +162,9 @@ class Drift(Base, frozen=True):
     change: float
     """From the first round to the last, as a share of the mean."""
     unit: str
+
+    def _said(self) -> str:
+        return f"host drift: both sides {_change(self.change, self.unit)} from the first round to the last"
 
 
 class OrderEffect(Base, frozen=True):
@@ -133,10 +174,17 @@ class OrderEffect(Base, frozen=True):
     """By how much, as a share of the mean."""
     unit: str
 
+    def _said(self) -> str:
+        return f"side-by-order interaction: whichever side runs second is {_change(self.change, self.unit)}"
+
+
+_BEYOND = "(standard deviation), more than their builds explain"
+
 
 class SessionsDiffer(Base, frozen=True):
     """Both sides depend on the session."""
 
+    says = f"sessions differ: both sides vary by {{deviation:.1%}} {_BEYOND}"
     for_experts: ClassVar[bool] = True
     deviation: float
     """Standard deviation between sessions, as a share of the mean."""
@@ -145,6 +193,7 @@ class SessionsDiffer(Base, frozen=True):
 class RatioBySession(Base, frozen=True):
     """The ratio depends on the session."""
 
+    says = f"the ratio depends on the session: it varies by {{deviation:.1%}} {_BEYOND}"
     deviation: float
     """Standard deviation of the ratio between sessions."""
 
@@ -158,10 +207,15 @@ class OnSession(msgspec.Struct, frozen=True):
     ratio: float
     """Head/base, as estimated there."""
 
+    def __str__(self) -> str:
+        """Say it: "+12.0% on session 0 (ci-arm-1)"."""
+        return f"{format_share(self.ratio - 1, sign=True)} on {machine(self.session, self.host)}"
+
 
 class DependsOnMachine(Base, frozen=True):
     """The change is not the same on all machines."""
 
+    says = "the change depends on the machine: {least}, {most}"
     least: OnSession
     """The machine with the smallest ratio."""
     most: OnSession
@@ -171,6 +225,7 @@ class DependsOnMachine(Base, frozen=True):
 class Autocorrelation(Base, frozen=True):
     """Iterations follow the one before."""
 
+    says = "iterations are correlated ({correlation:.2f}): {iterations} carry the information of {worth}"
     correlation: float
     """Of consecutive iterations: 0 none, 1 each equals the one before."""
     iterations: int
@@ -185,11 +240,11 @@ class Autocorrelation(Base, frozen=True):
 class NormalTail(Base, frozen=True):
     """A p is smaller than the builds alone can show."""
 
+    says = "a p value this small assumes normally distributed builds: {base} + {head:build} alone cannot show it"
     for_experts: ClassVar[bool] = True
     base: int
     """Builds of base."""
     head: int
-    """Builds of head."""
 
 
 class Improvement(msgspec.Struct, frozen=True):
@@ -203,6 +258,12 @@ class Improvement(msgspec.Struct, frozen=True):
     ratio: float
     """Head/base, as estimated."""
 
+    def __str__(self) -> str:
+        """Say it: "parse is 94.5% faster"."""
+        what = quantity(self.metric, self.statistic)
+        name = self.benchmark if what == "time" else f"{self.benchmark} {what}"
+        return f"{name} is {amounts.size(self.ratio)} {amounts.direction(self, self.ratio)}"
+
 
 class Implausible(Base, frozen=True):
     """Improvements so large that head may no longer do the work."""
@@ -212,12 +273,15 @@ class Implausible(Base, frozen=True):
     improvements: tuple[Improvement, ...]
     """The largest first."""
 
+    def _said(self) -> str:
+        return f"{listed([*map(str, self.improvements)])}: does head still do the work?"
+
 
 class EarlyStop(Base, frozen=True):
     """Measuring stopped at an early look."""
 
+    says = "stopped at round {round} of {of}: early stopping tends to exaggerate the change"
     round: int
-    """The round after which it stopped."""
     of: int
     """Rounds that were planned."""
 
@@ -232,6 +296,15 @@ class UnlikeSpreads(Base, frozen=True):
     unit: Unit
     """What spreads."""
 
+    def _said(self) -> str:
+        own, others = f"{self.side}'s {self.unit}s spread", f"{other(self.side)}'s"
+        if self.times is None:
+            spread = f"{own}, and {others} do not"
+        else:
+            times = format_number(min(self.times, 1000), 2)
+            spread = f"{own} {'more than ' if self.times > 1000 else ''}{times} times as much as {others}"
+        return f"{spread}: the mean may not tell the whole story"
+
 
 class CarryOver(Base, frozen=True):
     """One side runs slower or faster after the other than after itself, which moves the ratio."""
@@ -241,9 +314,15 @@ class CarryOver(Base, frozen=True):
     change: float
     """What it takes more after the other side, as a share; below 0: less."""
 
+    def _said(self) -> str:
+        change = f"{format_share(abs(self.change))} {'slower' if self.change > 0 else 'faster'}"
+        return f"{self.side} is {change} after {other(self.side)} than after itself: half of that is in the ratio"
+
 
 class NoisierThanRemembered(Base, frozen=True):
     """The values are noisier than remembered, so that the memory is not used."""
+
+    says = "noisier than calibrated: the remembered variance is not used"
 
 
 class NoisyHost(Base, frozen=True):
@@ -252,3 +331,7 @@ class NoisyHost(Base, frozen=True):
     weight: ClassVar[Weight] = "first"
     factor: float
     """How many times as noisy."""
+
+    def _said(self) -> str:
+        times = format_number(self.factor, 2)
+        return f"the host is {times} times as noisy as calibrated: every interval allows for it"

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 import msgspec
 
 from gate.model.names import Side
-from gate.model.warnings.base import Base, Weight, tag
+from gate.model.warnings.base import Base, Weight
+from gate.units import format_value, plural
+from gate.writing.phrases import joined, listed, machine
+from gate.writing.plain import distinct
+from gate.writing.sentences import Sentence, filled
 
 Resource = Literal["cpu", "memory", "io"]
 
@@ -18,23 +23,31 @@ class HostWarning(Base, frozen=True):
     weight: ClassVar[Weight] = "first"
 
 
-class Unfit(msgspec.Struct, frozen=True, tag_field="kind", tag=tag):
+# --- as it is set up --------------------------------------------------------------------------------------------------
+
+
+class Unfit(Sentence, frozen=True):
     """Why a host is unfit as it is set up."""
 
 
 class LowPowerProfile(Unfit, frozen=True):
     """The platform saves power."""
 
+    says = "governor: platform profile low-power"
+
 
 class HeldDown(Unfit, frozen=True):
     """Processors stay at or near their lowest frequency."""
 
+    says = "governor: {governors}"
     governors: tuple[str, ...]
     """Their governors, with counts where there are several, as "powersave on 2"."""
 
 
 class OnBattery(Unfit, frozen=True):
     """The machine runs on its battery."""
+
+    says = "power supply: battery, discharging"
 
 
 class LittleMemory(Unfit, frozen=True):
@@ -47,18 +60,30 @@ class LittleMemory(Unfit, frozen=True):
     in_group: bool
     """Whether that is of the control group."""
 
+    def _said(self) -> str:
+        available, total = (format_value(each, "B", digits=2) for each in (self.available, self.total))
+        return f"memory: {available} of {total} available{' in its control group' if self.in_group else ''}"
+
 
 class NoTemporaryFiles(Unfit, frozen=True):
     """The folder for temporary files cannot be used."""
 
     folder: str
-    """Its path."""
     because: Literal["unreadable", "unwritable", "noexec", "full"]
     """What is wrong with it."""
     free: int = 0
     """Bytes that are free, where it is full."""
     error: str = ""
     """What the system said, where it is unreadable."""
+
+    def _said(self) -> str:
+        why = {
+            "unreadable": f": {self.error}",
+            "unwritable": " cannot be written",
+            "noexec": " is mounted noexec: what is built there does not start",
+            "full": f" has only {format_value(self.free, 'B', digits=2)} free",
+        }[self.because]
+        return f"temporary files: {self.folder}{why}"
 
 
 Problem = LowPowerProfile | HeldDown | OnBattery | LittleMemory | NoTemporaryFiles
@@ -81,9 +106,17 @@ class UnfitHost(Base, frozen=True):
     machines: tuple[OnMachine, ...] = ()
     """Of several sessions those whose host it is; empty: there is one."""
 
+    def _said(self) -> str:
+        said = self.problem if isinstance(self.problem, str) else self.problem.sentence()
+        where = joined([machine(at.session, at.host) for at in self.machines])
+        return f"{where}{': ' if where else ''}the host was unfit when measuring began: {said}"
+
+
+# --- what happened ----------------------------------------------------------------------------------------------------
+
 
 class HostEvent(HostWarning, frozen=True, kw_only=True):
-    """Something that happened to a machine during a run."""
+    """Something that happened to a machine during a run; `says` is told behind where it was."""
 
     run: Side | None = None
     """Which of two runs that are compared; None: there is one."""
@@ -92,14 +125,25 @@ class HostEvent(HostWarning, frozen=True, kw_only=True):
     host: str | None = None
     """Name of its machine; None: not known."""
 
+    def _said(self) -> str:
+        run = f"{self.run}'s run: " if self.run else ""
+        session = "" if self.session is None else f"{machine(self.session, self.host)}: "
+        return f"host: {run}{session}{self._happened()}"
+
+    def _happened(self) -> str:
+        return filled(self.says, self)
+
 
 class Rebooted(HostEvent, frozen=True):
     """The machine was rebooted."""
+
+    says = "the machine was rebooted during the run"
 
 
 class KernelChanged(HostEvent, frozen=True):
     """The kernel is another."""
 
+    says = "the kernel changed from {was} to {now}"
     was: str
     now: str
 
@@ -107,6 +151,7 @@ class KernelChanged(HostEvent, frozen=True):
 class Steal(HostEvent, frozen=True):
     """The hypervisor took time from the processors."""
 
+    says = "the hypervisor took {share:share} of the CPU time that programs wanted (steal)"
     share: float
     """Share of the time that programs wanted."""
 
@@ -114,10 +159,15 @@ class Steal(HostEvent, frozen=True):
 class Throttled(HostEvent, frozen=True):
     """The control group's quota stopped the processors."""
 
+    says = "the control group's quota throttled the processors {often} ({seconds:time})"
     times: float
-    """How often."""
     seconds: float
     """For how long in all."""
+
+    @property
+    def often(self) -> str:
+        """Say how often."""
+        return "once" if self.times == 1 else f"{self.times:.0f} times"
 
 
 class Load(HostEvent, frozen=True):
@@ -130,14 +180,24 @@ class Load(HostEvent, frozen=True):
     processors: float | None
     """Of the machine; None: not known."""
 
+    def _happened(self) -> str:
+        where = "" if self.processors is None else f" on {plural(round(self.processors), 'processor')}"
+        return f"the load was {self.start:.1f} at the start, {self.end:.1f} at the end{where}"
+
 
 class Pressure(HostEvent, frozen=True):
     """Programs waited for something."""
 
+    says = "{resource} pressure: some program waited for {thing} {share:share} of the time"
     resource: Resource
     """What they waited for."""
     share: float
     """Share of the time in which some program waited."""
+
+    @property
+    def thing(self) -> str:
+        """Name what they waited for."""
+        return {"cpu": "a processor", "memory": "memory", "io": "a disk"}[self.resource]
 
 
 class Swapped(HostEvent, frozen=True):
@@ -148,28 +208,39 @@ class Swapped(HostEvent, frozen=True):
     read: float
     """Pages read from swap."""
 
+    def _happened(self) -> str:
+        return f"memory was swapped: {plural(round(self.written), 'page')} to disk, {self.read:.0f} back"
+
 
 class ThermalThrottling(HostEvent, frozen=True):
     """Processors were slowed down for their heat."""
 
     times: float
-    """How often."""
+
+    def _happened(self) -> str:
+        return f"thermal throttling: heat slowed the processors down {plural(round(self.times), 'time')}"
 
 
 class OutOfMemory(HostEvent, frozen=True):
     """The kernel ended processes because memory ran out."""
 
     processes: float
-    """How many."""
+
+    def _happened(self) -> str:
+        killed = "a process" if self.processes == 1 else f"{self.processes:.0f} processes"
+        return f"the kernel killed {killed} because memory ran out"
 
 
 class FrequencySetting(HostEvent, frozen=True):
     """A setting of the processors' frequency changed."""
 
     setting: Literal["governor", "turbo"]
-    """Which one."""
     was: str | bool
     now: str | bool
+
+    def _happened(self) -> str:
+        was, now = (("on" if value else "off") if isinstance(value, bool) else value for value in (self.was, self.now))
+        return f"{self.setting} changed from {was} to {now}"
 
 
 Event = (
@@ -186,6 +257,9 @@ Event = (
 )
 
 
+# --- machines ---------------------------------------------------------------------------------------------------------
+
+
 class Machine(msgspec.Struct, frozen=True):
     """What a run line tells of its machine; None where it does not tell."""
 
@@ -198,9 +272,30 @@ class Machine(msgspec.Struct, frozen=True):
     boot_id: str | None
     """Hash of the id of this boot."""
 
+    def named(self, others: Sequence[Machine]) -> str:
+        """Name it among others, by whatever distinguishes them: "host a (kernel 6.1.0)"."""
+        details = []
+        if len({other.kernel for other in others}) > 1:
+            details.append(f"kernel {self.kernel or 'unknown'}")
+        if len({other.fingerprint for other in others}) > 1:
+            details.append(f"machine {(self.fingerprint or 'unknown')[:8]}")
+        if not details and len({other.boot_id for other in others if other.hostname == self.hostname}) > 1:
+            details.append(f"boot {(self.boot_id or 'unknown')[:8]}")
+        name = f"host {self.hostname}" if self.hostname else "an unnamed host"
+        return f"{name} ({', '.join(details)})" if details else name
+
 
 Machines = tuple[Machine | None, ...]
 """None: a machine of which nothing is known."""
+
+
+def _named(machines: Machines, among: Machines) -> str:
+    others = [each for each in among if each is not None]
+    names = ["an unnamed machine" if each is None else each.named(others) for each in machines]
+    return joined(list(dict.fromkeys(names)))
+
+
+_LONGEST = 40
 
 
 class FactOfSides(msgspec.Struct, frozen=True):
@@ -213,6 +308,14 @@ class FactOfSides(msgspec.Struct, frozen=True):
     head: tuple[str, ...]
     """What head's files say."""
 
+    def __str__(self) -> str:
+        """Say it: "cpu (X, Y)", of both sides "system (a and b)"."""
+        # long ones often begin and end alike
+        every = list(dict.fromkeys([*self.base, *self.head]))
+        shown = dict(zip(every, distinct(every, _LONGEST), strict=True))
+        base, head = (joined([shown[value] for value in side], 3) for side in (self.base, self.head))
+        return f"{self.name} ({base})" if self.base == self.head else f"{self.name} ({base}, {head})"
+
 
 class SeveralMachines(HostWarning, frozen=True):
     """Several machines measured, and the report shows the facts of the first."""
@@ -220,15 +323,27 @@ class SeveralMachines(HostWarning, frozen=True):
     machines: Machines
     """Those that measured, the first one first."""
 
+    def _said(self) -> str:
+        every = _named(self.machines, self.machines)
+        count = f"{len(self.machines)} machines or boots"
+        return f"host: measured on {count}, {every}; only the facts of the first are shown"
 
-class SidesApart(Base, frozen=True):
-    """Base and head were measured on different machines."""
 
+class _OfSides(Base, frozen=True):
     weight: ClassVar[Weight] = "first"
     benchmarks: tuple[str, ...]
     """Names of the benchmarks; empty: all."""
     session: int | None
     """Number of the session, from 0; None: there is one."""
+
+    def where(self) -> str:
+        benchmarks = f"{joined(self.benchmarks)}: " if self.benchmarks else ""
+        return benchmarks + ("" if self.session is None else f"session {self.session}: ")
+
+
+class SidesApart(_OfSides, frozen=True):
+    """Base and head were measured on different machines."""
+
     base: Machines
     """The machines that measured base; empty: result files of another tool, which do not name them."""
     head: Machines
@@ -236,14 +351,27 @@ class SidesApart(Base, frozen=True):
     facts: tuple[FactOfSides, ...] = ()
     """What they differ in as far as the files say, the worst first."""
 
+    def _said(self) -> str:
+        differing = [str(fact) for fact in self.facts if fact.base != fact.head]
+        mixed = [str(fact) for fact in self.facts if fact.base == fact.head]
+        told = [
+            *([f"base and head differ in {listed(differing, 4)}"] if differing else []),
+            *([f"each side mixes {listed(mixed, 4)}"] if mixed else []),
+        ]
+        if not self.base:
+            return f"{'; '.join(told)}: the ratio also compares these"
+        shown = tuple({*self.base, *self.head})
+        base, head = (_named(side, shown) for side in (self.base, self.head))
+        measured = "; ".join([f"base was measured on {base}, head on {head}", *told])
+        return f"{self.where()}{measured}: the ratio also compares the machines"
 
-class SidesMixed(Base, frozen=True):
+
+class SidesMixed(_OfSides, frozen=True):
     """Base and head were each measured on the same several machines."""
 
-    weight: ClassVar[Weight] = "first"
-    benchmarks: tuple[str, ...]
-    """Names of the benchmarks; empty: all."""
-    session: int | None
-    """Number of the session, from 0; None: there is one."""
     machines: Machines
     """Those that measured."""
+
+    def _said(self) -> str:
+        names = _named(self.machines, self.machines)
+        return f"{self.where()}base and head were each measured on {names}: the values mix machines"

@@ -8,6 +8,10 @@ import msgspec
 
 from gate.model.names import Side
 from gate.model.warnings.base import Base, Weight
+from gate.units import agree, plural
+from gate.writing.phrases import listed, of_sides
+from gate.writing.sentences import filled
+from gate.writing.ways import say_direction
 
 # --- files and what is selected of them -------------------------------------------------------------------------------
 
@@ -15,13 +19,17 @@ from gate.model.warnings.base import Base, Weight
 class TornLine(Base, frozen=True):
     """The last line of a file was cut off in the middle of a write."""
 
+    says = "{file}: the last line is incomplete and is left out"
     file: str
-    """Its name."""
 
 
 class SelectedOnly(Base, frozen=True):
     """Only a part of what was measured is decided."""
 
+    says = (
+        "{selected} of {measured:measured benchmark} {selected:is|are} decided (--benchmark): the verdict and the "
+        "error level cover only these"
+    )
     selected: int
     """Benchmarks that are decided."""
     measured: int
@@ -31,6 +39,7 @@ class SelectedOnly(Base, frozen=True):
 class SidesByOrder(Base, frozen=True):
     """Of two result files without labels, the first was taken as base."""
 
+    says = "{base} was taken as base and {head} as head: write base=FILE and head=FILE to say otherwise"
     base: str
     """Name of the file taken as base."""
     head: str
@@ -40,8 +49,8 @@ class SidesByOrder(Base, frozen=True):
 class ColumnsOfFile(Base, frozen=True):
     """A result file holds several measurings, of which the last two were taken as base and head."""
 
+    says = "of {file} the {key} {base!r} was taken as base and {head!r} as head, its last two"
     file: str
-    """Its name."""
     key: str
     """The label that tells them apart, such as "commit"."""
     base: str
@@ -60,10 +69,14 @@ class LinesLeftOut(Base, frozen=True):
     more: int
     """So many others there are, in all files."""
 
+    def _said(self) -> str:
+        return f"{self.file}: {self.first}" + (f"; and {plural(self.more, 'more such line')}" if self.more else "")
+
 
 class WithoutValues(Base, frozen=True):
     """Another tool gave an aggregate without the values behind it, which is never decided."""
 
+    says = "an aggregate of another tool, without the values behind it: shown, never decided"
     statistic: str
 
 
@@ -71,24 +84,38 @@ class FiguresOfTool(Base, frozen=True):
     """Metrics whose values are aggregates of another tool, one a build."""
 
     metrics: tuple[str, ...]
-    """Their names."""
     statistic: str
     """What the aggregates are, such as "mean" or "median"; "value" where the tool does not say."""
+
+    def _said(self) -> str:
+        what = "figure" if self.statistic == "value" else self.statistic
+        return (
+            f"{listed(self.metrics)}: each value is the {what} that the tool gives for a build, not one measured time"
+        )
 
 
 class SameValues(Base, frozen=True):
     """Base and head have the same values, too few different ones to be sure that they are one measurement."""
 
+    says = "base and head have the same values, so every ratio is 1: are they the same measurements?"
     weight: ClassVar[Weight] = "first"
 
 
 class MeasuredSeparately(Base, frozen=True):
     """Base and head were not measured in turns."""
 
+    says = (
+        "measured separately: changes of the machine between the runs are part of every ratio, and no interval "
+        "includes them; `perfgate check` measures both in turns"
+    )
+
 
 class RequestsFailed(Base, frozen=True):
     """Requests of a load test failed, whose times are left out."""
 
+    says = (
+        "{benchmark}: requests failed ({base:share} of base's, {head:share} of head's); times are of the others alone"
+    )
     weight: ClassVar[Weight] = "first"
     benchmark: str
     base: float
@@ -100,6 +127,11 @@ class RequestsFailed(Base, frozen=True):
 class ForeignValues(Base, frozen=True):
     """The values are those of a fork's own workflow run."""
 
+    says = (
+        "the values come from the pull request's own workflow run, which its author can change: treat the verdict as "
+        "advice"
+    )
+
 
 # --- how far measuring came -------------------------------------------------------------------------------------------
 
@@ -107,6 +139,7 @@ class ForeignValues(Base, frozen=True):
 class RoundsShort(Base, frozen=True):
     """Fewer rounds were measured than were planned."""
 
+    says = "{done} of {planned:planned round} {done:was|were} measured"
     weight: ClassVar[Weight] = "first"
     done: int
     planned: int
@@ -115,6 +148,7 @@ class RoundsShort(Base, frozen=True):
 class BudgetRounds(Base, frozen=True):
     """The budget leaves fewer rounds than were planned, judging by the first two."""
 
+    says = "only {rounds} of {planned:round} {rounds:fits|fit} the budget, judging by the first two"
     rounds: int
     """That fit."""
     planned: int
@@ -123,22 +157,26 @@ class BudgetRounds(Base, frozen=True):
 class AfterLastLook(Base, frozen=True):
     """Something was measured after the last look, and does not count."""
 
+    says = "the last look was after round {round}: later rounds do not count"
     round: int
-    """The round after which the last look was."""
 
 
 class ExecutionsShort(Base, frozen=True):
     """A benchmark has fewer executions than the other side, or than were planned."""
 
+    says = "{where}: base has {base} and head {head} of {wanted:execution}"
     benchmark: str
     settings: str
     """Of its factors, as "load=busy"; empty: it has none."""
     base: int
-    """Executions of base."""
     head: int
-    """Executions of head."""
     wanted: int
     """Executions that were planned, or that the other side has."""
+
+    @property
+    def where(self) -> str:
+        """Name the case."""
+        return f"{self.benchmark} at {self.settings}" if self.settings else self.benchmark
 
 
 class PartShort(msgspec.Struct, frozen=True):
@@ -156,13 +194,25 @@ class PartsShort(Base, frozen=True):
     parts: tuple[PartShort, ...]
     """Those that have fewer."""
 
+    def _said(self) -> str:
+        return listed(
+            [filled("{part} measured {done} of its {planned:round}", each) for each in self.parts], between="; "
+        )
+
 
 class TwoSessions(Base, frozen=True):
     """Two sessions are too few to know what a session does."""
 
+    says = (
+        "2 sessions: little is known about how sessions differ (1 degree of freedom), so only large "
+        "changes can be shown; a third session narrows the intervals most"
+    )
+
 
 class LooksIgnored(Base, frozen=True):
     """A bootstrap interval takes no account of the looks."""
+
+    says = "a bootstrap interval does not correct for the looks of this run"
 
 
 class UndecidedBenchmarks(Base, frozen=True):
@@ -175,25 +225,40 @@ class UndecidedBenchmarks(Base, frozen=True):
     named: bool = False
     """Whether plan.metrics names those that decide."""
 
+    def _said(self) -> str:
+        how = "add one to `metrics` in `[plan]`" if self.named else "declare one in a `[benchmark.metric.NAME]`"
+        return f"no metric of {listed(self.benchmarks)} is decided: {how} ({', '.join(self.metrics)})"
+
 
 class UnknownDirection(Base, frozen=True):
     """Metrics are not decided, since neither their tool nor their name or unit tells which direction is better."""
 
     weight: ClassVar[Weight] = "first"
     metrics: tuple[str, ...]
-    """Their names."""
     benchmarks: tuple[str, ...]
     """Those that have one of them."""
+
+    def _said(self) -> str:
+        names = f"{listed(self.metrics)} ({listed(self.benchmarks)})"
+        they_are = agree(len(self.metrics), "it is", "they are")
+        unknown = f"direction unknown: nothing says which values of {names} are better"
+        return f"{unknown}, so {they_are} shown and not decided. {say_direction(self.metrics[0])}"
 
 
 class MetricMissing(Base, frozen=True):
     """A metric that is not decided lacks values in a session that has the benchmark."""
 
+    says = "{benchmark}: metric {metric}{where} gave no values in session {session}"
     benchmark: str
     metric: str
     factors: str
     """As canonical JSON."""
     session: int
+
+    @property
+    def where(self) -> str:
+        """Say at which settings; "" where there are none."""
+        return f" at {self.factors}" if self.factors != "{}" else ""
 
 
 class UnknownUnit(Base, frozen=True):
@@ -205,41 +270,55 @@ class UnknownUnit(Base, frozen=True):
     meant: str | None
     """The known unit that it probably is; None: of a time, which has another unit."""
 
-
-class NotSteady(Base, frozen=True):
-    """Executions reached no steady state."""
-
-    base: int
-    """Executions of base that reached none."""
-    head: int
-    """The same of head."""
-    of: int
-    """Executions of both sides in which one was looked for."""
-    needed: int | None
-    """Values that can show one, where each execution has fewer; None: they have enough."""
+    def _said(self) -> str:
+        wrong = "a known unit" if self.meant else "a unit of time"
+        write = f'"{self.meant}"' if self.meant else "s, ms, us or ns"
+        as_are = "its values are compared as they are, without a default floor"
+        return f'metric {self.metric}: "{self.unit}" is not {wrong}: write {write}; {as_are}'
 
 
-class Outlived(Base, frozen=True):
-    """Something that the command of executions started went on after its end, until it was ended: no value has it."""
-
-    weight: ClassVar[Weight] = "first"
+class _SomeExecutions(Base, frozen=True):
     base: int
     """Executions of base of which that is so."""
     head: int
     """The same of head."""
     of: int
-    """Executions of both sides."""
+    """Executions of both sides, of which it may be so."""
+
+    @property
+    def some(self) -> str:
+        return f"{self.base + self.head} of {plural(self.of, 'execution')}"
+
+    @property
+    def sides(self) -> str:
+        return of_sides(self.base, self.head)
 
 
-class ValuesShort(Base, frozen=True):
+class NotSteady(_SomeExecutions, frozen=True):
+    """Executions reached no steady state."""
+
+    needed: int | None
+    """Values that can show one, where each execution has fewer; None: they have enough."""
+
+    def _said(self) -> str:
+        few = "" if self.needed is None else f"; fewer than {plural(self.needed, 'value')} cannot show one"
+        return f"{self.some} reached no steady state ({self.sides}): all their values count{few}"
+
+
+class Outlived(_SomeExecutions, frozen=True):
+    """Something that the command of executions started went on after its end, until it was ended: no value has it."""
+
+    says = "after {some} ({sides}) a process that the command had started still ran: no value includes its work"
+    weight: ClassVar[Weight] = "first"
+
+
+class ValuesShort(_SomeExecutions, frozen=True):
     """Executions gave fewer values than asked for, and others of their side exactly as many."""
 
-    base: int
-    """Executions of base with fewer."""
-    head: int
-    """The same of head."""
-    of: int
-    """Executions of both sides."""
+    says = (
+        "{some} gave fewer than the {asked:value} asked for ({sides}), and others exactly as many: "
+        "was their output cut off?"
+    )
     asked: int
     """Values that each was asked for."""
 
@@ -251,10 +330,13 @@ class SameBuilds(msgspec.Struct, frozen=True):
     """Builds of one side with the same content."""
 
     count: int
-    """How many."""
     side: Side
     settings: str
     """Settings of the factors that they were built with; empty: there are none."""
+
+    def __str__(self) -> str:
+        """Say which: "all 5 builds of base at opt=2"."""
+        return f"all {plural(self.count, 'build')} of {self.side}{f' at {self.settings}' if self.settings else ''}"
 
 
 class IdenticalBuilds(Base, frozen=True):
@@ -262,34 +344,49 @@ class IdenticalBuilds(Base, frozen=True):
 
     weight: ClassVar[Weight] = "first"
     builds: tuple[SameBuilds, ...]
-    """Which ones."""
+
+    def _said(self) -> str:
+        same = " and ".join(map(str, self.builds))
+        advice = "several object files, -ffunction-sections with lld, or {seed} let layouts differ"
+        return f"build variance not sampled: {same} are byte-identical ({advice})"
 
 
 class IdenticalSides(Base, frozen=True):
     """Base and head are byte-identical."""
 
+    says = "base and head are byte-identical: any difference is noise"
     weight: ClassVar[Weight] = "first"
 
 
 class MissingAllowed(Base, frozen=True):
     """Benchmarks are missing, and that is allowed."""
 
+    says = "{benchmarks:listed} {benchmarks:is|are} missing, allowed by {allowing}"
     weight: ClassVar[Weight] = "first"
     in_headline: ClassVar[bool] = True
     benchmarks: tuple[str, ...]
     label: str | None
     """What allows it for this pull request, in words; None: the rules do."""
 
+    @property
+    def allowing(self) -> str:
+        """Name what allows it."""
+        return self.label or "the rules"
+
 
 class SameCommit(Base, frozen=True):
     """Base and head are one commit: an A/A run."""
 
+    says = (
+        "base and head are one commit: this is an A/A run, which is measured in any case, and any difference is noise"
+    )
     weight: ClassVar[Weight] = "first"
 
 
 class ProvedInPart(Base, frozen=True):
     """Some sessions measured a benchmark that others proved to be the same on both sides."""
 
+    says = "{benchmarks:listed}: identical in some sessions and measured in others: only the values count"
     benchmarks: tuple[str, ...]
 
 
@@ -299,6 +396,8 @@ Perturbation = Literal["path", "environment"]
 class OneTree(Base, frozen=True):
     """There is set-up and no build command, so that all builds of a side are one tree."""
 
+    says = "no build command: every build reuses the tree of the set-up, only the environment differs"
+
 
 class NoBuildCommand(Base, frozen=True):
     """There is no build command."""
@@ -306,13 +405,26 @@ class NoBuildCommand(Base, frozen=True):
     differing: tuple[Perturbation, ...]
     """What the builds differ in all the same."""
 
+    def _said(self) -> str:
+        differing = f"differ in {' and '.join(self.differing)} only" if self.differing else "do not differ"
+        return f"no build command: the builds {differing}"
+
 
 class BuildNeedsGit(Base, frozen=True):
     """The first build of a side failed without a .git, so that its trees have one."""
 
+    says = (
+        "the {sides:build|builds} of {both} {sides:fails|fail} without .git, so perfgate gave {sides:it|them} one: "
+        'set git = "on" under [build] to avoid the failed build'
+    )
     weight: ClassVar[Weight] = "later"
     sides: tuple[Side, ...]
     """Those whose first build failed."""
+
+    @property
+    def both(self) -> str:
+        """Name them."""
+        return " and ".join(self.sides)
 
 
 # --- two runs that are compared ---------------------------------------------------------------------------------------
@@ -322,7 +434,6 @@ class DifferingKey(msgspec.Struct, frozen=True):
     """A key of [[benchmark]], and the benchmarks in which it differs."""
 
     key: str
-    """Name of the key."""
     benchmarks: tuple[str, ...]
 
 
@@ -333,6 +444,10 @@ class SetUpDifferently(Base, frozen=True):
     """Their names, as "[build] command"."""
     keys: tuple[DifferingKey, ...]
     """Keys of [[benchmark]] that differ."""
+
+    def _said(self) -> str:
+        keys = [*self.settings, *(f"{each.key} of {listed(each.benchmarks)}" for each in self.keys)]
+        return f"the two runs are set up differently, and the ratio includes that: {'; '.join(keys)}"
 
 
 class NotComparable(Base, frozen=True):
@@ -347,3 +462,12 @@ class NotComparable(Base, frozen=True):
     """The same of head."""
     names: tuple[str, ...]
     """Names of the benchmarks, with their settings."""
+
+    def _said(self) -> str:
+        base, head = map(self._in, (self.base, self.head))
+        return f"not comparable: {self.metric} is {base} in base and {head} in head: {listed(self.names, most=20)}"
+
+    def _in(self, found: tuple[str, ...]) -> str:
+        if self.of == "direction":
+            return f"better when {' and '.join(found)}"
+        return " and ".join(f"in {unit}" if unit else "without a unit" for unit in found)

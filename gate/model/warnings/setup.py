@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 import msgspec
 
 from gate.model.names import FailureKind
-from gate.model.warnings.base import Base, Weight, tag
+from gate.model.warnings.base import Base, Weight
+from gate.units import Duration, format_duration, format_share, plural
+from gate.writing.phrases import joined
+from gate.writing.plain import clip, visible
+from gate.writing.sentences import Sentence
+
+_LONGEST = 60
+_SHA = 10
 
 # --- the sides and the rules ------------------------------------------------------------------------------------------
 
@@ -15,33 +24,36 @@ from gate.model.warnings.base import Base, Weight, tag
 class BaseAhead(Base, frozen=True):
     """Base has commits that head lacks."""
 
+    says = "base ({ref}) has {commits:commit} that head lacks: their effect counts as a change by head"
     ref: str
-    """Name of base."""
     commits: int
-    """How many."""
 
 
 class DirtySubmodule(Base, frozen=True):
     """A submodule has changes that are not committed."""
 
+    says = "submodule {path} has uncommitted changes: its commit is measured without them"
     path: str
 
 
 class EmbeddedRepository(Base, frozen=True):
     """A folder is a repository of its own and no submodule."""
 
+    says = "{path} is a nested repository, not a submodule: neither side includes it"
     path: str
 
 
 class LfsPointers(Base, frozen=True):
     """The checkout holds pointers in place of the files of git lfs."""
 
+    says = "the checkout has Git LFS pointers instead of files, and so do both sides: run `git lfs pull`"
+
 
 class LeftBehind(Base, frozen=True):
     """A directory of perfgate's own cannot be removed."""
 
+    says = "perfgate cannot remove its directory {directory} ({why}): remove it yourself"
     directory: str
-    """Its path."""
     why: str
     """What the system said."""
 
@@ -49,6 +61,7 @@ class LeftBehind(Base, frozen=True):
 class BaseWithoutConfig(Base, frozen=True):
     """Base has no configuration, so that head's counts for both sides."""
 
+    says = "base has no perfgate.toml: head's is used for both sides"
     weight: ClassVar[Weight] = "first"
 
 
@@ -72,6 +85,23 @@ class BaseBroken(Base, frozen=True):
     compared: str | None
     """The commit that head is compared with: an ancestor, or base in the benchmarks that start there; None: none."""
 
+    def _said(self) -> str:
+        if self.compared is None or self.compared == self.base:
+            return f"{self.with_ancestors()}: what does not start there is not compared"
+        # that head runs is the repair
+        return f"{self._broken()}: head is compared with its ancestor {self.compared[:_SHA]}"
+
+    def with_ancestors(self) -> str:
+        """Say how base is broken, and how many ancestors are: "base 1a2b3c4d5e does not build (exit 1), nor ..."."""
+        nor = "" if self.tried == 0 else f", nor do its {self.tried} nearest ancestors"
+        return f"{self._broken()}{', nor does its parent' if self.tried == 1 else nor}"
+
+    def _broken(self) -> str:
+        what = "does not build" if self.benchmark is None else f"does not start {self.benchmark}"
+        said = " / ".join(clip(visible(line.strip()), 100) for line in self.output)
+        why = ": ".join(text for text in (self.status, said) if text)
+        return f"base {(self.base or 'unknown')[:_SHA]} {what} ({why})"
+
 
 class NothingToCompare(Base, frozen=True):
     """Base runs none of head's benchmarks, so that there is nothing to compare with.
@@ -79,6 +109,7 @@ class NothingToCompare(Base, frozen=True):
     It has no configuration, or it is broken and so are its ancestors, or its suites have no benchmark.
     """
 
+    says = "{lacks}: {measured}. Once head runs and is merged, the next change is compared with it"
     weight: ClassVar[Weight] = "first"
     base: str | None
     """The commit of base, whatever was measured in its place."""
@@ -95,16 +126,37 @@ class NothingToCompare(Base, frozen=True):
     empty: bool = False
     """Whether it has one, and `benchmark` is a suite in which it has no benchmark yet."""
 
+    @property
+    def lacks(self) -> str:
+        """Say what base lacks: "base has no perfgate.toml, and head's build fails there (exit 2)"."""
+        if self.broken is not None:
+            return self.broken.with_ancestors()
+        if self.empty:
+            return f"{self.benchmark} has no benchmark in base"
+        first = "base has no perfgate.toml"
+        if self.failed == "missing":
+            return f"{first}, nor the folder of the project"
+        if self.benchmark is not None:
+            return f"{first}, and none of head's benchmarks runs there"
+        return f"{first}, and head's build fails there{f' ({self.status})' if self.status else ''}"
+
+    @property
+    def measured(self) -> str:
+        """Say what was measured in its place."""
+        return "head is measured against itself" if self.itself else "head is measured alone"
+
 
 class HeadWithoutConfig(Base, frozen=True):
     """Head has no configuration, so that base's counts for both sides."""
 
+    says = "head has no perfgate.toml: base's is used for both sides"
     weight: ClassVar[Weight] = "first"
 
 
 class RulesChanged(Base, frozen=True):
     """Head changes the rules."""
 
+    says = "head changes the rules ({keys}); the rules of {in_force} apply"
     weight: ClassVar[Weight] = "first"
     keys: tuple[str, ...]
     """Those that differ, such as gate.threshold."""
@@ -115,6 +167,7 @@ class RulesChanged(Base, frozen=True):
 class Renamed(Base, frozen=True):
     """Head runs a benchmark of base under another name: both are measured under the name that the rules know."""
 
+    says = "{was} → {now} (renamed)"
     weight: ClassVar[Weight] = "first"
     in_headline: ClassVar[bool] = True
     was: str
@@ -127,11 +180,19 @@ class Differing(msgspec.Struct, frozen=True):
     """Something that was one way and is another."""
 
     name: str
-    """What it is."""
     was: str | int | None
     """What it was; None: not there, or not known."""
     now: str | int | None
     """What it is now; None: not there, or not known."""
+
+
+def _changes(changes: Sequence[Differing], most: int = 3) -> str:
+    more = [f"{len(changes) - most} more"] if len(changes) > most else []
+    return joined([*(f"{each.name} from {_side(each.was)} to {_side(each.now)}" for each in changes[:most]), *more])
+
+
+def _side(value: str | int | None) -> str:
+    return "none" if value is None else f"`{clip(visible(str(value)), _LONGEST)}`"
 
 
 class MeasuringChanged(Base, frozen=True):
@@ -143,6 +204,16 @@ class MeasuringChanged(Base, frozen=True):
     changes: tuple[Differing, ...] = ()
     """By key; empty: of an older perfgate."""
 
+    def _said(self) -> str:
+        commands = [each for each in self.changes if each.name == "command"]
+        others = [each for each in self.changes if each.name != "command"]
+        if commands:
+            also = f"; head also changes {_changes(others)}" if others else ""
+            ran = f"base ran {_side(commands[0].was)}, head {_side(commands[0].now)}"
+            return f"not the same command for {self.benchmark}: {ran}{also}"
+        what = f" ({_changes(others)})" if others else ""
+        return f"head changes how {self.benchmark} is measured{what}: the sides may not be comparable"
+
 
 class BuildChanged(Base, frozen=True):
     """Head changes how both sides are built, or the environment that they run in, so that each does it its own way."""
@@ -152,10 +223,14 @@ class BuildChanged(Base, frozen=True):
     changes: tuple[Differing, ...]
     """By key: build.command, env.set.LC_ALL."""
 
+    def _said(self) -> str:
+        return f"base and head are not built alike: head changes {_changes(self.changes)}"
+
 
 class ExpiredAccept(Base, frozen=True):
     """An [[accept]] entry has ended."""
 
+    says = "the [[accept]] entry of {benchmark} expired on {until}: remove it ({reason})"
     benchmark: str
     until: str
     """The last day, as 2026-12-31."""
@@ -178,28 +253,40 @@ class FewBuilds(Base, frozen=True):
     counts: bool
     """Whether something is counted exactly, which needs no builds."""
 
+    def _said(self) -> str:
+        called = joined(
+            [
+                *(["exact counts"] if self.counts else []),
+                *(["benchmarks remembered on this host"] if self.remembers else []),
+            ]
+        )
+        below = f"plan.builds = {self.builds} is below gate.min_builds = {self.min_builds}"
+        return f"{below}: {f'only {called}' if called else 'nothing'} can show a change"
+
 
 class FewBuildsPerMachine(Base, frozen=True):
     """The plan has fewer builds on each machine than a verdict over these machines needs."""
 
+    says = (
+        "plan.builds = {builds} is below the {needed} that each machine needs with gate.sessions = "
+        '"fixed": nothing can show a change'
+    )
     builds: int
-    """Builds of the plan."""
     needed: int
-    """Builds that it needs."""
 
 
 class FewBuildsForBootstrap(Base, frozen=True):
     """The plan has fewer builds than a bootstrap interval needs to decide."""
 
+    says = "a bootstrap interval needs {needed:build} for a verdict, the plan has {builds}"
     builds: int
-    """Builds of the plan."""
     needed: int
-    """Builds that it needs."""
 
 
 class NoLooksByBootstrap(Base, frozen=True):
     """The plan may stop early, which bootstrap intervals do not."""
 
+    says = "bootstrap intervals do not stop early: the whole plan is measured, {builds:round}"
     builds: int
     """Builds that are made, the most of the plan."""
 
@@ -207,27 +294,31 @@ class NoLooksByBootstrap(Base, frozen=True):
 class FewIterationsForSteady(Base, frozen=True):
     """A steady state is looked for in fewer iterations than can show one."""
 
+    says = (
+        '{benchmarks}: warmup = "auto": plan.iterations = {iterations} cannot show a steady state, which needs {needed}'
+    )
     benchmarks: tuple[str, ...]
     iterations: int
-    """Iterations of the plan."""
     needed: int
-    """Iterations that can show one."""
 
 
 class NoEarlyStop(Base, frozen=True):
     """Several jobs measure, and they cannot stop early together."""
 
+    says = "several jobs do not stop early: each measures up to {builds:round}, as its budget allows"
     builds: int
-    """Builds that are made."""
 
 
 class NoAutoPlan(Base, frozen=True):
     """Several jobs measure, and each goes by the configured plan."""
 
+    says = "plan.auto keeps the configured plan: all jobs of a gate need the same one"
+
 
 class DuetOnOneProcessor(Base, frozen=True):
     """Base and head run on one processor by turns, and share its caches."""
 
+    says = "{benchmarks}: base and head run on one processor by turns and share its caches"
     benchmarks: tuple[str, ...]
 
 
@@ -249,12 +340,25 @@ class PlannedFromMemory(Base, frozen=True):
     detectable: float | None = None
     """The size of a change that it is to find, as a share; None: half-widths of half the thresholds."""
 
+    def _said(self) -> str:
+        lead = "" if self.first == self.last else f"{self.first} to "
+        counts = f"{lead}{plural(self.last, 'build')} x {self.executions} x {self.iterations}"
+        aim = "half-widths of half the thresholds"
+        if self.detectable is not None:
+            aim = f"a change of {format_share(self.detectable)} found in 80% of the runs"
+        reached = f"for {aim}" if self.reached else f"the nearest to {aim} within the budget"
+        notes = "".join(f"; {note}" for note in self.notes)
+        return f"plan.auto: {counts} a side, {reached}, judging by earlier sessions on this host{notes}"
+
 
 class PlannedAsConfigured(Base, frozen=True):
     """The plan was to come from memory, and is the configured one."""
 
     why: str
     """As the planner says it; empty: nothing is remembered about this host."""
+
+    def _said(self) -> str:
+        return f"plan.auto keeps the configured plan: {self.why or 'nothing is remembered about this host'}"
 
 
 # --- the instruments --------------------------------------------------------------------------------------------------
@@ -264,7 +368,6 @@ class ToolUnusable(msgspec.Struct, frozen=True):
     """A tool that is not there, or not the one that is meant."""
 
     tool: str
-    """Its name."""
     because: Literal["missing", "silent", "foreign", "old"]
     """missing: not there. silent: it does not tell its version. foreign: another program of that name. old: too old."""
     path: str = ""
@@ -276,57 +379,90 @@ class ToolUnusable(msgspec.Struct, frozen=True):
     oldest: str = ""
     """The oldest version that can be used, where it is older."""
 
+    def __str__(self) -> str:
+        """Say why it cannot be used."""
+        return {
+            "missing": f"{self.tool} is not installed",
+            "silent": f"the version of {self.path} cannot be read ({self.error})",
+            "foreign": f"{self.path} is not the benchmarking tool {self.tool}",
+            "old": f"{self.tool} {self.version} is older than {self.oldest}",
+        }[self.because]
+
 
 class SpawnInstead(Base, frozen=True):
     """The built-in spawn measures in place of hyperfine."""
 
+    says = "{why}: measured with the built-in spawn"
     why: ToolUnusable | str
     """What is wrong with hyperfine; a text is of an older perfgate."""
 
 
-class Limit(msgspec.Struct, frozen=True, tag_field="kind", tag=tag):
+class Limit(Sentence, frozen=True):
     """Something that an instrument cannot do on this machine."""
 
 
 class MovingAddresses(Limit, frozen=True):
     """Addresses cannot be fixed."""
 
+    says = (
+        "addresses cannot be fixed here (setarch -R fails or is missing, as in many containers), so counts of "
+        "equal runs may differ a little"
+    )
 
-class EventsAbsent(Limit, frozen=True):
-    """Events that are not counted."""
 
+class _OfEvents(Limit, frozen=True):
     events: tuple[str, ...]
     """Names of the events."""
+
+    @property
+    def named(self) -> str:
+        return " and ".join(self.events)
+
+
+class EventsAbsent(_OfEvents, frozen=True):
+    """Events that are not counted."""
+
     word: str
     """What perf says of them; empty: they need the right to count the kernel."""
 
+    def _said(self) -> str:
+        return f"leaves out {self.named} ({self.word or 'no permission to count the kernel'} on this machine)"
 
-class EventsOutsideKernel(Limit, frozen=True):
+
+class EventsOutsideKernel(_OfEvents, frozen=True):
     """Events that are counted outside the kernel only."""
 
-    events: tuple[str, ...]
-    """Names of the events."""
     paranoid: str | None
     """The value of kernel.perf_event_paranoid; None: not known."""
 
+    def _said(self) -> str:
+        paranoid = "unknown" if self.paranoid is None else self.paranoid
+        return f"counts {self.named} outside the kernel only (perf_event_paranoid: {paranoid})"
 
-class SharedCounters(Limit, frozen=True):
+
+class SharedCounters(_OfEvents, frozen=True):
     """Events whose counters ran part of the time."""
 
-    events: tuple[str, ...]
-    """Names of the events."""
+    says = "estimates {named}, whose counters are shared"
 
 
 AnyLimit = MovingAddresses | EventsAbsent | EventsOutsideKernel | SharedCounters
+
+
+def limits(found: Sequence[AnyLimit]) -> str:
+    """Say what an instrument cannot do on this machine."""
+    return "; ".join(each.sentence() for each in found)
 
 
 class InstrumentLimits(Base, frozen=True):
     """What an instrument cannot do on this machine."""
 
     instrument: str
-    """Its name."""
     limits: tuple[AnyLimit, ...] | str
     """What it cannot do; a text is of an older perfgate."""
+
+    def _said(self) -> str:
+        return f"{self.instrument}: {self.limits if isinstance(self.limits, str) else limits(self.limits)}"
 
 
 class StartedByShim(Base, frozen=True):
@@ -342,6 +478,15 @@ class StartedByShim(Base, frozen=True):
     seconds: float | None
     """What the shim adds to each start; None: not known."""
 
+    def _said(self) -> str:
+        cost = "" if self.seconds is None else f", which adds {format_duration(self.seconds)} to every start"
+        advice = f"name {self.program} in the command" if self.program else "name the program behind it"
+        return f"{', '.join(self.benchmarks)}: {self.path} is a shim of {self.manager}{cost}: {advice}"
+
+
+_ROOM = 5.5
+"""Rounds, with the set-up before the first: a regression needs five, and some take longer."""
+
 
 class RoundBeyondBudget(Base, frozen=True):
     """One round, with the set-up before it, will not fit the budget; both in seconds."""
@@ -354,6 +499,18 @@ class RoundBeyondBudget(Base, frozen=True):
     basis: Literal["last-run", "ended", "memory"]
     """What the last run took, the budget that ended it before one round, or what is remembered of the host."""
 
+    def _said(self) -> str:
+        seconds = format_duration(self.seconds)
+        why = {
+            "last-run": f"in the last run, set-up and one round took {seconds}",
+            "ended": f"a budget of {seconds} ended the last run before one was complete",
+            "memory": f"on this host, one takes about {seconds}",
+        }[self.basis]
+        room = Duration(60.0 * math.ceil(_ROOM * self.seconds / 60))
+        example = f"raise it, for example `--set plan.budget={room}`, which has room for five"
+        raised = "raise it as the report of that run says" if self.basis == "ended" else example
+        return f"one round will not fit the budget of {format_duration(self.budget)}: {why}; {raised}"
+
 
 # --- what is remembered -----------------------------------------------------------------------------------------------
 
@@ -361,12 +518,17 @@ class RoundBeyondBudget(Base, frozen=True):
 class ZeroThreshold(Base, frozen=True):
     """Any change fails, and builds that are spread in another way are a change to a mean of few of them."""
 
+    says = (
+        "threshold 0: if a layout slows only some builds of one side, 5% to 34% of reports fail though the means are "
+        "the same; with a threshold of 2% at most 1.2%"
+    )
     weight: ClassVar[Weight] = "later"
 
 
 class NothingRemembered(Base, frozen=True):
     """Moderated intervals are wanted, and nothing is remembered about this host."""
 
+    says = "this host is not calibrated, so intervals use {method}: run `perfgate calibrate`"
     weight: ClassVar[Weight] = "later"
     method: str
     """Name of the method whose intervals take their place."""
@@ -375,36 +537,71 @@ class NothingRemembered(Base, frozen=True):
 class HistoryUnusable(Base, frozen=True):
     """The history cannot be read."""
 
+    says = "the memory of this host is not used: {error}"
     weight: ClassVar[Weight] = "later"
     error: str
-    """What is wrong with it."""
 
 
 class MemoryOfOneSession(Base, frozen=True):
     """What is remembered is of one session, and several measured."""
 
+    says = "the memory of this host is not used: it holds one session, and this run has several"
     weight: ClassVar[Weight] = "later"
 
 
 class MemoryOfOneFile(Base, frozen=True):
     """The files were measured apart, and what they remember does not agree."""
 
+    says = "the memory of this host is not used: the files were measured separately"
     weight: ClassVar[Weight] = "later"
 
 
 class MemoryOfOtherMachine(Base, frozen=True):
     """What is remembered of benchmarks was measured on another machine."""
 
+    says = "the memory of {benchmarks:listed} is not used: measured on another machine ({how})"
     weight: ClassVar[Weight] = "later"
     benchmarks: tuple[str, ...]
     differing: tuple[Differing, ...]
     """What differs between the machines."""
 
+    @property
+    def how(self) -> str:
+        """Say what differs."""
+        return "; ".join(f"{each.name} was {each.was}, is {each.now}" for each in self.differing) or "a different model"
+
+
+_SETUP = {
+    "command": "its command",
+    "instrument": "its instrument",
+    "warmup": "its warm-up",
+    "build": "[build] command",
+    "conditions": "its conditions",
+}
+
 
 class MemoryOfOtherSetup(Base, frozen=True):
     """What is remembered of benchmarks was measured in another way."""
 
+    says = "the memory of {benchmarks:listed} is not used: {how}"
     weight: ClassVar[Weight] = "later"
     benchmarks: tuple[str, ...]
     differing: tuple[Differing, ...]
     """By the names of gate.memory.entries.Setup; empty: base and head are measured in different ways."""
+
+    @property
+    def how(self) -> str:
+        """Say what differs."""
+        return (
+            "; ".join(
+                f"{_SETUP.get(each.name, each.name)} was {_shown(each.was)}, is {_shown(each.now)}"
+                for each in self.differing
+            )
+            or "base and head are measured in different ways"
+        )
+
+
+def _shown(value: str | int | None) -> str:
+    if not isinstance(value, str):
+        return "none" if value is None else str(value)
+    return f"`{value if len(value) <= _LONGEST else value[: _LONGEST - 1] + '…'}`"

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from urllib.parse import quote
 
-from gate.words.plain import clip, visible
+from gate.writing.plain import clip, visible
 
 NAME = 80
 """Columns of a name that a table can bear."""

@@ -10,7 +10,7 @@ from gate.report.markdown.escape import Md, brief, code, escape, prose
 from gate.report.markdown.tables import Part, Written
 from gate.words import explanations as words
 from gate.words.names import Names
-from gate.words.phrases import more_are
+from gate.writing.phrases import more_are
 
 
 def why(report: Report, most: int, width: int, names: Names) -> list[Md]:

@@ -10,7 +10,7 @@ from gate.report.links import Links
 from gate.report.markdown import comment
 from gate.report.markdown.escape import Md, code, short
 from gate.words import creep as words
-from gate.words.plain import visible
+from gate.writing.plain import visible
 
 Change = Literal["more", "back", "gone", "moved"]
 """Other benchmarks crept as well; the creep is back; it is gone; another pin is compared now."""

@@ -15,11 +15,10 @@ from gate.report.markdown.escape import NAME, Md, block, brief, code, escape, sh
 from gate.words import bars, cost, failures, marks, notes, numbers, reports, sameness, views
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup
-from gate.words.machines import machine
 from gate.words.names import Names
 from gate.words.notes import Shared, shared
-from gate.words.plain import last_lines, visible
-from gate.words.sandbox import sandbox_text
+from gate.writing.phrases import machine
+from gate.writing.plain import last_lines, visible
 
 NO_BREAK = "\u00a0"
 """The blank of a bar: a narrow column breaks at others."""
@@ -193,7 +192,7 @@ def recorded_table(recorded: Sequence[Recorded], names: Names, share: float = 1.
 
 def _recorded_row(case: Recorded, names: Names) -> Md:
     change = Md(numbers.in_points(case, _change(case.ratio)))
-    return _row(named(case, names), brief(views.metric(case.metric), 40), change, _values(case))
+    return _row(named(case, names), brief(views.metric_name(case.metric), 40), change, _values(case))
 
 
 def views_table(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Part:
@@ -346,7 +345,7 @@ def rules(report: Report, share: float = 1.0, first: Sequence[Md] = ()) -> Part:
         *([f"base and head: {run.chosen}"] if run.chosen else []),
         f"measured: {reports.measured(report)}",
         *([f"time: {spent}"] if (spent := cost.where(run.cost)) else []),
-        *([f"sandbox: {sandbox_text(run.sandbox)}"] if run.sandbox else []),
+        *([f"sandbox: {run.sandbox!s}"] if run.sandbox else []),
         *([f"looks: {reports.looks(report)}"] if run.looks else []),
         *([f"memory: {reports.memory(report)}"] if run.memory else []),
         *overall,

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 import msgspec
 
-from gate.evidence.factors import pairs
 from gate.model import SIDES, Build
+from gate.model.case import pairs
 from gate.units import format_duration
 from gate.words.builds import say_builds, say_order, say_shuffle
-from gate.words.numbers import known, plural
-from gate.words.plain import clip, visible
+from gate.words.numbers import plural
+from gate.writing.amounts import known
+from gate.writing.plain import clip, visible
 
 _PATH = 80
 _HASH = 16

@@ -27,11 +27,10 @@ from gate.units import format_value
 from gate.words import cost, creep, explanations, numbers, reports
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
-from gate.words.names import Names, named
-from gate.words.phrases import listed
-from gate.words.plain import clip, visible
-from gate.words.sandbox import sandbox_text
-from gate.words.sentences import say
+from gate.words.names import Names
+from gate.writing import amounts
+from gate.writing.phrases import listed, named
+from gate.writing.plain import clip, visible
 
 _LISTED = 20
 _HOST = {
@@ -122,7 +121,7 @@ def page_of(report: Report, material: Material) -> Page:
         environment=_environment((report.run.settings or {}).get("env")),
         builds=builds_of(report.run.builds),
         host=tuple(_host(report.run.host or {})),
-        host_warnings=tuple(visible(say(each)) for each in report.warnings if isinstance(each, HostWarning)),
+        host_warnings=tuple(visible(each.sentence()) for each in report.warnings if isinstance(each, HostWarning)),
         spans=tuple(spans(report.run.states)),
         methods=tuple(dict.fromkeys(finding_words.finding_method(f) for f in found)),
         data=data,
@@ -137,11 +136,11 @@ def page_of(report: Report, material: Material) -> Page:
 
 def _level(report: Report) -> str:
     confidence = report.policy.gate.get("confidence")
-    return numbers.format_percent(1 - confidence) if isinstance(confidence, float) else "the error level"
+    return amounts.format_percent(1 - confidence) if isinstance(confidence, float) else "the error level"
 
 
 def _way(found: Sequence[Finding], ratio: float) -> str:
-    return reports.uniform(numbers.direction(f, ratio) for f in found) or ""
+    return reports.uniform(amounts.direction(f, ratio) for f in found) or ""
 
 
 # --- the first screen -------------------------------------------------------------------------------------------------
@@ -194,7 +193,7 @@ def _run(report: Report) -> list[Fact]:
         if side is not None and side.sha:
             facts.append(Fact(f"{name}, commit", "", clip(visible(side.sha), NAME)))
     facts += [Fact("chosen", clip(visible(run.chosen), 1000))] if run.chosen else []
-    return [*facts, *([Fact("sandbox", sandbox_text(run.sandbox))] if run.sandbox else [])]
+    return [*facts, *([Fact("sandbox", str(run.sandbox))] if run.sandbox else [])]
 
 
 def _plan(report: Report) -> list[Fact]:

@@ -15,7 +15,7 @@ from gate.report import json
 from gate.report.measurements import Attachment
 from gate.report.templates import render_template
 from gate.units import format_value
-from gate.words.plain import visible
+from gate.writing.plain import visible
 
 LARGEST_DATA = 400_000
 """Bytes of compressed measurements that the page carries in all."""

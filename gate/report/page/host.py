@@ -12,8 +12,8 @@ import msgspec
 from gate.model import HostState
 from gate.units import format_duration, format_share, format_value
 from gate.words import numbers, reports
-from gate.words.numbers import known
-from gate.words.plain import clip, visible
+from gate.writing.amounts import known
+from gate.writing.plain import clip, visible
 
 _LONG = 80
 

@@ -11,9 +11,8 @@ from gate.report.templates import render_template
 from gate.units import format_confidence, format_number
 from gate.words import failures, marks, numbers, reports, sameness, verdict_line, views
 from gate.words import findings as finding_words
-from gate.words.numbers import known
-from gate.words.plain import clip, last_lines, visible
-from gate.words.sentences import say
+from gate.writing.amounts import known
+from gate.writing.plain import clip, last_lines, visible
 
 _OUTPUT = 400
 
@@ -48,7 +47,6 @@ def render(report: Report, material: Material | None = None) -> str:
         "words": reports,
         "written": numbers,
         "finding_words": finding_words,
-        "say": say,
         "failures": failures,
         "sameness": sameness,
         "visible": visible,

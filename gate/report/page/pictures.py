@@ -10,12 +10,11 @@ from markupsafe import Markup
 from msgspec import structs
 
 from gate.decide.importance import MOST
-from gate.evidence.factors import shown
 from gate.model import Case, Finding, QuantileCurve
-from gate.model.case import CaseId, case_id
+from gate.model.case import CaseId, case_id, shown
 from gate.model.explanation import Explanation
 from gate.plots.picture import Picture
-from gate.words.plain import visible
+from gate.writing.plain import visible
 
 _Named = TypeVar("_Named", Finding, Case, QuantileCurve)
 

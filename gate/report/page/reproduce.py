@@ -10,7 +10,7 @@ import msgspec
 from gate.decide.importance import ordered
 from gate.model import Commit, PolicyFacts, Report
 from gate.report.page.embedded import Data
-from gate.words.plain import clip, visible
+from gate.writing.plain import clip, visible
 
 _NAME = 200
 _WHOSE: dict[str, str] = {

@@ -12,8 +12,9 @@ import numpy.typing as npt
 from gate.model import SIDES, Case, Finding, Sample, Side
 from gate.units import format_number, shown_unit
 from gate.words import numbers
-from gate.words.numbers import known, plural
-from gate.words.plain import clip, visible
+from gate.words.numbers import plural
+from gate.writing.amounts import known
+from gate.writing.plain import clip, visible
 
 MOST_BUILDS = 30
 """Builds of a side that the table lists."""

@@ -8,7 +8,7 @@ import msgspec
 
 from gate.model import Counts, Finding, Level, Variance
 from gate.units import format_number, format_share
-from gate.words.numbers import known
+from gate.writing.amounts import known
 
 SHARES_WIDTH = 240.0
 _LEVELS: tuple[Level, ...] = ("session", "build", "execution", "iteration")

@@ -9,8 +9,8 @@ from gate.model.explanation import Candidate, Explanation
 from gate.words import explanations as words
 from gate.words.grid import paint
 from gate.words.names import Names
-from gate.words.phrases import more_are
-from gate.words.plain import wrap
+from gate.writing.phrases import more_are
+from gate.writing.plain import wrap
 
 _ALL = 20
 _MOVED = 3

@@ -13,9 +13,8 @@ from gate.words import findings as finding_words
 from gate.words.grid import Cell, Column, Footnotes, lay_out, paint, superscript
 from gate.words.marks import SHAPES, STYLES
 from gate.words.names import Names
-from gate.words.phrases import joined, more_are
-from gate.words.plain import distinct, visible, wrap
-from gate.words.sentences import say
+from gate.writing.phrases import joined, more_are
+from gate.writing.plain import distinct, visible, wrap
 
 _NOTES = 40
 
@@ -124,7 +123,7 @@ class FindingsTable:
         why = [] if explained else notes.why(finding)
         if not any(note.kind in self._shared for note in why):
             # a row by itself: what follows is in the details
-            why = [notes.Note(note.kind, visible(say(finding.reason))) for note in why]
+            why = [notes.Note(note.kind, visible(finding.reason.sentence())) for note in why]
         told = [*why, *self._minded(finding)]
         # that a view varies less is said of all at once
         apart = finding.view is not None and finding.view.why != "sharper" and not said

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 from gate.model import Finding
 from gate.words import findings as finding_words
-from gate.words import reports
+from gate.words import numbers, reports
 from gate.words.grid import Cell, Column, lay_out, paint
-from gate.words.machines import change, machine
 from gate.words.names import Names
-from gate.words.phrases import more_are
-from gate.words.plain import distinct, wrap
+from gate.writing.phrases import machine, more_are
+from gate.writing.plain import distinct, wrap
 
 
 def lines_by_machine(found: Sequence[Finding], most: int | None, width: int, style: str, names: Names) -> list[str]:
@@ -32,7 +31,7 @@ def lines_by_machine(found: Sequence[Finding], most: int | None, width: int, sty
                 "" if number else name,
                 machine(at.session, at.host),
                 str(at.rounds),
-                change(finding, at),
+                numbers.in_points(finding, f"{numbers.change(at.ratio)} ({numbers.interval(at.ratio)})"),
             )
             rows.append([Cell(text) for text in cells])
     lines = lay_out(head, rows, width - 2, style=style) or _stacked(rows, width - 2)

@@ -15,10 +15,9 @@ from gate.words import cost, creep, failures, marks, notes, numbers, reports, sa
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.grid import Cell, Column, lay_out, paint
-from gate.words.names import Names, named
-from gate.words.phrases import more_are
-from gate.words.plain import clip, distinct, last_lines, visible, wrap
-from gate.words.sandbox import sandbox_text
+from gate.words.names import Names
+from gate.writing.phrases import more_are, named
+from gate.writing.plain import clip, distinct, last_lines, visible, wrap
 
 _TOLD = 5
 _TOLD_OF_ALL = 20
@@ -100,7 +99,7 @@ class _Text:
         sandbox = report.run.sandbox
         asked = [
             ("looks", reports.looks(report)),
-            ("sandbox", sandbox_text(sandbox) if sandbox and sandbox.on else ""),
+            ("sandbox", str(sandbox) if sandbox and sandbox.on else ""),
             ("rules", f"{visible(policy.source)}: {reports.settings(policy.gate)}"),
             ("alpha", reports.error_level(report)),
         ]
@@ -114,7 +113,7 @@ class _Text:
             ("chosen", visible(report.run.chosen or "")),
             ("measured", reports.measured(report)),
             ("time", cost.where(report.run.cost)),
-            ("sandbox", sandbox_text(sandbox) if sandbox and not sandbox.on else ""),
+            ("sandbox", str(sandbox) if sandbox and not sandbox.on else ""),
             ("memory", reports.memory(report)),
             *self.entries("override", policy.override),
             *self.entries("accept", policy.accept),

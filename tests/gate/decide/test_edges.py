@@ -93,10 +93,10 @@ def test_a_finding_that_the_floor_decides_says_so_in_every_format(tmp_path: Path
     report = decided(tmp_path, [*doubled(), *others], "--set", "gate.floor=1us", *options)
     found = next(f for f in report["findings"] if f["benchmark"] == "bench")
     assert (found["verdict"], found["not_worse"]) == ("inconclusive", False)
-    assert {**found["reason"], "text": ""} == {
-        "kind": "below-floor", "threshold": 0.03, "floor": 1e-6, "unit": "s", "text": "",
+    assert found["reason"] == {
+        "kind": "below-floor", "text": "beyond the threshold of 3%, but smaller than the floor of 1 us",
+        "details": {"threshold": 0.03, "floor": 1e-6, "unit": "s"},
     }  # fmt: skip
-    assert found["reason"]["text"] == "beyond the threshold of 3%, but smaller than the floor of 1 us"
     assert BY_FLOOR in report["text"]
     files["summary"] = tmp_path / "summary"
     with files["summary"].open("w", encoding="utf-8") as out:
@@ -114,7 +114,7 @@ def test_a_change_that_only_the_floor_makes_unchanged_says_so(tmp_path: Path) ->
     same = executions(lambda *_: (4e-7 * rng.normal(1, 0.3, 5)).tolist())
     report = decided(tmp_path, same, "--set", "gate.floor=1us")
     assert report["findings"][0]["reason"]["kind"] == "below-floor"
-    assert report["findings"][0]["reason"]["threshold"] is None
+    assert report["findings"][0]["reason"]["details"]["threshold"] is None
     assert "unchanged, smaller than the floor of 1 us" in report["text"]
     assert "unchanged (floor)" in report["text"]
 
@@ -311,8 +311,8 @@ def test_a_layout_that_only_base_has_is_a_warning(tmp_path: Path) -> None:
     report = decided(tmp_path, layouts(1, 0.1, 0.0), "--html", str(page))
     (found,) = report["findings"]
     (warning,) = [w for w in found["warnings"] if w["kind"] == "unlike-spreads"]
-    assert (warning["side"], warning["unit"]) == ("base", "build")
-    assert 10 < warning["times"] < 100
+    assert (warning["details"]["side"], warning["details"]["unit"]) == ("base", "build")
+    assert 10 < warning["details"]["times"] < 100
     assert warning["text"].startswith("base's builds spread ")
     assert warning["text"].endswith(" times as much as head's: the mean may not tell the whole story")
     assert warning["text"] in report["text"]

@@ -19,7 +19,6 @@ from gate.decide.steps import next_step
 from gate.evidence.gather import gather
 from gate.model import Case, Evidence, Finding, Report, outcomes, reasons
 from gate.words import findings, numbers, reports, verdict_line
-from gate.words.sentences import say
 from tests.support import simulate
 from tests.support.lines import builds, located
 
@@ -187,7 +186,7 @@ def test_a_set_floor_that_hides_a_change_is_not_green_and_stands_in_the_headline
     step = next_step(found)
     assert isinstance(step, outcomes.LowerFloor)
     assert (
-        say(step)
+        step.sentence()
         == "If a change below 1 ns matters, lower the floor or remove it (`floor = 0` in `[benchmark.metric.time]`): it is 38.4% of offer"
     )
     assert numbers.verdict_of(one(found)) == "inconclusive (floor)"

@@ -35,7 +35,11 @@ def written(folder: Path, factors: dict[str, float], builds: int = 5, **rules: A
 
 def asked(folder: str, *options: str) -> list[dict[str, Any]]:
     _, text = run("decide", folder, "--json", "-", *options)
-    return [each for each in json.loads(text)["warnings"] if each["kind"] == "implausible"]
+    return [
+        {"text": each["text"], **each["details"]}
+        for each in json.loads(text)["warnings"]
+        if each["kind"] == "implausible"
+    ]
 
 
 def test_it_is_in_every_headline_and_the_verdict_stays(tmp_path: Path) -> None:

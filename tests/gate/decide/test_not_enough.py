@@ -82,11 +82,11 @@ def test_one_build(tmp_path: Path, plan: dict[str, Any]) -> None:
     assert (report["verdict"], report["exit_code"], report["stopped"]) == ("error", 4, "budget")
     assert [finding["verdict"] for finding in report["findings"]] == ["inconclusive"]
     assert report["next"]["kind"] == "allow-more-builds"
-    assert (report["summary"]["kind"], report["summary"]["builds"], report["summary"]["needed"]) == (
+    assert (report["summary"]["kind"], report["summary"]["details"]["builds"], report["summary"]["details"]["needed"]) == (
         "not-enough-measured", 1, 5,
     )  # fmt: skip
     assert report["run"]["rounds"] == {"done": 1, "planned": report["run"]["rounds"]["planned"]}
-    assert (report["summary"]["why"], report["summary"]["round"], report["summary"]["seconds"]) == (
+    assert (report["summary"]["details"]["why"], report["summary"]["details"]["round"], report["summary"]["details"]["seconds"]) == (
         "budget", 120.0, 600.0,
     )  # fmt: skip
 
@@ -242,9 +242,9 @@ def test_the_advised_budget_is_larger_than_the_one_that_was_too_small(tmp_path: 
     (tmp_path / "measurements.jsonl").write_text(lines.text(found))
     code, text = run("decide", str(tmp_path), "--json", "-")
     report = json.loads(text)
-    assert (code, report["summary"]["why"], report["run"]["looks"]["rounds"][-1]) == (4, "budget", 3)
+    assert (code, report["summary"]["details"]["why"], report["run"]["looks"]["rounds"][-1]) == (4, "budget", 3)
     # five rounds as long as the first: 60 min, of which the looks count 5% more
-    assert report["next"]["budget"] > 1.05 * 3600
+    assert report["next"]["details"]["budget"] > 1.05 * 3600
 
 
 @pytest.mark.parametrize(

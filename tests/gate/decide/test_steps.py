@@ -20,8 +20,7 @@ from gate.model import FindingMemory, MeanSquare, Memory, Remembered, Report, Wh
 from gate.report.markdown.accept import entry
 from gate.run.duet import is_possible
 from gate.words import reports
-from gate.words.sentences import say
-from gate.words.ways import Lines, Options, ways
+from gate.writing.ways import Lines, Options
 from tests.support.following import Decided, Measured, Place, drawn, go, hyperfine, noisy, normal, with_lines
 
 GATE, PLAN = '[gate]\nthreshold = "3%"\n', "[plan]\nbuilds = 6\nexecutions = 1\niterations = 3\n"
@@ -338,7 +337,7 @@ def followed(case: Case, folder: Path) -> tuple[Report, outcomes.Step, Report]:
     assert step is not None, before.verdict
     if case.deed is not None:
         return before, step, case.deed(case.subject).check(folder)
-    return before, step, case.subject.follow(ways(step)[case.way]).check(folder)
+    return before, step, case.subject.follow(step.ways[case.way]).check(folder)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -349,7 +348,7 @@ def test_who_follows_it_finds_what_it_promised(name: str, tmp_path: Path) -> Non
     assert type(step) is case.step, said
     assert case.promise(before, after), f"{said}: {after.verdict} {open_reasons(after)}"
     # what is typed stands in the sentence as it is; of two directions the second only as its key
-    typed = ways(step)[case.way : case.way + 1]
+    typed = step.ways[case.way : case.way + 1]
     assert all(str(way) in said for way in typed) or (case.step is outcomes.GiveDirection and case.way == 1)
 
 
@@ -393,7 +392,7 @@ def test_both_sides_at_once_is_for_what_can_be(tmp_path: Path) -> None:
     before = replace(BUSY, beside={"user": wild, "system": wild}).check(tmp_path)
     step = next_step(before)
     assert isinstance(step, outcomes.ReduceNoise) and step.duet
-    (way,) = ways(step)
+    (way,) = step.ways
     assert isinstance(way, Lines) and str(way) in reports.next_step(before)
     assert is_possible(parse(read_source(with_lines(OF_COMMAND, way), "perfgate.toml")))
     assert next_step(measured(wild).check(tmp_path)) == outcomes.MeasureMore(hopeless=True)
@@ -417,8 +416,8 @@ def test_a_number_is_enough_more_often_than_not(noise: dict[str, float], more: d
         asked = measured(noisy(1.1, **noise, seed=seed), **more)
         before = asked.check(Path())
         step = next_step(before)
-        if isinstance(step, outcomes.MoreBuilds | outcomes.MoreMachines) and ways(step):
-            done.append(not open_reasons(asked.follow(ways(step)[0]).check(Path())))
+        if isinstance(step, outcomes.MoreBuilds | outcomes.MoreMachines) and step.ways:
+            done.append(not open_reasons(asked.follow(step.ways[0]).check(Path())))
     assert len(done) > 5
     assert sum(done) > 0.6 * len(done)
 
@@ -443,7 +442,7 @@ def test_where_the_rules_of_base_count_a_setting_is_written_there(name: str, tmp
     said = reports.next_step(msgspec.structs.replace(found, policy=policy))
     step = next_step(found)
     assert step is not None
-    (way,) = ways(step)
+    (way,) = step.ways
     assert isinstance(way, Options) and way.lines is not None
     assert str(way.lines) in said and "--set" not in said
     assert said.endswith("those of the target branch main")
@@ -530,4 +529,4 @@ def pairs_of(options: tuple[str, ...]) -> list[tuple[str, str]]:
     ],
 )
 def test_it_names_the_key_and_a_number(step: outcomes.Step, expected: str) -> None:
-    assert say(step) == expected
+    assert step.sentence() == expected

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from gate.plots.picture import Shape, Sheet, legal
-from gate.words.plain import clip
+from gate.writing.plain import clip
 from tests.gate.plots.drawn import assert_sound, corners, paths, texts
 from tests.gate.report.examples import HOSTILE
 

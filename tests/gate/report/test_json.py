@@ -32,7 +32,11 @@ def test_what_has_a_sentence_has_it_as_its_text() -> None:
     found = tables["findings"][0]
     assert tables["summary"]["kind"] == "regressed"
     assert tables["summary"]["text"] == "1 of 4 findings regressed: request time load=busy"
-    assert (found["reason"]["kind"], found["reason"]["comparisons"], found["shown"]) == ("exceeds", 12, "decided_at")
+    assert (found["reason"]["kind"], found["reason"]["details"]["comparisons"], found["shown"]) == (
+        "exceeds",
+        12,
+        "decided_at",
+    )
     assert found["reason"]["text"].startswith("beyond the threshold of 3% with 99.58% confidence")
     memory = plain.loads(json.render(examples.early()))["findings"][0]["memory"]
     assert (memory["kind"], memory["text"].partition(":")[0]) == ("moderated", "moderated by remembered variance")

@@ -16,8 +16,9 @@ from gate.report.page import html
 from gate.report.templates import broken
 from gate.report.text import terminal
 from gate.words import verdict_line
-from gate.words.names import Names, NameSet, named
-from gate.words.plain import columns
+from gate.words.names import Names, NameSet
+from gate.writing.phrases import named
+from gate.writing.plain import columns
 from tests.gate.report import examples
 
 QUEUES = ("SpscArrayQueue", "MpscArrayQueue", "spscArrayQueue")

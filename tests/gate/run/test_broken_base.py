@@ -43,7 +43,7 @@ def check(made: Project, *more: str, base: str = "HEAD~1") -> Any:
 
 
 def told(made: Project, kind: str) -> dict[str, Any] | None:
-    return next((each for each in made.report()["warnings"] if each["kind"] == kind), None)
+    return next((each["details"] for each in made.report()["warnings"] if each["kind"] == kind), None)
 
 
 def test_a_project_whose_only_commit_does_not_build(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_a_project_whose_only_commit_does_not_build(tmp_path: Path) -> None:
     assert said.startswith(f"○ Nothing to compare yet: {why}; head's noise: a change of ")
     report = made.report()
     assert (report["verdict"], report["findings"], report["new"]) == ("pass", [], ["bench"])
-    broken = report["summary"]["why"]["broken"]
+    broken = report["summary"]["details"]["why"]["details"]["broken"]["details"]
     assert (broken["base"], broken["compared"], broken["tried"], broken["failed"]) == (base, None, 0, "build")
     assert report["run"]["base"]["sha"] == report["run"]["head"]["sha"] == head
     for kind in ("markdown", "summary"):

@@ -67,11 +67,12 @@ def test_head_is_measured_against_itself(tmp_path: Path, base: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("○ Nothing to compare yet: base has no perfgate.toml, and ")
     report = nothing_compared(made)
-    why = report["summary"]["why"]
+    details = report["summary"]["details"]
+    why = details["why"]["details"]
     assert (why["base"], why["itself"], why["failed"]) == (first, True, failed)
     # noise of 1% in 5 builds of 4 values
-    assert report["summary"]["quietest"] == report["summary"]["noisiest"]
-    assert 0.001 < report["summary"]["quietest"]["detectable"] < 0.1
+    assert details["quietest"] == details["noisiest"]
+    assert 0.001 < details["quietest"]["detectable"] < 0.1
     assert report["run"]["base"]["sha"] == report["run"]["head"]["sha"] == head
     assert report["new"] == ["bench"] and report["recorded"][0]["base"]["counts"]["build"] == 5
     kinds = [warning["kind"] for warning in report["warnings"]]

@@ -14,7 +14,7 @@ from gate.run import live
 from gate.run.live import Live, Steps, bar_line
 from gate.run.progress import Progress
 from gate.run.provisional import Provisional
-from gate.words.plain import columns
+from gate.writing.plain import columns
 from harness.loop.events import BothStarted, Event, LookTaken, ProbeFinished, RoundStarted, StepFinished, StepStarted
 from tests.support.screen import Terminal
 

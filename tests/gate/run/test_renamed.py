@@ -39,7 +39,10 @@ def test_it_is_measured_on_both_sides(tmp_path: Path, ci: str, speed: float, cod
     assert (report["failures"], report["new"]) == ([], [])
     found = [*report["findings"]]
     assert [each["benchmark"] for each in found] == ["bench" if ci else "new-name"]
-    assert {"kind": "renamed", "was": "bench", "now": "new-name"}.items() <= report["warnings"][0].items()
+    assert (report["warnings"][0]["kind"], report["warnings"][0]["details"]) == (
+        "renamed",
+        {"was": "bench", "now": "new-name"},
+    )
     assert "bench → new-name (renamed)" in made.perfgate("report", "--format", "markdown").stdout.splitlines()[0]
     assert "bench → new-name (renamed)" in (made.top / ".perfgate/report.html").read_text()
 

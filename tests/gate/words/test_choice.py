@@ -7,7 +7,6 @@ import pytest
 
 from gate.model import choice as c
 from gate.report import json as report_json
-from gate.words.choice import chosen
 from tests.gate.report import examples
 
 SHA = "0123456789abcdef" * 2 + "01234567"
@@ -58,7 +57,7 @@ def test_every_kind_has_an_example() -> None:
 @pytest.mark.parametrize(("how", "said"), EXAMPLES)
 def test_a_side_is_told_and_comes_back_from_a_file(how: c.AnyHow, said: str) -> None:
     choice = c.Choice(None, how)
-    assert chosen(choice) == f"head is {said}"
+    assert str(choice) == f"head is {said}"
     assert msgspec.json.decode(msgspec.json.encode(choice), type=c.Choice) == choice
     run = examples.run_facts(choice=choice)
     report = msgspec.structs.replace(examples.passing(), run=run)
@@ -67,5 +66,5 @@ def test_a_side_is_told_and_comes_back_from_a_file(how: c.AnyHow, said: str) -> 
 
 def test_both_sides_are_told() -> None:
     both = c.Choice(c.MergeBase("main"), c.LastCommit("feature", SHA))
-    assert chosen(both) == "base is the merge base with main; head is the last commit on feature"
-    assert chosen(c.Choice(c.AsHead(), c.LastCommit("feature", SHA))) == "head on both sides"
+    assert str(both) == "base is the merge base with main; head is the last commit on feature"
+    assert str(c.Choice(c.AsHead(), c.LastCommit("feature", SHA))) == "head on both sides"

@@ -5,7 +5,6 @@ from typing import Any
 
 import msgspec
 
-from gate.words.sentences import say
 from tests.gate.words.test_reasons import HEADLINES, REASONS
 from tests.gate.words.warnings.test_warnings import EXAMPLES
 
@@ -26,8 +25,8 @@ def with_ones(value: Any) -> Any:
 
 
 SENTENCES = [
-    *[say(with_ones(warning)) for examples in EXAMPLES.values() for warning, _ in examples],
-    *[say(with_ones(reason)) for reason, _ in (*REASONS, *HEADLINES)],
+    *[with_ones(warning).sentence() for examples in EXAMPLES.values() for warning, _ in examples],
+    *[with_ones(reason).sentence() for reason, _ in (*REASONS, *HEADLINES)],
 ]
 
 

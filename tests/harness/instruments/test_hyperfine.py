@@ -13,7 +13,6 @@ from gate.config.types import Benchmark, MetricRules
 from gate.model import Metric
 from gate.model.warnings.setup import SpawnInstead, ToolUnusable
 from gate.units import Duration
-from gate.words.warnings.setup import unusable
 from harness.instruments.declaration import choose
 from harness.instruments.hyperfine import Hyperfine, find_hyperfine
 from harness.instruments.protocol import Context, Unusable
@@ -187,7 +186,7 @@ def measured(context: Context) -> Measure:
     with patch.object(sys, "executable", os.environ.get("HYPERFINE_BESIDE", sys.executable)):
         real = find_hyperfine(os.environ)
     if not isinstance(real, Hyperfine):
-        pytest.skip(f"absent: hyperfine ({unusable(real)})")
+        pytest.skip(f"absent: hyperfine ({real})")
 
     def measure(command: str | list[str], **options: Any) -> dict[str, Metric] | Unusable:
         each = benchmark(command, **options)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gate.model.warnings.setup import BaseAhead, EmbeddedRepository
-from gate.words.choice import chosen
 from harness.errors import SourceError
 from harness.process.groups import alive
 from harness.source import store
@@ -163,7 +162,7 @@ def test_a_branch_is_compared_with_its_merge_base(checkout: Checkout) -> None:
     # main has gone on: this commit is not main
     assert (found.base.commit.sha, found.base.commit.ref, found.base.revision) == (fork, "merge base with main", fork)
     assert (found.head.commit.sha, found.head.commit.ref, found.head.commit.dirty) == (tip, "feature", False)
-    assert chosen(found.choice) == "base is the merge base with main; head is the last commit on feature"
+    assert str(found.choice) == "base is the merge base with main; head is the last commit on feature"
     assert found.warnings == ()
 
 
@@ -172,7 +171,7 @@ def test_the_default_branch_is_compared_with_the_commit_before(checkout: Checkou
     second = checkout.commit(a="2")
     found = resolved(checkout)
     assert (found.base.commit.sha, found.base.commit.ref, found.head.commit.sha) == (first, "main~1", second)
-    assert chosen(found.choice) == (
+    assert str(found.choice) == (
         "base is the commit before head, because head is on main itself; head is the last commit on main"
     )
 
@@ -186,7 +185,7 @@ def test_unpushed_commits_of_the_default_branch_are_all_compared(checkout: Check
     head = copy.commit(readme="1")
     found = resolved(copy)
     assert (found.base.commit.sha, found.base.commit.ref, found.head.commit.sha) == (pushed, "origin/main", head)
-    assert chosen(found.choice) == (
+    assert str(found.choice) == (
         "base is the merge base with origin/main, because head is on main with 2 commits that origin/main does not "
         "have; head is the last commit on main"
     )
@@ -206,7 +205,7 @@ def test_unpushed_commits_count_wherever_head_is(checkout: Checkout, tmp_path: P
     copy.git("switch", "-q", "-c", "feature")
     found = resolved(copy)
     assert (found.base.commit.sha, found.base.commit.ref) == (pushed, "origin/main")
-    assert "because head has 2 commits of main that origin/main does not have;" in chosen(found.choice)
+    assert "because head has 2 commits of main that origin/main does not have;" in str(found.choice)
 
 
 def test_uncommitted_changes_are_compared_with_head_though_commits_are_unpushed(
@@ -227,7 +226,7 @@ def test_a_dirty_default_branch_is_compared_with_its_commit(checkout: Checkout) 
     assert (found.base.commit.sha, found.base.commit.dirty, found.head.commit.sha) == (sha, False, sha)
     assert found.head.commit.dirty
     assert found.head.commit.tree
-    assert chosen(found.choice) == (
+    assert str(found.choice) == (
         "base is HEAD, because head is on main itself and the tree has changes; "
         "head is the working tree on main with uncommitted changes (2 files, 1 of them untracked)"
     )
@@ -258,7 +257,7 @@ def test_a_new_branch_without_commits(checkout: Checkout) -> None:
     checkout.git("switch", "-q", "-c", "feature")
     found = resolved(checkout)
     assert (found.base.commit.sha, found.head.commit.sha) == (first, second)
-    assert "because main has all commits of head" in chosen(found.choice)
+    assert "because main has all commits of head" in str(found.choice)
     checkout.write(a="3")
     assert resolved(checkout).base.commit.sha == second
 
@@ -269,7 +268,7 @@ def test_a_detached_head(checkout: Checkout) -> None:
     second = checkout.commit(a="2")
     found = resolved(checkout)
     assert (found.base.commit.sha, found.head.commit.sha, found.head.commit.ref) == (first, second, "HEAD")
-    assert chosen(found.choice).endswith(f"head is the last commit at the detached {second[:12]}")
+    assert str(found.choice).endswith(f"head is the last commit at the detached {second[:12]}")
     checkout.git("switch", "-q", "main")
     checkout.git("merge", "-q", second)
     checkout.git("switch", "-q", "--detach", second)
@@ -296,7 +295,7 @@ def test_the_nearer_of_local_and_remote_branch_counts(checkout: Checkout, tmp_pa
     copy.commit(a="3")
     found = resolved(copy)
     assert (found.base.commit.sha, found.base.commit.ref) == (unpushed, "main")
-    assert chosen(found.choice).startswith("base is the merge base with main;")
+    assert str(found.choice).startswith("base is the merge base with main;")
 
 
 def test_no_default_branch(checkout: Checkout) -> None:
@@ -322,7 +321,7 @@ def test_given_refs(checkout: Checkout) -> None:
     checkout.write(a="dirty")
     found = resolved(checkout, base="v1", head="main")
     assert (found.base.commit.sha, found.head.commit.sha, found.head.commit.dirty) == (first, second, False)
-    assert chosen(found.choice) == "base is v1 as given; head is main as given"
+    assert str(found.choice) == "base is v1 as given; head is main as given"
     assert resolved(checkout, head="main").base.commit.sha == first
     backwards = resolved(checkout, base="main", head="v1")
     assert backwards.warnings == (BaseAhead("main", 1),)
@@ -483,13 +482,13 @@ def test_a_pull_requests_merge_commit(checkout: Checkout, tmp_path: Path) -> Non
     ci = {"CI": "true", "GITHUB_REF": "refs/pull/7/merge", "GITHUB_SHA": merge, "GITHUB_BASE_REF": "main"}
     found = resolved(checkout, environment=ci)
     assert (found.base.commit.sha, found.base.commit.ref) == (target, "main")
-    assert "the first parent of the pull request's merge commit" in chosen(found.choice)
+    assert "the first parent of the pull request's merge commit" in str(found.choice)
     # a push whose last commit is a merge is not one
     push = {"CI": "true", "GITHUB_REF": "refs/heads/x", "GITHUB_SHA": merge}
-    assert "merge base" in chosen(resolved(checkout, environment=push).choice)
+    assert "merge base" in str(resolved(checkout, environment=push).choice)
     checkout.git("update-ref", "refs/remotes/pull/7/merge", merge)
-    assert "first parent" in chosen(resolved(checkout, environment={"CI": "1"}).choice)
-    assert "merge base" in chosen(resolved(checkout, environment={}).choice)
+    assert "first parent" in str(resolved(checkout, environment={"CI": "1"}).choice)
+    assert "merge base" in str(resolved(checkout, environment={}).choice)
     checkout.git("branch", "merged")
     shallow = clone(checkout, tmp_path / "shallow", "--depth=1", "-b", "merged")
     with pytest.raises(SourceError, match=r"first parent of the pull request's merge commit .* fetch-depth: 0"):
@@ -617,7 +616,7 @@ def test_whatever_the_users_configuration(checkout: Checkout, tmp_path: Path, mo
     found = resolved(checkout)
     assert found.base.commit.sha == first
     assert listed(checkout, found.head.revision) == ["a", "new", "sub moved"]
-    assert "(3 files, 2 of them untracked)" in chosen(found.choice)
+    assert "(3 files, 2 of them untracked)" in str(found.choice)
 
 
 def test_unmerged_files(checkout: Checkout) -> None:
@@ -670,7 +669,7 @@ def test_a_sparse_checkout_loses_nothing(checkout: Checkout) -> None:
     checkout.write(here__a="2")
     found = resolved(checkout)
     assert listed(checkout, found.head.revision) == ["c", "here/a", "there/b"]
-    assert "(1 file)" in chosen(found.choice)
+    assert "(1 file)" in str(found.choice)
 
 
 def test_a_split_index_stays_as_it_is(checkout: Checkout) -> None:

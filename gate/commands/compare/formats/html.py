@@ -16,8 +16,8 @@ from gate.plots.changes import Drawn, DrawnRow, changes
 from gate.report.page.pictures import Figure
 from gate.report.templates import prose, render_template
 from gate.words.grid import Footnotes
-from gate.words.phrases import more_are
-from gate.words.plain import visible
+from gate.writing.phrases import more_are
+from gate.writing.plain import visible
 
 _NOTES = 200
 _TONES = {"worse": "regression", "better": "improvement"}

@@ -10,8 +10,8 @@ from gate.commands.compare.formats import Screen
 from gate.commands.compare.table import Table
 from gate.report.markdown.escape import brief, code, prose, short
 from gate.words.grid import Footnotes
-from gate.words.phrases import more_are
-from gate.words.plain import visible
+from gate.writing.phrases import more_are
+from gate.writing.plain import visible
 
 _NAME = 200
 _TITLE = 40

@@ -10,8 +10,8 @@ from gate.commands.compare.formats import Screen
 from gate.commands.compare.table import Table
 from gate.words.grid import Cell, Column, Footnotes, lay_out, paint, superscript
 from gate.words.names import NameSet
-from gate.words.phrases import more_are
-from gate.words.plain import columns, distinct, pad, visible, wrap
+from gate.writing.phrases import more_are
+from gate.writing.plain import columns, distinct, pad, visible, wrap
 
 _STYLES = {"worse": "31", "better": "36"}
 _NOTES = 40

@@ -15,7 +15,7 @@ from gate.plots.scales import Axis, change_ticks
 from gate.plots.style import LETTERS, LETTERS_NARROW
 from gate.stats.series import Path
 from gate.units import plural
-from gate.words.plain import clip, visible
+from gate.writing.plain import clip, visible
 
 _WIDTH, _HEIGHT = 960, 300
 _TOP, _BOTTOM, _RIGHT = 46, 240, 946

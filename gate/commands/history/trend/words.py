@@ -12,9 +12,9 @@ from gate.history.trend import CaseTrend, Fact, Segment, Trend
 from gate.stats.series import Interval
 from gate.units import agree, format_share, plural
 from gate.words import views
-from gate.words.numbers import changed
-from gate.words.phrases import listed
-from gate.words.plain import clip, visible
+from gate.writing.amounts import changed
+from gate.writing.phrases import listed
+from gate.writing.plain import clip, visible
 
 _SHORT = 10
 """Digits of a commit that are shown."""

@@ -14,7 +14,7 @@ from gate.model.study import Effect, Factor, LinearModel, QuantileEffects, Quant
 from gate.stats.special import stdtrit
 from gate.units import format_number, format_share
 from gate.words.effects import Change, change_of, named, percentile, say_change, say_trend, signed, size
-from gate.words.phrases import joined
+from gate.writing.phrases import joined
 
 _SAID = 4
 """Most factors and most interactions that sentences name."""

@@ -28,7 +28,7 @@ from gate.commands.study.plots.scale import Scale, Vertical, name, scale, vertic
 from gate.model.study import Blocks, Box, Factor, Response, Setting
 from gate.plots.axes import grid
 from gate.plots.picture import Picture, Sheet
-from gate.words.plain import clip
+from gate.writing.plain import clip
 
 _WIDTH = 720
 _HEAD, _PLOT = 30, 216

@@ -13,7 +13,7 @@ from gate.model.study import Factor, Response, Setting, Varies
 from gate.plots.axes import grid
 from gate.plots.picture import Picture, Sheet
 from gate.units import agree, plural
-from gate.words.plain import clip
+from gate.writing.plain import clip
 
 _WIDTH, _PLOT = 720, 214
 _HEAD, _FOOT = 30, 58

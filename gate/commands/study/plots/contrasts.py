@@ -15,7 +15,7 @@ from gate.plots.picture import room
 from gate.stats.special import stdtrit
 from gate.units import agree, format_confidence, format_number, plural
 from gate.words.effects import named, named_short
-from gate.words.plain import clip
+from gate.writing.plain import clip
 
 _FEWEST = 3
 _REACH = 2.5

@@ -16,7 +16,7 @@ from gate.plots.picture import Picture, Point, Sheet
 from gate.plots.scales import Axis
 from gate.units import agree, format_confidence, plural
 from gate.words.effects import alias_sets, named_short
-from gate.words.plain import clip
+from gate.writing.plain import clip
 
 _WIDTH = 720
 _COLUMNS = 3

@@ -14,7 +14,7 @@ from gate.plots.picture import Picture, Point, Sheet, room
 from gate.plots.scales import Axis, minus, ticks
 from gate.stats.special import ndtri
 from gate.units import plural
-from gate.words.plain import clip
+from gate.writing.plain import clip
 
 _WIDTH, _HEIGHT = 720, 400
 _TOP, _BOTTOM = 40, 332

@@ -17,7 +17,7 @@ from gate.plots.picture import Picture, Sheet
 from gate.plots.scales import Axis, Range, limits, ticks
 from gate.stats.quantile import needed_values, type8
 from gate.units import agree, plural
-from gate.words.plain import clip
+from gate.writing.plain import clip
 
 _WIDTH = 720
 _TITLE, _LINE, _PLOT, _FOOT = 34, 27, 150, 64

@@ -25,7 +25,7 @@ from gate.plots.axes import grid, tick_room
 from gate.plots.picture import Picture, Sheet, room
 from gate.plots.scales import Axis
 from gate.units import format_confidence, plural
-from gate.words.plain import clip
+from gate.writing.plain import clip
 
 _WIDTH = 720
 _HEAD, _TITLE, _HEADING, _PLOT, _GAP = 8, 30, 28, 116, 12

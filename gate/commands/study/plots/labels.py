@@ -10,7 +10,7 @@ from gate.commands.study.plots.marks import LAYOUTS, look_of, said, shortened, w
 from gate.model.study import Factor, Setting
 from gate.plots.picture import Sheet, room
 from gate.plots.style import LETTERS_NARROW
-from gate.words.plain import clip
+from gate.writing.plain import clip
 
 ROW = 27
 """Height of a row of labels, enough for the letters of a phone."""

@@ -9,7 +9,7 @@ from typing import Literal
 from gate.model.study import Factor, Response, Setting
 from gate.plots.picture import Anchor, Point, Shape, Sheet, room
 from gate.plots.style import LETTERS, LETTERS_NARROW, SETTINGS
-from gate.words.plain import clip, told_apart
+from gate.writing.plain import clip, told_apart
 
 Size = Literal["small", "middle", "large"]
 

@@ -30,7 +30,7 @@ from gate.plots.picture import Picture, Point, Sheet, room
 from gate.plots.scales import Axis
 from gate.units import agree
 from gate.words.effects import alias_sets, named, named_short
-from gate.words.plain import clip
+from gate.writing.plain import clip
 
 _WIDTH = 720
 _HEAD, _TITLE, _PLOT, _BELOW = 32, 32, 150, 36

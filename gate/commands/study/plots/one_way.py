@@ -15,7 +15,7 @@ from gate.plots.axes import grid
 from gate.plots.picture import Picture, Sheet, room
 from gate.plots.scales import Axis, minus, ticks
 from gate.units import format_confidence
-from gate.words.plain import clip
+from gate.writing.plain import clip
 
 _WIDTH = 720
 _TOP, _PLOT, _BELOW = 62, 200, 62

@@ -9,7 +9,7 @@ from gate.plots.picture import Picture, Sheet, room
 from gate.plots.scales import Axis, minus, ticks
 from gate.plots.style import LETTERS, LETTERS_NARROW
 from gate.units import plural
-from gate.words.plain import clip
+from gate.writing.plain import clip
 
 MOST = 30
 """Bars at most."""

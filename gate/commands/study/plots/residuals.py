@@ -15,7 +15,7 @@ from gate.plots.axes import grid
 from gate.plots.picture import Picture, Sheet
 from gate.plots.scales import Axis, minus, ticks
 from gate.units import plural
-from gate.words.plain import clip
+from gate.writing.plain import clip
 
 _WIDTH, _HEIGHT = 720, 334
 _TOP, _BOTTOM = 66, 266

@@ -15,7 +15,7 @@ from gate.plots.picture import Picture, Sheet
 from gate.plots.scales import Axis, ticks
 from gate.plots.style import SETTINGS
 from gate.units import agree, plural
-from gate.words.plain import clip
+from gate.writing.plain import clip
 
 _WIDTH, _PLOT = 720, 214
 _HEAD, _FOOT = 30, 58

@@ -14,7 +14,7 @@ from gate.plots.axes import grid
 from gate.plots.picture import Picture, Sheet
 from gate.plots.scales import Axis
 from gate.units import format_confidence, format_number
-from gate.words.plain import clip
+from gate.writing.plain import clip
 
 _WIDTH = 720
 _HEAD, _PLOT, _FOOT = 62, 196, 62

@@ -22,8 +22,8 @@ from gate.report.templates import Fact, render_template
 from gate.units import agree, format_confidence, format_share
 from gate.words import failures
 from gate.words.numbers import plural
-from gate.words.plain import visible
 from gate.words.reports import capitalized, commit
+from gate.writing.plain import visible
 
 _ONE_WAYS = 24
 """Most one-way tables that a page holds of a response; all are in the CSV tables."""

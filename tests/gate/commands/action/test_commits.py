@@ -32,7 +32,6 @@ from gate.model.warnings.checkout import (
     SubmoduleLacksCommit,
     TokenLeft,
 )
-from gate.words.sentences import say
 from harness.errors import SourceError
 from harness.source import base_and_head
 from harness.source.fetching import FetchError
@@ -530,7 +529,7 @@ def test_a_token_that_is_not_good_does_not_stand_in_the_way(origin: Origin, tmp_
             assert found.base == origin.main[-1]
             (warning,) = found.warnings
             assert isinstance(warning, TokenLeft)
-            assert TOKEN not in say(warning)
+            assert TOKEN not in warning.sentence()
 
 
 def test_a_url_that_names_a_user(origin: Origin, tmp_path: Path) -> None:
@@ -692,7 +691,7 @@ def test_a_submodule_that_cannot_be_had_is_a_warning(tmp_path: Path) -> None:
         (warning,) = found.warnings
         assert isinstance(warning, SubmoduleLacksCommit)
         assert (warning.path, warning.commit) == ("third party/lib", made.feature[1])
-        assert TOKEN not in say(warning)
+        assert TOKEN not in warning.sentence()
 
 
 def test_pointers_of_git_lfs_are_named(origin: Origin, tmp_path: Path) -> None:

@@ -120,8 +120,9 @@ def test_what_rounding_hides_says_so_and_the_way_on_works() -> None:
     code, text, finding = decided(libtest, "12", "13")
     assert code == 0
     assert finding["reason"] == {
-        "kind": "rounded", "step": 1e-9, "unit": "s", "low": 1.0, "high": pytest.approx(13.5 / 11.5),
+        "kind": "rounded",
         "text": "all values are rounded to 1 ns, which alone leaves the change between +0.0% and +17.4%",
+        "details": {"step": 1e-9, "unit": "s", "low": 1.0, "high": pytest.approx(13.5 / 11.5)},
     }  # fmt: skip
     assert finding["more_builds"] is None
     assert "do more work for each value, or write more digits" in text

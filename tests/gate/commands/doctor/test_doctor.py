@@ -13,7 +13,7 @@ from gate.cli.main import main
 from gate.commands.doctor import doctor, metrics
 from gate.commands.doctor import doctor as doctor_text
 from gate.run.strict import UnfitError, refuse_unfit
-from gate.words.plain import columns
+from gate.writing.plain import columns
 from harness.host.fitness import Check
 
 FIT = [

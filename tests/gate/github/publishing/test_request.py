@@ -11,7 +11,6 @@ from gate.github.publishing.request import LONGEST, as_inputs, bounded, encode, 
 from gate.model import UserError
 from gate.model.warnings.base import Said
 from gate.model.warnings.checkout import MoreWarnings, SubmoduleAbsent
-from gate.words.sentences import say
 from tests.support.workflow_job import Job, changed
 
 TOP = Path("/repository")
@@ -90,7 +89,7 @@ def test_a_flood_of_warnings_reaches_neither_log_nor_report_whole(
     job = Job(project, tmp_path / "job", "push", {"repository": {"full_name": "acme/widget", "default_branch": "main"}})
     prepared = job.step("prepare")
     expected = [*many[:10], MoreWarnings(690)]
-    assert prepared.said("warning") == [*map(say, expected)]
+    assert prepared.said("warning") == [*(each.sentence() for each in expected)]
     assert request_of({"INPUT_REQUEST": prepared.outputs["request"]}).warnings == expected
 
 

@@ -15,7 +15,6 @@ from gate.report.markdown import comment as markdown
 from gate.report.markdown import summary
 from gate.report.markdown.escape import block, code, escape, link, prose, short, size
 from gate.report.markdown.opening import weigh
-from gate.words.sentences import say
 from tests.gate.report import examples, gfm
 from tests.support.seeds import some
 
@@ -311,11 +310,11 @@ def test_warnings_about_rules_and_host_come_before_those_of_single_benchmarks() 
     calibrate = NothingRemembered("fieller")
     important: list[AnyWarning] = [RulesChanged(("gate.threshold",), "base"), Throttled(3, 1.2)]
     found = weigh([important[0], calibrate, *partial, important[1]], 5)
-    assert found.shown[:2] == [*map(say, important)]
+    assert found.shown[:2] == [*(each.sentence() for each in important)]
     # what is said of thirty benchmarks is said once
     first = "hosting-page-0: base has 9 and head 10 of 10 executions; likewise hosting-page-1, hosting-page-2, "
     assert found.shown[2].startswith(first) and found.shown[2].endswith(" and 9 more")
-    assert found.rest == [say(calibrate)]
+    assert found.rest == [calibrate.sentence()]
     text = markdown.render(examples.report("pass", [examples.finding()], warnings=[calibrate, *partial, *important]))
     listed = text.partition("<summary>4 warnings</summary>")[2].partition("</details>")[0].strip().splitlines()
     assert "throttled" in listed[1]

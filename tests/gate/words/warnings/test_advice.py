@@ -22,8 +22,7 @@ from gate.model.warnings import measured as m
 from gate.model.warnings import setup as s
 from gate.model.warnings import study as y
 from gate.run.duration import budget_warnings
-from gate.words import ways
-from gate.words.sentences import say
+from gate.writing import ways
 from harness.loop.schedule import schedule
 from tests.gate.words.warnings.test_warnings import EXAMPLES
 from tests.support.following import Decided, Measured, go, noisy
@@ -51,7 +50,7 @@ STUDY = (
 class Followed(NamedTuple):
     """A situation that has the warning, and the same once its advice was followed."""
 
-    before: Callable[[Path], list[Any]]
+    before: Callable[[Path], list[AnyWarning]]
     after: Callable[[Path], list[Any]]
     said: str
     """Which part of the sentence that was."""
@@ -155,7 +154,7 @@ def test_who_follows_it_has_the_warning_no_more(kind: type, number: int, tmp_pat
     case = FOLLOWED[kind][number]
     found = [each for each in case.before(tmp_path) if isinstance(each, kind)]
     assert found
-    assert case.said in say(found[0])
+    assert case.said in found[0].sentence()
     assert not [each for each in case.after(tmp_path) if isinstance(each, kind)]
 
 

@@ -25,8 +25,6 @@ from gate.report.measurements import Material
 from gate.report.page import html
 from gate.report.page.document import page_of
 from gate.report.text import terminal as plain_text
-from gate.words.sentences import say
-from gate.words.warnings import SENTENCES
 from tests.gate.report import examples
 
 A = h.Machine("aaaaaaaaaaaa", "a", "6.1.0", "boot-a-1")
@@ -926,7 +924,7 @@ def test_every_kind_has_an_example_under_its_stable_name() -> None:
 
 
 def test_every_kind_has_a_sentence() -> None:
-    assert [say(warning) for _, warning, _ in EACH] == [sentence for *_, sentence in EACH]
+    assert [warning.sentence() for _, warning, _ in EACH] == [sentence for *_, sentence in EACH]
 
 
 def test_a_warning_comes_back_from_a_file_as_it_was() -> None:
@@ -945,27 +943,18 @@ def test_only_a_text_from_elsewhere_has_a_text() -> None:
 
 def test_texts_of_another_program_are_taken_for_what_they_are() -> None:
     assert typed(["old", m.TwoSessions()]) == [Said("old"), m.TwoSessions()]
-    assert [*map(say, typed(["old"]))] == ["old"]
-
-
-def test_a_type_without_a_sentence_is_refused() -> None:
-    class Unknown(Base, frozen=True):
-        pass
-
-    with pytest.raises(KeyError, match="Unknown"):
-        say(Unknown())
+    assert [each.sentence() for each in typed(["old"])] == ["old"]
 
 
 @pytest.fixture
 def nonsense(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every sentence is "blah" and its kind's number: nothing in it can be read."""
-    for number, kind in enumerate(KINDS):
-        monkeypatch.setitem(SENTENCES, kind, f"blah {number}.".format)
+    monkeypatch.setattr(Base, "sentence", lambda self: f"blah {KINDS.index(type(self))}.")
 
 
 def shape(report: Report) -> list[object]:
     """How many warnings stand where, and in which order."""
-    told = [say(each) for each in report.warnings]
+    told = [each.sentence() for each in report.warnings]
     weighed = weigh(report.warnings, 5)
     page = page_of(report, Material())
     return [
@@ -996,8 +985,8 @@ def test_what_is_for_experts_is_shown_on_demand(request: pytest.FixtureRequest) 
     pair: list[AnyWarning] = [e.NormalTail(5, 5), e.Drift(0.1, "s")]
     report = examples.report("pass", [examples.finding("lex", warnings=pair)])
     short, every = (plain_text.render(report, every=each) for each in (False, True))
-    assert [say(each) in every for each in pair] == [True, True]
-    assert [say(each) in short for each in pair] == [False, True]
+    assert [each.sentence() in every for each in pair] == [True, True]
+    assert [each.sentence() in short for each in pair] == [False, True]
 
 
 @pytest.mark.parametrize("written", [comment.render, summary.render, junit.render], ids=["comment", "summary", "junit"])

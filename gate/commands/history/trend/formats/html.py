@@ -17,8 +17,8 @@ from gate.history.trend import CaseTrend, Trend
 from gate.report.page.pictures import Figure
 from gate.report.templates import prose, render_template
 from gate.units import plural
-from gate.words.numbers import amount
-from gate.words.plain import visible
+from gate.writing.amounts import amount
+from gate.writing.plain import visible
 
 _OPEN = 12
 """Cases that are open; of more all are folded."""

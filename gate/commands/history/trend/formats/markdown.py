@@ -8,7 +8,7 @@ from gate.commands.history.trend import words
 from gate.commands.history.trend.formats import Screen
 from gate.history.trend import Trend
 from gate.report.markdown.escape import code, prose, short
-from gate.words.phrases import more_are
+from gate.writing.phrases import more_are
 
 _TEXT = 1000
 _CASES = 100

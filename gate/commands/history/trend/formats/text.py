@@ -8,8 +8,8 @@ from gate.commands.history.trend import words
 from gate.commands.history.trend.formats import Screen
 from gate.history.trend import CaseTrend, Trend
 from gate.words.grid import Cell, Column, lay_out, paint
-from gate.words.phrases import more_are
-from gate.words.plain import distinct, wrap
+from gate.writing.phrases import more_are
+from gate.writing.plain import distinct, wrap
 
 _BARS = "▁▂▃▄▅▆▇█"
 _SPARK = 24

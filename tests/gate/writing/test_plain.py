@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from gate.config.rules import matches
-from gate.words.plain import benchmark_option, clip, columns, distinct
+from gate.writing.plain import benchmark_option, clip, columns, distinct
 
 GJSON = [
     "gjson/BenchmarkGetComplexPath",

@@ -8,14 +8,26 @@ import shlex
 import unicodedata
 from collections.abc import Iterable, Sequence
 
-from gate.model.visible import visible as visible  # whoever writes a line finds it here
-
 _SPACES = re.compile(r"[^\S ]+")
 _CSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 _ERROR = re.compile(r"\berror\b|[a-z]Error\b", re.IGNORECASE)
 """What compilers and interpreters write before what is wrong."""
 _FEWEST = 4
 """Lines among which an earlier one may stand."""
+
+
+def visible(text: str) -> str:
+    r"""Write what does not print as repr() would: "\n", "\x1b", "\u202e"; the result is one line.
+
+    A byte of a file's name that is no text is written as git would: "\xff".
+    """
+    return text if text.isprintable() else "".join(c if c.isprintable() else _escaped(c) for c in text)
+
+
+def _escaped(character: str) -> str:
+    if 0xDC80 <= ord(character) <= 0xDCFF:  # "surrogateescape" (PEP 383)
+        return f"\\x{ord(character) - 0xDC00:02x}"
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
 def last_lines(text: str, limit: int | None) -> list[str]:

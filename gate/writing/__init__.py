@@ -1,0 +1,1 @@
+"""How a sentence is put together: what the nouns of gate.model, and all rooms below, say themselves with."""

@@ -1,0 +1,157 @@
+"""How numbers of a rule, a change and a limit are written: the same in a sentence and in a table."""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, Protocol, TypeGuard
+
+from gate.units import format_confidence, format_number, format_share, format_value, shown_unit
+from gate.writing.plain import clip, visible
+
+
+def known(value: float | None) -> TypeGuard[float]:
+    """Return whether a number exists; NaN and infinity are treated as numbers that do not."""
+    return value is not None and math.isfinite(value)
+
+
+def format_percent(share: float) -> str:
+    """Write a share as it was configured: "3%"; a confidence as everywhere: "99.58%"."""
+    return format_confidence(share) if known(share) else "unknown"
+
+
+_TIMES = 100
+"""Ratios from this on are multiples: nobody reads "+8190790%"."""
+
+
+def _multiple(ratio: float) -> str | None:
+    """Write a large ratio as a multiple, in two digits: "82,000"; None: it is none."""
+    if ratio < _TIMES:
+        return None
+    return f"{float(f'{ratio:.2g}'):,.0f}" if ratio < 1e9 else f"{ratio:.2g}"
+
+
+def format_ratio(ratio: float | None) -> str:
+    """Write a ratio: "1.0510"."""
+    return f"{ratio:.4f}" if known(ratio) else "unknown"
+
+
+def format_p(p: float | None) -> str:
+    """Write a p value: "0.0048", "< 0.0001", "none"."""
+    if not known(p):
+        return "none"
+    return "< 0.0001" if p < 0.0001 else f"{p:.4f}" if p < 0.1 else f"{p:.2f}"
+
+
+def amount(number: float | None, unit: str, like: float | None) -> str:
+    """Write a value of a metric; whole counts are written in full."""
+    if not known(number):
+        return "unknown"
+    shown = clip(visible(unit), 12)
+    if shown in ("", "count"):
+        whole = float(number).is_integer() and abs(number) < 1e15
+        return f"{number:,.0f}" if whole else _separated(format_number(number))
+    return _separated(format_value(number, shown, like=like if known(like) else None))
+
+
+def _separated(text: str) -> str:
+    number, blank, unit = text.partition(" ")
+    return f"{int(number):,}{blank}{unit}" if number.removeprefix("-").isdecimal() else text
+
+
+def as_configured(number: float, unit: str) -> str:
+    """Write an amount of a rule: "1 us"."""
+    scale, name = shown_unit(number, unit)
+    return f"{number / scale:.4g} {'' if name == 'count' else name}".rstrip()
+
+
+# --- changes ----------------------------------------------------------------------------------------------------------
+
+
+class Measured(Protocol):
+    """What has a direction: a finding, a recorded metric."""
+
+    @property
+    def unit(self) -> str:
+        """Of the metric."""
+
+    @property
+    def better(self) -> Literal["lower", "higher"]:
+        """Which direction is better."""
+
+
+def is_time(case: Measured) -> bool:
+    """Return whether less of it is faster; a rate in seconds is no time."""
+    return case.unit == "s" and case.better == "lower"
+
+
+def direction(case: Measured, ratio: float) -> str:
+    """Write the sign of a change: "slower"."""
+    more, less = ("slower", "faster") if is_time(case) else ("higher", "lower")
+    return more if ratio > 1 else less
+
+
+def changed(ratio: float) -> str:
+    """Write a ratio as a change: "+5.1%", "82,000 times"."""
+    multiple = _multiple(ratio)
+    return f"{multiple} times" if multiple else _signed(ratio)
+
+
+def _signed(ratio: float) -> str:
+    # what is left of it is not nothing, which "-100%" would say
+    return f"-{format_confidence(1 - ratio)}" if 0 < ratio < 0.0005 else format_share(ratio - 1, sign=True)
+
+
+def drawn(ratio: float) -> str:
+    """Write a ratio as a change where there is little room: "+5.1%", "82,000 ×"."""
+    multiple = _multiple(ratio)
+    return f"{multiple} ×" if multiple else _signed(ratio)
+
+
+def size(ratio: float, limit: float = math.nan) -> str:
+    """Write a change without its direction: "5.1%", "82,000 times".
+
+    limit: a change that it must not read like, if it is another.
+    """
+    multiple = _multiple(ratio)
+    return f"{multiple} times" if multiple else apart(abs(ratio - 1), limit)
+
+
+def apart(share: float, limit: float) -> str:
+    """Write a share, with more digits where it would read like a limit that it is not."""
+    text = format_share(share)
+    if text != format_share(limit) or math.isclose(share, limit, rel_tol=1e-9):
+        return text
+    more = (
+        f"{share * 100:.{digits}g}%" for digits in (3, 4, 5, 6, 8) if f"{share:.{digits}g}" != f"{limit:.{digits}g}"
+    )
+    return next(more, text)
+
+
+# --- changes for the worse --------------------------------------------------------------------------------------------
+
+
+def worse(case: Measured, least: float, limit: float = math.nan) -> str:
+    """Name a change for the worse of a size or more: "slowdown of 9.1% or more"; of a rate as what is lost of it.
+
+    limit: a size that it must not read like, if it is another.
+    """
+    above, below = nouns(case)
+    lower = case.better == "lower"
+    noun, ratio = (above, 1 + least) if lower else (below, 1 / (1 + least))
+    return f"{noun} of {size(ratio, limit if lower else 1 - 1 / (1 + limit))} or more"
+
+
+def a_worse(case: Measured, least: float, limit: float = math.nan) -> str:
+    """Name it with its article: "a slowdown of 9.1% or more"."""
+    return f"{worse_noun(case).partition(' ')[0]} {worse(case, least, limit)}"
+
+
+def worse_noun(case: Measured) -> str:
+    """Name a change for the worse with its article: "a slowdown", "an increase"."""
+    noun = nouns(case)[0 if case.better == "lower" else 1]
+    return f"{'an' if noun == 'increase' else 'a'} {noun}"
+
+
+def nouns(finding: Measured) -> tuple[str, str]:
+    """Name a change to ratios above 1, and one to ratios below."""
+    return ("slowdown", "speedup") if is_time(finding) else ("increase", "decrease")

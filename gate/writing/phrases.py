@@ -1,0 +1,69 @@
+"""Parts of sentences: names in a row, and how many more there are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from gate.units import agree, plural
+from gate.writing.plain import clip, distinct, visible
+
+
+def listed(names: Sequence[str], most: int = 3, *, between: str = ", ") -> str:
+    """Name so many at most: "a, b, c and 2 more"."""
+    more = len(names) - most
+    return between.join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def joined(names: Sequence[str], most: int = 4) -> str:
+    """Name all, or of many the first few: "a, b and c", "a, b, c and 2 more"."""
+    if len(names) > most:
+        return listed(names, most - 1)
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def more_are(count: int, noun: str = "") -> str:
+    """Begin a sentence about what is left out: "1 more is", "3 more notes are"."""
+    what = plural(count, f"more {noun}") if noun else f"{count:,} more"
+    return f"{what} {agree(count, 'is', 'are')}"
+
+
+def toml_text(text: str) -> str:
+    """Write text as perfgate.toml has it, in quotes."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+_HOST, _NAME = 40, 60
+"""Columns of names."""
+
+
+def machine(session: int, host: str | None) -> str:
+    """Name a machine: "session 0 (ci-arm-1)", "session 0" where its name is not known."""
+    return f"session {session}{f' ({clip(visible(host), _HOST)})' if host else ''}"
+
+
+def of_sides(base: int, head: int) -> str:
+    """Count what each side has, without a side that has none: "1 of base and 2 of head"."""
+    return " and ".join(f"{count} of {side}" for side, count in (("base", base), ("head", head)) if count)
+
+
+def other(side: str) -> str:
+    """Name the other side."""
+    return "head" if side == "base" else "base"
+
+
+def named(names: Sequence[str], most: int) -> str:
+    """Name so many of a list at most: "a, b, c and 2 more"."""
+    return listed(distinct([*map(visible, names)], _NAME), most)
+
+
+def dotted(path: Sequence[str | int]) -> str:
+    """Write a path as people do: benchmark[0].metric.latency."""
+    text = ""
+    for key in path:
+        if isinstance(key, int):
+            text += f"[{key}]"
+        else:
+            quoted = key if key.replace("-", "").replace("_", "").isalnum() else json.dumps(key, ensure_ascii=False)
+            text += f".{quoted}" if text else quoted
+    return text
