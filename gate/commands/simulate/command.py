@@ -31,15 +31,13 @@ class SizeOptions:
     builds: tuple[int, ...] | None = option(
         "numbers of builds of each side (default: 3,5,10,20)", metavar="LIST", parse=values.counts
     )
-    threshold: tuple[float, ...] | None = option(
-        "thresholds (default: 0%%,1%%,2%%,5%%)", metavar="SHARES", parse=values.shares
-    )
+    threshold: tuple[float, ...] | None = option("thresholds (default: 0%%,2%%)", metavar="SHARES", parse=values.shares)
     effect: tuple[float, ...] | None = option("true changes (default: 5%%,10%%)", metavar="SHARES", parse=values.shares)
-    reports: int | None = option("reports for each number (default: 2000)", metavar="N", parse=values.count)
+    reports: int | None = option("reports for each number (default: 200)", metavar="N", parse=values.count)
     cases: int | None = option("findings in each report (default: 20)", metavar="N", parse=values.count)
     seed: int | None = option("seed of the random numbers (default: 1)", metavar="N", parse=values.seed)
     cores: int | None = option("processes to use (default: one per core)", metavar="N", parse=values.count)
-    markdown: Path | None = option("write a Markdown page, with its figures beside it", metavar="FILE", parse=Path)
+    markdown: Path | None = option("write a Markdown page", metavar="FILE", parse=Path)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

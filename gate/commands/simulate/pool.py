@@ -17,7 +17,7 @@ from typing import TextIO, TypeVar, cast
 
 import numpy as np
 
-from gate.commands.simulate.arrays.studies import Counts, Study
+from gate.commands.simulate.studies import Counts, Study
 from gate.run.live import Live, bar_line
 from gate.units import format_duration
 

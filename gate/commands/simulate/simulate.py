@@ -10,22 +10,22 @@ from typing import TextIO
 
 from gate.checkout import refuse_tracked
 from gate.cli.groups import RulesOptions
-from gate.commands.simulate import alarms, cost, coverage, equal_power, layouts, other_tools, power, promises, stopping
-from gate.commands.simulate.arrays.components import TABLE_VII, Components
+from gate.commands.simulate import alarms, cost, coverage, layouts, other_tools, power, promises, stopping, views
+from gate.commands.simulate.components import TABLE_VII, Components
 from gate.commands.simulate.measured_components import of_history, of_runs
-from gate.commands.simulate.page import Code, Section, as_markdown, as_text, figures
+from gate.commands.simulate.page import as_markdown, as_text
 from gate.commands.simulate.pool import run_all
-from gate.commands.simulate.sections import Draft, DraftTable, Setting, asked, finished, percent, plain, row
+from gate.commands.simulate.sections import Section, Setting, Table, asked, percent, plain, row
+from gate.commands.simulate.studies import COMPARED
 from gate.model import UserError
-from gate.plots.lines import line_chart
 
 WIDTH = 100
 """Columns of the text: a terminal has as many, and no table needs more."""
 
 BUILDS = (3, 5, 10, 20)
-THRESHOLDS = (0.0, 0.01, 0.02, 0.05)
+THRESHOLDS = (0.0, 0.02)
 EFFECTS = (0.05, 0.10)
-REPORTS = 2000
+REPORTS = 200
 CASES = 20
 """Defaults of the command line."""
 
@@ -50,7 +50,7 @@ class SimulateOptions:
     cores: int | None
     """None for all."""
     markdown: Path | None
-    """Where a document is written, its figures in a folder of the same name beside it."""
+    """Where a document is written."""
 
 
 def run(options: SimulateOptions, out: TextIO, err: TextIO) -> int:
@@ -83,38 +83,42 @@ def simulate(components: Sequence[Components], options: SimulateOptions, out: Te
         effects=tuple(sorted(set(options.effects))),
         cases=options.cases,
     )
-    drafts = _drafts(setting, options.reports)
-    results = run_all(asked(drafts), options.reports, seed=options.seed, cores=options.cores, progress=err)
-    sections = [finished(draft, results) for draft in drafts]
-    out.write(as_text(sections, WIDTH))
+    sections = _sections(setting, options.reports)
+    results = run_all(asked(sections), options.reports, seed=options.seed, cores=options.cores, progress=err)
+    out.write(as_text(sections, results, WIDTH))
     if options.markdown is not None:
-        _write(options.markdown, sections, options)
+        refuse_tracked(options.markdown, "--markdown")
+        options.markdown.write_text(as_markdown(_before(options), sections, results), encoding="utf-8")
     return 0
 
 
-def _drafts(setting: Setting, reports: int) -> list[Draft]:
-    chapters = [
-        coverage.draft(setting),
-        alarms.draft(setting),
-        power.draft(setting),
-        stopping.draft(setting),
-        *([layouts.draft(setting)] if setting.paper else []),
-        other_tools.draft(setting),
-    ]
+def _sections(setting: Setting, reports: int) -> list[Section]:
+    chapters = [coverage.draft(setting), alarms.draft(setting), power.draft(setting), stopping.draft(setting)]
     if not setting.paper:
-        return [_simulated(setting), *chapters]
-    designs, equal = cost.compared(), equal_power.designs()
+        return [_simulated(setting), *chapters, other_tools.draft(setting)]
+    designs = cost.designs()
+    promised = [
+        *views.promises(),
+        *coverage.promises(setting),
+        *alarms.promises(setting),
+        *layouts.promises(setting),
+        *power.promises(setting),
+        *stopping.promises(setting),
+        *cost.promises(designs),
+        *other_tools.promises(),
+    ]
     return [
-        promises.draft(setting, designs, equal, reports),
+        promises.draft(promised, reports),
+        views.draft(),
         _simulated(setting),
         *chapters,
+        layouts.draft(setting),
+        other_tools.draft(setting),
         cost.draft(designs),
-        equal_power.draft(equal),
-        other_tools.quantile_draft(),
     ]
 
 
-def _simulated(setting: Setting) -> Draft:
+def _simulated(setting: Setting) -> Section:
     whence = (
         "The variance components of Kalibera and Jones 2012, Table VII, as 10 executions x 10 iterations in each build."
         if setting.paper
@@ -133,14 +137,14 @@ def _simulated(setting: Setting) -> Draft:
     )
     titles = ("case", "build", "execution", "iteration", "in a build", "mean of a build")
     more = " In common: of a round, which both sides share; the levels are without it." if in_common else ""
-    return Draft(
+    return Section(
         "Simulated cases",
         (
             (
                 f"{whence} Standard deviation of each level alone, as a share of the mean, and of the mean of a "
                 f"build.{more}"
             ),
-            DraftTable((*titles, "in common") if in_common else titles, lines),
+            Table((*titles, "in common") if in_common else titles, lines),
         ),
     )
 
@@ -177,25 +181,16 @@ def _check(options: SimulateOptions) -> None:
 # --- the document ----------------------------------------------------------------------------------------------------
 
 
-def _write(path: Path, sections: Sequence[Section], options: SimulateOptions) -> None:
-    folder = path.with_suffix("")
-    found = figures(sections)
-    for file in (path, *(folder / f"{figure.name}.svg" for figure in found)):
-        refuse_tracked(file, "--markdown")
-    if found:
-        folder.mkdir(exist_ok=True)
-    for figure in found:
-        (folder / f"{figure.name}.svg").write_text(line_chart(figure.chart), encoding="utf-8")
-    path.write_text(as_markdown("Evidence", _before(options), sections, folder.name), encoding="utf-8")
-
-
-def _before(options: SimulateOptions) -> tuple[str | Code, ...]:
+def _before(options: SimulateOptions) -> tuple[str, ...]:
+    words = (
+        f"How often perfgate is wrong and how often it sees a change, by simulation: {options.reports} reports behind "
+        f"each number, or {COMPARED:g} times as many single comparisons, or fewer if the text says so. Every verdict "
+        "is that of the code that decides a check. This command generates the whole page:"
+    )
     return (
-        (
-            f"How often perfgate is wrong and how often it sees a change, by simulation: {options.reports} reports or "
-            "comparisons behind each number, or fewer if the text says so. This command generates the whole page:"
-        ),
-        Code(_command(options)),
+        "# Evidence",
+        words,
+        f"    {_command(options)}",
         "The numbers depend only on the seed, not on the machine, so the same command writes the same page.",
     )
 
