@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gate.commands.simulate.alarms import BIMODAL, FIXED, THRESHOLDS
+from gate.commands.simulate.alarms import BIMODAL, THRESHOLDS
 from gate.commands.simulate.components import NORMAL, Components, Shape
 from gate.commands.simulate.coverage import alone
 from gate.commands.simulate.draws import Source
@@ -21,7 +21,7 @@ SHAPES = (NORMAL, BIMODAL, Shape("bimodal", 0.05))
 INTERVALS: tuple[Interval, ...] = ("fieller", "paired", "paired-shared")
 
 _UNEVEN = 0.05
-_BUILDS = (5, 8, 12)
+_BUILDS = (5, 12)
 _COVERED = (4, 6, 12)
 _CHANGE = 0.10
 
@@ -49,8 +49,8 @@ def draft(setting: Setting) -> Section:
             ),
             _coverage(),
             (
-                f"Reports of {setting.cases} such cases, base against itself: the share that fails, the worst of "
-                "normal and two layouts 50:50 and 5:95."
+                f"Reports of {setting.cases} such cases, base against itself, with looks: the share that fails, the "
+                "worst of normal and two layouts 50:50 and 5:95."
             ),
             _alarms(setting),
             (
@@ -81,25 +81,21 @@ def _coverage() -> Table:
 
 
 def _alarms(setting: Setting) -> Table:
-    def cell(interval: Interval, looks: tuple[int, ...], threshold: float, correlation: float) -> Ask:
-        asked = _shapes(setting, interval, looks, threshold, correlation)
+    def cell(interval: Interval, threshold: float, correlation: float) -> Ask:
+        asked = _shapes(setting, interval, threshold, correlation)
         return Ask(asked, lambda results: percent(max(results.of(each).failing for each in asked), 2))
 
     lines = tuple(
-        row(f"{correlation:g}", f"`{interval}`", *(
-            cell(interval, looks, threshold, correlation) for looks in (FIXED, LOOKS) for threshold in THRESHOLDS
-        ))
+        row(f"{correlation:g}", f"`{interval}`", *(cell(interval, threshold, correlation) for threshold in THRESHOLDS))
         for correlation in CORRELATIONS
         for interval in INTERVALS[1:]
-    )  # fmt: skip
-    titles = [f"{kind}, {plain(d)}" for kind in ("fixed", "looks") for d in THRESHOLDS]
+    )
+    titles = (f"threshold {plain(threshold)}" for threshold in THRESHOLDS)
     return Table(("correlation", "interval", *titles), lines, names=2)
 
 
-def _shapes(
-    setting: Setting, interval: Interval, looks: tuple[int, ...], threshold: float, correlation: float
-) -> tuple[Reports, ...]:
-    return tuple(report(setting.cases, interval, looks, threshold, correlation, shape=shape) for shape in SHAPES)
+def _shapes(setting: Setting, interval: Interval, threshold: float, correlation: float) -> tuple[Reports, ...]:
+    return tuple(report(setting.cases, interval, LOOKS, threshold, correlation, shape=shape) for shape in SHAPES)
 
 
 def _found(setting: Setting) -> Table:
@@ -124,16 +120,14 @@ def _found(setting: Setting) -> Table:
 
 def promises(setting: Setting) -> Iterator[Promise]:
     """Give the promises on common layouts."""
-    for interval, designs, threshold, bound in (
-        ("paired", (FIXED, LOOKS), 0.0, 0.03),
-        ("paired-shared", (FIXED, LOOKS), 0.0, 0.025),
-        ("paired", (LOOKS,), 0.02, 0.012),
-    ):
+    promised: tuple[tuple[Interval, float, float], ...] = (
+        ("paired", 0.0, 0.03),
+        ("paired-shared", 0.0, 0.025),
+        ("paired", 0.02, 0.012),
+    )
+    for interval, threshold, bound in promised:
         studies = [
-            study
-            for correlation in CORRELATIONS
-            for looks in designs
-            for study in _shapes(setting, interval, looks, threshold, correlation)  # type: ignore[arg-type]
+            study for correlation in CORRELATIONS for study in _shapes(setting, interval, threshold, correlation)
         ]
         words = f"A/A fails: common layouts, threshold {plain(threshold)}, `{interval}`"
         yield at_most(words, bound, studies, lambda c: c.failing, 0.5)

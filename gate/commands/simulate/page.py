@@ -9,7 +9,8 @@ from gate.commands.simulate.sections import Section, Table
 from gate.words.grid import Cell, Column, lay_out
 from gate.words.plain import wrap
 
-_LINE = 140
+LINE = 140
+"""Columns of a paragraph of a document."""
 
 
 def as_text(sections: Sequence[Section], results: Results, width: int) -> str:
@@ -46,7 +47,7 @@ def as_markdown(before: Sequence[str], sections: Sequence[Section], results: Res
     for section in sections:
         parts.append(f"## {section.title}")
         parts += [
-            "\n".join(wrap(block, _LINE)) if isinstance(block, str) else _markdown(block, results)
+            "\n".join(wrap(block, LINE)) if isinstance(block, str) else _markdown(block, results)
             for block in section.blocks
         ]
     return "\n\n".join(parts) + "\n"

@@ -7,6 +7,7 @@ import io
 import itertools
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,26 +15,25 @@ from gate.cli.groups import RulesOptions
 from gate.commands.simulate import measured_components, pool, simulate
 from gate.commands.simulate.components import NORMAL, TABLE_VII
 from gate.commands.simulate.draws import Source
+from gate.commands.simulate.options import Options, SizeOptions, SourceOptions
 from gate.commands.simulate.page import as_markdown, as_text
 from gate.commands.simulate.pool import Results
 from gate.commands.simulate.promises import Promise
 from gate.commands.simulate.sections import Ask, Section, Setting, Table, asked, row
-from gate.commands.simulate.simulate import SimulateOptions, run, run_history
+from gate.commands.simulate.simulate import run
 from gate.commands.simulate.studies import Comparisons, Reports, Rules
 from gate.model import FindingMemory, MeanSquare, Memory, Remembered, UserError
 from tests.support.kalibera_jones import TABLE_III, TABLE_V_NEW, TABLE_V_OLD
 from tests.support.lines import builds, text
 from tests.support.screen import Terminal
 
-OPTIONS = SimulateOptions(
-    runs=(), builds=(3, 5), thresholds=(0.0, 0.02), effects=(0.05, 0.10), reports=1, cases=6, seed=3, cores=1,
-    markdown=None,
-)  # fmt: skip
+SIZES = SizeOptions(builds=(3, 5), reports=1, cases=6, seed=3, cores=1)
 RULES = RulesOptions(config=None, rules=None, sets=(), benchmarks=())
 
 
-def simulated(options: SimulateOptions) -> tuple[str, str]:
+def simulated(runs: tuple[str, ...] = (), **more: Any) -> tuple[str, str]:
     out, err = io.StringIO(), io.StringIO()
+    options = Options(SourceOptions(runs, False), dataclasses.replace(SIZES, **more), RULES)
     assert run(options, out, err) == 0
     return out.getvalue(), err.getvalue()
 
@@ -51,7 +51,7 @@ def measured(tmp_path: Path, *, more: str = "") -> str:
 @pytest.mark.endtoend
 def test_the_paper_is_simulated_into_a_page_that_fits_a_terminal(tmp_path: Path) -> None:
     page = tmp_path / "evidence.md"
-    out, _ = simulated(dataclasses.replace(OPTIONS, markdown=page))
+    out, _ = simulated(markdown=page)
     titles = re.findall(r"^(.*)\n=+$", out, re.MULTILINE)
     assert titles == [
         "Promises",
@@ -78,7 +78,7 @@ def test_the_paper_is_simulated_into_a_page_that_fits_a_terminal(tmp_path: Path)
 
 def test_measurements_give_their_own_components(tmp_path: Path) -> None:
     page = tmp_path / "own.md"
-    out, err = simulated(dataclasses.replace(OPTIONS, runs=(measured(tmp_path),), markdown=page))
+    out, err = simulated((measured(tmp_path),), markdown=page)
     # of Table V: T2 of builds is negative on one side; 2 executions x 2 iterations
     assert re.search(r"^a\|b time +[0-9.]+% +[0-9.]+% +[0-9.]+% +2 x 2 ", out, re.MULTILINE)
     assert "Promises" not in out and "Cost" not in out and "two layouts" not in out
@@ -90,7 +90,7 @@ def test_cases_without_variance_are_left_out_and_named(tmp_path: Path) -> None:
     one = builds("base", TABLE_III[:1], benchmark="one"), builds("head", TABLE_III[:1], benchmark="one")
     flat = builds("base", [[[1]], [[1]]], benchmark="flat"), builds("head", [[[1]], [[1]]], benchmark="flat")
     run_with = measured(tmp_path, more=text([*one[0], *one[1], *flat[0], *flat[1]]))
-    _, err = simulated(dataclasses.replace(OPTIONS, runs=(run_with,)))
+    _, err = simulated((run_with,))
     assert err.splitlines() == [
         "perfgate: one time is left out: it needs two builds a side and a mean that is not 0",
         "perfgate: flat time is left out: it shows no spread",
@@ -101,7 +101,7 @@ def test_nothing_to_simulate_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "one.jsonl"
     file.write_text(text([*builds("base", TABLE_III[:1]), *builds("head", TABLE_III[:1])]))
     with pytest.raises(UserError, match=r"one\.jsonl: no case to simulate: a variance needs two builds of each side"):
-        simulated(dataclasses.replace(OPTIONS, runs=(str(file),)))
+        simulated((str(file),))
 
 
 @pytest.mark.parametrize(
@@ -109,18 +109,18 @@ def test_nothing_to_simulate_is_an_error(tmp_path: Path) -> None:
     [
         ({"builds": (3, 1)}, "--builds 1: must be 2 to 200"),
         ({"builds": ()}, "a simulation needs at least one number of builds, one threshold and one effect"),
-        ({"thresholds": (-0.01,)}, "--threshold -1%: must be 0% to 100%"),
-        ({"effects": (0.0,)}, "--effect 0%: must be above 0% to 100%"),
-        ({"effects": (1.5,)}, "--effect 150%: must be above 0% to 100%"),
+        ({"threshold": (-0.01,)}, "--threshold -1%: must be 0% to 100%"),
+        ({"effect": (0.0,)}, "--effect 0%: must be above 0% to 100%"),
+        ({"effect": (1.5,)}, "--effect 150%: must be above 0% to 100%"),
         ({"reports": 0}, "--reports 0: must be 1 to 10000000"),
         ({"cases": 2000}, "--cases 2000: must be 1 to 1000"),
         ({"cores": 0}, "--cores 0: must be at least 1"),
         ({"markdown": Path("/nowhere/at/all.md")}, "--markdown /nowhere/at/all.md: cannot be written there"),
     ],
 )
-def test_numbers_that_make_no_sense_are_refused(changes: dict[str, object], message: str) -> None:
+def test_numbers_that_make_no_sense_are_refused(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError) as refused:
-        run(dataclasses.replace(OPTIONS, **changes), io.StringIO(), io.StringIO())  # type: ignore[arg-type]
+        simulated(**changes)
     assert str(refused.value) == message
 
 
@@ -146,14 +146,14 @@ def test_what_is_remembered_gives_components(monkeypatch: pytest.MonkeyPatch) ->
     # 0.0004; 0.00028 - 0.0004/5; 0.00017 - 0.00028/4
     assert (found.iteration, found.execution, found.build) == pytest.approx((0.02, 0.0002**0.5, 0.01))
     out = io.StringIO()
-    assert run_history(None, RULES, OPTIONS, out, io.StringIO()) == 0
+    assert run(Options(SourceOptions((), True), SIZES, RULES), out, io.StringIO()) == 0
     assert "parse time size=3" in out.getvalue()
 
 
 def test_an_empty_memory_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measured_components, "_recalled", lambda history, rules: None)
     with pytest.raises(UserError, match="nothing is known about this project on this host"):
-        run_history(None, RULES, OPTIONS, io.StringIO(), io.StringIO())
+        run(Options(SourceOptions((), True), SIZES, RULES), io.StringIO(), io.StringIO())
 
 
 # --- the pool --------------------------------------------------------------------------------------------------------
