@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _CREATED = "2026-11-20T09:00:00Z"
 _COMMON = {"build": {"layouts": "common"}}
+CASE = "case-0"
+"""The only case whose values are all drawn."""
 _LEAST = 1e-3
 """Of a mean of 1: a time is above 0, however much its components make it vary."""
 
@@ -128,7 +130,7 @@ class Values:
     ) -> Evidence:
         """Draw a run of one case."""
         base, head = (of_values(self.side(rng, 1, rounds, ratio)[0]) for ratio in (1.0, ratios[0]))
-        return run_of([case("case-0", base, head)], Run(created=_CREATED, seed=1, config=_COMMON), rounds, looks)
+        return run_of([case(CASE, base, head)], Run(created=_CREATED, seed=1, config=_COMMON), rounds, looks)
 
     def side(self, rng: np.random.Generator, n: int, rounds: int, mean: float) -> Array:
         """Draw one side n times, shape (n, builds, executions, iterations)."""

@@ -12,10 +12,9 @@ from dataclasses import dataclass, fields
 from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, Self, TypeVar
 
-import msgspec
 import numpy as np
 
-from gate.commands.simulate.draws import Draws
+from gate.commands.simulate.draws import CASE, Draws
 from gate.config.rules import Policy
 from gate.config.types import Benchmark, Config, Gate, Interval, MetricRules, Show
 from gate.decide.design import Design, by_question, design_of, subjects_of
@@ -85,14 +84,21 @@ class Rules:
 
 
 @cache
-def policy_of(rules: Rules, name: str = "case-0") -> Policy:
+def policy_of(rules: Rules) -> Policy:
     """Write rules as a gate has them; without a floor, since means are shares and no seconds."""
     gate = Gate(
-        threshold=Share(rules.threshold), floor=Quantity.parse("0"), interval=rules.interval, show=rules.show,
-        min_builds=rules.min_builds, family=rules.family,
-    )  # fmt: skip
-    compared = MetricRules(statistics=list(rules.statistics) if rules.statistics else None)
-    return Policy(Config(gate=gate, benchmark=[Benchmark(name=name, command="x", metric={"time": compared})]), "", _DAY)
+        threshold=Share(rules.threshold),
+        floor=Quantity.parse("0"),
+        interval=rules.interval,
+        show=rules.show,
+        min_builds=rules.min_builds,
+        family=rules.family,
+    )
+    if rules.statistics is None:
+        return Policy(Config(gate=gate), "simulation", _DAY)
+    compared = MetricRules(statistics=list(rules.statistics))
+    benchmark = Benchmark(name=CASE, command="x", metric={"time": compared})
+    return Policy(Config(gate=gate, benchmark=[benchmark]), "simulation", _DAY)
 
 
 # --- single comparisons ----------------------------------------------------------------------------------------------
@@ -224,8 +230,9 @@ class Reports:
         cases = len(self.ratios)
         verdicts, not_worse, rounds = np.zeros((cases, len(VERDICTS))), np.zeros(cases), np.zeros(cases)
         failed, built, early = 0, 0, 0
+        looks = self.rules.looks if len(self.rules.looks) > 1 else ()
         for _ in range(n):
-            found = decided(self.source.evidence(rng, self.rules.looks[-1], self.rules.looks, self.ratios), self.rules)
+            found = decided(self.source.evidence(rng, self.rules.looks[-1], looks, self.ratios), self.rules)
             for k, one in enumerate(found):
                 verdicts[k, VERDICTS.index(one.verdict)] += 1
                 not_worse[k] += one.not_worse
@@ -248,9 +255,7 @@ class Decided(NamedTuple):
 
 def decided(evidence: Evidence, rules: Rules) -> list[Decided]:
     """Judge a report as gate.decide does, and leave out its words."""
-    policy = policy_of(rules, evidence.cases[0].benchmark)
-    if len(rules.looks) == 1:
-        evidence = msgspec.structs.replace(evidence, looks=[])
+    policy = policy_of(rules)
     subjects = subjects_of(evidence, policy)
     design = design_of(evidence, policy, subjects)
     judged = walk(subjects, design).judged

@@ -89,7 +89,7 @@ class Turns:
         cases = [
             each
             for k, ratio in enumerate(ratios)
-            for each in drawn(rng, dataclasses.replace(self, change=ratio, rounds=rounds), f"b{k}")
+            for each in drawn(rng, dataclasses.replace(self, change=ratio, rounds=rounds), f"case-{k}")
         ]
         run = Run(created=_CREATED, seed=1, turns=True, config={"build": {"layouts": "common"}})
         return run_of(cases, run, rounds, looks)

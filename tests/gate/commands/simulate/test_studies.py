@@ -35,7 +35,7 @@ def test_verdicts_are_those_of_the_report(source: Draws, rules: Rules) -> None:
     ratios = (1.0, 1.0, 1.03, 1.1, 0.9, 0.97)
     for seed in range(8):
         evidence = source.evidence(np.random.default_rng(seed), rules.looks[-1], rules.looks, ratios)
-        report = decide(evidence, policy_of(rules, evidence.cases[0].benchmark))
+        report = decide(evidence, policy_of(rules))
         found = decided(evidence, rules)
         assert [one.verdict for one in found] == [finding.verdict for finding in report.findings]
         assert [one.rounds for one in found] == [
@@ -63,7 +63,7 @@ def test_reports_add_up() -> None:
 def findings(source: Draws, rules: Rules, seed: int, n: int, ratios: tuple[float, ...]) -> list[list[Finding]]:
     rng = np.random.default_rng(seed)
     drawn = [source.evidence(rng, rules.looks[-1], (), ratios) for _ in range(n)]
-    return [decide(evidence, policy_of(rules, evidence.cases[0].benchmark)).findings for evidence in drawn]
+    return [decide(evidence, policy_of(rules)).findings for evidence in drawn]
 
 
 def test_comparisons_are_counted_as_one_by_one() -> None:
