@@ -237,7 +237,7 @@ def _plain(subject: Subject, design: Design, rounds: int | None) -> Estimated:
         base=base,
         head=head,
         reduced=reduced,
-        ratio=ratio_of(reduced, method),
+        ratio=ratio_of(reduced, method, pairs),
         method="exact" if reduced.exact else method,
         paired=method in PAIRED,
         moderation=None,

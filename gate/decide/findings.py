@@ -238,10 +238,7 @@ def _times(own: Role | None, other: Role | None) -> float | None:
 
 def _finding(judged: Judged, variance: Variances, suspicious: bool, design: Design, comparisons: int) -> Finding:
     found, subject, case = judged.estimated, judged.subject, judged.subject.case
-    size = unseen(found, judged.look, futile=judged.futile, design=design)
-    has_sign = _has_sign(judged, design)
-    by_floor = hidden(judged, design.alpha)
-    verdict = _verdict(judged, size, has_sign=has_sign, hidden=by_floor is not None)
+    verdict, size, has_sign, by_floor = verdict_of(judged, design)
     # of what was given up the plain interval says why: a repeated one so early is too wide to tell a reader anything
     plain = verdict == "no-sign" or (verdict == "inconclusive" and (judged.futile or by_floor is not None))
     nominal_alpha = design.alpha if plain else judged.nominal_alpha
@@ -326,21 +323,35 @@ def _decided_at(judged: Judged, decided: Limits, alpha: float, design: Design) -
     return DecidedAt(confidence=1 - alpha, low=decided.low, high=decided.high, look=judged.look + 1, looks=looks)
 
 
-def _verdict(judged: Judged, size: float | None, *, has_sign: bool, hidden: bool) -> Verdict:
-    """Give the verdict.
+class Ruling(NamedTuple):
+    """The verdict of a finding before anything is accepted, and what it rests on."""
 
-    size: of a slowdown that would have shown, where no sign of one can be told. hidden: the floor hides a change.
-    """
+    verdict: Verdict
+    size: float | None
+    """Of a slowdown that would have shown, where no sign of one can be told."""
+    has_sign: bool
+    """Whether it has a sign of a slowdown, though it is no regression."""
+    hidden: Literal["worse", "better"] | None
+    """The direction of a change that the floor hides."""
+
+
+def verdict_of(judged: Judged, design: Design) -> Ruling:
+    """Give a judged subject its verdict (docs/method.md, verdicts)."""
+    size = unseen(judged.estimated, judged.look, futile=judged.futile, design=design)
+    has_sign = _has_sign(judged, design)
+    by_floor = hidden(judged, design.alpha)
     position = judged.position
+    verdict: Verdict = "inconclusive"
     if judged.regression.rejected:
-        return "regression"
-    if judged.improvement.rejected:
-        return "improvement"
-    if position.not_worse and position.not_better:
+        verdict = "regression"
+    elif judged.improvement.rejected:
+        verdict = "improvement"
+    elif position.not_worse and position.not_better:
         # a floor is no proof that a change does not matter: what it hides is not green
-        return "inconclusive" if hidden else "unchanged"
-    shown = size is not None and size <= judged.subject.wanted and not has_sign
-    return "no-sign" if shown else "inconclusive"
+        verdict = "inconclusive" if by_floor is not None else "unchanged"
+    elif size is not None and size <= judged.subject.wanted and not has_sign:
+        verdict = "no-sign"
+    return Ruling(verdict, size, has_sign, by_floor)
 
 
 def _has_sign(judged: Judged, design: Design) -> bool:

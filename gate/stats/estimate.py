@@ -17,7 +17,7 @@ from gate.model.warnings.estimates import BuildsCut, BuildsUnlike, FewExecutions
 from gate.stats.levels import LevelVariance, Tops, sessions_of, summarize, tops_of, variances_of_all
 from gate.stats.quantile import needed_values, quantile_pair, type8
 from gate.stats.ratio import LogPair, MeanPair, Ratio, matched, paired, rounded, unpaired
-from gate.stats.round_ratio import rounds_of
+from gate.stats.round_ratio import Rounds, rounds_of
 from gate.stats.rounding import ROUNDING, same, unknown_rounding
 from gate.stats.subsample import measured_together
 from gate.stats.typical import typical_pair
@@ -227,10 +227,13 @@ def all_level_variances(samples: Sequence[Sample], tops: Sequence[Tops]) -> list
     ]
 
 
-def ratio_of(reduced: Reduced, method: Method) -> Ratio:
+def ratio_of(reduced: Reduced, method: Method, rounds: Rounds | None = None) -> Ratio:
     """Make the interval of a reduced case by one of the methods that need no memory (docs/method.md).
 
     "paired" is the mean of the rounds' logarithms of head/base; where a value has no logarithm it is Fieller's set.
+
+    Args:
+        rounds: what its complete rounds tell, where that is known already.
     """
     base, head = reduced.base, reduced.head
     if reduced.trouble in ("negative", "zero-quantile"):
@@ -239,7 +242,7 @@ def ratio_of(reduced: Reduced, method: Method) -> Ratio:
         return MeanPair(reduced.x, reduced.y, 0.0, 0.0, 0.0, None)
     if method == "paired" or (method == "fieller-paired" and _of_sessions(base)):
         # of machines that differ by any factor Fieller's set would count that as variance of base's mean
-        rounds = rounds_of(base, head)
+        rounds = rounds or rounds_of(base, head)
         if rounds is not None:
             return rounded(rounds.pair(rounds.contrast, rounds.df), *reduced.rounding)
     pair = paired(base, head) if method in PAIRED else unpaired(base, head, kalibera_jones=method == "fieller-kj")

@@ -12,7 +12,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from gate.model import IntervalKind
-from gate.stats.levels import Tops
+from gate.stats.levels import Tops, variance
 from gate.stats.special import stdtr, stdtrit
 
 Tail = Literal["above", "below"]
@@ -353,7 +353,7 @@ def matched(base: Tops, head: Tops) -> Matched:
 
 def variance_of_mean(side: Tops) -> float:
     """Return the variance of the mean of n >= 2 top units, not below what the timer's gap leaves."""
-    return max(float(side.values.var(ddof=1)) / side.n, _floor(side))
+    return max(variance(side.values) / side.n, _floor(side))
 
 
 def _floor(side: Tops) -> float:

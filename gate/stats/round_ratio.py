@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import numpy as np
 
-from gate.stats.levels import Tops
+from gate.stats.levels import Tops, variance
 from gate.stats.ratio import LogPair, MeanPair, matched, t_quantile
 
 if TYPE_CHECKING:
@@ -81,9 +81,9 @@ def rounds_of(base: Tops, head: Tops) -> Rounds | None:
     if n < 2:
         return Rounds(center, ratio, 0.0, 0.0, 0.0, 0.0, n)
     least = (x.gap**2 + y.gap**2) / 12
-    contrast = max(float((y.values - x.values).var(ddof=1)), least)
-    total = max(float((y.values + x.values).var(ddof=1)), least)
-    return Rounds(center, ratio, contrast, total, float(x.values.var(ddof=1)), float(y.values.var(ddof=1)), n)
+    contrast = max(variance(y.values - x.values), least)
+    total = max(variance(y.values + x.values), least)
+    return Rounds(center, ratio, contrast, total, variance(x.values), variance(y.values), n)
 
 
 def logs_of(side: Tops) -> Tops | None:

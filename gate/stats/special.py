@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 _PACKAGE = "scipy.special"
 
 
+@cache
 def compiled() -> ModuleType:
     """Import the extension module without its package.
 

@@ -1,6 +1,6 @@
 """Prints the figures of docs/method.md: `.venv/bin/python -m tests.promise.table [PART]`, Markdown on standard output.
 
-The parts are coverage, alarms, builds, methods, levels and machines; without a name all of them, which takes ten minutes. What
+The parts are coverage, alarms, methods, levels and machines; without a name all of them, which takes ten minutes. What
 tests/promise holds a bound for is simulated by the test's own functions, with the same seeds and counts.
 """
 
@@ -11,15 +11,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from gate.config.rules import Policy
-from gate.config.types import Config, Gate
-from gate.decide import decide
 from gate.model import Sample
 from gate.stats.estimate import Method, ratio_of, reduce
 from gate.stats.levels import summarize
-from gate.units import Quantity, Share
 from tests.promise import machines
-from tests.promise.test_fieller import TODAY, coverage, false_alarms
+from tests.promise.test_fieller import coverage, false_alarms
 from tests.support import simulate
 
 TRIALS = 8000
@@ -65,27 +61,6 @@ def print_alarms() -> None:
             yield [name, percent(threshold), percent(promise), percent(false_alarms(name, REPORTS, threshold))]
 
     table(["build effects", "threshold", "promise", "reports that fail"], rows())
-
-
-def print_builds() -> None:
-    """Show why min_builds is 5: A/A reports of 20 cases over two layouts that fail when any count of builds may."""
-
-    def rate(builds: int) -> float:
-        rng = np.random.default_rng([3, builds])
-        gate = Gate(threshold=Share(0.0), floor=Quantity.parse("0"), min_builds=2)
-        effects = simulate.DISTRIBUTIONS["bimodal 50:50"]
-
-        def side() -> Sample:
-            return simulate.sample(rng, effects, (0.041, 0.0, 0.01), (builds, 3, 3))
-
-        failed = 0
-        for _ in range(REPORTS // 2):
-            evidence = simulate.evidence([(side(), side()) for _ in range(20)])
-            failed += decide(evidence, Policy(Config(gate=gate), "table", TODAY)).verdict == "regression"
-        return failed / (REPORTS // 2)
-
-    counts = [3, 4, 5, 10]
-    table([f"{b} builds" for b in counts], iter([[percent(rate(b)) for b in counts]]))
 
 
 def print_methods() -> None:
@@ -173,7 +148,6 @@ def print_machines() -> None:
 PARTS: dict[str, Callable[[], None]] = {
     "coverage": print_coverage,
     "alarms": print_alarms,
-    "builds": print_builds,
     "methods": print_methods,
     "levels": print_levels,
     "machines": print_machines,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from gate.cli.groups import RulesOptions
-from gate.commands.simulate.arrays.components import Components, components_of, of_variances
+from gate.commands.simulate.components import Components, components_of, of_variances
 from gate.config.types import Config
 from gate.evidence.gather import gather
 from gate.evidence.inputs import read_inputs

@@ -1,22 +1,148 @@
-"""The rules of other tools and the intervals of quantiles, on simulated values."""
+"""The rules of other tools beside perfgate's interval, on the same values of single comparisons."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from gate.commands.simulate.arrays.components import NORMAL, Components, Shape
-from gate.commands.simulate.arrays.values import RULES, Quantiles, Rivals
+import numpy as np
+
+from gate.commands.simulate.components import TABLE_VII, Components
+from gate.commands.simulate.draws import Values
 from gate.commands.simulate.pool import Results
-from gate.commands.simulate.sections import Ask, Draft, DraftTable, Setting, columns, percent, plain, row
+from gate.commands.simulate.promises import Promise
+from gate.commands.simulate.sections import Ask, Section, Setting, Table, percent, plain, row
+from gate.commands.simulate.studies import Counts
+from gate.stats.levels import Tops
+from gate.stats.ratio import unpaired
+from gate.stats.special import ndtr, stdtr
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.float64]
+    Mask = npt.NDArray[np.bool_]
+
+RULES = ("fieller", "pooled Welch", "Mann-Whitney", "open-loop t", "two means", "two minima")
 THRESHOLDS = (0.0, 0.02)
-TAUS = (0.5, 0.95, 0.99)
-QUANTILE_BUILDS = (3, 5)
-QUANTILE_SHAPES = (NORMAL, Shape("skewed"), Shape("bimodal"))
 
+_ALPHA = 0.05
+_ROUNDS, _MOST = 5, 12
+"""Builds of each side; open-loop testing may use all rounds."""
 _MOST_VALUES = 2000
-_QUANTILE_CASE = Components("service", 0.02, 0.02, 0.3, executions=10, iterations=100)
+"""Of a build."""
+_AT_ONCE = 2_000_000
+"""Values that a chunk draws for one side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rivals:
+    """Every rule on the same values, each at its own 95%, without a family."""
+
+    components: Components
+    ratio: float
+    """The truth."""
+    effort: float = 0.25
+
+    @property
+    def chunk(self) -> int:
+        """How many comparisons to draw at once."""
+        return max(1, _AT_ONCE // (_MOST * self.components.executions * self.components.iterations))
+
+    def run(self, rng: np.random.Generator, n: int) -> RivalCounts:
+        """Draw n comparisons and ask every rule."""
+        source = Values(self.components)
+        base, head = (source.side(rng, n, _MOST, mean) for mean in (1.0, self.ratio))
+        called = [self._called(base, head, threshold) for threshold in THRESHOLDS]
+        slower, faster = (
+            np.array([[float(rule[side].sum()) for rule in rules] for rules in called]) for side in range(2)
+        )
+        return RivalCounts(n, slower, faster)
+
+    def _called(self, base: Array, head: Array, threshold: float) -> list[tuple[Mask, Mask]]:
+        """Return what each rule calls slower and faster."""
+        of_base, of_head = base.mean(axis=(2, 3)), head.mean(axis=(2, 3))
+        x, y = (side[:, :_ROUNDS].reshape(len(side), -1) for side in (base, head))
+        ratio = y.mean(axis=1) / x.mean(axis=1)
+        beyond = ratio > 1 + threshold, ratio < 1 / (1 + threshold)
+        lowest = y.min(axis=1) / x.min(axis=1)
+        welch, ranks = pooled_welch(x, y) < _ALPHA, mann_whitney(x, y) < _ALPHA
+        return [
+            over_builds(of_base, of_head, threshold, (_ROUNDS,)),
+            (welch & beyond[0], welch & beyond[1]),
+            (ranks & beyond[0], ranks & beyond[1]),
+            over_builds(of_base, of_head, threshold, range(2, _MOST + 1)),
+            beyond,
+            (lowest > 1 + threshold, lowest < 1 / (1 + threshold)),
+        ]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RivalCounts(Counts):
+    """Of comparisons: those called slower and faster, shape (thresholds, rules)."""
+
+    comparisons: int
+    slower: Array
+    faster: Array
+
+    @property
+    def different(self) -> Array:
+        """The share called either."""
+        return (self.slower + self.faster) / self.comparisons
+
+    @property
+    def failing(self) -> Array:
+        """The share called slower, which fails a gate."""
+        return self.slower / self.comparisons
+
+
+def over_builds(base: Array, head: Array, threshold: float, rounds: Sequence[int]) -> tuple[Mask, Mask]:
+    """Test means of builds (shape (comparisons, rounds)) by `fieller` after each number of rounds, until it calls one.
+
+    Each test is sound alone; more than one is what open-loop testing does.
+    """
+    slower, faster = (np.zeros(len(base), dtype=np.bool_) for _ in range(2))
+    for i, (x, y) in enumerate(zip(base, head, strict=True)):
+        for count in rounds:
+            sides = (Tops(side[:count], tuple((0, k) for k in range(count)), 0.0, log=False) for side in (x, y))
+            pair = unpaired(*sides)
+            above, below = pair.p(1 + threshold, "above"), pair.p(1 / (1 + threshold), "below")
+            slower[i], faster[i] = above is not None and above < _ALPHA, below is not None and below < _ALPHA
+            if slower[i] or faster[i]:
+                break
+    return slower, faster
+
+
+def pooled_welch(base: Array, head: Array) -> Array:
+    """Return the two-sided p of Welch's t test over all values of each side, as if they were independent.
+
+    Args:
+        base, head: shape (comparisons, values).
+    """
+    n, m = base.shape[1], head.shape[1]
+    v, w = base.var(axis=1, ddof=1) / n, head.var(axis=1, ddof=1) / m
+    t = np.abs(head.mean(axis=1) - base.mean(axis=1)) / np.sqrt(v + w)
+    df = (v + w) ** 2 / (v**2 / (n - 1) + w**2 / (m - 1))
+    p: Array = 2 * stdtr(df, -t)
+    return p
+
+
+def mann_whitney(base: Array, head: Array) -> Array:
+    """Return the two-sided p of the Mann-Whitney U test over all values (normal approximation, no ties).
+
+    Args:
+        base, head: shape (comparisons, values).
+    """
+    n, m = base.shape[1], head.shape[1]
+    order = np.argsort(np.concatenate([base, head], axis=1), axis=1)
+    ranks_of_head = np.where(order >= n, np.arange(1, n + m + 1), 0).sum(axis=1)
+    u = ranks_of_head - m * (m + 1) / 2
+    distance = np.maximum(np.abs(u - n * m / 2) - 0.5, 0.0)
+    p: Array = 2 * ndtr(-distance / np.sqrt(n * m * (n + m + 1) / 12))
+    return p
 
 
 def rivals(component: Components, change: float) -> Rivals:
@@ -24,111 +150,63 @@ def rivals(component: Components, change: float) -> Rivals:
     if component.executions * component.iterations > _MOST_VALUES:
         executions = min(component.executions, _MOST_VALUES)
         component = dataclasses.replace(component, executions=executions, iterations=_MOST_VALUES // executions)
-    return Rivals(component, NORMAL, 1 + change, THRESHOLDS)
+    return Rivals(component, 1 + change)
 
 
-def draft(setting: Setting) -> Draft:
-    """Write the chapter on other rules."""
-    return Draft(
+def draft(setting: Setting) -> Section:
+    """Write the chapter."""
+    same = tuple(rivals(c, 0.0) for c in setting.components)
+    slower = tuple(rivals(c, setting.effects[0]) for c in setting.components)
+    rows: tuple[tuple[str, tuple[Rivals, ...], Callable[[RivalCounts, int], float]], ...] = (
+        ("A/A, threshold 0%: called different", same, lambda c, rule: float(c.different[0, rule])),
+        (f"A/A, {plain(THRESHOLDS[1])}: called different", same, lambda c, rule: float(c.different[1, rule])),
+        (
+            f"+{plain(setting.effects[0])}, {plain(THRESHOLDS[1])}: called slower",
+            slower,
+            lambda c, rule: float(c.failing[1, rule]),
+        ),
+    )
+
+    def cell(studies: tuple[Rivals, ...], value: Callable[[RivalCounts, int], float], rule: int) -> Ask:
+        return Ask(studies, lambda results: percent(sum(value(results.of(s), rule) for s in studies) / len(studies)))
+
+    def alarms(rule: int) -> Ask:
+        # cases are independent here
+        def show(results: Results) -> str:
+            silent = [1 - float(results.of(s).failing[1, rule]) for s in same]
+            return percent(1 - math.prod(silent) ** (setting.cases / len(same)))
+
+        return Ask(same, show)
+
+    words = f"A/A reports of {setting.cases}, {plain(THRESHOLDS[1])}: a case called slower"
+    lines = (
+        *(row(title, *(cell(of, value, rule) for rule in range(len(RULES)))) for title, of, value in rows),
+        row(words, *(alarms(rule) for rule in range(len(RULES)))),
+    )
+    return Section(
         "Other rules on the same values",
         (
             (
-                "5 builds per side, every value drawn; iterations are lognormal. At most a quarter of the comparisons, "
-                "and at most 2000 values per build. Each rule judges a single comparison. `fieller` is the interval "
-                "over builds. **Pooled Welch** and **Mann-Whitney** test all values of a side as if "
-                "they were independent. **Open-loop t** is the correct test over builds, repeated at 95% after every "
-                "round from 2 to 12 until it is significant. **Two means** and **two minima** compare one number "
-                "of each side with the threshold. The threshold applies to the estimate in the pooled tests, and to "
-                "the interval in `fieller` and open-loop t."
+                f"{_ROUNDS} builds per side, every value drawn; iterations are lognormal. A quarter of the comparisons "
+                f"for each case, at most {_MOST_VALUES} values per build; the mean over cases. "
+                "Each rule judges a single comparison. `fieller` is the interval over builds. **Pooled Welch** and "
+                "**Mann-Whitney** test all values of a side as if they were independent. **Open-loop t** is the "
+                f"correct test over builds, repeated at 95% after every round from 2 to {_MOST} until it is "
+                "significant. **Two means** and **two minima** compare one number of each side with the threshold. The "
+                "threshold applies to the estimate in the pooled tests, and to the interval in `fieller` and "
+                "open-loop t."
             ),
-            "Base against itself, threshold 0: called different.",
-            _different(setting, 0),
-            f"The same at a threshold of {plain(THRESHOLDS[1])}:",
-            _different(setting, 1),
-            f"Reports of {setting.cases} such cases in which at least one is called slower, as a share:",
-            _reports(setting),
-            f"+{plain(setting.effects[0])}, threshold {plain(THRESHOLDS[1])}: called slower.",
-            _power(setting),
+            Table(("", *RULES), lines),
         ),
     )
 
 
-def _titles() -> tuple[str, ...]:
-    return ("case", *RULES)
+def promises() -> Iterator[Promise]:
+    """Give the promise on pooled tests, which is why builds are the unit."""
+    same = tuple(rivals(c, 0.0) for c in TABLE_VII)
 
+    def mean(results: Results) -> list[float]:
+        return [sum(float(results.of(s).different[0, 1]) for s in same) / len(same)]
 
-def _different(setting: Setting, index: int) -> DraftTable:
-    studies = tuple(rivals(c, 0.0) for c in setting.components)
-
-    def cell(study: Rivals, rule: int) -> Ask[str]:
-        return Ask((study,), lambda results: percent(float(results.of(study).different[index, rule])))
-
-    def mean(rule: int) -> Ask[str]:
-        def show(results: Results) -> str:
-            return percent(sum(float(results.of(s).different[index, rule]) for s in studies) / len(studies))
-
-        return Ask(studies, show)
-
-    lines = [row(s.components.name, *(cell(s, rule) for rule in range(len(RULES)))) for s in studies]
-    if len(studies) > 1:
-        lines.append(row("mean", *(mean(rule) for rule in range(len(RULES)))))
-    return DraftTable(_titles(), tuple(lines))
-
-
-def _reports(setting: Setting) -> DraftTable:
-    studies = tuple(rivals(c, 0.0) for c in setting.in_turn)
-
-    def cell(index: int, rule: int) -> Ask[str]:
-        def show(results: Results) -> str:
-            # cases are independent here
-            silent = math.prod(1 - float(results.of(s).failing[index, rule]) for s in studies)
-            return percent(1 - silent)
-
-        return Ask(studies, show)
-
-    lines = tuple(
-        row(f"threshold {plain(d)}", *(cell(index, rule) for rule in range(len(RULES))))
-        for index, d in enumerate(THRESHOLDS)
-    )
-    return DraftTable(("", *RULES), lines)
-
-
-def _power(setting: Setting) -> DraftTable:
-    def cell(study: Rivals, rule: int) -> Ask[str]:
-        return Ask((study,), lambda results: percent(float(results.of(study).failing[1, rule])))
-
-    studies = [rivals(c, setting.effects[0]) for c in setting.components]
-    lines = tuple(row(s.components.name, *(cell(s, rule) for rule in range(len(RULES)))) for s in studies)
-    return DraftTable(_titles(), lines)
-
-
-def quantiles(shape: Shape, builds: int) -> Quantiles:
-    """Return the study of quantiles of long-tailed values."""
-    return Quantiles(_QUANTILE_CASE, shape, builds, TAUS)
-
-
-def quantile_draft() -> Draft:
-    """Write the chapter on quantiles."""
-
-    def cell(shape: Shape, builds: int, index: int) -> Ask[str]:
-        study = quantiles(shape, builds)
-        return Ask((study,), lambda results: percent(float(results.of(study).coverage[index])))
-
-    lines = tuple(
-        row(f"p{tau * 100:g}", shape.name, *(cell(shape, builds, index) for builds in QUANTILE_BUILDS))
-        for index, tau in enumerate(TAUS)
-        for shape in QUANTILE_SHAPES
-    )
-    c = _QUANTILE_CASE
-    return Draft(
-        "Quantiles",
-        (
-            (
-                "Coverage of the 95% interval of the ratio of quantiles, base against itself: the quantile of each "
-                f"build, then Welch's t on their logarithms. {c.executions} executions x {c.iterations} lognormal "
-                f"iterations per build; standard deviation of builds {plain(c.build)}, executions "
-                f"{plain(c.execution)}, iterations {plain(c.iteration)}."
-            ),
-            DraftTable(("quantile", "build effects", *columns(QUANTILE_BUILDS)), lines, names=2),
-        ),
-    )
+    words = "pooled Welch calls A/A different, mean of cases"
+    yield Promise(words, 0.33, True, same, mean, draws=0.25 * len(same))

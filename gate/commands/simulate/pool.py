@@ -17,7 +17,7 @@ from typing import TextIO, TypeVar, cast
 
 import numpy as np
 
-from gate.commands.simulate.arrays.studies import Counts, Study
+from gate.commands.simulate.studies import Counts, Study
 from gate.run.live import Live, bar_line
 from gate.units import format_duration
 
@@ -93,7 +93,7 @@ def _run(chunks: Sequence[_Chunk], seed: int, workers: int) -> Iterable[Counts]:
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_become_worker)
     try:
-        yield from pool.map(partial(_one, seed), chunks, chunksize=max(1, min(8, len(chunks) // (8 * workers))))
+        yield from pool.map(partial(_one, seed), chunks)
     finally:
         pool.shutdown(cancel_futures=True)
 

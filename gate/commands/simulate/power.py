@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-from gate.commands.simulate.arrays.components import Components
-from gate.commands.simulate.coverage import INTERVALS, beside, comparisons
-from gate.commands.simulate.page import Figure
+import dataclasses
+from collections.abc import Callable, Iterator
+
+from gate.commands.simulate.components import TABLE_VII
+from gate.commands.simulate.coverage import BESIDE, beside, comparisons
 from gate.commands.simulate.pool import Results
-from gate.commands.simulate.sections import Ask, Draft, DraftTable, Setting, columns, plain, row
-from gate.plots.lines import Chart, Line
+from gate.commands.simulate.promises import Promise, at_least
+from gate.commands.simulate.sections import Section, Setting, Table, columns, plain, row
+from gate.commands.simulate.studies import COMPARED, ComparisonCounts
 
-_FIGURE_BUILDS = (2, 3, 4, 5, 6, 8, 10, 12, 15)
-_FIGURE_CASE = "HTTP OPT"
+_PROMISED = (
+    ("HTTP OPT", 4, 0.05, 0.0),
+    ("Rijndael OPT", 3, 0.05, 0.0),
+    ("FFT", 15, 0.05, 0.0),
+    ("HTTP OPT", 3, 0.10, 0.02),
+    ("FFT", 7, 0.10, 0.02),
+)
+LOST = 0.5
+"""The largest variance of a difference of two independent calls."""
 
 
-def draft(setting: Setting) -> Draft:
+def draft(setting: Setting) -> Section:
     """Write the chapter."""
     tables = [
         block for effect in setting.effects for d in setting.thresholds if effect > d
         for block in _table(setting, effect, d)
     ]  # fmt: skip
-    return Draft(
+    return Section(
         "Power",
         (
             (
@@ -28,46 +38,43 @@ def draft(setting: Setting) -> Draft:
                 "/ `fieller-moderated`. In a report an unmoderated interval also needs `min_builds`."
             ),
             *tables,
-            *((_figure(setting),) if setting.paper else ()),
         ),
     )
 
 
-def _table(setting: Setting, effect: float, threshold: float) -> tuple[str, DraftTable]:
-    index = setting.thresholds.index(threshold)
+def _table(setting: Setting, effect: float, threshold: float) -> tuple[str, Table]:
+    at = setting.thresholds.index(threshold)
+    lines = tuple(
+        row(c.name, *(
+            beside(setting, builds, 1 + effect, _called(k, at), 0) for builds in setting.builds
+        ))
+        for k, c in enumerate(setting.components)
+    )  # fmt: skip
+    return f"+{plain(effect)}, threshold {plain(threshold)}:", Table(("case", *columns(setting.builds)), lines)
 
-    def cell(component: Components, builds: int) -> Ask[str]:
-        study = comparisons(setting, component, builds, 1 + effect)
-        return Ask((study,), lambda results: beside(results.of(study).power[:, index], 0))
 
-    lines = tuple(row(c.name, *(cell(c, builds) for builds in setting.builds)) for c in setting.components)
-    return f"+{plain(effect)}, threshold {plain(threshold)}:", DraftTable(("case", *columns(setting.builds)), lines)
+def _called(k: int, threshold: int) -> Callable[[ComparisonCounts], float]:
+    return lambda counts: float(counts.power[k, threshold])
 
 
-def _figure(setting: Setting) -> Ask[Figure]:
-    effect = setting.effects[0]
-    component = next(c for c in setting.components if c.name == _FIGURE_CASE)
-    studies = tuple(comparisons(setting, component, builds, 1 + effect) for builds in _FIGURE_BUILDS)
+def promises(setting: Setting) -> Iterator[Promise]:
+    """Give the promises on power."""
+    pairs = [
+        (comparisons(setting, builds, 1 + effect, "fieller-kj"), comparisons(setting, builds, 1 + effect, other))
+        for builds in setting.builds
+        for effect in setting.effects
+        for other in BESIDE[1:]
+    ]
 
-    def make(results: Results) -> Figure:
-        powers = [results.of(study).power[:, 0] for study in studies]
-        lines = tuple(
-            Line(
-                interval,
-                tuple((float(b), float(power[index])) for b, power in zip(_FIGURE_BUILDS, powers, strict=True)),
-            )
-            for index, interval in enumerate(INTERVALS)
-        )
-        chart = Chart(
-            title=f"Power at +{plain(effect)}, threshold {plain(setting.thresholds[0])}: {component.name}",
-            description="Share of comparisons called a regression, by the number of builds: moderated finds the change "
-            "with the fewest builds, then fieller; fieller-kj and paired need the most.",
-            x_label="builds of each side",
-            y_label="called a regression",
-            lines=lines,
-            y_range=(0.0, 1.0),
-            x_ticks=(2, 4, 6, 8, 10, 12, 15),
-        )
-        return Figure("power", chart)
+    def lost(results: Results) -> list[float]:
+        # of all cases, since single ones are drawn too seldom to tell
+        return [float((results.of(kj).power - results.of(other).power).mean(axis=0).max()) for kj, other in pairs]
 
-    return Ask(studies, make)
+    every = tuple(study for both in pairs for study in both)
+    yield Promise("power lost to `fieller-kj`, any other", 0.0, False, every, lost, variance=LOST, draws=COMPARED)
+    named = {c.name: c for c in TABLE_VII}
+    for name, builds, effect, threshold in _PROMISED:
+        one = dataclasses.replace(setting.only(named[name]), thresholds=(threshold,))
+        study = comparisons(one, builds, 1 + effect, "fieller-moderated")
+        words = f"power, {name}, +{plain(effect)}, threshold {plain(threshold)}, {builds} builds"
+        yield at_least(words, 0.77, [study], lambda c: float(c.power[0, 0]), COMPARED)

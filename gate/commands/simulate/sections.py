@@ -1,14 +1,17 @@
-"""Sections of the simulation page: the studies that each needs, and the tables made from their results."""
+"""Sections of the simulation page: texts and tables whose cells are made of the counts of studies."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import TypeVar
 
-from gate.commands.simulate.arrays.components import Components
-from gate.commands.simulate.page import Block, Figure, Section, Table
+from gate.commands.simulate.components import Components
 from gate.commands.simulate.pool import AnyStudy, Results
+from gate.commands.simulate.studies import Counts, Study
+
+C = TypeVar("C", bound=Counts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,80 +26,70 @@ class Setting:
     effects: tuple[float, ...]
     cases: int
 
+    def only(self, component: Components) -> Setting:
+        """Return the setting of one case."""
+        return dataclasses.replace(self, components=(component,))
+
+    @property
+    def middling(self) -> Components:
+        """The case of middling noise."""
+        return sorted(self.components, key=lambda c: c.of_build_mean)[(len(self.components) - 1) // 2]
+
     @property
     def in_turn(self) -> tuple[Components, ...]:
         """The cases of a report: the components in turn."""
         return tuple(self.components[i % len(self.components)] for i in range(self.cases))
 
 
-T = TypeVar("T", str, Figure)
-
-
 @dataclass(frozen=True, slots=True)
-class Ask(Generic[T]):
-    """A text, or a figure, made of the counts of studies."""
+class Ask:
+    """A text made of the counts of studies."""
 
     studies: tuple[AnyStudy, ...]
-    make: Callable[[Results], T]
+    make: Callable[[Results], str]
 
 
-Row = tuple[str | Ask[str], ...]
-
-
-def row(*cells: str | Ask[str]) -> Row:
-    """Make a row of a table."""
-    return cells
+Cell = str | Ask
+Row = tuple[Cell, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class DraftTable:
-    """A table with cells that are still to be simulated."""
+class Table:
+    """Cells below titles; the first `names` columns are words, the others numbers."""
 
     titles: tuple[str, ...]
     rows: tuple[Row, ...]
     names: int = 1
 
+    def texts(self, results: Results) -> list[list[str]]:
+        """Put the results in."""
+        return [[cell if isinstance(cell, str) else cell.make(results) for cell in line] for line in self.rows]
+
 
 @dataclass(frozen=True, slots=True)
-class Draft:
-    """A section to be."""
+class Section:
+    """A title and what stands below it, in order."""
 
     title: str
-    blocks: tuple[str | Ask[str] | Ask[Figure] | DraftTable, ...]
+    blocks: tuple[str | Table, ...]
 
 
-def asked(drafts: Sequence[Draft]) -> Iterator[AnyStudy]:
-    """List every study that the drafts ask for."""
-    for draft in drafts:
-        for block in draft.blocks:
-            if isinstance(block, DraftTable):
-                yield from (study for line in block.rows for cell in line for study in _studies(cell))
-            else:
-                yield from _studies(block)
+def asked(sections: Sequence[Section]) -> Iterator[AnyStudy]:
+    """List every study that the sections ask for."""
+    tables = (block for section in sections for block in section.blocks if isinstance(block, Table))
+    for cell in (cell for table in tables for line in table.rows for cell in line):
+        if isinstance(cell, Ask):
+            yield from cell.studies
 
 
-def _studies(part: str | Ask[str] | Ask[Figure]) -> tuple[AnyStudy, ...]:
-    return () if isinstance(part, str) else part.studies
+def row(*cells: Cell) -> Row:
+    """Make a row of a table."""
+    return cells
 
 
-def finished(draft: Draft, results: Results) -> Section:
-    """Put the results in."""
-
-    def cell(asked_for: str | Ask[str]) -> str:
-        return asked_for if isinstance(asked_for, str) else asked_for.make(results)
-
-    def block(asked_for: str | Ask[str] | Ask[Figure] | DraftTable) -> Block:
-        if isinstance(asked_for, DraftTable):
-            rows = tuple(tuple(cell(part) for part in line) for line in asked_for.rows)
-            return Table(asked_for.titles, rows, asked_for.names)
-        return asked_for if isinstance(asked_for, str) else asked_for.make(results)
-
-    return Section(draft.title, tuple(block(part) for part in draft.blocks))
-
-
-def columns(builds: Sequence[int]) -> tuple[str, ...]:
-    """Title the columns of a table that goes over counts of builds."""
-    return tuple(f"{count} builds" for count in builds)
+def told(study: Study[C], write: Callable[[C], str]) -> Ask:
+    """Make a text of the counts of one study."""
+    return Ask((study,), lambda results: write(results.of(study)))
 
 
 def percent(share: float, digits: int = 1) -> str:
@@ -104,6 +97,16 @@ def percent(share: float, digits: int = 1) -> str:
     return f"{share * 100:.{digits}f}%"
 
 
+def percent_of(value: Callable[[C], float], digits: int = 1) -> Callable[[C], str]:
+    """Write a share that is taken of counts."""
+    return lambda counts: percent(value(counts), digits)
+
+
 def plain(share: float) -> str:
     """Write a share that has a name of its own: "5%", "0.5%"."""
     return f"{share * 100:g}%"
+
+
+def columns(builds: Sequence[int]) -> tuple[str, ...]:
+    """Title the columns of a table that goes over counts of builds."""
+    return tuple(f"{count} builds" for count in builds)

@@ -2,119 +2,85 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TextIO
 
 from gate.checkout import refuse_tracked
-from gate.cli.groups import RulesOptions
-from gate.commands.simulate import alarms, cost, coverage, equal_power, layouts, other_tools, power, promises, stopping
-from gate.commands.simulate.arrays.components import TABLE_VII, Components
+from gate.commands.simulate import alarms, cost, coverage, layouts, other_tools, power, promises, stopping, views
+from gate.commands.simulate.components import TABLE_VII, Components
 from gate.commands.simulate.measured_components import of_history, of_runs
-from gate.commands.simulate.page import Code, Section, as_markdown, as_text, figures
+from gate.commands.simulate.options import Options, SizeOptions
+from gate.commands.simulate.page import LINE, as_markdown, as_text
 from gate.commands.simulate.pool import run_all
-from gate.commands.simulate.sections import Draft, DraftTable, Setting, asked, finished, percent, plain, row
+from gate.commands.simulate.sections import Section, Setting, Table, asked, percent, plain, row
+from gate.commands.simulate.studies import COMPARED
 from gate.model import UserError
-from gate.plots.lines import line_chart
+from gate.words.plain import wrap
 
 WIDTH = 100
 """Columns of the text: a terminal has as many, and no table needs more."""
 
-BUILDS = (3, 5, 10, 20)
-THRESHOLDS = (0.0, 0.01, 0.02, 0.05)
-EFFECTS = (0.05, 0.10)
-REPORTS = 2000
-CASES = 20
-"""Defaults of the command line."""
-
 _MOST = {"builds": 200, "reports": 10_000_000, "cases": 1000}
 
 
-@dataclass(frozen=True, slots=True)
-class SimulateOptions:
-    """What is simulated, and how much of it."""
-
-    runs: tuple[str, ...]
-    """Measurement files or folders whose variance components are taken; none: those of K&J Table VII."""
-    builds: tuple[int, ...]
-    thresholds: tuple[float, ...]
-    effects: tuple[float, ...]
-    """builds, thresholds and effects: what tables go over; effects are true changes, 0.05 for 5%."""
-    reports: int
-    """Drawn for each number."""
-    cases: int
-    """Findings in each."""
-    seed: int
-    cores: int | None
-    """None for all."""
-    markdown: Path | None
-    """Where a document is written, its figures in a folder of the same name beside it."""
-
-
-def run(options: SimulateOptions, out: TextIO, err: TextIO) -> int:
+def run(options: Options, out: TextIO, err: TextIO) -> int:
     """Simulate, print the tables and write the document if one is asked for.
 
-    Raises:
-        UserError: numbers that make no sense, or files without a case that has two builds a side.
-    """
-    _check(options)
-    return simulate(of_runs(options.runs, err) if options.runs else TABLE_VII, options, out, err)
-
-
-def run_history(history: Path | None, rules: RulesOptions, options: SimulateOptions, out: TextIO, err: TextIO) -> int:
-    """Do the same for what is remembered of this host and project.
+    The variances are those of measurement files, of what is remembered of this host and project, or K&J's.
 
     Raises:
-        UserError: numbers that make no sense, no project, or nothing remembered.
+        UserError: numbers that make no sense, files without a case that has two builds a side, or nothing remembered.
     """
-    _check(options)
-    return simulate(of_history(history, rules), dataclasses.replace(options, runs=("--remembered",)), out, err)
-
-
-def simulate(components: Sequence[Components], options: SimulateOptions, out: TextIO, err: TextIO) -> int:
-    """Do the same for components from anywhere."""
+    source, sizes = options.source, options.sizes
+    _check(sizes)
+    components: tuple[Components, ...] = TABLE_VII
+    if source.remembered:
+        components = of_history(source.history, options.rules)
+    elif source.runs:
+        components = of_runs(source.runs, err)
     setting = Setting(
-        components=tuple(components),
-        paper=tuple(components) == TABLE_VII,
-        builds=tuple(sorted(set(options.builds))),
-        thresholds=tuple(sorted(set(options.thresholds))),
-        effects=tuple(sorted(set(options.effects))),
-        cases=options.cases,
+        components=components,
+        paper=components == TABLE_VII,
+        builds=tuple(sorted(set(sizes.builds))),
+        thresholds=tuple(sorted(set(sizes.threshold))),
+        effects=tuple(sorted(set(sizes.effect))),
+        cases=sizes.cases,
     )
-    drafts = _drafts(setting, options.reports)
-    results = run_all(asked(drafts), options.reports, seed=options.seed, cores=options.cores, progress=err)
-    sections = [finished(draft, results) for draft in drafts]
-    out.write(as_text(sections, WIDTH))
-    if options.markdown is not None:
-        _write(options.markdown, sections, options)
+    sections = _sections(setting, sizes.reports)
+    results = run_all(asked(sections), sizes.reports, seed=sizes.seed, cores=sizes.cores, progress=err)
+    out.write(as_text(sections, results, WIDTH))
+    if sizes.markdown is not None:
+        refuse_tracked(sizes.markdown, "--markdown")
+        sizes.markdown.write_text(as_markdown(_before(options), sections, results), encoding="utf-8")
     return 0
 
 
-def _drafts(setting: Setting, reports: int) -> list[Draft]:
-    chapters = [
-        coverage.draft(setting),
-        alarms.draft(setting),
-        power.draft(setting),
-        stopping.draft(setting),
-        *([layouts.draft(setting)] if setting.paper else []),
-        other_tools.draft(setting),
-    ]
+def _sections(setting: Setting, reports: int) -> list[Section]:
+    chapters = [coverage.draft(setting), alarms.draft(setting), power.draft(setting), stopping.draft(setting)]
     if not setting.paper:
-        return [_simulated(setting), *chapters]
-    designs, equal = cost.compared(), equal_power.designs()
+        return [_simulated(setting), *chapters, other_tools.draft(setting)]
+    designs = cost.designs()
+    promised = [
+        *views.promises(),
+        *coverage.promises(setting),
+        *alarms.promises(setting),
+        *layouts.promises(setting),
+        *power.promises(setting),
+        *stopping.promises(setting),
+        *cost.promises(designs),
+        *other_tools.promises(),
+    ]
     return [
-        promises.draft(setting, designs, equal, reports),
+        promises.draft(promised, reports),
+        views.draft(),
         _simulated(setting),
         *chapters,
+        layouts.draft(setting),
+        other_tools.draft(setting),
         cost.draft(designs),
-        equal_power.draft(equal),
-        other_tools.quantile_draft(),
     ]
 
 
-def _simulated(setting: Setting) -> Draft:
+def _simulated(setting: Setting) -> Section:
     whence = (
         "The variance components of Kalibera and Jones 2012, Table VII, as 10 executions x 10 iterations in each build."
         if setting.paper
@@ -133,14 +99,14 @@ def _simulated(setting: Setting) -> Draft:
     )
     titles = ("case", "build", "execution", "iteration", "in a build", "mean of a build")
     more = " In common: of a round, which both sides share; the levels are without it." if in_common else ""
-    return Draft(
+    return Section(
         "Simulated cases",
         (
             (
                 f"{whence} Standard deviation of each level alone, as a share of the mean, and of the mean of a "
                 f"build.{more}"
             ),
-            DraftTable((*titles, "in common") if in_common else titles, lines),
+            Table((*titles, "in common") if in_common else titles, lines),
         ),
     )
 
@@ -148,74 +114,64 @@ def _simulated(setting: Setting) -> Draft:
 # --- what is asked for ------------------------------------------------------------------------------------------------
 
 
-def _check(options: SimulateOptions) -> None:
+def _check(sizes: SizeOptions) -> None:
     """Refuse numbers that make no sense.
 
     Raises:
         UserError: naming the option.
     """
-    if not (options.builds and options.thresholds and options.effects):
+    if not (sizes.builds and sizes.threshold and sizes.effect):
         raise UserError("a simulation needs at least one number of builds, one threshold and one effect")
     for name, number, least in (
-        *(("builds", count, 2) for count in options.builds),
-        ("reports", options.reports, 1),
-        ("cases", options.cases, 1),
+        *(("builds", count, 2) for count in sizes.builds),
+        ("reports", sizes.reports, 1),
+        ("cases", sizes.cases, 1),
     ):
         if not least <= number <= _MOST[name]:
             raise UserError(f"--{name} {number}: must be {least} to {_MOST[name]}")
-    for name, share in (*(("threshold", d) for d in options.thresholds), *(("effect", e) for e in options.effects)):
+    for name, share in (*(("threshold", d) for d in sizes.threshold), *(("effect", e) for e in sizes.effect)):
         if not 0 <= share <= 1 or (name == "effect" and share == 0):
             raise UserError(f"--{name} {plain(share)}: must be {'above 0%' if name == 'effect' else '0%'} to 100%")
-    if options.cores is not None and options.cores < 1:
-        raise UserError(f"--cores {options.cores}: must be at least 1")
-    if options.markdown is not None and (
-        str(options.markdown) == "-" or options.markdown.is_dir() or not options.markdown.parent.is_dir()
+    if sizes.cores is not None and sizes.cores < 1:
+        raise UserError(f"--cores {sizes.cores}: must be at least 1")
+    if sizes.markdown is not None and (
+        str(sizes.markdown) == "-" or sizes.markdown.is_dir() or not sizes.markdown.parent.is_dir()
     ):
-        raise UserError(f"--markdown {options.markdown}: cannot be written there")
+        raise UserError(f"--markdown {sizes.markdown}: cannot be written there")
 
 
 # --- the document ----------------------------------------------------------------------------------------------------
 
 
-def _write(path: Path, sections: Sequence[Section], options: SimulateOptions) -> None:
-    folder = path.with_suffix("")
-    found = figures(sections)
-    for file in (path, *(folder / f"{figure.name}.svg" for figure in found)):
-        refuse_tracked(file, "--markdown")
-    if found:
-        folder.mkdir(exist_ok=True)
-    for figure in found:
-        (folder / f"{figure.name}.svg").write_text(line_chart(figure.chart), encoding="utf-8")
-    path.write_text(as_markdown("Evidence", _before(options), sections, folder.name), encoding="utf-8")
-
-
-def _before(options: SimulateOptions) -> tuple[str | Code, ...]:
+def _before(options: Options) -> tuple[str, ...]:
+    words = (
+        f"How often perfgate is wrong and how often it sees a change, by simulation: {options.sizes.reports} reports "
+        f"behind each number, or {COMPARED:g} times as many single comparisons, or fewer if the text says so. Every "
+        "verdict is that of the code that decides a check. This command generates the whole page:"
+    )
     return (
-        (
-            f"How often perfgate is wrong and how often it sees a change, by simulation: {options.reports} reports or "
-            "comparisons behind each number, or fewer if the text says so. This command generates the whole page:"
-        ),
-        Code(_command(options)),
+        "# Evidence",
+        "\n".join(wrap(words, LINE)),
+        f"    {_command(options)}",
         "The numbers depend only on the seed, not on the machine, so the same command writes the same page.",
     )
 
 
-def _command(options: SimulateOptions) -> str:
+def _command(options: Options) -> str:
     """Write the command line that makes the document, without the defaults."""
-    parts = ["perfgate simulate", *options.runs]
-    if options.builds != BUILDS:
-        parts.append(f"--builds {','.join(map(str, options.builds))}")
-    for name, shares, usual in (
-        ("threshold", options.thresholds, THRESHOLDS),
-        ("effect", options.effects, EFFECTS),
-    ):
-        if shares != usual:
+    sizes, usual = options.sizes, SizeOptions()
+    parts = ["perfgate simulate", *(["--remembered"] if options.source.remembered else options.source.runs)]
+    if sizes.builds != usual.builds:
+        parts.append(f"--builds {','.join(map(str, sizes.builds))}")
+    for name in ("threshold", "effect"):
+        shares = getattr(sizes, name)
+        if shares != getattr(usual, name):
             parts.append(f"--{name} {','.join(map(plain, shares))}")
-    if options.cases != CASES:
-        parts.append(f"--cases {options.cases}")
-    parts.append(f"--reports {options.reports} --seed {options.seed}")
-    if options.markdown is not None:
+    if sizes.cases != usual.cases:
+        parts.append(f"--cases {sizes.cases}")
+    parts.append(f"--reports {sizes.reports} --seed {sizes.seed}")
+    if sizes.markdown is not None:
         # the path on this machine does not belong in the document
-        shown = options.markdown.name if options.markdown.is_absolute() else options.markdown.as_posix()
+        shown = sizes.markdown.name if sizes.markdown.is_absolute() else sizes.markdown.as_posix()
         parts.append(f"--markdown {shown}")
     return " ".join(parts)

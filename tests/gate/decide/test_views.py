@@ -28,7 +28,7 @@ from gate.stats.estimate import reduce
 from gate.units import Quantity, Share
 from tests.support import turns
 from tests.support.lines import located
-from tests.support.turns import Setting, drawn, evidence, of_values
+from tests.support.turns import Turns, drawn, evidence, of_starts
 
 TODAY = datetime.date(2026, 11, 20)
 
@@ -42,7 +42,7 @@ def policy(toml: str = "", names: tuple[str, ...] = ("parse",), **gate: Any) -> 
     return Policy(msgspec.structs.replace(config, gate=rules, benchmark=[*config.benchmark, *more]), "test", TODAY)
 
 
-def report(setting: Setting, seed: int = 1, rules: Policy | None = None, **more: Any) -> Report:
+def report(setting: Turns, seed: int = 1, rules: Policy | None = None, **more: Any) -> Report:
     cases = drawn(np.random.default_rng(seed), setting, **more)
     return decide(evidence(cases), rules or policy())
 
@@ -53,13 +53,13 @@ def asked(cases: list[Case], rules: Policy | None = None) -> list[list[tuple[str
 
 
 def command(one_task: bool | None = True, **changes: Any) -> list[Case]:
-    time, active = drawn(np.random.default_rng(0), Setting(rounds=2), one_task=one_task)
+    time, active = drawn(np.random.default_rng(0), Turns(rounds=2), one_task=one_task)
     return [msgspec.structs.replace(case, **changes) for case in (time, active)]
 
 
 def of(metric: str, benchmark: str = "parse", **changes: Any) -> Case:
-    side = of_values(np.ones((2, 5)))
-    return msgspec.structs.replace(turns.case(benchmark, metric, side, side, one_task=None), **changes)
+    side = of_starts(np.ones((2, 5)))
+    return msgspec.structs.replace(turns.view(benchmark, metric, side, side, one_task=None), **changes)
 
 
 ACTIVE_AND_TIME = [[("active", "typical"), ("time", "mean")]]
@@ -74,7 +74,7 @@ def test_a_command_is_seen_by_active_time_and_by_wall_time() -> None:
 @pytest.mark.parametrize("one_task", [False, None])
 def test_of_several_tasks_wall_time_alone_is_decided(one_task: bool | None) -> None:
     assert asked(command(one_task)) == TIME_ALONE
-    found = report(Setting(), one_task=one_task)
+    found = report(Turns(), one_task=one_task)
     assert [each.metric for each in found.recorded] == ["active"]
     (finding,) = found.findings
     assert finding.view is not None and finding.view.why == ("tasks" if one_task is False else "sharper")
@@ -88,7 +88,7 @@ def test_without_turns_every_statistic_is_as_before() -> None:
 
 
 def test_a_file_of_before_decides_as_before() -> None:
-    time = drawn(np.random.default_rng(3), Setting(wall=0.02))[0]
+    time = drawn(np.random.default_rng(3), Turns(wall=0.02))[0]
     before = msgspec.structs.replace(time, turns=False, one_task=None)
     found = decide(evidence([before]), policy())
     (finding,) = found.findings
@@ -153,7 +153,7 @@ def test_a_plan_goes_by_one_view_of_each_question() -> None:
 
 
 def test_one_finding_a_benchmark_with_the_other_view_beside_it() -> None:
-    found = report(Setting(change=1.06))
+    found = report(Turns(change=1.06))
     (finding,) = found.findings
     assert (finding.metric, finding.statistic, finding.verdict) == ("active", "typical", "regression")
     assert finding.ratio.estimate == pytest.approx(1.06, abs=0.01)
@@ -168,7 +168,7 @@ def test_one_finding_a_benchmark_with_the_other_view_beside_it() -> None:
 
 def test_a_tail_of_head_alone_turns_the_dull_view_red() -> None:
     # a tenth of the starts takes twice as long: the mean of a side grows by a tenth
-    found = report(Setting(tail=0.1, wall=0.02, starts=50))
+    found = report(Turns(tail=0.1, wall=0.02, starts=50))
     (finding,) = found.findings
     assert (finding.metric, finding.statistic, finding.verdict) == ("time", "mean", "regression")
     assert finding.view is not None and finding.view.why == "regression"
@@ -177,14 +177,14 @@ def test_a_tail_of_head_alone_turns_the_dull_view_red() -> None:
 
 
 def test_of_two_that_show_a_regression_the_sharp_one_decides() -> None:
-    found = report(Setting(change=1.3, wall=0.03))
+    found = report(Turns(change=1.3, wall=0.03))
     (finding,) = found.findings
     assert [finding.verdict, finding.beside[0].verdict] == ["regression", "regression"]
     assert finding.metric == "active"
 
 
 def test_the_sharp_view_alone_settles() -> None:
-    cases = drawn(np.random.default_rng(4), Setting(wall=0.5))
+    cases = drawn(np.random.default_rng(4), Turns(wall=0.5))
     first = msgspec.structs.replace(evidence(cases), rounds=msgspec.structs.replace(evidence(cases).rounds, done=4))
     assert look(first, policy()) == {"parse"}
     (finding,) = decide(first, policy()).findings
@@ -196,7 +196,7 @@ def test_the_sharp_view_alone_settles() -> None:
     assert look(alone, policy()) == frozenset()
 
 
-def judged_by(setting: Setting, rules: Policy, seed: int = 1) -> dict[str, Any]:
+def judged_by(setting: Turns, rules: Policy, seed: int = 1) -> dict[str, Any]:
     found = evidence(drawn(np.random.default_rng(seed), setting))
     subjects = subjects_of(found, rules)
     return {each.subject.case.metric: each for each in walk(subjects, design_of(found, rules, subjects)).judged}
@@ -206,7 +206,7 @@ def judged_by(setting: Setting, rules: Policy, seed: int = 1) -> dict[str, Any]:
 def test_a_view_more_than_twice_as_sharp_gets_four_fifths_of_the_error(
     wall: float, weights: tuple[float, float]
 ) -> None:
-    found = judged_by(Setting(wall=wall, starts=50), policy())
+    found = judged_by(Turns(wall=wall, starts=50), policy())
     active, time = found["active"], found["time"]
     assert (active.subject.weight, time.subject.weight) == weights
     assert (active.regression.alpha, time.regression.alpha) == pytest.approx(tuple(0.05 * each for each in weights))
@@ -217,8 +217,8 @@ def test_what_a_change_or_a_later_round_does_moves_no_weight() -> None:
     def weights(cases: list[Case]) -> list[float]:
         return [each.weight for each in subjects_of(evidence(cases), policy())]
 
-    quiet = drawn(np.random.default_rng(5), Setting(starts=50))
-    slower = drawn(np.random.default_rng(5), Setting(starts=50, change=5.0))
+    quiet = drawn(np.random.default_rng(5), Turns(starts=50))
+    slower = drawn(np.random.default_rng(5), Turns(starts=50, change=5.0))
     assert weights(quiet) == weights(slower) == [0.8, 0.2]
     # active time of all later rounds is far noisier than wall time
     active = quiet[1]
@@ -231,7 +231,7 @@ def test_what_a_change_or_a_later_round_does_moves_no_weight() -> None:
 def test_questions_and_not_views_share_the_error() -> None:
     names = tuple(f"b{k}" for k in range(4))
     rng = np.random.default_rng(7)
-    cases = [case for k, name in enumerate(names) for case in drawn(rng, Setting(change=1.2 if k == 2 else 1.0), name)]
+    cases = [case for k, name in enumerate(names) for case in drawn(rng, Turns(change=1.2 if k == 2 else 1.0), name)]
     found = decide(evidence(cases), policy(names=names))
     assert found.family.size == len(found.findings) == 4
     assert [each.benchmark for each in found.findings] == list(names)
@@ -245,37 +245,37 @@ def test_questions_and_not_views_share_the_error() -> None:
 @pytest.mark.parametrize("family", ["holm", "bh", "none"])
 def test_a_view_is_red_exactly_where_its_adjusted_p_is_below_the_error(family: str) -> None:
     for seed in range(8):
-        found = judged_by(Setting(change=1.04, active=0.03, wall=0.03, layout=0.01), policy(family=family), seed)
+        found = judged_by(Turns(change=1.04, active=0.03, wall=0.03, layout=0.01), policy(family=family), seed)
         for each in found.values():
             assert each.regression.rejected == (each.regression.p_adjusted < 0.05)
 
 
 def test_an_accept_of_a_time_covers_its_views_and_one_of_a_view_that_view() -> None:
     entry = '[[accept]]\nbenchmark = "parse"\nup_to = "20%"\nuntil = 2030-01-01\nreason = "known"\n'
-    slower = Setting(change=1.06)
+    slower = Turns(change=1.06)
     assert report(slower, rules=policy(entry)).findings[0].verdict == "accepted"
     # as of a project that names what was decided before there were views
     for more in ('metric = "time"\n', 'metric = "time"\nstatistic = "mean"\n', 'metric = "active"\n'):
         assert report(slower, rules=policy(entry + more)).findings[0].verdict == "accepted"
     assert report(slower, rules=policy(entry + 'metric = "memory"\n')).findings[0].verdict == "regression"
     # of a tail that the mean alone shows
-    tail = Setting(tail=0.1, wall=0.02, starts=50)
+    tail = Turns(tail=0.1, wall=0.02, starts=50)
     accepted = report(tail, rules=policy(entry.replace("20%", "60%"))).findings[0]
     assert (accepted.metric, accepted.verdict) == ("time", "accepted")
     # a regression that nothing covers comes before one that is accepted
-    both = report(Setting(change=1.3, wall=0.03), rules=policy(entry.replace("20%", "60%") + 'metric = "active"\n'))
+    both = report(Turns(change=1.3, wall=0.03), rules=policy(entry.replace("20%", "60%") + 'metric = "active"\n'))
     assert (both.findings[0].metric, both.findings[0].verdict) == ("time", "regression")
 
 
 def test_the_overall_change_is_that_of_one_view_of_all() -> None:
     names = tuple(f"b{k}" for k in range(5))
     rng = np.random.default_rng(8)
-    cases = [case for name in names for case in drawn(rng, Setting(change=1.1), name)]
+    cases = [case for name in names for case in drawn(rng, Turns(change=1.1), name)]
     (overall,) = decide(evidence(cases), policy(names=names)).overall
     assert (overall.metric, overall.cases, overall.ratio.method) == ("active", 5, "paired")
     assert overall.ratio.estimate == pytest.approx(1.1, abs=0.005)
     # of wall time by two views that are about as sharp: whichever decides each
-    cases = [case for name in names for case in drawn(rng, Setting(wall=0.02), name, one_task=False)]
+    cases = [case for name in names for case in drawn(rng, Turns(wall=0.02), name, one_task=False)]
     found = decide(evidence(cases, looks=False), policy(names=names))
     assert {each.statistic for each in found.findings} == {"typical", "mean"}
     times = [case for case in cases if case.metric == "time"]
@@ -287,7 +287,7 @@ def test_the_overall_change_is_that_of_one_view_of_all() -> None:
 def test_nights_are_judged_by_one_view_whatever_each_shows() -> None:
     commit = Commit(ref="main", sha="a" * 40)
     creep = CreepRun(pin=Pin(against="v1", tag="v1", sha="a" * 40, commits=3), cases=[], unused=None, suspects=None)
-    cases = drawn(np.random.default_rng(1), Setting(tail=0.1, wall=0.02, starts=50))
+    cases = drawn(np.random.default_rng(1), Turns(tail=0.1, wall=0.02, starts=50))
     run = Run(created="2026-11-20T09:00:00Z", seed=1, turns=True, creep=creep, base=commit, head=commit)
     found = decide(msgspec.structs.replace(evidence(cases), run=run), policy())
     assert [each.metric for each in found.findings] == ["active"]
@@ -296,8 +296,8 @@ def test_nights_are_judged_by_one_view_whatever_each_shows() -> None:
 def test_variances_are_shared_by_view() -> None:
     quiet, wild = tuple(f"quiet{k}" for k in range(5)), tuple(f"wild{k}" for k in range(5))
     rng = np.random.default_rng(9)
-    of_one = [case for name in quiet for case in drawn(rng, Setting(), name)]
-    of_several = [case for name in wild for case in drawn(rng, Setting(wall=1.0), name, one_task=False)]
+    of_one = [case for name in quiet for case in drawn(rng, Turns(), name)]
+    of_several = [case for name in wild for case in drawn(rng, Turns(wall=1.0), name, one_task=False)]
 
     def intervals(cases: list[Case]) -> list[Any]:
         found = evidence(cases, looks=False)
@@ -312,7 +312,7 @@ def test_variances_are_shared_by_view() -> None:
 
 
 def test_what_could_have_shown_goes_by_the_share_of_the_view() -> None:
-    cases = drawn(np.random.default_rng(11), Setting())
+    cases = drawn(np.random.default_rng(11), Turns())
     (finding,) = decide(evidence(cases, looks=False), policy()).findings
     toml = '[plan]\nmetrics = ["active"]\n[[benchmark]]\nname = "parse"\ncommand = "x"\nmetric.active.statistics = ["typical"]'
     # four fifths of 5%
@@ -322,7 +322,7 @@ def test_what_could_have_shown_goes_by_the_share_of_the_view() -> None:
 
 
 def test_carry_over_is_warned_of_in_the_view_that_decides() -> None:
-    time, active = drawn(np.random.default_rng(2), Setting(starts=20))
+    time, active = drawn(np.random.default_rng(2), Turns(starts=20))
     orders = active.head.orders
     assert orders is not None and active.base.orders is not None
     after_base = np.isin(orders - 1, active.base.orders)
@@ -335,12 +335,12 @@ def test_carry_over_is_warned_of_in_the_view_that_decides() -> None:
 @pytest.mark.parametrize("interval", ["fieller", "fieller-kj", "bootstrap", "fieller-moderated"])
 def test_the_typical_value_is_paired_by_rounds_whatever_the_means_are(interval: str) -> None:
     looks = interval != "bootstrap"
-    cases = drawn(np.random.default_rng(10), Setting(change=1.1))
+    cases = drawn(np.random.default_rng(10), Turns(change=1.1))
     (finding,) = decide(evidence(cases, looks=looks), policy(interval=interval, family="none")).findings
     assert (finding.metric, finding.ratio.method, finding.verdict) == ("active", "paired", "regression")
 
 
 def test_few_pairs_a_round_have_no_typical_value_of_their_own() -> None:
-    few = of_values(np.ones((2, 4)))
+    few = of_starts(np.ones((2, 4)))
     assert asked([of("time", base=few, head=few)]) == [[("time", "mean")]]
     assert asked([of("time")]) == TIME_ALONE

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gate.model import Sample
+from gate.stats import levels
 from gate.stats.levels import gap_of, summarize, variances_of_all
 from tests.support.kalibera_jones import TABLE_III, TABLE_IV, TABLE_V_OLD, Nested, sample
 from tests.support.seeds import seeds
@@ -13,6 +14,13 @@ from tests.support.seeds import seeds
 
 def by_level(nested: Nested) -> dict[str, tuple[float, float]]:
     return {v.level: (v.s2, v.t2) for v in summarize(sample(nested)).variances}
+
+
+def test_a_variance_is_that_of_numpy_to_the_last_bit() -> None:
+    rng = np.random.default_rng(1)
+    for n in (2, 3, 7, 40):
+        values = rng.normal(1e3, 0.1, n)
+        assert levels.variance(values) == float(values.var(ddof=1))
 
 
 def test_table_iii() -> None:

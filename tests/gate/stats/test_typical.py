@@ -13,7 +13,7 @@ from gate.stats.estimate import ratio_of, reduce
 from gate.stats.remembered_variance import remember
 from gate.stats.typical import FEWEST_PAIRS, first_round_noise, squared_error, trimmed_mean, typical_pair
 from tests.support import turns
-from tests.support.turns import of_values
+from tests.support.turns import of_starts
 
 Array = npt.NDArray[np.float64]
 
@@ -56,7 +56,7 @@ def test_its_error_is_yuens() -> None:
 def test_a_round_is_the_trimmed_mean_of_its_pairs_log_ratios() -> None:
     rng = np.random.default_rng(2)
     base, head = rng.lognormal(size=(4, 10)), rng.lognormal(0.1, 1, size=(4, 10))
-    pair = typical_pair(of_values(base), of_values(head), sessions=False)
+    pair = typical_pair(of_starts(base), of_starts(head), sessions=False)
     assert pair is not None
     ratios = [literally([math.log(y / x) for x, y in zip(*both, strict=True)]) for both in zip(base, head, strict=True)]
     middles = [
@@ -66,10 +66,10 @@ def test_a_round_is_the_trimmed_mean_of_its_pairs_log_ratios() -> None:
     assert pair.head.values - pair.base.values == pytest.approx(ratios)
     assert (pair.head.values + pair.base.values) / 2 == pytest.approx(middles)
     assert pair.base.log and pair.head.log and pair.base.units == ((0, 0), (0, 1), (0, 2), (0, 3))
-    limits = ratio_of(reduce(of_values(base), of_values(head), "typical", exact=False), "paired").limits(0.05)
+    limits = ratio_of(reduce(of_starts(base), of_starts(head), "typical", exact=False), "paired").limits(0.05)
     wanted = stats.ttest_1samp(ratios, 0).confidence_interval(0.95)
     assert (limits.low, limits.high) == pytest.approx((math.exp(wanted.low), math.exp(wanted.high)))
-    found = reduce(of_values(base), of_values(head), "typical", exact=False)
+    found = reduce(of_starts(base), of_starts(head), "typical", exact=False)
     assert found.y / found.x == pytest.approx(math.exp(np.mean(ratios)))
     assert found.x == pytest.approx(math.exp(np.mean(middles) - np.mean(ratios) / 2))
 
@@ -78,8 +78,8 @@ def test_an_execution_of_several_values_counts_by_its_mean() -> None:
     values = np.random.default_rng(3).lognormal(size=(2, 5, 4))
     counts = (np.full(10, 4), np.full(2, 5), np.array([2]))
     several = Sample(values.ravel(), counts, ((0, 0), (0, 1)))
-    head = of_values(np.ones((2, 5)))
-    one, means = (typical_pair(each, head, sessions=False) for each in (several, of_values(values.mean(axis=2))))
+    head = of_starts(np.ones((2, 5)))
+    one, means = (typical_pair(each, head, sessions=False) for each in (several, of_starts(values.mean(axis=2))))
     assert one is not None and means is not None
     assert one.base.values == pytest.approx(means.base.values)
 
@@ -89,7 +89,7 @@ def test_what_hits_one_of_two_neighbours_does_not_count() -> None:
     # of each round two starts meet something, and drift moves both sides alike
     head[:, 3], base[:, 8] = 9.0, 7.0
     drift = np.linspace(1, 3, 10)
-    pair = typical_pair(of_values(base * drift), of_values(head * drift), sessions=False)
+    pair = typical_pair(of_starts(base * drift), of_starts(head * drift), sessions=False)
     assert pair is not None
     assert np.exp(pair.head.values - pair.base.values) == pytest.approx([1.05] * 3)
 
@@ -130,37 +130,37 @@ def test_sessions_are_the_means_of_their_rounds() -> None:
 
 
 def test_what_has_no_logarithm_or_no_partner_has_no_ratio() -> None:
-    one, zero = of_values(np.ones((3, 4))), of_values(np.array([[1.0] * 4] * 2 + [[1.0, 0.0, 1.0, 1.0]]))
+    one, zero = of_starts(np.ones((3, 4))), of_starts(np.array([[1.0] * 4] * 2 + [[1.0, 0.0, 1.0, 1.0]]))
     assert reduce(one, zero, "typical", exact=False).trouble == "zero-quantile"
-    assert reduce(one, of_values(-np.ones((3, 4))), "typical", exact=False).trouble == "negative"
+    assert reduce(one, of_starts(-np.ones((3, 4))), "typical", exact=False).trouble == "negative"
     assert reduce(lists([[1.0], [2.0]]), lists([[1.0], [2.0]], first=2), "typical", exact=False).trouble == "no-rounds"
-    assert reduce(one, of_values(np.ones((1, 4))), "typical", exact=False).trouble == "one-unit"
+    assert reduce(one, of_starts(np.ones((1, 4))), "typical", exact=False).trouble == "one-unit"
     assert reduce(one, one, "typical", exact=False).trouble == "no-spread"
     # counts are compared as numbers, whatever is asked for
-    assert reduce(one, of_values(2 * np.ones((3, 4))), "typical", exact=True).exact
+    assert reduce(one, of_starts(2 * np.ones((3, 4))), "typical", exact=True).exact
 
 
 def test_the_noise_of_a_view_is_that_of_its_first_round() -> None:
     rng = np.random.default_rng(5)
     base, head = rng.lognormal(0, 0.01, (3, 20)), rng.lognormal(0, 0.01, (3, 20))
-    sides = of_values(base), of_values(head)
+    sides = of_starts(base), of_starts(head)
     typical, mean = (first_round_noise(*sides, center) for center in ("typical", None))
     assert typical == pytest.approx(math.sqrt(squared_error(np.log(head[0] / base[0]))))
     apart = head[0] / head[0].mean() - base[0] / base[0].mean()
     assert mean == pytest.approx(apart.std(ddof=1) / math.sqrt(20))
     # a change of any size, and all later rounds, are no part of it
-    other = of_values(np.vstack([7 * head[:1], rng.lognormal(0, 9, (2, 20))]))
+    other = of_starts(np.vstack([7 * head[:1], rng.lognormal(0, 9, (2, 20))]))
     assert first_round_noise(sides[0], other, "typical") == pytest.approx(typical)
     assert first_round_noise(sides[0], other, None) == pytest.approx(mean)
-    few = of_values(base[:, : FEWEST_PAIRS - 1])
+    few = of_starts(base[:, : FEWEST_PAIRS - 1])
     assert first_round_noise(few, few, "typical") is None
-    assert first_round_noise(of_values(0 * base), sides[1], "typical") is None
-    assert first_round_noise(of_values(0 * base), sides[1], None) is None
+    assert first_round_noise(of_starts(0 * base), sides[1], "typical") is None
+    assert first_round_noise(of_starts(0 * base), sides[1], None) is None
 
 
 def test_what_is_remembered_is_the_contrast_of_both_sides() -> None:
     rng = np.random.default_rng(6)
-    base, head = (of_values(rng.lognormal(0, 0.1, (6, 10))) for _ in range(2))
+    base, head = (of_starts(rng.lognormal(0, 0.1, (6, 10))) for _ in range(2))
     found = remember(base, head, "typical", session="s", created="2026-11-20T09:00:00Z")
     pair = typical_pair(base, head, sessions=False)
     assert found is not None and found.contrast is not None and pair is not None
@@ -172,7 +172,7 @@ def test_what_is_remembered_is_the_contrast_of_both_sides() -> None:
 @pytest.mark.parametrize("host", turns.HOSTS)
 def test_neighbours_by_turns_are_never_much_worse_than_means_and_often_far_better(host: str) -> None:
     rng = np.random.default_rng(7)
-    setting = turns.Setting(host=host, starts=20, active=0.05, layout=0.0, rounds=60)
+    setting = turns.Turns(host=host, starts=20, active=0.05, layout=0.0, rounds=60)
     active = turns.drawn(rng, setting)[1]
     typical, mean = (reduce(active.base, active.head, center, exact=False) for center in ("typical", None))
     sd = float((typical.head.values - typical.base.values).std(ddof=1))

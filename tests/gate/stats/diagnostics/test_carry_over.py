@@ -14,7 +14,7 @@ from tests.support import turns
 def sides(seed: int, *, after: dict[str, float], spread: float = 0.005, **more: Any) -> tuple[Sample, Sample]:
     """Turns in which a side takes more after the other one; after: by which share, by side."""
     rng = np.random.default_rng(seed)
-    setting = turns.Setting(starts=12, active=spread, rounds=8, **more)
+    setting = turns.Turns(starts=12, active=spread, rounds=8, **more)
     active = turns.drawn(rng, setting)[1]
     assert active.base.orders is not None and active.head.orders is not None
     side_at = dict.fromkeys(active.base.orders.tolist(), "base") | dict.fromkeys(active.head.orders.tolist(), "head")
@@ -49,7 +49,7 @@ def test_without_orders_or_with_few_turns_nothing_is_known() -> None:
     assert carry_over(base, head) is not None
     assert carry_over(Sample(base.values, base.counts, base.builds), head) is None
     rng = np.random.default_rng(5)
-    few = turns.drawn(rng, turns.Setting(starts=4, rounds=2))[1]
+    few = turns.drawn(rng, turns.Turns(starts=4, rounds=2))[1]
     assert carry_over(few.base, few.head) is None
 
 

@@ -1,4 +1,4 @@
-"""Variance components and the shapes of build effects, from which simulations draw."""
+"""Variance components and the shapes of build effects, from which evidence is drawn."""
 
 from __future__ import annotations
 

@@ -1,0 +1,314 @@
+"""The studies of a simulation: each draws evidence, has it decided by gate.decide, and counts the verdicts.
+
+A study is data, so that it can be sent to another process; its counts add up over the chunks of a simulation.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, Self, TypeVar
+
+import numpy as np
+
+from gate.commands.simulate.draws import CASE, Draws
+from gate.config.rules import Policy
+from gate.config.types import Benchmark, Config, Gate, Interval, MetricRules, Show
+from gate.decide.design import Design, by_question, design_of, subjects_of
+from gate.decide.estimates import estimates
+from gate.decide.findings import verdict_of
+from gate.decide.looks import Judged, limits_of, walk
+from gate.model import Case, Evidence, Verdict
+from gate.units import Quantity, Share
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.float64]
+
+_DAY = datetime.date(2026, 11, 20)
+_CASES_AT_ONCE = 2000
+"""That a chunk decides: about a second."""
+COMPARED = 4.0
+"""Single comparisons for each report that is asked for: they cost less."""
+EARLY = 6
+"""Rounds within which docs/method.md promises that more work is found."""
+VERDICTS: tuple[Verdict, ...] = ("regression", "improvement", "unchanged", "no-sign", "inconclusive")
+
+
+class Counts:
+    """Numbers that add up; a base of frozen dataclasses of arrays and integers."""
+
+    def __add__(self, other: Self) -> Self:
+        """Add every field."""
+        return type(self)(*(getattr(self, f.name) + getattr(other, f.name) for f in fields(self)))  # type: ignore[arg-type]
+
+
+C_co = TypeVar("C_co", bound=Counts, covariant=True)
+
+
+class Study(Protocol[C_co]):
+    """What can be simulated in chunks. Its repr names it, and with it the random numbers it is given."""
+
+    @property
+    def effort(self) -> float:
+        """How many to draw, as a share of the reports that are asked for."""
+        ...
+
+    @property
+    def chunk(self) -> int:
+        """How many to draw at once."""
+        ...
+
+    def run(self, rng: np.random.Generator, n: int) -> C_co:
+        """Draw n of them and count."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What decides."""
+
+    threshold: float = 0.0
+    looks: tuple[int, ...] = (5,)
+    """Rounds after which a verdict may be reached; a single one is a fixed design."""
+    interval: Interval = "auto"
+    show: Show = "no-sign"
+    min_builds: int = 5
+    family: Literal["holm", "none"] = "holm"
+    statistics: tuple[str, ...] | None = None
+    """What is compared of each case; None: what is by default."""
+
+
+@cache
+def policy_of(rules: Rules) -> Policy:
+    """Write rules as a gate has them; without a floor, since means are shares and no seconds."""
+    gate = Gate(
+        threshold=Share(rules.threshold),
+        floor=Quantity.parse("0"),
+        interval=rules.interval,
+        show=rules.show,
+        min_builds=rules.min_builds,
+        family=rules.family,
+    )
+    if rules.statistics is None:
+        return Policy(Config(gate=gate), "simulation", _DAY)
+    compared = MetricRules(statistics=list(rules.statistics))
+    benchmark = Benchmark(name=CASE, command="x", metric={"time": compared})
+    return Policy(Config(gate=gate, benchmark=[benchmark]), "simulation", _DAY)
+
+
+# --- single comparisons ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Comparisons:
+    """Comparisons each judged alone, at the nominal level, by the interval that the rules give them."""
+
+    source: Draws
+    rules: Rules
+    ratios: tuple[float, ...]
+    """The truth of each case."""
+    thresholds: tuple[float, ...] = (0.0,)
+    counted: int | None = None
+    """So many of the first findings of a report; None: all."""
+
+    @property
+    def effort(self) -> float:
+        """COMPARED times as many comparisons as reports are asked for, over the cases of a report."""
+        return COMPARED / len(self.ratios) if self.counted is None else 1.0
+
+    @property
+    def chunk(self) -> int:
+        """How many reports to draw at once."""
+        return max(1, _CASES_AT_ONCE // len(self.ratios))
+
+    def run(self, rng: np.random.Generator, n: int) -> ComparisonCounts:
+        """Draw n reports and count over their findings."""
+        limits = np.array([self._limits(rng) for _ in range(n)])
+        low, high, truth = limits[..., 0], limits[..., 1], limits[..., 2]
+        beyond = 1 + np.array(self.thresholds)
+        return ComparisonCounts(
+            comparisons=np.full(low.shape[1], n),
+            # what has no bounds holds the truth
+            covered=n - ((truth < low) | (truth > high)).sum(axis=0),
+            bounded=np.isfinite(low).sum(axis=0),
+            half_width=np.nansum(high - low, axis=0) / 2,
+            worse=(low[..., None] > beyond).sum(axis=0),
+            better=(high[..., None] < 1 / beyond).sum(axis=0),
+        )
+
+    def _limits(self, rng: np.random.Generator) -> list[tuple[float, float, float]]:
+        """Return low and high, NaN where unbounded, and the truth of every finding of a report."""
+        policy = policy_of(self.rules)
+        evidence = self.source.evidence(rng, self.rules.looks[-1], (), self.ratios)
+        subjects = subjects_of(evidence, policy)
+        design = design_of(evidence, policy, subjects)
+        truths = {case.benchmark: ratio for case, ratio in zip(_first(evidence), self.ratios, strict=True)}
+        rows = []
+        for found in estimates(subjects, design, None).found[: self.counted]:
+            limits = limits_of(found, design.alpha)
+            low, high = (limits.low, limits.high) if limits.kind == "bounded" else (math.nan, math.nan)
+            rows.append((low or 0.0, high or 0.0, truths[found.subject.case.benchmark]))
+        return rows
+
+
+def _first(evidence: Evidence) -> list[Case]:
+    """Return one case of each benchmark."""
+    return list({case.benchmark: case for case in evidence.cases}.values())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComparisonCounts(Counts):
+    """Of comparisons, each of shape (findings,): those covered and bounded, and the sum of half-widths."""
+
+    comparisons: Array
+    covered: Array
+    bounded: Array
+    half_width: Array
+    worse: Array
+    better: Array
+    """worse and better: shape (findings, thresholds): whose interval lies wholly beyond the threshold."""
+
+    @property
+    def coverage(self) -> float:
+        """The share of sets that hold the truth."""
+        return float(self.covered.sum() / self.comparisons.sum())
+
+    @property
+    def coverage_of_each(self) -> list[float]:
+        """The same of each finding."""
+        found: list[float] = (self.covered / self.comparisons).tolist()
+        return found
+
+    @property
+    def mean_half_width(self) -> list[float]:
+        """The mean half-width of the bounded ones, of each finding."""
+        found: list[float] = (self.half_width / self.bounded).tolist()
+        return found
+
+    @property
+    def power(self) -> Array:
+        """The share called worse, shape (findings, thresholds)."""
+        return self.worse / self.comparisons[:, None]
+
+    @property
+    def different(self) -> Array:
+        """The share called worse or better, shape (thresholds,)."""
+        found: Array = (self.worse + self.better).sum(axis=0) / self.comparisons.sum()
+        return found
+
+
+def covered(k: int) -> Callable[[ComparisonCounts], float]:
+    """Return what takes the coverage of the finding of one number."""
+    return lambda counts: counts.coverage_of_each[k]
+
+
+# --- reports ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Reports:
+    """Whole reports under one set of rules, with looks, family and all."""
+
+    source: Draws
+    rules: Rules
+    ratios: tuple[float, ...]
+    """The truth of each case."""
+    effort: float = 1.0
+
+    @property
+    def chunk(self) -> int:
+        """How many reports to draw at once."""
+        return max(1, _CASES_AT_ONCE // len(self.ratios))
+
+    def run(self, rng: np.random.Generator, n: int) -> ReportCounts:
+        """Draw n reports, decide them and count."""
+        cases = len(self.ratios)
+        verdicts, not_worse, rounds = np.zeros((cases, len(VERDICTS))), np.zeros(cases), np.zeros(cases)
+        failed, built, early = 0, 0, 0
+        looks = self.rules.looks if len(self.rules.looks) > 1 else ()
+        for _ in range(n):
+            found = decided(self.source.evidence(rng, self.rules.looks[-1], looks, self.ratios), self.rules)
+            for k, one in enumerate(found):
+                verdicts[k, VERDICTS.index(one.verdict)] += 1
+                not_worse[k] += one.not_worse
+                rounds[k] += one.rounds
+            red = [one for one in found if one.verdict == "regression"]
+            failed += bool(red)
+            early += bool(red) and red[0].rounds <= EARLY
+            built += max(one.rounds for one in found)
+        return ReportCounts(n, failed, early, verdicts, not_worse, rounds, built)
+
+
+class Decided(NamedTuple):
+    """What became of a case."""
+
+    verdict: Verdict
+    not_worse: bool
+    rounds: int
+    """After which it took no more."""
+
+
+def decided(evidence: Evidence, rules: Rules) -> list[Decided]:
+    """Judge a report as gate.decide does, and leave out its words."""
+    policy = policy_of(rules)
+    subjects = subjects_of(evidence, policy)
+    design = design_of(evidence, policy, subjects)
+    judged = walk(subjects, design).judged
+    return [_of_question([judged[i] for i in views], design, rules) for views in by_question(subjects)]
+
+
+def _of_question(views: Sequence[Judged], design: Design, rules: Rules) -> Decided:
+    """Take the view that shows a regression, otherwise the sharp one."""
+    chosen = next((each for each in views if each.regression.rejected), None)
+    chosen = chosen or next(each for each in views if each.subject.sharp)
+    verdict = verdict_of(chosen, design).verdict
+    return Decided(verdict, chosen.position.not_worse and verdict != "regression", rules.looks[chosen.look])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReportCounts(Counts):
+    """Of reports: those that fail; per case (shape (cases,)) the findings of each kind and the rounds they took."""
+
+    reports: int
+    failed: int
+    early: int
+    """That fail within EARLY rounds."""
+    verdicts: Array
+    """Shape (cases, VERDICTS)."""
+    not_worse: Array
+    rounds: Array
+    built: int
+    """Rounds until every finding of a report was settled, which is what builds cost."""
+
+    @property
+    def failing(self) -> float:
+        """The share of reports that fail."""
+        return self.failed / self.reports
+
+    @property
+    def early_share(self) -> float:
+        """The share that fails within EARLY rounds."""
+        return self.early / self.reports
+
+    @property
+    def wrongly_not_worse(self) -> float:
+        """The share of all findings that are shown to be not worse, where all are worse."""
+        return float(self.not_worse.mean()) / self.reports
+
+    def of_case(self, verdict: Verdict, case: int = 0) -> float:
+        """Return how often a case, the first one, has a verdict."""
+        return float(self.verdicts[case, VERDICTS.index(verdict)]) / self.reports
+
+    def found(self, case: int = 0) -> float:
+        """Return how often a case is called a regression."""
+        return self.of_case("regression", case)
+
+    @property
+    def executed(self) -> float:
+        """The mean of the rounds that cases took."""
+        return float(self.rounds.mean()) / self.reports

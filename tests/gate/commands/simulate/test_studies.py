@@ -1,0 +1,152 @@
+"""Studies count what gate.decide says, and the rules of other tools."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from gate.commands.simulate.components import Components
+from gate.commands.simulate.draws import Draws, Source, Values
+from gate.commands.simulate.other_tools import RULES, Rivals, mann_whitney, over_builds, pooled_welch, rivals
+from gate.commands.simulate.studies import VERDICTS, Comparisons, Reports, Rules, decided, policy_of
+from gate.commands.simulate.turns import Turns
+from gate.decide import decide
+from gate.model import Finding
+
+NOISY = Components("noisy", 0.02, 0.0, 0.02, executions=2, iterations=2)
+LOOKS = (4, 6, 8, 12)
+
+
+@pytest.mark.parametrize(
+    ("source", "rules"),
+    [
+        (Source((NOISY,) * 6), Rules(0.02, LOOKS)),
+        (Source((NOISY,) * 6), Rules(0.02, LOOKS, show="not-worse")),
+        (Source((NOISY,) * 6, memory=8), Rules(0.0, (3, 4, 5), "fieller-moderated")),
+        (Turns(active=0.02, wall=0.03), Rules(0.02, LOOKS)),
+    ],
+    ids=["looks", "not worse", "memory", "views"],
+)
+def test_verdicts_are_those_of_the_report(source: Draws, rules: Rules) -> None:
+    seen: set[str] = set()
+    ratios = (1.0, 1.0, 1.03, 1.1, 0.9, 0.97)
+    for seed in range(8):
+        evidence = source.evidence(np.random.default_rng(seed), rules.looks[-1], rules.looks, ratios)
+        report = decide(evidence, policy_of(rules))
+        found = decided(evidence, rules)
+        assert [one.verdict for one in found] == [finding.verdict for finding in report.findings]
+        assert [one.rounds for one in found] == [
+            rules.looks[finding.decided_at.look - 1] for finding in report.findings
+        ]
+        for one, finding in zip(found, report.findings, strict=True):
+            assert one.not_worse == (finding.not_worse and finding.verdict != "regression")
+        seen |= {one.verdict for one in found}
+    assert {"regression", "improvement"} <= seen
+
+
+def test_reports_add_up() -> None:
+    study = Reports(Source((NOISY,) * 3), Rules(0.02, (4, 6)), (1.0, 1.0, 2.0))
+    one, two = (study.run(np.random.default_rng(seed), 10) for seed in (1, 2))
+    both = one + two
+    assert (both.reports, both.failed) == (20, one.failed + two.failed)
+    # the one that doubled is found at the look at which 5 builds are had
+    assert both.found(2) == both.failing == both.early_share == 1.0
+    assert both.verdicts.sum(axis=1).tolist() == [20] * 3
+    assert both.built == 6 * 20
+    assert both.of_case("no-sign") + both.of_case("inconclusive") + both.of_case("regression") <= 1
+    assert VERDICTS[0] == "regression"
+
+
+def findings(source: Draws, rules: Rules, seed: int, n: int, ratios: tuple[float, ...]) -> list[list[Finding]]:
+    rng = np.random.default_rng(seed)
+    drawn = [source.evidence(rng, rules.looks[-1], (), ratios) for _ in range(n)]
+    return [decide(evidence, policy_of(rules)).findings for evidence in drawn]
+
+
+def test_comparisons_are_counted_as_one_by_one() -> None:
+    rules, ratios = Rules(looks=(3,), interval="fieller", family="none", min_builds=2), (1.1, 1.1)
+    study = Comparisons(Source((NOISY,) * 2), rules, ratios, (0.0, 0.02))
+    counts = study.run(np.random.default_rng(4), 60)
+    limits: Any = [
+        [(f.ratio.low, f.ratio.high) for f in report] for report in findings(study.source, rules, 4, 60, ratios)
+    ]
+    low, high = np.array(limits)[..., 0], np.array(limits)[..., 1]
+    assert counts.coverage_of_each == ((low <= 1.1) & (high >= 1.1)).mean(axis=0).tolist()
+    assert counts.mean_half_width == pytest.approx(((high - low) / 2).mean(axis=0))
+    assert counts.power.tolist() == [[(low > 1 + d).mean(axis=0)[k] for d in (0.0, 0.02)] for k in range(2)]
+    assert counts.different == pytest.approx([((low > 1 + d) | (high < 1 / (1 + d))).mean() for d in (0.0, 0.02)])
+
+
+def test_what_has_no_bounds_holds_the_truth() -> None:
+    wild = Comparisons(
+        Source((Components("wild", 0.8, 0.0, 0.0),)), Rules(looks=(2,), interval="fieller", min_builds=2), (1.0,)
+    )
+    counts = wild.run(np.random.default_rng(1), 40)
+    assert counts.bounded[0] < 20 and counts.coverage > 0.9
+
+
+def test_quantiles_and_views_are_findings_of_their_own() -> None:
+    case = Components("service", 0.02, 0.02, 0.3, executions=5, iterations=20)
+    rules = Rules(looks=(3,), statistics=("p50", "p90"))
+    assert len(Comparisons(Values(case), rules, (1.0,)).run(np.random.default_rng(1), 2).comparisons) == 2
+    of_views = Comparisons(Turns(active=0.001, wall=0.5), Rules(looks=(6,)), (1.05,)).run(np.random.default_rng(1), 5)
+    sharp, dull = of_views.mean_half_width
+    assert sharp < dull / 10
+
+
+def test_only_the_noisy_case_is_counted_where_there_is_one() -> None:
+    source = Source((NOISY,) * 5, noise=2.0, one_noisy=True, memory=20)
+    study = Comparisons(source, Rules(looks=(3,), interval="fieller-moderated"), (1.0,) * 5, counted=1)
+    assert study.run(np.random.default_rng(4), 10).comparisons.tolist() == [10]
+    assert study.effort == 1
+
+
+# --- other rules -----------------------------------------------------------------------------------------------------
+
+
+def test_pooled_tests_are_those_of_scipy() -> None:
+    rng = np.random.default_rng(7)
+    base, head = rng.lognormal(0, 0.3, (25, 40)), rng.lognormal(0.1, 0.5, (25, 30))
+    expected = scipy.stats.ttest_ind(base, head, axis=1, equal_var=False).pvalue
+    assert pooled_welch(base, head) == pytest.approx(expected)
+    expected = scipy.stats.mannwhitneyu(base, head, axis=1, method="asymptotic").pvalue
+    assert mann_whitney(base, head) == pytest.approx(expected)
+
+
+def test_open_loop_testing_stops_at_the_first_significant_round() -> None:
+    rng = np.random.default_rng(1)
+    base, head = 1 + 0.05 * rng.normal(size=(100, 8)), 1.02 + 0.05 * rng.normal(size=(100, 8))
+    once = [over_builds(base, head, 0.0, (count,)) for count in range(2, 9)]
+    slower, faster = over_builds(base, head, 0.0, range(2, 9))
+    for i in range(100):
+        words = ["slower" if s[i] else "faster" if f[i] else "" for s, f in once]
+        first = next((word for word in words if word), "")
+        assert (slower[i], faster[i]) == (first == "slower", first == "faster")
+    assert slower.sum() > once[3][0].sum() and faster.any()
+
+
+def test_other_rules_call_what_they_call_one_by_one() -> None:
+    study = Rivals(NOISY, 1.1)
+    counts = study.run(np.random.default_rng(6), 40)
+    rng = np.random.default_rng(6)
+    base, head = (Values(NOISY).side(rng, 40, 12, mean) for mean in (1.0, 1.1))
+    expected = np.zeros(len(RULES))
+    for b, h in zip(base, head, strict=True):
+        x, y = b[:5].ravel(), h[:5].ravel()
+        above = y.mean() > 1.02 * x.mean()
+        means = b.mean(axis=(1, 2))[None], h.mean(axis=(1, 2))[None]
+        expected += [
+            over_builds(*means, 0.02, (5,))[0][0],
+            above and scipy.stats.ttest_ind(x, y, equal_var=False).pvalue < 0.05,
+            above and scipy.stats.mannwhitneyu(x, y, method="asymptotic").pvalue < 0.05,
+            over_builds(*means, 0.02, range(2, 13))[0][0],
+            above,
+            y.min() > 1.02 * x.min(),
+        ]
+    assert counts.slower[1].tolist() == expected.tolist()
+    assert (counts.different >= counts.failing).all()
+    long = rivals(Components("long", 0, 0, 0.1, 100, 100), 0.0)
+    assert long.components.executions * long.components.iterations == 2000
