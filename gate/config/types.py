@@ -134,7 +134,7 @@ class Gate(Table, frozen=True, kw_only=True):
         Share | None,
         Meta(
             description="No sign of a slowdown passes only if one of this size would have shown in 80 of 100 such "
-            "runs. Default: 10%, or twice the threshold if that is more."
+            "runs. Default: twice the threshold where `active` or `cpu_time` decides, elsewhere 10% if that is more."
         ),
     ] = None
     sameness: Annotated[

@@ -32,7 +32,7 @@ def test_published_boundaries_of_lan_and_demets() -> None:
 def literal(looks: tuple[int, ...], alpha: float) -> list[float]:
     """Armitage, McPherson and Rowe's recursion on a plain grid, for one one-sided alpha: z at each look."""
     times = [rounds / looks[-1] for rounds in looks]
-    end = looks[-1] if looks[-1] <= 12 else 12
+    end = min(looks[-1], 12)
     first = alpha if looks[-1] <= 12 else 0.8 * alpha
 
     def spent(t: float) -> float:
