@@ -144,14 +144,14 @@ def _default(field: msgspec.structs.FieldInfo) -> str:
     if isinstance(value, (Share, Duration, Quantity)):
         value = str(value)
     if isinstance(value, config.Builds):
-        return f"`{{min = {value.min}, max = {value.max}}}`"
+        return f"`{{min = {value.min}}}`"
     return f"`{json.dumps(value)}`"
 
 
 _NAMES: Mapping[Any, str] = {
     Share: "share", Duration: "time span", Quantity: "amount", str: "string", int: "whole number", float: "number",
     bool: "`true` or `false`", date: "date", config.MetricRules: "table", config.Service: "table", config.Load: "table",
-    config.Builds: "a range of such numbers, `{min, max}`",
+    config.Builds: "a range, `{min}` or `{min, max}`",
 }  # fmt: skip
 
 

@@ -94,7 +94,7 @@ def _check_build(build: BuildTable) -> Iterator[Fault]:
 
 def _check_plan(config: Config) -> Iterator[Fault]:
     builds = config.plan.builds
-    if isinstance(builds, Builds) and builds.min > builds.max:
+    if isinstance(builds, Builds) and builds.max is not None and builds.min > builds.max:
         yield Fault(("plan", "builds"), f"min = {builds.min} is above max = {builds.max}")
 
 

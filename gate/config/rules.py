@@ -18,6 +18,12 @@ from gate.units import DIMENSIONS, Quantity, to_base
 
 DETECTABLE = 0.1
 """Of a gate that names none; where twice the threshold is more, that."""
+OWN_WORK = frozenset({ACTIVE, "cpu_time"})
+"""The metrics that other programs hardly disturb: of them twice the threshold is what must show."""
+MOST_BUILDS = 56
+"""Of a plan that names none, where looks may end it before."""
+FIXED_BUILDS = 12
+"""Of a plan that names none, where nothing ends it before."""
 
 DUET_CHIEF = frozenset({"cpu"})
 """The metrics that a duet decides: wall time under load is not one."""
@@ -145,9 +151,14 @@ def goes_by_starts(config: Config, benchmark: str) -> bool:
     return able and config.plan.pairing != "duet" and config.study is None
 
 
-def most_builds(plan: Plan) -> int:
-    """Count the rounds that a plan has at most."""
-    return plan.builds.max if isinstance(plan.builds, Builds) else plan.builds
+def most_builds(plan: Plan, *, early: bool = True) -> int:
+    """Count the rounds that a plan has at most.
+
+    early: whether looks may end it before; without them a plan that names no most is no longer than was usual.
+    """
+    if not isinstance(plan.builds, Builds):
+        return plan.builds
+    return plan.builds.max or max(plan.builds.min, MOST_BUILDS if early else FIXED_BUILDS)
 
 
 def threshold_of(config: Config, benchmark: str, metric: str, statistic: str, view_of: str | None = None) -> float:
@@ -192,12 +203,17 @@ def show_of(config: Config, benchmark: str, metric: str, statistic: str, view_of
 
 
 def detectable_of(config: Config, benchmark: str, metric: str, statistic: str, view_of: str | None = None) -> float:
-    """Return the largest size of a slowdown that may stay unseen in a pass: the last override's, otherwise gate's."""
+    """Return the largest size of a slowdown that may stay unseen in a pass: the last override's, otherwise gate's.
+
+    Where none is named it is twice the threshold; where other programs disturb the metric at least 10%.
+    """
     sizes = [o.detectable for o in _about(config.override, config, benchmark, metric, statistic, view_of)]
     found = next((size for size in sizes if size is not None), config.gate.detectable)
     threshold = threshold_of(config, benchmark, metric, statistic, view_of)
     # what is not above the threshold can never show: it was set with another threshold in mind
-    return max(DETECTABLE, 2 * threshold) if found is None or found <= threshold else float(found)
+    if found is None or found <= threshold:
+        return 2 * threshold if metric in OWN_WORK and threshold else max(DETECTABLE, 2 * threshold)
+    return float(found)
 
 
 def floor_of(

@@ -87,12 +87,14 @@ def session_seed(seed: int, session: int) -> int:
 
 def part_warnings(plan: Plan) -> list[AnyWarning]:
     """Say what several jobs cannot have of what one has."""
+    from gate.config.rules import most_builds
     from gate.config.types import Builds
     from gate.model.warnings.setup import NoAutoPlan, NoEarlyStop
 
     told: list[AnyWarning] = []
-    if isinstance(plan.builds, Builds) and plan.builds.min < plan.builds.max:
-        told.append(NoEarlyStop(plan.builds.max))
+    most = most_builds(plan, early=False)
+    if isinstance(plan.builds, Builds) and plan.builds.min < most:
+        told.append(NoEarlyStop(most))
     if plan.auto:
         told.append(NoAutoPlan())
     return told

@@ -73,7 +73,7 @@ PERTURBATIONS: tuple[Perturbation, ...] = typing.get_args(Perturbation)
 class Gate(Table, frozen=True, kw_only=True):
     """The rules of the verdict."""
 
-    threshold: Annotated[Share, Meta(description="The smallest change worth failing for.")] = default(Share(0.03))
+    threshold: Annotated[Share, Meta(description="The smallest change worth failing for.")] = default(Share(0.02))
     floor: Annotated[
         Quantity | None,
         Meta(
@@ -134,7 +134,7 @@ class Gate(Table, frozen=True, kw_only=True):
         Share | None,
         Meta(
             description="No sign of a slowdown passes only if one of this size would have shown in 80 of 100 such "
-            "runs. Default: 10%, or twice the threshold if that is more."
+            "runs. Default: twice the threshold where `active` or `cpu_time` decides, elsewhere 10% if that is more."
         ),
     ] = None
     sameness: Annotated[
@@ -225,10 +225,15 @@ BuildCount = Annotated[int, Meta(ge=1, le=1000)]
 
 
 class Builds(Table, frozen=True, kw_only=True):
-    """A range of builds: the first look for a verdict comes after `min` rounds, the last after `max`."""
+    """A range of builds: the first look for a verdict comes after `min` rounds, the last when the budget ends."""
 
     min: Annotated[int, Meta(ge=2, le=1000, examples=[4], description="Rounds before the first look.")]
-    max: Annotated[int, Meta(ge=2, le=1000, examples=[12], description="Rounds at most.")]
+    max: Annotated[
+        Annotated[int, Meta(ge=2, le=1000, examples=[12])] | None,
+        Meta(
+            description="Rounds at most. Default: as many as the budget holds, up to 56; 12 where nothing ends early.",
+        ),
+    ] = None
 
 
 class Plan(Table, frozen=True, kw_only=True):
@@ -237,10 +242,11 @@ class Plan(Table, frozen=True, kw_only=True):
     builds: Annotated[
         BuildCount | Builds,
         Meta(
-            description="Builds of each side, one per round. A number is a fixed design; {min = 4, max = 12} stops "
-            "settled benchmarks early, at up to four looks fixed beforehand."
+            description="Builds of each side, one per round. A number is a fixed design. {min = 4} stops settled "
+            "benchmarks early, at looks fixed beforehand after rounds 4, 6, 8, 12, 18, 28 and 56, as far as the budget "
+            "reaches; max = 12 ends it after 12."
         ),
-    ] = msgspec.field(default_factory=lambda: Builds(min=4, max=12))
+    ] = msgspec.field(default_factory=lambda: Builds(min=4))
     auto: Annotated[
         bool,
         Meta(

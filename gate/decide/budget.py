@@ -112,7 +112,7 @@ def _seconds(needed: int, round_: float | None, evidence: Evidence, stopped: Lit
 def planned_rounds(evidence: Evidence) -> int:
     """Count the rounds of the plan, those of all sessions; 0: not known. Looks within a budget may be fewer."""
     builds = _plan_of(evidence).get("builds")
-    most = builds.get("max") if isinstance(builds, Mapping) else None
+    most = (builds.get("max") or (evidence.run and evidence.run.looks)) if isinstance(builds, Mapping) else None
     return max(evidence.rounds.planned or 0, most if isinstance(most, int) else 0)
 
 

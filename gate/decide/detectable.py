@@ -10,23 +10,28 @@ from gate.stats.detectable import needed, worse_ratio
 POWER = 0.8
 
 
-def detectable(found: Estimated, design: Design, *, planned: bool = False) -> float | None:
+def detectable(found: Estimated, design: Design) -> float | None:
     """Return the smallest change for the worse that this run would have called in POWER of such runs, as a share.
 
-    It is tested at the last look that was reached (planned: at the last one of the plan), at the level of the whole
-    family, with the variances that were measured; 0.09 is a ratio of 1.09, or of 1/1.09 where higher is better. None:
-    none would have been called, or counts are compared as numbers.
+    It is tested at the last look that was reached, at the level of the whole family, with the variances that were
+    measured; 0.09 is a ratio of 1.09, or of 1/1.09 where higher is better. None: none would have been called, or counts
+    are compared as numbers.
     """
-    if found.hold == "builds" and planned and design.looks:
-        allowed = design.looks[-1] >= needed_builds(found, design.policy.config.gate)
-    else:
-        allowed = not found.hold
-    if found.exact or found.reduced.trouble or not allowed or found.ratio.df is None:
-        return None
-    look = len(design.looks) - 1 if planned else len(design.reached) - 1
-    rounds = design.looks[look] if design.looks else None
-    builds = rounds if rounds is not None and found.unit == "build" else found.builds_each
-    return size_at(found, design, builds, max(look, 0))
+    look = len(design.reached) - 1
+    builds = design.looks[look] if design.looks and found.unit == "build" else found.builds_each
+    return None if found.hold or not _has_size(found) else size_at(found, design, builds, max(look, 0))
+
+
+def at_look(found: Estimated, design: Design, look: int) -> float | None:
+    """Return that change for a look (from 0) that is planned, whether it was reached or not."""
+    rounds = design.looks[look]
+    held = found.hold and not (found.hold == "builds" and rounds >= needed_builds(found, design.policy.config.gate))
+    builds = rounds if found.unit == "build" else found.builds_each
+    return None if held or not _has_size(found) else size_at(found, design, builds, look)
+
+
+def _has_size(found: Estimated) -> bool:
+    return not (found.exact or found.reduced.trouble or found.ratio.df is None)
 
 
 def size_at(found: Estimated, design: Design, builds: int, look: int) -> float | None:

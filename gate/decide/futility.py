@@ -1,7 +1,8 @@
 """No sign of a slowdown: which findings are given up at a look, and which size would have shown (docs/method.md).
 
 A finding that needs no proof of "not worse" is given up where it can no longer be expected to become a regression, were
-its change one that its own full plan finds in 80% of the runs. That binds nothing: regressions keep their boundaries.
+its change one that is found in 80% of the runs by the first look that sees enough: from the end of the first stage on,
+that whose size is no more than is wanted, else the last. That binds nothing: regressions keep their boundaries.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 import math
 
 from gate.decide.design import Design
-from gate.decide.detectable import detectable
+from gate.decide.detectable import at_look, detectable
 from gate.decide.estimates import ONLY_REPORTS, Estimated
 from gate.stats.futility import FEWEST_BUILDS, largest_futile, z_of
+from gate.stats.sequential import FIRST_STAGE
 
 
 def asks_for_no_sign(found: Estimated) -> bool:
@@ -31,8 +33,25 @@ def is_futile(found: Estimated, look: int, alpha: float, design: Design, *, floo
     upper = _one_sided(found, floor=floor)
     if upper is None:
         return False
-    last = design.spending.nominal(len(design.looks) - 1, alpha, paired=found.paired) / 2
-    return z_of(upper) < largest_futile(design.looks[look] / design.looks[-1], last)
+    end = _asked(found, look, design)
+    level = design.spending.nominal(end, alpha, paired=found.paired) / 2
+    return z_of(upper) < largest_futile(design.looks[look] / design.looks[end], level)
+
+
+def _asked(found: Estimated, look: int, design: Design) -> int:
+    """Return the look that a finding must be seen by: the first after this one that sees enough, else the last.
+
+    A long plan has looks that see much smaller changes than are worth failing for, and need not be waited for. But what
+    has a sign of a slowdown is no pass, and so is measured on as long as any look may call it.
+    """
+    last = len(design.looks) - 1
+    if in_sight(found, design.alpha, floor=False):
+        return last
+    for end in range(look + 1, last):
+        size = at_look(found, design, end) if design.looks[end] >= FIRST_STAGE else None
+        if size is not None and size <= found.subject.wanted:
+            return end
+    return last
 
 
 def is_beyond(found: Estimated, *, floor: bool = True) -> bool:
@@ -57,14 +76,18 @@ def edge(found: Estimated) -> float:
 
 
 def unseen(found: Estimated, look: int, *, futile: bool, design: Design) -> float | None:
-    """Return the smallest slowdown that the whole plan would have shown in 80% of such runs; None: that is not known.
+    """Return the smallest slowdown that would have shown in 80% of such runs; None: that is not known.
+
+    What was given up would have shown by the look that was asked for, the rest by the last of the plan.
 
     Known it is of what was given up, and of what was measured to the end, from FEWEST_BUILDS builds a side on.
     """
     done = design.complete and (not design.looks or look + 1 == len(design.looks))
     if not asks_for_no_sign(found) or found.builds_each < FEWEST_BUILDS or not (futile or done):
         return None
-    return detectable(found, design, planned=True)
+    if not design.looks:
+        return detectable(found, design)
+    return at_look(found, design, _asked(found, look, design) if futile else len(design.looks) - 1)
 
 
 def _one_sided(found: Estimated, *, floor: bool) -> float | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from gate.config.rules import goes_by_starts, is_single, matches
+from gate.config.rules import FIXED_BUILDS, goes_by_starts, is_single, matches
 from gate.config.types import Config
 from gate.evidence.cost import one_by_one
 from gate.evidence.factors import bound_factors, failed_at, is_study, settings, study_factors
@@ -216,8 +216,14 @@ def _planned(run: Run | None, key: str) -> Any:
 
 
 def _planned_builds(run: Run | None) -> int | None:
+    """Count the rounds of the plan; None: not known, or as many as the budget holds."""
     builds = _planned(run, "builds")
-    most = builds.get("max") if isinstance(builds, dict) else builds
+    if not isinstance(builds, dict):
+        return builds if isinstance(builds, int) else None
+    most, least = builds.get("max"), builds.get("min")
+    if most is None and isinstance(least, int) and run is not None and run.looks is None:
+        # nothing ends it early
+        return max(least, FIXED_BUILDS)
     return most if isinstance(most, int) else None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from gate.config.rules import most_builds
 from gate.config.types import Builds, Config, Plan
 from gate.evidence.cost import one_by_one
 from gate.evidence.runs import config_of
@@ -18,6 +19,8 @@ _OWN = 1.05
 
 def planned_looks(plan: Plan, records: Sequence[Record], done: int = 0) -> list[int]:
     """Lay out the looks: of the plan's range of builds, what fits the budget by what set-up, proofs and round 1 cost.
+
+    The last look is the last round that fits.
 
     The first builds may do what later ones need not. So what the builds of round 2 take may restore rounds that did not
     fit by those of round 1, if no look came before; it takes none away. The executions of round 1 alone count, since
@@ -35,7 +38,7 @@ def planned_looks(plan: Plan, records: Sequence[Record], done: int = 0) -> list[
     steps = [r for r in records if isinstance(r, (Build, Execution))]
     sessions = {r.session for r in steps if r.build == 0}
     lines = sum(isinstance(r, Look) and r.look == _JUDGED for r in records)
-    most = restored = plan.builds.max
+    most = restored = most_builds(plan)
     for session in sessions:
         own = [r for r in steps if r.session == session]
         first = _fitting(plan, own, 1)
@@ -63,8 +66,8 @@ def _fitting(plan: Plan, steps: Sequence[Build | Execution], rounds: int) -> int
         # later builds may only link, which the first ones have tried
         following = _OWN * (sum(r.following or 0.0 for r in builds) + executing)
     if following <= 0:
-        return plan.builds.max
-    return max(1, min(plan.builds.max, rounds + math.floor(left / following)))
+        return most_builds(plan)
+    return max(1, min(most_builds(plan), rounds + math.floor(left / following)))
 
 
 def looks_of(run: Run | None, records: Sequence[Record], config: Config | None = None) -> list[int]:

@@ -99,7 +99,7 @@ def _as_creep(project: Project) -> Project:
     rules = settings.rules
     threshold = rules.creep.threshold if rules.creep is not None else None
     gate = msgspec.structs.replace(rules.gate, threshold=threshold or rules.gate.threshold, inconclusive="pass")
-    plan = msgspec.structs.replace(rules.plan, builds=most_builds(rules.plan))
+    plan = msgspec.structs.replace(rules.plan, builds=most_builds(rules.plan, early=False))
     changed: Config = msgspec.structs.replace(rules, gate=gate, plan=plan)
     return replace(project, settings=replace(settings, rules=changed))
 

@@ -6,7 +6,7 @@ import datetime
 import os
 import secrets
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -68,7 +68,7 @@ class Job:
     project: Project
     run: Run
     out: Path
-    rounds: tuple[Round, ...]
+    rounds: Sequence[Round]
     instruments: Instruments
     part: Part | None
     treated: JobTreatments = NONE
@@ -101,10 +101,11 @@ class Job:
         return self.part.session if self.part else 0
 
 
-def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: bool = True) -> Job:
+def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: bool = True, early: bool = True) -> Job:
     """Lay out the run; for --resume with the seed of the run that was interrupted, if there is one.
 
-    out: the folder of the run. remembers: whether what is remembered of this host counts.
+    out: the folder of the run. remembers: whether what is remembered of this host counts. early: whether looks may end
+    it before the plan does.
 
     Raises:
         UserError: nothing to measure, or a run that cannot be resumed.
@@ -128,7 +129,7 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
     recalled = recall_memory(options.history, project, host) if remembers else Recalled(None, ())
     planned = _Planned(project, ()) if part else _with_plan(project, recalled.memory, past, options.history, host)
     rules = planned.project.settings.rules
-    run = run_line(planned.project, part, seed_of(options.seed, part, past), host)
+    run = run_line(planned.project, part, seed_of(options.seed, part, past), host, early=early)
     run = msgspec.structs.replace(run, sandbox=_sandboxed(rules, instruments))
     run = msgspec.structs.replace(
         run,
@@ -160,11 +161,11 @@ def by_starts(job: Job) -> list[str]:
     return [b.name for b in rules.benchmark if job.run.turns and goes_by_starts(rules, b.name)]
 
 
-def _rounds(project: Project, run: Run) -> tuple[Round, ...]:
+def _rounds(project: Project, run: Run) -> Sequence[Round]:
     rules = project.settings.rules
     return schedule(
         project.settings.benchmarks,
-        most_builds(rules.plan),
+        run.looks or most_builds(rules.plan, early=False),
         rules.plan.executions,
         run.seed or 0,
         {b.name for b in rules.benchmark if is_single(rules, b.name)},
@@ -229,16 +230,17 @@ def seed_of(given: int | None, part: Part | None, past: Run | None) -> int | Non
     return session_seed(given, part.session) if part else given
 
 
-def run_line(project: Project, part: Part | None, seed: int | None, host: dict[str, Any]) -> Run:
-    """Make the first line of a run."""
+def run_line(project: Project, part: Part | None, seed: int | None, host: dict[str, Any], *, early: bool = True) -> Run:
+    """Make the first line of a run; early: whether looks may end it, if its plan and its interval allow that."""
     settings = project.settings
     plan = settings.rules.plan
+    early = early and part is None and not settings.rules.gate.interval.startswith("bootstrap")
     return Run(
         id=f"{datetime.datetime.now(tz=datetime.UTC):%Y%m%dT%H%M%SZ}-{secrets.token_hex(3)}",
         created=now(),
         perfgate=__version__,
         seed=seed,
-        looks=most_builds(plan) if isinstance(plan.builds, Builds) and part is None else None,
+        looks=most_builds(plan) if early and isinstance(plan.builds, Builds) else None,
         shard=str(part.shard) if part and part.shard.of > 1 else None,
         sessions=part.sessions if part and part.sessions > 1 else None,
         session=part.session if part else None,

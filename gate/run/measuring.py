@@ -14,7 +14,7 @@ from typing import TextIO, TypeVar
 import msgspec
 
 from gate.cli.groups import MeasureOptions, RulesOptions
-from gate.config.types import Config
+from gate.config.types import Builds, Config
 from gate.evidence.inputs import MEASUREMENTS
 from gate.evidence.records import Appender
 from gate.model import SIDES, AfterRound, HostState, Record, Run, Side, UnprovedKind, UserError
@@ -121,10 +121,10 @@ class Measuring:
         """Return the folder of a run of this project; from now on it is known."""
         return self._folder.settle(project.repository.project)
 
-    def lay_out(self, rules: RulesOptions, outputs: Collection[Path] = ()) -> Job:
+    def lay_out(self, rules: RulesOptions, outputs: Collection[Path] = (), *, early: bool = True) -> Job:
         """Find the project around the working directory, and lay out what its gate measures.
 
-        outputs: files that will be written beside the folder.
+        outputs: files that will be written beside the folder. early: whether looks may end it before the plan does.
 
         Raises:
             UserError: no project, nothing to measure, or a run that cannot be resumed.
@@ -136,7 +136,7 @@ class Measuring:
             return with_nights(prepare(project, self._options, self.settle(project)), self._options.history)
         project = self.enter(open_project(self._options.base, self._options.head, rules, self.outputs(outputs)))
         self._gates = True
-        return prepare(project, self._options, self.settle(project))
+        return prepare(project, self._options, self.settle(project), early=early)
 
     def begin(self, job: Job, lines: Iterable[str]) -> None:
         """Make the folder of the run, and say what will be measured.
@@ -360,6 +360,7 @@ class Measuring:
             title=commit(job.run.head) if self._one_of_many else "",
             budget=lambda: budget.left,
             early=early,
+            fills=early and _fills(job),
             records=records,
         )
 
@@ -373,6 +374,12 @@ def _shared(job: Job) -> dict[Side, list[str]]:
     return {side: job.project.settings.sides[side].build.share for side in SIDES}
 
 
+def _fills(job: Job) -> bool:
+    """Return whether the plan has as many rounds as its budget holds."""
+    builds = job.project.settings.rules.plan.builds
+    return isinstance(builds, Builds) and builds.max is None
+
+
 def _compares(job: Job) -> bool:
     sources = job.project.sources
     return sources.base.revision != sources.head.revision
@@ -384,7 +391,7 @@ def _begin(job: Job) -> HostState:
 
 def _replicates(job: Job) -> list[int]:
     # none of a gate, whose rounds have no replicates
-    return [each.replicates for each in job.rounds if each.replicates]
+    return [each.replicates for each in job.rounds] if job.treated.study is not None else []
 
 
 def _refuse_shorter(job: Job, records: Sequence[Record]) -> None:

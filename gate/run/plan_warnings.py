@@ -29,7 +29,8 @@ def plan_warnings(rules: Config, memory: Memory | None, sessions: int = 1) -> li
 
 
 def _builds_warnings(rules: Config, memory: Memory | None, sessions: int) -> list[AnyWarning]:
-    builds, needed = most_builds(rules.plan), rules.gate.min_builds
+    stops = not rules.gate.interval.startswith("bootstrap") and sessions == 1
+    builds, needed = most_builds(rules.plan, early=stops), rules.gate.min_builds
     told: list[AnyWarning] = []
     if builds * sessions < needed:
         moderates = memory is not None and rules.gate.interval in ("auto", "fieller-moderated")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TextIO
 
-from gate.config.rules import missing_fails, most_builds
+from gate.config.rules import missing_fails
 from gate.config.types import Builds, Command
 from gate.model import SIDES, Side
 from gate.model.warnings import typed
@@ -29,9 +31,8 @@ def announce(job: Job) -> str:
     benchmarks = job.project.settings.benchmarks
     both = sum(name in benchmarks["base"] for name in benchmarks["head"])
     sides = f"base {commit(job.run.base)} against head {commit(job.run.head)}"
-    builds = plural(most_builds(plan), "build")
-    if isinstance(plan.builds, Builds) and plan.builds.min < plan.builds.max:
-        builds = f"{plan.builds.min} to {builds}"
+    least, most = _rounds(job)
+    builds = plural(most, "build") if least == most else f"{least} to {plural(most, 'build')}"
     counts = (
         plural(both, "benchmark"),
         builds,
@@ -79,17 +80,19 @@ def expected(job: Job) -> str:
     plan = job.project.settings.rules.plan
     limit = float(plan.budget)
     budget = format_duration(limit)
-    found = _expected(job, len(job.rounds))
+    fewest, most = _rounds(job)
+    found = _expected(job, most)
     if found is None:
         return f"at most {budget} of measuring (the budget; no earlier run to estimate from)"
     if found.seconds > limit:
-        return f"cut at the budget of {budget}; all of it would take about {format_duration(found.seconds)}"
+        whole = "all of it" if most == len(job.rounds) else plural(most, "build")
+        return f"cut at the budget of {budget}; {whole} would take about {format_duration(found.seconds)}"
     last = "by what was measured so far" if job.earlier else "as in the last run"
     why = {"last-run": last, "trial": "by `perfgate try`", "memory": "as remembered of this host"}[found.source]
     time = format_duration(found.seconds)
-    least = _expected(job, plan.builds.min) if isinstance(plan.builds, Builds) else None
-    if least is not None and isinstance(plan.builds, Builds) and plan.builds.min < len(job.rounds):
-        time = f"{format_duration(least.seconds)} for {plan.builds.min} builds to {time} for {len(job.rounds)}"
+    least = _expected(job, fewest) if fewest < most else None
+    if least is not None:
+        time = f"{format_duration(least.seconds)} for {fewest} builds to {time} for {most}"
     return f"about {time} {why}, at most {budget} (the budget)"
 
 
@@ -99,8 +102,30 @@ def expected_seconds(job: Job) -> float | None:
     return found.seconds if found else None
 
 
+def _rounds(job: Job) -> tuple[int, int]:
+    """Return the fewest and the most rounds of a job: of a plan without a most those that fit its budget, if known."""
+    plan, most = job.project.settings.rules.plan, len(job.rounds)
+    if not isinstance(plan.builds, Builds) or job.run.looks is None:
+        return most, most
+    least = min(plan.builds.min, most)
+    if plan.builds.max is None:
+        one, two = (_expected(job, rounds) for rounds in (1, 2))
+        if one is not None and two is not None and two.seconds > one.seconds:
+            fitting = 1 + math.floor((float(plan.budget) - one.seconds) / (two.seconds - one.seconds))
+            most = max(least, min(most, fitting))
+    return least, most
+
+
 def _expected(job: Job, rounds: int) -> Expected | None:
-    return expected_time(job.rounds[:rounds], job.out, job.project.settings.rules, job.costs, job.run)
+    def of(count: int) -> Expected | None:
+        return expected_time(job.rounds[:count], job.out, job.project.settings.rules, job.costs, job.run)
+
+    found = of(rounds if job.treated.study is not None else min(rounds, 2))
+    one = of(1) if found is not None and rounds > 2 and job.treated.study is None else None
+    if found is None or one is None:
+        return found
+    # later rounds are alike
+    return replace(found, seconds=found.seconds + (rounds - 2) * (found.seconds - one.seconds))
 
 
 def write_preview(job: Job, out: TextIO, *, explains: bool = False) -> None:
@@ -126,7 +151,7 @@ def _profiles(job: Job) -> str:
     """Say what gate.explain adds."""
     from gate.run.profiling import LIMIT
 
-    count = len({step.benchmark for each in job.rounds for step in each.executions})
+    count = len({step.benchmark for step in job.rounds[0].executions})
     return (
         f"then profiles of what regressed (gate.explain): 0 to {2 * count} executions, 1 a side of each benchmark, "
         f"at most {format_duration(LIMIT)} in all beside the budget"
@@ -144,7 +169,9 @@ def command_lines(job: Job) -> Iterator[str]:
     yield from _each(f"  build, {how_often}", {side: build.command for side, build in builds.items()}, checkout)
     yield "\nbenchmarks"
     own = {side: {b.name: b for b in sides[side].benchmark} for side in SIDES}
-    measured = {step.benchmark for each in job.rounds for step in each.executions}
+    # all of a gate are in its first round
+    first = job.rounds if job.treated.study is not None else job.rounds[:1]
+    measured = {step.benchmark for each in first for step in each.executions}
     # in the order of the file, not of chance
     for name in (b.name for b in job.project.settings.rules.benchmark if b.name in measured):
         found = {side: own[side][name] for side in SIDES if name in own[side]}
@@ -192,8 +219,9 @@ def _totals(job: Job) -> Iterator[str]:
 
 def _times(job: Job, count: Callable[[Round], int], noun: str) -> str:
     """Count over all rounds: "24 builds", "8 to 24 builds" where early looks may end it."""
-    plan = job.project.settings.rules.plan
-    counts = [count(each) for each in job.rounds]
-    least = sum(counts[: plan.builds.min]) if isinstance(plan.builds, Builds) else sum(counts)
-    most = plural(sum(counts), noun)
-    return most if least == sum(counts) else f"{least:,} to {most}"
+    if job.treated.study is not None:
+        return plural(sum(map(count, job.rounds)), noun)
+    # later rounds are alike
+    first, *later = map(count, job.rounds[:2])
+    least, most = (first + (rounds - 1) * sum(later) for rounds in _rounds(job))
+    return plural(most, noun) if least == most else f"{least:,} to {plural(most, noun)}"

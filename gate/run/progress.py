@@ -56,6 +56,7 @@ class Progress:
         title: str = "",
         budget: Callable[[], float] = lambda: math.inf,
         early: bool = False,
+        fills: bool = False,
         records: Iterable[Record] = (),
     ) -> None:
         """Begin.
@@ -67,9 +68,10 @@ class Progress:
             title: what is measured, where it is one of several.
             budget: gives the seconds that are left of it.
             early: whether fewer rounds may do.
+            fills: whether there are as many rounds as the budget holds, which nobody knows yet.
             records: of a resumed run.
         """
-        self._early = early
+        self._early, self._fills = early, fills
         self._live = Live(stream, quiet=quiet, lines=lines)
         self._title = f"{title}: " if title else ""
         self._budget = budget
@@ -90,7 +92,7 @@ class Progress:
         self._pace.take(event, time.monotonic())
         if isinstance(event, RoundStarted):
             self._rounds = event.rounds
-            self._round = f"round {event.number + 1} of {event.rounds}"
+            self._round = f"round {event.number + 1}" + ("" if self._fills else f" of {event.rounds}")
             if not self._live.on:
                 self._line(f"{self._round}: {plural(event.executions, 'execution')}{self._remaining()}")
         elif isinstance(event, StepStarted):
@@ -158,12 +160,13 @@ class Progress:
             return
         rounds = plural(self._rounds, "round")
         budget = self._budget()
-        if left > budget:
+        if left > budget and not self._fills:
             self._line(f"the budget leaves {format_duration(budget)}: all {rounds} would take {format_duration(left)}")
         elif not self._live.on:
-            whole = self._pace.spent + left
+            left = min(left, budget)
+            whole = format_duration(self._pace.spent + left) + ("" if self._fills else f" for {rounds}")
             most = "at most " if self._early else ""
-            self._line(f"{most}about {format_duration(whole)} for {rounds}, {format_duration(left)} of it left")
+            self._line(f"{most}about {whole}, {format_duration(left)} of it left")
 
     def _remaining(self) -> str:
         left = self._pace.remaining()

@@ -32,8 +32,6 @@ class TrialTimes(msgspec.Struct, frozen=True):
     """What one of them adds to an execution, by benchmark."""
     leaner: tuple[int, int] | None = None
     """Executions and iterations with which enough builds fit the budget, where those of the plan leave too few."""
-    fuller: int | None = None
-    """Builds that fit the budget, where those of the plan find too little."""
 
 
 def tried(folder: Path) -> TrialTimes | None:

@@ -2,6 +2,9 @@
 
 Error spending of O'Brien-Fleming type (Lan and DeMets 1983), boundaries by the recursion of Armitage, McPherson and
 Rowe (1969) for Brownian motion. All levels that go in and out are two-sided, as everywhere; inside they are one-sided.
+
+A long design has two stages: most of alpha is spent by round 12 as if nothing came after, and the rest later. So what
+shows early is called early, however long measuring may go on.
 """
 
 from __future__ import annotations
@@ -19,7 +22,13 @@ from gate.stats.special import log_ndtr, ndtr, ndtri, ndtri_exp
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-MOST_LOOKS = 4
+FIRST_STAGE = 12
+"""Rounds by which a longer design has spent most of alpha."""
+LATER = (18, 28, 56, 112, 224, 448, 896)
+"""Rounds of the looks after the first stage."""
+_FIRST_SHARE = 0.8
+"""What of alpha is spent by the first stage of a longer design."""
+_FIRST_LOOKS = 4
 PAIRED_SHARE = 0.9
 """What of alpha intervals paired by round may spend: their t on few rounds crosses a little too often (simulated)."""
 
@@ -31,12 +40,16 @@ _BISECTIONS, _NEWTONS = 14, 5
 
 
 def look_rounds(minimum: int, maximum: int) -> tuple[int, ...]:
-    """Place at most four looks from minimum to maximum rounds, in about equal ratios: 4, 6, 8, 12."""
+    """Place the looks from minimum to maximum rounds: at most four by round 12, in about equal ratios, then few.
+
+    4 to 12 rounds have 4, 6, 8, 12; up to 30 rounds 18, 28 and 30 follow.
+    """
     if minimum >= maximum:
         return (maximum,)
-    steps = MOST_LOOKS - 1
-    rounds = {round(minimum * (maximum / minimum) ** (k / steps)) for k in range(steps + 1)}
-    return tuple(sorted(rounds))
+    end = min(maximum, max(minimum, FIRST_STAGE))
+    steps = _FIRST_LOOKS - 1
+    first = {round(minimum * (end / minimum) ** (k / steps)) for k in range(steps + 1)}
+    return tuple(sorted({*first, *(rounds for rounds in LATER if end < rounds < maximum), maximum}))
 
 
 class Spending(msgspec.Struct, frozen=True, eq=False):
@@ -117,13 +130,12 @@ def spending(looks: tuple[int, ...]) -> Spending:
     """
     if not looks or looks[0] < 1 or any(a >= b for a, b in pairwise(looks)):
         raise ValueError(f"looks must be ascending rounds from 1, got {looks}")
-    times = [rounds / looks[-1] for rounds in looks]
     # Chebyshev nodes on 0 .. largest z, so that the series is the interpolant
     angles = np.pi * (np.arange(_DEGREE) + 0.5) / _DEGREE
     z = (np.cos(angles) + 1) / 2 * _LARGEST_Z
     cosines = np.cos(np.outer(np.arange(_DEGREE), angles))
     found = []
-    for values in _boundaries(ndtr(-z), times):
+    for values in _boundaries(ndtr(-z), looks):
         series = 2 / _DEGREE * (cosines @ values)
         series[0] /= 2
         found.append(series)
@@ -138,32 +150,39 @@ def _chebyshev(series: npt.NDArray[np.float64], x: float) -> float:
     return float(x * one - two + series[0])
 
 
-def log_spent_by(alpha: npt.NDArray[np.float64], time: float) -> npt.NDArray[np.float64]:
-    """Return the logarithm of what of a one-sided alpha is spent by an information time 0 < t <= 1.
+def log_spent_by(alpha: npt.NDArray[np.float64], rounds: int, last: int) -> npt.NDArray[np.float64]:
+    """Return the logarithm of what of a one-sided alpha is spent by some of the rounds of a design.
 
-    A(t) = 2 (1 - Phi(z_{alpha/2}/sqrt(t))) (Lan-DeMets, O'Brien-Fleming type).
+    A(t) = 2 (1 - Phi(z_{alpha/2}/sqrt(t))) (Lan-DeMets, O'Brien-Fleming type) with t the share of the rounds of the
+    first stage. Of a longer design the first stage spends 0.8 alpha, and the rest grows with the logarithm of rounds.
     """
-    spent: npt.NDArray[np.float64] = math.log(2) + log_ndtr(ndtri(alpha / 2) / math.sqrt(time))
-    return spent
+    long = last > FIRST_STAGE
+    if long and rounds > FIRST_STAGE:
+        late = math.log(rounds / FIRST_STAGE) / math.log(last / FIRST_STAGE)
+        return np.asarray(np.log(alpha * (_FIRST_SHARE + (1 - _FIRST_SHARE) * late)))
+    time = rounds / (FIRST_STAGE if long else last)
+    share = _FIRST_SHARE if long else 1.0
+    return np.asarray(math.log(2) + log_ndtr(ndtri(share * alpha / 2) / math.sqrt(time)))
 
 
-def _boundaries(alpha: npt.NDArray[np.float64], times: list[float]) -> list[npt.NDArray[np.float64]]:
+def _boundaries(alpha: npt.NDArray[np.float64], looks: tuple[int, ...]) -> list[npt.NDArray[np.float64]]:
     """Return per look the z of p_k for each one-sided alpha.
 
     The density of paths that have not crossed is carried from look to look on Gauss-Legendre nodes below the boundary.
     """
     # in logarithms: an early look spends less of a small alpha than a float can hold
-    first = -ndtri_exp(log_spent_by(alpha, times[0]))
+    first = -ndtri_exp(log_spent_by(alpha, looks[0], looks[-1]))
     found = [first]
+    times = [rounds / looks[-1] for rounds in looks]
     if len(times) == 1:
         return found
     nodes, weights = _legendre()
     x, mass = _grid(nodes, weights, first * math.sqrt(times[0]), math.sqrt(times[0]))
     mass = mass * np.exp(-(x**2) / (2 * times[0])) / math.sqrt(2 * math.pi * times[0])
-    for before, now in pairwise(times):
+    for (before, now), (rounds_before, rounds) in zip(pairwise(times), pairwise(looks), strict=True):
         sd = math.sqrt(now - before)
-        spent = log_spent_by(alpha, now)
-        increment = spent + np.log1p(-np.exp(log_spent_by(alpha, before) - spent))
+        spent = log_spent_by(alpha, rounds, looks[-1])
+        increment = spent + np.log1p(-np.exp(log_spent_by(alpha, rounds_before, looks[-1]) - spent))
         boundary = _solve(x, mass, sd, increment, math.sqrt(now))
         found.append(boundary / math.sqrt(now))
         if len(found) == len(times):

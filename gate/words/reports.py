@@ -148,7 +148,7 @@ def commit(side: Commit | None) -> str:
 
 def measured(report: Report) -> str:
     """How much was measured: "5 of 5 rounds, 5 builds x 5 executions x 10 iterations a side, 3 min 20 s"."""
-    done, planned = report.run.rounds.done, report.run.rounds.planned
+    done, planned = report.run.rounds.done, None if _fills(report) else report.run.rounds.planned
     wanted = _wanted_rounds(report)
     parts = [plural(done, "round") if planned is None else f"{done} of {plural(planned, 'round')}"]
     if planned is not None and wanted is not None and planned < wanted:
@@ -180,7 +180,7 @@ def _needed_nothing(report: Report) -> bool:
 
 def measured_briefly(report: Report) -> str:
     """How much was measured, in few words: "5 builds a side, 3 min 23 s", "4 of 12 rounds, 4 builds a side"."""
-    done, planned = report.run.rounds.done, report.run.rounds.planned
+    done, planned = report.run.rounds.done, None if _fills(report) else report.run.rounds.planned
     wanted = max(planned or 0, _wanted_rounds(report) or 0)
     cases: list[Finding | Recorded] = [*report.findings, *report.recorded]
     sides = [side.counts for case in cases for side in (case.base, case.head)]
@@ -193,6 +193,13 @@ def measured_briefly(report: Report) -> str:
     if known(report.run.seconds):
         parts.append(format_duration(report.run.seconds))
     return ", ".join(parts)
+
+
+def _fills(report: Report) -> bool:
+    """Return whether there were to be as many rounds as the budget holds."""
+    plan = (report.run.settings or {}).get("plan")
+    builds = plan.get("builds") if isinstance(plan, Mapping) else None
+    return report.run.looks is not None and isinstance(builds, Mapping) and builds.get("max") is None
 
 
 def _wanted_rounds(report: Report) -> int | None:

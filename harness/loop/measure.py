@@ -192,7 +192,7 @@ class Loop:
         self._budget = executions.conditions.budget
         self._after_round = after_round
         self._progress = progress
-        self._design = any(each.replicates for each in rounds)
+        self._design = bool(rounds) and rounds[0].replicates > 0
         suites = {b.name for side in benchmarks.values() for b in side.values() if b.measured.suite}
         self._ledger = Ledger(records, executions.conditions.session, suites, design=self._design)
         self._step: BuildStep | ExecutionStep | None = None
@@ -238,12 +238,12 @@ class Loop:
                 ended = self._ledger.ended
                 return self._measured(number, stop, ended.cut if ended else None)
             self._look(number)
-        steps = [step for each in self._rounds for step in each.executions]
+        steps = [step for each in self._alike(0) for step in each.executions]
         all_failed = bool(steps) and all(map(self._ledger.is_failed, steps))
         return self._measured(len(self._rounds), "failed" if all_failed else "finished")
 
     def _measured(self, rounds: int, stop: Stop, cut: Cut | None = None) -> Measured:
-        replicates = sum(each.replicates for each in self._rounds)
+        replicates = sum(each.replicates for each in self._rounds) if self._design else 0
         return Measured(
             rounds,
             len(self._rounds),
@@ -294,6 +294,10 @@ class Loop:
             sound = self._is_sound(each.build)
         return None if sound or self._design else "build-failure"
 
+    def _alike(self, number: int) -> Sequence[Round]:
+        """Give the rounds from a number on; of the gate, whose later rounds are alike, two that tell of all."""
+        return self._rounds[number:] if self._design else self._rounds[number : number + 2]
+
     def _is_sound(self, build: int) -> bool:
         """Record which trees are no longer what git says; return whether there is none."""
         executed, self._executed = self._executed, False
@@ -305,7 +309,7 @@ class Loop:
 
     def _reason_to_stop(self, number: int, part: Sequence[ExecutionStep]) -> Stop | None:
         """Say why a part of a round is not to be made, if it is not."""
-        ledger, rounds = self._ledger, self._rounds[number:]
+        ledger, rounds = self._ledger, self._alike(number)
         changed = ledger.changed is not None and ledger.changed <= self._rounds[number].build
         if not self._design and (changed or (ledger.build_failed and ledger.pending(part))):
             return "build-failure"

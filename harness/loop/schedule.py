@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import lru_cache
 from itertools import count
+from operator import eq
 from types import MappingProxyType
+from typing import overload
 
 from gate.config.treatments import Planned
 from gate.model import SIDES, Layouts, Side
@@ -24,6 +27,32 @@ __all__ = ["BuildStep", "ExecutionStep", "Round", "design_schedule", "schedule"]
 _Key = tuple[str, ...]
 
 
+class Rounds(Sequence[Round]):
+    """Rounds that are laid out when they are asked for: most of a long plan are never begun."""
+
+    def __init__(self, lay_out: Callable[[int], Round], numbers: range) -> None:
+        """Begin; lay_out: gives a round by its number."""
+        self._lay_out, self._numbers = lay_out, numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, at: int) -> Round: ...
+    @overload
+    def __getitem__(self, at: slice) -> Rounds: ...
+    def __getitem__(self, at: int | slice) -> Round | Rounds:
+        if isinstance(at, slice):
+            return Rounds(self._lay_out, self._numbers[at])
+        return self._lay_out(self._numbers[at])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
+
+    def __hash__(self) -> int:
+        return hash(self._numbers)
+
+
 def schedule(
     benchmarks: Mapping[Side, Sequence[str]],
     builds: int,
@@ -32,7 +61,7 @@ def schedule(
     single: Collection[str] = frozenset(),
     layouts: Layouts = "common",
     starts: Mapping[str, int] = MappingProxyType({}),
-) -> tuple[Round, ...]:
+) -> Sequence[Round]:
     """Lay out a run of the gate: in each round the builds, then for each execution a block of each benchmark.
 
     Base and head of a benchmark take turns: base-head-head-base or the other way round, by a draw for each four
@@ -47,10 +76,13 @@ def schedule(
     """
     both = set(benchmarks["base"]) & set(benchmarks["head"])
     new = set(benchmarks["head"]) - both
-    rounds = []
-    order = count()
-    for build in range(builds):
+    each_round = sum(len(SIDES) * starts.get(name, 1) * (1 if name in single else executions) for name in both)
+
+    # the loop asks for the round at hand, the next one, and again for those
+    @lru_cache(maxsize=4)
+    def lay_out(build: int) -> Round:
         steps = []
+        order = count(build * each_round + (len(new) if build and executions else 0))
         for execution in range(executions):
             once = new if build == 0 and execution == 0 else set()
             again = both - set(single) if execution else both
@@ -67,8 +99,9 @@ def schedule(
                 ]
         sides = SIDES if draw(2, seed, "builds", build) else reversed(SIDES)
         builds_of_both = tuple(build_step(side, build, seed, {}, layouts) for side in sides)
-        rounds.append(Round(build, builds_of_both, tuple(steps)))
-    return tuple(rounds)
+        return Round(build, builds_of_both, tuple(steps))
+
+    return Rounds(lay_out, range(builds))
 
 
 def _turns(numbers: range, first: int, seed: int, name: str) -> list[tuple[Side, int]]:

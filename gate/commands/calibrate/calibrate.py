@@ -127,7 +127,7 @@ def _planned(project: Project, options: CalibrateOptions) -> Project:
     said = settings.options.tables.get("plan", {})
     builds, option = options.builds, "--builds"
     if builds is None:
-        builds, option = (most_builds(plan), "--set plan.builds") if "builds" in said else (BUILDS, "")
+        builds, option = (most_builds(plan, early=False), "--set plan.builds") if "builds" in said else (BUILDS, "")
     if not 2 <= builds <= MOST_BUILDS:
         raise UserError(
             f"{option} {builds}: must be from 2 to {MOST_BUILDS}; the variance between builds needs at least 2"

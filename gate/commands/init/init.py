@@ -110,14 +110,11 @@ def long_notes(found: Found, times: TrialTimes | None, file: str) -> list[str]:
 
 def _use_budget(options: InitOptions, tree: Tree, found: Found, times: TrialTimes, out: TextIO) -> None:
     """Write the file again where a trial found counts that use the budget better; nothing where it found none."""
-    if times.leaner is not None:
-        executions, iterations = times.leaner
-        amount = replace(found.plan, executions=executions, iterations=iterations, comment=[])
-        what = f"the leaner plan: executions = {executions}, iterations = {iterations}"
-    elif times.fuller is not None:
-        amount, what = replace(found.plan, builds=times.fuller), f"as many builds as fit the budget: {times.fuller}"
-    else:
+    if times.leaner is None:
         return
+    executions, iterations = times.leaner
+    amount = replace(found.plan, executions=executions, iterations=iterations, comment=[])
+    what = f"the leaner plan: executions = {executions}, iterations = {iterations}"
     _write(replace(options, force=True), render(tree, replace(found, amount=amount)))
     out.write(f"\nwrote {options.file} again, with {what}; the next step is `perfgate check`\n")
 

@@ -25,7 +25,7 @@ def run(options: MeasureOptions, rules: RulesOptions, out: TextIO, err: TextIO, 
     """Measure base and head; 0, or 4 when something failed or nothing was measured."""
     refuse_unsafe()
     with opened(options, Path(DEFAULT_FOLDER), err, quiet=quiet) as run:
-        job = run.lay_out(rules)
+        job = run.lay_out(rules, early=False)
         if options.dry_run:
             write_preview(job, out, explains=True)
             return 0

@@ -10,8 +10,8 @@ from itertools import product
 import msgspec
 
 from gate.commands.try_.result import Basis, Built, Case, Enough, Fit, Plans, RoundCost, Tried
-from gate.config.rules import detectable_of, is_single, metric_rules, most_builds, threshold_of
-from gate.config.types import Config
+from gate.config.rules import MOST_BUILDS, is_single, metric_rules, most_builds, threshold_of
+from gate.config.types import Builds, Config
 from gate.memory.entries import Costs as Spent
 from gate.model import Memory, Side, UserError
 from gate.model.case import MEAN
@@ -22,13 +22,11 @@ from gate.planning.text import POWER
 from gate.stats.plan_types import PlannedCase
 from gate.stats.planning import Components, Costs, Counts
 from gate.stats.power import minimum_detectable_change
+from gate.stats.sequential import look_rounds
 
 _BUDGETS = (300.0, 3600.0)
 _ROOM = 0.9
 """Of a budget, as `perfgate plan` has it: rounds differ, and one that does not fit is not begun."""
-_MOST_BUILDS = 60
-_WORTH = 0.8
-"""A plan of more builds finds less than this of what fewer find."""
 _MANY = 50
 """Findings from which a plan that does not fit is no reason to measure each less, but to choose."""
 _SPARE = 3
@@ -122,19 +120,8 @@ def plans(
         fits=tuple(kept),
         leaner=lean,
         choose=size if size > _MANY and short and lean is None else None,
-        fuller=_fuller(own, noise, size, cost, rules),
         enough=_enough(own, noise, size, cost, rules),
     )
-
-
-def _fuller(own: Fit, noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config) -> Fit | None:
-    """Find the plan that uses the budget, where the configured one ends before it and leaves a report inconclusive."""
-    wanted = max(detectable_of(rules, each.case.benchmark, each.case.metric, MEAN) for each in noise)
-    if own.finds is None or own.finds <= wanted or own.builds < most_builds(rules.plan):
-        return None
-    plan = msgspec.structs.replace(rules.plan, builds=_MOST_BUILDS)
-    full = _fit(noise, size, cost, msgspec.structs.replace(rules, plan=plan), own.budget)
-    return full if full.finds is not None and full.finds < _WORTH * own.finds else None
 
 
 def _enough(own: Fit, noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config) -> Enough | None:
@@ -147,7 +134,7 @@ def _enough(own: Fit, noise: Sequence[_Noise], size: int, cost: RoundCost, rules
             math.isfinite(_smallest(each, builds, size, rules)) for each in noise
         )
 
-    few, many = max(rules.gate.min_builds, own.builds + 1), _MOST_BUILDS
+    few, many = max(rules.gate.min_builds, own.builds + 1), MOST_BUILDS
     if few > many or not finds(many):
         return None
     while few < many:
@@ -184,7 +171,7 @@ def _leaner(noise: Sequence[_Noise], size: int, cost: RoundCost, tried: Sequence
 
 def _wanted(rules: Config) -> list[int]:
     """Give numbers of builds from the plan's own to the fewest: between them, a few more than a regression needs."""
-    most, least = most_builds(rules.plan), rules.gate.min_builds
+    most, least = most_builds(rules.plan, early=False), rules.gate.min_builds
     return [most, min(most, least + _SPARE), least]
 
 
@@ -224,7 +211,7 @@ def _fit(noise: Sequence[_Noise], size: int, cost: RoundCost, rules: Config, bud
     """Count the builds that fit with the configured executions, and what they find."""
     own = budget == float(rules.plan.budget)
     room = _ROOM * budget - cost.once
-    most = most_builds(rules.plan) if own else _MOST_BUILDS
+    most = most_builds(rules.plan) if own else MOST_BUILDS
     builds = max(min(int(room / max(cost.round, 1e-9)), most), 0)
     finds, hardest = math.inf, max(noise, key=lambda each: each.unknown, default=None)
     unknown = hardest is not None and hardest.unknown
@@ -257,11 +244,13 @@ def _smallest(noise: _Noise, builds: int, size: int, rules: Config) -> float:
         return planned.threshold
     terms = terms_of(rules, size)
     interval = terms.interval_of(planned, builds)
+    range_ = rules.plan.builds
+    looks = look_rounds(min(range_.min, builds), builds) if isinstance(range_, Builds) else (builds,)
     return minimum_detectable_change(
         planned.components,
         Counts(builds, rules.plan.executions, rules.plan.iterations),
         threshold=planned.threshold,
-        alpha=terms.family_levels((builds,), interval)[-1],
+        alpha=terms.family_levels(looks, interval)[-1],
         interval=interval,
         min_builds=terms.min_builds,
         wanted=POWER,

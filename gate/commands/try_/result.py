@@ -141,9 +141,6 @@ class Plans(msgspec.Struct, frozen=True, kw_only=True):
     are enough, or there is no such plan."""
     choose: int | None = None
     """How many findings share a budget with too few builds for so many, where no leaner plan helps; None: they fit."""
-    fuller: Fit | None = None
-    """With as many builds as fit plan.budget, where those of the plan find no change that a pass must exclude, and more
-    find a smaller one; None: they do, or no more fit."""
     enough: Enough | None = None
     """What finds something with the configured executions, where the plan finds nothing; None: it does, or none would.
     """

@@ -83,7 +83,7 @@ def _keep(trial: Trial, iterations: int, folder: Path) -> None:
     if trial.built is None or trial.cost is None or trial.cost.least or trial.exit_code:
         return
     make_folder(folder, own=True)
-    lean, full = (None, None) if trial.plans is None else (trial.plans.leaner, trial.plans.fuller)
+    lean = None if trial.plans is None else trial.plans.leaner
     times = TrialTimes(
         first=first_builds(trial.built),
         later=trial.built.later,
@@ -91,7 +91,6 @@ def _keep(trial: Trial, iterations: int, folder: Path) -> None:
         iterations=iterations,
         each={each.benchmark: each.iteration for each in trial.benchmarks},
         leaner=(lean.executions, lean.iterations) if lean is not None else None,
-        fuller=full.builds if full is not None else None,
     )
     keep_times(times, folder)
 

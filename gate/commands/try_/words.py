@@ -222,8 +222,6 @@ def _plans(plans: Plans, rules: Config, width: int) -> list[str]:
     place = next((number for number, fit in enumerate(plans.fits, 1) if fit.configured), 0)
     if plans.leaner is not None:
         rows.insert(place, _fit(plans.leaner, ", leaner"))
-    if plans.fuller is not None:
-        rows.insert(place, _fit(plans.fuller, ", more builds"))
     finds = [fit.hardest for fit in plans.fits if fit.finds is not None and fit.hardest is not None]
     title_ = (
         f"plans: builds x executions x iterations, and the change that {POWER:.0%} of such checks call a regression"
@@ -251,19 +249,10 @@ def _plans(plans: Plans, rules: Config, width: int) -> list[str]:
     if few and min(few) < rules.gate.min_builds:
         text = f"nothing: no regression is called after fewer than {plural(rules.gate.min_builds, 'build')}"
         lines += wrap(text, width, first=_INDENT, rest=_INDENT)
-    return [*lines, *_to_paste(plans, rules, width)]
-
-
-def _to_paste(plans: Plans, rules: Config, width: int) -> list[str]:
-    """Write the lines of a plan that uses the budget better."""
-    lines = []
     if plans.leaner is not None:
         counts = [f"executions = {plans.leaner.executions}", f"iterations = {plans.leaner.iterations}"]
         lines += [*wrap("For the leaner one, put this into the file:", width, first=_INDENT, rest=_INDENT)]
         lines += [f"{_INDENT * 2}{line}" for line in ("[plan]", *counts)]
-    if plans.fuller is not None:
-        lines += wrap("For more builds, put this into the file:", width, first=_INDENT, rest=_INDENT)
-        lines += [f"{_INDENT * 2}{line}" for line in ("[plan]", f"builds = {_builds(rules, plans.fuller.builds)}")]
     return lines
 
 
@@ -336,8 +325,6 @@ def _next(trial: Trial, rules: Config) -> str:
             f"next: choose: {plans.choose:,} cases share the budget of {budget}. Run those that matter, by the "
             "suite's own filter in its command; then `perfgate try` again"
         )
-    if plans is not None and plans.fuller is not None:
-        return "next: put the larger number of builds into the file; then `perfgate check`"
     if plans is None or not any(fit.configured and fit.finds is None and not fit.unknown for fit in plans.fits):
         return "next: perfgate check"
     ways = _larger(plans, rules, several=len(trial.benchmarks) > 1) or [

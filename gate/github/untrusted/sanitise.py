@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from gate.config.parse import parse
-from gate.config.rules import benchmark_rules, better_of
+from gate.config.rules import benchmark_rules, better_of, most_builds
 from gate.config.schema import to_tables
 from gate.config.source import from_tables
 from gate.config.types import Builds, Config
@@ -172,11 +172,11 @@ def _of_part(run: Run, part: Run) -> Run:
 
 def _run(known: Known, claims: Claims, new: Iterable[str]) -> Run:
     names = [b.name for b in known.config.benchmark]
-    builds = known.config.plan.builds
+    plan = known.config.plan
     return Run(
         id=known.id,
         created=known.created,
-        looks=builds.max if isinstance(builds, Builds) else None,
+        looks=most_builds(plan) if isinstance(plan.builds, Builds) else None,
         sessions=claims.sessions,
         base=known.base,
         head=known.head,

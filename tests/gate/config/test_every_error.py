@@ -90,9 +90,9 @@ def test_both_sides_and_every_option_are_told(project: Project) -> None:
             ["benchmark[0].service.ready: expected a string, got 8080; write e.g. ready = \"...\""],
         ),
         (
-            "[plan]\nbuilds = {min = 5}\n[study]\nreplicates = 0",
+            "[plan]\nbuilds = {max = 5}\n[study]\nreplicates = 0",
             [
-                "plan.builds: needs the key max; write e.g. max = 12",
+                "plan.builds: needs the key min; write e.g. min = 4",
                 "study.replicates: expected a whole number of 1 or more, got 0; write e.g. replicates = 5",
             ],
         ),

@@ -34,7 +34,7 @@ def lines(
     means: Means, rounds: int, config: dict[str, Any] | None = None, until: dict[str, int] | None = None
 ) -> list[dict[str, Any]]:
     """A run of some rounds with one value a build; until: the round after which a benchmark was settled."""
-    gate = {"show": "not-worse", **(config or {}).get("gate", {})}
+    gate = {"threshold": "3%", "show": "not-worse", **(config or {}).get("gate", {})}
     tables = {"plan": PLAN, **(config or {}), "gate": gate}
     found: list[dict[str, Any]] = [{"type": "run", "seed": 1, "looks": 12, "config": tables}]
     for r in range(rounds):
@@ -81,16 +81,16 @@ def draw(rng: np.random.Generator, ratios: list[float], sd: float = 0.02, shared
     return means
 
 
+def cost(seconds: float, setup: float = 0.0, before: float | None = None) -> list[Build | Execution]:
+    metric = {"time": Metric(unit="s", values=[1.0])}
+    first = Execution(benchmark="a", side="base", build=0, execution=0, seconds=seconds / 2, metrics=metric)
+    first = msgspec.structs.replace(first, before=before)
+    later = Execution(benchmark="a", side="base", build=1, execution=0, seconds=1e6, metrics=metric)
+    return [Build(side="base", build=0, seconds=seconds / 2, setup=setup), first, later]
+
+
 def test_the_looks_follow_the_budget_by_what_round_one_cost() -> None:
     plan = Plan(builds=Builds(min=4, max=12), budget=Duration(100))
-
-    def cost(seconds: float, setup: float = 0.0, before: float | None = None) -> list[Build | Execution]:
-        metric = {"time": Metric(unit="s", values=[1.0])}
-        first = Execution(benchmark="a", side="base", build=0, execution=0, seconds=seconds / 2, metrics=metric)
-        first = msgspec.structs.replace(first, before=before)
-        later = Execution(benchmark="a", side="base", build=1, execution=0, seconds=1e6, metrics=metric)
-        return [Build(side="base", build=0, seconds=seconds / 2, setup=setup), first, later]
-
     assert planned_looks(plan, []) == [4, 6, 8, 12]
     assert planned_looks(plan, cost(5)) == [4, 6, 8, 12]
     # 5% are for what perfgate does between the steps: 9 rounds of 10.5 s, 8 of 11.55 s
@@ -106,6 +106,19 @@ def test_the_looks_follow_the_budget_by_what_round_one_cost() -> None:
     assert planned_looks(plan, cost(32)) == [2]
     assert planned_looks(plan, cost(500)) == [1]
     assert planned_looks(Plan(builds=7), cost(5)) == []
+
+
+def test_a_plan_without_a_most_looks_as_far_as_its_budget_reaches() -> None:
+    plan = Plan(builds=Builds(min=4), budget=Duration(200))
+    assert planned_looks(plan, []) == [4, 6, 8, 12, 18, 28, 56]
+    assert planned_looks(plan, cost(1)) == [4, 6, 8, 12, 18, 28, 56]
+    # the last look is the last round that fits
+    assert planned_looks(plan, cost(6)) == [4, 6, 8, 12, 18, 28, 31]
+    assert planned_looks(plan, cost(10)) == [4, 6, 8, 12, 18, 19]
+    assert planned_looks(plan, cost(20)) == [4, 5, 7, 9]
+    assert planned_looks(plan, cost(500)) == [1]
+    assert planned_looks(Plan(builds=Builds(min=60), budget=Duration(200)), []) == [60]
+    assert planned_looks(Plan(builds=Builds(min=4, max=100), budget=Duration(200)), cost(2))[-2:] == [56, 95]
 
 
 def test_a_round_after_the_first_costs_links_where_the_first_build_was_linked_again() -> None:
@@ -205,12 +218,14 @@ def test_other_rules_do_not_test_old_data_at_the_levels_of_later_looks() -> None
 
 def test_a_first_look_that_spends_next_to_nothing_has_no_bounds_and_goes_on() -> None:
     rng = np.random.default_rng(11)
-    plan = {"builds": {"min": 2, "max": 300}}
+    plan = {"builds": {"min": 2, "max": 12}}
     means = draw(rng, [1.0], sd=0.01)
-    found = lines(means, 4, {"plan": plan, "gate": {"interval": "fieller"}})
+    found = lines(means, 4, {"plan": plan, "gate": {"interval": "fieller", "confidence": 1 - 1e-6}})
     result = decided(found)
     assert result.findings[0].decided_at.low is None
-    assert isinstance(result.findings[0].reason, reasons.TooWide) and (result.findings[0].reason.confidence or 0) > 0.99
+    assert (
+        isinstance(result.findings[0].reason, reasons.TooWide) and result.findings[0].decided_at.confidence > 0.999999
+    )
     config = _config(found[0]["config"])
     assert look(gather(located(*found[:-2]), config), Policy(config, "test", TODAY)) == frozenset()
 

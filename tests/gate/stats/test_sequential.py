@@ -11,9 +11,15 @@ from tests.support.seeds import some
 
 @pytest.mark.parametrize(
     ("minimum", "maximum", "looks"),
-    [(4, 12, (4, 6, 8, 12)), (4, 5, (4, 5)), (3, 3, (3,)), (5, 4, (4,)), (2, 20, (2, 4, 9, 20)), (4, 6, (4, 5, 6))],
-)
-def test_looks_are_placed_in_equal_ratios(minimum: int, maximum: int, looks: tuple[int, ...]) -> None:
+    [
+        (4, 12, (4, 6, 8, 12)), (4, 5, (4, 5)), (3, 3, (3,)), (5, 4, (4,)), (4, 6, (4, 5, 6)),
+        # a longer plan looks as a short one does, and then seldom, at last after its last round
+        (4, 13, (4, 6, 8, 12, 13)), (4, 18, (4, 6, 8, 12, 18)), (4, 30, (4, 6, 8, 12, 18, 28, 30)),
+        (4, 56, (4, 6, 8, 12, 18, 28, 56)), (2, 20, (2, 4, 7, 12, 18, 20)), (20, 60, (20, 28, 56, 60)),
+        (12, 13, (12, 13)), (4, 1000, (4, 6, 8, 12, 18, 28, 56, 112, 224, 448, 896, 1000)),
+    ],
+)  # fmt: skip
+def test_looks_are_placed(minimum: int, maximum: int, looks: tuple[int, ...]) -> None:
     assert look_rounds(minimum, maximum) == looks
 
 
@@ -26,9 +32,14 @@ def test_published_boundaries_of_lan_and_demets() -> None:
 def literal(looks: tuple[int, ...], alpha: float) -> list[float]:
     """Armitage, McPherson and Rowe's recursion on a plain grid, for one one-sided alpha: z at each look."""
     times = [rounds / looks[-1] for rounds in looks]
+    end = min(looks[-1], 12)
+    first = alpha if looks[-1] <= 12 else 0.8 * alpha
 
     def spent(t: float) -> float:
-        return float(2 * stats.norm.sf(stats.norm.isf(alpha / 2) / math.sqrt(t)))
+        rounds = t * looks[-1]
+        if rounds > end + 1e-9:
+            return first + (alpha - first) * math.log(rounds / end) / math.log(looks[-1] / end)
+        return float(2 * stats.norm.sf(stats.norm.isf(first / 2) / math.sqrt(rounds / end)))
 
     z = [float(stats.norm.isf(spent(times[0])))]
     grid = np.linspace(-9, z[0] * math.sqrt(times[0]), 1501)
@@ -48,7 +59,7 @@ def literal(looks: tuple[int, ...], alpha: float) -> list[float]:
     return z
 
 
-LOOKS = [(4, 6, 8, 12), (2, 3), (1, 2, 3, 4)]
+LOOKS = [(4, 6, 8, 12), (2, 3), (1, 2, 3, 4), (4, 6, 8, 12, 18, 28, 56), (20, 28, 30)]
 LEVELS = [0.1, 0.025, 0.00125, 1e-6]
 
 
@@ -79,29 +90,39 @@ def test_paired_spends_nine_tenths_and_one_look_spends_all() -> None:
     assert spending((7,)).spent(0, 0.03, paired=True) == 0.03
 
 
-def test_brownian_motion_crosses_as_often_as_was_spent() -> None:
+@pytest.mark.parametrize("looks", [(4, 6, 8, 12), (4, 6, 8, 12, 18, 28, 56), (4, 6, 8, 12, 13)])
+def test_brownian_motion_crosses_as_often_as_was_spent(looks: tuple[int, ...]) -> None:
     rng = np.random.default_rng(1)
-    looks, alpha, paths = (4, 6, 8, 12), 0.2, 200_000
+    alpha, paths = 0.2, 200_000
     times = np.array(looks) / looks[-1]
-    steps = rng.normal(size=(paths, 4)) * np.sqrt(np.diff(np.concatenate(([0], times))))
+    steps = rng.normal(size=(paths, len(looks))) * np.sqrt(np.diff(np.concatenate(([0], times))))
     z = steps.cumsum(axis=1) / np.sqrt(times)
-    boundary = [stats.norm.isf(spending(looks).nominal(k, alpha) / 2) for k in range(4)]
+    boundary = [stats.norm.isf(spending(looks).nominal(k, alpha) / 2) for k in range(len(looks))]
     crossed = np.maximum.accumulate(z > boundary, axis=1).mean(axis=0)
-    expected = math.exp(log_spent_by(np.array([alpha / 2]), float(times[1]))[0])
-    for share, truth in ((crossed[-1], alpha / 2), (crossed[1], expected)):
+    for share, rounds in zip(crossed, looks, strict=True):
+        truth = math.exp(log_spent_by(np.array([alpha / 2]), rounds, looks[-1])[0])
         assert abs(share - truth) < 4 * math.sqrt(truth * (1 - truth) / paths)
+    by_12 = alpha / 2 if looks[-1] == 12 else 0.8 * alpha / 2
+    assert math.exp(log_spent_by(np.array([alpha / 2]), 12, looks[-1])[0]) == pytest.approx(by_12)
 
 
-@pytest.mark.parametrize("looks", [(2, 6, 16, 44), (1, 60), (2, 9, 42, 200)])
+def test_a_long_plan_asks_little_more_at_first_and_much_the_same_later() -> None:
+    short, long = spending((4, 6, 8, 12)), spending((4, 6, 8, 12, 18, 28, 56))
+    z = [float(stats.norm.isf(long.nominal(k, 0.05) / 2)) for k in range(7)]
+    # by the literal recursion on a grid of its own
+    assert z == pytest.approx([3.86, 3.10, 2.65, 2.08, 2.62, 2.73, 2.70], abs=5e-3)
+    assert all(0 < z[k] - stats.norm.isf(short.nominal(k, 0.05) / 2) < 0.16 for k in range(4))
+
+
+@pytest.mark.parametrize("looks", [(1, 3, 8, 12), (1, 60), (2, 9, 42, 200)])
 def test_a_first_look_that_spends_less_than_a_float_can_hold(looks: tuple[int, ...]) -> None:
     design = spending(looks)
     levels = [design.nominal(k, 0.05) for k in range(len(looks))]
-    assert levels == sorted(levels)
-    assert 0 < levels[-1] <= 0.05
+    assert all(0 < level <= 0.05 * (1 + 1e-9) for level in levels)
     assert levels[-1] == pytest.approx(2 * stats.norm.sf(literal(looks, 0.025)[-1]), rel=1e-3)
     # at the first look the spending function itself says what a p has spent
-    w = stats.norm.isf(1e-12 / 4)
-    expected = 4 * stats.norm.sf(w * math.sqrt(looks[0] / looks[-1]))
+    w, share = stats.norm.isf(1e-12 / 4), 1.0 if looks[-1] <= 12 else 0.8
+    expected = 4 * stats.norm.sf(w * math.sqrt(looks[0] / min(looks[-1], 12))) / share
     assert design.spent(0, 1e-12) == pytest.approx(min(1.0, float(expected)), rel=1e-6)
     assert design.spent(0, 0.5) == 1.0
 

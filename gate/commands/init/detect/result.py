@@ -68,8 +68,6 @@ class Amount:
     comment: list[str] = field(default_factory=list)
     budget: int = 10
     """Minutes, in which all builds fit by what is known here."""
-    builds: int = 12
-    """Of each side, at most."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,14 +170,6 @@ def test_a_leaner_plan_stands_below_the_configured_one_and_can_be_pasted() -> No
     assert msgspec.json.decode(as_json(trial))["plans"]["leaner"]["builds"] == 9
 
 
-def test_more_builds_that_fit_the_budget_can_be_pasted() -> None:
-    full = msgspec.structs.replace(FIT, builds=25, finds=0.02)
-    trial = changed(plans=Plans(basis="one-build", why="", fits=(FIT,), fuller=full))
-    assert "10 min, more builds 25 x 5 x 10" in text(trial)
-    assert "[plan]\n    builds = {min = 4, max = 25}\n" in render(trial, RULES)
-    assert text(trial).endswith("next: put the larger number of builds into the file; then `perfgate check`")
-
-
 def next_of(*fits: Fit, **more: Any) -> str:
     plans = Plans(basis="one-build", why="", fits=fits, **more)
     return text(changed(plans=plans, benchmarks=(TRIED, TRIED))).partition("next: ")[2]
