@@ -8,6 +8,7 @@ import msgspec
 
 from gate.codes import Exit
 from gate.model import Better, Commit, Failure
+from gate.model.names import ACTIVE
 from gate.model.records import FullBuilds
 from gate.model.warnings import AnyWarning
 
@@ -71,6 +72,11 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
     def refused(self) -> bool:
         """Whether a check would end with an error for it."""
         return bool(self.failures) or (not self.cases and self.longer_than is None)
+
+    @property
+    def by_active(self) -> bool:
+        """Whether a check decides by its active time, which other programs hardly disturb."""
+        return any(case.decided and case.metric == ACTIVE for case in self.cases)
 
 
 class RoundCost(msgspec.Struct, frozen=True, kw_only=True):
