@@ -15,7 +15,7 @@ import msgspec
 from gate.config.rules import FIRST_STARTS as FIRST
 from gate.config.rules import MOST_STARTS as MOST
 from gate.config.rules import Policy, is_counted, most_builds
-from gate.config.types import Builds, Config
+from gate.config.types import Builds, Config, Plan
 from gate.decide.design import Subject, subjects_of
 from gate.decide.policy import policy_at
 from gate.evidence.cost import one_by_one
@@ -57,19 +57,22 @@ def wanted(needs: Needs, builds: float) -> int:
     return max(least, math.ceil(min(asked, MOST)))
 
 
-def afforded(needs: Mapping[str, Needs], builds: float, others: float, seconds: float) -> dict[str, int]:
-    """Count the starts a side of each benchmark, so that a round takes at most so many seconds.
+def afforded(needs: Mapping[str, Needs], plan: Plan, *, builds: float, others: float, once: float) -> dict[str, int]:
+    """Count the starts a side of each benchmark, so that enough rounds fit the budget.
 
     Each has FIRST, and all of them one share of what they want beyond that.
 
     Args:
-        builds: seconds of the builds of a round. others: of what does not go by starts.
+        needs: by benchmark.
+        builds: seconds of the builds of a round. others: of what does not go by starts. once: of what comes before.
     """
+    rounds = min(_ROUNDS, most_builds(plan)) if isinstance(plan.builds, Builds) else plan.builds
+    seconds = (_ROOM * float(plan.budget) - once) / rounds
     more = {name: wanted(each, builds) - FIRST for name, each in needs.items()}
     left = seconds - builds - others - sum(FIRST * each.seconds for each in needs.values())
     cost = sum(more[name] * each.seconds for name, each in needs.items())
     share = min(1.0, max(0.0, left / cost)) if cost > 0 else 1.0
-    return {name: FIRST + math.floor(share * count) for name, count in more.items()}
+    return {name: FIRST + round(share * count) for name, count in more.items()}
 
 
 def counting(run: Run, config: Config) -> Callable[[Sequence[Record]], dict[str, int]] | None:
@@ -106,19 +109,19 @@ def _counted(first: Sequence[Record], names: Sequence[str], run: Run, policy: Po
     once = sum((each.seconds or 0.0) + (each.setup or 0.0) + (each.checked or 0.0) for each in alone)
     once += sum(each.before or 0.0 for each in made)
     others = plan.executions * sum(each.seconds or 0.0 for each in made if each.benchmark not in names)
-    rounds = min(_ROUNDS, most_builds(plan)) if isinstance(plan.builds, Builds) else plan.builds
     noise = _noise(first, run, policy)
     needs = {}
     for name in names:
         own = [each for each in made if each.benchmark == name]
         if {each.side for each in own} == {"base", "head"}:
-            needs[name] = Needs(noise.get(name), 2 * fmean(each.seconds or 0.0 for each in own), _fewest(config, name))
+            needs[name] = Needs(
+                noise.get(name), 2 * fmean(each.seconds or 0.0 for each in own), fewest_of(config, name)
+            )
     # the first builds are those of a round too
-    seconds = (_ROOM * float(plan.budget) - once + following) / rounds
-    return afforded(needs, following, others, seconds)
+    return afforded(needs, plan, builds=following, others=others, once=once - following)
 
 
-def _fewest(config: Config, name: str) -> int:
+def fewest_of(config: Config, name: str) -> int:
     """Return the starts that the quantiles of a benchmark need, as far as the plan has them."""
     metrics = (metric for b in config.benchmark if b.name == name for metric in b.metric.values())
     taus = [tau for metric in metrics for each in metric.compared if (tau := quantile_of(each)) is not None]

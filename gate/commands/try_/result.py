@@ -88,6 +88,8 @@ class RoundCost(msgspec.Struct, frozen=True, kw_only=True):
     executions: float
     least: bool
     """A benchmark takes longer than could be waited for: it is at least that much."""
+    starts: dict[str, int] = {}
+    """Starts of a side in a round, of the commands that base and head start by turns."""
 
     @property
     def round(self) -> float:
@@ -110,6 +112,11 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     executions: int
     iterations: int
     seconds: float
+    """Of that many rounds."""
+    first: int
+    """Rounds until the first look, where most that has not changed ends; `builds` where there is none before."""
+    sooner: float
+    """Seconds until then."""
     finds: float | None
     """The smallest change for the worse that 80% of such checks call, of the noisiest finding; None: none, or unknown.
     """

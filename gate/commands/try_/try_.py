@@ -89,6 +89,7 @@ def _keep(trial: Trial, iterations: int, folder: Path) -> None:
         executions={each.benchmark: each.execution for each in trial.benchmarks if each.execution is not None},
         iterations=iterations,
         each={each.benchmark: each.iteration for each in trial.benchmarks},
+        starts=trial.cost.starts,
         leaner=(lean.executions, lean.iterations) if lean is not None else None,
         fuller=full.builds if full is not None else None,
     )

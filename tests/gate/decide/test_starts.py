@@ -10,8 +10,10 @@ from gate.config.parse import parse
 from gate.config.rules import repeats_of
 from gate.config.schema import to_tables
 from gate.config.source import from_tables
+from gate.config.types import Builds, Plan
 from gate.decide.starts import Needs, afforded, counting, wanted
 from gate.model import SIDES, Build, Execution, Metric, Record, Run
+from gate.units import Duration
 
 SPREAD = 0.03
 
@@ -80,10 +82,16 @@ def test_a_round_has_what_noise_and_cost_ask_for(
 
 def test_the_budget_is_shared_by_what_is_wanted_beyond_the_fewest() -> None:
     needs = {"a": Needs(9.0, 0.1), "b": Needs(0.25, 0.1), "c": Needs(0.05, 0.1)}
-    assert afforded(needs, 0.0, 0.0, 1e9) == {"a": 200, "b": 40, "c": 10}
+
+    def shared(seconds: float, builds: float = 0.0, others: float = 0.0) -> dict[str, int]:
+        plan = Plan(builds=Builds(min=4, max=12), budget=Duration(12 * seconds / 0.9 + 10.0 / 0.9))
+        return afforded(needs, plan, builds=builds, others=others, once=10.0)
+
+    assert shared(1e6) == {"a": 200, "b": 40, "c": 10}
     # 3 s for the first ten of each, and half of 22 s
-    assert afforded(needs, 0.0, 0.0, 14.0) == {"a": 105, "b": 25, "c": 10}
-    assert afforded(needs, 5.0, 6.0, 14.0) == {"a": 10, "b": 25 - 15, "c": 10}
+    assert shared(14.0) == {"a": 105, "b": 25, "c": 10}
+    assert shared(25.0, others=11.0) == {"a": 105, "b": 25, "c": 10}
+    assert shared(14.0, builds=5.0, others=6.0) == {"a": 10, "b": 10, "c": 10}
 
 
 def test_a_short_program_has_many_starts_and_a_long_one_few() -> None:
