@@ -28,8 +28,8 @@ from gate.stats.typical import first_round_noise
 
 _LIKE_BEFORE = 50
 """What a round has at least where that takes no longer than its builds."""
-_SECONDS = 1.0
-"""What builds count at least: less is no burden in any round."""
+_SECONDS = 5.0
+"""What builds count at least: a minute in all is no burden."""
 _PART = 8.0
 """The part of the threshold that the standard error of a round's starts is to be."""
 _ROUNDS = 12

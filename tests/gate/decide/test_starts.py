@@ -65,10 +65,10 @@ def counted(run: Run, records: list[Record]) -> dict[str, int]:
     [
         (0.05, 4.0, 0.0, 10),  # sharp and long
         (0.05, 0.004, 2.0, 50),  # as many as cost no more than the builds
-        (0.05, 0.2, 4.0, 20),
-        (0.05, 0.2, 0.0, 10),  # a second is no burden, without any build
-        (0.05, 0.05, 0.0, 20),
-        (0.25, 0.1, 0.0, 40),  # a standard error of an eighth of the threshold
+        (0.05, 0.2, 8.0, 40),
+        (0.05, 0.2, 0.0, 25),  # five seconds are no burden, without any build
+        (0.05, 0.01, 0.0, 50),
+        (0.25, 0.5, 0.0, 40),  # a standard error of an eighth of the threshold
         (9.0, 0.1, 0.0, 200),
         (math.inf, 4.0, 0.0, 200),  # threshold = 0
         (None, 4.0, 0.0, 200),  # nothing is known of its noise
@@ -81,17 +81,17 @@ def test_a_round_has_what_noise_and_cost_ask_for(
 
 
 def test_the_budget_is_shared_by_what_is_wanted_beyond_the_fewest() -> None:
-    needs = {"a": Needs(9.0, 0.1), "b": Needs(0.25, 0.1), "c": Needs(0.05, 0.1)}
+    needs = {"a": Needs(9.0, 1.0), "b": Needs(0.25, 1.0), "c": Needs(0.05, 1.0)}
 
     def shared(seconds: float, builds: float = 0.0, others: float = 0.0) -> dict[str, int]:
         plan = Plan(builds=Builds(min=4, max=12), budget=Duration(12 * seconds / 0.9 + 10.0 / 0.9))
         return afforded(needs, plan, builds=builds, others=others, once=10.0)
 
     assert shared(1e6) == {"a": 200, "b": 40, "c": 10}
-    # 3 s for the first ten of each, and half of 22 s
-    assert shared(14.0) == {"a": 105, "b": 25, "c": 10}
-    assert shared(25.0, others=11.0) == {"a": 105, "b": 25, "c": 10}
-    assert shared(14.0, builds=5.0, others=6.0) == {"a": 10, "b": 10, "c": 10}
+    # 30 s for the first ten of each, and half of 220 s
+    assert shared(140.0) == {"a": 105, "b": 25, "c": 10}
+    assert shared(151.0, others=11.0) == {"a": 105, "b": 25, "c": 10}
+    assert shared(41.0, builds=5.0, others=6.0) == {"a": 10, "b": 10, "c": 10}
 
 
 def test_a_short_program_has_many_starts_and_a_long_one_few() -> None:

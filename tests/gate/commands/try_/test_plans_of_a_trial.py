@@ -135,9 +135,9 @@ def test_what_a_check_counts_is_counted_by_what_was_tried(tmp_path: Path) -> Non
     found = parse(from_tables({"benchmark": [{"name": "a", "command": "x"}], "gate": {"threshold": "3%"}}, "here"))
     cost = round_cost(BUILT, [own], found)
     assert cost is not None
-    # a linked build of a second a side is as long as 40 pairs of starts
-    assert cost.starts == {"a": 40}
-    assert cost.executions == pytest.approx(2 * 40 * 0.025)
+    # five seconds are as long as 100 starts of both sides
+    assert cost.starts == {"a": 50}
+    assert cost.executions == pytest.approx(2 * 50 * 0.025)
     keep_times(
         TrialTimes(first_builds(BUILT), BUILT.later, {"a": 0.3}, iterations=10, each={"a": 0.025}, starts=cost.starts),
         tmp_path,
