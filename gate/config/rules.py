@@ -25,6 +25,11 @@ MOST_BUILDS = 56
 FIXED_BUILDS = 12
 """Of a plan that names none, where nothing ends it before."""
 
+FIRST_STARTS = 10
+"""Starts a side that are made before those of a round are counted, and the fewest of a round."""
+MOST_STARTS = 200
+"""Of a round, where they are counted."""
+
 DUET_CHIEF = frozenset({"cpu"})
 """The metrics that a duet decides: wall time under load is not one."""
 
@@ -128,13 +133,15 @@ class Repeats(msgspec.Struct, frozen=True):
 def repeats_of(config: Config, benchmark: str, *, turns: bool = True) -> Repeats:
     """Return how often the plan repeats a benchmark: of what goes start by start each start is an execution.
 
+    Where starts are counted, as many are expected until then as executions and iterations make.
+
     turns: whether such a run is meant; a run line of before says that it is not.
     """
     plan = config.plan
     if is_single(config, benchmark):
         return Repeats(1, plan.iterations)
     if turns and goes_by_starts(config, benchmark):
-        return Repeats(plan.executions * plan.iterations, 1)
+        return Repeats(plan.executions * plan.iterations if plan.starts == "auto" else plan.starts, 1)
     return Repeats(plan.executions, plan.iterations)
 
 
@@ -149,6 +156,11 @@ def goes_by_starts(config: Config, benchmark: str) -> bool:
         return False
     able = rules.load is None and (rules.service is None or rules.service.per == "build")
     return able and config.plan.pairing != "duet" and config.study is None
+
+
+def is_counted(config: Config, benchmark: str) -> bool:
+    """Return whether the first starts of a benchmark say how many a round has (gate.decide.starts)."""
+    return config.plan.starts == "auto" and goes_by_starts(config, benchmark)
 
 
 def most_builds(plan: Plan, *, early: bool = True) -> int:

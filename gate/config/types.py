@@ -256,6 +256,14 @@ class Plan(Table, frozen=True, kw_only=True):
     ] = False
     executions: Annotated[int, Meta(ge=1, le=1000, description="Executions of each benchmark in each build.")] = 5
     iterations: Annotated[int, Meta(ge=1, le=10_000_000, description="Measured iterations in each execution.")] = 10
+    starts: Annotated[
+        Annotated[int, Meta(ge=1, le=1_000_000)] | Literal["auto"],
+        Meta(
+            description="Starts a side in each round, of commands that base and head start by turns. "
+            '"auto": 10 to 200, by the noise and the cost of the first 10 (docs/method.md). '
+            "Default: executions x iterations where the file names either."
+        ),
+    ] = "auto"
     budget: Annotated[
         Duration,
         Meta(

@@ -9,19 +9,20 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
 from gate import __version__
 from gate.cli.groups import MeasureOptions
-from gate.config.rules import goes_by_starts, is_single, most_builds
+from gate.config.rules import FIRST_STARTS, goes_by_starts, is_counted, is_single, most_builds, repeats_of
 from gate.config.schema import to_tables
 from gate.config.shards import Part, part_of, part_warnings, refuse_other_part, session_seed
 from gate.config.types import Builds, Config, Plan
 from gate.evidence.runs import config_of
 from gate.memory.entries import Costs
-from gate.model import SIDES, Memory, Run, Side, UserError
+from gate.model import SIDES, Memory, Record, Run, Side, UserError
 from gate.model.sandbox import Sandboxed
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.setup import PlannedAsConfigured, PlannedFromMemory
@@ -155,14 +156,24 @@ def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: 
     return Job(planned.project, run, out, rounds, instruments, part, resumes=past is not None, costs=costs)
 
 
+def counted(job: Job, records: Sequence[Record]) -> Sequence[Round]:
+    """Lay out the rounds by what the first starts of the first one showed."""
+    from gate.decide.starts import counting
+
+    count = counting(job.run, job.project.settings.rules)
+    return job.rounds if count is None else _rounds(job.project, job.run, count(records))
+
+
 def by_starts(job: Job) -> list[str]:
     """Name the benchmarks that go start by start in a job."""
     rules = job.project.settings.rules
     return [b.name for b in rules.benchmark if job.run.turns and goes_by_starts(rules, b.name)]
 
 
-def _rounds(project: Project, run: Run) -> Sequence[Round]:
+def _rounds(project: Project, run: Run, starts: Mapping[str, int] = MappingProxyType({})) -> Sequence[Round]:
+    """Lay out the rounds; starts: a side in each, where they are counted."""
     rules = project.settings.rules
+    own = [b.name for b in rules.benchmark if run.turns and goes_by_starts(rules, b.name)]
     return schedule(
         project.settings.benchmarks,
         run.looks or most_builds(rules.plan, early=False),
@@ -170,7 +181,8 @@ def _rounds(project: Project, run: Run) -> Sequence[Round]:
         run.seed or 0,
         {b.name for b in rules.benchmark if is_single(rules, b.name)},
         rules.build.layouts,
-        {b.name: rules.plan.iterations for b in rules.benchmark if run.turns and goes_by_starts(rules, b.name)},
+        {name: starts.get(name, repeats_of(rules, name).executions) for name in own},
+        FIRST_STARTS if any(is_counted(rules, name) for name in own) else None,
     )
 
 

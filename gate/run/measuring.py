@@ -26,7 +26,7 @@ from gate.run.duet import refuse_wall_time
 from gate.run.first_comparison import lacking, may_lack
 from gate.run.folder import make_room, outputs_in, records_of, resumed
 from gate.run.interruption import Folder, orderly
-from gate.run.job import Job, by_starts, now, prepare
+from gate.run.job import Job, by_starts, counted, now, prepare
 from gate.run.live import Live, Steps, say_line
 from gate.run.locked import WaitingLines, record_held
 from gate.run.progress import Progress
@@ -291,6 +291,7 @@ class Measuring:
                 unproved=_unproved(job),
                 duets=Duets(executions) if settings.rules.plan.pairing == "duet" else None,
                 turns=Turns(executions, made.builder, by_starts(job)),
+                counted=partial(counted, job),
                 begun=begun,
             )
             if not records:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TextIO
 
-from gate.config.rules import missing_fails
-from gate.config.types import Builds, Command
+from gate.config.rules import FIRST_STARTS, MOST_STARTS, is_counted, missing_fails
+from gate.config.types import Builds, Command, Config
 from gate.model import SIDES, Side
 from gate.model.warnings import typed
 from gate.model.warnings.hosts import UnfitHost
 from gate.run.duration import Expected, expected_time
-from gate.run.job import Job
+from gate.run.job import Job, by_starts
 from gate.run.plan_warnings import quantile_warnings
 from gate.units import format_duration
 from gate.words.numbers import plural
@@ -27,19 +28,26 @@ from harness.source.shared import shared_paths
 
 def announce(job: Job) -> str:
     """Say in one line what will be measured and how long it is expected to take."""
-    plan = job.project.settings.rules.plan
     benchmarks = job.project.settings.benchmarks
     both = sum(name in benchmarks["base"] for name in benchmarks["head"])
     sides = f"base {commit(job.run.base)} against head {commit(job.run.head)}"
     least, most = _rounds(job)
     builds = plural(most, "build") if least == most else f"{least} to {plural(most, 'build')}"
-    counts = (
-        plural(both, "benchmark"),
-        builds,
-        plural(plan.executions, "execution"),
-        plural(plan.iterations, "iteration"),
-    )
-    return f"{sides}: {' x '.join(counts)} a side, {expected(job)}"
+    return f"{sides}: {' x '.join((plural(both, 'benchmark'), builds, _repeats(job)))} a side, {expected(job)}"
+
+
+def _repeats(job: Job) -> str:
+    """Say how often a build of a side is measured; what goes start by start apart, where not all does."""
+    plan = job.project.settings.rules.plan
+    by_rounds = f"{plural(plan.executions, 'execution')} x {plural(plan.iterations, 'iteration')}"
+    measured = {step.benchmark for step in job.rounds[0].executions} if job.rounds else set()
+    own = measured & {*by_starts(job)}
+    if not own:
+        return by_rounds
+    starts = plural(plan.starts, "start") if plan.starts != "auto" else f"{FIRST_STARTS} to {MOST_STARTS} starts"
+    if own < measured:
+        return f"{by_rounds} ({len(own)} of them: {starts})"
+    return starts if plan.starts != "auto" else f"{starts} (by the noise and cost of the first {FIRST_STARTS})"
 
 
 def introduction(job: Job) -> list[str]:
@@ -164,7 +172,7 @@ def command_lines(job: Job) -> Iterator[str]:
     builds = {side: config.build for side, config in sides.items()}
     yield "set-up and builds"
     yield from _each("  set-up, once a side", {side: build.setup for side, build in builds.items()}, "none")
-    how_often = _times(job, lambda each: len(each.builds), "time")
+    how_often = _times(job, _builds_of, "time")
     checkout = "no command, a fresh checkout is the build"
     yield from _each(f"  build, {how_often}", {side: build.command for side, build in builds.items()}, checkout)
     yield "\nbenchmarks"
@@ -173,10 +181,11 @@ def command_lines(job: Job) -> Iterator[str]:
     first = job.rounds if job.treated.study is not None else job.rounds[:1]
     measured = {step.benchmark for each in first for step in each.executions}
     # in the order of the file, not of chance
-    for name in (b.name for b in job.project.settings.rules.benchmark if b.name in measured):
+    rules = job.project.settings.rules
+    for name in (b.name for b in rules.benchmark if b.name in measured):
         found = {side: own[side][name] for side in SIDES if name in own[side]}
-        counted = _times(job, partial(_executions_of, name), "execution")
-        duet = job.project.settings.rules.plan.pairing == "duet"
+        counted = _times(job, partial(_executions_of, rules, {name}), "execution")
+        duet = rules.plan.pairing == "duet"
         how = "duet: both sides at once" if duet else next(iter(found.values())).instrument
         lead = f"  {visible(name)}, {counted} ({how})"
         yield from _each(lead, {side: b.command for side, b in found.items()})
@@ -189,8 +198,14 @@ def command_lines(job: Job) -> Iterator[str]:
             yield from _each(f"    {kind}", beside) if beside else ()
 
 
-def _executions_of(name: str, each: Round) -> int:
-    return sum(step.benchmark == name for step in each.executions)
+def _executions_of(rules: Config, names: Collection[str], each: Round) -> tuple[int, int]:
+    """Count the executions of a round, at least and at most: of some starts only the first are counted yet."""
+    own = Counter(step.benchmark for step in each.executions if step.benchmark in names)
+    spans = [
+        (2 * FIRST_STARTS, 2 * MOST_STARTS) if count > 1 and is_counted(rules, name) else (count, count)
+        for name, count in own.items()
+    ]
+    return sum(least for least, _ in spans), sum(most for _, most in spans)
 
 
 def _each(lead: str, commands: Mapping[Side, Command | None], none: str = "") -> Iterator[str]:
@@ -212,16 +227,24 @@ def _shell(command: Command) -> str:
 
 
 def _totals(job: Job) -> Iterator[str]:
-    builds = _times(job, lambda each: len(each.builds), "build")
-    executions = _times(job, lambda each: len(each.executions), "execution")
+    builds = _times(job, _builds_of, "build")
+    measured = {step.benchmark for each in job.rounds for step in each.executions}
+    executions = _times(job, partial(_executions_of, job.project.settings.rules, measured), "execution")
     yield f"\nin all: {builds}, {executions}, {expected(job)}"
 
 
-def _times(job: Job, count: Callable[[Round], int], noun: str) -> str:
+def _builds_of(each: Round) -> tuple[int, int]:
+    return len(each.builds), len(each.builds)
+
+
+def _times(job: Job, count: Callable[[Round], tuple[int, int]], noun: str) -> str:
     """Count over all rounds: "24 builds", "8 to 24 builds" where early looks may end it."""
     if job.treated.study is not None:
-        return plural(sum(map(count, job.rounds)), noun)
+        return plural(sum(most for _, most in map(count, job.rounds)), noun)
     # later rounds are alike
     first, *later = map(count, job.rounds[:2])
-    least, most = (first + (rounds - 1) * sum(later) for rounds in _rounds(job))
+    least, most = (
+        own + (rounds - 1) * sum(each[at] for each in later)
+        for at, (own, rounds) in enumerate(zip(first, _rounds(job), strict=True))
+    )
     return plural(most, noun) if least == most else f"{least:,} to {plural(most, noun)}"

@@ -20,6 +20,7 @@ from gate.words.sameness import because
 from gate.writing.plain import clip, columns, visible
 from harness.loop.events import (
     BothStarted,
+    Counted,
     Event,
     LookTaken,
     OutsideFound,
@@ -102,19 +103,26 @@ class Progress:
             self._now(treatment_name("building base and head", event.factors))
         elif isinstance(event, LookTaken):
             self._looked(event)
-        elif isinstance(event, ProbeStarted):
+        elif isinstance(event, StepFinished):
+            self._finished(event)
+        else:
+            self._told(event)
+
+    def _told(self, event: ProbeStarted | ProbeFinished | Counted | OutsideFound) -> None:
+        """Say what is found out between steps."""
+        if isinstance(event, ProbeStarted):
             many, most = plural(event.benchmarks, "benchmark"), format_duration(event.seconds)
             self._line(
                 f"looking at what {many} {agree(event.benchmarks, 'reads', 'read')} on each side, for at most {most}"
             )
         elif isinstance(event, ProbeFinished):
             self._probed(event)
-        elif isinstance(event, OutsideFound):
+        elif isinstance(event, Counted):
+            self._line(f"{self._round}: {plural(event.executions, 'execution')} a round, judging by the first ones")
+        else:
             self._line(
                 f"{visible(event.path)}, outside both trees, changed as they were built: building again to see by whom"
             )
-        else:
-            self._finished(event)
 
     def _probed(self, event: ProbeFinished) -> None:
         if event.identical:

@@ -87,6 +87,14 @@ class ProbeFinished:
 
 
 @dataclass(frozen=True, slots=True)
+class Counted:
+    """It is known how many executions a round has; left: as in RoundStarted."""
+
+    executions: int
+    left: Mapping[str, int] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class OutsideFound:
     """A benchmark reads a file outside its tree that a build wrote: the sides are built again, to see whose it is."""
 
@@ -94,7 +102,15 @@ class OutsideFound:
 
 
 Event = (
-    RoundStarted | BothStarted | StepStarted | StepFinished | LookTaken | ProbeStarted | ProbeFinished | OutsideFound
+    RoundStarted
+    | BothStarted
+    | StepStarted
+    | StepFinished
+    | LookTaken
+    | ProbeStarted
+    | ProbeFinished
+    | Counted
+    | OutsideFound
 )
 Progress = Callable[[Event], None]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby, zip_longest
 from pathlib import Path
@@ -32,6 +32,7 @@ from gate.model.case import canonical
 from harness.loop.duet import Duets
 from harness.loop.events import (
     BothStarted,
+    Counted,
     LookTaken,
     OutsideFound,
     ProbeFinished,
@@ -160,6 +161,7 @@ class Loop:
         unproved: UnprovedKind | None = "off",
         duets: Duets | None = None,
         turns: Turns | None = None,
+        counted: Callable[[Sequence[Record]], Sequence[Round]] | None = None,
         begun: int | None = None,
     ) -> None:
         """Begin.
@@ -180,6 +182,7 @@ class Loop:
             unproved: why no benchmark is proved the same on both sides; None: it is tried.
             duets: makes both sides at once; None: they are interleaved.
             turns: makes what goes start by start; None: nothing does.
+            counted: lays out the rounds anew once what comes first in the first one is recorded; None: they stay.
             begun: when something of the project ran first, in nanoseconds; None: nothing did.
         """
         self._rounds = rounds
@@ -188,6 +191,7 @@ class Loop:
         self._executions = executions
         self._duets = duets
         self._turns = turns
+        self._counted = counted
         self._append = append
         self._budget = executions.conditions.budget
         self._after_round = after_round
@@ -229,9 +233,9 @@ class Loop:
         """
         if cut is not None:
             return self._measured(0, "budget", cut)
-        for number, each in enumerate(self._rounds):
+        for number in range(len(self._rounds)):
             try:
-                stop = self._round(number, each)
+                stop = self._round(number, self._rounds[number])
             except BudgetEndedError as error:
                 return self._measured(number, "budget", self._cut(error))
             if stop is not None:
@@ -265,7 +269,7 @@ class Loop:
     def _round(self, number: int, each: Round) -> Stop | None:
         built = False
         try:
-            for part in _parts(each):
+            for part in self._parts(number, each):
                 stop = self._reason_to_stop(number, part)
                 if stop is not None:
                     return stop
@@ -297,6 +301,20 @@ class Loop:
     def _alike(self, number: int) -> Sequence[Round]:
         """Give the rounds from a number on; of the gate, whose later rounds are alike, two that tell of all."""
         return self._rounds[number:] if self._design else self._rounds[number : number + 2]
+
+    def _parts(self, number: int, each: Round) -> Iterator[Sequence[ExecutionStep]]:
+        """Divide a round into what is made as a whole: the replicates of an experiment, or all of it.
+
+        What comes first in the first round is made before it is known how much of it there is.
+        """
+        if each.replicates:
+            yield from (tuple(steps) for _, steps in groupby(each.executions, key=lambda step: step.execution))
+            return
+        if number == 0 and each.first and self._counted is not None:
+            yield each.executions[: each.first]
+            self._rounds = self._counted(self._ledger.records)
+            self._progress(Counted(len(self._rounds[0].executions), self._left(0)))
+        yield self._rounds[number].executions
 
     def _is_sound(self, build: int) -> bool:
         """Record which trees are no longer what git says; return whether there is none."""
@@ -606,10 +624,3 @@ def cut_at(
         compared=compared,
         comparing=comparing,
     )
-
-
-def _parts(each: Round) -> list[tuple[ExecutionStep, ...]]:
-    """Divide a round into what is made as a whole: the replicates of an experiment, or all of it."""
-    if not each.replicates:
-        return [each.executions]
-    return [tuple(steps) for _, steps in groupby(each.executions, key=lambda step: step.execution)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
-from itertools import count
+from itertools import count, pairwise
 from operator import eq
 from types import MappingProxyType
 from typing import overload
@@ -61,6 +61,7 @@ def schedule(
     single: Collection[str] = frozenset(),
     layouts: Layouts = "common",
     starts: Mapping[str, int] = MappingProxyType({}),
+    first: int | None = None,
 ) -> Sequence[Round]:
     """Lay out a run of the gate: in each round the builds, then for each execution a block of each benchmark.
 
@@ -70,38 +71,54 @@ def schedule(
     one is seen; one that only base has is not executed.
 
     benchmarks: names by side; their order does not matter. single: those that are executed once a build. layouts:
-    whether build k of both sides, and its executions, share their seeds. starts: how many starts a side a block has, of
-    the benchmarks that go start by start. Every draw is a hash of the seed and of what it is for, so that neither the
-    Python version nor the other benchmarks change it.
+    whether build k of both sides, and its executions, share their seeds. starts: how many starts a side a round has, of
+    the benchmarks that go start by start; its blocks share them evenly. first: how many of them the very first block
+    has, which is then made before the others are counted; None: its share. Every draw is a hash of the seed and of what
+    it is for, so that neither the Python version nor the other benchmarks change it.
     """
     both = set(benchmarks["base"]) & set(benchmarks["head"])
     new = set(benchmarks["head"]) - both
-    each_round = sum(len(SIDES) * starts.get(name, 1) * (1 if name in single else executions) for name in both)
+    counts = {name: starts.get(name, 1 if name in single else executions) for name in both}
+    each_round = len(SIDES) * sum(counts.values())
 
     # the loop asks for the round at hand, the next one, and again for those
     @lru_cache(maxsize=4)
     def lay_out(build: int) -> Round:
-        steps = []
-        order = count(build * each_round + (len(new) if build and executions else 0))
-        for execution in range(executions):
-            once = new if build == 0 and execution == 0 else set()
-            again = both - set(single) if execution else both
-            for name in shuffled(again | once, seed, "benchmarks", build, execution):
-                own = starts.get(name, 1)
-                numbers = range(execution * own, (execution + 1) * own)
-                first = build * (1 if name in single else executions * own) + numbers.start
-                block = _turns(numbers, first, seed, name)
-                if name not in both:
-                    block = [turn for turn in block if turn[0] == "head"][:1]
+        begun = first if build == 0 else None
+        blocks = {name: _blocks(counts[name], executions, begun if name in starts else None) for name in both}
+        order = count(build * each_round + (len(new) if build else 0))
+        steps: list[ExecutionStep] = []
+        until = 0
+        for number in range(max(map(len, blocks.values()), default=1)):
+            own = {name: parts[number] for name, parts in blocks.items() if number < len(parts) and parts[number]}
+            own |= dict.fromkeys(new, range(1)) if build == number == 0 else {}
+            for name in shuffled(own, seed, "benchmarks", build, number):
+                block = _turns(own[name], build * counts.get(name, 0) + own[name].start, seed, name)
                 steps += [
-                    execution_step(name, side, build, number, next(order), seed, None, layouts)
-                    for side, number in block
+                    execution_step(name, side, build, execution, next(order), seed, None, layouts)
+                    for side, execution in block
+                    if name in both or side == "head"
                 ]
+            if begun is not None and number == 0:
+                until = len(steps)
         sides = SIDES if draw(2, seed, "builds", build) else reversed(SIDES)
         builds_of_both = tuple(build_step(side, build, seed, {}, layouts) for side in sides)
-        return Round(build, builds_of_both, tuple(steps))
+        return Round(build, builds_of_both, tuple(steps), first=until)
 
     return Rounds(lay_out, range(builds))
+
+
+def _blocks(count: int, blocks: int, first: int | None) -> list[range]:
+    """Divide executions into blocks of about one size, the larger ones first.
+
+    first: what the first one has, where it is not its share.
+    """
+    if first is None:
+        ends = [-(-count * block // blocks) for block in range(blocks + 1)]
+    else:
+        others = max(1, blocks - 1)
+        ends = [0, *(first - (first - count) * block // others for block in range(others + 1))]
+    return [range(*each) for each in pairwise(ends)]
 
 
 def _turns(numbers: range, first: int, seed: int, name: str) -> list[tuple[Side, int]]:

@@ -14,7 +14,7 @@ from gate.commands.simulate.pool import run_all
 from gate.commands.simulate.sections import Section, Setting, Table, asked, percent, plain, row
 from gate.commands.simulate.studies import COMPARED
 from gate.model import UserError
-from gate.words.plain import wrap
+from gate.writing.plain import wrap
 
 WIDTH = 100
 """Columns of the text: a terminal has as many, and no table needs more."""

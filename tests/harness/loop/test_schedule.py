@@ -3,6 +3,8 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -129,7 +131,7 @@ def test_the_sequence_of_names_and_the_other_benchmarks_do_not_matter() -> None:
     rounds = schedule(both("a", "b"), 3, 3, seed=5)
     assert rounds == schedule({"base": ["b", "a"], "head": ["a", "b"]}, 3, 3, seed=5)
 
-    def of_a(rounds: tuple[Round, ...]) -> list[tuple[str, int, int]]:
+    def of_a(rounds: Sequence[Round]) -> list[tuple[str, int, int]]:
         return [(s.side, s.seed, s.padding) for r in rounds for s in r.executions if s.benchmark == "a"]
 
     assert of_a(rounds) == of_a(schedule(both("a", "c", "d"), 3, 3, seed=5))
@@ -194,7 +196,7 @@ def test_some_are_executed_once_a_build() -> None:
 
 
 def test_starts_take_turns_in_fours_of_which_each_side_has_two() -> None:
-    steps = [s for each in schedule(both("a", "b"), 4, 5, seed=3, starts={"a": 4}) for s in each.executions]
+    steps = [s for each in schedule(both("a", "b"), 4, 5, seed=3, starts={"a": 20}) for s in each.executions]
     assert [step.order for step in steps] == list(range(len(steps)))
     of_a = [step for step in steps if step.benchmark == "a"]
     firsts = set()
@@ -215,7 +217,33 @@ def test_starts_take_turns_in_fours_of_which_each_side_has_two() -> None:
 
 
 def test_a_block_of_an_odd_number_of_starts_goes_on_in_the_next_one() -> None:
-    steps = [s for each in schedule(both("a"), 1, 4, seed=5, starts={"a": 1}) for s in each.executions]
+    steps = [s for each in schedule(both("a"), 1, 4, seed=5, starts={"a": 4}) for s in each.executions]
     sides = [step.side for step in steps]
     for at in (0, 4):
         assert sides[at] == sides[at + 3] != sides[at + 1] == sides[at + 2]
+
+
+def test_the_first_starts_are_a_block_that_no_count_changes() -> None:
+    found = {}
+    for count in (10, 13, 50, 200):
+        rounds = schedule(both("a", "b"), 3, 5, seed=3, starts={"a": count}, first=10)
+        assert [each.first for each in rounds] == [22, 0, 0]
+        found[count] = rounds[0].executions[:22]
+        for each in rounds:
+            steps = [step for step in each.executions if step.benchmark == "a"]
+            assert [step.execution for step in steps if step.side == "base"] == list(range(count))
+            assert sum(step.benchmark == "b" for step in each.executions) == 10
+        steps = [step for each in rounds for step in each.executions]
+        assert [step.order for step in steps] == list(range(len(steps)))
+    assert len(set(found.values())) == 1
+    assert [step.benchmark for step in found[10]].count("a") == 20
+
+
+def test_starts_are_shared_evenly_by_the_blocks_of_a_round() -> None:
+    steps = schedule(both("a", "b"), 2, 5, seed=3, starts={"a": 12})[1].executions
+    sizes = [len([*own]) // 2 for name, own in groupby(steps, lambda step: step.benchmark) if name == "a"]
+    assert sum(sizes) == 12
+    # two blocks may follow each other
+    assert max(sizes) <= 6
+    one = schedule(both("a"), 2, 1, seed=3, starts={"a": 30}, first=10)
+    assert [len(each.executions) for each in one] == [60, 60]
