@@ -12,6 +12,7 @@ from gate.plots.scales import Axis, change_ticks, minus
 from gate.plots.style import LETTERS, LETTERS_NARROW, SETTINGS
 from gate.units import plural
 from gate.words import numbers
+from gate.writing import amounts
 from gate.writing.plain import distinct
 
 _WIDTH = 720
@@ -145,12 +146,12 @@ def _line(sheet: Sheet, x: Axis, change: Drawn, place: int, y: float) -> None:
     else:
         _mark(sheet, place, x.at(estimate), y)
     said = f"say-{colour}" if change.shows else "soft"
-    text = minus(numbers.drawn(change.estimate))
+    text = minus(amounts.drawn(change.estimate))
     for layout, at in (("wide", _CHANGE), ("narrow", _WIDTH - 8)):
         sheet.text(at, y, text, f"{said} middle {layout}", "end")
     interval = "no interval"
     if ends[0] is not None and ends[1] is not None:
-        interval = f"{minus(numbers.drawn(ends[0]))} to {minus(numbers.drawn(ends[1]))}"
+        interval = f"{minus(amounts.drawn(ends[0]))} to {minus(amounts.drawn(ends[1]))}"
     sheet.text(_WIDTH - 6, y, interval, "soft small middle wide", "end")
 
 

@@ -16,7 +16,7 @@ from gate.words import failures, notes, numbers, reports, sameness, verdict_line
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.names import Names
-from gate.words.numbers import known
+from gate.writing.amounts import known
 from gate.writing.plain import clip, last_lines, visible
 
 _SUITE = "perfgate"

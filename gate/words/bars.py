@@ -8,8 +8,8 @@ from collections.abc import Iterable
 import msgspec
 
 from gate.model import Finding
-from gate.words import numbers
-from gate.words.numbers import known
+from gate.writing import amounts
+from gate.writing.amounts import known
 
 # every glyph is in the fonts that terminals and GitHub use for code, and as wide as a letter there
 _ZONE, _ZERO, _CROSSED, _LINE, _LOW, _HIGH, _AT, _LEFT, _RIGHT = "░│┼─├┤●◄►"
@@ -109,7 +109,7 @@ class _Place:
 
 def ends(on: Scale, width: int, blank: str = " ") -> str:
     """Write the changes at both ends of the bars, as wide as a bar, and a line at no change: "-3.0%   │     +26.1%"."""
-    low, high = (numbers.drawn(math.exp(end)) for end in (on.low, on.high))
+    low, high = (amounts.drawn(math.exp(end)) for end in (on.low, on.high))
     zero = _cell(0.0, on, width)
     left = f"{low}{blank * (zero - len(low))}{_ZERO}" if len(low) < zero < width - len(high) - 1 else low
     return f"{left}{blank * (width - len(left) - len(high))}{high}"

@@ -8,7 +8,7 @@ import msgspec
 
 from gate.model import PARTS, Cost
 from gate.units import format_duration, plural
-from gate.words.numbers import known
+from gate.writing.amounts import known
 
 _SHOWN = 0.005
 """The share of the time below which a line leaves a part out."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from gate.model import Report
 from gate.model.creep import CreepCase, CreepFacts, Suspect
-from gate.words import numbers
-from gate.words.numbers import plural
+from gate.units import plural
+from gate.writing import amounts
 from gate.writing.plain import clip, visible
 
 _SUBJECT = 72
@@ -31,7 +31,7 @@ def known(creep: CreepFacts) -> str:
     """Say how many nights the verdict rests on, and its error; no full stop."""
     nights = f"{plural(creep.nights, 'night')} against it {'is' if creep.nights == 1 else 'are'} known on this machine"
     lost = f" (earlier ones are not: {visible(creep.unused)})" if creep.unused else ""
-    return f"{nights}{lost}; false alarms: at most {numbers.format_percent(creep.error)} in a year of nights"
+    return f"{nights}{lost}; false alarms: at most {amounts.format_percent(creep.error)} in a year of nights"
 
 
 def line(report: Report) -> str:
@@ -60,7 +60,7 @@ def suspect(one: Suspect) -> str:
 
 def deed(one: Suspect) -> str:
     """Say what a suspect did: "+1.2%, 40% of the change: Cache the parser's tables"."""
-    size = numbers.changed(math.exp(one.log_ratio))
+    size = amounts.changed(math.exp(one.log_ratio))
     accepted = ", accepted" if one.accepted else ""
     share = f"{one.share:.0%} of the change"
     return f"{size}, {share}{accepted}: {clip(visible(one.subject), _SUBJECT)}"

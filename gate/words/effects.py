@@ -9,7 +9,7 @@ import msgspec
 
 from gate.model.study import Effect, Factor, LinearModel, Response, Setting, Trend
 from gate.units import format_confidence, format_number, shown_unit
-from gate.words import numbers
+from gate.writing import amounts
 
 _NAMED = 2
 """Aliases that are named where there are many."""
@@ -62,14 +62,14 @@ def say_change(change: Change, response: Response, confidence: float | None) -> 
 def signed(value: float, response: Response) -> str:
     """Write a difference with its sign; of logarithms as the share by which values change."""
     if response.scale == "log":
-        return numbers.changed(math.exp(min(value, 700.0)))
+        return amounts.changed(math.exp(min(value, 700.0)))
     return f"{'-' if value < 0 else '+'}{size(value, response)}"
 
 
 def size(value: float, response: Response) -> str:
     """Write the size of a change without its sign."""
     if response.scale == "log":
-        return numbers.size(math.exp(min(abs(value), 700.0)))
+        return amounts.size(math.exp(min(abs(value), 700.0)))
     unit = unit_of(response)
     return f"{format_number(abs(value) / unit.factor, 3)} {unit.name}".rstrip()
 

@@ -10,8 +10,9 @@ import msgspec
 from gate.explain.names import plain
 from gate.model.explanation import Amounts, Candidate, Explanation, FlameNode, Moved, Part
 from gate.model.profile import Frame, Unprofiled
-from gate.words import numbers, views
+from gate.words import views
 from gate.words.names import Names
+from gate.writing import amounts
 from gate.writing.phrases import joined
 from gate.writing.plain import clip, columns, visible
 
@@ -66,7 +67,7 @@ def title(found: Explanation, names: Names) -> str:
 def amount(cost: float, unit: str) -> str:
     """Write a cost: "12.3 M instructions", "1.204 s", "340 samples"."""
     if unit == "s":
-        return numbers.amount(cost, "s", cost)
+        return amounts.amount(cost, "s", cost)
     size, prefix = next(((cost / by, name) for by, name in _PREFIXES if abs(cost) >= by), (cost, ""))
     return f"{size:.3g}{prefix} {visible(unit)}"
 
@@ -80,7 +81,7 @@ def grown(both: Amounts) -> str:
     """Write how a cost changed: "+12.1%", "new", "gone"."""
     if both.base <= 0:
         return "new" if both.head > 0 else "none"
-    return "gone" if both.head <= 0 else numbers.changed(both.head / both.base)
+    return "gone" if both.head <= 0 else amounts.changed(both.head / both.base)
 
 
 def share(candidate: Candidate) -> str:
@@ -120,7 +121,7 @@ def tool(found: Explanation) -> str:
 def agreement(found: Explanation) -> str:
     """Say whether the profile shows the measured change; "" where there is nothing to compare, or it does."""
     more, metric = grown(found.total), visible(views.metric_name(found.metric or ""))
-    measured = numbers.changed(found.measured) if found.measured is not None else ""
+    measured = amounts.changed(found.measured) if found.measured is not None else ""
     match found.agreement:
         case "less":
             return (
@@ -142,7 +143,7 @@ def alike(found: Explanation) -> str:
     """Say that all functions changed alike; "" where they did not."""
     if found.alike == 1:
         return ""
-    much = numbers.changed(found.alike)
+    much = amounts.changed(found.alike)
     if not found.left_alike:
         return f"Most functions changed alike, by {much}: compiler options may have changed"
     return (

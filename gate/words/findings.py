@@ -8,9 +8,11 @@ from gate.model import Finding, Level, Overall, QuantileCurve, Recorded, reasons
 from gate.model.case import MEAN, TYPICAL, pairs
 from gate.model.names import ACTIVE
 from gate.model.reasons import corrected
-from gate.units import format_confidence, format_share, whole_of
+from gate.units import format_confidence, format_share, plural, whole_of
 from gate.words import numbers, views
-from gate.words.numbers import known, plural, threshold
+from gate.words.numbers import threshold
+from gate.writing import amounts
+from gate.writing.amounts import known
 from gate.writing.plain import clip, visible
 
 _METHODS = {
@@ -107,10 +109,10 @@ def sized(finding: Finding, *, limit: bool = True) -> str:
     named = f"{name} " if name else ""
     if not known(ratio) or ratio == 1:
         changed = (_from_zero(finding) or "has no ratio") if not known(ratio) else "has no change"
-    elif numbers.is_tiny(ratio):
-        changed = f"is {numbers.changed(ratio)} of base"
+    elif amounts.is_tiny(ratio):
+        changed = f"is {amounts.changed(ratio)} of base"
     else:
-        changed = f"is {numbers.in_points(finding, numbers.size(ratio))} {numbers.direction(finding, ratio)}"
+        changed = f"is {numbers.in_points(finding, amounts.size(ratio))} {amounts.direction(finding, ratio)}"
     changed += within
     if finding.ratio.kind == "withheld":
         return f"{named}{changed}{' as measured' if known(ratio) else ''}"
@@ -151,9 +153,9 @@ def _changed(finding: Finding) -> str:
         return f"{named} {from_zero or 'has no ratio'}".lstrip() + within if named or from_zero else f"no ratio{within}"
     if ratio == 1:
         return f"no change in {named}" if named else f"no change{within}"
-    if numbers.is_tiny(ratio):
-        return f"{named} {numbers.changed(ratio)} of base".lstrip() + within
-    size, direction = numbers.in_points(finding, numbers.size(ratio)), numbers.direction(finding, ratio)
+    if amounts.is_tiny(ratio):
+        return f"{named} {amounts.changed(ratio)} of base".lstrip() + within
+    size, direction = numbers.in_points(finding, amounts.size(ratio)), amounts.direction(finding, ratio)
     return f"{named} {size} {direction}".lstrip() + within
 
 
@@ -166,7 +168,7 @@ def _named(finding: Finding) -> tuple[str, str]:
         return "", ""
     name = clip(quantity(finding), 60)
     one_of_several = finding.view is not None or finding.metric == ACTIVE or finding.statistic == TYPICAL
-    return ("", f" in {name}") if one_of_several and numbers.is_time(finding) else (name, "")
+    return ("", f" in {name}") if one_of_several and amounts.is_time(finding) else (name, "")
 
 
 def _from_zero(finding: Finding) -> str:
@@ -188,16 +190,16 @@ def _spread(finding: Finding) -> str:
         end = low if _is_above(finding) else high
         if end is None:
             return f" (no bounds{note})"
-        sign = f" {numbers.direction(finding, end)}" if numbers.is_tiny(ratio.estimate) else ""
-        return f" (at least {numbers.least(end, _nearest(finding, end))}{sign}{note})"
+        sign = f" {amounts.direction(finding, end)}" if amounts.is_tiny(ratio.estimate) else ""
+        return f" (at least {amounts.least(end, _nearest(finding, end))}{sign}{note})"
     if ratio.kind != "bounded" or low is None or high is None:
         return f" ({numbers.interval(ratio)}{note})"
-    signs = [numbers.direction(finding, end) for end in (low, high)]
+    signs = [amounts.direction(finding, end) for end in (low, high)]
     sizes = [_size(finding, end) for end in (low, high)]
     if low < 1 < high:
         return f" ({sizes[0]} {signs[0]} to {sizes[1]} {signs[1]}{note})"
     shown = sizes if low >= 1 else sizes[::-1]
-    if sizes[0] == sizes[1] and numbers.is_extreme(low):
+    if sizes[0] == sizes[1] and amounts.is_extreme(low):
         shown = sizes[:1]
     return f" ({' to '.join(shown)}{note})"
 
@@ -209,7 +211,7 @@ def _is_above(finding: Finding) -> bool:
 
 def _size(finding: Finding, end: float) -> str:
     """Write how far an end is from no change, so that it does not read like a threshold that it is not."""
-    return numbers.size(end, _nearest(finding, end))
+    return amounts.size(end, _nearest(finding, end))
 
 
 def _nearest(finding: Finding, end: float) -> float:
@@ -229,7 +231,7 @@ def _limit(finding: Finding) -> str:
         below = not _is_above(finding)
     inverse = _inverse(finding)
     least = numbers.in_points(finding, format_share(1 - inverse))
-    other = f" ({least} {numbers.direction(finding, inverse)})" if below else ""
+    other = f" ({least} {amounts.direction(finding, inverse)})" if below else ""
     return threshold(finding) + other + _floor(finding)
 
 
@@ -262,7 +264,7 @@ def _more(finding: Finding) -> str:
     elif isinstance(finding.reason, (reasons.TooWide, reasons.TooNoisy)) and finding.reason.hopeless:
         told.append("at this noise level, more builds will not settle it")
     if known(finding.detectable) and not isinstance(finding.reason, reasons.TooNoisy):
-        told.append(f"this run could have shown {numbers.a_worse(finding, finding.detectable)}")
+        told.append(f"this run could have shown {amounts.a_worse(finding, finding.detectable)}")
     return "".join(f"; {each}" for each in told)
 
 

@@ -8,28 +8,16 @@ from msgspec import structs
 
 from gate.model import Finding, IntervalKind, RatioInterval, Recorded, SideSummary, Verdict, reasons
 from gate.units import format_confidence, whole_of
-from gate.units import plural as plural  # whoever writes a number finds it here
-from gate.writing.amounts import Measured as Measured
-from gate.writing.amounts import a_worse as a_worse
-from gate.writing.amounts import amount as amount
-from gate.writing.amounts import apart as apart
-from gate.writing.amounts import as_configured as as_configured
-from gate.writing.amounts import changed as changed
-from gate.writing.amounts import direction as direction
-from gate.writing.amounts import drawn as drawn
-from gate.writing.amounts import format_p as format_p
-from gate.writing.amounts import format_percent as format_percent
-from gate.writing.amounts import format_ratio as format_ratio
-from gate.writing.amounts import is_extreme as is_extreme
-from gate.writing.amounts import is_time as is_time
-from gate.writing.amounts import is_tiny as is_tiny
-from gate.writing.amounts import known as known
-from gate.writing.amounts import least as least
-from gate.writing.amounts import nouns as nouns
-from gate.writing.amounts import share as share
-from gate.writing.amounts import size as size
-from gate.writing.amounts import worse as worse
-from gate.writing.amounts import worse_noun as worse_noun
+from gate.writing.amounts import (
+    amount,
+    as_configured,
+    changed,
+    format_percent,
+    format_ratio,
+    is_extreme,
+    known,
+    size,
+)
 from gate.writing.plain import visible
 
 

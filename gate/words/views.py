@@ -11,7 +11,7 @@ from gate.model.case import quantity as quantity
 from gate.model.names import ACTIVE
 from gate.model.report import View
 from gate.words import numbers
-from gate.words.numbers import known
+from gate.writing.amounts import known
 from gate.writing.plain import clip, visible
 
 _APART = {"time": "wall time", "cpu_time": "CPU time"}

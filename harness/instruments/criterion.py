@@ -10,8 +10,8 @@ from gate.adapters import criterion
 from gate.adapters.criterion import Files
 from gate.adapters.suites import Suite
 from gate.adapters.values import EmptyError, OutputError
-from gate.model.visible import visible
 from gate.walking import walk
+from gate.writing.plain import visible
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import read_regular
 from harness.instruments.suite import Call, SuiteInstrument

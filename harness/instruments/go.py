@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from gate.adapters import go
 from gate.adapters.suites import Suite
-from gate.model.visible import visible
+from gate.writing.plain import visible
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import read_regular
 from harness.instruments.suite import Call, SuiteInstrument

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from gate.commands.bisect import words
 from gate.commands.bisect.result import Member, Result
 from gate.report.templates import prose, render_template
-from gate.words.numbers import changed
+from gate.writing.amounts import changed
 from gate.writing.plain import clip, visible
 
 _LEFT, _RIGHT, _TOP, _BARS, _GAP, _CHANGES, _BOTTOM = 64.0, 16.0, 26.0, 120.0, 44.0, 150.0, 40.0

@@ -17,7 +17,7 @@ from gate.run.live import say_line
 from gate.stats.bisection import ENOUGH
 from gate.units import Duration, agree, format_duration, format_share, plural
 from gate.words import views
-from gate.words.numbers import changed
+from gate.writing.amounts import changed
 from gate.writing.plain import benchmark_option, clip, visible
 
 if TYPE_CHECKING:

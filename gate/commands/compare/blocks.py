@@ -11,9 +11,10 @@ from gate.commands.compare.geomeans import ALL
 from gate.commands.compare.table import Block, Cell, Change, Column, Row, Table
 from gate.model import RatioInterval
 from gate.model.case import pairs
-from gate.units import format_number, shown_unit, whole_of
+from gate.units import format_number, plural, shown_unit, whole_of
 from gate.words import numbers, reports, views
-from gate.words.numbers import known
+from gate.writing import amounts
+from gate.writing.amounts import known
 from gate.writing.plain import clip, visible
 
 NARROWEST = 14
@@ -76,7 +77,7 @@ def written(table: Table) -> list[Written]:
 def _block(block: Block, table: Table) -> Written:
     scaled = _common(block)
     confidences = [
-        numbers.format_percent(change.confidence)
+        amounts.format_percent(change.confidence)
         for row in block.rows
         for change in row.changes
         if change is not None and change.shown and change.method != "exact" and row.kind == "benchmark"
@@ -142,7 +143,7 @@ def _line(row: Row, unit: str, scaled: _Scaled | None) -> Line:
 
 
 def _value(cell: Cell, unit: str, scaled: _Scaled | None, like: float) -> Value:
-    text = _amount(cell.value, scaled) if scaled else numbers.amount(cell.value, unit, like)
+    text = _amount(cell.value, scaled) if scaled else amounts.amount(cell.value, unit, like)
     mark, half = _spread(cell)
     return Value(text, mark, half, tuple(map(visible, cell.notes)))
 
@@ -164,9 +165,9 @@ def _spread(cell: Cell) -> tuple[str, str]:
             return "", ""
         share = distance / abs(cell.value)
         # two builds that differ by much give bounds of many digits
-        return "±", numbers.share(share) if share < _WIDEST else f">{_WIDEST * 100}%"
+        return "±", amounts.share(share) if share < _WIDEST else f">{_WIDEST * 100}%"
     if known(cell.sd) and known(cell.value) and cell.value:
-        return "σ", "0%" if cell.sd == 0 else numbers.share(cell.sd / abs(cell.value))
+        return "σ", "0%" if cell.sd == 0 else amounts.share(cell.sd / abs(cell.value))
     return "", ""
 
 
@@ -212,7 +213,7 @@ def source(column: Column) -> str:
 def counted(column: Column) -> str:
     """Say how many builds, executions and values the rows of a column have."""
     return ", ".join(
-        numbers.plural(span.least, noun) if span.least == span.most else f"{span.least} to {span.most} {noun}s"
+        plural(span.least, noun) if span.least == span.most else f"{span.least} to {span.most} {noun}s"
         for noun, span in column.counts.items()
         if noun != "session" or span.most > 1
     )
@@ -232,7 +233,7 @@ def legend(table: Table) -> str:
     if table.alone:
         text += ". Changes are as `perfgate decide` shows them"
         return f"{text}; {table.confidences}." if table.confidences else f"{text}."
-    confidence = reports.uniform(numbers.format_percent(c.confidence) for c in with_intervals)
+    confidence = reports.uniform(amounts.format_percent(c.confidence) for c in with_intervals)
     if len(with_intervals) < 2 or not confidence:
         return f"{text}."
     once = round(1 / (1 - with_intervals[0].confidence))
@@ -240,7 +241,7 @@ def legend(table: Table) -> str:
 
 
 def _marks(marks: set[str], with_intervals: Sequence[Change], changes: Sequence[Change], table: Table) -> Iterator[str]:
-    confidence = reports.uniform(numbers.format_percent(c.confidence) for c in (with_intervals or changes))
+    confidence = reports.uniform(amounts.format_percent(c.confidence) for c in (with_intervals or changes))
     if "±" in marks:
         own = "a side's own interval" if table.alone or not confidence else f"the {confidence} interval"
         yield f"±: half-width of {own}"
@@ -255,4 +256,4 @@ def hidden(table: Table) -> str:
     if not table.hidden:
         return ""
     verb = "is" if table.hidden == 1 else "are"
-    return f"{numbers.plural(table.hidden, 'row')} changed less than --min-change and {verb} hidden"
+    return f"{plural(table.hidden, 'row')} changed less than --min-change and {verb} hidden"

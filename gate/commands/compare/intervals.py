@@ -21,7 +21,7 @@ from gate.decide.views import questions_of, statistics_of
 from gate.model import Case, Evidence, Finding, Overall, Sample, SideSummary
 from gate.model.case import MEAN, quantile_of
 from gate.stats.quantile import type8
-from gate.words.numbers import known
+from gate.writing.amounts import known
 
 if TYPE_CHECKING:
     from gate.decide.design import Design

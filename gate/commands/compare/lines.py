@@ -17,7 +17,7 @@ from gate.model.case import canonical
 from gate.model.warnings.estimates import BuildsCut, BuildsUnlike, FewExecutions
 from gate.units import ratio_of
 from gate.words import views
-from gate.words.numbers import known
+from gate.writing.amounts import known
 from gate.writing.plain import visible
 
 _SHOWN: dict[Verdict, Shown] = {

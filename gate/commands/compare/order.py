@@ -9,7 +9,7 @@ from collections.abc import Callable
 import msgspec
 
 from gate.commands.compare.table import Block, Row, Table
-from gate.words.numbers import known
+from gate.writing.amounts import known
 
 _NUMBER = re.compile(r"\d+")
 

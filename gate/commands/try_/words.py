@@ -18,8 +18,8 @@ from gate.units import Duration, format_duration, format_share, format_value, pl
 from gate.words.builds import say_why
 from gate.words.failures import title
 from gate.words.grid import Cell, Column, lay_out, paint
-from gate.words.numbers import as_configured
 from gate.words.reports import commit
+from gate.writing.amounts import as_configured
 from gate.writing.phrases import joined
 from gate.writing.plain import clip, last_lines, visible, wrap
 from gate.writing.ways import Lines

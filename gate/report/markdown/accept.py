@@ -10,7 +10,7 @@ from gate.decide.importance import ordered
 from gate.model import Finding, Report
 from gate.report.markdown.escape import Md, block, brief
 from gate.report.markdown.tables import Part
-from gate.words.numbers import is_extreme, known
+from gate.writing.amounts import is_extreme, known
 
 _MOST = 3
 # one that holds a name made to be long is no help

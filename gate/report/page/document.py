@@ -28,6 +28,7 @@ from gate.words import cost, creep, explanations, numbers, reports
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup, grouped
 from gate.words.names import Names
+from gate.writing import amounts
 from gate.writing.phrases import listed, named
 from gate.writing.plain import clip, visible
 
@@ -135,11 +136,11 @@ def page_of(report: Report, material: Material) -> Page:
 
 def _level(report: Report) -> str:
     confidence = report.policy.gate.get("confidence")
-    return numbers.format_percent(1 - confidence) if isinstance(confidence, float) else "the error level"
+    return amounts.format_percent(1 - confidence) if isinstance(confidence, float) else "the error level"
 
 
 def _way(found: Sequence[Finding], ratio: float) -> str:
-    return reports.uniform(numbers.direction(f, ratio) for f in found) or ""
+    return reports.uniform(amounts.direction(f, ratio) for f in found) or ""
 
 
 # --- the first screen -------------------------------------------------------------------------------------------------

@@ -23,7 +23,8 @@ from gate.words import findings as finding_words
 from gate.words import notes, numbers, reports, views
 from gate.words.marks import SHAPES
 from gate.words.names import Names
-from gate.words.numbers import known
+from gate.writing import amounts
+from gate.writing.amounts import known
 from gate.writing.phrases import machine
 from gate.writing.plain import clip, visible
 
@@ -234,7 +235,7 @@ def _difference(finding: Finding) -> Difference | None:
     unit, like = finding.unit, numbers.larger(finding)
 
     def signed(number: float) -> str:
-        text = numbers.amount(number, unit, like)
+        text = amounts.amount(number, unit, like)
         return f"+{text}" if number > 0 else text
 
     ratio = finding.ratio
@@ -268,7 +269,7 @@ def thresholds(found: Sequence[Finding]) -> str:
     same = reports.uniform(numbers.threshold(f) for f in found)
     if same is None:
         sizes = [f.threshold for f in found if known(f.threshold)] or [0.0]
-        return f"{numbers.format_percent(min(sizes))} to {numbers.format_percent(max(sizes))}, by finding"
+        return f"{amounts.format_percent(min(sizes))} to {amounts.format_percent(max(sizes))}, by finding"
     floors = {numbers.floor(f) for f in found if known(f.floor)}
     floor = reports.uniform(floors)
     return f"{same} for every finding" + (f", floor {floor}" if floor else ", with floors by finding" if floors else "")

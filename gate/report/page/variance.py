@@ -8,8 +8,8 @@ import msgspec
 
 from gate.model import Counts, Finding, Level, Variance
 from gate.units import format_number
-from gate.words import numbers
-from gate.words.numbers import known
+from gate.writing import amounts
+from gate.writing.amounts import known
 
 SHARES_WIDTH = 240.0
 _LEVELS: tuple[Level, ...] = ("session", "build", "execution", "iteration")
@@ -103,7 +103,7 @@ def _cells(variances: Sequence[Variance], counts: Counts) -> dict[Level, Cells]:
             count=f"{getattr(counts, item.level):,}",
             s2=format_number(item.s2, 3) if known(item.s2) else "unknown",
             t2=format_number(item.t2, 3) if known(item.t2) else "unknown",
-            relative=numbers.share(item.relative) if known(item.relative) else "unknown",
+            relative=amounts.share(item.relative) if known(item.relative) else "unknown",
             of_value=f"{of_value[item.level]:.0%}" if item.level in of_value else "unknown",
             of_mean=f"{of_mean[item.level]:.0%}" if item.level in of_mean else "unknown",
         )

@@ -14,6 +14,7 @@ from gate.report.measurements import Material
 from gate.report.page import html
 from gate.report.text import terminal
 from gate.words import findings, numbers
+from gate.writing import amounts
 from tests.gate.report import examples
 
 HUGE, TINY = 3e120, 3e-120
@@ -81,5 +82,5 @@ def test_sentences() -> None:
 )
 def test_a_change(ratio: float, said: str, drawn: str, as_ratio: str) -> None:
     assert numbers.effect(ratio) == said
-    assert numbers.drawn(ratio) == drawn
-    assert numbers.format_ratio(ratio) == as_ratio
+    assert amounts.drawn(ratio) == drawn
+    assert amounts.format_ratio(ratio) == as_ratio

@@ -11,7 +11,8 @@ from gate.report.markdown import comment as markdown
 from gate.report.page import html
 from gate.report.text import terminal
 from gate.units import format_duration
-from gate.words import failures, findings, numbers, reports, verdict_line
+from gate.words import failures, findings, reports, verdict_line
+from gate.writing import amounts
 from gate.writing.phrases import more_are
 from tests.gate.report import examples
 
@@ -31,7 +32,7 @@ SESSIONS = Counts(session=3, build=6, execution=30, iteration=300)
     ],
 )
 def test_a_confidence_is_never_rounded_to_certainty(confidence: float, expected: str) -> None:
-    assert numbers.format_percent(confidence) == expected
+    assert amounts.format_percent(confidence) == expected
 
 
 @pytest.mark.parametrize(
@@ -39,7 +40,7 @@ def test_a_confidence_is_never_rounded_to_certainty(confidence: float, expected:
     [(None, "none"), (0.0, "< 0.0001"), (0.0004, "0.0004"), (0.049, "0.0490"), (0.62, "0.62"), (1, "1.00")],
 )
 def test_p_values(p: float | None, expected: str) -> None:
-    assert numbers.format_p(p) == expected
+    assert amounts.format_p(p) == expected
 
 
 @pytest.mark.parametrize(
@@ -264,7 +265,7 @@ def test_a_setting_and_a_fact_are_written_for_people(key: str, value: object, ex
     ],
 )
 def test_long_numbers_have_separators(number: float, unit: str, expected: str) -> None:
-    assert numbers.amount(number, unit, number) == expected
+    assert amounts.amount(number, unit, number) == expected
 
 
 def test_how_much_was_measured_in_few_words() -> None:

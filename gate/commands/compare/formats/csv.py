@@ -9,7 +9,7 @@ import msgspec
 from gate.commands.compare.formats import Screen
 from gate.commands.compare.table import Block, Cell, Change, Row, Table
 from gate.report.csv import cell
-from gate.words.numbers import known
+from gate.writing.amounts import known
 
 COLUMNS = (
     "row", "benchmark", "metric", "unit", "better", "statistic", "factors",

@@ -12,7 +12,7 @@ from gate.history.trend import CaseTrend, Fact, Segment, Trend
 from gate.stats.series import Interval
 from gate.units import agree, format_share, plural
 from gate.words import views
-from gate.words.numbers import changed
+from gate.writing.amounts import changed
 from gate.writing.phrases import listed
 from gate.writing.plain import clip, visible
 

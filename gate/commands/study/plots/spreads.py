@@ -12,7 +12,7 @@ from gate.commands.study.plots.columns import Column, Columns, TreatmentValues, 
 from gate.commands.study.plots.marks import LAYOUTS, said
 from gate.model.study import Factor, OneWay, Response, Setting
 from gate.plots.picture import Picture, room
-from gate.words.numbers import format_p
+from gate.writing.amounts import format_p
 from gate.writing.plain import clip
 
 _At = tuple[tuple[str, Setting], ...]

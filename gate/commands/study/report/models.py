@@ -24,7 +24,7 @@ from gate.model.study import (
 )
 from gate.units import format_confidence, format_number
 from gate.words.effects import alias_sets, named, percentile
-from gate.words.numbers import format_p
+from gate.writing.amounts import format_p
 
 
 def linear(response: Response, model: LinearModel, confidence: float, name: str = "") -> View:

@@ -21,7 +21,7 @@ from gate.model.study import (
 )
 from gate.units import format_confidence, format_number, format_share
 from gate.words.effects import percentile, settings_text
-from gate.words.numbers import format_p
+from gate.writing.amounts import format_p
 
 _SCHED = ("minimum", "10%", "25%", "median", "75%", "90%", "maximum")
 MOST_APART = 12

@@ -11,8 +11,8 @@ from gate.units import format_confidence, format_share, plural
 from gate.words.effects import named, percentile, settings_text
 from gate.words.failures import sentence
 from gate.words.grid import Cell, Column, lay_out, paint
-from gate.words.numbers import format_p
 from gate.words.reports import capitalized
+from gate.writing.amounts import format_p
 from gate.writing.plain import clip, visible, wrap
 
 _BOLD, _DIM, _YELLOW, _RED = "1", "2", "33", "31"

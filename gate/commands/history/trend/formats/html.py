@@ -17,7 +17,7 @@ from gate.history.trend import CaseTrend, Trend
 from gate.report.page.pictures import Figure
 from gate.report.templates import prose, render_template
 from gate.units import plural
-from gate.words.numbers import amount
+from gate.writing.amounts import amount
 from gate.writing.plain import visible
 
 _OPEN = 12
