@@ -11,7 +11,7 @@ from gate.model.names import Better, Side
 from gate.model.warnings.base import Base, Weight
 from gate.units import format_number, format_share, plural
 from gate.writing import amounts
-from gate.writing.phrases import joined, listed, machine, other
+from gate.writing.phrases import joined, listed, machine
 
 Unit = Literal["build", "session"]
 
@@ -278,6 +278,10 @@ class EarlyStop(Base, frozen=True):
     of: int
 
 
+def _other(side: Side) -> Side:
+    return "head" if side == "base" else "base"
+
+
 class UnlikeSpreads(Base, frozen=True):
     """The builds of one side spread more than those of the other."""
 
@@ -288,7 +292,7 @@ class UnlikeSpreads(Base, frozen=True):
     unit: Unit
 
     def _said(self) -> str:
-        own, others = f"{self.side}'s {self.unit}s spread", f"{other(self.side)}'s"
+        own, others = f"{self.side}'s {self.unit}s spread", f"{_other(self.side)}'s"
         if self.times is None:
             spread = f"{own}, and {others} do not"
         else:
@@ -307,7 +311,7 @@ class CarryOver(Base, frozen=True):
 
     def _said(self) -> str:
         change = f"{format_share(abs(self.change))} {'slower' if self.change > 0 else 'faster'}"
-        return f"{self.side} is {change} after {other(self.side)} than after itself: half of that is in the ratio"
+        return f"{self.side} is {change} after {_other(self.side)} than after itself: half of that is in the ratio"
 
 
 class NoisierThanRemembered(Base, frozen=True):

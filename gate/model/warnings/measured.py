@@ -9,7 +9,7 @@ import msgspec
 from gate.model.names import Side
 from gate.model.warnings.base import Base, Weight
 from gate.units import agree, plural
-from gate.writing.phrases import listed, of_sides
+from gate.writing.phrases import listed
 from gate.writing.sentences import filled
 from gate.writing.ways import say_direction
 
@@ -274,7 +274,8 @@ class _SomeExecutions(Base, frozen=True):
 
     @property
     def sides(self) -> str:
-        return of_sides(self.base, self.head)
+        sides = (("base", self.base), ("head", self.head))
+        return " and ".join(f"{count} of {side}" for side, count in sides if count)
 
 
 class NotSteady(_SomeExecutions, frozen=True):

@@ -444,9 +444,7 @@ def test_only_a_text_from_elsewhere_has_a_text() -> None:
 
 
 class _Some(Sentence, frozen=True):
-    says = (
-        "{names:listed} {names:is|are} {count:time} {share:change} {share:.2f} {{{first}}} {whole:,} {first!r} {names}"
-    )
+    says = "{names:listed} {names:is|are} {count:.1f} {share:share} {share:percent} {{{first}}} {whole:,} {first!r} {names}"
     names: tuple[str, ...]
     count: float
     share: float
@@ -456,7 +454,7 @@ class _Some(Sentence, frozen=True):
 
 def test_a_template_is_filled_by_the_kind_of_each_field() -> None:
     some = _Some(("a", "b", "c", "d"), 90.0, 0.05, "x", 1234)
-    assert some.sentence() == "a, b, c and 1 more are 1 min 30 s +5.0% 0.05 {x} 1,234 'x' a, b, c, d"
+    assert some.sentence() == "a, b, c and 1 more are 90.0 5.0% 5% {x} 1,234 'x' a, b, c, d"
     assert filled("{whole:round} {whole:is|are} left", some) == "1,234 rounds are left"
     with pytest.raises(AttributeError, match="nothing"):
         filled("{nothing}", some)
