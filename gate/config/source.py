@@ -11,8 +11,8 @@ from typing import Any
 
 from gate.config.namesake import tables_of_namesake
 from gate.model import Side, UserError
-from gate.model.visible import visible
 from gate.writing.phrases import dotted as dotted
+from gate.writing.plain import visible
 
 
 class ConfigError(UserError):

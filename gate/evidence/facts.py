@@ -12,8 +12,8 @@ from typing import Any
 from gate.evidence.records import Located
 from gate.evidence.runs import File, files_of
 from gate.model import SIDES, Execution, Side, Unsampled
-from gate.model.visible import visible
 from gate.model.warnings.hosts import FactOfSides
+from gate.writing.plain import visible
 
 _NAMES = {
     "cpu": "cpu",

@@ -11,8 +11,8 @@ from gate.formats.parts.source import Source
 from gate.formats.parts.written_units import written
 from gate.model import Better
 from gate.model.digits import Digits
-from gate.model.visible import visible
 from gate.units import to_base
+from gate.writing.plain import visible
 
 FORMAT = Format(
     title="Criterion.rs (standard output)",

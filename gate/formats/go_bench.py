@@ -20,7 +20,7 @@ from gate.formats.parts.output import OutputError, Series, Suite, refuse_cut_off
 from gate.formats.parts.result import About, Failed, Format, LeftOut, Measured, Otherwise, Result
 from gate.formats.parts.source import Source, guarded
 from gate.model import Metric
-from gate.model.visible import visible
+from gate.writing.plain import visible
 
 FORMAT = Format(
     title="Go benchmarks (`go test -bench`, also with `-json`; whatever benchstat reads)",

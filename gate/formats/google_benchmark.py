@@ -18,7 +18,7 @@ from gate.formats.parts.result import About, Aggregate, Failed, Format, Measured
 from gate.formats.parts.source import Source
 from gate.model import Metric
 from gate.model.bounds import number
-from gate.model.visible import visible
+from gate.writing.plain import visible
 
 FORMAT = Format(
     title="Google Benchmark (`--benchmark_out=FILE`, also with `--benchmark_out_format=csv`; standard output)",

@@ -13,8 +13,8 @@ from gate.formats.parts.output import OutputError
 from gate.formats.parts.result import About, Aggregate, Failed, Format, LeftOut, Result
 from gate.formats.parts.source import Source
 from gate.model import Metric
-from gate.model.visible import visible
 from gate.units import plural
+from gate.writing.plain import visible
 
 FORMAT = Format(
     title="JMH (`-rf json`, `csv` or `scsv`)",

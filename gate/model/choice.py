@@ -40,16 +40,12 @@ class LastCommit(_OnBranch, frozen=True):
 class WorkingTree(_OnBranch, frozen=True):
     """The working tree with its changes."""
 
-    says = "the working tree {where} with uncommitted changes ({changed:file}{of_them})"
     changed: int
-    """Files that differ from the commit."""
     untracked: int
-    """How many of them are untracked."""
 
-    @property
-    def of_them(self) -> str:
-        """Count those that are untracked."""
-        return f", {self.untracked} of them untracked" if self.untracked else ""
+    def _said(self) -> str:
+        changed = plural(self.changed, "file") + (f", {self.untracked} of them untracked" if self.untracked else "")
+        return f"the working tree {self.where} with uncommitted changes ({changed})"
 
 
 class MergeBase(How, frozen=True):
@@ -96,11 +92,9 @@ class Unpushed(How, frozen=True):
     place: Place
     """on: the default branch is checked out. behind: it has all commits of head."""
     branch: str
-    """The default branch here."""
     remote: str
     """That branch at the remote, as this clone knows it: origin/main."""
     commits: int
-    """Commits of head that it lacks."""
 
     def _said(self) -> str:
         commits = plural(self.commits, "commit")
@@ -119,7 +113,6 @@ class WorkingAncestor(How, frozen=True):
 
     says = "the nearest ancestor of {ref} that builds and runs, {steps:commit} before it"
     ref: str
-    """Name of base."""
     steps: int
 
 
@@ -166,7 +159,6 @@ class OfPull(How, frozen=True):
     """The head of a fork's pull request, which the forge confirms."""
 
     number: int
-    """Of the pull request."""
     merged: bool
     """Whether it is merged into its target."""
 
@@ -195,7 +187,6 @@ class LatestTag(How, frozen=True):
     """The tag nearest to head among those that [creep] means."""
 
     tag: str
-    """That was found."""
     tags: str
     """Their pattern; "*": all."""
 

@@ -51,11 +51,8 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     """Name of the metric; None: the benchmark has no other finding."""
     statistic: str
     most: dict[str, Any]
-    """The settings with the largest change."""
     findings: int
-    """How many of its findings regressed."""
     of: int
-    """How many findings it has."""
     varied: int
     """How many factors have several settings among those."""
 
@@ -79,13 +76,10 @@ class Regressed(Sentence, frozen=True, kw_only=True):
     """Some findings regressed."""
 
     count: int
-    """Findings that regressed."""
     findings: int
-    """All findings."""
     worst: list[Place]
     """What regressed most, at most a few; the whole list is `findings`."""
     more: int
-    """Places beyond the worst."""
 
     def _said(self) -> str:
         names = ", ".join(map(str, self.worst)) + (f" and {self.more:,} more" if self.more else "")
@@ -102,7 +96,6 @@ class OnlyAggregates(Sentence, frozen=True, kw_only=True):
     """All values are aggregates that other tools gave, of too few builds to decide over them."""
 
     count: int
-    """How many aggregates there are."""
     more: bool = False
     """Whether those of more builds would be decided: a mean or a median would, a minimum or a p99 not."""
 
@@ -117,16 +110,13 @@ class OneSideMeasured(Sentence, frozen=True, kw_only=True):
 
     says = "nothing to compare: all values are of {side}"
     side: Side
-    """The side that has values."""
 
 
 class NothingInCommon(Sentence, frozen=True, kw_only=True):
     """Result files of base and head have no benchmark of one name."""
 
     base: list[str]
-    """The benchmarks of base."""
     head: list[str]
-    """The benchmarks of head."""
 
     def _said(self) -> str:
         if len(self.base) == len(self.head) == 1:
@@ -139,11 +129,9 @@ class BudgetEnded(Sentence, frozen=True, kw_only=True):
     """The budget ended before one round was complete; all times in seconds."""
 
     spent: Unfinished
-    """Where the budget went."""
     least: float
     """What `rounds` take at least, judging by what was measured."""
     rounds: int
-    """Rounds that a regression needs."""
 
     def _said(self) -> str:
         spent, cut = self.spent, self.spent.cut
@@ -172,9 +160,7 @@ class NothingDecided(Sentence, frozen=True, kw_only=True):
     """Nothing that was measured is to be decided."""
 
     metrics: list[str]
-    """Names of the metrics that were measured."""
     undirected: list[str]
-    """Those that would be decided if something told which direction is better."""
 
     def _said(self) -> str:
         if self.undirected:
@@ -186,9 +172,7 @@ class Failed(Sentence, frozen=True, kw_only=True):
     """Something failed."""
 
     failures: int
-    """How many failures there are."""
     findings: int
-    """How many findings there are all the same."""
 
     def _said(self) -> str:
         measured = f"; {plural(self.findings, 'finding')} measured" if self.findings else ", and nothing was compared"
@@ -199,13 +183,9 @@ class SomeInconclusive(Sentence, frozen=True, kw_only=True):
     """Some findings are inconclusive, and none regressed."""
 
     count: int
-    """Findings that are inconclusive."""
     findings: int
-    """All findings."""
     not_worse: int
-    """How many of them are shown not to be worse."""
     hidden: int = 0
-    """How many of them are beyond the threshold, and the floor hides it."""
 
     def _said(self) -> str:
         apart = f", {self.not_worse:,} of them not worse" if self.not_worse else ""
@@ -219,9 +199,7 @@ class NotEnoughMeasured(Sentence, frozen=True, kw_only=True):
     """Measuring ended before there were the builds that a verdict needs."""
 
     builds: int
-    """Builds a side of the open finding that has the fewest."""
     needed: int
-    """Builds a side that a verdict needs."""
     round: float | None
     """Seconds that the slowest round took; None: not known."""
     why: Literal["budget", "plan", "interrupted"] = "budget"
@@ -238,11 +216,8 @@ class SomeAccepted(Sentence, frozen=True, kw_only=True):
     """Some regressions are accepted, and there are no others."""
 
     count: int
-    """Regressions that are accepted."""
     findings: int
-    """All findings."""
     labels: list[str]
-    """Labels of the pull request that accept them."""
 
     def _said(self) -> str:
         by = f" by {', '.join(self.labels)}" if self.labels else ""
@@ -253,7 +228,6 @@ class AllIdentical(Sentence, frozen=True, kw_only=True):
     """Every benchmark is proved to be the same on both sides, so that nothing was measured."""
 
     benchmarks: int
-    """How many benchmarks there are."""
 
     def _said(self) -> str:
         every = {1: "the benchmark runs", 2: "both benchmarks run"}.get(
@@ -279,9 +253,7 @@ class NothingToCompare(Sentence, frozen=True, kw_only=True):
     """Base has no configuration or is broken, and runs none of head's benchmarks; all of them were measured."""
 
     benchmarks: int
-    """How many benchmarks head has."""
     why: setup.NothingToCompare
-    """What base lacks."""
     quietest: Noise | None
     """The benchmark in which head's noise hides least, by head against itself; None: not measured, or no noise is
     known."""
@@ -306,9 +278,7 @@ class NothingRegressed(Sentence, frozen=True, kw_only=True):
     """All is well."""
 
     findings: int
-    """All findings."""
     no_sign: int = 0
-    """Findings that show no sign of a change for the worse."""
     detectable: float | None = None
     """The size of a change that would have shown in each of these, as a share; of a rate, what is lost of it. None:
     there are none."""
@@ -385,9 +355,7 @@ class RestoreBenchmark(Doing, frozen=True, kw_only=True):
     """A benchmark is missing."""
 
     benchmark: str
-    """The first of them."""
     others: int
-    """How many others are."""
     merged: bool
     """Whether rules count that head cannot change: what allows it must be merged before."""
     label: str | None
@@ -420,7 +388,6 @@ class RaiseBudget(Doing, frozen=True, kw_only=True):
     least: float
     """Seconds that the rounds take at least, judging by what was measured."""
     rounds: int
-    """Rounds that a regression needs."""
     executions: int
     """Executions that were complete; 0: what a round takes is not known."""
 
@@ -480,7 +447,6 @@ class GiveDirection(Doing, frozen=True, kw_only=True):
     """Nothing is decided, since nothing tells which direction of a metric is better."""
 
     metric: str
-    """The first of them."""
 
     def _ways(self) -> tuple[Way, ...]:
         return give_direction(self.metric)
@@ -494,7 +460,6 @@ class DecideOn(Doing, frozen=True, kw_only=True):
 
     says = "Say which metrics decide, for example {way}"
     metric: str
-    """The first of those."""
 
     def _ways(self) -> tuple[Way, ...]:
         return (with_set(metrics=f"[{toml_text(self.metric)}]"),)
@@ -578,9 +543,7 @@ class FindCreep(Doing, frozen=True, kw_only=True):
     """Several merges together regressed."""
 
     pin: str
-    """The commit that head is compared with."""
     head: str
-    """The commit that was measured."""
     benchmark: str
     history: bool
     """Whether suspects are named beside it."""
@@ -620,7 +583,6 @@ class LowerFloor(Doing, frozen=True, kw_only=True):
     benchmark: str
     """Where the floor hides most."""
     metric: str
-    """Of the same finding."""
     imported: bool
     """Whether the values are of result files, whose benchmarks have no table of their own."""
     floor: float
@@ -644,7 +606,6 @@ class DeclareZero(Doing, frozen=True, kw_only=True):
     """Base is 0, which no more builds change."""
 
     metric: str
-    """Of the first that is open."""
     floor: float | None
     """A floor that head is above, in the unit; None: head has no spread that a floor could be tested with."""
     unit: str
@@ -666,7 +627,6 @@ class DeclareExact(Doing, frozen=True, kw_only=True):
     """All values of a side are the same, and more of them would be too."""
 
     metric: str
-    """Of the first that is open."""
     rounded: bool
     """Whether they are written in steps that may hide how they differ; else they are the same to the last digit."""
 
@@ -683,7 +643,6 @@ class OtherStatistic(Doing, frozen=True, kw_only=True):
     """A quantile is 0 in some build, which has no ratio."""
 
     metric: str
-    """Of the first that is open."""
     statistic: str
     """The quantile, such as p50."""
 
@@ -710,9 +669,7 @@ class MoreValues(Doing, frozen=True, kw_only=True):
     statistic: str
     """The quantile, such as p99."""
     has: int
-    """Values of a build."""
     needs: int
-    """Values that a build needs."""
     executions: int | None
     """Executions of each build that give them; None: not by executions alone, or the plan is not known."""
     iterations: int | None
@@ -801,7 +758,6 @@ class ImportMore(Doing, frozen=True, kw_only=True):
     """The values are of result files, too few a side."""
 
     builds: int
-    """Builds a side that a regression needs."""
 
     def _ways(self) -> tuple[Way, ...]:
         return Command("perfgate decide base=B1 base=B2 ... head=H1 head=H2 ..."), CHECK
@@ -847,7 +803,6 @@ class MoreMachines(Doing, frozen=True, kw_only=True):
     """The change differs from machine to machine, and the question is what others would show."""
 
     sessions: int
-    """How many machines measured."""
     wanted: int | None
     """How many would probably show it; None: not known, or too many."""
     builds: bool
@@ -884,13 +839,9 @@ class MoreBuilds(Doing, frozen=True, kw_only=True):
     """A plan of so many builds would probably settle some of the inconclusive findings."""
 
     builds: int
-    """Builds a side of that plan."""
     settled: int
-    """Inconclusive findings that it would probably settle."""
     may_be_worse: int
-    """Inconclusive findings that are not shown not to be worse."""
     not_worse: int
-    """Inconclusive findings that are shown not to be worse."""
     seconds: float | None = None
     """About what that plan takes, judging by the rounds of this run; None: not known."""
     budget: float | None = None
@@ -916,7 +867,6 @@ class AllowMoreBuilds(Doing, frozen=True, kw_only=True):
     """A larger budget or plan, or the rest of the run, would give the builds that a verdict needs."""
 
     needed: int
-    """Builds a side that a verdict needs."""
     why: Literal["budget", "plan", "interrupted"]
     """As of `not-enough-measured`."""
     round: float | None

@@ -113,9 +113,7 @@ class OneUnit(Why, frozen=True, kw_only=True):
     """One build or session leaves open what differs between them."""
 
     unit: Unit
-    """Of which there is one."""
     sides: list[Side]
-    """The sides that have one."""
 
     def _said(self) -> str:
         of = "a side" if len(self.sides) > 1 else f"of {self.sides[0]}"
@@ -125,15 +123,13 @@ class OneUnit(Why, frozen=True, kw_only=True):
 class FewValues(Why, frozen=True, kw_only=True):
     """A quantile has too few values in a build."""
 
-    says = "{statistic} needs {needs:value} per build and has {has:,}: measure {missing:,} more"
     statistic: str
     needs: int
     has: int
 
-    @property
-    def missing(self) -> int:
-        """Count the values that are missing."""
-        return self.needs - self.has
+    def _said(self) -> str:
+        needs = f"{self.statistic} needs {plural(self.needs, 'value')} per build and has {self.has:,}"
+        return f"{needs}: measure {self.needs - self.has:,} more"
 
 
 class BothZero(Why, frozen=True):
@@ -229,7 +225,7 @@ class _Outgrowing(Why, frozen=True, kw_only=True):
 class Exceeds(_Outgrowing, frozen=True, kw_only=True):
     """The interval that decided lies beyond the threshold."""
 
-    says = "beyond the threshold of {threshold:percent} with {held}{also}"
+    says = "beyond the threshold of {threshold:percent} with {_held}{also}"
     ends = "{entry}"
     threshold: float
     confidence: float
@@ -238,8 +234,7 @@ class Exceeds(_Outgrowing, frozen=True, kw_only=True):
     """How many comparisons its confidence is corrected for; None: it is the nominal one."""
 
     @property
-    def held(self) -> str:
-        """Name its confidence."""
+    def _held(self) -> str:
         return corrected(self.confidence, self.comparisons)
 
 
@@ -272,7 +267,6 @@ class AcceptedByEntry(Why, frozen=True, kw_only=True):
     """A regression that is not shown to exceed what an [[accept]] entry allows."""
 
     says = "accepted up to {up_to:percent} until {until}: {reason}"
-    ends = "up to {up_to:percent} until {until}: {short}"
     up_to: float
     """The size that the entry allows, as a share."""
     until: str
@@ -280,10 +274,8 @@ class AcceptedByEntry(Why, frozen=True, kw_only=True):
     reason: str
     """As the entry gives it."""
 
-    @property
-    def short(self) -> str:
-        """Write the reason of the entry on a line with others."""
-        return clip(visible(self.reason), _QUOTED)
+    def _end(self, _: Measured, /) -> str:
+        return f"up to {format_percent(self.up_to)} until {self.until}: {clip(visible(self.reason), _QUOTED)}"
 
 
 _QUOTED = 300
@@ -356,8 +348,7 @@ class ExactWithin(Why, frozen=True, kw_only=True):
 class NoSign(Why, frozen=True, kw_only=True):
     """No slowdown is in sight, and one worth failing for would have shown."""
 
-    says = "no sign {shown}; at {most} {worst} ({confidence:percent})"
-    ends = "{shown}"
+    ends = "{_shown}"
     detectable: float
     """The size of a slowdown that would have shown in 80 of 100 such runs, as a share."""
     limit: float
@@ -370,23 +361,16 @@ class NoSign(Why, frozen=True, kw_only=True):
     better: Better
 
     @property
-    def shown(self) -> str:
-        """Say what would have shown."""
+    def _shown(self) -> str:
         if self.real:
             least = amounts.a_worse(self, self.detectable)
             return f"of {least}, which would have shown in 80 of 100 such runs; a smaller one is real"
         one = amounts.worse(self, self.detectable).partition(" ")[2]
         return f"of {amounts.worse_noun(self)}: one {one} would have shown in 80 of 100 such runs"
 
-    @property
-    def most(self) -> str:
-        """Say which end is the worst."""
-        return "most" if self.better == "lower" else "worst"
-
-    @property
-    def worst(self) -> str:
-        """Write the worst change that the interval holds."""
-        return amounts.changed(self.limit)
+    def _said(self) -> str:
+        worst = f"at {'most' if self.better == 'lower' else 'worst'} {amounts.changed(self.limit)}"
+        return f"no sign {self._shown}; {worst} ({format_confidence(self.confidence)})"
 
 
 # --- identical --------------------------------------------------------------------------------------------------------
@@ -397,9 +381,7 @@ class SameProgram(Why, frozen=True, kw_only=True):
 
     same: ClassVar[str] = "the same program on the same data"
     differ: int
-    """Paths that differ between base and head."""
     read: int
-    """Paths that the benchmark read, none of them among those."""
 
     def _said(self) -> str:
         if not self.differ:
@@ -431,7 +413,6 @@ class FewForBootstrap(Why, frozen=True, kw_only=True):
     needs: int
     has: int
     unit: Unit
-    """What it needs more of."""
 
     def _said(self) -> str:
         there = f"there {agree(self.has, 'is', 'are')} {self.has}"
@@ -448,19 +429,17 @@ class Uncorrected(Why, frozen=True, kw_only=True):
     """The interval lies beyond the threshold on its own, and not after correction for multiple comparisons."""
 
     says = (
-        "beyond the threshold of {threshold:percent}, but not after {correction}, "
+        "beyond the threshold of {threshold:percent}, but not after {_correction}, "
         "which needs {confidence:percent} confidence"
     )
-    ends = "beyond it, but not after {correction}"
+    ends = "beyond it, but not after {_correction}"
     threshold: float
     confidence: float
     """That correction asks for."""
     comparisons: int
-    """How many comparisons it is corrected for."""
 
     @property
-    def correction(self) -> str:
-        """Name the correction."""
+    def _correction(self) -> str:
         return correction(self.comparisons)
 
 
@@ -499,8 +478,8 @@ class NotWorse(_WithFloor, frozen=True, kw_only=True):
 class Unconfirmed(Why, frozen=True, kw_only=True):
     """This night alone is beyond the threshold, and the nights together are not, or not yet."""
 
-    says = "beyond the threshold of {threshold:percent} in this night alone; {waits}"
-    ends = "this night alone; {waits}"
+    says = "beyond the threshold of {threshold:percent} in this night alone; {_waits}"
+    ends = "this night alone; {_waits}"
     threshold: float
     nights: int
     """Known against this pin, with this one."""
@@ -508,8 +487,7 @@ class Unconfirmed(Why, frozen=True, kw_only=True):
     """About so many more would confirm it, if ratio and noise stay; None: unknown."""
 
     @property
-    def waits(self) -> str:
-        """Say how many nights are known, and how many more would confirm it."""
+    def _waits(self) -> str:
         known = "the first night" if self.nights == 1 else f"{self.nights} nights"
         more = "" if self.more is None else f"; about {plural(self.more, 'more night')} would, if it stays so"
         return f"{known} against this commit {agree(self.nights, 'does', 'do')} not confirm it yet{more}"
@@ -547,9 +525,7 @@ class TooWide(Why, frozen=True, kw_only=True):
     exceeds: Literal["above", "below", "both"]
     """Where the interval goes beyond the threshold: at ratios above 1, below 1, or both."""
     estimate: Literal["within", "beyond"]
-    """Where the estimate lies."""
     unit: Unit
-    """Of which more would narrow it."""
     hopeless: bool
     """Whether no reasonable number of builds would settle it, as far as that is known."""
     confidence: float | None = None

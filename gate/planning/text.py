@@ -16,10 +16,9 @@ from gate.stats.components import PlannedLevel
 from gate.stats.plan_types import Plan
 from gate.stats.planning import Optimum, optimum
 from gate.stats.special import chdtri
-from gate.units import Duration, format_duration, format_share, format_value
+from gate.units import Duration, format_duration, format_share, format_value, plural
 from gate.words import views
 from gate.words.grid import Cell, Column, lay_out
-from gate.words.numbers import plural
 from gate.writing.amounts import format_percent
 from gate.writing.plain import visible, wrap
 

@@ -17,7 +17,7 @@ from gate.model.warnings.setup import (
 )
 from gate.stats.fixed_sessions import FEWEST_ROUNDS
 from gate.stats.quantile import needed_values
-from gate.words.numbers import plural
+from gate.units import plural
 
 
 def plan_warnings(rules: Config, memory: Memory | None, sessions: int = 1) -> list[AnyWarning]:

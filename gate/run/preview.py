@@ -18,8 +18,7 @@ from gate.model.warnings.hosts import UnfitHost
 from gate.run.duration import Expected, expected_time
 from gate.run.job import Job, by_starts
 from gate.run.plan_warnings import quantile_warnings
-from gate.units import format_duration
-from gate.words.numbers import plural
+from gate.units import format_duration, plural
 from gate.words.reports import commit
 from gate.writing.plain import visible
 from harness.loop.schedule import Round

@@ -1,1 +1,1 @@
-"""The sentences about results: what decide and statistics say as types with numbers stands here in English."""
+"""Findings and whole reports in words: what no single type of gate.model can say of itself."""

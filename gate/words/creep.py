@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from gate.model import Report
 from gate.model.creep import CreepCase, CreepFacts, Suspect
-from gate.words.numbers import plural
+from gate.units import plural
 from gate.writing import amounts
 from gate.writing.plain import clip, visible
 

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from gate.model import Failure
+from gate.units import plural
 from gate.words.names import Names
-from gate.words.numbers import plural
 from gate.writing.plain import clip, visible
 
 _OF_CI = re.compile(r"(GITHUB|ACTIONS|RUNNER|INPUT)_")

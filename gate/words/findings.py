@@ -8,9 +8,9 @@ from gate.model import Finding, Level, Overall, QuantileCurve, Recorded, reasons
 from gate.model.case import MEAN, TYPICAL, pairs
 from gate.model.names import ACTIVE
 from gate.model.reasons import corrected
-from gate.units import format_confidence, format_share, whole_of
+from gate.units import format_confidence, format_share, plural, whole_of
 from gate.words import numbers, views
-from gate.words.numbers import plural, threshold
+from gate.words.numbers import threshold
 from gate.writing import amounts
 from gate.writing.amounts import known
 from gate.writing.plain import clip, visible

@@ -8,8 +8,15 @@ from msgspec import structs
 
 from gate.model import Finding, IntervalKind, RatioInterval, Recorded, SideSummary, Verdict, reasons
 from gate.units import format_confidence, whole_of
-from gate.units import plural as plural  # whoever writes a number finds it here
-from gate.writing.amounts import amount, as_configured, changed, format_percent, format_ratio, known, size
+from gate.writing.amounts import (
+    amount,
+    as_configured,
+    changed,
+    format_percent,
+    format_ratio,
+    known,
+    size,
+)
 from gate.writing.plain import visible
 
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from gate.model import Commit, Counts, Finding, Recorded, Report, outcomes, reasons
 from gate.model.names import AGGREGATE
 from gate.model.reasons import correction
-from gate.units import format_confidence, format_duration, format_number, format_value
+from gate.units import format_confidence, format_duration, format_number, format_value, plural
 from gate.words import numbers, views
-from gate.words.numbers import plural
 from gate.writing.amounts import format_percent, known
 from gate.writing.plain import clip, visible
 

@@ -42,16 +42,6 @@ def machine(session: int, host: str | None) -> str:
     return f"session {session}{f' ({clip(visible(host), _HOST)})' if host else ''}"
 
 
-def of_sides(base: int, head: int) -> str:
-    """Count what each side has, without a side that has none: "1 of base and 2 of head"."""
-    return " and ".join(f"{count} of {side}" for side, count in (("base", base), ("head", head)) if count)
-
-
-def other(side: str) -> str:
-    """Name the other side."""
-    return "head" if side == "base" else "base"
-
-
 def named(names: Sequence[str], most: int) -> str:
     """Name so many of a list at most: "a, b, c and 2 more"."""
     return listed(distinct([*map(visible, names)], _NAME), most)

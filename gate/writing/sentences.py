@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from gate.units import agree, format_duration, format_share, plural
+from gate.units import agree, format_share, plural
 from gate.writing.amounts import format_percent
 from gate.writing.phrases import joined, listed
 
@@ -37,9 +37,9 @@ class Sentence(msgspec.Struct, frozen=True, tag_field="kind", tag=tag):
 def filled(template: str, of: object) -> str:
     """Write a template with the fields of an object: "{rounds:round} {rounds:is|are} left out".
 
-    What stands behind the colon: a noun of a count, two verbs of a count or of a list, `share`, `change` (a share with
-    its sign), `percent` (a share as it was configured), `time` (of seconds), `joined` or `listed` (of names); otherwise
-    it is a format of Python. A list without any is written with commas.
+    What stands behind the colon: a noun of a count, two verbs of a count or of a list, `share` (rounded), `percent` (a
+    share as it was configured), `joined` or `listed` (of names); otherwise it is a format of Python. A list without any
+    is written with commas.
     """
     parts = []
     for text, name, spec, conversion in string.Formatter().parse(template):
@@ -64,9 +64,7 @@ def _written(value: Any, spec: str) -> str:
 
 _FORMATS: dict[str, Callable[[Any], str]] = {
     "share": format_share,
-    "change": lambda share: format_share(share, sign=True),
     "percent": format_percent,
-    "time": format_duration,
     "joined": joined,
     "listed": listed,
 }

@@ -15,7 +15,7 @@ import msgspec
 from gate.config.study import Setting
 from gate.config.types import BuildTable
 from gate.model import Failure, Side
-from gate.model.visible import visible
+from gate.writing.plain import visible
 from harness.build.artifacts import Artifacts
 from harness.build.conditions import Conditions
 from harness.build.work import Tree, variant_name

@@ -8,8 +8,8 @@ from pathlib import Path, PurePath
 
 from gate.formats import criterion
 from gate.formats.parts.output import EmptyError, OutputError, Suite
-from gate.model.visible import visible
 from gate.walking import walk
+from gate.writing.plain import visible
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import read_regular
 from harness.instruments.suite import Call, SuiteInstrument

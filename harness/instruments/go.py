@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from gate.formats import go_bench
 from gate.formats.parts.output import Suite
-from gate.model.visible import visible
+from gate.writing.plain import visible
 from harness.instruments.declaration import built_in
 from harness.instruments.protocol import read_regular
 from harness.instruments.suite import Call, SuiteInstrument

@@ -27,9 +27,9 @@ from gate.config.study import Setting
 from gate.config.types import Benchmark
 from gate.model import Failure, Side
 from gate.model.case import canonical
-from gate.model.visible import visible
 from gate.units import plural
 from gate.walking import walk
+from gate.writing.plain import visible
 from harness.loop.execution import Executions
 from harness.loop.proof import changed_above, is_hosts
 from harness.loop.steps import BuildStep, ExecutionStep

@@ -18,7 +18,7 @@ from gate.config.study import Setting
 from gate.config.types import Benchmark
 from gate.model import SIDES, Failure, Same, Side, Unproved, UnprovedKind
 from gate.model.sameness import MOST_NAMED
-from gate.model.visible import visible
+from gate.writing.plain import visible
 from harness.errors import SourceError
 from harness.instruments.protocol import Unusable
 from harness.loop.execution import Attempt, Executions, Unmeasured

@@ -12,7 +12,7 @@ from pathlib import Path
 from gate.config.benchmark_checks import OUTPUT as NAMED
 from gate.config.types import Benchmark
 from gate.formats.parts.output import OutputError
-from gate.model.visible import visible
+from gate.writing.plain import visible
 from harness.instruments.protocol import OUTPUT, Unusable, regular
 
 _CHUNK = 1 << 20

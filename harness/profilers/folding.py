@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gate.formats.parts.output import OutputError
 from gate.model.profile import DEEPEST, LONGEST, MOST_FRAMES, MOST_STACKS, Frame, Stack
-from gate.model.visible import visible
+from gate.writing.plain import visible
 from harness.profilers.profiler import Costs
 
 _Path = tuple[Frame, ...]

@@ -35,9 +35,8 @@ from gate.run.memory import barred, history_path, project_name
 from gate.run.preview import expected, write_preview
 from gate.run.project import Project, open_itself, remember_outputs
 from gate.run.refusal import refuse_unsafe
-from gate.units import Duration
+from gate.units import Duration, plural
 from gate.words.failures import title
-from gate.words.numbers import plural
 from gate.words.reports import commit
 from gate.words.streams import colored
 

@@ -8,8 +8,8 @@ from gate.commands.calibrate.result import Calibrated, Calibration
 from gate.commands.calibrate.result import Share as Counted
 from gate.model.case import MEAN
 from gate.stats.prior import FEWEST_COMMON, HALF_LIFE, MOST_DF
-from gate.units import Share, format_duration, format_number, format_share, format_value
-from gate.words import failures, numbers, reports
+from gate.units import Share, format_duration, format_number, format_share, format_value, plural
+from gate.words import failures, reports
 from gate.words.grid import Cell, Column, lay_out, paint
 from gate.writing.phrases import listed
 from gate.writing.plain import clip, distinct, visible, wrap
@@ -47,18 +47,16 @@ def headline(calibration: Calibration) -> str:
     count = len(calibration.findings)
     if not count:
         return "Not calibrated: nothing could be learned"
-    what = numbers.plural(len({f.benchmark for f in calibration.findings}), "benchmark")
-    return f"Calibrated: the noise of {what} on this host, from {numbers.plural(calibration.rounds.done, 'round')}"
+    what = plural(len({f.benchmark for f in calibration.findings}), "benchmark")
+    return f"Calibrated: the noise of {what} on this host, from {plural(calibration.rounds.done, 'round')}"
 
 
 def _top(calibration: Calibration, bold: str, width: int) -> list[str]:
     rounds = calibration.rounds
-    done = numbers.plural(rounds.done, "round")
+    done = plural(rounds.done, "round")
     if rounds.planned is not None and rounds.planned != rounds.done:
-        done = f"{rounds.done} of {numbers.plural(rounds.planned, 'round')}"
-    design = (
-        f"{numbers.plural(calibration.executions, 'execution')} x {numbers.plural(calibration.iterations, 'iteration')}"
-    )
+        done = f"{rounds.done} of {plural(rounds.planned, 'round')}"
+    design = f"{plural(calibration.executions, 'execution')} x {plural(calibration.iterations, 'iteration')}"
     seconds = f", {format_duration(calibration.seconds)}" if calibration.seconds is not None else ""
     facts = [
         ("head", f"{reports.commit(calibration.commit)}, against itself"),
@@ -74,7 +72,7 @@ def _host(calibration: Calibration) -> str:
     cores, memory = host.get("cores"), host.get("memory")
     parts = [visible(str(host.get("cpu", "unknown")))]
     if isinstance(cores, int):
-        parts.append(numbers.plural(cores, "core"))
+        parts.append(plural(cores, "core"))
     if isinstance(memory, int):
         parts.append(f"{memory / 2**30:.0f} GiB")
     return ", ".join(parts)
@@ -203,16 +201,16 @@ def _memory(calibration: Calibration) -> str:
     sessions = max(w.sessions for w in known)
     if calibration.layouts == "common":
         return (
-            f"{numbers.plural(sessions, 'session')}, for plans and for the error rate. Intervals use what checks of "
+            f"{plural(sessions, 'session')}, for plans and for the error rate. Intervals use what checks of "
             f"the default branch remember, from {FEWEST_COMMON} of them on: there both sides are laid out alike."
         )
     worth = f"{low} degrees" if low == high else f"{low} to {high} degrees"
-    text = f"{numbers.plural(sessions, 'session')}, {worth} of freedom (at most {MOST_DF:.0f})"
+    text = f"{plural(sessions, 'session')}, {worth} of freedom (at most {MOST_DF:.0f})"
     forecast = calibration.forecast
     if forecast is not None:
         low, high = f"{forecast.low:.0f}", f"{forecast.high:.0f}"
         text += (
-            f"; {numbers.plural(forecast.more, 'more calibration')} on other days would raise this to about "
+            f"; {plural(forecast.more, 'more calibration')} on other days would raise this to about "
             f"{low if low == high else f'{low} to {high}'}: several days show how noise changes from day to day, "
             "a longer one does not"
         )
@@ -222,9 +220,9 @@ def _memory(calibration: Calibration) -> str:
 def _gates(calibration: Calibration) -> str:
     gates = calibration.gates
     if not gates.failed.of:
-        return f"no gate could be formed: one takes {numbers.plural(gates.rounds, 'round')}"
+        return f"no gate could be formed: one takes {plural(gates.rounds, 'round')}"
     failed = gates.failed
-    text = f"{failed.count} of {numbers.plural(failed.of, 'gate')} of {numbers.plural(gates.rounds, 'round')} failed"
+    text = f"{failed.count} of {plural(failed.of, 'gate')} of {plural(gates.rounds, 'round')} failed"
     if gates.inconclusive:
         text += f", {gates.inconclusive} of them inconclusive"
     bound = (

@@ -11,7 +11,7 @@ from gate.commands.compare.geomeans import ALL
 from gate.commands.compare.table import Block, Cell, Change, Column, Row, Table
 from gate.model import RatioInterval
 from gate.model.case import pairs
-from gate.units import format_number, format_share, shown_unit, whole_of
+from gate.units import format_number, format_share, plural, shown_unit, whole_of
 from gate.words import numbers, reports, views
 from gate.writing import amounts
 from gate.writing.amounts import known
@@ -213,7 +213,7 @@ def source(column: Column) -> str:
 def counted(column: Column) -> str:
     """Say how many builds, executions and values the rows of a column have."""
     return ", ".join(
-        numbers.plural(span.least, noun) if span.least == span.most else f"{span.least} to {span.most} {noun}s"
+        plural(span.least, noun) if span.least == span.most else f"{span.least} to {span.most} {noun}s"
         for noun, span in column.counts.items()
         if noun != "session" or span.most > 1
     )
@@ -256,4 +256,4 @@ def hidden(table: Table) -> str:
     if not table.hidden:
         return ""
     verb = "is" if table.hidden == 1 else "are"
-    return f"{numbers.plural(table.hidden, 'row')} changed less than --min-change and {verb} hidden"
+    return f"{plural(table.hidden, 'row')} changed less than --min-change and {verb} hidden"

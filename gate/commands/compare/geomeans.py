@@ -11,7 +11,7 @@ from gate.commands.compare.lines import Line
 from gate.commands.compare.table import Cell, Change, Row, Shown
 from gate.model import Better, Overall, RatioInterval
 from gate.model.case import MEAN, pairs
-from gate.words import numbers
+from gate.units import plural
 from gate.writing.amounts import known
 from gate.writing.phrases import named
 
@@ -64,7 +64,7 @@ def _row(group: str, lines: Sequence[Line], columns: int, base: int, means: Mean
         return None
     notes: tuple[str, ...] = ()
     if len(everywhere) > 1 and len(everywhere) < len(lines) and not dropped:
-        notes = (f"values are of the {numbers.plural(len(everywhere), 'row')} that all columns have",)
+        notes = (f"values are of the {plural(len(everywhere), 'row')} that all columns have",)
     if any(_is_apart(cells[base], cells[place], changes[place]) for place in range(columns)):
         notes = (*notes, _APART)
     return Row(kind="geomean", benchmark=group, factors={}, cells=cells, changes=changes, notes=notes)
@@ -118,10 +118,10 @@ def _change(group: str, lines: Sequence[Line], place: int, means: Means) -> Chan
         return Change(estimate=estimate, confidence=first.confidence, method="none", notes=_without(lines, counted))
     ratio = own.ratio
     rounds = means.rounds.get(place)
-    notes = [] if rounds is None else [f"over the first {numbers.plural(rounds, 'round')}, which all rows have"]
+    notes = [] if rounds is None else [f"over the first {plural(rounds, 'round')}, which all rows have"]
     if own.dropped:
         left_out = named(own.dropped, 5)
-        notes = [f"of {numbers.plural(own.cases, 'row')}, without {left_out}"]
+        notes = [f"of {plural(own.cases, 'row')}, without {left_out}"]
     return Change(
         estimate=ratio.estimate if known(ratio.estimate) else estimate, low=ratio.low, high=ratio.high,
         kind=ratio.kind, confidence=float(f"{ratio.confidence:.12g}"), method=ratio.method, shown=_shown(ratio, better),
@@ -143,4 +143,4 @@ def _without(lines: Sequence[Line], counted: Sequence[Line]) -> tuple[str, ...]:
     if not left:
         return ()
     said = named([*map(_named, left)], 5)
-    return (f"of {numbers.plural(len(counted), 'row')}, without {said}",)
+    return (f"of {plural(len(counted), 'row')}, without {said}",)

@@ -17,8 +17,8 @@ from gate.memory.entries import HistoryError
 from gate.memory.store import path_of
 from gate.model import SCHEMA
 from gate.report.outputs import require_writable, write
+from gate.units import plural
 from gate.words.grid import paint
-from gate.words.numbers import plural
 from gate.words.streams import colored
 from gate.writing.plain import pad, visible, wrap
 from harness.host.fitness import WAITS, Check, State, examine, unfit

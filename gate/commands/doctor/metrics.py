@@ -21,8 +21,7 @@ from gate.model import Metric, UserError
 from gate.model.warnings.setup import limits
 from gate.report.outputs import write
 from gate.run.interruption import orderly
-from gate.units import Duration, format_duration
-from gate.words.numbers import plural
+from gate.units import Duration, format_duration, plural
 from gate.words.streams import colored
 from gate.writing.plain import visible
 from harness.instruments.declaration import Found as Usable

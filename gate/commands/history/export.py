@@ -14,8 +14,8 @@ from gate.commands.history.place import opened
 from gate.commands.history.table import csv_lines
 from gate.model import UserError
 from gate.model.history import HistoryRecord
-from gate.model.visible import visible
 from gate.units import plural
+from gate.writing.plain import visible
 
 
 def run(options: ExportOptions, out: TextIO, err: TextIO) -> int:

@@ -8,7 +8,7 @@ from gate.codes import Exit
 from gate.commands.history import words
 from gate.commands.history.options import ListOptions
 from gate.commands.history.place import opened
-from gate.model.visible import visible
+from gate.writing.plain import visible
 
 
 def run(options: ListOptions, out: TextIO, err: TextIO) -> int:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from gate.history.store import Added, Reading
 from gate.model.history import HistoryRecord
-from gate.model.visible import visible
 from gate.units import agree, plural
+from gate.writing.plain import visible
 
 NOTHING_TO_COMPARE = "Nothing to record: base has no benchmarks to compare with; the next commit will.\n"
 _SHORT = 10

@@ -24,9 +24,8 @@ from gate.report.outputs import write
 from gate.run.job import Earlier, Job
 from gate.run.preview import command_lines, expected, expected_seconds
 from gate.run.treatments import treatment_name
-from gate.units import agree
+from gate.units import agree, plural
 from gate.words.effects import settings_text
-from gate.words.numbers import plural
 from gate.words.reports import commit
 from gate.writing.plain import columns, pad
 from harness.loop.schedule import ExecutionStep, Round

@@ -11,8 +11,7 @@ from gate.model.study import Factor
 from gate.model.warnings import AnyWarning
 from gate.model.warnings.study import BuiltOnce, OneReplicate, OneSessionEach
 from gate.stats.quantile import needed_values
-from gate.units import agree
-from gate.words.numbers import plural
+from gate.units import agree, plural
 from gate.writing.phrases import joined
 
 _TAUS = (*(tenth / 10 for tenth in range(1, 10)), 0.99)

@@ -13,8 +13,8 @@ from gate.checkout import run_git, top_of
 from gate.formats.parts.reading import OTHERS, is_result, recognised, why_unknown, without_copies
 from gate.formats.parts.source import Source
 from gate.model import UserError
-from gate.model.visible import visible
 from gate.walking import walk
+from gate.writing.plain import visible
 
 STDIN = "-"
 _GIT = "git:"

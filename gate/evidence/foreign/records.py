@@ -12,7 +12,7 @@ from gate.formats.parts.reading import Reading
 from gate.formats.parts.result import Aggregate, Failed, Measured
 from gate.model import Commit, Execution, Failure, Metric, Record, Run, Side, Unsampled
 from gate.model.names import COUNTS
-from gate.model.visible import visible
+from gate.writing.plain import visible
 
 Level = Literal["session", "build", "execution"]
 """What each file is a repetition of: by itself a file is one build."""

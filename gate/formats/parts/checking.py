@@ -15,7 +15,7 @@ from gate.formats.parts.result import About, Aggregate, Failed, LeftOut, Measure
 from gate.model import Better, Metric
 from gate.model.bounds import number, out_of_bounds, why_out_of_bounds
 from gate.model.digits import Digits
-from gate.model.visible import visible
+from gate.writing.plain import visible
 
 T = TypeVar("T")
 F = TypeVar("F", Failed, About)

@@ -15,7 +15,7 @@ from gate.formats.parts.output import OutputError
 from gate.formats.parts.source import Source
 from gate.model import Better
 from gate.model.digits import Digits
-from gate.model.visible import visible
+from gate.writing.plain import visible
 
 _CONFIGURES = re.compile(r"([^\W\dA-Z_][^\sA-Z:]*):(?:[ \t]+(.*))?")
 _PROCESS_BEGINS = ("goos", "pkg")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from gate.formats.parts.output import OutputError
-from gate.model.visible import visible
+from gate.writing.plain import visible
 
 T = TypeVar("T")
 _MARK = re.compile(r'["{}\[\],]')

@@ -21,7 +21,7 @@ from gate.formats.parts.output import (
 from gate.formats.parts.result import About, Adapter, Aggregate, Failed, LeftOut, Measured, Result
 from gate.formats.parts.source import GZIP, Source, guarded
 from gate.model import UserError
-from gate.model.visible import visible
+from gate.writing.plain import visible
 
 _TWICE = "two benchmarks have this name"
 _VIEWS = {"median": "median", "p50": "median", "min": "fastest"}

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from gate.model import Better
 from gate.model.bounds import out_of_bounds, why_out_of_bounds
 from gate.model.digits import Digits
-from gate.model.visible import visible
+from gate.writing.plain import visible
 
 _LONGEST = 500
 """Characters of an error."""

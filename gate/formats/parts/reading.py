@@ -17,7 +17,7 @@ from gate.formats.parts.output import OutputError
 from gate.formats.parts.result import About, Adapter, Aggregate, Failed, Format, LeftOut, Measured
 from gate.formats.parts.source import Source, guarded
 from gate.model import UserError
-from gate.model.visible import visible
+from gate.writing.plain import visible
 
 OTHERS = "write the values of another tool as JSON lines, see docs/import.md"
 """What to do with a file in no format that is known."""

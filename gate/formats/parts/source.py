@@ -22,7 +22,7 @@ import msgspec
 from gate.formats.parts.json_text import UNQUOTED, Document, closed, documents, is_cut_off, parse_json, parsed
 from gate.formats.parts.output import OutputError
 from gate.model import UserError
-from gate.model.visible import visible
+from gate.writing.plain import visible
 
 T = TypeVar("T")
 BEGINNING = 1 << 18

@@ -30,14 +30,11 @@ class SubmoduleLacksCommit(Base, frozen=True):
     path: str
     commit: str
     problem: str
-    """What git said."""
 
 
 class _SomeFiles(Base, frozen=True):
     files: tuple[str, ...]
-    """The first of them."""
     more: int
-    """How many more there are."""
 
     def named(self, names: list[str]) -> str:
         return f"{', '.join(names)}{f' and {self.more} more' if self.more else ''}"
@@ -57,7 +54,6 @@ class LfsNotFetched(Base, frozen=True):
 
     says = "base's Git LFS files cannot be fetched ({problem})"
     problem: str
-    """What git said."""
 
 
 class TokenLeft(Base, frozen=True):

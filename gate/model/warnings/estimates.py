@@ -11,7 +11,7 @@ from gate.model.names import Better, Side
 from gate.model.warnings.base import Base, Weight
 from gate.units import format_number, format_share, plural
 from gate.writing import amounts
-from gate.writing.phrases import joined, listed, machine, other
+from gate.writing.phrases import joined, listed, machine
 
 Unit = Literal["build", "session"]
 
@@ -46,7 +46,6 @@ class FewExecutions(Base, frozen=True):
 
     says = "the quantile of a build rests on {executions:execution}: too few to show how executions differ"
     executions: int
-    """Of a build, at most."""
 
 
 class OneSidedSessions(Base, frozen=True):
@@ -60,9 +59,7 @@ class RoundsLeftOut(Base, frozen=True):
     """Rounds that one side lacks do not count."""
 
     rounds: int
-    """How many do not count."""
     sessions: tuple[int, ...]
-    """The numbers of the sessions they are of."""
 
     def _said(self) -> str:
         are = "is" if self.rounds == 1 else "are"
@@ -91,7 +88,6 @@ class FlatResampling(Base, frozen=True):
 
     says = "FLAT treats all values as independent: the interval is too narrow where executions or {unit}s differ"
     unit: Unit
-    """What is left out of account."""
 
 
 class NoiseCountedTwice(Base, frozen=True):
@@ -104,7 +100,6 @@ class FewUnits(Base, frozen=True):
     """A bootstrap interval over few units is too narrow."""
 
     units: int
-    """How many a side has."""
     unit: Unit
 
     def _said(self) -> str:
@@ -117,7 +112,6 @@ class UndefinedResamples(Base, frozen=True):
     says = "base's mean is not above 0 in {undefined:,} of {resamples:resample}, which count against both limits"
     undefined: int
     resamples: int
-    """All of them."""
 
 
 class ImpreciseLimits(Base, frozen=True):
@@ -243,7 +237,6 @@ class NormalTail(Base, frozen=True):
     says = "a p value this small assumes normally distributed builds: {base} + {head:build} alone cannot show it"
     for_experts: ClassVar[bool] = True
     base: int
-    """Builds of base."""
     head: int
 
 
@@ -283,7 +276,10 @@ class EarlyStop(Base, frozen=True):
     says = "stopped at round {round} of {of}: early stopping tends to exaggerate the change"
     round: int
     of: int
-    """Rounds that were planned."""
+
+
+def _other(side: Side) -> Side:
+    return "head" if side == "base" else "base"
 
 
 class UnlikeSpreads(Base, frozen=True):
@@ -294,10 +290,9 @@ class UnlikeSpreads(Base, frozen=True):
     times: float | None
     """How many times as much, each as a share of its mean; None: the other's do not spread."""
     unit: Unit
-    """What spreads."""
 
     def _said(self) -> str:
-        own, others = f"{self.side}'s {self.unit}s spread", f"{other(self.side)}'s"
+        own, others = f"{self.side}'s {self.unit}s spread", f"{_other(self.side)}'s"
         if self.times is None:
             spread = f"{own}, and {others} do not"
         else:
@@ -316,7 +311,7 @@ class CarryOver(Base, frozen=True):
 
     def _said(self) -> str:
         change = f"{format_share(abs(self.change))} {'slower' if self.change > 0 else 'faster'}"
-        return f"{self.side} is {change} after {other(self.side)} than after itself: half of that is in the ratio"
+        return f"{self.side} is {change} after {_other(self.side)} than after itself: half of that is in the ratio"
 
 
 class NoisierThanRemembered(Base, frozen=True):

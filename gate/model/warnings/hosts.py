@@ -9,7 +9,7 @@ import msgspec
 
 from gate.model.names import Side
 from gate.model.warnings.base import Base, Weight
-from gate.units import format_value, plural
+from gate.units import format_duration, format_share, format_value, plural
 from gate.writing.phrases import joined, listed, machine
 from gate.writing.plain import distinct
 from gate.writing.sentences import Sentence, filled
@@ -70,7 +70,6 @@ class NoTemporaryFiles(Unfit, frozen=True):
 
     folder: str
     because: Literal["unreadable", "unwritable", "noexec", "full"]
-    """What is wrong with it."""
     free: int = 0
     """Bytes that are free, where it is full."""
     error: str = ""
@@ -159,15 +158,13 @@ class Steal(HostEvent, frozen=True):
 class Throttled(HostEvent, frozen=True):
     """The control group's quota stopped the processors."""
 
-    says = "the control group's quota throttled the processors {often} ({seconds:time})"
     times: float
     seconds: float
     """For how long in all."""
 
-    @property
-    def often(self) -> str:
-        """Say how often."""
-        return "once" if self.times == 1 else f"{self.times:.0f} times"
+    def _happened(self) -> str:
+        often = "once" if self.times == 1 else f"{self.times:.0f} times"
+        return f"the control group's quota throttled the processors {often} ({format_duration(self.seconds)})"
 
 
 class Load(HostEvent, frozen=True):
@@ -188,16 +185,13 @@ class Load(HostEvent, frozen=True):
 class Pressure(HostEvent, frozen=True):
     """Programs waited for something."""
 
-    says = "{resource} pressure: some program waited for {thing} {share:share} of the time"
     resource: Resource
-    """What they waited for."""
     share: float
     """Share of the time in which some program waited."""
 
-    @property
-    def thing(self) -> str:
-        """Name what they waited for."""
-        return {"cpu": "a processor", "memory": "memory", "io": "a disk"}[self.resource]
+    def _happened(self) -> str:
+        waited = f"waited for {({'cpu': 'a processor', 'memory': 'memory', 'io': 'a disk'})[self.resource]}"
+        return f"{self.resource} pressure: some program {waited} {format_share(self.share)} of the time"
 
 
 class Swapped(HostEvent, frozen=True):
@@ -268,7 +262,6 @@ class Machine(msgspec.Struct, frozen=True):
     hostname: str | None
     """Hash of its name."""
     kernel: str | None
-    """Its version."""
     boot_id: str | None
     """Hash of the id of this boot."""
 
@@ -306,7 +299,6 @@ class FactOfSides(msgspec.Struct, frozen=True):
     base: tuple[str, ...]
     """What base's files say; the same as `head`: both sides mix them."""
     head: tuple[str, ...]
-    """What head's files say."""
 
     def __str__(self) -> str:
         """Say it: "cpu (X, Y)", of both sides "system (a and b)"."""
@@ -347,7 +339,6 @@ class SidesApart(_OfSides, frozen=True):
     base: Machines
     """The machines that measured base; empty: result files of another tool, which do not name them."""
     head: Machines
-    """The machines that measured head."""
     facts: tuple[FactOfSides, ...] = ()
     """What they differ in as far as the files say, the worst first."""
 
@@ -370,7 +361,6 @@ class SidesMixed(_OfSides, frozen=True):
     """Base and head were each measured on the same several machines."""
 
     machines: Machines
-    """Those that measured."""
 
     def _said(self) -> str:
         names = _named(self.machines, self.machines)

@@ -9,7 +9,7 @@ import msgspec
 from gate.model.names import Side
 from gate.model.warnings.base import Base, Weight
 from gate.units import agree, plural
-from gate.writing.phrases import listed, of_sides
+from gate.writing.phrases import listed
 from gate.writing.sentences import filled
 from gate.writing.ways import say_direction
 
@@ -31,9 +31,7 @@ class SelectedOnly(Base, frozen=True):
         "error level cover only these"
     )
     selected: int
-    """Benchmarks that are decided."""
     measured: int
-    """Benchmarks that were measured."""
 
 
 class SidesByOrder(Base, frozen=True):
@@ -63,11 +61,8 @@ class LinesLeftOut(Base, frozen=True):
     """Result files hold what looks like a result, and was left out or read in part."""
 
     file: str
-    """The name of the first of them."""
     first: str
-    """What there is in it, and on which line."""
     more: int
-    """So many others there are, in all files."""
 
     def _said(self) -> str:
         return f"{self.file}: {self.first}" + (f"; and {plural(self.more, 'more such line')}" if self.more else "")
@@ -150,7 +145,6 @@ class BudgetRounds(Base, frozen=True):
 
     says = "only {rounds} of {planned:round} {rounds:fits|fit} the budget, judging by the first two"
     rounds: int
-    """That fit."""
     planned: int
 
 
@@ -164,19 +158,16 @@ class AfterLastLook(Base, frozen=True):
 class ExecutionsShort(Base, frozen=True):
     """A benchmark has fewer executions than the other side, or than were planned."""
 
-    says = "{where}: base has {base} and head {head} of {wanted:execution}"
     benchmark: str
     settings: str
     """Of its factors, as "load=busy"; empty: it has none."""
     base: int
     head: int
     wanted: int
-    """Executions that were planned, or that the other side has."""
 
-    @property
-    def where(self) -> str:
-        """Name the case."""
-        return f"{self.benchmark} at {self.settings}" if self.settings else self.benchmark
+    def _said(self) -> str:
+        where = f"{self.benchmark} at {self.settings}" if self.settings else self.benchmark
+        return f"{where}: base has {self.base} and head {self.head} of {plural(self.wanted, 'execution')}"
 
 
 class PartShort(msgspec.Struct, frozen=True):
@@ -192,7 +183,6 @@ class PartsShort(Base, frozen=True):
     """Some parts of a gate have fewer rounds than were planned."""
 
     parts: tuple[PartShort, ...]
-    """Those that have fewer."""
 
     def _said(self) -> str:
         return listed(
@@ -221,7 +211,6 @@ class UndecidedBenchmarks(Base, frozen=True):
     weight: ClassVar[Weight] = "first"
     benchmarks: tuple[str, ...]
     metrics: tuple[str, ...]
-    """Names of the metrics that were measured of them."""
     named: bool = False
     """Whether plan.metrics names those that decide."""
 
@@ -236,7 +225,6 @@ class UnknownDirection(Base, frozen=True):
     weight: ClassVar[Weight] = "first"
     metrics: tuple[str, ...]
     benchmarks: tuple[str, ...]
-    """Those that have one of them."""
 
     def _said(self) -> str:
         names = f"{listed(self.metrics)} ({listed(self.benchmarks)})"
@@ -248,17 +236,15 @@ class UnknownDirection(Base, frozen=True):
 class MetricMissing(Base, frozen=True):
     """A metric that is not decided lacks values in a session that has the benchmark."""
 
-    says = "{benchmark}: metric {metric}{where} gave no values in session {session}"
     benchmark: str
     metric: str
     factors: str
     """As canonical JSON."""
     session: int
 
-    @property
-    def where(self) -> str:
-        """Say at which settings; "" where there are none."""
-        return f" at {self.factors}" if self.factors != "{}" else ""
+    def _said(self) -> str:
+        where = f" at {self.factors}" if self.factors != "{}" else ""
+        return f"{self.benchmark}: metric {self.metric}{where} gave no values in session {self.session}"
 
 
 class UnknownUnit(Base, frozen=True):
@@ -279,11 +265,8 @@ class UnknownUnit(Base, frozen=True):
 
 class _SomeExecutions(Base, frozen=True):
     base: int
-    """Executions of base of which that is so."""
     head: int
-    """The same of head."""
     of: int
-    """Executions of both sides, of which it may be so."""
 
     @property
     def some(self) -> str:
@@ -291,7 +274,8 @@ class _SomeExecutions(Base, frozen=True):
 
     @property
     def sides(self) -> str:
-        return of_sides(self.base, self.head)
+        sides = (("base", self.base), ("head", self.head))
+        return " and ".join(f"{count} of {side}" for side, count in sides if count)
 
 
 class NotSteady(_SomeExecutions, frozen=True):
@@ -320,7 +304,6 @@ class ValuesShort(_SomeExecutions, frozen=True):
         "was their output cut off?"
     )
     asked: int
-    """Values that each was asked for."""
 
 
 # --- builds -----------------------------------------------------------------------------------------------------------
@@ -361,17 +344,15 @@ class IdenticalSides(Base, frozen=True):
 class MissingAllowed(Base, frozen=True):
     """Benchmarks are missing, and that is allowed."""
 
-    says = "{benchmarks:listed} {benchmarks:is|are} missing, allowed by {allowing}"
     weight: ClassVar[Weight] = "first"
     in_headline: ClassVar[bool] = True
     benchmarks: tuple[str, ...]
     label: str | None
     """What allows it for this pull request, in words; None: the rules do."""
 
-    @property
-    def allowing(self) -> str:
-        """Name what allows it."""
-        return self.label or "the rules"
+    def _said(self) -> str:
+        are = agree(len(self.benchmarks), "is", "are")
+        return f"{listed(self.benchmarks)} {are} missing, allowed by {self.label or 'the rules'}"
 
 
 class SameCommit(Base, frozen=True):
@@ -403,7 +384,6 @@ class NoBuildCommand(Base, frozen=True):
     """There is no build command."""
 
     differing: tuple[Perturbation, ...]
-    """What the builds differ in all the same."""
 
     def _said(self) -> str:
         differing = f"differ in {' and '.join(self.differing)} only" if self.differing else "do not differ"
@@ -414,16 +394,14 @@ class BuildNeedsGit(Base, frozen=True):
     """The first build of a side failed without a .git, so that its trees have one."""
 
     says = (
-        "the {sides:build|builds} of {both} {sides:fails|fail} without .git, so perfgate gave {sides:it|them} one: "
+        "the {sides:build|builds} of {_both} {sides:fails|fail} without .git, so perfgate gave {sides:it|them} one: "
         'set git = "on" under [build] to avoid the failed build'
     )
     weight: ClassVar[Weight] = "later"
     sides: tuple[Side, ...]
-    """Those whose first build failed."""
 
     @property
-    def both(self) -> str:
-        """Name them."""
+    def _both(self) -> str:
         return " and ".join(self.sides)
 
 
@@ -443,7 +421,6 @@ class SetUpDifferently(Base, frozen=True):
     settings: tuple[str, ...]
     """Their names, as "[build] command"."""
     keys: tuple[DifferingKey, ...]
-    """Keys of [[benchmark]] that differ."""
 
     def _said(self) -> str:
         keys = [*self.settings, *(f"{each.key} of {listed(each.benchmarks)}" for each in self.keys)]
@@ -455,13 +432,10 @@ class NotComparable(Base, frozen=True):
 
     metric: str
     of: Literal["unit", "direction"]
-    """What differs."""
     base: tuple[str, ...]
     """The units or directions of base; several: on one side alone."""
     head: tuple[str, ...]
-    """The same of head."""
     names: tuple[str, ...]
-    """Names of the benchmarks, with their settings."""
 
     def _said(self) -> str:
         base, head = map(self._in, (self.base, self.head))

@@ -11,7 +11,7 @@ import msgspec
 from gate.model.names import FailureKind
 from gate.model.warnings.base import Base, Weight
 from gate.units import Duration, format_duration, format_share, plural
-from gate.writing.phrases import joined
+from gate.writing.phrases import joined, listed
 from gate.writing.plain import clip, visible
 from gate.writing.sentences import Sentence
 
@@ -55,7 +55,6 @@ class LeftBehind(Base, frozen=True):
     says = "perfgate cannot remove its directory {directory} ({why}): remove it yourself"
     directory: str
     why: str
-    """What the system said."""
 
 
 class BaseWithoutConfig(Base, frozen=True):
@@ -71,15 +70,12 @@ class BaseBroken(Base, frozen=True):
     weight: ClassVar[Weight] = "first"
     in_headline: ClassVar[bool] = True
     base: str | None
-    """The commit of base."""
     failed: FailureKind
     """What failed: its build, or an execution."""
     benchmark: str | None
     """Which does not start; None: its build failed."""
     status: str
-    """How it ended."""
     output: tuple[str, ...]
-    """The last lines of what it printed."""
     tried: int
     """How many of its first-parent ancestors were tried."""
     compared: str | None
@@ -109,7 +105,6 @@ class NothingToCompare(Base, frozen=True):
     It has no configuration, or it is broken and so are its ancestors, or its suites have no benchmark.
     """
 
-    says = "{lacks}: {measured}. Once head runs and is merged, the next change is compared with it"
     weight: ClassVar[Weight] = "first"
     base: str | None
     """The commit of base, whatever was measured in its place."""
@@ -140,10 +135,11 @@ class NothingToCompare(Base, frozen=True):
             return f"{first}, and none of head's benchmarks runs there"
         return f"{first}, and head's build fails there{f' ({self.status})' if self.status else ''}"
 
-    @property
-    def measured(self) -> str:
-        """Say what was measured in its place."""
-        return "head is measured against itself" if self.itself else "head is measured alone"
+    def _said(self) -> str:
+        how = "against itself" if self.itself else "alone"
+        return (
+            f"{self.lacks}: head is measured {how}. Once head runs and is merged, the next change is compared with it"
+        )
 
 
 class HeadWithoutConfig(Base, frozen=True):
@@ -171,9 +167,7 @@ class Renamed(Base, frozen=True):
     weight: ClassVar[Weight] = "first"
     in_headline: ClassVar[bool] = True
     was: str
-    """Its name in base."""
     now: str
-    """Its name in head."""
 
 
 class Differing(msgspec.Struct, frozen=True):
@@ -245,9 +239,7 @@ class FewBuilds(Base, frozen=True):
     """The plan has fewer builds than the gate wants before it calls a change."""
 
     builds: int
-    """Builds of the plan, at most."""
     min_builds: int
-    """Builds that `gate.min_builds` asks for."""
     remembers: bool
     """Whether what is remembered of the host can take their place."""
     counts: bool
@@ -288,7 +280,6 @@ class NoLooksByBootstrap(Base, frozen=True):
 
     says = "bootstrap intervals do not stop early: the whole plan is measured, {builds:round}"
     builds: int
-    """Builds that are made, the most of the plan."""
 
 
 class FewIterationsForSteady(Base, frozen=True):
@@ -330,7 +321,6 @@ class PlannedFromMemory(Base, frozen=True):
     last: int
     """The most builds of a side."""
     executions: int
-    """Executions a build."""
     iterations: int
     """Iterations an execution."""
     reached: bool
@@ -412,7 +402,6 @@ class MovingAddresses(Limit, frozen=True):
 
 class _OfEvents(Limit, frozen=True):
     events: tuple[str, ...]
-    """Names of the events."""
 
     @property
     def named(self) -> str:
@@ -470,9 +459,7 @@ class StartedByShim(Base, frozen=True):
 
     benchmarks: tuple[str, ...]
     manager: str
-    """Name of the version manager."""
     path: str
-    """Path of the shim."""
     program: str
     """The path of the program behind it; empty: the manager does not tell."""
     seconds: float | None
@@ -531,7 +518,6 @@ class NothingRemembered(Base, frozen=True):
     says = "this host is not calibrated, so intervals use {method}: run `perfgate calibrate`"
     weight: ClassVar[Weight] = "later"
     method: str
-    """Name of the method whose intervals take their place."""
 
 
 class HistoryUnusable(Base, frozen=True):
@@ -559,16 +545,14 @@ class MemoryOfOneFile(Base, frozen=True):
 class MemoryOfOtherMachine(Base, frozen=True):
     """What is remembered of benchmarks was measured on another machine."""
 
-    says = "the memory of {benchmarks:listed} is not used: measured on another machine ({how})"
     weight: ClassVar[Weight] = "later"
     benchmarks: tuple[str, ...]
     differing: tuple[Differing, ...]
-    """What differs between the machines."""
 
-    @property
-    def how(self) -> str:
-        """Say what differs."""
-        return "; ".join(f"{each.name} was {each.was}, is {each.now}" for each in self.differing) or "a different model"
+    def _said(self) -> str:
+        differing = "; ".join(f"{each.name} was {each.was}, is {each.now}" for each in self.differing)
+        why = f"measured on another machine ({differing or 'a different model'})"
+        return f"the memory of {listed(self.benchmarks)} is not used: {why}"
 
 
 _SETUP = {
@@ -583,22 +567,18 @@ _SETUP = {
 class MemoryOfOtherSetup(Base, frozen=True):
     """What is remembered of benchmarks was measured in another way."""
 
-    says = "the memory of {benchmarks:listed} is not used: {how}"
     weight: ClassVar[Weight] = "later"
     benchmarks: tuple[str, ...]
     differing: tuple[Differing, ...]
     """By the names of gate.memory.entries.Setup; empty: base and head are measured in different ways."""
 
-    @property
-    def how(self) -> str:
-        """Say what differs."""
-        return (
-            "; ".join(
-                f"{_SETUP.get(each.name, each.name)} was {_shown(each.was)}, is {_shown(each.now)}"
-                for each in self.differing
-            )
-            or "base and head are measured in different ways"
+    def _said(self) -> str:
+        why = "; ".join(
+            f"{_SETUP.get(each.name, each.name)} was {_shown(each.was)}, is {_shown(each.now)}"
+            for each in self.differing
         )
+        differing = why or "base and head are measured in different ways"
+        return f"the memory of {listed(self.benchmarks)} is not used: {differing}"
 
 
 def _shown(value: str | int | None) -> str:

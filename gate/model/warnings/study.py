@@ -26,7 +26,6 @@ class FactorUnused(Base, frozen=True):
     says = "{factor}: no command has {{{factor}}}, so it changes nothing unless a program reads {variable}"
     factor: str
     variable: str
-    """Name of the environment variable that holds its setting."""
 
 
 class OneReplicate(Base, frozen=True):

@@ -15,7 +15,8 @@ from gate.report.markdown.escape import Md, escape, html_prose, prose, size
 from gate.report.markdown.explanations import functions_table, why
 from gate.report.markdown.opening import Room, compared, new, next_step, opening, shown_of, weigh, write
 from gate.report.markdown.tables import Part
-from gate.words import numbers, reports, sameness
+from gate.units import plural
+from gate.words import reports, sameness
 from gate.words.failures import FailureGroup, grouped
 from gate.words.names import Names
 from gate.words.notes import notes
@@ -79,7 +80,7 @@ def _folded(
         pasted,
         Part("Functions that add to the changes", "profile", why(report, 3, _WIDTH, common.names), 0.3),
         functions_table(report, common.names, share=0.3),
-        parts.listed(numbers.plural(len(warned), "warning"), "warning", warned, 0.3),
+        parts.listed(plural(len(warned), "warning"), "warning", warned, 0.3),
         outputs,
         parts.findings_table(parts.more_findings(found, shown), found[shown:], common, share=0.8),
         parts.identical(report, common.names, share=0.5, first=sameness.not_measured(report)),

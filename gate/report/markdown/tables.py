@@ -12,6 +12,7 @@ from gate.model import Failure, Finding, RatioInterval, Recorded, Report
 from gate.model.case import MEAN, TYPICAL
 from gate.model.names import ACTIVE
 from gate.report.markdown.escape import NAME, Md, block, brief, code, escape, short, size
+from gate.units import plural
 from gate.words import bars, cost, failures, marks, notes, numbers, reports, sameness, views
 from gate.words import findings as finding_words
 from gate.words.failures import FailureGroup
@@ -78,7 +79,7 @@ def fit(parts: Sequence[Part], room: int) -> Fitted:
     left = [(len(part.items) - len(items), part.noun) for part, items in zip(parts, kept, strict=True)]
     return Fitted(
         [_cut(part, items) for part, items in zip(parts, kept, strict=True) if items],
-        [numbers.plural(more, noun) for more, noun in left if more],
+        [plural(more, noun) for more, noun in left if more],
     )
 
 
@@ -141,7 +142,7 @@ def findings_table(title: str, findings: Sequence[Finding], common: Marked, shar
 
 def more_findings(found: Sequence[Finding], shown: int) -> str:
     """Name the rows that are not shown at first sight: "290 more findings"."""
-    return numbers.plural(len(found) - shown, "more finding" if shown else "finding")
+    return plural(len(found) - shown, "more finding" if shown else "finding")
 
 
 def _finding_row(finding: Finding, common: Marked, confidence: float | None) -> Md:
@@ -163,7 +164,7 @@ def machines_table(findings: Sequence[Finding], names: Names, share: float = 1.0
     found = [each for each in findings if each.sessions]
     title = reports.titled(next((at.ratio.confidence for f in found for at in f.sessions), None))
     opening = f"| benchmark | machine | {title} | rounds |\n|:--|:--|:--|--:|\n"
-    title = f"Each machine by itself: {numbers.plural(len(found), 'finding')}"
+    title = f"Each machine by itself: {plural(len(found), 'finding')}"
     return Part(title, "finding by machine", Written(found, lambda each: _machine_rows(each, names)), share, opening)
 
 
@@ -186,7 +187,7 @@ def recorded_table(recorded: Sequence[Recorded], names: Names, share: float = 1.
     opening = (
         f"| benchmark | metric | {reports.titled(reports.confidence(recorded))} | base → head |\n|:--|:--|:--|:--|\n"
     )
-    title = f"{numbers.plural(len(recorded), 'metric')} recorded, not decided"
+    title = f"{plural(len(recorded), 'metric')} recorded, not decided"
     return Part(title, "recorded metric", Written(recorded, lambda each: _recorded_row(each, names)), share, opening)
 
 
@@ -198,7 +199,7 @@ def _recorded_row(case: Recorded, names: Names) -> Md:
 def views_table(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Part:
     """Write the views that did not decide as a table, with why another one did."""
     found = [each for each in findings if each.beside]
-    title = f"Other views, which did not decide: {numbers.plural(len(found), 'benchmark')}"
+    title = f"Other views, which did not decide: {plural(len(found), 'benchmark')}"
     opening = "| benchmark | other view | change (interval) | base → head |\n|:--|:--|:--|:--|\n"
     return Part(title, "benchmark with other views", Written(found, lambda f: _view_rows(f, names)), share, opening)
 
@@ -264,7 +265,7 @@ def reasons(findings: Sequence[Finding], names: Names, share: float = 1.0) -> Pa
     items: list[Finding | Shared] = [*why.values()]
     items += [f for f in findings if not _said(f, why) or any(note.kind not in once for note in notes.notes(f))]
     items += minded.values()
-    title = f"In words, with warnings: {numbers.plural(len(findings), 'finding')}"
+    title = f"In words, with warnings: {plural(len(findings), 'finding')}"
     return Part(title, "sentence", Written(items, lambda each: _reason(each, names, once)), share)
 
 
@@ -331,7 +332,7 @@ def identical(report: Report, names: Names, share: float = 1.0, first: str = "")
     """List what was not measured because it cannot differ, below what differs between the sides; first: said before."""
     found = sameness.each(report)
     opening = "\n".join(f"{brief(each, _TEXT)}.\n" for each in (first, *sameness.proof(report)) if each)
-    title = f"Identical, not measured: {numbers.plural(len(found), 'benchmark')}"
+    title = f"Identical, not measured: {plural(len(found), 'benchmark')}"
     written = Written(found, lambda own: Md(f"- {code(names.benchmark(own[0], NAME))}: {escape(own[1])}"))
     return Part(title, "identical benchmark", written, share, f"{opening}\n" if opening else "")
 

@@ -9,9 +9,8 @@ import msgspec
 
 from gate.model import SIDES, Build
 from gate.model.case import pairs
-from gate.units import format_duration
+from gate.units import format_duration, plural
 from gate.words.builds import say_builds, say_order, say_shuffle
-from gate.words.numbers import plural
 from gate.writing.amounts import known
 from gate.writing.plain import clip, visible
 

@@ -9,9 +9,9 @@ import msgspec
 from gate.model import Report
 from gate.model.explanation import Candidate, Explanation
 from gate.report.page.pictures import Figure, flame_of
+from gate.units import plural
 from gate.words import explanations as words
 from gate.words.names import Names
-from gate.words.numbers import plural
 
 
 class FunctionRow(msgspec.Struct, frozen=True):

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from gate.model import HostState
-from gate.units import format_duration, format_share, format_value
-from gate.words import numbers, reports
+from gate.units import format_duration, format_share, format_value, plural
+from gate.words import reports
 from gate.writing.amounts import known
 from gate.writing.plain import clip, visible
 
@@ -45,7 +45,7 @@ def _plain(value: float) -> str:
 
 
 def _pages(value: float) -> str:
-    return numbers.plural(round(value), "page") if value < 1000 else f"{value:,.0f} pages"
+    return plural(round(value), "page") if value < 1000 else f"{value:,.0f} pages"
 
 
 def _microseconds(value: float) -> str:

@@ -8,9 +8,10 @@ from gate.decide.importance import tallies
 from gate.model import Failure, Report, outcomes
 from gate.report.measurements import Material
 from gate.report.templates import render_template
-from gate.units import format_confidence, format_number
+from gate.units import format_confidence, format_number, plural
 from gate.words import failures, marks, numbers, reports, sameness, verdict_line, views
 from gate.words import findings as finding_words
+from gate.writing import amounts
 from gate.writing.amounts import known
 from gate.writing.plain import clip, last_lines, visible
 
@@ -46,6 +47,8 @@ def render(report: Report, material: Material | None = None) -> str:
         "script_hash": script_hash(),
         "words": reports,
         "written": numbers,
+        "amounts": amounts,
+        "plural": plural,
         "finding_words": finding_words,
         "failures": failures,
         "sameness": sameness,

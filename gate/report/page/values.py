@@ -10,9 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gate.model import SIDES, Case, Finding, Sample, Side
-from gate.units import format_number, shown_unit
+from gate.units import format_number, plural, shown_unit
 from gate.words import numbers
-from gate.words.numbers import plural
 from gate.writing.amounts import known
 from gate.writing.plain import clip, visible
 

@@ -94,7 +94,7 @@ def test_a_finding_has_no_number(tmp_path: Path) -> None:
         "differ": ["README.md", "docs/a.md"], "differ_count": 3, "made_count": 1, "read_count": 120,
         "hash": {"base": "sha256:aa", "head": "sha256:bb"},
     }  # fmt: skip
-    assert (proved["reason"]["kind"], proved["reason"]["differ"]) == ("same-program", 3)
+    assert (proved["reason"]["kind"], proved["reason"]["details"]["differ"]) == ("same-program", 3)
     assert found["parse"]["identical"] is None
     assert (report["verdict"], report["exit_code"], report["failures"]) == ("regression", 1, [])
 
@@ -144,7 +144,7 @@ def test_every_format_says_it(tmp_path: Path, how: str) -> None:
 def test_all_identical_is_a_pass(tmp_path: Path) -> None:
     report = decided(folder_of(tmp_path, *map(same, ("encode", "parse", "scan"))))
     assert (report["verdict"], report["exit_code"]) == ("pass", 0)
-    assert (report["summary"]["kind"], report["summary"]["benchmarks"]) == ("all-identical", 3)
+    assert (report["summary"]["kind"], report["summary"]["details"]["benchmarks"]) == ("all-identical", 3)
     assert (report["failures"], report["warnings"], report["family"]["size"]) == ([], [], 0)
     for form in ("text", "markdown", "summary", "html", "junit"):
         written = " ".join(run("report", str(tmp_path), "--format", form)[1].split())

@@ -83,7 +83,7 @@ def test_alone_there_is_nothing_to_compare_yet(tmp_path: Path, tool: str) -> Non
     report = project.report()
     assert (done.returncode, report["verdict"], report["new"]) == (0, "pass", [NEW[tool]])
     assert " ".join(done.stdout.split()).startswith("○ Nothing to compare yet: suite has no benchmark in base ")
-    assert report["summary"]["why"]["text"] == (
+    assert report["summary"]["details"]["why"]["text"] == (
         "suite has no benchmark in base: head is measured alone. Once head runs and is merged, the next change is "
         "compared with it"
     )

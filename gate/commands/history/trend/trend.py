@@ -20,9 +20,9 @@ from gate.history.names import when
 from gate.history.series import followed, series
 from gate.history.trend import Trend, trend
 from gate.model import UserError
-from gate.model.visible import visible
 from gate.report.outputs import write
 from gate.words.streams import colored
+from gate.writing.plain import visible
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}(T.*)?")
 _MOST = 120

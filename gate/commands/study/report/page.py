@@ -19,9 +19,8 @@ from gate.report.measurements import Attachment
 from gate.report.page.embedded import Data, data_of
 from gate.report.page.pictures import Figure
 from gate.report.templates import Fact, render_template
-from gate.units import agree, format_confidence, format_share
+from gate.units import agree, format_confidence, format_share, plural
 from gate.words import failures
-from gate.words.numbers import plural
 from gate.words.reports import capitalized, commit
 from gate.writing.plain import visible
 

@@ -17,9 +17,8 @@ from gate.model.study import (
     Response,
     Term,
 )
-from gate.units import format_number, format_share
+from gate.units import format_number, format_share, plural
 from gate.words.effects import alias_sets, level_of, named, partial_aliases, settings_text, unit_of
-from gate.words.numbers import plural
 
 UNITS = {"iteration": "iterations", "execution": "executions", "build": "builds"}
 
