@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -41,18 +41,6 @@ _MEDIAN = "median(elapsed)"
 _TABLE_ROW = re.compile(r"\|(?P<cells>[^`:]*\|)\s*(?::\w+: ?(?P<why>[^`]*))?`(?P<name>.*?)`(?: \((?P<after>.*)\))?")
 _NUMBER = re.compile(r"[0-9][0-9,]*(\.[0-9]+)?")
 _DEFAULT_TITLE = "benchmark"
-
-
-class Row(NamedTuple):
-    """A benchmark of a table."""
-
-    name: str
-    """With its title in front: "title/name"."""
-    unit: str
-    """What one time is of: "op"."""
-    seconds: float
-    problem: str = ""
-    """Why it has no time, and on which line; "": it has one."""
 
 
 class _Result(msgspec.Struct):
@@ -105,8 +93,7 @@ def _results(source: Source) -> Iterator[_Result]:
     if text.lstrip().startswith(("{", "[")):
         yield from _document(source)
     elif any(_is_header(line) for line in source.head.lines):
-        for row in _rows(source.lines()):
-            yield _Result(name=row.name, unit=row.unit, median=row.seconds, problem=row.problem)
+        yield from _rows(source.lines())
     else:
         yield from _csv(source)
 
@@ -149,9 +136,9 @@ def _one(found: _Result, name: str, labels: dict[str, str]) -> Result:
     if found.problem:
         return Failed(benchmark=name, status=found.problem, labels=labels)
     if not epochs and found.median is not None:
-        return Aggregate(
-            benchmark=name, metric="time", statistic="median", value=found.median / batch, unit="s", labels=labels
-        )
+        # a division would lose which digits were printed
+        value = found.median if batch == 1 else found.median / batch
+        return Aggregate(benchmark=name, metric="time", statistic="median", value=value, unit="s", labels=labels)
     times = _values(epochs, "elapsed", batch)
     if times is None:
         return Failed(benchmark=name, status="an epoch has no time", labels=labels)
@@ -188,7 +175,7 @@ def _header(line: str) -> tuple[list[str], str]:
     return (columns, title.strip()) if is_header else ([], "")
 
 
-def _rows(lines: Iterable[str]) -> Iterator[Row]:
+def _rows(lines: Iterable[str]) -> Iterator[_Result]:
     """Read the rows of all tables, also those without a time above 0; other lines are passed over."""
     columns: list[str] = []
     title = ""
@@ -198,15 +185,15 @@ def _rows(lines: Iterable[str]) -> Iterator[Row]:
         if row and columns:
             # a tick in a name is doubled, and one at its end is not told from the mark
             name = _full_name(title, row["name"].replace("``", "`"))
-            found = _median(dict(zip(columns, _cells(row["cells"]), strict=False)))
+            unit, seconds = _median(dict(zip(columns, _cells(row["cells"]), strict=False)))
             why = f"line {place}: it has no time: {row['why'] or row['after'] or shown(line.strip().encode())}"
-            yield Row(name, found.unit, found.seconds) if found else Row(name, "", 0.0, why.strip())
+            yield _Result(name, unit=unit, median=seconds) if seconds else _Result(name, unit="", problem=why.strip())
         elif header[0]:
             columns, title = header
 
 
-def _median(cells: dict[str, str]) -> Row | None:
-    """Read the time of one operation from the column with more digits: its own, or operations a second."""
+def _median(cells: dict[str, str]) -> tuple[str, float]:
+    """Read what one time is of ("op"), and the time by the column with more digits: its own, or operations a second."""
     rate_name = next((name for name in cells if name.endswith("/s")), "")
     unit = rate_name.removesuffix("/s")
     time_name = next(
@@ -215,9 +202,9 @@ def _median(cells: dict[str, str]) -> Row | None:
     rate, time = cells.get(rate_name, ""), cells.get(time_name, "")
     digits = {text: len(text.replace(",", "").replace(".", "").lstrip("0")) for text in (rate, time)}
     if _NUMBER.fullmatch(time) and digits[time] > digits[rate]:
-        return Row("", unit, Digits(time.replace(",", "")) * to_base(time_name.split("/")[0])[1])
+        return unit, Digits(time.replace(",", "")) * to_base(time_name.split("/")[0])[1]
     number = float(rate.replace(",", "")) if _NUMBER.fullmatch(rate) else 0.0
-    return Row("", unit, 1 / number) if number else None
+    return unit, 1 / number if number else 0.0
 
 
 def _cells(text: str) -> list[str]:

@@ -49,6 +49,7 @@ def test_the_values_are_those_of_the_lines_in_seconds() -> None:
     said = [float(row.split()[2]) for row in text.splitlines() if row.startswith("BenchmarkSizes/a-2-2 ")]
     found = read("plain.txt").benchmarks["example.com/tiny.BenchmarkSizes/a-2"]["time"]
     assert found == Series("s", [value * 1e-9 for value in said])
+    assert found.step == pytest.approx(1e-11)
     assert len(said) == 2
 
 
