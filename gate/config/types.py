@@ -73,7 +73,7 @@ PERTURBATIONS: tuple[Perturbation, ...] = typing.get_args(Perturbation)
 class Gate(Table, frozen=True, kw_only=True):
     """The rules of the verdict."""
 
-    threshold: Annotated[Share, Meta(description="The smallest change worth failing for.")] = default(Share(0.03))
+    threshold: Annotated[Share, Meta(description="The smallest change worth failing for.")] = default(Share(0.02))
     floor: Annotated[
         Quantity | None,
         Meta(

@@ -41,9 +41,12 @@ def is_futile(found: Estimated, look: int, alpha: float, design: Design, *, floo
 def _asked(found: Estimated, look: int, design: Design) -> int:
     """Return the look that a finding must be seen by: the first after this one that sees enough, else the last.
 
-    A long plan has looks that see much smaller changes than are worth failing for, and need not be waited for.
+    A long plan has looks that see much smaller changes than are worth failing for, and need not be waited for. But what
+    has a sign of a slowdown is no pass, and so is measured on as long as any look may call it.
     """
     last = len(design.looks) - 1
+    if in_sight(found, design.alpha, floor=False):
+        return last
     for end in range(look + 1, last):
         size = at_look(found, design, end) if design.looks[end] >= FIRST_STAGE else None
         if size is not None and size <= found.subject.wanted:

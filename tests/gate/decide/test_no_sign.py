@@ -26,10 +26,11 @@ Means = dict[str, tuple[list[float], list[float]]]
 
 def lines(means: Means, rounds: int, fixed: bool = False, better: str = "lower", **tables: Any) -> list[dict[str, Any]]:
     plan = {"builds": 12 if fixed else {"min": 4, "max": 12}}
-    config = {"plan": plan, **tables, "gate": {"floor": "0", "interval": "paired", **tables.get("gate", {})}}
+    gate = {"floor": "0", "threshold": "3%", "interval": "paired", **tables.get("gate", {})}
+    config = {"plan": plan, **tables, "gate": gate}
     found: list[dict[str, Any]] = [{"type": "run", "seed": 1, "config": config}]
     if not fixed:
-        found[0]["looks"] = 12
+        found[0]["looks"] = config["plan"]["builds"].get("max", 56)
     for r in range(rounds):
         for name, sides in means.items():
             for side, values in zip(("base", "head"), sides, strict=True):
@@ -71,18 +72,52 @@ def only(found: list[dict[str, Any]]) -> Finding:
 # --- when it is given up ----------------------------------------------------------------------------------------------
 
 
-def twin(base: list[float], head: list[float], threshold: float, cases: int = 1) -> int:
+def power_needs(critical: float, df: int) -> float:
+    """The noncentrality at which T exceeds a limit in 80% of the runs."""
+    low, high = 0.0, 50.0
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (low, middle) if stats.nct.sf(critical, df, middle) >= 0.8 else (middle, high)
+    return high
+
+
+def asked(
+    k: int, looks: tuple[int, ...], sd: float, threshold: float, wanted: float, cases: int = 1
+) -> tuple[int, float]:
+    """The look by which one case must be seen, one number at a time, and the size that 80% of the runs see by then."""
+    for end in range(k + 1, len(looks)):
+        if looks[end] < 12 and end + 1 < len(looks):
+            continue
+        level = spending(looks).nominal(end, 0.05 / cases, paired=True)
+        critical = float(stats.t.isf(level / 2, looks[end] - 1))
+        size = (1 + threshold) * math.exp(power_needs(critical, looks[end] - 1) * sd / math.sqrt(looks[end])) - 1
+        if size <= wanted or end + 1 == len(looks):
+            return end, size
+    raise AssertionError("no look is left")
+
+
+def twin(
+    base: list[float],
+    head: list[float],
+    threshold: float,
+    cases: int = 1,
+    looks: tuple[int, ...] = LOOKS,
+    wanted: float = 0.1,
+) -> int:
     """The look (from 1) at which one case is given up, one number at a time; 0: it is not."""
-    design = spending(LOOKS)
-    for k, rounds in enumerate(LOOKS[:-1]):
+    design = spending(looks)
+    for k, rounds in enumerate(looks[:-1]):
         d = [math.log(h / b) for b, h in zip(base[:rounds], head[:rounds], strict=True)]
         mean, sd = float(np.mean(d)), float(np.std(d, ddof=1))
         t = (mean - math.log(1 + threshold)) / (sd / math.sqrt(rounds))
         z_now = float(stats.norm.isf(stats.t.sf(t, rounds - 1)))
         if stats.t.sf(t, rounds - 1) * 2 < design.nominal(k, 0.05 / cases, paired=True):
             return 0
-        time = rounds / LOOKS[-1]
-        z = float(stats.norm.isf(design.nominal(3, 0.05 / cases, paired=True) / 2))
+        sign = mean > math.log(1 + threshold) and stats.t.sf(mean / (sd / math.sqrt(rounds)), rounds - 1) < 0.025
+        # what is no pass is measured on
+        end = len(looks) - 1 if sign else asked(k, looks, sd, threshold, wanted, cases)[0]
+        time = rounds / looks[end]
+        z = float(stats.norm.isf(design.nominal(end, 0.05 / cases, paired=True) / 2))
         theta = z + float(stats.norm.ppf(0.8))
         chance = stats.norm.sf((z - z_now * math.sqrt(time) - theta * (1 - time)) / math.sqrt(1 - time))
         if chance < 0.15:
@@ -103,6 +138,43 @@ def test_it_is_given_up_where_the_formula_says(seed: int) -> None:
         assert given_up == (expected > 0)
         assert not given_up or found.decided_at.look <= expected
         assert found.stopped != "futility" or found.decided_at.look == expected
+
+
+LONG = (4, 6, 8, 12, 18, 28, 56)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_a_long_plan_asks_the_first_look_that_sees_enough(seed: int) -> None:
+    sd = (0.005, 0.02, 0.05, 0.12)[seed % 4]
+    ratio = float(np.random.default_rng([seed, 8]).choice([0.98, 1.0, 1.02, 1.04]))
+    rng = np.random.default_rng(seed)
+    means = {"a": ((1 + rng.normal(0, sd, 56)).tolist(), (ratio * (1 + rng.normal(0, sd, 56))).tolist())}
+    found = only(lines(means, 56, plan={"builds": {"min": 4}}, gate={"threshold": "3%", "detectable": "8%"}))
+    expected = twin(*means["a"], threshold=0.03, looks=LONG, wanted=0.08)
+    assert found.decided_at.looks == len(LONG)
+    if found.verdict in ("regression", "improvement"):
+        assert expected == 0 or found.verdict == "improvement"
+    if found.stopped != "futility":
+        return
+    assert found.decided_at.look == expected
+    rounds = LONG[expected - 1]
+    base, head = (np.array(side[:rounds]) for side in means["a"])
+    _, size = asked(expected - 1, LONG, float(np.std(np.log(head / base), ddof=1)), 0.03, 0.08)
+    assert found.detectable == pytest.approx(size, rel=1e-4)
+    # green as soon as no sign is enough, and too noisy where the last look sees too little
+    if isinstance(found.reason, reasons.TooNoisy):
+        assert (found.verdict, size > 0.08) == ("inconclusive", True)
+    else:
+        # what was worse at the last but one look, and can hardly be called any more, is no pass
+        assert (found.verdict == "no-sign" and size <= 0.08) or expected == len(LONG) - 1
+
+
+def test_a_long_plan_ends_as_early_as_a_short_one_where_nothing_changed() -> None:
+    for seed in range(12):
+        means = drawn(seed, sd=0.004, names="abcde")
+        assert settled(
+            lines(means, 4, plan={"builds": {"min": 4}}, gate={"threshold": "2%", "detectable": "4%"})
+        ) == set("abcde")
 
 
 def test_between_rounds_it_is_named_as_needing_no_more() -> None:
