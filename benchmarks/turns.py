@@ -40,7 +40,10 @@ int main(void) {
 """
 MAKEFILE = "work: work.c constants.h\n\t$(CC) -O1 -static -include constants.h -o $@ work.c\n"
 CONFIG = """\
+[gate]
+threshold = "3%"
 [plan]
+builds = {min = 4, max = 12}
 executions = 2
 iterations = 5
 budget = "2m"

@@ -115,7 +115,7 @@ def test_an_empty_file_is_all_defaults() -> None:
         ('[gate]\ninterval = "zz"', 'perfgate.toml:2: gate.interval: "zz" is not one of "auto", "fieller", "fieller-kj", "fieller-paired", "fieller-moderated", "paired", "paired-shared", "bootstrap", "bootstrap-bca"'),
         ("[gate]\nconfidence = 95", "perfgate.toml:2: gate.confidence: expected a number below 1, got 95; write e.g. confidence = 0.95"),
         ('[plan]\nbuilds = "x"', 'perfgate.toml:2: plan.builds: expected a whole number or a table, got "x"; write e.g. builds = {min = 4}'),
-        ('[gate]\ndetectable = "3%"', "perfgate.toml:2: gate.detectable: 3% is not above the threshold, so a change of this size could never show: write a larger one"),
+        ('[gate]\ndetectable = "2%"', "perfgate.toml:2: gate.detectable: 2% is not above the threshold, so a change of this size could never show: write a larger one"),
         ('[[override]]\ndetectable = "2%"', "perfgate.toml:2: override[0].detectable: 2% is not above the threshold, so a change of this size could never show: write a larger one"),
         (
             '[gate]\nthreshold = 0\ninconclusive = "fail"\nshow = "no-sign"\n[[override]]\nshow = "not-worse"',

@@ -157,7 +157,7 @@ def test_the_schema_accepts_the_example_and_refuses_unknown_keys() -> None:
     for bad in wrong:
         with pytest.raises(jsonschema.ValidationError):
             VALIDATOR.validate(bad)
-    assert schema["$defs"]["Gate"]["properties"]["threshold"]["default"] == "3%"
+    assert schema["$defs"]["Gate"]["properties"]["threshold"]["default"] == "2%"
 
 
 def parse_example() -> object:
@@ -241,7 +241,7 @@ def test_the_rules_of_a_metric_hold_for_its_views() -> None:
     assert threshold_of(rules, "b", "active", "typical") == 0.02
     assert threshold_of(rules, "b", "time", "typical") == 0.07
     assert threshold_of(rules, "c", "time", "mean") == 0.07
-    assert threshold_of(rules, "c", "time", "typical") == 0.03
+    assert threshold_of(rules, "c", "time", "typical") == 0.02
     # not the other way round
     assert threshold_of(rules, "b", "time", "mean") == 0.07
 

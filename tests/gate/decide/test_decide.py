@@ -19,6 +19,7 @@ from gate.model import Accepted, Finding, Report, Run, outcomes, reasons
 from gate.model.bounds import LARGEST, SMALLEST
 from gate.model.warnings.estimates import NormalTail, NotExact
 from gate.model.warnings.setup import ExpiredAccept
+from gate.units import Share
 from tests.support.kalibera_jones import TABLE_V_NEW, TABLE_V_OLD
 from tests.support.lines import builds, execution, located
 
@@ -41,6 +42,8 @@ def pair(ratio: float, count: int = 5, **more: Any) -> list[dict[str, Any]]:
 
 def report(lines: list[dict[str, Any]], toml: str = "", label: str | None = None) -> Report:
     config = parse(read_source(toml, "perfgate.toml"))
+    if "threshold" not in toml:
+        config = msgspec.structs.replace(config, gate=msgspec.structs.replace(config.gate, threshold=Share(0.03)))
     if config.gate.interval == "auto":
         # the made data has the same noise on both sides, which a pairing would take away
         config = msgspec.structs.replace(config, gate=msgspec.structs.replace(config.gate, interval="fieller"))

@@ -28,7 +28,8 @@ Means = dict[str, tuple[list[float], list[float]]]
 
 def report(means: Means, better: str = "lower", looks: int = 0, **tables: Any) -> Report:
     """A run of one value a build; looks: of so many rounds with look lines."""
-    config = {"gate": {"floor": "0", "interval": "fieller", "show": "not-worse", **tables.pop("gate", {})}, **tables}
+    gate = {"threshold": "3%", "floor": "0", "interval": "fieller", "show": "not-worse", **tables.pop("gate", {})}
+    config = {"gate": gate, **tables}
     found: list[dict[str, Any]] = [{"type": "run", "config": config, **({"looks": 12} if looks else {})}]
     for name, sides in means.items():
         for side, values in zip(("base", "head"), sides, strict=True):

@@ -90,7 +90,7 @@ def test_a_finding_that_the_floor_decides_says_so_in_every_format(tmp_path: Path
     ]
     files = {kind: tmp_path / kind for kind in ("markdown", "html", "junit")}
     options = [part for kind, file in files.items() for part in (f"--{kind}", str(file))]
-    report = decided(tmp_path, [*doubled(), *others], "--set", "gate.floor=1us", *options)
+    report = decided(tmp_path, [*doubled(), *others], "--set", "gate.floor=1us", "--set", "gate.threshold=3%", *options)
     found = next(f for f in report["findings"] if f["benchmark"] == "bench")
     assert (found["verdict"], found["not_worse"]) == ("inconclusive", False)
     assert {**found["reason"], "text": ""} == {

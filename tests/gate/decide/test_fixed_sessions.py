@@ -5,6 +5,7 @@ import math
 import statistics
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -21,6 +22,7 @@ from gate.model.warnings.estimates import DependsOnMachine, RatioBySession, Roun
 from gate.model.warnings.measured import TwoSessions
 from gate.stats.round_ratio import Rounds
 from gate.stats.shared_variance import share_variance
+from gate.units import Share
 from tests.support.lines import builds, execution, located
 
 FIXED = '[gate]\nsessions = "fixed"\n'
@@ -41,7 +43,10 @@ Lines = list[dict[str, Any]]
 
 
 def judged(lines: Lines, toml: str = FIXED) -> Report:
-    policy = Policy(parse(read_source(toml, "perfgate.toml")), "test", datetime.date(2026, 11, 20), None)
+    config = parse(read_source(toml, "perfgate.toml"))
+    if "threshold" not in toml:
+        config = msgspec.structs.replace(config, gate=msgspec.structs.replace(config.gate, threshold=Share(0.03)))
+    policy = Policy(config, "test", datetime.date(2026, 11, 20), None)
     return decide(gather(located(*lines), policy.config), policy)
 
 

@@ -31,7 +31,7 @@ Values = list[list[list[float]]]
 
 def report(lines: list[dict[str, Any]], *, benchmark: dict[str, Any] | None = None, **gate: Any) -> Report:
     """Decide over lines; benchmark: its table, where it needs one."""
-    tables: dict[str, Any] = {"gate": {"interval": "fieller", **gate}}
+    tables: dict[str, Any] = {"gate": {"threshold": "3%", "interval": "fieller", **gate}}
     tables |= {"benchmark": [benchmark]} if benchmark else {}
     config = parse(from_tables(tables, "test"))
     return decide(gather(located(*lines), config), Policy(config, "test", TODAY))
@@ -73,7 +73,7 @@ def judged(evidence: Evidence, floor: str, **gate: Any) -> list[Finding]:
     metric = {"time": {"statistics": gate.pop("statistics", ["mean"])}}
     names = [case.benchmark for case in evidence.cases]
     tables = {
-        "gate": {"floor": floor, **gate},
+        "gate": {"threshold": "3%", "floor": floor, **gate},
         "benchmark": [{"name": n, "command": "x", "instrument": "values", "metric": metric} for n in names],
     }
     return decide(evidence, Policy(parse(from_tables(tables, "test")), "test", TODAY)).findings

@@ -34,7 +34,7 @@ def lines(
     means: Means, rounds: int, config: dict[str, Any] | None = None, until: dict[str, int] | None = None
 ) -> list[dict[str, Any]]:
     """A run of some rounds with one value a build; until: the round after which a benchmark was settled."""
-    gate = {"show": "not-worse", **(config or {}).get("gate", {})}
+    gate = {"threshold": "3%", "show": "not-worse", **(config or {}).get("gate", {})}
     tables = {"plan": PLAN, **(config or {}), "gate": gate}
     found: list[dict[str, Any]] = [{"type": "run", "seed": 1, "looks": 12, "config": tables}]
     for r in range(rounds):
@@ -223,7 +223,9 @@ def test_a_first_look_that_spends_next_to_nothing_has_no_bounds_and_goes_on() ->
     found = lines(means, 4, {"plan": plan, "gate": {"interval": "fieller", "confidence": 1 - 1e-6}})
     result = decided(found)
     assert result.findings[0].decided_at.low is None
-    assert isinstance(result.findings[0].reason, reasons.TooWide) and result.findings[0].decided_at.confidence > 0.999999
+    assert (
+        isinstance(result.findings[0].reason, reasons.TooWide) and result.findings[0].decided_at.confidence > 0.999999
+    )
     config = _config(found[0]["config"])
     assert look(gather(located(*found[:-2]), config), Policy(config, "test", TODAY)) == frozenset()
 

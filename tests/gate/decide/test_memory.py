@@ -34,9 +34,10 @@ def remembered(name: str, sd: float, df: float = 40, created: str = "2026-11-20T
 
 
 def report(sides: dict[str, tuple[list[float], list[float]]], memory: Memory | None, **gate: Any) -> Report:
+    gate = {"threshold": "3%", "floor": "0", "show": "not-worse", **gate}
     lines: list[dict[str, Any]] = [
         {
-            "type": "run", "created": "2026-11-20T09:00:00Z", "config": {"gate": {"floor": "0", "show": "not-worse", **gate}},
+            "type": "run", "created": "2026-11-20T09:00:00Z", "config": {"gate": gate},
             **({"memory": msgspec.to_builtins(memory)} if memory else {}),
         }
     ]  # fmt: skip

@@ -207,7 +207,8 @@ def test_missing_that_is_allowed_does_not_lead(tmp_path: Path) -> None:
 def test_what_was_given_up_does_not_lack_builds(tmp_path: Path) -> None:
     """One of two benchmarks was too noisy to go on after four rounds; the other went on until none fitted the budget."""
     plan = {"builds": {"min": 4, "max": 12}, "budget": "17m"}
-    found: list[dict[str, Any]] = [{"type": "run", "config": {"plan": plan}}]
+    config = {"plan": plan, "gate": {"threshold": "3%"}}
+    found: list[dict[str, Any]] = [{"type": "run", "config": config}]
     rng = np.random.default_rng(5)
     for build in range(8):
         for side in ("base", "head"):
