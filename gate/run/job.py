@@ -103,9 +103,7 @@ class Job:
         return self.part.session if self.part else 0
 
 
-def prepare(
-    project: Project, options: MeasureOptions, out: Path, *, remembers: bool = True, early: bool = True
-) -> Job:
+def prepare(project: Project, options: MeasureOptions, out: Path, *, remembers: bool = True, early: bool = True) -> Job:
     """Lay out the run; for --resume with the seed of the run that was interrupted, if there is one.
 
     out: the folder of the run. remembers: whether what is remembered of this host counts. early: whether looks may end
@@ -234,9 +232,7 @@ def seed_of(given: int | None, part: Part | None, past: Run | None) -> int | Non
     return session_seed(given, part.session) if part else given
 
 
-def run_line(
-    project: Project, part: Part | None, seed: int | None, host: dict[str, Any], *, early: bool = True
-) -> Run:
+def run_line(project: Project, part: Part | None, seed: int | None, host: dict[str, Any], *, early: bool = True) -> Run:
     """Make the first line of a run; early: whether looks may end it, if its plan and its interval allow that."""
     settings = project.settings
     plan = settings.rules.plan

@@ -11,7 +11,7 @@ import msgspec
 
 from gate.commands.try_.result import Basis, Built, Case, Enough, Fit, Plans, RoundCost, Tried
 from gate.config.rules import MOST_BUILDS, is_single, metric_rules, most_builds, threshold_of
-from gate.config.types import Config
+from gate.config.types import Builds, Config
 from gate.memory.entries import Costs as Spent
 from gate.model import Memory, Side, UserError
 from gate.model.case import MEAN
@@ -22,6 +22,7 @@ from gate.planning.text import POWER
 from gate.stats.plan_types import PlannedCase
 from gate.stats.planning import Components, Costs, Counts
 from gate.stats.power import minimum_detectable_change
+from gate.stats.sequential import look_rounds
 
 _BUDGETS = (300.0, 3600.0)
 _ROOM = 0.9
@@ -243,11 +244,13 @@ def _smallest(noise: _Noise, builds: int, size: int, rules: Config) -> float:
         return planned.threshold
     terms = terms_of(rules, size)
     interval = terms.interval_of(planned, builds)
+    range_ = rules.plan.builds
+    looks = look_rounds(min(range_.min, builds), builds) if isinstance(range_, Builds) else (builds,)
     return minimum_detectable_change(
         planned.components,
         Counts(builds, rules.plan.executions, rules.plan.iterations),
         threshold=planned.threshold,
-        alpha=terms.family_levels((builds,), interval)[-1],
+        alpha=terms.family_levels(looks, interval)[-1],
         interval=interval,
         min_builds=terms.min_builds,
         wanted=POWER,

@@ -35,7 +35,7 @@ def test_cargo_program(project: Project) -> None:
     assert config.benchmark[0].command == ["./target/release/app"]
     assert config.build.command == ("touch src/main.rs && cargo build --release --target-dir target --bin app")
     assert config.build.artifacts == ["target/release/app"]
-    assert config.plan.builds == Builds(min=4, max=12)
+    assert config.plan.builds == Builds(min=4)
 
 
 @pytest.mark.parametrize(

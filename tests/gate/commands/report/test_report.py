@@ -69,7 +69,7 @@ def test_a_report_of_an_older_schema_is_refused_in_one_line(tmp_path: Path) -> N
 def test_a_format_goes_to_a_file_too(folder: Path, tmp_path: Path) -> None:
     file = tmp_path / "results.xml"
     code, out, _ = run("decide", str(folder), "--junit", str(file), "--quiet")
-    assert (code, out) == (1, "✖ Regression: encode is 20.0% slower (at least 19.5%), threshold 3%\n")
+    assert (code, out) == (1, "✖ Regression: encode is 20.0% slower (at least 19.5%), threshold 2%\n")
     assert ET.parse(file).getroot().find(".//failure") is not None
 
 
