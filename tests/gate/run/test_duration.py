@@ -1,5 +1,6 @@
 """How long a run takes, and whether one round fits the budget, before anything is measured."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +40,11 @@ def left(folder: Path, *lines: dict[str, Any]) -> Path:
     return folder
 
 
-def warned(rounds: tuple[Round, ...], folder: Path, budget: float, **costs: Costs) -> list[RoundBeyondBudget]:
+def warned(rounds: Sequence[Round], folder: Path, budget: float, **costs: Costs) -> list[RoundBeyondBudget]:
     return budget_warnings(rounds, folder, config(budget), costs)
 
 
-def expected(rounds: tuple[Round, ...], folder: Path, iterations: int = 5, **costs: Costs) -> float | None:
+def expected(rounds: Sequence[Round], folder: Path, iterations: int = 5, **costs: Costs) -> float | None:
     rules = config(900.0)
     rules = msgspec.structs.replace(rules, plan=msgspec.structs.replace(rules.plan, iterations=iterations))
     found = expected_time(rounds, folder, rules, costs)

@@ -117,7 +117,7 @@ class Bench:
     clock: Clock = field(default_factory=Clock)
 
     @property
-    def rounds(self) -> tuple[Round, ...]:
+    def rounds(self) -> Sequence[Round]:
         return schedule({side: list(self.names) for side in SIDES}, self.builds, self.executions, seed=4)
 
     @property

@@ -3,6 +3,7 @@ import os
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -129,7 +130,7 @@ def test_the_sequence_of_names_and_the_other_benchmarks_do_not_matter() -> None:
     rounds = schedule(both("a", "b"), 3, 3, seed=5)
     assert rounds == schedule({"base": ["b", "a"], "head": ["a", "b"]}, 3, 3, seed=5)
 
-    def of_a(rounds: tuple[Round, ...]) -> list[tuple[str, int, int]]:
+    def of_a(rounds: Sequence[Round]) -> list[tuple[str, int, int]]:
         return [(s.side, s.seed, s.padding) for r in rounds for s in r.executions if s.benchmark == "a"]
 
     assert of_a(rounds) == of_a(schedule(both("a", "c", "d"), 3, 3, seed=5))
