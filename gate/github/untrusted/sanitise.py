@@ -173,10 +173,12 @@ def _of_part(run: Run, part: Run) -> Run:
 def _run(known: Known, claims: Claims, new: Iterable[str]) -> Run:
     names = [b.name for b in known.config.benchmark]
     plan = known.config.plan
+    # jobs that measure parts of a gate do not look
+    looks = isinstance(plan.builds, Builds) and claims.shards == 1 and (claims.sessions or 1) == 1
     return Run(
         id=known.id,
         created=known.created,
-        looks=most_builds(plan) if isinstance(plan.builds, Builds) else None,
+        looks=most_builds(plan) if looks else None,
         sessions=claims.sessions,
         base=known.base,
         head=known.head,

@@ -6,7 +6,7 @@ import pytest
 
 from gate.config.parse import parse
 from gate.config.resolve import effective, resolve
-from gate.config.rules import accepts_of, floor_of, is_decided, matches, threshold_of
+from gate.config.rules import accepts_of, detectable_of, floor_of, is_decided, matches, most_builds, threshold_of
 from gate.config.schema import json_schema, to_tables
 from gate.config.source import ConfigError, Source, from_tables, read_source
 from gate.config.types import Config
@@ -332,3 +332,25 @@ def test_metrics_are_as_the_rules_have_them_on_both_sides() -> None:
 def test_a_config_without_benchmarks_has_origins_too() -> None:
     only = source('[gate]\nthreshold = "4%"\n')
     assert {s.key: s.origin for s in effective(resolve(only, only, rules="head"))}["benchmark"] == "default"
+
+
+def test_the_most_rounds_of_a_plan() -> None:
+    least, most = parse(source("[plan]\nbuilds = {min = 4}\n")), parse(source("[plan]\nbuilds = {min = 4, max = 30}\n"))
+    assert [most_builds(each.plan) for each in (least, most)] == [56, 30]
+    assert [most_builds(each.plan, early=False) for each in (least, most)] == [12, 30]
+    assert most_builds(parse(source("[plan]\nbuilds = {min = 70}\n")).plan) == 70
+
+
+def test_what_must_show_in_a_pass_where_nothing_is_set() -> None:
+    rules = parse(source('[gate]\nthreshold = "3%"\n'))
+    # what other programs hardly disturb is worth twice the threshold
+    assert detectable_of(rules, "a", "active", "typical", "time") == pytest.approx(0.06)
+    assert detectable_of(rules, "a", "cpu_time", "typical", "time") == pytest.approx(0.06)
+    assert detectable_of(rules, "a", "time", "mean") == pytest.approx(0.1)
+    wide = parse(source('[gate]\nthreshold = "8%"\n'))
+    assert (
+        detectable_of(wide, "a", "time", "mean") == detectable_of(wide, "a", "active", "typical") == pytest.approx(0.16)
+    )
+    zero = parse(source('[gate]\nthreshold = 0\n[[override]]\nbenchmark = "b"\ndetectable = "7%"\n'))
+    assert detectable_of(zero, "a", "active", "typical") == pytest.approx(0.1)
+    assert detectable_of(zero, "b", "active", "typical") == pytest.approx(0.07)

@@ -68,3 +68,6 @@ def test_no_session_repeats_the_layouts_of_another() -> None:
 def test_what_is_lost_is_said() -> None:
     assert part_warnings(Plan(builds=Builds(min=4, max=12), auto=True)) == [NoEarlyStop(12), NoAutoPlan()]
     assert part_warnings(Plan(builds=5)) == []
+    # what nothing ends early is no longer than was usual
+    assert part_warnings(Plan(builds=Builds(min=4))) == [NoEarlyStop(12)]
+    assert part_warnings(Plan(builds=Builds(min=20))) == []

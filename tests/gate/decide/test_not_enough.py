@@ -228,10 +228,13 @@ def test_what_was_given_up_does_not_lack_builds(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("late", [90.0, 600.0])
-def test_the_advised_budget_is_larger_than_the_one_that_was_too_small(tmp_path: Path, late: float) -> None:
+@pytest.mark.parametrize("most", [12, None])
+def test_the_advised_budget_is_larger_than_the_one_that_was_too_small(
+    tmp_path: Path, late: float, most: int | None
+) -> None:
     """Looks are laid out by the first round; where that was the slowest, time is left when the last look came."""
-    plan = {"builds": {"min": 4, "max": 12}, "budget": "40m"}
-    found: list[dict[str, Any]] = [{"type": "run", "config": {"plan": plan}}]
+    plan = {"builds": {"min": 4, "max": most}, "budget": "40m"}
+    found: list[dict[str, Any]] = [{"type": "run", "looks": most or 56, "config": {"plan": plan}}]
     rng = np.random.default_rng(5)
     for build in range(3):
         for side in ("base", "head"):

@@ -167,6 +167,16 @@ def test_no_line_reaches_the_end_of_the_terminal(width: int, monkeypatch: pytest
     assert all(columns(line) < width for line in terminal.getvalue().split("\x1b[J")[-1].rstrip("\r").split("\n"))
 
 
+def test_a_plan_that_fills_its_budget_has_no_number_of_rounds() -> None:
+    log = io.StringIO()
+    progress = Progress(log, budget=lambda: 30.0, early=True, fills=True)
+    for event in two_rounds():
+        progress(event)
+    text = log.getvalue()
+    assert "round 2: " in text
+    assert " of 3" not in text and "rounds" not in text and "would take" not in text
+
+
 def test_lines_stay_above_the_block_and_nothing_else_is_left() -> None:
     terminal = Terminal()
     progress = Progress(terminal)

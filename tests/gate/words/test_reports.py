@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from gate.decide import importance
-from gate.model import Commit, Counts, Family, Finding, MemoryFacts, Report, Round
+from gate.model import Commit, Counts, Family, Finding, LookFacts, MemoryFacts, Report, Round
 from gate.model.cost import Pace
 from gate.model.warnings.setup import BuildChanged, Differing, MeasuringChanged
 from gate.report.markdown import comment as markdown
@@ -64,6 +64,14 @@ def test_a_budget_that_cuts_the_plan_is_said() -> None:
     plan = {"plan": {"builds": {"min": 4, "max": 12}}}
     looks = examples.run_facts(rounds=Round(done=4, planned=4), settings=plan)
     assert "12 in the plan" in reports.measured(examples.report("pass", [], run=looks))
+    # nobody planned how many rounds the budget is to hold
+    facts = LookFacts(rounds=[4, 6, 8, 12, 18, 28, 31], used=1)
+    fills = {"plan": {"builds": {"min": 4, "max": None}}}
+    filled = examples.report(
+        "pass", [], run=examples.run_facts(rounds=Round(done=4, planned=31), settings=fills, looks=facts)
+    )
+    assert reports.measured(filled).startswith("4 rounds, ")
+    assert "of" not in reports.measured_briefly(filled)
     whole = examples.run_facts(rounds=Round(done=4, planned=12), settings=plan)
     assert "the plan has" not in reports.measured(examples.report("pass", [], run=whole))
 

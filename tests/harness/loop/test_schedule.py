@@ -182,6 +182,17 @@ def test_a_thousand_benchmarks_are_laid_out_in_seconds() -> None:
     assert len(schedule(both(*names), 5, 5, 1)[4].executions) == 10_000
 
 
+def test_a_round_is_laid_out_when_it_is_asked_for() -> None:
+    names: dict[Side, list[str]] = {"base": ["a", "b", "gone"], "head": ["a", "b", "new"]}
+    rounds = schedule(names, 1000, 5, seed=1, single={"b"}, starts={"a": 3})
+    assert len(rounds) == 1000
+    whole = [step.order for each in rounds[:4] for step in each.executions]
+    assert whole == list(range(len(whole)))
+    assert rounds[3].executions[0].order == len(whole) - len(rounds[3].executions)
+    assert rounds[-1].build == 999
+    assert rounds[2:4] == list(rounds[:4])[2:]
+
+
 def test_some_are_executed_once_a_build() -> None:
     names: dict[Side, list[str]] = {"base": ["a", "b"], "head": ["a", "b"]}
     rounds = schedule(names, 3, 4, seed=1, single={"b"})

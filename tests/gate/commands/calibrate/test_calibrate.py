@@ -41,7 +41,7 @@ NOW = datetime.datetime(2026, 11, 20, tzinfo=datetime.UTC)
 
 
 def config(**tables: Any) -> Config:
-    return parse(from_tables(tables, "test"))
+    return parse(from_tables({"gate": {"threshold": "3%"}, **tables}, "test"))
 
 
 def noise(cases: int, rounds: int, sd: float = 0.01) -> list[Case]:
