@@ -16,8 +16,7 @@ import pytest
 
 from harness.errors import LockError
 from harness.host.holder import Claim, Holder
-from harness.host.lock import LockHeldError, LockOccupiedError, host_lock, lock_file
-from harness.host.queue import queue_file
+from harness.host.lock import LockHeldError, LockOccupiedError, host_lock, lock_file, queue_file
 
 ROOT = Path(__file__).parents[3]
 HOLD = """
@@ -247,8 +246,7 @@ OTHER_USER = """
 import os, sys
 from pathlib import Path
 from harness.host.holder import Claim
-from harness.host.queue import queue_file
-from harness.host.lock import LockOccupiedError, host_lock
+from harness.host.lock import LockOccupiedError, host_lock, queue_file
 claim = Claim.own("", "", Path("/"), Path("/"))
 os.setgid(4322)
 os.setuid(4322)
